@@ -1,0 +1,102 @@
+//! Values of the language on the host, and their types.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Array, Scalar, ScalarType};
+
+/// A name of the program: of a variable, a field, a size.
+pub type Name = Arc<str>;
+
+/// The type of a value: monomorphic, and without functions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// A scalar.
+    Scalar(ScalarType),
+    /// A tuple; `()` has no components.
+    Tuple(Arc<[Type]>),
+    /// A record: fields in the order of the type. Its values are stored as tuples.
+    Record(Arc<[(Name, Type)]>),
+    /// An array of such elements; nesting gives the rank.
+    Array(Arc<Type>),
+}
+
+impl Type {
+    /// The type of arrays of `element`.
+    pub fn array(element: Type) -> Type {
+        Type::Array(Arc::new(element))
+    }
+
+    /// How many array axes there are before an element that is no array.
+    pub fn rank(&self) -> usize {
+        match self {
+            Type::Array(element) => 1 + element.rank(),
+            Type::Scalar(_) | Type::Tuple(_) | Type::Record(_) => 0,
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Scalar(ty) => write!(f, "{ty}"),
+            Type::Tuple(parts) => {
+                f.write_str("(")?;
+                for (index, part) in parts.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { ", " };
+                    write!(f, "{comma}{part}")?;
+                }
+                f.write_str(")")
+            }
+            Type::Record(fields) => {
+                f.write_str("{")?;
+                for (index, (name, ty)) in fields.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { ", " };
+                    write!(f, "{comma}{name}: {ty}")?;
+                }
+                f.write_str("}")
+            }
+            Type::Array(element) => write!(f, "[]{element}"),
+        }
+    }
+}
+
+/// A value on the host.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// A scalar.
+    Scalar(Scalar),
+    /// A tuple, or a record with its fields in the order of the type.
+    Tuple(Arc<[Value]>),
+    /// An array.
+    Array(Arc<Array>),
+}
+
+impl Value {
+    /// The same result in the sense of numerics.md: equal shapes and bits, all NaNs being equal.
+    pub fn same_bits(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Scalar(a), Value::Scalar(b)) => a.same_bits(*b),
+            (Value::Tuple(a), Value::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.same_bits(b))
+            }
+            (Value::Array(a), Value::Array(b)) => a.elements.same_bits(&b.elements),
+            (Value::Scalar(_) | Value::Tuple(_) | Value::Array(_), _) => false,
+        }
+    }
+
+    /// The bytes that the value takes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Value::Scalar(scalar) => scalar.ty().bytes(),
+            Value::Tuple(parts) => parts.iter().map(Value::bytes).sum(),
+            Value::Array(array) => array.elements.bytes(),
+        }
+    }
+
+    /// The text of a `[]char`.
+    pub fn text(text: &str) -> Value {
+        let bytes = text.as_bytes().to_vec();
+        Value::Array(Arc::new(Array::new(crate::Column::Char(bytes.into()))))
+    }
+}

@@ -1,0 +1,3 @@
+//! The command `weft`.
+
+fn main() {}
