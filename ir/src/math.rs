@@ -1,6 +1,78 @@
-//! What every scalar operator yields.
+//! What every scalar operator yields, on every scalar type that it admits.
+//!
+//! # Typing rules
+//!
+//! | operators | operands | result |
+//! | --- | --- | --- |
+//! | `Add Sub Mul Neg Abs Signum Pow` | one integer or float type | the same |
+//! | `FloorDiv Mod Quot Rem` | one integer or float type | the same |
+//! | `Div`, `Fma`, `Sqrt` … `Erf`, `Atan2`, `Hypot`, `Floor Ceil Round Trunc` | one float type | the same |
+//! | `Min Max Clip` | any one type | the same |
+//! | `Gcd`, `Complement`, `Shl Shr` | one integer type (the count too) | the same |
+//! | `BitAnd BitOr BitXor` | one integer type, or `bool` | the same |
+//! | `Popcount Clz Ctz` | an integer type | `i64` |
+//! | `IsNan IsInf` | a float type | `bool` |
+//! | `Eq Ne Lt Le Gt Ge` | any one type | `bool` |
+//! | `Not And Or` | `bool` | `bool` |
+//! | `Select` | `bool`, then any one type twice | that type |
+//! | `Cast(t)` | any type | `t` |
+//! | `Bitcast(t)` | one of `f32 i32 u32` or `f64 i64 u64`, as wide as `t` | `t` |
+//!
+//! [`result_type`] is this table as a function.
+//!
+//! # Meaning
+//!
+//! The meaning of each operator stands once: for integers at the methods of [`integer::Integer`],
+//! for floats at those of [`float::Float`], for conversions in [`cast`]. [`unary`], [`binary`] and
+//! [`ternary`] look one up and yield a plain function, so that an interpreter chooses once per
+//! operation and not once per element; [`eval`] is defined through them.
 
-use crate::{Scalar, ScalarOp, TrapKind};
+use crate::{Scalar, ScalarOp, ScalarType, TrapKind};
 
-/// Applies `op`; the operands have the types that the operator's typing rule asks for.
-pub fn eval(op: ScalarOp, args: &[Scalar]) -> Result<Scalar, TrapKind>;
+pub mod cast;
+pub mod element;
+pub mod float;
+pub mod integer;
+mod order;
+mod table;
+mod typing;
+
+pub use order::{total_cmp, total_cmp_f32, total_cmp_f64};
+pub use table::{Binary, Ternary, Unary, binary, ternary, unary};
+pub use typing::{arity, result_type};
+
+/// Applies `op` to `args`.
+///
+/// # Errors
+///
+/// `DivisionByZero` for the integer `FloorDiv`, `Mod`, `Quot`, `Rem` by 0, and `NegativeExponent`
+/// for the integer `Pow`.
+///
+/// # Panics
+///
+/// When the operands do not satisfy the typing rule: that is a bug of the caller.
+pub fn eval(op: ScalarOp, args: &[Scalar]) -> Result<Scalar, TrapKind> {
+    let applied = match *args {
+        [a] => unary(op, a.ty()).map(|function| function(a)),
+        [a, b] if a.ty() == b.ty() => binary(op, a.ty()).map(|function| function(a, b)),
+        [a, b, c] if b.ty() == c.ty() && operand_type(op, b) == a.ty() => {
+            ternary(op, b.ty()).map(|function| function(a, b, c))
+        }
+        _ => None,
+    };
+    match applied {
+        Some(result) => result,
+        None => {
+            let types: Vec<ScalarType> = args.iter().map(|arg| arg.ty()).collect();
+            panic!("{op:?} does not admit operands of types {types:?}")
+        }
+    }
+}
+
+/// The type that the first of three operands has, given the second.
+fn operand_type(op: ScalarOp, second: Scalar) -> ScalarType {
+    if op == ScalarOp::Select { ScalarType::Bool } else { second.ty() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! From an operator and an operand type to the function that computes it.
+
+use crate::math::cast;
+use crate::math::element::{Character, Element};
+use crate::math::float::Float;
+use crate::math::integer::Integer;
+use crate::{Scalar, ScalarOp, ScalarType, TrapKind};
+
+/// A function of one operand. It panics on an operand of another type than it was looked up for.
+pub type Unary = fn(Scalar) -> Result<Scalar, TrapKind>;
+/// A function of two operands of one type.
+pub type Binary = fn(Scalar, Scalar) -> Result<Scalar, TrapKind>;
+/// A function of three operands of one type, but that the first of `Select` is a `bool`.
+pub type Ternary = fn(Scalar, Scalar, Scalar) -> Result<Scalar, TrapKind>;
+
+/// The function of a unary operator on operands of type `ty`, if the operator admits them.
+pub fn unary(op: ScalarOp, ty: ScalarType) -> Option<Unary> {
+    match op {
+        ScalarOp::Cast(target) => return Some(cast::cast(ty, target)),
+        ScalarOp::Bitcast(target) => return cast::bitcast(ty, target),
+        _ => {}
+    }
+    match ty {
+        ScalarType::I8 => integer_unary::<i8>(op),
+        ScalarType::I16 => integer_unary::<i16>(op),
+        ScalarType::I32 => integer_unary::<i32>(op),
+        ScalarType::I64 => integer_unary::<i64>(op),
+        ScalarType::U8 => integer_unary::<u8>(op),
+        ScalarType::U16 => integer_unary::<u16>(op),
+        ScalarType::U32 => integer_unary::<u32>(op),
+        ScalarType::U64 => integer_unary::<u64>(op),
+        ScalarType::F32 => float_unary::<f32>(op),
+        ScalarType::F64 => float_unary::<f64>(op),
+        ScalarType::Bool => bool_unary(op),
+        ScalarType::Char => None,
+    }
+}
+
+/// The function of a binary operator on operands of type `ty`, if the operator admits them.
+pub fn binary(op: ScalarOp, ty: ScalarType) -> Option<Binary> {
+    match ty {
+        ScalarType::I8 => integer_binary::<i8>(op),
+        ScalarType::I16 => integer_binary::<i16>(op),
+        ScalarType::I32 => integer_binary::<i32>(op),
+        ScalarType::I64 => integer_binary::<i64>(op),
+        ScalarType::U8 => integer_binary::<u8>(op),
+        ScalarType::U16 => integer_binary::<u16>(op),
+        ScalarType::U32 => integer_binary::<u32>(op),
+        ScalarType::U64 => integer_binary::<u64>(op),
+        ScalarType::F32 => float_binary::<f32>(op),
+        ScalarType::F64 => float_binary::<f64>(op),
+        ScalarType::Bool => bool_binary(op),
+        ScalarType::Char => comparison::<Character>(op).or_else(|| ordered_binary::<Character>(op)),
+    }
+}
+
+/// The function of a ternary operator, if the operator admits operands of type `ty`. For `Select`
+/// that is the type of the second and the third.
+pub fn ternary(op: ScalarOp, ty: ScalarType) -> Option<Ternary> {
+    match ty {
+        ScalarType::I8 => ordered_ternary::<i8>(op),
+        ScalarType::I16 => ordered_ternary::<i16>(op),
+        ScalarType::I32 => ordered_ternary::<i32>(op),
+        ScalarType::I64 => ordered_ternary::<i64>(op),
+        ScalarType::U8 => ordered_ternary::<u8>(op),
+        ScalarType::U16 => ordered_ternary::<u16>(op),
+        ScalarType::U32 => ordered_ternary::<u32>(op),
+        ScalarType::U64 => ordered_ternary::<u64>(op),
+        ScalarType::F32 => float_ternary::<f32>(op),
+        ScalarType::F64 => float_ternary::<f64>(op),
+        ScalarType::Bool => ordered_ternary::<bool>(op),
+        ScalarType::Char => ordered_ternary::<Character>(op),
+    }
+}
+
+/// A function on [`Scalar`] from one on `$ty`; `try` if that yields a `Result`.
+macro_rules! lift {
+    (|$($operand:ident),+| $ty:ty => try $body:expr) => {
+        |$($operand: Scalar),+| {
+            $(let $operand = <$ty>::from_scalar($operand);)+
+            $body.map(Element::into_scalar)
+        }
+    };
+    (|$($operand:ident),+| $ty:ty => $body:expr) => {
+        |$($operand: Scalar),+| {
+            $(let $operand = <$ty>::from_scalar($operand);)+
+            Ok(Element::into_scalar($body))
+        }
+    };
+}
+
+fn integer_unary<T: Integer>(op: ScalarOp) -> Option<Unary> {
+    Some(match op {
+        ScalarOp::Neg => lift!(|a| T => a.neg()),
+        ScalarOp::Abs => lift!(|a| T => a.abs()),
+        ScalarOp::Signum => lift!(|a| T => a.signum()),
+        ScalarOp::Complement => lift!(|a| T => a.complement()),
+        ScalarOp::Popcount => lift!(|a| T => a.popcount()),
+        ScalarOp::Clz => lift!(|a| T => a.clz()),
+        ScalarOp::Ctz => lift!(|a| T => a.ctz()),
+        _ => return None,
+    })
+}
+
+fn integer_binary<T: Integer>(op: ScalarOp) -> Option<Binary> {
+    Some(match op {
+        ScalarOp::Add => lift!(|a, b| T => a.add(b)),
+        ScalarOp::Sub => lift!(|a, b| T => a.sub(b)),
+        ScalarOp::Mul => lift!(|a, b| T => a.mul(b)),
+        ScalarOp::FloorDiv => lift!(|a, b| T => try a.floor_div(b)),
+        ScalarOp::Mod => lift!(|a, b| T => try a.modulo(b)),
+        ScalarOp::Quot => lift!(|a, b| T => try a.quot(b)),
+        ScalarOp::Rem => lift!(|a, b| T => try a.rem(b)),
+        ScalarOp::Pow => lift!(|a, b| T => try a.pow(b)),
+        ScalarOp::Gcd => lift!(|a, b| T => a.gcd(b)),
+        ScalarOp::BitAnd => lift!(|a, b| T => a.bit_and(b)),
+        ScalarOp::BitOr => lift!(|a, b| T => a.bit_or(b)),
+        ScalarOp::BitXor => lift!(|a, b| T => a.bit_xor(b)),
+        ScalarOp::Shl => lift!(|a, b| T => a.shl(b)),
+        ScalarOp::Shr => lift!(|a, b| T => a.shr(b)),
+        _ => return comparison::<T>(op).or_else(|| ordered_binary::<T>(op)),
+    })
+}
+
+fn float_unary<T: Float>(op: ScalarOp) -> Option<Unary> {
+    Some(match op {
+        ScalarOp::Neg => lift!(|a| T => a.neg()),
+        ScalarOp::Abs => lift!(|a| T => a.abs()),
+        ScalarOp::Signum => lift!(|a| T => a.signum()),
+        ScalarOp::Sqrt => lift!(|a| T => a.sqrt()),
+        ScalarOp::Floor => lift!(|a| T => a.floor()),
+        ScalarOp::Ceil => lift!(|a| T => a.ceil()),
+        ScalarOp::Round => lift!(|a| T => a.round()),
+        ScalarOp::Trunc => lift!(|a| T => a.trunc()),
+        ScalarOp::IsNan => lift!(|a| T => a.is_nan()),
+        ScalarOp::IsInf => lift!(|a| T => a.is_inf()),
+        _ => return None,
+    })
+}
+
+fn float_binary<T: Float>(op: ScalarOp) -> Option<Binary> {
+    Some(match op {
+        ScalarOp::Add => lift!(|a, b| T => a.add(b)),
+        ScalarOp::Sub => lift!(|a, b| T => a.sub(b)),
+        ScalarOp::Mul => lift!(|a, b| T => a.mul(b)),
+        ScalarOp::Div => lift!(|a, b| T => a.div(b)),
+        ScalarOp::FloorDiv => lift!(|a, b| T => a.floor_div(b)),
+        ScalarOp::Mod => lift!(|a, b| T => a.modulo(b)),
+        ScalarOp::Quot => lift!(|a, b| T => a.quot(b)),
+        ScalarOp::Rem => lift!(|a, b| T => a.rem(b)),
+        ScalarOp::Min => lift!(|a, b| T => a.min(b)),
+        ScalarOp::Max => lift!(|a, b| T => a.max(b)),
+        _ => return comparison::<T>(op),
+    })
+}
+
+fn float_ternary<T: Float>(op: ScalarOp) -> Option<Ternary> {
+    Some(match op {
+        ScalarOp::Fma => lift!(|a, b, c| T => a.fma(b, c)),
+        ScalarOp::Clip => lift!(|low, high, a| T => a.max(low).min(high)),
+        _ => return select::<T>(op),
+    })
+}
+
+fn bool_unary(op: ScalarOp) -> Option<Unary> {
+    Some(match op {
+        ScalarOp::Not => lift!(|a| bool => !a),
+        _ => return None,
+    })
+}
+
+fn bool_binary(op: ScalarOp) -> Option<Binary> {
+    Some(match op {
+        ScalarOp::And | ScalarOp::BitAnd => lift!(|a, b| bool => a & b),
+        ScalarOp::Or | ScalarOp::BitOr => lift!(|a, b| bool => a | b),
+        ScalarOp::BitXor => lift!(|a, b| bool => a ^ b),
+        _ => return comparison::<bool>(op).or_else(|| ordered_binary::<bool>(op)),
+    })
+}
+
+/// The comparisons, by IEEE rules on floats: NaN is unordered, and -0 equals +0.
+fn comparison<T: Element + PartialOrd>(op: ScalarOp) -> Option<Binary> {
+    Some(match op {
+        ScalarOp::Eq => lift!(|a, b| T => a == b),
+        ScalarOp::Ne => lift!(|a, b| T => a != b),
+        ScalarOp::Lt => lift!(|a, b| T => a < b),
+        ScalarOp::Le => lift!(|a, b| T => a <= b),
+        ScalarOp::Gt => lift!(|a, b| T => a > b),
+        ScalarOp::Ge => lift!(|a, b| T => a >= b),
+        _ => return None,
+    })
+}
+
+fn ordered_binary<T: Element + Ord>(op: ScalarOp) -> Option<Binary> {
+    Some(match op {
+        ScalarOp::Min => lift!(|a, b| T => a.min(b)),
+        ScalarOp::Max => lift!(|a, b| T => a.max(b)),
+        _ => return None,
+    })
+}
+
+fn ordered_ternary<T: Element + Ord>(op: ScalarOp) -> Option<Ternary> {
+    Some(match op {
+        // Not `Ord::clamp`, which panics on bounds in the wrong order; here the upper one wins.
+        ScalarOp::Clip => lift!(|low, high, a| T => a.max(low).min(high)),
+        _ => return select::<T>(op),
+    })
+}
+
+fn select<T: Element>(op: ScalarOp) -> Option<Ternary> {
+    Some(match op {
+        ScalarOp::Select => |condition, a, b| {
+            let (a, b) = (T::from_scalar(a), T::from_scalar(b));
+            Ok(if bool::from_scalar(condition) { a } else { b }.into_scalar())
+        },
+        _ => return None,
+    })
+}
