@@ -1,0 +1,94 @@
+//! What a cell can see: the names of a session and what they stand for. Immutable from outside: a
+//! checked cell yields a new environment.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use weft_ir::{Name, Span};
+
+use crate::ast::TypeExpr;
+use crate::typed::{Function, GlobalId};
+
+/// The names of a session. Cheap enough to clone per cell.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    names: BTreeMap<Name, Binding>,
+    globals: BTreeMap<GlobalId, Global>,
+    next: u32,
+}
+
+/// What a top-level name stands for.
+#[derive(Clone, Debug)]
+pub enum Binding {
+    /// A function or value.
+    Global(GlobalId),
+    /// A type alias.
+    Alias(Arc<TypeExpr>),
+    /// A definition that did not check: uses of it are not reported again.
+    Broken,
+}
+
+/// A top-level function or value. It stays in the environment when its name is redefined, for
+/// those who were checked with it.
+#[derive(Clone, Debug)]
+pub enum Global {
+    /// A function.
+    Function(Arc<Function>),
+    /// A value.
+    Value {
+        /// The name it was bound to.
+        name: Name,
+        /// Its type.
+        ty: weft_ir::Type,
+        /// The pattern that binds it, or the expression that loads it.
+        span: Span,
+    },
+}
+
+impl Environment {
+    /// What `name` stands for.
+    pub fn lookup(&self, name: &str) -> Option<&Binding> {
+        self.names.get(name)
+    }
+
+    /// The function or value with that id.
+    pub fn global(&self, id: GlobalId) -> Option<&Global> {
+        self.globals.get(&id)
+    }
+
+    /// Every visible name with what it stands for, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = (&Name, &Binding)> {
+        self.names.iter()
+    }
+
+    /// Every function and value ever bound, superseded ones included, oldest first.
+    pub fn globals(&self) -> impl Iterator<Item = (GlobalId, &Global)> {
+        self.globals.iter().map(|(id, global)| (*id, global))
+    }
+
+    /// Makes `name` stand for something else from now on.
+    pub fn bind(&mut self, name: Name, binding: Binding) {
+        self.names.insert(name, binding);
+    }
+
+    /// Forgets a name.
+    pub fn unbind(&mut self, name: &str) {
+        self.names.remove(name);
+    }
+
+    /// Forgets a function or value that nothing uses any more.
+    pub fn forget(&mut self, id: GlobalId) {
+        self.globals.remove(&id);
+    }
+
+    /// An id that nobody has yet.
+    pub fn fresh(&mut self) -> GlobalId {
+        self.next += 1;
+        GlobalId(self.next - 1)
+    }
+
+    /// Gives `id` its meaning.
+    pub fn define(&mut self, id: GlobalId, global: Global) {
+        self.globals.insert(id, global);
+    }
+}
