@@ -1,0 +1,276 @@
+//! Examples of how values print.
+
+use std::sync::Arc;
+
+use weft_ir::{Array, Column, Name, Scalar, ScalarType, Type, Value};
+
+use super::{Options, discovered_type, literal, statistics, text};
+
+const I64: Type = Type::Scalar(ScalarType::I64);
+const F64: Type = Type::Scalar(ScalarType::F64);
+
+fn ints(values: &[i64]) -> Column {
+    Column::I64(values.to_vec().into())
+}
+
+fn floats(values: &[f64]) -> Column {
+    Column::F64(values.to_vec().into())
+}
+
+fn array(elements: Column) -> Value {
+    Value::Array(Arc::new(Array::new(elements)))
+}
+
+fn record(fields: &[(&str, Type)]) -> Type {
+    Type::Record(fields.iter().map(|(name, ty)| (Name::from(*name), ty.clone())).collect())
+}
+
+fn dense(extent: usize, inner: Column) -> Column {
+    Column::Dense { len: inner.len() / extent, extent, inner: Box::new(inner) }
+}
+
+fn texts(texts: &[&str]) -> Column {
+    let lengths: Vec<usize> = texts.iter().map(|text| text.len()).collect();
+    Column::from_lengths(&lengths, Column::Char(texts.concat().into_bytes().into()))
+}
+
+fn text_type() -> Type {
+    Type::array(Type::Scalar(ScalarType::Char))
+}
+
+#[track_caller]
+fn check(value: &Value, ty: &Type, expect: &str) {
+    assert_eq!(text(value, ty, &Options::new(60)), expect.trim_matches('\n'));
+}
+
+#[test]
+fn a_short_array_stands_beside_its_type() {
+    check(&array(ints(&[1, 2, 3])), &Type::array(I64), "[3]i64 [1, 2, 3]");
+    check(&array(ints(&[])), &Type::array(I64), "[0]i64 []");
+    check(&array(floats(&[1.0, f64::NAN])), &Type::array(F64), "[2]f64 [1.0, nan]");
+}
+
+#[test]
+fn a_long_array_shows_its_ends() {
+    let data: Vec<f32> = (0..1_000_000).map(|i| i as f32 / 10.0).collect();
+    check(
+        &array(Column::F32(data.into())),
+        &Type::array(Type::Scalar(ScalarType::F32)),
+        "[1000000]f32 [0.0, 0.1, 0.2, …, 99999.8, 99999.9]",
+    );
+}
+
+#[test]
+fn a_list_too_long_for_a_line_is_broken_into_aligned_ones() {
+    let data: Vec<i64> = (90..120).collect();
+    check(
+        &array(ints(&data)),
+        &Type::array(I64),
+        "
+[30]i64
+[ 90,  91,  92,  93,  94,  95,  96,  97,  98,  99, 100,
+ 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111,
+ 112, 113, 114, 115, 116, 117, 118, 119]",
+    );
+}
+
+#[test]
+fn a_matrix_is_a_table_with_aligned_points() {
+    let ty = Type::array(Type::array(F64));
+    check(
+        &array(dense(2, floats(&[1.0, 20.25, -300.5, 4.0]))),
+        &ty,
+        "
+[2][2]f64
+    1.0  20.25
+ -300.5   4.0",
+    );
+    let large: Vec<f64> = (0..1_000_000).map(f64::from).collect();
+    check(
+        &array(dense(1000, floats(&large))),
+        &ty,
+        "
+[1000][1000]f64
+      0.0       1.0       2.0  …     998.0     999.0
+   1000.0    1001.0    1002.0  …    1998.0    1999.0
+   2000.0    2001.0    2002.0  …    2998.0    2999.0
+   3000.0    3001.0    3002.0  …    3998.0    3999.0
+   4000.0    4001.0    4002.0  …    4998.0    4999.0
+   5000.0    5001.0    5002.0  …    5998.0    5999.0
+        …         …         …  …         …         …
+ 994000.0  994001.0  994002.0  …  994998.0  994999.0
+ 995000.0  995001.0  995002.0  …  995998.0  995999.0
+ 996000.0  996001.0  996002.0  …  996998.0  996999.0
+ 997000.0  997001.0  997002.0  …  997998.0  997999.0
+ 998000.0  998001.0  998002.0  …  998998.0  998999.0
+ 999000.0  999001.0  999002.0  …  999998.0  999999.0",
+    );
+}
+
+#[test]
+fn ragged_arrays_show_the_tilde() {
+    let ty = Type::array(Type::array(I64));
+    let small = Column::from_lengths(&[2, 0, 1], ints(&[1, 2, 3]));
+    check(&array(small), &ty, "[3][~]i64 [[1, 2], [], [3]]");
+    let data: Vec<i64> = (0..200).collect();
+    let large = Column::from_lengths(&[4, 190, 6], ints(&data));
+    check(
+        &array(large),
+        &ty,
+        "
+[3][~]i64
+[0, 1, 2, 3]
+[4, 5, 6, …, 192, 193]
+[194, 195, 196, 197, 198, 199]",
+    );
+}
+
+#[test]
+fn empty_axes_keep_their_extents() {
+    let ty = Type::array(Type::array(F64));
+    let none = Column::Dense { len: 0, extent: 3, inner: Box::new(floats(&[])) };
+    check(&array(none), &ty, "[0][3]f64 []");
+    let zero = Column::Dense { len: 3, extent: 0, inner: Box::new(floats(&[])) };
+    check(&array(zero), &ty, "[3][0]f64 [[], [], []]");
+}
+
+#[test]
+fn higher_ranks_print_matrix_by_matrix() {
+    let data: Vec<i64> = (0..8).collect();
+    let cube = dense(2, dense(2, ints(&data)));
+    let ty = Type::array(Type::array(Type::array(I64)));
+    check(
+        &array(cube),
+        &ty,
+        "
+[2][2][2]i64
+[0]
+ 0  1
+ 2  3
+[1]
+ 4  5
+ 6  7",
+    );
+    let data: Vec<i64> = (0..60).collect();
+    let tesseract = dense(5, dense(3, dense(2, ints(&data))));
+    let ty = Type::array(ty);
+    let shown = text(&array(tesseract), &ty, &Options::new(60));
+    assert_eq!(shown.lines().next(), Some("[2][5][3][2]i64"));
+    assert!(shown.contains("\n[0, 0]\n 0  1\n 2  3\n 4  5\n…\n[0, 4]\n"), "{shown}");
+}
+
+#[test]
+fn tuples_and_records_print_as_their_literals() {
+    let pair =
+        Value::Tuple([Value::Scalar(Scalar::I64(1)), Value::Scalar(Scalar::F64(2.0))].into());
+    check(&pair, &Type::Tuple([I64, F64].into()), "(1, 2.0)");
+    check(&pair, &record(&[("x", I64), ("y", F64)]), "{x = 1, y = 2.0}");
+    check(&Value::Tuple([].into()), &Type::Tuple([].into()), "()");
+    let nested = Value::Tuple([array(ints(&[1, 2])), Value::Scalar(Scalar::F64(2.0))].into());
+    let ty = Type::Tuple([Type::array(I64), F64].into());
+    check(&nested, &ty, "([2]i64, f64) ([1, 2], 2.0)");
+}
+
+#[test]
+fn a_wide_record_prints_a_line_a_field() {
+    let data: Vec<i64> = (0..1000).collect();
+    let value = Value::Tuple(
+        [Value::Scalar(Scalar::I64(3)), array(ints(&data)), Value::text("a name")].into(),
+    );
+    let ty = record(&[("rows", I64), ("colIndex", Type::array(I64)), ("name", text_type())]);
+    check(
+        &value,
+        &ty,
+        "
+{rows: i64, colIndex: [1000]i64, name: [6]char}
+rows     = 3
+colIndex = [1000]i64 [0, 1, 2, …, 998, 999]
+name     = \"a name\"",
+    );
+}
+
+#[test]
+fn arrays_of_records_and_records_of_columns_are_tables() {
+    let names = texts(&["setosa", "a\nb"]);
+    let sizes = floats(&[1.5, 10.25]);
+    let rows = Column::Tuple { len: 2, parts: vec![names.clone(), sizes.clone()] };
+    let ty = record(&[("name", text_type()), ("size", F64)]);
+    let table = "
+ name     size
+──────────────
+ setosa   1.5
+ a\\nb    10.25";
+    check(&array(rows), &Type::array(ty), &format!("[2]{{name: [~]char, size: f64}}{table}"));
+    check(
+        &Value::Tuple([array(names), array(sizes)].into()),
+        &record(&[("name", Type::array(text_type())), ("size", Type::array(F64))]),
+        &format!("{{name: [2][~]char, size: [2]f64}}{table}"),
+    );
+    let pairs = Column::Tuple { len: 2, parts: vec![ints(&[1, 2]), ints(&[30, 4])] };
+    check(
+        &array(pairs),
+        &Type::array(Type::Tuple([I64, I64].into())),
+        "
+[2](i64, i64)
+ .0  .1
+───────
+  1  30
+  2   4",
+    );
+}
+
+#[test]
+fn text_prints_as_text() {
+    check(&Value::text("two\nlines"), &text_type(), "two\nlines");
+    let list = Type::array(text_type());
+    check(&array(texts(&["a", "bc"])), &list, "[2][~]char [\"a\", \"bc\"]");
+    let long = "word ".repeat(40);
+    check(
+        &array(texts(&["short", &long])),
+        &list,
+        "
+[2][~]char
+\"short\"
+\"word word word word word word word word word word word wor…",
+    );
+}
+
+#[test]
+fn a_long_text_is_elided_between_characters() {
+    let long = "é".repeat(100_000);
+    let shown = text(&Value::text(&long), &text_type(), &Options::new(60));
+    assert!(shown.contains("\n… 180000 bytes …\n"), "{}", shown.len());
+    assert!(!shown.contains("\\x"), "cut within a character");
+}
+
+#[test]
+fn columns_that_do_not_fit_are_left_out_of_the_middle() {
+    let fields: Vec<(String, Type)> = (0..30).map(|i| (format!("column{i}"), I64)).collect();
+    let ty = Type::Record(fields.iter().map(|(n, t)| (Name::from(&**n), t.clone())).collect());
+    let rows = Column::Tuple { len: 1, parts: (0..30).map(|i| ints(&[i])).collect() };
+    let shown = text(&array(rows), &Type::array(ty), &Options::new(60));
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines[1], " column0  column1  column2  …  column27  column28  column29");
+    assert!(lines.iter().all(|line| line.chars().count() <= 60), "{shown}");
+}
+
+#[test]
+fn literals_read_back() {
+    let ragged = array(Column::from_lengths(&[2, 1], ints(&[1, 2, 3])));
+    assert_eq!(literal(&ragged, &Type::array(Type::array(I64))), "[[1, 2], [3]]");
+    let value = Value::Tuple([Value::text("a\"b"), Value::Scalar(Scalar::Bool(true))].into());
+    let ty = record(&[("name", text_type()), ("ok", Type::Scalar(ScalarType::Bool))]);
+    assert_eq!(literal(&value, &ty), "{name = \"a\\\"b\", ok = true}");
+    assert_eq!(literal(&array(texts(&["", "x"])), &Type::array(text_type())), "[\"\", \"x\"]");
+}
+
+#[test]
+fn statistics_of_numbers() {
+    let ty = Type::array(Type::array(F64));
+    let ragged = array(Column::from_lengths(&[1, 2], floats(&[1.0, f64::NAN, 2.0])));
+    assert_eq!(statistics(&ragged, &ty).as_deref(), Some("min 1.0, max 2.0, mean 1.5, nan 1"));
+    let ints = array(ints(&[3, -1, 1]));
+    assert_eq!(statistics(&ints, &Type::array(I64)).as_deref(), Some("min -1, max 3, mean 1.0"));
+    assert_eq!(statistics(&Value::text("text"), &text_type()), None);
+    assert_eq!(discovered_type(&ragged, &ty), "[2][~]f64");
+}
