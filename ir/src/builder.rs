@@ -21,7 +21,9 @@ enum State {
     Bool(Vec<bool>),
     Char(Vec<u8>),
     Tuple { len: usize, parts: Vec<ColumnBuilder> },
-    Arrays { lengths: Vec<usize>, inner: Box<ColumnBuilder> },
+    /// `empty_extent` is the extent that the arrays have if there are none: that of the first
+    /// dense column without arrays that was appended.
+    Arrays { lengths: Vec<usize>, empty_extent: Option<usize>, inner: Box<ColumnBuilder> },
 }
 
 impl ColumnBuilder {
@@ -58,6 +60,7 @@ impl ColumnBuilder {
             },
             Type::Array(element) => State::Arrays {
                 lengths: Vec::with_capacity(capacity),
+                empty_extent: None,
                 inner: Box::new(ColumnBuilder::new(element)),
             },
         })
@@ -99,11 +102,37 @@ impl ColumnBuilder {
                     part.push(value);
                 }
             }
-            (State::Arrays { lengths, inner }, Value::Array(array)) => {
-                lengths.push(array.len());
-                inner.extend(&array.elements);
-            }
+            (State::Arrays { .. }, Value::Array(array)) => self.push_array(&array.elements),
             (state, value) => panic!("{value:?} pushed to a column of another type: {state:?}"),
+        }
+    }
+
+    /// Appends an array with these elements.
+    ///
+    /// # Panics
+    /// If the elements of the column are not such arrays.
+    pub fn push_array(&mut self, elements: &Column) {
+        match &mut self.0 {
+            State::Arrays { lengths, inner, .. } => {
+                lengths.push(elements.len());
+                inner.extend(elements);
+            }
+            state => panic!("an array pushed to a column of another type: {state:?}"),
+        }
+    }
+
+    /// Appends a tuple whose components are still to come: one element must be appended to each of
+    /// the builders returned.
+    ///
+    /// # Panics
+    /// If the elements are no tuples.
+    pub fn push_tuple(&mut self) -> &mut [ColumnBuilder] {
+        match &mut self.0 {
+            State::Tuple { len, parts } => {
+                *len += 1;
+                parts
+            }
+            state => panic!("a tuple pushed to a column of another type: {state:?}"),
         }
     }
 
@@ -132,9 +161,12 @@ impl ColumnBuilder {
                 }
             }
             (
-                State::Arrays { lengths, inner },
+                State::Arrays { lengths, empty_extent, inner },
                 column @ (Column::Dense { .. } | Column::Ragged { .. }),
             ) => {
+                if let Column::Dense { len: 0, extent, .. } = column {
+                    empty_extent.get_or_insert(*extent);
+                }
                 lengths.extend((0..column.len()).filter_map(|row| column.row_len(row)));
                 inner.extend(&column.flatten());
             }
@@ -184,7 +216,14 @@ impl ColumnBuilder {
             State::Tuple { len, parts } => {
                 Column::Tuple { len, parts: parts.into_iter().map(ColumnBuilder::finish).collect() }
             }
-            State::Arrays { lengths, inner } => Column::from_lengths(&lengths, inner.finish()),
+            State::Arrays { lengths, empty_extent, inner } if lengths.is_empty() => Column::Dense {
+                len: 0,
+                extent: empty_extent.unwrap_or(0),
+                inner: Box::new(inner.finish()),
+            },
+            State::Arrays { lengths, inner, .. } => {
+                Column::from_lengths(&lengths, inner.finish())
+            }
         }
     }
 
