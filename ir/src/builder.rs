@@ -20,10 +20,17 @@ enum State {
     F64(Vec<f64>),
     Bool(Vec<bool>),
     Char(Vec<u8>),
-    Tuple { len: usize, parts: Vec<ColumnBuilder> },
+    Tuple {
+        len: usize,
+        parts: Vec<ColumnBuilder>,
+    },
     /// `empty_extent` is the extent that the arrays have if there are none: that of the first
     /// dense column without arrays that was appended.
-    Arrays { lengths: Vec<usize>, empty_extent: Option<usize>, inner: Box<ColumnBuilder> },
+    Arrays {
+        lengths: Vec<usize>,
+        empty_extent: Option<usize>,
+        inner: Box<ColumnBuilder>,
+    },
 }
 
 impl ColumnBuilder {
@@ -221,9 +228,7 @@ impl ColumnBuilder {
                 extent: empty_extent.unwrap_or(0),
                 inner: Box::new(inner.finish()),
             },
-            State::Arrays { lengths, inner, .. } => {
-                Column::from_lengths(&lengths, inner.finish())
-            }
+            State::Arrays { lengths, inner, .. } => Column::from_lengths(&lengths, inner.finish()),
         }
     }
 
