@@ -2,10 +2,15 @@
 //! `:doc`, `:search`, completion, the manual and the tests read it; the checker takes the types
 //! from it.
 
-mod arrays;
+mod conversions;
+mod elementary;
+mod elements;
+mod make;
 mod neighbourhood;
+mod operators;
 mod order;
 mod reduce;
+mod reindex;
 mod scalar;
 pub(crate) mod signature;
 
@@ -166,9 +171,20 @@ pub struct Entry {
 
 /// Every builtin, by subject.
 pub fn all() -> impl Iterator<Item = &'static Entry> {
-    [arrays::ENTRIES, reduce::ENTRIES, order::ENTRIES, neighbourhood::ENTRIES, scalar::ENTRIES]
-        .into_iter()
-        .flatten()
+    [
+        make::ENTRIES,
+        reindex::ENTRIES,
+        elements::ENTRIES,
+        reduce::ENTRIES,
+        order::ENTRIES,
+        neighbourhood::ENTRIES,
+        operators::ENTRIES,
+        scalar::ENTRIES,
+        elementary::ENTRIES,
+        conversions::ENTRIES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The builtin of that name.
