@@ -34,7 +34,9 @@ pub mod element;
 pub mod float;
 pub mod integer;
 mod order;
+pub mod random;
 mod table;
+pub mod transcendental;
 mod typing;
 
 pub use order::{total_cmp, total_cmp_f32, total_cmp_f64};

@@ -4,6 +4,7 @@ use crate::math::cast;
 use crate::math::element::{Character, Element};
 use crate::math::float::Float;
 use crate::math::integer::Integer;
+use crate::math::transcendental as functions;
 use crate::{Scalar, ScalarOp, ScalarType, TrapKind};
 
 /// A function of one operand. It panics on an operand of another type than it was looked up for.
@@ -29,8 +30,8 @@ pub fn unary(op: ScalarOp, ty: ScalarType) -> Option<Unary> {
         ScalarType::U16 => integer_unary::<u16>(op),
         ScalarType::U32 => integer_unary::<u32>(op),
         ScalarType::U64 => integer_unary::<u64>(op),
-        ScalarType::F32 => float_unary::<f32>(op),
-        ScalarType::F64 => float_unary::<f64>(op),
+        ScalarType::F32 => float_unary::<f32>(op).or_else(|| unary_f32(op)),
+        ScalarType::F64 => float_unary::<f64>(op).or_else(|| unary_f64(op)),
         ScalarType::Bool => bool_unary(op),
         ScalarType::Char => None,
     }
@@ -47,8 +48,8 @@ pub fn binary(op: ScalarOp, ty: ScalarType) -> Option<Binary> {
         ScalarType::U16 => integer_binary::<u16>(op),
         ScalarType::U32 => integer_binary::<u32>(op),
         ScalarType::U64 => integer_binary::<u64>(op),
-        ScalarType::F32 => float_binary::<f32>(op),
-        ScalarType::F64 => float_binary::<f64>(op),
+        ScalarType::F32 => float_binary::<f32>(op).or_else(|| binary_f32(op)),
+        ScalarType::F64 => float_binary::<f64>(op).or_else(|| binary_f64(op)),
         ScalarType::Bool => bool_binary(op),
         ScalarType::Char => comparison::<Character>(op).or_else(|| ordered_binary::<Character>(op)),
     }
@@ -153,6 +154,32 @@ fn float_binary<T: Float>(op: ScalarOp) -> Option<Binary> {
         _ => return comparison::<T>(op),
     })
 }
+
+/// The transcendental operators on one float type.
+macro_rules! transcendental {
+    ($float:ty, $unary:ident { $($op1:ident $function1:ident),* },
+        $binary:ident { $($op2:ident $function2:ident),* }) => {
+        fn $unary(op: ScalarOp) -> Option<Unary> {
+            Some(match op {
+                $(ScalarOp::$op1 => lift!(|a| $float => functions::$function1(a)),)*
+                _ => return None,
+            })
+        }
+
+        fn $binary(op: ScalarOp) -> Option<Binary> {
+            Some(match op {
+                $(ScalarOp::$op2 => lift!(|a, b| $float => functions::$function2(a, b)),)*
+                _ => return None,
+            })
+        }
+    };
+}
+
+transcendental!(f32, unary_f32 { Rsqrt rsqrt_f32, Cbrt cbrt_f32, Exp exp_f32, Exp2 exp2_f32, Expm1 expm1_f32, Log log_f32, Log2 log2_f32, Log10 log10_f32, Log1p log1p_f32, Sin sin_f32, Cos cos_f32, Tan tan_f32, Asin asin_f32, Acos acos_f32, Atan atan_f32, Sinh sinh_f32, Cosh cosh_f32, Tanh tanh_f32, Asinh asinh_f32, Acosh acosh_f32, Atanh atanh_f32, Erf erf_f32 },
+    binary_f32 { Pow pow_f32, Atan2 atan2_f32, Hypot hypot_f32 });
+
+transcendental!(f64, unary_f64 { Rsqrt rsqrt_f64, Cbrt cbrt_f64, Exp exp_f64, Exp2 exp2_f64, Expm1 expm1_f64, Log log_f64, Log2 log2_f64, Log10 log10_f64, Log1p log1p_f64, Sin sin_f64, Cos cos_f64, Tan tan_f64, Asin asin_f64, Acos acos_f64, Atan atan_f64, Sinh sinh_f64, Cosh cosh_f64, Tanh tanh_f64, Asinh asinh_f64, Acosh acosh_f64, Atanh atanh_f64, Erf erf_f64 },
+    binary_f64 { Pow pow_f64, Atan2 atan2_f64, Hypot hypot_f64 });
 
 fn float_ternary<T: Float>(op: ScalarOp) -> Option<Ternary> {
     Some(match op {
