@@ -64,3 +64,6 @@ compiled! {
     pow pow_f32 pow_f64 (x, y);
     hypot hypot_f32 hypot_f64 (x, y);
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,10 +70,10 @@ fn half_exp<R: Real>(a: R) -> R {
     significand.scale(exponent - R::Word::constant(1))
 }
 
-/// log (2a) where a is large, which is log (1 + a) + log 2 then, else log (1 + moderate).
+/// log a + log 2 where a is large, else log (1 + moderate).
 #[inline(always)]
 fn log1p_doubled<R: Real>(large: R::Mask, a: R, moderate: R) -> R {
-    let result = log1p(R::select(large, a, moderate));
+    let result = log1p(R::select(large, a - R::constant(1.0), moderate));
     R::select(large, result + ln_2().high, result)
 }
 
