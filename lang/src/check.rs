@@ -3,13 +3,28 @@
 //! Inference is Hindley–Milner with closed classes, and with implicit map as described in
 //! `Note [Implicit map]` (file `check/rank.rs`).
 
+mod apply;
+mod errors;
+mod expr;
+mod finish;
+mod item;
+mod pattern;
+mod rank;
+mod unify;
+
+use std::collections::{BTreeMap, HashMap};
+
 use weft_ir::{Name, ScalarType, Span, Value};
 
-use crate::ast::Item;
+use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::environment::Environment;
-use crate::typed::{GlobalId, Program};
-use crate::types::Scheme;
+use crate::typed::{GlobalId, LocalId, Program};
+use crate::types::{Class, Scheme, Type, TypeVar};
+pub(crate) use expr::instantiate_at;
+pub(crate) use finish::number_does_not_fit;
+use rank::{Site, SiteError};
+use unify::Table;
 
 /// Modes that change what a program means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,8 +138,296 @@ pub struct BoundName {
 /// Checks the items of a cell, one after the other; each sees the ones before. Commands and imports
 /// are not its business: the session has taken them out.
 pub fn check(
-    items: &[Item],
+    items: &[ast::Item],
     environment: &Environment,
     config: &Config,
     files: &mut dyn Files,
-) -> Checked;
+) -> Checked {
+    let mut checked = Checked {
+        items: Vec::new(),
+        environment: environment.clone(),
+        loaded: Vec::new(),
+        diagnostics: Vec::new(),
+    };
+    for item in items {
+        item::check_item(item, config, files, &mut checked);
+    }
+    checked
+}
+
+/// The state of checking one item.
+struct Checker<'a> {
+    environment: &'a mut Environment,
+    config: &'a Config,
+    files: &'a mut dyn Files,
+    loaded: &'a mut Vec<(GlobalId, Value)>,
+    diagnostics: &'a mut Vec<Diagnostic>,
+    table: Table,
+    /// The applications of the item; a typed `Apply` holds its position here as depth.
+    sites: Vec<Site>,
+    /// For each site, which arguments of its `Apply` it is about.
+    positions: HashMap<usize, Vec<usize>>,
+    /// The sites that are not settled.
+    waiting: Vec<usize>,
+    /// The field accesses of the item; a typed `Field` holds its position here as index.
+    fields: Vec<FieldSite>,
+    /// Arrays whose rank follows from an index type.
+    ranked: Vec<Ranked>,
+    /// What each visible local name stands for, innermost last.
+    scope: HashMap<Name, Vec<LocalBinding>>,
+    /// The names in `scope` in the order in which they were bound.
+    bound: Vec<Name>,
+    next_local: u32,
+    /// The number that the next variable of a local function's scheme gets.
+    next_quantified: u32,
+    /// The definition being checked, for recursion.
+    own: Option<Own>,
+    annotation_vars: BTreeMap<Name, Type>,
+    /// Whether the current point is evaluated exactly once, when the cell runs.
+    top_level: bool,
+    /// Whether an error was met that is not to be reported again.
+    poisoned: bool,
+    errors: usize,
+}
+
+/// The definition that is being checked.
+struct Own {
+    name: Name,
+    global: GlobalId,
+    ty: Type,
+}
+
+/// What a local name stands for.
+#[derive(Clone)]
+struct LocalBinding {
+    local: LocalId,
+    ty: Type,
+    /// The variables of its scheme, if it is a generalised function.
+    vars: Vec<(TypeVar, Option<Class>)>,
+}
+
+/// A field access whose record may not be known yet.
+struct FieldSite {
+    record: Type,
+    record_span: Span,
+    field: ast::Ident,
+    result: Type,
+    /// The position of the field and the number of axes over which the access is mapped.
+    found: Option<(usize, usize)>,
+    /// Whether an error was reported.
+    failed: bool,
+}
+
+/// `array` is an array that an index of type `index` addresses, with elements `element`.
+#[derive(Clone)]
+struct Ranked {
+    index: Type,
+    array: Type,
+    element: Type,
+    span: Span,
+    settled: bool,
+}
+
+/// The type of an index into an array of that rank.
+fn index_type(rank: usize) -> Type {
+    if rank == 1 { Type::I64 } else { Type::Tuple(vec![Type::I64; rank].into()) }
+}
+
+impl Checker<'_> {
+    fn fresh_local(&mut self) -> LocalId {
+        self.next_local += 1;
+        LocalId(self.next_local - 1)
+    }
+
+    /// Opens a scope.
+    fn enter(&mut self) -> usize {
+        self.bound.len()
+    }
+
+    /// Closes the scope that `enter` opened.
+    fn leave(&mut self, mark: usize) {
+        for name in self.bound.drain(mark..) {
+            if let Some(stack) = self.scope.get_mut(&name) {
+                stack.pop();
+                if stack.is_empty() {
+                    self.scope.remove(&name);
+                }
+            }
+        }
+    }
+
+    /// The type as far as it can be known now: what still waits is tried again if it is open.
+    fn known(&mut self, ty: &Type) -> Type {
+        let now = self.table.shallow(ty);
+        if matches!(now, Type::Var(_)) {
+            self.propagate();
+            return self.table.shallow(ty);
+        }
+        now
+    }
+
+    fn wait_for(&mut self, site: usize) {
+        if !self.sites[site].settled {
+            self.waiting.push(site);
+        }
+    }
+
+    /// Learns what can be learnt of one site.
+    fn advance_site(&mut self, site: usize) -> bool {
+        match rank::advance(&mut self.table, &mut self.sites[site]) {
+            Ok(progress) => progress,
+            Err(error) => {
+                self.site_failed(site, &error);
+                true
+            }
+        }
+    }
+
+    fn site_failed(&mut self, site: usize, error: &SiteError) {
+        self.sites[site].settled = true;
+        self.report_site(site, error);
+    }
+
+    /// Learns what can be learnt of a field access; true if it is settled now.
+    fn advance_field(&mut self, position: usize) -> bool {
+        let site = &self.fields[position];
+        if site.failed || site.found.is_some() {
+            return true;
+        }
+        let (depth, head) = self.table.peel(&site.record);
+        let name = site.field.name.clone();
+        let component = match &head {
+            Type::Record(fields) => fields
+                .iter()
+                .position(|(field, _)| *field == name)
+                .map(|index| (index, fields[index].1.clone())),
+            Type::Tuple(parts) => name
+                .parse::<usize>()
+                .ok()
+                .and_then(|index| parts.get(index).map(|ty| (index, ty.clone()))),
+            Type::Var(_) if self.table.is_rank_open(&head) => return false,
+            _ => None,
+        };
+        let (field, span, result) =
+            (site.field.clone(), site.record_span, site.result.clone());
+        match component {
+            Some((index, ty)) => {
+                self.fields[position].found = Some((index, depth));
+                if let Err(clash) = self.table.unify(&result, &Type::arrays(depth, ty)) {
+                    self.fields[position].failed = true;
+                    self.clash_report(&clash, field.span);
+                }
+            }
+            None => {
+                self.fields[position].failed = true;
+                self.no_such_field(&field, &head, span);
+            }
+        }
+        true
+    }
+
+    /// Settles all that can be settled without assuming anything.
+    fn propagate(&mut self) {
+        loop {
+            let mut progress = self.advance_ranked();
+            // Backwards too: a result that becomes known settles the operands before it.
+            let waiting = std::mem::take(&mut self.waiting);
+            for &site in waiting.iter().chain(waiting.iter().rev()) {
+                progress |= self.advance_site(site);
+            }
+            self.waiting.extend(waiting.into_iter().filter(|site| !self.sites[*site].settled));
+            for field in 0..self.fields.len() {
+                if self.fields[field].found.is_none() && !self.fields[field].failed {
+                    progress |= self.advance_field(field);
+                }
+            }
+            if !progress {
+                return;
+            }
+        }
+    }
+
+    /// Completes a definition: what still waits is settled by the least ranks.
+    fn complete(&mut self) {
+        self.propagate();
+        self.settle_sites(self.waiting.clone());
+        self.propagate();
+        while let Some(ranked) = self.ranked.first().cloned() {
+            // Nothing says what rank is meant: one axis.
+            if self.table.unify(&ranked.index, &Type::I64).is_err() {
+                self.ranked.remove(0);
+            }
+            self.propagate();
+            self.settle_sites(self.waiting.clone());
+        }
+        self.propagate();
+        for position in 0..self.fields.len() {
+            if self.fields[position].found.is_none() && !self.fields[position].failed {
+                self.fields[position].failed = true;
+                self.open_record(position);
+            }
+        }
+    }
+
+    fn settle_sites(&mut self, mut chosen: Vec<usize>) {
+        while let Err((site, error)) = rank::settle(&mut self.table, &mut self.sites, &chosen) {
+            self.site_failed(site, &error);
+            chosen.retain(|other| !self.sites[*other].settled);
+        }
+        self.waiting.retain(|site| !self.sites[*site].settled);
+    }
+
+    /// Completes a local function, as far as its types do not depend on its surroundings, and
+    /// yields the variables that its scheme quantifies over.
+    fn generalise_local(&mut self, first_site: usize, ty: &Type) -> Vec<(TypeVar, Option<Class>)> {
+        self.propagate();
+        let outer = self.table.level - 1;
+        // Whatever touches the surroundings waits for the surrounding definition; and so does what
+        // depends on it.
+        let mut inner: Vec<usize> =
+            self.waiting.iter().copied().filter(|site| *site >= first_site).collect();
+        loop {
+            let mut changed = false;
+            for ranked in &self.ranked {
+                for ty in [&ranked.index, &ranked.array, &ranked.element] {
+                    changed |= self.table.lower_levels(ty, outer);
+                }
+            }
+            for field in &self.fields {
+                if field.found.is_none() && !field.failed {
+                    changed |= self.table.lower_levels(&field.record, outer);
+                    changed |= self.table.lower_levels(&field.result, outer);
+                }
+            }
+            inner.retain(|site| {
+                let site = &self.sites[*site];
+                let types = || {
+                    site.params
+                        .iter()
+                        .chain(site.args.iter().map(|arg| &arg.ty))
+                        .chain([&site.returns, &site.result])
+                };
+                let depends = types()
+                    .filter_map(|ty| self.table.least_level(ty))
+                    .any(|level| level <= outer);
+                if depends {
+                    for ty in types() {
+                        changed |= self.table.lower_levels(ty, outer);
+                    }
+                }
+                !depends
+            });
+            if !changed {
+                break;
+            }
+        }
+        self.settle_sites(inner);
+        let mut vars = Vec::new();
+        self.table.variables(ty, &mut vars);
+        vars.into_iter()
+            .filter_map(|var| self.table.state(var).map(|open| (var, open)))
+            .filter(|(_, open)| open.level > outer)
+            .map(|(var, open)| (var, open.class))
+            .collect()
+    }
+}

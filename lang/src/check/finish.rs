@@ -1,0 +1,256 @@
+//! The end of checking an item: every inferred type, depth and field is filled into the typed tree.
+
+use std::sync::Arc;
+
+use super::Checker;
+use super::apply::is_atom;
+use crate::ast::Number;
+use crate::diagnostic::Diagnostic;
+use crate::typed::{Axis, Expr, ExprKind, FunctionRef, LoopControl, Pattern};
+use crate::types::Type;
+
+impl Checker<'_> {
+    /// Fills in the types of a value; open ones get their defaults.
+    pub(super) fn finish(&mut self, expr: &mut Expr) {
+        self.finish_definition(expr, Vec::new());
+    }
+
+    /// Fills in the types of a definition whose recursive uses are at `own_types`.
+    pub(super) fn finish_definition(&mut self, expr: &mut Expr, own_types: Vec<Type>) {
+        self.finish_expr(expr, &own_types);
+    }
+
+    fn finish_type(&mut self, ty: &mut Type) {
+        self.table.default_open(&ty.clone(), self.config.float);
+        *ty = self.table.resolve(ty);
+    }
+
+    fn finish_expr(&mut self, expr: &mut Expr, own: &[Type]) {
+        if self.is_broken(expr) {
+            return;
+        }
+        self.finish_type(&mut expr.ty);
+        self.check_functions(expr);
+        let span = expr.span;
+        match &mut expr.kind {
+            ExprKind::Number(number) => self.check_number(*number, &expr.ty, span),
+            ExprKind::NumberArray(numbers) => {
+                let numbers = Arc::clone(numbers);
+                if let Type::Array(element) = expr.ty.clone() {
+                    for number in numbers.iter() {
+                        if self.errors == 0 {
+                            self.check_number(*number, &element, span);
+                        }
+                    }
+                }
+            }
+            ExprKind::Scalar(_) | ExprKind::Text(_) | ExprKind::Value(_) => {}
+            ExprKind::Local(_, types) | ExprKind::Builtin(_, types) => {
+                types.iter_mut().for_each(|ty| self.finish_type(ty));
+            }
+            ExprKind::Function(FunctionRef::Generic(global, types)) => {
+                if self.own.as_ref().is_some_and(|def| def.global == *global) {
+                    *types = own.to_vec();
+                } else {
+                    types.iter_mut().for_each(|ty| self.finish_type(ty));
+                }
+            }
+            ExprKind::Function(FunctionRef::Instance(_)) => {}
+            ExprKind::Lambda { params, body } => {
+                params.iter_mut().for_each(|param| self.finish_pattern(param));
+                self.finish_expr(Arc::make_mut(body), own);
+                if let Some(function) = eta_reduced(params, body) {
+                    *expr = function;
+                }
+            }
+            ExprKind::Apply { function, args, depth } => {
+                self.finish_expr(function, own);
+                args.iter_mut().for_each(|arg| self.finish_expr(&mut arg.expr, own));
+                let site = *depth;
+                let solved = &self.sites[site];
+                *depth = solved.depth.unwrap_or(0);
+                if let Some(positions) = self.positions.get(&site) {
+                    for (position, arg) in positions.iter().zip(&solved.args) {
+                        args[*position].mapped = arg.mapped == Some(true);
+                    }
+                }
+            }
+            ExprKind::Let { pattern, value, body } => {
+                self.finish_pattern(pattern);
+                self.finish_expr(value, own);
+                self.finish_expr(body, own);
+            }
+            ExprKind::LetFunction { value, body, .. } => {
+                self.finish_expr(Arc::make_mut(value), own);
+                self.finish_expr(body, own);
+            }
+            ExprKind::If { condition, then, otherwise } => {
+                self.finish_expr(condition, own);
+                self.finish_expr(then, own);
+                self.finish_expr(otherwise, own);
+            }
+            ExprKind::Loop { pattern, init, control, body } => {
+                self.finish_pattern(pattern);
+                self.finish_expr(init, own);
+                match control {
+                    LoopControl::Count(pattern, source) | LoopControl::Each(pattern, source) => {
+                        self.finish_pattern(pattern);
+                        self.finish_expr(source, own);
+                    }
+                    LoopControl::While(condition) => self.finish_expr(condition, own),
+                }
+                self.finish_expr(body, own);
+            }
+            ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
+                parts.iter_mut().for_each(|part| self.finish_expr(part, own));
+            }
+            ExprKind::RecordUpdate { record, fields } => {
+                self.finish_expr(record, own);
+                fields.iter_mut().for_each(|(_, value)| self.finish_expr(value, own));
+            }
+            ExprKind::Field { record, index, depth } => {
+                self.finish_expr(record, own);
+                if let Some((found, axes)) = self.fields[*index].found {
+                    (*index, *depth) = (found, axes);
+                }
+            }
+            ExprKind::Slice { array, axes } => {
+                self.finish_expr(array, own);
+                for axis in axes {
+                    match axis {
+                        Axis::Index(index) | Axis::Gather(index) => self.finish_expr(index, own),
+                        Axis::Slice { start, stop, step, .. } => {
+                            for bound in [start, stop, step].into_iter().flatten() {
+                                self.finish_expr(bound, own);
+                            }
+                        }
+                    }
+                }
+            }
+            ExprKind::WindowRead { window, .. } => self.finish_expr(window, own),
+            ExprKind::Comprehension { body, generators, filter } => {
+                for (pattern, source) in generators {
+                    self.finish_pattern(pattern);
+                    self.finish_expr(source, own);
+                }
+                if let Some(filter) = filter {
+                    self.finish_expr(filter, own);
+                }
+                self.finish_expr(body, own);
+            }
+            ExprKind::CheckSizes { body, .. } => self.finish_expr(body, own),
+        }
+    }
+
+    fn finish_pattern(&mut self, pattern: &mut Pattern) {
+        match pattern {
+            Pattern::Local { ty, .. } | Pattern::Wildcard(ty) => self.finish_type(ty),
+            Pattern::Tuple(parts) => parts.iter_mut().for_each(|part| self.finish_pattern(part)),
+        }
+    }
+
+    fn check_number(&mut self, number: Number, ty: &Type, span: weft_ir::Span) {
+        if let Type::Scalar(scalar) = ty {
+            if number.to_scalar(*scalar).is_none() {
+                self.report(number_does_not_fit(number, *scalar, span));
+            }
+        }
+    }
+
+    /// Functions exist at compile time only: none in arrays, none chosen at run time.
+    fn check_functions(&mut self, expr: &Expr) {
+        let is_function = |ty: &Type| matches!(ty, Type::Function(..) | Type::Boundary(..));
+        let chosen = match &expr.kind {
+            ExprKind::If { .. } => Some("an `if`"),
+            ExprKind::Loop { .. } => Some("a `loop`"),
+            _ => None,
+        };
+        if let (Some(what), true) = (chosen, contains(&expr.ty, &is_function)) {
+            self.report(
+                Diagnostic::error(
+                    "E0314",
+                    format!("{what} cannot yield a function"),
+                    expr.span,
+                    format!("this is {}", expr.ty),
+                )
+                .help("apply the function inside, so that every branch yields a value"),
+            );
+        }
+        let (rank, head) = expr.ty.peel();
+        let makes = matches!(
+            expr.kind,
+            ExprKind::Array(_) | ExprKind::Comprehension { .. } | ExprKind::Apply { .. }
+        );
+        if rank > 0 && makes && self.errors == 0 && contains(head, &is_function) {
+            self.report(
+                Diagnostic::error(
+                    "E0313",
+                    "an array cannot hold functions",
+                    expr.span,
+                    format!("this would be {}", expr.ty),
+                )
+                .note("functions are specialised away before a program runs"),
+            );
+        }
+    }
+}
+
+/// A number at a type that it does not fit.
+pub(crate) fn number_does_not_fit(
+    number: Number,
+    scalar: weft_ir::ScalarType,
+    span: weft_ir::Span,
+) -> Diagnostic {
+    let text = match number {
+        Number::Int(value) => value.to_string(),
+        Number::Float { wide, .. } => format!("{wide:?}"),
+    };
+    let diagnostic = Diagnostic::error(
+        "E0309",
+        format!("{text} does not fit in {scalar}"),
+        span,
+        format!("this literal is {scalar} here"),
+    );
+    match number {
+        Number::Int(_) if scalar == weft_ir::ScalarType::I64 => {
+            diagnostic.help("write it with a point for a float, or with the suffix `u64`")
+        }
+        _ => diagnostic,
+    }
+}
+
+fn contains(ty: &Type, wanted: &dyn Fn(&Type) -> bool) -> bool {
+    if wanted(ty) {
+        return true;
+    }
+    match ty {
+        Type::Tuple(parts) => parts.iter().any(|part| contains(part, wanted)),
+        Type::Record(fields) => fields.iter().any(|(_, ty)| contains(ty, wanted)),
+        Type::Array(element) => contains(element, wanted),
+        Type::Var(_)
+        | Type::Scalar(_)
+        | Type::Function(..)
+        | Type::Window(..)
+        | Type::Boundary(..) => false,
+    }
+}
+
+/// `\x y -> f x y` is `f`, if `f` is a name and nothing is mapped.
+fn eta_reduced(params: &[Pattern], body: &Expr) -> Option<Expr> {
+    let ExprKind::Apply { function, args, depth: 0 } = &body.kind else { return None };
+    if !is_atom(function) || args.len() != params.len() {
+        return None;
+    }
+    let same = params.iter().zip(args).all(|(param, arg)| match (param, &arg.expr.kind) {
+        (Pattern::Local { local, .. }, ExprKind::Local(used, _)) => local == used,
+        _ => false,
+    });
+    // The function itself may be one of the parameters: `\f x -> f x` keeps its lambda.
+    let free = match &function.kind {
+        ExprKind::Local(local, _) => !params
+            .iter()
+            .any(|param| matches!(param, Pattern::Local { local: own, .. } if own == local)),
+        _ => true,
+    };
+    (same && free).then(|| (**function).clone())
+}

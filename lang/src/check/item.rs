@@ -1,0 +1,429 @@
+//! The items of a cell.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use weft_ir::{Name, Span};
+
+use super::{
+    BoundName, Checked, CheckedItem, CheckedKind, Checker, Config, Files, Own, Table,
+};
+use crate::ast::{self, ItemKind, TypeExpr, TypeExprKind};
+use crate::diagnostic::Diagnostic;
+use crate::environment::{Binding, Environment, Global};
+use crate::monomorphise::monomorphise;
+use crate::typed::{Expr, Function, GlobalId, Pattern};
+use crate::types::{Scheme, Type};
+
+/// Numbers of the variables of local schemes start here, beyond those of any definition.
+const FIRST_LOCAL_VARIABLE: u32 = 1 << 24;
+
+/// Checks one item, and adds what comes of it to `checked`.
+pub(super) fn check_item(
+    item: &ast::Item,
+    config: &Config,
+    files: &mut dyn Files,
+    checked: &mut Checked,
+) {
+    let before = checked.diagnostics.len();
+    let mut checker = Checker {
+        environment: &mut checked.environment,
+        config,
+        files,
+        loaded: &mut checked.loaded,
+        diagnostics: &mut checked.diagnostics,
+        table: Table::default(),
+        sites: Vec::new(),
+        positions: HashMap::new(),
+        waiting: Vec::new(),
+        fields: Vec::new(),
+        ranked: Vec::new(),
+        scope: HashMap::new(),
+        bound: Vec::new(),
+        next_local: 0,
+        next_quantified: FIRST_LOCAL_VARIABLE,
+        own: None,
+        annotation_vars: BTreeMap::new(),
+        top_level: true,
+        poisoned: false,
+        errors: 0,
+    };
+    let kind = match &item.kind {
+        ItemKind::Def(def) => checker.def(def, item.span),
+        ItemKind::TypeAlias { name, ty } => checker.alias(name, ty),
+        ItemKind::Binding { pattern, value } => checker.binding(pattern, value, item.span),
+        ItemKind::Expr { value, quiet } => checker.shown(value, *quiet),
+        ItemKind::Command { .. } | ItemKind::Import { .. } => None,
+    };
+    let failed = checker.errors > 0 || checker.poisoned;
+    match kind {
+        Some(kind) if !failed => checked.items.push(CheckedItem { span: item.span, kind }),
+        _ => {
+            // Its names are known to be broken, so that their uses are not reported again.
+            for name in item_names(&item.kind) {
+                checked.environment.bind(name, Binding::Broken);
+            }
+        }
+    }
+    checked.diagnostics[before..].sort_by_key(|diagnostic| diagnostic.span().start);
+}
+
+/// The names that an item defines.
+fn item_names(item: &ItemKind) -> Vec<Name> {
+    fn of_pattern(pattern: &ast::Pattern, names: &mut Vec<Name>) {
+        match &pattern.kind {
+            ast::PatternKind::Name(name) => names.push(name.clone()),
+            ast::PatternKind::Wildcard => {}
+            ast::PatternKind::Tuple(parts) => {
+                parts.iter().for_each(|part| of_pattern(part, names));
+            }
+            ast::PatternKind::Record(fields) => {
+                fields.iter().for_each(|(_, part)| of_pattern(part, names));
+            }
+            ast::PatternKind::Typed(inner, _) => of_pattern(inner, names),
+        }
+    }
+    let mut names = Vec::new();
+    match item {
+        ItemKind::Def(def) => names.push(def.name.name.clone()),
+        ItemKind::TypeAlias { name, .. } => names.push(name.name.clone()),
+        ItemKind::Binding { pattern, .. } => of_pattern(pattern, &mut names),
+        ItemKind::Expr { .. } | ItemKind::Command { .. } | ItemKind::Import { .. } => {}
+    }
+    names
+}
+
+impl Checker<'_> {
+    fn def(&mut self, def: &ast::Def, span: Span) -> Option<CheckedKind> {
+        self.top_level = false;
+        self.table.level = 1;
+        let global = self.environment.fresh();
+        let name = def.name.name.clone();
+        let own = self.table.fresh();
+        self.own = Some(Own { name: name.clone(), global, ty: own.clone() });
+        let body = if def.params.is_empty() {
+            let mut body = self.expr(&def.body);
+            if let Some(annotation) = &def.result {
+                self.annotate_result(&mut body, 0, annotation);
+            }
+            if let Err(clash) = self.table.unify(&own, &body.ty) {
+                self.clash_report(&clash, def.name.span);
+            }
+            body
+        } else {
+            // The parameters' types are known to recursive calls before the body is checked.
+            let mut body = self.lambda(&def.params, &def.body, Some(&own), span);
+            if let Some(annotation) = &def.result {
+                self.annotate_result(&mut body, def.params.len(), annotation);
+            }
+            body
+        };
+        let (scheme, body) = self.generalise(body)?;
+        self.define(&name, global, scheme.clone(), body, span);
+        Some(CheckedKind::Define { name, global, scheme })
+    }
+
+    /// Requires the annotated type of a function's result.
+    pub(super) fn annotate_result(
+        &mut self,
+        function: &mut Expr,
+        params: usize,
+        annotation: &TypeExpr,
+    ) {
+        let wanted = self.type_expr(annotation);
+        let mut result = self.table.shallow(&function.ty);
+        for _ in 0..params {
+            if let Type::Function(_, next) = &result {
+                result = self.table.shallow(next);
+            }
+        }
+        if let Err(clash) = self.table.unify(&result, &wanted) {
+            self.mismatch(
+                function.span,
+                &result,
+                &wanted,
+                &clash,
+                annotation.span,
+                "the annotation",
+            );
+        }
+        if super::pattern::has_sizes(annotation) {
+            self.check_result_sizes(function, params, annotation);
+        }
+    }
+
+    /// Wraps the body of a function so that the sizes in its result's annotation are checked,
+    /// together with those of its parameters.
+    fn check_result_sizes(&mut self, function: &mut Expr, params: usize, annotation: &TypeExpr) {
+        use crate::typed::ExprKind;
+        if params > 0 {
+            if let ExprKind::Lambda { body, .. } = &mut function.kind {
+                let mut inner = (**body).clone();
+                self.check_result_sizes(&mut inner, 0, annotation);
+                *body = Arc::new(inner);
+            }
+            return;
+        }
+        let local = self.fresh_local();
+        let name: Name = "the result".into();
+        let mut own = Vec::new();
+        self.size_checks(local, &name, Some(annotation), &mut own);
+        let (ty, span) = (function.ty.clone(), function.span);
+        let placeholder = Expr { kind: ExprKind::Tuple(Vec::new()), ty: ty.clone(), span };
+        let whole = std::mem::replace(function, placeholder);
+        // The parameters' sizes bind their names first.
+        let (mut checks, value) = match whole.kind {
+            ExprKind::CheckSizes { checks, body } => (checks, *body),
+            _ => (Vec::new(), whole),
+        };
+        checks.extend(own);
+        let pattern = Pattern::Local { local, name, ty: ty.clone() };
+        let result = Expr { kind: ExprKind::Local(local, Vec::new()), ty: ty.clone(), span };
+        let checked = super::expr::with_checks(checks, result);
+        *function = Expr {
+            kind: ExprKind::Let { pattern, value: Box::new(value), body: Box::new(checked) },
+            ty,
+            span,
+        };
+    }
+
+    fn define(&mut self, name: &Name, global: GlobalId, scheme: Scheme, body: Expr, span: Span) {
+        let function =
+            Function { global, name: name.clone(), scheme, body: Arc::new(body), span };
+        self.environment.define(global, Global::Function(Arc::new(function)));
+        self.environment.bind(name.clone(), Binding::Global(global));
+    }
+
+    fn alias(&mut self, name: &ast::Ident, ty: &TypeExpr) -> Option<CheckedKind> {
+        self.type_expr(ty);
+        if let Some(variable) = self.annotation_vars.keys().next().cloned() {
+            self.report(
+                Diagnostic::error(
+                    "E0203",
+                    format!("there is no type `{variable}`"),
+                    ty.span,
+                    "an alias has no type variables",
+                )
+                .help("write the alias for one type"),
+            );
+            return None;
+        }
+        // Aliases inside are replaced now, so that redefining one does not change this one.
+        let expanded = expand(ty, self.environment);
+        self.environment.bind(name.name.clone(), Binding::Alias(Arc::new(expanded)));
+        Some(CheckedKind::Alias { name: name.name.clone() })
+    }
+
+    fn binding(
+        &mut self,
+        pattern: &ast::Pattern,
+        value: &ast::Expr,
+        span: Span,
+    ) -> Option<CheckedKind> {
+        self.table.level = 1;
+        let value = self.expr(value);
+        self.complete();
+        if let (Type::Function(..), ast::PatternKind::Name(name)) =
+            (self.table.shallow(&value.ty), &pattern.kind)
+        {
+            // A name for a function is a definition.
+            let global = self.environment.fresh();
+            let (scheme, body) = self.generalise(value)?;
+            self.define(name, global, scheme.clone(), body, span);
+            return Some(CheckedKind::Define { name: name.clone(), global, scheme });
+        }
+        let mut checks = Vec::new();
+        let mark = self.enter();
+        let typed = self.pattern(pattern, &value.ty, &mut checks);
+        self.leave(mark);
+        let mut value = value;
+        if !checks.is_empty() {
+            value = check_bound(value, &typed, checks);
+        }
+        let (value, ty) = self.finish_value(value)?;
+        let mut names = Vec::new();
+        self.bound_names(&typed, &ty, &mut Vec::new(), span, &mut names);
+        let program = self.program(value)?;
+        Some(CheckedKind::Bind { program: Box::new(program), ty, names })
+    }
+
+    fn bound_names(
+        &mut self,
+        pattern: &Pattern,
+        ty: &weft_ir::Type,
+        path: &mut Vec<usize>,
+        span: Span,
+        names: &mut Vec<BoundName>,
+    ) {
+        match (pattern, ty) {
+            (Pattern::Local { name, .. }, _) => {
+                let global = self.environment.fresh();
+                self.environment.define(
+                    global,
+                    Global::Value { name: name.clone(), ty: ty.clone(), span },
+                );
+                self.environment.bind(name.clone(), Binding::Global(global));
+                names.push(BoundName {
+                    name: name.clone(),
+                    global,
+                    ty: ty.clone(),
+                    path: path.clone(),
+                });
+            }
+            (Pattern::Wildcard(_), _) => {}
+            (Pattern::Tuple(parts), weft_ir::Type::Tuple(types)) => {
+                for (index, (part, ty)) in parts.iter().zip(types.iter()).enumerate() {
+                    path.push(index);
+                    self.bound_names(part, ty, path, span, names);
+                    path.pop();
+                }
+            }
+            (Pattern::Tuple(parts), weft_ir::Type::Record(fields)) => {
+                for (index, (part, (_, ty))) in parts.iter().zip(fields.iter()).enumerate() {
+                    path.push(index);
+                    self.bound_names(part, ty, path, span, names);
+                    path.pop();
+                }
+            }
+            (Pattern::Tuple(_), weft_ir::Type::Scalar(_) | weft_ir::Type::Array(_)) => {}
+        }
+    }
+
+    fn shown(&mut self, value: &ast::Expr, quiet: bool) -> Option<CheckedKind> {
+        self.table.level = 1;
+        let value = self.expr(value);
+        self.complete();
+        if matches!(self.table.shallow(&value.ty), Type::Function(..) | Type::Boundary(..)) {
+            let (scheme, _) = self.generalise(value)?;
+            return Some(CheckedKind::ShowFunction { scheme });
+        }
+        let span = value.span;
+        let (value, ty) = self.finish_value(value)?;
+        let program = self.program(value)?;
+        let global = self.environment.fresh();
+        let name: Name = "it".into();
+        self.environment
+            .define(global, Global::Value { name: name.clone(), ty: ty.clone(), span });
+        self.environment.bind(name, Binding::Global(global));
+        Some(CheckedKind::Show { program: Box::new(program), ty, global, quiet })
+    }
+
+    /// The finished value of an item, with its type: monomorphic, and without functions.
+    fn finish_value(&mut self, value: Expr) -> Option<(Expr, weft_ir::Type)> {
+        let mut value = value;
+        self.table.default_open(&value.ty.clone(), self.config.float);
+        self.finish(&mut value);
+        if self.errors > 0 || self.poisoned {
+            return None;
+        }
+        match value.ty.to_value_type() {
+            Some(ty) => Some((value, ty)),
+            None => {
+                let found = self.show(&value.ty);
+                self.report(
+                    Diagnostic::error(
+                        "E0313",
+                        "a value cannot contain functions",
+                        value.span,
+                        format!("this is {found}"),
+                    )
+                    .help("define the functions with `def`"),
+                );
+                None
+            }
+        }
+    }
+
+    fn program(&mut self, value: Expr) -> Option<crate::typed::Program> {
+        match monomorphise(value, self.environment) {
+            Ok(program) => Some(program),
+            Err(diagnostic) => {
+                self.report(*diagnostic);
+                None
+            }
+        }
+    }
+
+    /// Completes a definition and makes its type a scheme.
+    fn generalise(&mut self, body: Expr) -> Option<(Scheme, Expr)> {
+        self.complete();
+        let mut vars = Vec::new();
+        self.table.variables(&body.ty, &mut vars);
+        let mut classes = Vec::new();
+        for (number, var) in vars.into_iter().enumerate() {
+            classes.push(self.table.state(var).and_then(|open| open.class));
+            self.table.quantify(var, number as u32);
+        }
+        let mut body = body;
+        let own_types = (0..classes.len()).map(|index| Type::Var(crate::types::TypeVar(index as u32)));
+        self.finish_definition(&mut body, own_types.collect());
+        if self.errors > 0 || self.poisoned {
+            return None;
+        }
+        Some((Scheme { vars: classes, ty: body.ty.clone() }, body))
+    }
+}
+
+/// The value of a binding whose pattern is annotated with sizes, checked.
+fn check_bound(value: Expr, pattern: &Pattern, checks: Vec<crate::typed::SizeCheck>) -> Expr {
+    use crate::typed::ExprKind;
+    let (ty, span) = (value.ty.clone(), value.span);
+    // The whole is bound by its parts; it is put together again as the value of the `let`.
+    let whole = pattern_value(pattern, span);
+    let body = super::expr::with_checks(checks, whole);
+    Expr {
+        kind: ExprKind::Let {
+            pattern: pattern.clone(),
+            value: Box::new(value),
+            body: Box::new(body),
+        },
+        ty,
+        span,
+    }
+}
+
+fn pattern_value(pattern: &Pattern, span: Span) -> Expr {
+    use crate::typed::ExprKind;
+    match pattern {
+        Pattern::Local { local, ty, .. } => {
+            Expr { kind: ExprKind::Local(*local, Vec::new()), ty: ty.clone(), span }
+        }
+        Pattern::Wildcard(ty) => {
+            // Nothing reads it.
+            Expr { kind: ExprKind::Tuple(Vec::new()), ty: ty.clone(), span }
+        }
+        Pattern::Tuple(parts) => {
+            let parts: Vec<Expr> = parts.iter().map(|part| pattern_value(part, span)).collect();
+            let ty = Type::Tuple(parts.iter().map(|part| part.ty.clone()).collect());
+            Expr { kind: ExprKind::Tuple(parts), ty, span }
+        }
+    }
+}
+
+/// The type with every alias replaced by what it stands for.
+fn expand(ty: &TypeExpr, environment: &Environment) -> TypeExpr {
+    let kind = match &ty.kind {
+        TypeExprKind::Name(name) => match environment.lookup(name) {
+            Some(Binding::Alias(alias)) => return (**alias).clone(),
+            Some(Binding::Global(_) | Binding::Broken) | None => ty.kind.clone(),
+        },
+        TypeExprKind::Array(size, element) => {
+            TypeExprKind::Array(size.clone(), Box::new(expand(element, environment)))
+        }
+        TypeExprKind::Tuple(parts) => {
+            TypeExprKind::Tuple(parts.iter().map(|part| expand(part, environment)).collect())
+        }
+        TypeExprKind::Record(fields) => TypeExprKind::Record(
+            fields.iter().map(|(field, ty)| (field.clone(), expand(ty, environment))).collect(),
+        ),
+        TypeExprKind::Function(a, b) => TypeExprKind::Function(
+            Box::new(expand(a, environment)),
+            Box::new(expand(b, environment)),
+        ),
+        TypeExprKind::Window(rank, element) => {
+            TypeExprKind::Window(*rank, Box::new(expand(element, environment)))
+        }
+        TypeExprKind::Seq(element) => TypeExprKind::Seq(Box::new(expand(element, environment))),
+    };
+    TypeExpr { kind, span: ty.span }
+}
