@@ -1,0 +1,124 @@
+//! "Did you mean": the known name nearest to an unknown one, and words of other languages.
+
+/// The candidate that a user who typed `name` most probably meant, if one is near enough: about
+/// one mistake in three letters. Of equally near ones the first wins.
+///
+/// ```
+/// let known = ["map", "filter", "fold", "transpose"];
+/// assert_eq!(weft_lang::suggest::closest("tranpose", known), Some("transpose"));
+/// assert_eq!(weft_lang::suggest::closest("flod", known), Some("fold"));
+/// assert_eq!(weft_lang::suggest::closest("x", known), None);
+/// ```
+pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted: Vec<char> = name.chars().collect();
+    let most = match wanted.len() {
+        0 | 1 => return None,
+        2..=5 => 1,
+        6..=8 => 2,
+        _ => 3,
+    };
+    candidates
+        .into_iter()
+        .filter(|candidate| *candidate != name)
+        .filter_map(|candidate| {
+            let letters: Vec<char> = candidate.chars().collect();
+            let is_other_case = candidate.to_lowercase() == name.to_lowercase();
+            let far = if is_other_case { 0 } else { distance(&wanted, &letters) };
+            (far <= most && far < letters.len().max(2)).then_some((far, candidate))
+        })
+        .min_by_key(|(far, _)| *far)
+        .map(|(_, candidate)| candidate)
+}
+
+/// What to write instead of a word that other languages use, for words that are unknown here.
+pub fn foreign_word(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "and" => "`and` of two conditions is `&&`; of an array it is `all`",
+        "or" => "`or` of two conditions is `||`; of an array it is `any`",
+        "xor" => "on integers it is `.^.`, on bools `!=`",
+        "lambda" | "fn" | "fun" | "func" | "function" => "a function is `\\x -> e`",
+        "return" | "yield" => "the value of a function is its body: no `return` is needed",
+        "where" => "local names come first: `let x = … in …`; a choice by element is `select`",
+        "mod" | "modulo" => "the remainder is `%`, truncating `rem`",
+        "div" => "integer division is `//`, truncating `quot`",
+        "len" | "count_elements" => "write `length xs`",
+        "arange" => "write `iota n`, or `range start stop step`",
+        "True" | "TRUE" => "write `true`",
+        "False" | "FALSE" => "write `false`",
+        "None" | "null" | "nil" | "undefined" => "there is no null; an empty array is `[]`",
+        "NaN" | "NAN" => "write `nan`",
+        "Inf" | "Infinity" | "infinity" => "write `inf`",
+        "reduce" | "foldl" | "foldr" => "write `fold op z xs`",
+        "cumsum" => "write `scan (+) 0 xs`",
+        "zeros" => "write `fill shape 0.0`",
+        "ones" => "write `fill shape 1.0`",
+        "full" => "write `fill shape value`",
+        "print" | "println" | "printf" | "echo" => {
+            "a bare expression is shown: no `print` is needed"
+        }
+        "elif" | "elsif" | "elseif" => "write `else if`",
+        "case" | "match" | "switch" => "a choice is `if c then a else b`",
+        "for" | "foreach" | "forEach" => "for each element: `{ e : x in xs }`",
+        "head" => "write `first xs`",
+        "append" | "cat" => "write `xs ++ ys`",
+        "pow" => "write `x ** y`",
+        "float" | "double" => "the types are `f32` and `f64`",
+        "int" | "long" => "the types are `i8` to `i64` and `u8` to `u64`",
+        "string" | "String" | "str" => "a text is a `[]char`",
+        _ => return None,
+    })
+}
+
+/// The least number of letters to insert, drop, replace, or swap with their neighbour (optimal
+/// string alignment).
+fn distance(from: &[char], to: &[char]) -> usize {
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=to.len()).collect();
+    for (row, &letter) in from.iter().enumerate() {
+        let mut current = vec![row + 1];
+        for (column, &other) in to.iter().enumerate() {
+            let replace = last[column] + usize::from(letter != other);
+            let mut least = replace.min(last[column + 1] + 1).min(current[column] + 1);
+            let is_swap =
+                row > 0 && column > 0 && letter == to[column - 1] && from[row - 1] == other;
+            if is_swap {
+                least = least.min(before_last[column - 1] + 1);
+            }
+            current.push(least);
+        }
+        before_last = std::mem::replace(&mut last, current);
+    }
+    last[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{closest, distance, foreign_word};
+
+    #[test]
+    fn distances() {
+        let letters = |text: &str| text.chars().collect::<Vec<_>>();
+        for (from, to, expect) in
+            [("", "ab", 2), ("abc", "abc", 0), ("abc", "acb", 1), ("kitten", "sitting", 3)]
+        {
+            assert_eq!(distance(&letters(from), &letters(to)), expect, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn finds_what_was_meant() {
+        let known = ["sum", "sqrt", "scanl", "scanl'", "length", "größe"];
+        assert_eq!(closest("lenght", known), Some("length"));
+        assert_eq!(closest("SUM", known), Some("sum"));
+        assert_eq!(closest("grösse", known), Some("größe"));
+        assert_eq!(closest("frobnicate", known), None);
+        assert_eq!(closest("scanl", known), Some("scanl'"));
+        assert_eq!(closest("", known), None);
+    }
+
+    #[test]
+    fn knows_other_languages() {
+        assert!(foreign_word("lambda").is_some_and(|help| help.contains("\\x")));
+        assert_eq!(foreign_word("velocity"), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! Text → surface syntax tree.
+//!
+//! ```text
+//! text ─lexer→ tokens, items ─layout→ balanced stream ─grammar→ ast::Item
+//! ```
+//!
+//! [`parse`] never fails and never overflows the stack: what is wrong is reported, an item that
+//! cannot be read is left out, and the others are parsed. The lexer and the layout are written by
+//! hand; the grammar is made of chumsky's parsers.
+
+mod columns;
+mod completeness;
+mod explain;
+mod failure;
+mod grammar;
+mod highlight;
+mod kind;
+mod layout;
+mod lexer;
+mod literal;
+mod operator;
+mod reading;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use chumsky::inspector::SimpleState;
+use weft_ir::{SourceId, Span};
+
+pub use self::completeness::{Completeness, completeness};
+pub use self::highlight::{TokenClass, tokens};
+
+use self::grammar::Grammar;
+use self::layout::{Form, ItemTokens, OpenContext, Stream};
+use self::lexer::{Lexemes, Purpose, lex};
+use self::reading::Reading;
+use crate::ast::{ExprKind, Ident, Item, ItemKind};
+use crate::diagnostic::Diagnostic;
+
+/// The most tokens that a source may have; an array literal of many plain numbers counts as one.
+pub const MAX_TOKENS: usize = 4_000_000;
+
+/// What a source contains.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parsed {
+    /// The items that could be read, in order. If there is an error in `diagnostics`, parts of
+    /// them may be [`ExprKind::Error`].
+    pub items: Vec<Item>,
+    /// What is wrong, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Parses the items of a whole source.
+///
+/// Drop the result on a stack that suits [`crate::STACK_BYTES`]: the trees may be 20 000 levels
+/// deep.
+pub fn parse(source: SourceId, text: &str) -> Parsed {
+    read(source, text, 0..text.len(), Purpose::Items).0
+}
+
+/// Parses `range` of a source as a single item, whatever the columns: the argument of a command.
+/// Spans count from the start of the source.
+pub fn parse_item(source: SourceId, text: &str, range: Range<usize>) -> Parsed {
+    read(source, text, range, Purpose::OneItem).0
+}
+
+/// The text of a source read from outside, or the report that it is not UTF-8 (E0118).
+pub fn decode(source: SourceId, bytes: &[u8]) -> Result<&str, Box<Diagnostic>> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
+        let message = format!("the text is not UTF-8: byte {at}, in line {line}");
+        let span = Span::new(source, 0, 0);
+        Box::new(
+            Diagnostic::error("E0118", message, span, "the source begins here")
+                .help("save it as UTF-8; arbitrary bytes in a text are written \\xHH"),
+        )
+    })
+}
+
+/// Lexes, lays out and parses; also says what the end of the text leaves open.
+fn read(
+    source: SourceId,
+    text: &str,
+    range: Range<usize>,
+    purpose: Purpose,
+) -> (Parsed, Option<OpenContext>) {
+    if u32::try_from(text.len()).is_err() {
+        return (too_large(source, "the source is larger than 4 GiB"), None);
+    }
+    let mut lexemes = lex(source, text, range, purpose);
+    if lexemes.kinds.len() > MAX_TOKENS {
+        return (too_large(source, "the source has more than 4 million tokens"), None);
+    }
+    let mut diagnostics = std::mem::take(&mut lexemes.diagnostics);
+    let stream = layout::lay_out(source, text, &lexemes, &mut diagnostics);
+    let depth = stream.items.iter().map(|item| item.depth).max().unwrap_or(0);
+    let items =
+        with_stack_for(depth, || parse_items(source, text, &lexemes, &stream, &mut diagnostics));
+    diagnostics.sort_by_key(|diagnostic| diagnostic.span().start);
+    (Parsed { items, diagnostics }, stream.open)
+}
+
+/// Runs `action` on a stack on which a tree of that depth can be dropped. (The recursion of the
+/// parsers themselves is looked after by chumsky.)
+fn with_stack_for<R>(depth: u32, action: impl FnOnce() -> R) -> R {
+    const SHALLOW: u32 = 200;
+    const NEEDED: usize = 32 << 20;
+    const FRESH: usize = 128 << 20;
+    if depth <= SHALLOW { action() } else { stacker::maybe_grow(NEEDED, FRESH, action) }
+}
+
+fn too_large(source: SourceId, remark: &str) -> Parsed {
+    let diagnostic =
+        Diagnostic::error("E0119", "the source is too large", Span::new(source, 0, 0), remark)
+            .help("put large data into a file and `load` it");
+    Parsed { items: Vec::new(), diagnostics: vec![diagnostic] }
+}
+
+fn parse_items(
+    source: SourceId,
+    text: &str,
+    lexemes: &Lexemes,
+    stream: &Stream,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Item> {
+    let grammar = Grammar::new();
+    let mut state = SimpleState(Reading {
+        source,
+        text,
+        kinds: &[],
+        places: &[],
+        numbers: &lexemes.numbers,
+        names: HashMap::new(),
+    });
+    let mut items = Vec::with_capacity(stream.items.len());
+    for (index, ItemTokens { tokens, form, .. }) in stream.items.iter().enumerate() {
+        let is_last = stream.has_last && index + 1 == stream.items.len();
+        state.0.kinds = &stream.kinds[tokens.clone()];
+        state.0.places = &stream.places[tokens.clone()];
+        let span = state.0.span(0, tokens.len());
+        let kind = if *form == Form::Command {
+            Some(command(&mut state.0))
+        } else {
+            let (kind, failures) = grammar.parse(*form, &mut state);
+            let end = explain::End { is_last };
+            diagnostics.extend(
+                failures
+                    .into_iter()
+                    .filter_map(|failure| explain::explain(failure, &state.0, *form, end)),
+            );
+            kind.filter(is_worth_keeping)
+        };
+        items.extend(kind.map(|kind| Item { kind, span }));
+    }
+    items
+}
+
+/// A bare expression of which nothing could be read says nothing to the checker.
+fn is_worth_keeping(kind: &ItemKind) -> bool {
+    !matches!(kind, ItemKind::Expr { value, .. } if value.kind == ExprKind::Error)
+}
+
+fn command(reading: &mut Reading<'_>) -> ItemKind {
+    let mut span = reading.span(0, 1);
+    span.start += 1;
+    let name = Ident { name: reading.name(reading.span_text(span)), span };
+    let argument_span = reading.span(1, 2);
+    let argument = reading.span_text(argument_span).into();
+    ItemKind::Command { name, argument, argument_span }
+}

@@ -1,0 +1,349 @@
+//! A failure of the grammar in the user's words.
+
+mod head;
+mod wording;
+
+use weft_ir::Span;
+
+use self::wording::{describe, expectation};
+use super::failure::Failure;
+use super::kind::{BINARY, CLOSERS, KEYWORDS, Kind, KindSet};
+use super::layout::Form;
+use super::reading::Reading;
+use crate::diagnostic::Diagnostic;
+
+/// How the item ends.
+#[derive(Clone, Copy)]
+pub(super) struct End {
+    /// Whether nothing follows the item, so that more text could still complete it.
+    pub(super) is_last: bool,
+}
+
+/// The report for a failure; none if the reason was reported with the brackets already.
+pub(super) fn explain(
+    failure: Failure,
+    reading: &Reading<'_>,
+    form: Form,
+    end: End,
+) -> Option<Diagnostic> {
+    if let Some(finding) = failure.finding {
+        return Some(*finding);
+    }
+    let at = failure.at;
+    let Some(&found) = reading.kinds.get(at) else {
+        return Some(too_early(&failure, reading, end));
+    };
+    let span = reading.span(at, at + 1);
+    if CLOSERS.contains(found) && span.start == span.end {
+        return None;
+    }
+    let context = Context { failure: &failure, reading, form, at, found, span };
+    let report = context
+        .assignment()
+        .or_else(|| context.head())
+        .or_else(|| context.equals())
+        .or_else(|| context.keyword_as_name())
+        .or_else(|| context.missing_keyword())
+        .or_else(|| context.open_form_as_argument())
+        .or_else(|| context.pattern());
+    Some(report.unwrap_or_else(|| context.unexpected()))
+}
+
+/// The item ends where something is missing.
+fn too_early(failure: &Failure, reading: &Reading<'_>, end: End) -> Diagnostic {
+    let tokens = reading.kinds.len();
+    let span = reading.span(tokens, tokens);
+    let what = if end.is_last { "the text" } else { "the item" };
+    let keyword = missing_keyword(failure.expected);
+    let mut diagnostic = match keyword {
+        Some((code, keyword)) => Diagnostic::error(
+            code,
+            format!("`{keyword}` is missing"),
+            span,
+            format!("{what} ends before it"),
+        ),
+        None => Diagnostic::error(
+            "E0120",
+            format!("{what} ends too early"),
+            span,
+            format!("expected {}", expectation(failure.expected, false)),
+        ),
+    };
+    if keyword.is_some_and(|(_, keyword)| keyword == "in") {
+        diagnostic = diagnostic
+            .help("a `let` has a body: `let x = 1 in x + 1`; at the top level write `x = 1`");
+    }
+    if !end.is_last {
+        diagnostic = diagnostic
+            .help("a line that is not indented begins a new item: indent what continues this one");
+    }
+    diagnostic.incomplete = end.is_last;
+    diagnostic
+}
+
+/// The keyword that a form still needs, with its code.
+fn missing_keyword(expected: KindSet) -> Option<(&'static str, &'static str)> {
+    let is_after_operand = !expected.contains(Kind::Backslash) || expected.contains(Kind::Plus);
+    if !is_after_operand {
+        return None;
+    }
+    if expected.contains(Kind::Else) {
+        Some(("E0112", "else"))
+    } else if expected.includes(KindSet::of(&[Kind::In, Kind::NewLine])) {
+        Some(("E0113", "in"))
+    } else if expected.contains(Kind::Then) {
+        Some(("E0114", "then"))
+    } else if expected.contains(Kind::Do) {
+        Some(("E0114", "do"))
+    } else {
+        None
+    }
+}
+
+/// A failure at a token.
+struct Context<'a, 'b> {
+    failure: &'b Failure,
+    reading: &'b Reading<'a>,
+    form: Form,
+    at: usize,
+    found: Kind,
+    span: Span,
+}
+
+impl Context<'_, '_> {
+    fn kind(&self, token: usize) -> Option<Kind> {
+        self.reading.kinds.get(token).copied()
+    }
+
+    fn before(&self) -> Option<Kind> {
+        self.at.checked_sub(1).and_then(|token| self.kind(token))
+    }
+
+    fn expects(&self, kind: Kind) -> bool {
+        self.failure.expected.contains(kind)
+    }
+
+    /// Whether an expression may begin here.
+    fn expects_expression(&self) -> bool {
+        self.expects(Kind::Backslash) && self.expects(Kind::Number)
+    }
+
+    /// Whether an argument may begin here: an operand has just ended.
+    fn is_after_operand(&self) -> bool {
+        self.expects(Kind::Number) && !self.expects(Kind::Backslash)
+    }
+
+    /// `=` where nothing is bound.
+    fn equals(&self) -> Option<Diagnostic> {
+        if self.found != Kind::Equals || self.expects(Kind::Equals) {
+            return None;
+        }
+        if let Some(misaligned) = self.misaligned_binding() {
+            return Some(misaligned);
+        }
+        let message = "`=` binds a name and does not compare";
+        let mut diagnostic =
+            Diagnostic::error("E0115", message, self.span, "nothing is bound here")
+                .help("equality is `==`");
+        if matches!(self.form, Form::Def | Form::Binding) {
+            diagnostic = diagnostic.help(
+                "a second definition begins on a line of its own, not indented; \
+                 inside this one write `let x = … in …`",
+            );
+        }
+        Some(diagnostic)
+    }
+
+    /// `=` in a line of a `let` block that is not aligned with the first binding.
+    fn misaligned_binding(&self) -> Option<Diagnostic> {
+        let line_start = self.first_of_line();
+        let first = self.open_let_before(line_start)? + 1;
+        let head = self.reading.kinds.get(line_start..self.at)?;
+        let is_head = line_start > first
+            && head.iter().all(|kind| {
+                matches!(
+                    kind,
+                    Kind::Name | Kind::Wildcard | Kind::OpenParen | Kind::CloseParen | Kind::Comma
+                )
+            });
+        if !is_head {
+            return None;
+        }
+        let binding = self.reading.span(line_start, self.at);
+        Some(
+            Diagnostic::error(
+                "E0124",
+                "the bindings of a `let` are not aligned",
+                binding,
+                "this line continues the binding before it",
+            )
+            .label(self.reading.span(first, first + 1), "the first binding begins here")
+            .help("begin every binding in the same column, or separate them by `;`"),
+        )
+    }
+
+    /// The first token of the line of the token at hand.
+    fn first_of_line(&self) -> usize {
+        let has_break = |token: &usize| {
+            let from = self.reading.span(*token - 1, *token).end as usize;
+            let to = self.reading.span(*token, *token + 1).start as usize;
+            self.reading.text[from..to].contains('\n')
+        };
+        (1..=self.at).rev().find(has_break).unwrap_or(0)
+    }
+
+    /// The innermost `let` before a token whose `in` is not before it too.
+    fn open_let_before(&self, token: usize) -> Option<usize> {
+        let mut closed = 0;
+        for index in (0..token).rev() {
+            match self.kind(index)? {
+                Kind::In => closed += 1,
+                Kind::Let if closed == 0 => return Some(index),
+                Kind::Let => closed -= 1,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn keyword_as_name(&self) -> Option<Diagnostic> {
+        let is_keyword = KEYWORDS.contains(self.found)
+            || matches!(self.found, Kind::True | Kind::False)
+            || (self.found == Kind::Number && self.word().starts_with(char::is_alphabetic));
+        if !is_keyword || !self.expects(Kind::Name) || self.expects(Kind::Number) {
+            return None;
+        }
+        // `\x y in` and the like: the keyword is in its place, something before it is missing.
+        if self.expects(Kind::Arrow) || self.expects(Kind::Equals) {
+            return None;
+        }
+        let word = self.word();
+        Some(
+            Diagnostic::error(
+                "E0111",
+                format!("`{word}` cannot be a name"),
+                self.span,
+                "a word of the language",
+            )
+            .help(format!("choose another name, such as `{word}'` or `{word}_`")),
+        )
+    }
+
+    fn missing_keyword(&self) -> Option<Diagnostic> {
+        let (code, keyword) = missing_keyword(self.failure.expected)?;
+        if !self.is_after_operand() && self.found != Kind::NewLine {
+            return None;
+        }
+        let mut diagnostic = Diagnostic::error(
+            code,
+            format!("`{keyword}` is missing"),
+            self.span,
+            format!("expected `{keyword}` before {}", describe(self.found, self.word())),
+        );
+        diagnostic = match (keyword, self.found) {
+            ("else", _) => diagnostic.help("an `if` always has both values: `if c then a else b`"),
+            ("then", _) => diagnostic.help("write `if c then a else b`"),
+            ("in", _) => diagnostic.help("a `let` has a body: `let x = 1 in x + 1`"),
+            (_, _) => diagnostic.help("write `loop x = 0 for i < n do x + i`"),
+        };
+        Some(diagnostic)
+    }
+
+    /// `f \x -> x`.
+    fn open_form_as_argument(&self) -> Option<Diagnostic> {
+        let is_open = matches!(self.found, Kind::Backslash | Kind::If | Kind::Let | Kind::Loop);
+        if !is_open || !self.is_after_operand() {
+            return None;
+        }
+        let what = match self.found {
+            Kind::Backslash => "a function".into(),
+            _ => format!("`{}`", self.word()),
+        };
+        Some(
+            Diagnostic::error(
+                "E0101",
+                format!("{what} as an argument needs parentheses"),
+                self.span,
+                "begins here",
+            )
+            .help(match self.found {
+                Kind::Backslash => "write `f (\\x -> e)`, or `f <| \\x -> e`",
+                _ => "put it in parentheses, or bind it to a name first",
+            }),
+        )
+    }
+
+    /// Something that is no pattern where one is expected.
+    fn pattern(&self) -> Option<Diagnostic> {
+        if !self.expects(Kind::Wildcard) || self.expects(Kind::Number) {
+            return None;
+        }
+        if self.expects(Kind::Equals) || self.expects(Kind::Arrow) || self.expects(Kind::Colon) {
+            return None;
+        }
+        let found = describe(self.found, self.word());
+        Some(
+            Diagnostic::error(
+                "E0121",
+                format!("{found} is not a pattern"),
+                self.span,
+                "expected a name, `_`, or a tuple or record of patterns",
+            )
+            .help("to look at a value, bind it to a name and compare with `==`"),
+        )
+    }
+
+    fn unexpected(&self) -> Diagnostic {
+        let found = describe(self.found, self.word());
+        let expected = expectation(self.failure.expected, self.failure.end_expected);
+        let message = format!("unexpected {found}");
+        let mut diagnostic =
+            Diagnostic::error("E0101", message, self.span, format!("expected {expected}"));
+        diagnostic.help.extend(self.advice().map(String::from));
+        diagnostic
+    }
+
+    /// A piece of advice for mistakes that are easily recognised.
+    fn advice(&self) -> Option<&'static str> {
+        match self.found {
+            Kind::FloorDivide if self.expects_expression() => Some("a comment begins with `--`"),
+            Kind::Comma if self.failure.end_expected => Some("a tuple has parentheses: `(a, b)`"),
+            Kind::Colon if self.failure.end_expected => {
+                Some("an annotation has parentheses: `(e : type)`; no block begins with `:`")
+            }
+            Kind::With if self.is_after_operand() => Some(
+                "put the update in parentheses: `(a with [i] = v)`, or braces: `{r with x = v}`",
+            ),
+            Kind::In if self.is_after_operand() => {
+                Some("`in` belongs to `let … in …`, `{ e : x in xs }` or `loop … for x in xs do …`")
+            }
+            Kind::CloseBracket if self.before() == Some(Kind::OpenIndex) => {
+                Some("an index needs a position, or `:` for all: `a[:]`")
+            }
+            Kind::For | Kind::While if !self.expects(self.found) => Some(
+                "a loop is `loop x = 0 for i < n do x + i`; for each element, `{ e : x in xs }`",
+            ),
+            Kind::Wildcard if self.expects_expression() => {
+                Some("`_` stands for a value that is not used, in patterns only")
+            }
+            Kind::Arrow if self.is_after_operand() => Some("a function is `\\x -> e`"),
+            Kind::CloseBrace if self.before() == Some(Kind::OpenBrace) => {
+                Some("an empty tuple is `()`, an empty array `[]`")
+            }
+            Kind::PrefixNot if self.is_after_operand() => Some("inequality is `!=`"),
+            Kind::Def | Kind::Type | Kind::Import => {
+                Some("a definition begins an item: put it on a line of its own, not indented")
+            }
+            Kind::Backslash => Some("a function is `\\x -> e`"),
+            _ if BINARY.contains(self.found) && self.expects(Kind::CloseParen) => {
+                Some("an operator as a function is `(+)`, with one operand `(+ 1)` or `(1 +)`")
+            }
+            _ => None,
+        }
+    }
+
+    /// The text of the token.
+    fn word(&self) -> &str {
+        self.reading.span_text(self.span)
+    }
+}

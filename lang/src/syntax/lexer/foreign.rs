@@ -1,0 +1,124 @@
+//! Characters and operators that mean something in other languages, or nothing anywhere.
+
+use super::Lexer;
+use crate::diagnostic::Diagnostic;
+use crate::syntax::kind::Kind;
+
+/// What to write instead of a piece of another language.
+struct Foreign {
+    /// How it is written there.
+    written: &'static str,
+    /// The token that goes on in its place, so that only this is reported.
+    instead: Kind,
+    /// The advice.
+    help: &'static str,
+}
+
+/// Longer spellings stand before their prefixes.
+const FOREIGN: [Foreign; 37] = [
+    Foreign { written: "===", instead: Kind::Equal, help: "equality is `==`" },
+    Foreign { written: "!==", instead: Kind::NotEqual, help: "inequality is `!=`" },
+    Foreign { written: "<>", instead: Kind::NotEqual, help: "inequality is `!=`" },
+    Foreign { written: "/=", instead: Kind::NotEqual, help: "inequality is `!=`" },
+    Foreign {
+        written: "=>",
+        instead: Kind::Arrow,
+        help: "a function is `\\x -> e`; greater or equal is `>=`",
+    },
+    Foreign { written: ":=", instead: Kind::Equals, help: "a value is bound by `x = e`" },
+    Foreign { written: "+=", instead: Kind::Equals, help: NO_ASSIGNMENT },
+    Foreign { written: "-=", instead: Kind::Equals, help: NO_ASSIGNMENT },
+    Foreign { written: "*=", instead: Kind::Equals, help: NO_ASSIGNMENT },
+    Foreign {
+        written: "/*",
+        instead: Kind::Invalid,
+        help: "a comment is `-- …` to the end of the line, or `{- … -}`",
+    },
+    Foreign { written: "!!", instead: Kind::Invalid, help: "an element is `xs[i]`" },
+    Foreign { written: "&", instead: Kind::And, help: "`and` is `&&`, on bits `.&.`" },
+    Foreign { written: "^", instead: Kind::Power, help: "power is `**`, exclusive or `.^.`" },
+    Foreign { written: "~", instead: Kind::PrefixNot, help: "`not` is `!`, on bits `complement`" },
+    Foreign {
+        written: "#",
+        instead: Kind::Invalid,
+        help: "a comment begins with `--`; an element is `xs[i]`",
+    },
+    Foreign { written: "@", instead: Kind::Invalid, help: "the matrix product is `matmul a b`" },
+    Foreign { written: "$", instead: Kind::PipeLeft, help: "`f <| x` applies f to all of x" },
+    Foreign {
+        written: "?",
+        instead: Kind::Invalid,
+        help: "a choice is `if c then a else b`; documentation is `:doc name`",
+    },
+    Foreign {
+        written: "`",
+        instead: Kind::Invalid,
+        help: "a function stands before its arguments",
+    },
+    Foreign { written: "≤", instead: Kind::LessEqual, help: "write `<=`" },
+    Foreign { written: "≥", instead: Kind::GreaterEqual, help: "write `>=`" },
+    Foreign { written: "≠", instead: Kind::NotEqual, help: "write `!=`" },
+    Foreign { written: "×", instead: Kind::Times, help: "write `*`" },
+    Foreign { written: "·", instead: Kind::Times, help: "write `*`, or `dot xs ys`" },
+    Foreign { written: "÷", instead: Kind::Divide, help: "write `/`, or `//` for integers" },
+    Foreign { written: "−", instead: Kind::Minus, help: "write the minus of the keyboard, `-`" },
+    Foreign { written: "–", instead: Kind::Minus, help: "write the minus of the keyboard, `-`" },
+    Foreign { written: "→", instead: Kind::Arrow, help: "write `->`" },
+    Foreign { written: "∧", instead: Kind::And, help: "write `&&`" },
+    Foreign { written: "∨", instead: Kind::Or, help: "write `||`" },
+    Foreign { written: "¬", instead: Kind::PrefixNot, help: "write `!`" },
+    Foreign { written: "…", instead: Kind::Range, help: "a range is `a..b`, without b" },
+    Foreign { written: "∞", instead: Kind::Invalid, help: "write `inf`" },
+    Foreign { written: "“", instead: Kind::Invalid, help: "a text has straight quotes, `\"`" },
+    Foreign { written: "”", instead: Kind::Invalid, help: "a text has straight quotes, `\"`" },
+    Foreign { written: "‘", instead: Kind::Invalid, help: "a char has straight quotes, `'`" },
+    Foreign { written: "’", instead: Kind::Invalid, help: "a char has straight quotes, `'`" },
+];
+
+const NO_ASSIGNMENT: &str = "values do not change; bind a new name, or use `loop`";
+
+impl Lexer<'_> {
+    /// Reports what stands here as no part of the language, and goes on behind it.
+    pub(super) fn foreign(&mut self) {
+        let rest = self.rest();
+        if let Some(entry) = FOREIGN.iter().find(|entry| rest.starts_with(entry.written)) {
+            let end = self.at + entry.written.len();
+            let diagnostic = Diagnostic::error(
+                "E0110",
+                format!("`{}` is not part of the language", entry.written),
+                self.span(self.at, end),
+                "not known here",
+            )
+            .help(entry.help);
+            self.report(diagnostic);
+            if entry.written == "/*" || entry.written == "#" {
+                let line = self.rest().find('\n').unwrap_or(self.rest().len());
+                self.at += line;
+                return;
+            }
+            return self.push(entry.instead, end);
+        }
+        let character = rest.chars().next().unwrap_or(' ');
+        let end = self.at + character.len_utf8();
+        let span = self.span(self.at, end);
+        let (message, is_blank) = match character {
+            _ if character.is_whitespace() => ("a blank that is not a plain space".into(), true),
+            '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{feff}' => {
+                (format!("an invisible character, U+{:04X}", u32::from(character)), true)
+            }
+            _ if character.is_control() => {
+                (format!("a control character, U+{:04X}", u32::from(character)), true)
+            }
+            _ => (format!("the character `{character}` is not part of the language"), false),
+        };
+        self.report(Diagnostic::error("E0110", message, span, "not known here"));
+        if is_blank {
+            self.at = end;
+        } else {
+            self.push(Kind::Invalid, end);
+        }
+    }
+}
