@@ -1,1 +1,4 @@
 //! See ARCHITECTURE.md.
+
+pub mod display;
+pub mod io;

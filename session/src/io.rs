@@ -1,0 +1,167 @@
+//! Files: what the loaders (`load`, `loadCsv`, …) give and what `:save` writes.
+//!
+//! Every loader reads one file into one value with its type, which follows from the file alone.
+//! Nothing here trusts a file: sizes are checked against [`Limits`] before memory is taken, and
+//! whatever is wrong is an [`IoError`] with a stable code. `docs/manual/files.md` is the page for
+//! users.
+
+mod csv;
+mod error;
+mod fields;
+mod image;
+mod mtx;
+mod npy;
+mod npz;
+mod save;
+mod source;
+mod target;
+mod text;
+mod wav;
+
+use std::path::Path;
+
+use weft_ir::{TrapKind, Type, Value};
+
+pub use error::{IoError, IoErrorKind, Place};
+
+use error::Problem;
+use source::Source;
+
+/// A value that came out of a file, and its type.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The value; a record is a tuple with its fields in the order of the type.
+    pub value: Value,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// What a loader may take. It is asked before memory is allocated and while a file is read.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// Bytes read at most, after decompression.
+    pub read_bytes: u64,
+    /// Bytes that the value may take at most.
+    pub value_bytes: u64,
+    /// Asked every few megabytes; `true` gives the load up.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+impl Limits<'_> {
+    /// The same limit on what is read and on what it becomes, and no way to stop.
+    pub fn bytes(limit: u64) -> Limits<'static> {
+        Limits { read_bytes: limit, value_bytes: limit, stop: &|| false }
+    }
+}
+
+/// `load`: the array of a `.npy` file, or one member of a `.npz` archive.
+///
+/// `member` names the member; without it the archive must have just one.
+pub fn load(path: &Path, member: Option<&str>, limits: &Limits) -> Result<Loaded, IoError> {
+    let read = || match (source::format(path).as_str(), member) {
+        ("npz", _) => npz::read(path, member, limits),
+        ("npy", Some(_)) => {
+            Err(Problem::unsupported("a .npy file holds one array and has no members")
+                .hint("leave the member's name out, or load a .npz file"))
+        }
+        ("npy", None) => npy::read(&mut Source::open(path, limits)?),
+        (other, _) => Err(wrong_loader(other)),
+    };
+    read().map_err(|problem| problem.at(path))
+}
+
+/// `loadCsv`: a table of separated values as a record of columns.
+pub fn load_csv(path: &Path, limits: &Limits) -> Result<Loaded, IoError> {
+    let separator = (source::format(path) == "tsv").then_some(b'\t');
+    let read = || csv::read(&Source::open(path, limits)?.read_all()?, separator, limits);
+    read().map_err(|problem| problem.at(path))
+}
+
+/// `loadMtx`: a Matrix Market file as `{rows, cols, rowIndex, colIndex, values}`, counted from 0.
+pub fn load_mtx(path: &Path, limits: &Limits) -> Result<Loaded, IoError> {
+    let read = || mtx::read(&Source::open(path, limits)?.read_all()?, limits);
+    read().map_err(|problem| problem.at(path))
+}
+
+/// `loadImage`: a PNG, JPEG, PGM or PPM picture as `[h][w]` of a grey value or of a colour.
+pub fn load_image(path: &Path, limits: &Limits) -> Result<Loaded, IoError> {
+    let read = || image::read(&Source::open(path, limits)?.read_all()?, limits);
+    read().map_err(|problem| problem.at(path))
+}
+
+/// `loadWav`: a WAV file as `{rate, samples}`.
+pub fn load_wav(path: &Path, limits: &Limits) -> Result<Loaded, IoError> {
+    let read = || wav::read(&Source::open(path, limits)?.read_all()?, limits);
+    read().map_err(|problem| problem.at(path))
+}
+
+/// `loadText`: the whole file as `[]char`, without a leading byte-order mark.
+pub fn load_text(path: &Path, limits: &Limits) -> Result<Loaded, IoError> {
+    let read = || text::read_text(Source::open(path, limits)?.read_all()?, limits);
+    read().map_err(|problem| problem.at(path))
+}
+
+/// `loadLines`: the lines as `[][]char`, without their ends (`\n` or `\r\n`).
+pub fn load_lines(path: &Path, limits: &Limits) -> Result<Loaded, IoError> {
+    let read = || text::read_lines(Source::open(path, limits)?.read_all()?, limits);
+    read().map_err(|problem| problem.at(path))
+}
+
+/// `loadBytes`: the bytes of the file, decompressed, as `[]u8`.
+pub fn load_bytes(path: &Path, limits: &Limits) -> Result<Loaded, IoError> {
+    let read = || text::read_bytes(Source::open(path, limits)?.read_all()?, limits);
+    read().map_err(|problem| problem.at(path))
+}
+
+/// `csr`: the entries of a matrix record, ordered by row (stable), as
+/// `{counts, colIndex, values}` with `counts[i]` entries in row `i`.
+///
+/// # Errors
+/// The trap that the call ends in, if `matrix` is no such record or an index leaves the matrix;
+/// or that the result would take more than `value_bytes`.
+pub fn csr(matrix: &Value, ty: &Type, value_bytes: u64) -> Result<Loaded, CsrError> {
+    mtx::csr(matrix, ty, value_bytes)
+}
+
+/// Why [`csr`] yielded no value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CsrError {
+    /// The argument is wrong.
+    Trap(TrapKind),
+    /// The result would take `wanted` bytes, and `limit` are allowed.
+    Memory {
+        /// Bytes of the result.
+        wanted: u64,
+        /// Bytes allowed at most.
+        limit: u64,
+    },
+}
+
+/// `:save`: writes `value` in the format that the path's extension names, and returns the number
+/// of bytes of the file. The file is written beside its target and renamed over it, so a save
+/// that fails or is stopped leaves an older file as it was.
+pub fn save(
+    value: &Value,
+    ty: &Type,
+    path: &Path,
+    stop: &dyn Fn() -> bool,
+) -> Result<u64, IoError> {
+    save::save(value, ty, path, stop).map_err(|problem| problem.at(path))
+}
+
+/// The answer to `load "a.csv"` and the like.
+fn wrong_loader(format: &str) -> Problem {
+    let loader = match format {
+        "csv" | "tsv" => Some("loadCsv"),
+        "mtx" => Some("loadMtx"),
+        "png" | "jpg" | "jpeg" | "pgm" | "ppm" => Some("loadImage"),
+        "wav" => Some("loadWav"),
+        "txt" => Some("loadText` or `loadLines"),
+        _ => None,
+    };
+    let problem = Problem::unsupported("`load` reads .npy and .npz files only");
+    match loader {
+        Some(loader) => problem.hint(&format!("use `{loader}` for .{format} files")),
+        None => problem.hint("`loadBytes` reads any file as []u8"),
+    }
+}

@@ -1,0 +1,106 @@
+//! Text: the whole of it, its lines, or the bare bytes.
+
+use weft_ir::{Column, ScalarType, Type, Value};
+
+use super::error::{Place, Problem};
+use super::target::Target;
+use super::{Limits, Loaded, fields};
+
+/// The UTF-8 byte-order mark, which some editors put before a text.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A text without its byte-order mark. UTF-16, which is told by its own mark, is refused.
+pub(super) fn without_mark(bytes: &[u8]) -> Result<&[u8], Problem> {
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err(Problem::unsupported("the text is UTF-16, and only UTF-8 can be read")
+            .hint("convert it to UTF-8 first"));
+    }
+    Ok(bytes.strip_prefix(MARK).unwrap_or(bytes))
+}
+
+/// `loadText`.
+pub(super) fn read_text(mut bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Problem> {
+    let mark = bytes.len() - without_mark(&bytes)?.len();
+    bytes.drain(..mark);
+    fits(bytes.len() as u128, limits)?;
+    Ok(fields::array(Column::Char(bytes.into()), Type::Scalar(ScalarType::Char)))
+}
+
+/// `loadLines`.
+pub(super) fn read_lines(bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Problem> {
+    let text = without_mark(&bytes)?;
+    let count = text.iter().filter(|&&byte| byte == b'\n').count();
+    fits(text.len() as u128 + 8 * count as u128, limits)?;
+    let mut lengths = Vec::with_capacity(count + 1);
+    let mut chars = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let line = match line.strip_suffix(b"\n") {
+            Some(line) => line.strip_suffix(b"\r").unwrap_or(line),
+            None => line,
+        };
+        lengths.push(line.len());
+        chars.extend_from_slice(line);
+    }
+    let lines = Column::from_lengths(&lengths, Column::Char(chars.into()));
+    Ok(fields::array(lines, Type::array(Type::Scalar(ScalarType::Char))))
+}
+
+/// `loadBytes`.
+pub(super) fn read_bytes(bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Problem> {
+    fits(bytes.len() as u128, limits)?;
+    Ok(fields::array(Column::U8(bytes.into()), Type::Scalar(ScalarType::U8)))
+}
+
+/// Whether a value of that many bytes is allowed.
+pub(super) fn fits(bytes: u128, limits: &Limits) -> Result<(), Problem> {
+    if bytes > limits.value_bytes.into() {
+        return Err(Problem::too_large("the value needs", bytes, limits.value_bytes));
+    }
+    Ok(())
+}
+
+/// Writes a `[]char` as it is, or a `[][]char` as lines.
+pub(super) fn write(value: &Value, ty: &Type, target: &mut Target) -> Result<(), Problem> {
+    match fields::as_column(value) {
+        Some(Column::Char(text)) => target.write_bytes(text.as_slice()),
+        Some(lines) if is_lines(lines) => {
+            let chars = lines.flatten();
+            let Column::Char(chars) = &chars else { unreachable!("lines are arrays of chars") };
+            let mut rest = chars.as_slice();
+            for index in 0..lines.len() {
+                let (line, after) = rest.split_at(lines.row_len(index).unwrap_or(0));
+                if line.contains(&b'\n') {
+                    return Err(Problem::does_not_fit(format!(
+                        "line {index} contains a line break"
+                    ))
+                    .hint("flatten the lines to save them as one text"));
+                }
+                target.write_bytes(line)?;
+                target.write_bytes(b"\n")?;
+                rest = after;
+            }
+            Ok(())
+        }
+        _ => Err(Problem::does_not_fit(format!(
+            "a .txt file holds a []char or a [][]char (lines), not a value of type {ty}"
+        ))),
+    }
+}
+
+/// Whether the elements of a column are texts.
+pub(super) fn is_lines(column: &Column) -> bool {
+    match column {
+        Column::Dense { inner, .. } | Column::Ragged { inner, .. } => {
+            matches!(**inner, Column::Char(_))
+        }
+        _ => false,
+    }
+}
+
+/// Text that must be UTF-8, being part of a type (a header).
+pub(super) fn utf8(bytes: &[u8], line: u64) -> Result<&str, Problem> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let message = format!("the header is not UTF-8 text (at its byte {})", error.valid_up_to());
+        Problem::malformed(Place::Line(line), message)
+    })
+}
