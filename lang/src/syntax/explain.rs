@@ -19,7 +19,7 @@ pub(super) struct End {
     pub(super) is_last: bool,
 }
 
-/// The report for a failure; none if the reason was reported with the brackets already.
+/// The report for a failure; none if the reason was reported by the lexer or the layout already.
 pub(super) fn explain(
     failure: Failure,
     reading: &Reading<'_>,
@@ -34,7 +34,8 @@ pub(super) fn explain(
         return Some(too_early(&failure, reading, end));
     };
     let span = reading.span(at, at + 1);
-    if CLOSERS.contains(found) && span.start == span.end {
+    // A closer without text stands for a missing one, and an invalid token for unreadable text.
+    if (CLOSERS.contains(found) && span.start == span.end) || found == Kind::Invalid {
         return None;
     }
     let context = Context { failure: &failure, reading, form, at, found, span };

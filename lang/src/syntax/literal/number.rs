@@ -71,10 +71,11 @@ pub(in crate::syntax) fn value(text: &str) -> Result<(Number, Option<ScalarType>
         .or_else(|| text.find(['e', 'E']).filter(|&at| !is_exponent(&text[at..])))
         .unwrap_or(text.len());
     let (digits, suffix) = text.split_at(body);
-    if digits.ends_with('.') {
-        let whole = digits.trim_end_matches('.');
+    if let Some((whole, rest)) = digits.split_once('.')
+        && !rest.starts_with(|digit: char| digit.is_ascii_digit())
+    {
         return Err(malformed(text, "a float has a digit on both sides of its point")
-            .help(format!("write {whole}.0")));
+            .help(format!("write {whole}.0{rest}")));
     }
     let is_float = digits.contains(['.', 'e', 'E']);
     let ty = suffix_type(text, digits, suffix)?;

@@ -1,0 +1,141 @@
+//! Diagnostics as text, with carets: the only user of ariadne.
+//!
+//! What is handed to ariadne is not the source but an excerpt of it, made for one diagnostic: see
+//! [`excerpt`]. So a source of one line of 10 MB shows a window around the place, columns are those
+//! of a terminal, and no byte of the source reaches the terminal as a control character.
+
+mod excerpt;
+mod failure;
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use ariadne::{Cache, Color, Config, IndexType, Report, ReportKind, Source};
+use weft_ir::SourceId;
+
+pub use self::failure::{exhausted_diagnostic, failure_diagnostic, trap_diagnostic};
+
+use self::excerpt::{Excerpt, excerpt};
+use crate::diagnostic::{Diagnostic, Label, Severity};
+
+/// The texts that spans point into.
+pub trait Sources {
+    /// What to call the source: `In[7]`, a file's path.
+    fn name(&self, source: SourceId) -> &str;
+    /// Its whole text.
+    fn text(&self, source: SourceId) -> &str;
+}
+
+/// The reports of all diagnostics, one after the other, for a terminal of `width` columns.
+/// With `colour`, the text contains ANSI escapes.
+pub fn render(
+    diagnostics: &[Diagnostic],
+    sources: &dyn Sources,
+    colour: bool,
+    width: usize,
+) -> String {
+    diagnostics.iter().map(|diagnostic| report(diagnostic, sources, colour, width)).collect()
+}
+
+fn report(diagnostic: &Diagnostic, sources: &dyn Sources, colour: bool, width: usize) -> String {
+    let excerpts = Excerpts::new(diagnostic, sources, width);
+    let (kind, main_colour) = match diagnostic.severity {
+        Severity::Error => (ReportKind::Error, Color::Red),
+        Severity::Warning => (ReportKind::Warning, Color::Yellow),
+    };
+    let primary = diagnostic.labels.first();
+    let is_primary = |label: &Label| primary.is_some_and(|primary| std::ptr::eq(primary, label));
+    let place = excerpts.places.iter().find(|(label, _)| is_primary(label));
+    let place = place.map_or((SourceId(0), 0..0), |(_, place)| place.clone());
+    let config =
+        Config::new().with_color(colour).with_index_type(IndexType::Byte).with_cross_gap(false);
+    let mut builder = Report::build(kind, place)
+        .with_config(config)
+        .with_code(diagnostic.code)
+        .with_message(clean(&diagnostic.message));
+    for (order, (label, place)) in excerpts.places.iter().enumerate() {
+        let is_primary = is_primary(label);
+        builder = builder.with_label(
+            ariadne::Label::new(place.clone())
+                .with_message(clean(&label.message))
+                .with_color(if is_primary { main_colour } else { Color::Cyan })
+                .with_order(order as i32)
+                .with_priority(i32::from(is_primary)),
+        );
+    }
+    builder.with_helps(diagnostic.help.iter().map(|help| clean(help)));
+    builder.with_notes(diagnostic.notes.iter().map(|note| clean(note)));
+    builder.with_notes(excerpts.notes.iter());
+    let mut bytes = Vec::new();
+    if builder.finish().write(excerpts, &mut bytes).is_err() {
+        // A vector takes every byte; should ariadne give up, the message is still told.
+        return format!("[{}] {}\n", diagnostic.code, clean(&diagnostic.message));
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let mut trimmed: String =
+        text.lines().map(str::trim_end).flat_map(|line| [line, "\n"]).collect();
+    trimmed.push('\n');
+    trimmed
+}
+
+/// A message may quote the source, so it is cleaned as the source is.
+fn clean(message: &str) -> String {
+    message
+        .chars()
+        .map(|character| if character == '\n' { '\n' } else { excerpt::visible(character) })
+        .collect()
+}
+
+/// A place in an excerpt.
+type Place = (SourceId, std::ops::Range<usize>);
+
+/// The excerpts that a diagnostic needs, and its labels' places in them.
+struct Excerpts<'a> {
+    /// In the order in which they are shown: by source, the primary one first, then by line.
+    places: Vec<(&'a Label, Place)>,
+    sources: BTreeMap<SourceId, (String, Source<String>)>,
+    /// What the excerpts do not show.
+    notes: Vec<String>,
+}
+
+impl<'a> Excerpts<'a> {
+    fn new(diagnostic: &'a Diagnostic, sources: &dyn Sources, width: usize) -> Excerpts<'a> {
+        let mut order: Vec<SourceId> = Vec::new();
+        for label in &diagnostic.labels {
+            if !order.contains(&label.span.source) {
+                order.push(label.span.source);
+            }
+        }
+        let mut excerpts =
+            Excerpts { places: Vec::new(), sources: BTreeMap::new(), notes: Vec::new() };
+        for source in order {
+            let labels: Vec<&Label> =
+                diagnostic.labels.iter().filter(|label| label.span.source == source).collect();
+            let ranges: Vec<_> = labels.iter().map(|label| label.span.range()).collect();
+            let Excerpt { text, ranges, note } = excerpt(sources.text(source), &ranges, width);
+            let mut places: Vec<_> = labels
+                .into_iter()
+                .zip(ranges)
+                .map(|(label, range)| (label, (source, range)))
+                .collect();
+            places.sort_by_key(|(_, (_, range))| range.end);
+            excerpts.places.extend(places);
+            let name = clean(sources.name(source));
+            excerpts.sources.insert(source, (name, Source::from(text)));
+            excerpts.notes.extend(note);
+        }
+        excerpts
+    }
+}
+
+impl Cache<SourceId> for Excerpts<'_> {
+    type Storage = String;
+
+    fn fetch(&mut self, id: &SourceId) -> Result<&Source<String>, impl std::fmt::Debug> {
+        self.sources.get(id).map(|(_, source)| source).ok_or("a source without excerpt")
+    }
+
+    fn display<'b>(&self, id: &'b SourceId) -> Option<impl Display + 'b> {
+        self.sources.get(id).map(|(name, _)| name.clone())
+    }
+}

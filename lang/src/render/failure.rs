@@ -1,0 +1,50 @@
+//! Run-time failures as diagnostics.
+
+use weft_ir::{Exhausted, Failure, Span, Trap};
+
+use crate::diagnostic::Diagnostic;
+
+/// What a failed run reports.
+pub fn failure_diagnostic(failure: &Failure) -> Diagnostic {
+    match failure {
+        Failure::Trap(trap) => trap_diagnostic(trap),
+        Failure::Exhausted(exhausted) => exhausted_diagnostic(exhausted),
+    }
+}
+
+/// A trap: the expression that failed, and the calls that led there, innermost first.
+pub fn trap_diagnostic(trap: &Trap) -> Diagnostic {
+    let kind = &trap.kind;
+    let mut diagnostic = Diagnostic::error(kind.code(), kind.to_string(), trap.span, "fails here");
+    let mut last = trap.span;
+    for &call in &trap.calls {
+        // A recursive function calls itself from one place again and again: that is said once.
+        if call != last {
+            diagnostic = diagnostic.label(call, "called from here");
+        }
+        last = call;
+    }
+    if trap.calls.len() >= Trap::MAX_CALLS {
+        diagnostic = diagnostic.note("there may be more calls: only the innermost are kept");
+    }
+    diagnostic
+}
+
+/// A run that was given up.
+pub fn exhausted_diagnostic(exhausted: &Exhausted) -> Diagnostic {
+    let message = exhausted.to_string();
+    let at = |span: Span, remark: &str| {
+        Diagnostic::error(exhausted.code(), message.clone(), span, remark)
+    };
+    match exhausted {
+        Exhausted::Memory { span, .. } => at(*span, "allocates here")
+            .help("work on a part of the data, or raise the limit with `:set memory`"),
+        Exhausted::Recursion { span, .. } => at(*span, "calls itself here")
+            .help("does the recursion end? a `loop` needs no depth at all"),
+        Exhausted::Interrupted => {
+            let mut diagnostic = at(Span::default(), "");
+            diagnostic.labels.clear();
+            diagnostic
+        }
+    }
+}
