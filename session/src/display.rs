@@ -23,7 +23,7 @@ use unicode_width::UnicodeWidthStr;
 use weft_ir::{Array, Column, Type, Value};
 
 pub use literal::literal;
-pub use shape::discovered_type;
+pub use shape::{discovered_type, size};
 pub use statistics::statistics;
 
 use inline::{Amount, cut, fitted, list, prefix, shown, whole};

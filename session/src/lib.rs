@@ -1,4 +1,30 @@
-//! See ARCHITECTURE.md.
+//! One cell in, one output out: the engine behind the REPL, the notebook kernel and the test
+//! harness. It prints nothing; a [`Sink`] hears what happens, as plain data.
+//!
+//! ```text
+//! Cell ─plan→ checked items ─run→ events, next State
+//! ```
 
+mod commands;
+mod complete;
 pub mod display;
+pub mod explain;
+mod files;
 pub mod io;
+pub mod memory;
+mod modes;
+mod numbered;
+mod plan;
+mod references;
+mod run;
+mod session;
+mod sink;
+mod sources;
+mod state;
+
+pub use commands::{COMMANDS, Command};
+pub use complete::{Candidate, Completions, Snapshot, completeness};
+pub use session::{Cell, Config, Entry, Session};
+pub use sink::{Cancel, Collected, Event, Outcome, Shown, Sink};
+pub use sources::{Report, Sources};
+pub use weft_lang::syntax::Completeness;

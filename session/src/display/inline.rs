@@ -4,7 +4,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use weft_ir::{Column, Type, Value};
 
 use super::scalar::{scalar_text, string_literal};
-use super::shape::{is_text, value_leaves};
+use super::shape::{is_text, size};
 
 /// Nested arrays up to this length are shown whole even where elements are left out.
 const SHORT: usize = 6;
@@ -35,7 +35,7 @@ pub(crate) fn fitted(value: &Value, ty: &Type, width: usize) -> String {
 /// The whole value on one line, if that takes at most `width` cells.
 pub(crate) fn whole(value: &Value, ty: &Type, width: usize) -> Option<String> {
     // A scalar takes at least one cell, so that no long text is made only to be thrown away.
-    if value_leaves(value) > width {
+    if size(value) > width {
         return None;
     }
     Some(inline(value, ty, Amount::All)).filter(|line| line.width() <= width)

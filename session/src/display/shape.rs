@@ -97,10 +97,10 @@ pub(crate) fn holds_array(ty: &Type) -> bool {
 }
 
 /// The number of scalars in a value; found from the layout, without visiting them.
-pub(crate) fn value_leaves(value: &Value) -> usize {
+pub fn size(value: &Value) -> usize {
     match value {
         Value::Scalar(_) => 1,
-        Value::Tuple(parts) => parts.iter().map(value_leaves).sum(),
+        Value::Tuple(parts) => parts.iter().map(size).sum(),
         Value::Array(array) => leaves(&array.elements),
     }
 }

@@ -1,0 +1,27 @@
+//! Makes a table of the pages in `docs/errors`, so that the program carries them.
+
+#![allow(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/errors");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut pages: Vec<PathBuf> = match fs::read_dir(&folder) {
+        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
+        Err(_) => Vec::new(),
+    };
+    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    pages.sort();
+    let mut table = String::from("const PAGES: &[(&str, &str)] = &[\n");
+    for page in &pages {
+        let code = page.file_stem().unwrap_or_default().to_string_lossy();
+        writeln!(table, "    ({code:?}, include_str!({:?})),", page.display().to_string())
+            .expect("writing to a string");
+    }
+    table.push_str("];\n");
+    let target = Path::new(&env::var_os("OUT_DIR").expect("set by cargo")).join("error_pages.rs");
+    fs::write(target, table).expect("the build folder can be written");
+}

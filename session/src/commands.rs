@@ -1,0 +1,486 @@
+//! The `:commands`: one table for dispatch, `:help`, completion and the manual.
+
+mod documentation;
+mod save;
+mod shown;
+mod typed_text;
+
+use std::path::PathBuf;
+
+use weft_ir::Span;
+use weft_lang::ast::Ident;
+use weft_lang::{CheckedKind, Diagnostic, suggest};
+
+use crate::plan::{Planner, Step};
+
+pub(crate) use documentation::{describe, describe_name, type_of_name};
+pub(crate) use shown::variables;
+
+/// A command.
+#[derive(Clone, Copy)]
+pub struct Command {
+    /// Its name, without the colon; a unique beginning of it will do.
+    pub name: &'static str,
+    /// What it takes, for people.
+    pub arguments: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+    /// An example that runs in a fresh session.
+    pub example: &'static str,
+    action: Action,
+}
+
+/// What a command does when its cell is planned.
+#[derive(Clone, Copy)]
+enum Action {
+    /// Adds to the plan.
+    Plan(fn(&mut Planner<'_>, &Call) -> Result<(), Box<Diagnostic>>),
+    /// Moves the session as a whole.
+    Alone(Alone),
+}
+
+/// The commands that move the session to another state. Each needs a cell for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Alone {
+    /// `:undo`.
+    Undo,
+    /// `:redo`.
+    Redo,
+    /// `:goto n`.
+    Goto,
+    /// `:reset`.
+    Reset,
+}
+
+/// A command as it was given.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    /// The name, perhaps shortened.
+    pub(crate) name: Ident,
+    /// The rest of the item, trimmed.
+    pub(crate) argument: String,
+    /// Where that stands.
+    pub(crate) argument_span: Span,
+    /// What paths of source files are relative to.
+    pub(crate) directory: PathBuf,
+    /// Whether the cell has no other item.
+    pub(crate) is_only_item: bool,
+}
+
+impl Call {
+    /// The report that the arguments are wrong.
+    pub(crate) fn misuse(&self, message: &str) -> Diagnostic {
+        let (span, remark) = match self.argument.is_empty() {
+            true => (self.name.span, "something is missing after this"),
+            false => (self.argument_span, "not this"),
+        };
+        let diagnostic = Diagnostic::error("E0502", message, span, remark);
+        match resolve(&self.name.name) {
+            Ok(command) => diagnostic.help(format!("`:help {}` has an example", command.name)),
+            Err(_) => diagnostic,
+        }
+    }
+
+    /// The argument, which must not be missing.
+    fn needed(&self, what: &str) -> Result<&str, Box<Diagnostic>> {
+        match &*self.argument {
+            "" => Err(Box::new(self.misuse(what))),
+            argument => Ok(argument),
+        }
+    }
+}
+
+/// Every command, as `:help` lists them.
+pub const COMMANDS: &[Command] = &[
+    Command {
+        name: "help",
+        arguments: "[command]",
+        doc: "lists the commands, or shows one of them with an example",
+        example: ":help type",
+        action: Action::Plan(help),
+    },
+    Command {
+        name: "type",
+        arguments: "expression",
+        doc: "shows the type of an expression, which is not evaluated",
+        example: ":type map sqrt",
+        action: Action::Plan(type_of),
+    },
+    Command {
+        name: "doc",
+        arguments: "[source] name",
+        doc: "shows what a builtin, a command or a definition does; `name?` is short for it, and \
+              `name??` shows the source of a definition",
+        example: ":doc scanl",
+        action: Action::Plan(documentation::doc),
+    },
+    Command {
+        name: "search",
+        arguments: "word or \"type\"",
+        doc: "finds builtins and definitions by words of their documentation, or by type",
+        example: ":search \"[]a -> i64\"",
+        action: Action::Plan(documentation::search),
+    },
+    Command {
+        name: "vars",
+        arguments: "",
+        doc: "lists what is defined, with types and sizes",
+        example: ":vars",
+        action: Action::Plan(vars),
+    },
+    Command {
+        name: "time",
+        arguments: "expression",
+        doc: "evaluates an expression, shows it, and says how long each phase took",
+        example: ":time sum (iota 1000)",
+        action: Action::Plan(time),
+    },
+    Command {
+        name: "load",
+        arguments: "\"file.weft\"",
+        doc: "runs a file in this session; if it fails, nothing changes",
+        example: ":load \"examples/dot.weft\"",
+        action: Action::Plan(load),
+    },
+    Command {
+        name: "reload",
+        arguments: "",
+        doc: "runs the files again that `:load` has run",
+        example: ":reload",
+        action: Action::Plan(reload),
+    },
+    Command {
+        name: "save",
+        arguments: "expression \"file\", or file.weft",
+        doc: "writes a value in the format that the name of the file says (npy, npz, csv, png, \
+              wav, mtx, txt), or all definitions, with what they need, as a source file",
+        example: ":save (iota 10) \"numbers.npy\"",
+        action: Action::Plan(save::save),
+    },
+    Command {
+        name: "history",
+        arguments: "[count]",
+        doc: "lists the cells so far, or the last few",
+        example: ":history 5",
+        action: Action::Plan(history),
+    },
+    Command {
+        name: "undo",
+        arguments: "",
+        doc: "goes back to the state before the last cell that changed something",
+        example: ":undo",
+        action: Action::Alone(Alone::Undo),
+    },
+    Command {
+        name: "redo",
+        arguments: "",
+        doc: "takes `:undo` back",
+        example: ":redo",
+        action: Action::Alone(Alone::Redo),
+    },
+    Command {
+        name: "goto",
+        arguments: "number",
+        doc: "goes back to the state after that cell",
+        example: ":goto 0",
+        action: Action::Alone(Alone::Goto),
+    },
+    Command {
+        name: "reset",
+        arguments: "",
+        doc: "forgets everything but the modes",
+        example: ":reset",
+        action: Action::Alone(Alone::Reset),
+    },
+    Command {
+        name: "explain",
+        arguments: "code",
+        doc: "explains an error",
+        example: ":explain E0301",
+        action: Action::Plan(documentation::explain),
+    },
+    Command {
+        name: "set",
+        arguments: "[mode [value]]",
+        doc: "shows or changes the modes",
+        example: ":set float f32",
+        action: Action::Plan(set),
+    },
+    Command {
+        name: "ir",
+        arguments: "typed expression",
+        doc: "shows the typed program that an expression becomes",
+        example: ":ir typed sum (iota 10)",
+        action: Action::Plan(ir),
+    },
+    Command {
+        name: "quit",
+        arguments: "",
+        doc: "ends the session",
+        example: ":quit",
+        action: Action::Plan(quit),
+    },
+];
+
+/// Plans a command.
+pub(crate) fn plan(planner: &mut Planner<'_>, call: Call) -> Result<(), Box<Diagnostic>> {
+    let command = resolve(&call.name.name).map_err(|unknown| Box::new(unknown.at(&call)))?;
+    match command.action {
+        Action::Plan(action) => action(planner, &call),
+        Action::Alone(alone) if call.is_only_item => {
+            planner.alone = Some((alone, call));
+            Ok(())
+        }
+        Action::Alone(_) => {
+            let message = format!("`:{}` must be the only item of its cell", command.name);
+            Err(Box::new(Diagnostic::error(
+                "E0503",
+                message,
+                call.name.span,
+                "other items are in this cell",
+            )))
+        }
+    }
+}
+
+/// The command that a name or a unique beginning of one means.
+fn resolve(name: &str) -> Result<&'static Command, Unknown> {
+    if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
+        return Ok(command);
+    }
+    let found: Vec<&Command> =
+        COMMANDS.iter().filter(|command| command.name.starts_with(name)).collect();
+    match &found[..] {
+        [command] => Ok(command),
+        [] => Err(Unknown::Nothing(suggest::closest(name, COMMANDS.iter().map(|c| c.name)))),
+        several => Err(Unknown::Ambiguous(several.iter().map(|command| command.name).collect())),
+    }
+}
+
+enum Unknown {
+    Nothing(Option<&'static str>),
+    Ambiguous(Vec<&'static str>),
+}
+
+impl Unknown {
+    fn at(self, call: &Call) -> Diagnostic {
+        let (name, span) = (&call.name.name, call.name.span);
+        match self {
+            Unknown::Nothing(closest) => {
+                let message = format!("there is no command `:{name}`");
+                let diagnostic = Diagnostic::error("E0501", message, span, "not a command");
+                match closest {
+                    Some(closest) => diagnostic.help(format!("did you mean `:{closest}`?")),
+                    None => diagnostic.help("`:help` lists them"),
+                }
+            }
+            Unknown::Ambiguous(names) => {
+                let names: Vec<String> = names.iter().map(|name| format!("`:{name}`")).collect();
+                let message = format!("`:{name}` may mean {}", names.join(", "));
+                Diagnostic::error("E0501", message, span, "one more letter decides")
+            }
+        }
+    }
+}
+
+fn help(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let name = call.argument.trim_start_matches(':');
+    let text = if name.is_empty() {
+        overview()
+    } else {
+        match resolve(name) {
+            Ok(command) => describe_command(command),
+            // `:help sum` is not wrong, only unusual.
+            Err(unknown) => match describe(planner, name) {
+                Some(text) => text,
+                None => {
+                    let diagnostic = unknown.at(&Call {
+                        name: Ident { name: name.into(), span: call.argument_span },
+                        ..call.clone()
+                    });
+                    return Err(Box::new(diagnostic));
+                }
+            },
+        }
+    };
+    planner.steps.push(Step::Text(text));
+    Ok(())
+}
+
+fn overview() -> String {
+    let heads: Vec<String> =
+        COMMANDS.iter().map(|command| format!(":{} {}", command.name, command.arguments)).collect();
+    let width = heads.iter().map(String::len).max().unwrap_or(0);
+    let lines: Vec<String> = COMMANDS
+        .iter()
+        .zip(&heads)
+        .map(|(command, head)| {
+            // The first clause is enough for the list.
+            let doc = command.doc.split(';').next().unwrap_or_default();
+            format!("  {head:<width$}  {doc}")
+        })
+        .collect();
+    format!(
+        "An expression is evaluated and shown; `x = …` binds a value, `def f x = …` a function.\n\
+         The last value is `it`; that of cell 7 is `_7`. Ctrl-C interrupts.\n\n{}\n\n\
+         `:help command` shows an example, `:doc name` what a function does, `:search word` finds one.",
+        lines.join("\n")
+    )
+}
+
+pub(crate) fn describe_command(command: &Command) -> String {
+    let head = format!(":{} {}", command.name, command.arguments);
+    format!("{}\n  {}\n\n  {}", head.trim_end(), command.doc, command.example)
+}
+
+fn type_of(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let argument = call.needed("`:type` takes an expression")?;
+    let text = argument.to_owned();
+    if let Some(expression) = planner.expression(call.argument_span) {
+        let ty = match expression.item.kind {
+            CheckedKind::Show { ty, .. } | CheckedKind::Bind { ty, .. } => ty.to_string(),
+            CheckedKind::ShowFunction { scheme } | CheckedKind::Define { scheme, .. } => {
+                scheme.to_string()
+            }
+            CheckedKind::Alias { .. } => return Ok(()),
+        };
+        planner.steps.push(Step::Text(format!("{text} : {ty}")));
+    }
+    Ok(())
+}
+
+fn vars(planner: &mut Planner<'_>, _call: &Call) -> Result<(), Box<Diagnostic>> {
+    planner.steps.push(Step::Variables(planner.state.environment.clone()));
+    Ok(())
+}
+
+fn time(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    call.needed("`:time` takes an expression")?;
+    if let Some(expression) = planner.expression(call.argument_span) {
+        planner.adopt(&expression.item, expression.environment);
+        let (parse, check) = (expression.parse, expression.check);
+        planner.steps.push(Step::Timed { item: expression.item, parse, check });
+    }
+    Ok(())
+}
+
+fn load(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let argument = call.needed("`:load` takes the name of a source file")?;
+    let path = call.directory.join(unquoted(argument));
+    planner.file(&path, call.argument_span)?;
+    planner.state.files.retain(|known| *known != path);
+    planner.state.files.push(path);
+    Ok(())
+}
+
+fn reload(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let files = planner.state.files.clone();
+    if files.is_empty() {
+        return Err(Box::new(call.misuse("no file has been loaded yet with `:load`")));
+    }
+    files.iter().try_for_each(|path| planner.file(path, call.name.span))
+}
+
+fn history(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let most = match &*call.argument {
+        "" => usize::MAX,
+        count => count
+            .parse()
+            .map_err(|_| Box::new(call.misuse("`:history` takes a number of cells")))?,
+    };
+    // The last entry is the cell that asks.
+    let cells = planner.log.split_last().map_or(&[][..], |(_, cells)| cells);
+    let cells = &cells[cells.len().saturating_sub(most)..];
+    let lines: Vec<String> = cells
+        .iter()
+        .map(|cell| {
+            let mark = if cell.succeeded { ' ' } else { '!' };
+            let text = cell.text.trim_end().replace('\n', "\n      ");
+            format!("{:>4}{mark} {text}", cell.number)
+        })
+        .collect();
+    planner.steps.push(Step::Text(lines.join("\n")));
+    Ok(())
+}
+
+fn set(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    if call.argument.is_empty() {
+        planner.steps.push(Step::Text(planner.state.modes.table()));
+        return Ok(());
+    }
+    let (name, value) = match call.argument.split_once(|c: char| c.is_whitespace() || c == '=') {
+        Some((name, value)) => (name, value.trim_start_matches('=').trim()),
+        None => (&*call.argument, ""),
+    };
+    match planner.state.modes.set(name, value) {
+        Ok(line) => {
+            if value.is_empty() {
+                planner.steps.push(Step::Text(line));
+            }
+            Ok(())
+        }
+        Err(problem) => Err(Box::new(call.misuse(&problem))),
+    }
+}
+
+fn ir(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    const STAGES: &str = "`:ir` takes the stage `typed` and an expression";
+    let argument = call.needed(STAGES)?;
+    let Some(rest) =
+        argument.strip_prefix("typed").filter(|rest| rest.starts_with(char::is_whitespace))
+    else {
+        return Err(Box::new(call.misuse(STAGES)));
+    };
+    let mut span = call.argument_span;
+    span.start = span.end - rest.trim_start().len() as u32;
+    if let Some(expression) = planner.expression(span) {
+        let text = match &expression.item.kind {
+            CheckedKind::Show { program, .. } | CheckedKind::Bind { program, .. } => {
+                typed_text::program(program)
+            }
+            CheckedKind::ShowFunction { scheme } | CheckedKind::Define { scheme, .. } => {
+                format!("a function : {scheme}\n(it becomes a program where it is applied)")
+            }
+            CheckedKind::Alias { .. } => return Ok(()),
+        };
+        planner.steps.push(Step::Text(text));
+    }
+    Ok(())
+}
+
+fn quit(planner: &mut Planner<'_>, _call: &Call) -> Result<(), Box<Diagnostic>> {
+    planner.steps.push(Step::Quit);
+    Ok(())
+}
+
+/// A name of a file, with or without quotes.
+pub(crate) fn unquoted(text: &str) -> &str {
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COMMANDS, Unknown, resolve};
+
+    #[test]
+    fn unique_beginnings_are_enough() {
+        let name = |text| resolve(text).ok().map(|command| command.name);
+        assert_eq!(name("t"), None);
+        assert_eq!(name("ty"), Some("type"));
+        assert_eq!(name("q"), Some("quit"));
+        assert_eq!(name("help"), Some("help"));
+        assert!(matches!(resolve("re"), Err(Unknown::Ambiguous(names)) if names.len() == 3));
+        assert!(matches!(resolve("hepl"), Err(Unknown::Nothing(Some("help")))));
+    }
+
+    #[test]
+    fn every_command_is_documented() {
+        for command in COMMANDS {
+            assert!(
+                !command.doc.is_empty() && command.example.starts_with(':'),
+                "{}",
+                command.name
+            );
+        }
+    }
+}

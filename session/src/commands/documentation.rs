@@ -1,0 +1,295 @@
+//! `:doc`, `:search` and `:explain`.
+
+use weft_lang::builtins::{self, Entry};
+use weft_lang::{Binding, Diagnostic, Global, suggest};
+
+use super::{Call, describe_command, resolve, unquoted};
+use crate::explain;
+use crate::plan::{Planner, Step};
+use crate::sources::Sources;
+use crate::state::State;
+
+/// Lines that `:search` shows.
+const MOST_FOUND: usize = 30;
+
+/// `:doc name`, `:doc source name`.
+pub(super) fn doc(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let argument = call.needed("`:doc` takes the name of a function, a value or a command")?;
+    let (name, wants_source) = match argument.strip_prefix("source ") {
+        Some(name) => (name.trim(), true),
+        None => (argument, false),
+    };
+    let source = wants_source.then(|| source_of(&planner.state, planner.sources, name)).flatten();
+    let Some(text) = source.or_else(|| describe(planner, name)) else {
+        let names = planner.state.environment.names().map(|(name, _)| &**name);
+        let closest = suggest::closest(name, names.chain(builtins::all().map(|entry| entry.name)));
+        let message = format!("there is no documentation of `{name}`");
+        let diagnostic =
+            Diagnostic::error("E0508", message, call.argument_span, "nothing has this name");
+        return Err(Box::new(match closest {
+            Some(closest) => diagnostic.help(format!("did you mean `{closest}`?")),
+            None => diagnostic.help(format!("`:search {name}` looks into the documentation")),
+        }));
+    };
+    planner.steps.push(Step::Text(text));
+    Ok(())
+}
+
+/// What a name is: the definition of the session if there is one, else the builtin, else the
+/// command.
+pub(crate) fn describe(planner: &Planner<'_>, name: &str) -> Option<String> {
+    describe_name(&planner.state, planner.sources, name)
+}
+
+/// As [`describe`], for anybody with a state.
+pub(crate) fn describe_name(state: &State, sources: &Sources, name: &str) -> Option<String> {
+    let name = match name.strip_prefix('(').and_then(|name| name.strip_suffix(')')) {
+        Some(operator) => operator.trim(),
+        None => name,
+    };
+    if let Some(ty) = type_of_name(state, name) {
+        return Some(match source_of(state, sources, name) {
+            Some(source) => format!("{name} : {ty}\n\n{source}"),
+            None => format!("{name} : {ty}"),
+        });
+    }
+    if let Some(entry) = builtins::lookup(name) {
+        return Some(describe_builtin(entry));
+    }
+    resolve(name.strip_prefix(':')?).ok().map(describe_command)
+}
+
+/// The type of a name of the session, as text.
+pub(crate) fn type_of_name(state: &State, name: &str) -> Option<String> {
+    match state.environment.lookup(name)? {
+        Binding::Global(global) => match state.environment.global(*global)? {
+            Global::Function(function) => Some(function.scheme.to_string()),
+            Global::Value { ty, .. } => Some(match state.values.get(global) {
+                Some(value) => crate::display::discovered_type(value, ty),
+                None => ty.to_string(),
+            }),
+        },
+        Binding::Alias(_) => Some("a type".to_owned()),
+        Binding::Broken => None,
+    }
+}
+
+/// The text of the item that defines a name of the session.
+pub(crate) fn source_of(state: &State, sources: &Sources, name: &str) -> Option<String> {
+    let span = match state.environment.lookup(name)? {
+        Binding::Global(global) => state.origins.get(global)?.item,
+        Binding::Alias(_) => *state.aliases.get(name)?,
+        Binding::Broken => return None,
+    };
+    Some(format!("{}  -- {}", sources.slice(span).trim_end(), sources.place(span)))
+}
+
+fn describe_builtin(entry: &Entry) -> String {
+    let mut text = format!("{} : {}\n", entry.name, entry.signature);
+    if !entry.parameters.is_empty() && is_word(entry.name) {
+        text.push_str(&format!("{} {}\n", entry.name, entry.parameters));
+    }
+    text.push('\n');
+    text.push_str(&wrap(entry.doc, 78));
+    if !entry.complexity.is_empty() {
+        text.push_str(&format!("\n({})", entry.complexity));
+    }
+    text.push_str(&format!("\n\n  {}\n  = {}", entry.example, entry.result));
+    text
+}
+
+fn is_word(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+/// Breaks a text into lines of at most `width` characters.
+fn wrap(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > width {
+            out.push('\n');
+            column = 0;
+        } else if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out
+}
+
+/// `:search words`, `:search "type"`.
+pub(super) fn search(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let query = unquoted(call.needed("`:search` takes words, or a type in quotes")?).trim();
+    let mut found = if query.contains("->") || query.contains('[') {
+        by_type(&planner.state, query)
+    } else {
+        by_words(&planner.state, query)
+    };
+    let hidden = found.len().saturating_sub(MOST_FOUND);
+    found.truncate(MOST_FOUND);
+    let mut text = match found.is_empty() {
+        true => format!("nothing found for `{query}`"),
+        false => found.join("\n"),
+    };
+    if hidden > 0 {
+        text.push_str(&format!("\n… and {hidden} more"));
+    }
+    planner.steps.push(Step::Text(text));
+    Ok(())
+}
+
+fn line(name: &str, ty: &str, doc: &str) -> String {
+    let doc = doc.split(". ").next().unwrap_or_default().trim_end_matches('.');
+    let doc = if doc.is_empty() { String::new() } else { format!("\n    {doc}") };
+    format!("{name} : {ty}{doc}")
+}
+
+/// Definitions and builtins in which each of the words occurs; those with one in the name first.
+fn by_words(state: &State, query: &str) -> Vec<String> {
+    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    let mut found: Vec<(u8, String)> = Vec::new();
+    for (name, ty, doc, subject) in everything(state) {
+        let (lower, text) = (name.to_lowercase(), format!("{doc} {subject}").to_lowercase());
+        if words.iter().all(|word| lower.contains(word) || text.contains(word)) {
+            let rank = match () {
+                () if words.contains(&lower) => 0,
+                () if words.iter().any(|word| lower.contains(word)) => 1,
+                () => 2,
+            };
+            found.push((rank, line(&name, &ty, &doc)));
+        }
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, line)| line).collect()
+}
+
+/// Definitions and builtins of a type, whatever their variables are called: first those of exactly
+/// that type, then those in whose type it occurs.
+fn by_type(state: &State, query: &str) -> Vec<String> {
+    let wanted = canonical(query);
+    let mut found: Vec<(u8, String)> = Vec::new();
+    for (name, ty, doc, _) in everything(state) {
+        let plain = ty.split_once("=>").map_or(&*ty, |(_, plain)| plain);
+        let rank = if canonical(plain) == wanted {
+            0
+        } else if occurs(&wanted, plain) {
+            1
+        } else {
+            continue;
+        };
+        found.push((rank, line(&name, &ty, &doc)));
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, line)| line).collect()
+}
+
+/// Every name with its type, documentation and subject.
+fn everything(state: &State) -> Vec<(String, String, String, String)> {
+    let own = state.environment.names().filter_map(|(name, _)| {
+        let ty = type_of_name(state, name)?;
+        let is_numbered = name.starts_with('_') || &**name == "it";
+        (!is_numbered).then(|| (name.to_string(), ty, String::new(), String::new()))
+    });
+    let builtins = builtins::all().map(|entry| {
+        (
+            entry.name.to_owned(),
+            entry.signature.to_owned(),
+            entry.doc.to_owned(),
+            entry.subject.to_owned(),
+        )
+    });
+    own.chain(builtins).collect()
+}
+
+/// The tokens of a type, with variables numbered in order of appearance.
+fn canonical(ty: &str) -> Vec<String> {
+    let mut variables: Vec<String> = Vec::new();
+    type_tokens(ty)
+        .into_iter()
+        .map(|token| {
+            let is_variable = token.len() == 1 && token.starts_with(|c: char| c.is_lowercase());
+            if !is_variable {
+                return token;
+            }
+            let position =
+                variables.iter().position(|known| *known == token).unwrap_or_else(|| {
+                    variables.push(token.clone());
+                    variables.len() - 1
+                });
+            format!("?{position}")
+        })
+        .collect()
+}
+
+/// Whether a run of tokens of `ty`, taken by itself, is the wanted type.
+fn occurs(wanted: &[String], ty: &str) -> bool {
+    let tokens = type_tokens(ty);
+    if tokens.len() < wanted.len() {
+        return false;
+    }
+    tokens.windows(wanted.len()).any(|window| canonical(&window.join(" ")) == wanted)
+}
+
+fn type_tokens(ty: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut characters = ty.chars().peekable();
+    while let Some(c) = characters.next() {
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
+        }
+        if !word.is_empty() {
+            tokens.push(std::mem::take(&mut word));
+        }
+        if c == '-' && characters.peek() == Some(&'>') {
+            characters.next();
+            tokens.push("->".to_owned());
+        } else if !c.is_whitespace() {
+            tokens.push(c.to_string());
+        }
+    }
+    if !word.is_empty() {
+        tokens.push(word);
+    }
+    tokens
+}
+
+/// `:explain E0301`.
+pub(super) fn explain(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let code = call.needed("`:explain` takes the code of an error, such as E0301")?;
+    match explain::page(code) {
+        Some(page) => {
+            planner.steps.push(Step::Text(page.trim_end().to_owned()));
+            Ok(())
+        }
+        None => {
+            let message = format!("there is no page about `{code}`");
+            let diagnostic =
+                Diagnostic::error("E0508", message, call.argument_span, "not the code of an error");
+            Err(Box::new(diagnostic.help("codes look like E0301; every error shows its own")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{canonical, occurs, wrap};
+
+    #[test]
+    fn types_are_compared_without_the_names_of_variables() {
+        assert_eq!(canonical("[]b -> (b -> c)"), canonical("[]a->(a->b)"));
+        assert_ne!(canonical("a -> a"), canonical("a -> b"));
+        assert!(occurs(&canonical("[]x -> i64"), "(a -> bool) -> []a -> i64"));
+        assert!(!occurs(&canonical("[]x -> f64"), "(a -> bool) -> []a -> i64"));
+    }
+
+    #[test]
+    fn documentation_is_wrapped_at_words() {
+        assert_eq!(wrap("one two  three", 7), "one two\nthree");
+    }
+}

@@ -1,0 +1,52 @@
+//! What `:vars` lists.
+
+use unicode_width::UnicodeWidthStr;
+use weft_lang::{Binding, Environment, Global};
+
+use crate::display::discovered_type;
+use crate::modes::bytes_text;
+use crate::state::State;
+
+/// The visible names with their types, and the size of values that have one worth mentioning.
+pub(crate) fn variables(environment: &Environment, state: &State) -> String {
+    let mut rows: Vec<(String, String, String)> = Vec::new();
+    for (name, binding) in environment.names() {
+        if is_numbered(name) {
+            continue;
+        }
+        match binding {
+            Binding::Global(global) => match environment.global(*global) {
+                Some(Global::Function(function)) => {
+                    rows.push((name.to_string(), function.scheme.to_string(), String::new()));
+                }
+                Some(Global::Value { ty, .. }) => {
+                    let Some(value) = state.values.get(global) else { continue };
+                    let bytes = value.bytes() as u64;
+                    let size = if bytes > 64 { bytes_text(bytes) } else { String::new() };
+                    rows.push((name.to_string(), discovered_type(value, ty), size));
+                }
+                None => {}
+            },
+            Binding::Alias(_) => rows.push((name.to_string(), "a type".to_owned(), String::new())),
+            Binding::Broken => {}
+        }
+    }
+    if rows.is_empty() {
+        return "nothing is defined yet".to_owned();
+    }
+    let width = rows.iter().map(|(name, _, _)| name.width()).max().unwrap_or(0);
+    let lines: Vec<String> = rows
+        .iter()
+        .map(|(name, ty, size)| {
+            let padding = width - name.width();
+            let size = if size.is_empty() { String::new() } else { format!("  ({size})") };
+            format!("{name}{:padding$} : {ty}{size}", "")
+        })
+        .collect();
+    lines.join("\n")
+}
+
+/// Whether it is the name of a numbered result, `_7`.
+fn is_numbered(name: &str) -> bool {
+    name.strip_prefix('_').is_some_and(|rest| rest.parse::<usize>().is_ok())
+}

@@ -1,0 +1,14 @@
+//! The page of every error code, built into the program: `docs/errors`.
+
+include!(concat!(env!("OUT_DIR"), "/error_pages.rs"));
+
+/// The page about a code such as `E0301`, in Markdown.
+pub fn page(code: &str) -> Option<&'static str> {
+    let code = code.to_ascii_uppercase();
+    PAGES.iter().find(|(known, _)| *known == code).map(|(_, page)| *page)
+}
+
+/// Every code that has a page, in order.
+pub fn codes() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|(code, _)| *code)
+}

@@ -1,0 +1,74 @@
+//! Where a cell's `load`s get their values from.
+
+use std::path::Path;
+
+use weft_ir::{Span, Type, Value};
+use weft_lang::{Diagnostic, Files, LoadRequest};
+
+use crate::io::{self, IoError, IoErrorKind, Limits};
+use crate::sink::Cancel;
+
+/// Reads the files that a cell loads, while it is checked.
+pub(crate) struct Loader<'a> {
+    /// Whether files may be touched at all.
+    pub(crate) allowed: bool,
+    /// Bytes that a file and its value may take.
+    pub(crate) limit: u64,
+    /// Gives up when asked to.
+    pub(crate) cancel: &'a Cancel,
+    /// Whether that happened.
+    pub(crate) interrupted: bool,
+}
+
+impl Files for Loader<'_> {
+    fn load(&mut self, request: &LoadRequest<'_>) -> Result<(Type, Value), Diagnostic> {
+        if !self.allowed {
+            return Err(forbidden(request.span));
+        }
+        self.cancel.set_activity(format!("reading {}", request.path));
+        let stop = || self.cancel.is_cancelled();
+        let limits = Limits { read_bytes: self.limit, value_bytes: self.limit, stop: &stop };
+        let path = Path::new(request.path);
+        let loaded = match request.loader {
+            "load" => io::load(path, request.member, &limits),
+            "loadCsv" => io::load_csv(path, &limits),
+            "loadMtx" => io::load_mtx(path, &limits),
+            "loadImage" => io::load_image(path, &limits),
+            "loadWav" => io::load_wav(path, &limits),
+            "loadText" => io::load_text(path, &limits),
+            "loadLines" => io::load_lines(path, &limits),
+            "loadBytes" => io::load_bytes(path, &limits),
+            other => panic!("the checker asked for a loader `{other}`"),
+        };
+        match loaded {
+            Ok(loaded) => Ok((loaded.ty, loaded.value)),
+            Err(error) => {
+                self.interrupted |= error.kind == IoErrorKind::Interrupted;
+                Err(diagnostic(&error, request.span))
+            }
+        }
+    }
+}
+
+/// A failure to read or write a file, reported at the request.
+pub(crate) fn diagnostic(error: &IoError, span: Span) -> Diagnostic {
+    let remark = match error.kind {
+        IoErrorKind::Write | IoErrorKind::DoesNotFit => "asked for here",
+        IoErrorKind::Open
+        | IoErrorKind::Malformed(_)
+        | IoErrorKind::Unsupported
+        | IoErrorKind::TooLarge
+        | IoErrorKind::Interrupted => "loaded here",
+    };
+    let diagnostic = Diagnostic::error(error.kind.code(), error.to_string(), span, remark);
+    match &error.hint {
+        Some(hint) => diagnostic.help(hint),
+        None => diagnostic,
+    }
+}
+
+/// The answer to any access under `--no-io`.
+pub(crate) fn forbidden(span: Span) -> Diagnostic {
+    Diagnostic::error("E0506", "files are switched off in this session", span, "this needs a file")
+        .help("start `weft` without --no-io")
+}

@@ -1,0 +1,203 @@
+//! What `:set` shows and changes.
+
+use weft_ir::ScalarType;
+
+use crate::display;
+
+/// The modes of a session. They are part of its state: `:undo` restores them too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Modes {
+    /// The type of a literal with a point where nothing else fixes it.
+    pub float: ScalarType,
+    /// Bytes that the arrays of a run may take.
+    pub memory: u64,
+    /// How deep calls may nest.
+    pub recursion: u64,
+    /// Bytes of results that `Out[n]` keeps.
+    pub outputs: u64,
+    /// How much of a value is shown. (The width is the front end's.)
+    pub limits: display::Options,
+}
+
+/// One mode, for the table that `:set` prints.
+struct Mode {
+    name: &'static str,
+    values: &'static str,
+    doc: &'static str,
+    get: fn(&Modes) -> String,
+    set: fn(&mut Modes, &str) -> Option<()>,
+}
+
+const MODES: &[Mode] = &[
+    Mode {
+        name: "float",
+        values: "f32 or f64",
+        doc: "the type of a literal with a point where nothing else fixes it",
+        get: |modes| modes.float.name().to_owned(),
+        set: |modes, text| {
+            modes.float = ScalarType::from_name(text).filter(|ty| ty.is_float())?;
+            Some(())
+        },
+    },
+    Mode {
+        name: "memory",
+        values: "bytes, such as 512M or 4G",
+        doc: "what the arrays of one run may take",
+        get: |modes| bytes_text(modes.memory),
+        set: |modes, text| {
+            modes.memory = parse_bytes(text)?;
+            Some(())
+        },
+    },
+    Mode {
+        name: "recursion",
+        values: "a number",
+        doc: "how deep calls may nest",
+        get: |modes| modes.recursion.to_string(),
+        set: |modes, text| {
+            modes.recursion = text.parse().ok().filter(|depth| *depth > 0)?;
+            Some(())
+        },
+    },
+    Mode {
+        name: "outputs",
+        values: "bytes, such as 512M or 4G",
+        doc: "what the results kept as Out[n] and for :undo may take",
+        get: |modes| bytes_text(modes.outputs),
+        set: |modes, text| {
+            modes.outputs = parse_bytes(text)?;
+            Some(())
+        },
+    },
+    Mode {
+        name: "elements",
+        values: "a number",
+        doc: "a longer list shows its ends only",
+        get: |modes| modes.limits.max_elements.to_string(),
+        set: |modes, text| set_count(&mut modes.limits.max_elements, text),
+    },
+    Mode {
+        name: "rows",
+        values: "a number",
+        doc: "the rows of a table that are shown",
+        get: |modes| modes.limits.max_rows.to_string(),
+        set: |modes, text| set_count(&mut modes.limits.max_rows, text),
+    },
+    Mode {
+        name: "columns",
+        values: "a number",
+        doc: "the columns of a table that are shown, if they fit",
+        get: |modes| modes.limits.max_columns.to_string(),
+        set: |modes, text| set_count(&mut modes.limits.max_columns, text),
+    },
+    Mode {
+        name: "text",
+        values: "bytes, such as 20k",
+        doc: "the bytes of a text that are shown",
+        get: |modes| bytes_text(modes.limits.max_text as u64),
+        set: |modes, text| {
+            modes.limits.max_text = usize::try_from(parse_bytes(text)?).ok()?;
+            Some(())
+        },
+    },
+];
+
+impl Modes {
+    /// The defaults with that memory limit, in bytes.
+    pub fn new(memory: u64) -> Modes {
+        Modes {
+            float: ScalarType::F64,
+            memory,
+            recursion: 10_000,
+            outputs: 256 << 20,
+            limits: display::Options::new(80),
+        }
+    }
+
+    /// All modes with their values, a line each.
+    pub(crate) fn table(&self) -> String {
+        let lines: Vec<String> = MODES.iter().map(|mode| self.line(mode)).collect();
+        lines.join("\n")
+    }
+
+    /// Shows (`value` empty) or changes one mode. The error says what would be right.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<String, String> {
+        let Some(mode) = MODES.iter().find(|mode| mode.name == name) else {
+            let names: Vec<&str> = MODES.iter().map(|mode| mode.name).collect();
+            return Err(format!("there is no mode `{name}`; there are {}", names.join(", ")));
+        };
+        if !value.is_empty() {
+            (mode.set)(self, value)
+                .ok_or_else(|| format!("`{name}` takes {}, not `{value}`", mode.values))?;
+        }
+        Ok(self.line(mode))
+    }
+
+    /// The names of all modes.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        MODES.iter().map(|mode| mode.name)
+    }
+
+    fn line(&self, mode: &Mode) -> String {
+        format!("{:<10} {:<8} {} ({})", mode.name, (mode.get)(self), mode.doc, mode.values)
+    }
+}
+
+fn set_count(count: &mut usize, text: &str) -> Option<()> {
+    *count = text.parse().ok().filter(|count| *count > 1)?;
+    Some(())
+}
+
+/// `512M`, `4G`, `20k`, `1000`: powers of 1024.
+fn parse_bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let shift = match &text[digits.len()..] {
+        "" | "B" => 0,
+        "k" | "K" | "kB" | "KiB" => 10,
+        "M" | "MB" | "MiB" => 20,
+        "G" | "GB" | "GiB" => 30,
+        "T" | "TB" | "TiB" => 40,
+        _ => return None,
+    };
+    let number: u64 = digits.parse().ok()?;
+    number.checked_mul(1 << shift)
+}
+
+/// The inverse of [`parse_bytes`], rounded down to a unit in which it is at least 10.
+pub(crate) fn bytes_text(bytes: u64) -> String {
+    let units = [(40, "T"), (30, "G"), (20, "M"), (10, "k")];
+    let unit = units.into_iter().find(|(shift, _)| {
+        bytes >> shift >= 10 || { bytes >> shift >= 1 && bytes.trailing_zeros() >= *shift }
+    });
+    match unit {
+        Some((shift, unit)) => format!("{}{unit}", bytes >> shift),
+        None => bytes.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_back() {
+        assert_eq!(parse_bytes("4G"), Some(4 << 30));
+        assert_eq!(parse_bytes("20k"), Some(20 << 10));
+        assert_eq!(parse_bytes("7"), Some(7));
+        assert_eq!(parse_bytes("7Q"), None);
+        assert_eq!(parse_bytes("99999999999T"), None);
+        assert_eq!(bytes_text(4 << 30), "4G");
+        assert_eq!(bytes_text(20_000), "19k");
+        assert_eq!(bytes_text(7), "7");
+    }
+
+    #[test]
+    fn modes_are_checked() {
+        let mut modes = Modes::new(1 << 30);
+        assert!(modes.set("float", "f32").is_ok());
+        assert_eq!(modes.float, ScalarType::F32);
+        assert_eq!(modes.set("float", "i8").unwrap_err(), "`float` takes f32 or f64, not `i8`");
+        assert!(modes.set("flaot", "f32").unwrap_err().starts_with("there is no mode `flaot`"));
+        assert!(modes.set("rows", "0").is_err());
+    }
+}

@@ -1,0 +1,161 @@
+//! `Out[7]` and `In[7]`: earlier results and cells by number.
+//!
+//! A result has the name `_7` in the environment. Which type `Out[7]` has depends on the number, so
+//! it cannot be an array that is indexed: before a cell is checked, `Out[7]` becomes the name `_7`
+//! and `In[7]` the text of that cell.
+
+use std::sync::Arc;
+
+use weft_ir::{Name, Span};
+use weft_lang::ast::{Axis, Def, Expr, ExprKind, Item, ItemKind, LetBinding, LoopControl, Number};
+
+/// The earlier cells and results that a cell may name.
+pub(crate) trait Numbered {
+    /// The text of cell `number`.
+    fn input(&self, number: usize) -> Option<Arc<str>>;
+    /// Whether the result of cell `number` is still kept.
+    fn has_output(&self, number: usize) -> bool;
+}
+
+/// A cell or result that is not there.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    /// `In` or `Out`.
+    pub(crate) what: &'static str,
+    /// Its number.
+    pub(crate) number: usize,
+    /// Where it is used.
+    pub(crate) span: Span,
+}
+
+/// Resolves the numbers in an item; what is not there is added to `missing`.
+pub(crate) fn resolve(item: &mut Item, numbered: &dyn Numbered, missing: &mut Vec<Missing>) {
+    let mut resolver = Resolver { numbered, missing };
+    match &mut item.kind {
+        ItemKind::Def(def) => resolver.expr(&mut def.body),
+        ItemKind::Binding { value, .. } | ItemKind::Expr { value, .. } => resolver.expr(value),
+        ItemKind::TypeAlias { .. } | ItemKind::Command { .. } | ItemKind::Import { .. } => {}
+    }
+}
+
+struct Resolver<'a> {
+    numbered: &'a dyn Numbered,
+    missing: &'a mut Vec<Missing>,
+}
+
+impl Resolver<'_> {
+    fn expr(&mut self, expr: &mut Expr) {
+        if let Some((what, number)) = reference(expr) {
+            self.replace(expr, what, number);
+            return;
+        }
+        match &mut expr.kind {
+            ExprKind::Name(_)
+            | ExprKind::Number(..)
+            | ExprKind::Bool(_)
+            | ExprKind::Char(_)
+            | ExprKind::Text(_)
+            | ExprKind::NumberArray(_)
+            | ExprKind::Error => {}
+            ExprKind::Apply { function, args, .. } => {
+                self.expr(function);
+                args.iter_mut().for_each(|arg| self.expr(arg));
+            }
+            ExprKind::Lambda { body, .. } => self.expr(body),
+            ExprKind::Let { bindings, body } => {
+                for binding in bindings {
+                    match binding {
+                        LetBinding::Value(_, value) => self.expr(value),
+                        LetBinding::Function(Def { body, .. }) => self.expr(body),
+                    }
+                }
+                self.expr(body);
+            }
+            ExprKind::If { condition, then, otherwise } => {
+                self.expr(condition);
+                self.expr(then);
+                self.expr(otherwise);
+            }
+            ExprKind::Loop { init, control, body, .. } => {
+                self.expr(init);
+                match control {
+                    LoopControl::Count(_, bound) => self.expr(bound),
+                    LoopControl::Each(_, array) => self.expr(array),
+                    LoopControl::While(condition) => self.expr(condition),
+                }
+                self.expr(body);
+            }
+            ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
+                parts.iter_mut().for_each(|part| self.expr(part));
+            }
+            ExprKind::Record(fields) => {
+                fields.iter_mut().for_each(|(_, value)| self.expr(value));
+            }
+            ExprKind::RecordUpdate { record, fields } => {
+                self.expr(record);
+                fields.iter_mut().for_each(|(_, value)| self.expr(value));
+            }
+            ExprKind::Field { record, .. } => self.expr(record),
+            ExprKind::Range { start, stop, step } => {
+                self.expr(start);
+                self.expr(stop);
+                step.iter_mut().for_each(|step| self.expr(step));
+            }
+            ExprKind::Index { array, axes } => {
+                self.expr(array);
+                for axis in axes {
+                    match axis {
+                        Axis::Index(index) => self.expr(index),
+                        Axis::Slice { start, stop, step, .. } => {
+                            let bounds = [start, stop, step].into_iter().flatten();
+                            bounds.for_each(|bound| self.expr(bound));
+                        }
+                    }
+                }
+            }
+            ExprKind::With { array, indices, value } => {
+                self.expr(array);
+                indices.iter_mut().for_each(|index| self.expr(index));
+                self.expr(value);
+            }
+            ExprKind::Comprehension { body, generators, filter } => {
+                generators.iter_mut().for_each(|(_, array)| self.expr(array));
+                filter.iter_mut().for_each(|filter| self.expr(filter));
+                self.expr(body);
+            }
+            ExprKind::Typed(value, _) => self.expr(value),
+        }
+    }
+
+    fn replace(&mut self, expr: &mut Expr, what: &'static str, number: usize) {
+        let found = match what {
+            "In" => self.numbered.input(number).map(|text| ExprKind::Text(text.as_bytes().into())),
+            _ => self.numbered.has_output(number).then(|| ExprKind::Name(output_name(number))),
+        };
+        expr.kind = found.unwrap_or_else(|| {
+            self.missing.push(Missing { what, number, span: expr.span });
+            ExprKind::Error
+        });
+    }
+}
+
+/// The name under which the environment has the result of cell `number`.
+pub(crate) fn output_name(number: usize) -> Name {
+    format!("_{number}").into()
+}
+
+/// `In[n]` or `Out[n]` with a literal number.
+fn reference(expr: &Expr) -> Option<(&'static str, usize)> {
+    let ExprKind::Index { array, axes } = &expr.kind else { return None };
+    let ExprKind::Name(name) = &array.kind else { return None };
+    let what = match &**name {
+        "In" => "In",
+        "Out" => "Out",
+        _ => return None,
+    };
+    let [Axis::Index(Expr { kind: ExprKind::Number(Number::Int(number), None), .. })] = &axes[..]
+    else {
+        return None;
+    };
+    Some((what, usize::try_from(*number).ok()?))
+}

@@ -1,0 +1,348 @@
+//! The first half of a cell: parse it, check all of it, load what it loads. Nothing of the program
+//! runs until every item of the cell has checked, so a cell with a type error changes nothing.
+//!
+//! Commands and imports are taken out of the items and planned where they stand; the items between
+//! them are checked together.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use weft_ir::{Span, Type};
+use weft_lang::ast::{Item, ItemKind};
+use weft_lang::diagnostic::Severity;
+use weft_lang::typed::Program;
+use weft_lang::{
+    CheckedItem, CheckedKind, Config, Diagnostic, Environment, Global, check, render, syntax,
+};
+
+use crate::commands::{self, Alone, Call};
+use crate::files::{Loader, forbidden};
+use crate::numbered::{self, Numbered};
+use crate::references;
+use crate::session::Entry;
+use crate::sources::Sources;
+use crate::state::{Origin, State};
+
+/// Something to do once all of a cell has checked.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// An item of the program.
+    Item {
+        /// The item.
+        item: CheckedItem,
+        /// Whether values and definitions are reported; those of imported files are not.
+        shown: bool,
+    },
+    /// `:time e`.
+    Timed {
+        /// The expression.
+        item: CheckedItem,
+        /// How long it took to parse.
+        parse: Duration,
+        /// How long it took to check.
+        check: Duration,
+    },
+    /// What a command says; it was known when it was planned.
+    Text(String),
+    /// `:vars`, with the names that it sees.
+    Variables(Environment),
+    /// `:save x "file"`.
+    SaveValue {
+        /// The value.
+        program: Box<Program>,
+        /// Its type.
+        ty: Type,
+        /// The file.
+        path: PathBuf,
+        /// The command.
+        span: Span,
+    },
+    /// `:save file.weft`.
+    SaveSource {
+        /// The text of the file.
+        text: String,
+        /// The file.
+        path: PathBuf,
+        /// The command.
+        span: Span,
+    },
+    /// `:quit`.
+    Quit,
+}
+
+/// A cell whose items have been checked.
+pub(crate) struct Planner<'a> {
+    /// The session as the next item sees it; without the values that the cell will compute.
+    pub(crate) state: State,
+    /// All texts.
+    pub(crate) sources: &'a mut Sources,
+    /// The cells so far.
+    pub(crate) log: &'a [Entry],
+    /// What to do.
+    pub(crate) steps: Vec<Step>,
+    /// What was found.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// A command that must have a cell for itself.
+    pub(crate) alone: Option<(Alone, Call)>,
+    /// Reads files.
+    pub(crate) loader: Loader<'a>,
+    /// The files being imported, outermost first.
+    importing: Vec<PathBuf>,
+    /// The files that this cell has imported.
+    imported: BTreeSet<PathBuf>,
+    /// Whether the items at hand report what they do.
+    shown: bool,
+}
+
+impl<'a> Planner<'a> {
+    /// A planner of one cell.
+    pub(crate) fn new(
+        state: State,
+        sources: &'a mut Sources,
+        log: &'a [Entry],
+        loader: Loader<'a>,
+    ) -> Planner<'a> {
+        Planner {
+            state,
+            sources,
+            log,
+            steps: Vec::new(),
+            diagnostics: Vec::new(),
+            alone: None,
+            loader,
+            importing: Vec::new(),
+            imported: BTreeSet::new(),
+            shown: true,
+        }
+    }
+
+    /// Whether something is wrong.
+    pub(crate) fn failed(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
+    /// Plans a text. Paths of imports are relative to `directory`.
+    pub(crate) fn text(&mut self, name: &str, text: &str, directory: &Path) {
+        let id = self.sources.add(name, text);
+        let parsed = syntax::parse(id, text);
+        self.diagnostics.extend(parsed.diagnostics);
+        let is_only_item = parsed.items.len() == 1 && self.importing.is_empty();
+        let mut pending = Vec::new();
+        for item in parsed.items {
+            match item.kind {
+                ItemKind::Command { name, argument: _, argument_span } => {
+                    self.check(mem::take(&mut pending));
+                    let call = Call {
+                        name,
+                        argument: self.sources.slice(argument_span).to_owned(),
+                        argument_span,
+                        directory: directory.to_owned(),
+                        is_only_item,
+                    };
+                    if let Err(diagnostic) = commands::plan(self, call) {
+                        self.diagnostics.push(*diagnostic);
+                    }
+                }
+                ItemKind::Import { path, path_span } => {
+                    self.check(mem::take(&mut pending));
+                    if let Err(diagnostic) = self.import(&directory.join(&*path), path_span) {
+                        self.diagnostics.push(*diagnostic);
+                    }
+                }
+                ItemKind::Def(_)
+                | ItemKind::TypeAlias { .. }
+                | ItemKind::Binding { .. }
+                | ItemKind::Expr { .. } => pending.push(item),
+            }
+        }
+        self.check(pending);
+    }
+
+    /// Plans the items of another file for their definitions: it shows nothing, and does nothing
+    /// if the cell has imported the file already.
+    fn import(&mut self, path: &Path, span: Span) -> Result<(), Box<Diagnostic>> {
+        let known = fs::canonicalize(path).is_ok_and(|path| self.imported.contains(&path));
+        if known {
+            return Ok(());
+        }
+        let shown = mem::replace(&mut self.shown, false);
+        let result = self.file(path, span);
+        self.shown = shown;
+        result
+    }
+
+    /// Plans the items of another file.
+    pub(crate) fn file(&mut self, path: &Path, span: Span) -> Result<(), Box<Diagnostic>> {
+        if !self.loader.allowed {
+            return Err(Box::new(forbidden(span)));
+        }
+        let text = read_source(path).map_err(|problem| {
+            let message = format!("cannot read `{}`: {problem}", path.display());
+            Box::new(Diagnostic::error("E0505", message, span, "asked for here"))
+        })?;
+        let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if self.importing.contains(&canonical) {
+            let chain: Vec<String> =
+                self.importing.iter().map(|path| path.display().to_string()).collect();
+            let message = format!("`{}` imports itself", path.display());
+            let diagnostic = Diagnostic::error("E0505", message, span, "imported again here")
+                .note(format!("the files being imported are {}", chain.join(", ")));
+            return Err(Box::new(diagnostic));
+        }
+        self.imported.insert(canonical.clone());
+        self.importing.push(canonical);
+        let directory = path.parent().unwrap_or(Path::new("")).to_owned();
+        self.text(&path.display().to_string(), &text, &directory);
+        self.importing.pop();
+        Ok(())
+    }
+
+    /// Checks an expression that is the argument of a command, or part of it. `None` if something
+    /// is wrong with it, which is then reported. What the state sees stays as it is.
+    pub(crate) fn expression(&mut self, span: Span) -> Option<Expression> {
+        let started = Instant::now();
+        let text = render::Sources::text(&*self.sources, span.source);
+        let parsed = syntax::parse_item(span.source, text, span.range());
+        let broken = !parsed.diagnostics.is_empty();
+        self.diagnostics.extend(parsed.diagnostics);
+        let mut items = parsed.items;
+        let [Item { kind: ItemKind::Expr { .. }, .. }] = &items[..] else {
+            if !broken {
+                let message = "an expression is needed here";
+                let remark = if items.is_empty() { "nothing is here" } else { "this is none" };
+                self.diagnostics.push(Diagnostic::error("E0502", message, span, remark));
+            }
+            return None;
+        };
+        self.resolve_numbers(&mut items);
+        let parse = started.elapsed();
+        let started = Instant::now();
+        let checked = check(&items, &self.state.environment, &self.config(), &mut self.loader);
+        let check = started.elapsed();
+        self.diagnostics.extend(checked.diagnostics);
+        if self.failed() {
+            return None;
+        }
+        self.state.values.extend(checked.loaded);
+        let item = checked.items.into_iter().next()?;
+        Some(Expression { item, environment: checked.environment, parse, check })
+    }
+
+    /// Takes over what a checked expression defines: `it`, when it is to be shown.
+    pub(crate) fn adopt(&mut self, item: &CheckedItem, environment: Environment) {
+        self.state.environment = environment;
+        self.remember(item);
+    }
+
+    fn check(&mut self, mut items: Vec<Item>) {
+        if items.is_empty() {
+            return;
+        }
+        self.resolve_numbers(&mut items);
+        let checked = check(&items, &self.state.environment, &self.config(), &mut self.loader);
+        self.state.environment = checked.environment;
+        self.state.values.extend(checked.loaded);
+        self.diagnostics.extend(checked.diagnostics);
+        for item in checked.items {
+            self.remember(&item);
+            self.steps.push(Step::Item { item, shown: self.shown });
+        }
+    }
+
+    fn config(&self) -> Config {
+        Config { float: self.state.modes.float }
+    }
+
+    fn resolve_numbers(&mut self, items: &mut [Item]) {
+        let cells = Cells { log: self.log, state: &self.state };
+        let mut missing = Vec::new();
+        for item in items {
+            numbered::resolve(item, &cells, &mut missing);
+        }
+        for numbered::Missing { what, number, span } in missing {
+            let message = format!("there is no {what}[{number}]");
+            let note = match what {
+                "In" => "In[n] is the text of cell n of this session",
+                _ => {
+                    "Out[n] is what cell n has shown; the oldest results are let go (`:set outputs`)"
+                }
+            };
+            let diagnostic = Diagnostic::error("E0504", message, span, "not kept or never there");
+            self.diagnostics.push(diagnostic.note(note));
+        }
+    }
+
+    /// Notes where the definitions of an item come from.
+    fn remember(&mut self, item: &CheckedItem) {
+        let (globals, uses, anonymous) = match &item.kind {
+            CheckedKind::Define { global, .. } => {
+                let uses = match self.state.environment.global(*global) {
+                    Some(Global::Function(function)) => references::of_expr(&function.body),
+                    Some(Global::Value { .. }) | None => BTreeSet::new(),
+                };
+                (vec![*global], uses, false)
+            }
+            CheckedKind::Bind { program, names, .. } => {
+                let globals = names.iter().map(|name| name.global).collect();
+                (globals, references::of_program(program), false)
+            }
+            CheckedKind::Show { program, global, .. } => {
+                (vec![*global], references::of_program(program), true)
+            }
+            CheckedKind::Alias { name } => {
+                self.state.aliases.insert(Arc::clone(name), item.span);
+                return;
+            }
+            CheckedKind::ShowFunction { .. } => return,
+        };
+        let origin = Arc::new(Origin { item: item.span, uses, anonymous });
+        for global in globals {
+            self.state.origins.insert(global, Arc::clone(&origin));
+        }
+    }
+}
+
+/// A checked expression of a command.
+pub(crate) struct Expression {
+    /// The expression.
+    pub(crate) item: CheckedItem,
+    /// What the next item would see if it were a cell.
+    pub(crate) environment: Environment,
+    /// How long it took to parse.
+    pub(crate) parse: Duration,
+    /// How long it took to check.
+    pub(crate) check: Duration,
+}
+
+struct Cells<'a> {
+    log: &'a [Entry],
+    state: &'a State,
+}
+
+impl Numbered for Cells<'_> {
+    fn input(&self, number: usize) -> Option<Arc<str>> {
+        let entry = self.log.iter().find(|entry| entry.number == number)?;
+        Some(Arc::clone(&entry.text))
+    }
+
+    fn has_output(&self, number: usize) -> bool {
+        self.state.outputs.contains_key(&number)
+    }
+}
+
+/// The text of a source file; the error says what is wrong with it.
+pub(crate) fn read_source(path: &Path) -> Result<String, String> {
+    let bytes = fs::read(path).map_err(|error| {
+        // The operating system's number adds nothing for the reader.
+        error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase()
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let position = error.utf8_error().valid_up_to();
+        let line = 1 + error.as_bytes()[..position].iter().filter(|byte| **byte == b'\n').count();
+        format!("byte {position}, in line {line}, is not UTF-8")
+    })
+}

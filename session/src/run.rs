@@ -1,0 +1,207 @@
+//! The second half of a cell: evaluate its items one after the other, and tell the sink.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use weft_interp::Limits;
+use weft_ir::{Failure, Span, Type, Value};
+use weft_lang::typed::{GlobalId, Program};
+use weft_lang::{CheckedItem, CheckedKind, Diagnostic, render};
+
+use crate::commands::variables;
+use crate::display::discovered_type;
+use crate::files::{self, forbidden};
+use crate::io::{self, IoError, IoErrorKind};
+use crate::plan::Step;
+use crate::sink::{Cancel, Event, Shown, Sink};
+use crate::sources::Sources;
+use crate::state::State;
+
+/// Why a cell ends early.
+pub(crate) enum Stop {
+    /// The program is wrong.
+    Failed(Box<Diagnostic>),
+    /// Somebody asked for it.
+    Interrupted,
+    /// `:quit`.
+    Quit,
+}
+
+/// Evaluates the steps of a cell.
+pub(crate) struct Runner<'a> {
+    /// The state, with the values so far.
+    pub(crate) state: State,
+    /// The last value that was shown.
+    pub(crate) shown: Option<GlobalId>,
+    sources: &'a Sources,
+    sink: &'a mut dyn Sink,
+    cancel: &'a Cancel,
+    number: usize,
+    io: bool,
+}
+
+impl<'a> Runner<'a> {
+    /// A runner of cell `number`.
+    pub(crate) fn new(
+        state: State,
+        sources: &'a Sources,
+        sink: &'a mut dyn Sink,
+        cancel: &'a Cancel,
+        number: usize,
+        io: bool,
+    ) -> Runner<'a> {
+        Runner { state, shown: None, sources, sink, cancel, number, io }
+    }
+
+    /// Does one step.
+    pub(crate) fn step(&mut self, step: Step) -> Result<(), Stop> {
+        if self.cancel.is_cancelled() {
+            return Err(Stop::Interrupted);
+        }
+        match step {
+            Step::Item { item, shown } => self.item(item, shown),
+            Step::Timed { item, parse, check } => {
+                let started = Instant::now();
+                self.item(item, true)?;
+                let run = started.elapsed();
+                let phases = [("parse", parse), ("type", check), ("run", run)];
+                let line = phases.map(|(phase, time)| format!("{phase} {}", time_text(time)));
+                self.sink.event(Event::Text(line.join(" · ")));
+                Ok(())
+            }
+            Step::Text(text) => {
+                self.sink.event(Event::Text(text));
+                Ok(())
+            }
+            Step::Variables(environment) => {
+                self.sink.event(Event::Text(variables(&environment, &self.state)));
+                Ok(())
+            }
+            Step::SaveValue { program, ty, path, span } => self.save(&program, &ty, &path, span),
+            Step::SaveSource { text, path, span } => self.save_source(&text, &path, span),
+            Step::Quit => Err(Stop::Quit),
+        }
+    }
+
+    fn item(&mut self, item: CheckedItem, shown: bool) -> Result<(), Stop> {
+        match item.kind {
+            CheckedKind::Define { name, scheme, .. } => {
+                if shown {
+                    let (name, ty) = (name.to_string(), scheme.to_string());
+                    self.sink.event(Event::Defined { name, ty });
+                }
+            }
+            CheckedKind::Alias { name } => {
+                if shown {
+                    let (name, ty) = (name.to_string(), String::new());
+                    self.sink.event(Event::Defined { name, ty });
+                }
+            }
+            CheckedKind::Bind { program, names, .. } => {
+                let whole = self.run(&program, item.span)?;
+                for bound in names {
+                    let value = component(&whole, &bound.path);
+                    if shown {
+                        let (name, ty) =
+                            (bound.name.to_string(), discovered_type(&value, &bound.ty));
+                        self.sink.event(Event::Bound { name, ty });
+                    }
+                    self.state.values.insert(bound.global, value);
+                }
+            }
+            CheckedKind::Show { program, ty, global, quiet } => {
+                let value = self.run(&program, item.span)?;
+                self.state.values.insert(global, value.clone());
+                self.shown = Some(global);
+                if shown && !quiet {
+                    let limits = self.state.modes.limits.clone();
+                    let number = self.number;
+                    self.sink.event(Event::Shown(Shown { number, value, ty, limits }));
+                }
+            }
+            CheckedKind::ShowFunction { scheme } => {
+                if shown {
+                    self.sink.event(Event::Text(format!("a function : {scheme}")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&self, program: &Program, span: Span) -> Result<Value, Stop> {
+        self.cancel.set_activity(format!("evaluating {}", self.sources.place(span)));
+        let limits =
+            Limits { memory: self.state.modes.memory, recursion: self.state.modes.recursion };
+        let value_of = |global| self.state.value(global);
+        weft_interp::run(program, &value_of, &limits, self.cancel.flag()).map_err(|failure| {
+            match failure {
+                Failure::Exhausted(weft_ir::Exhausted::Interrupted) => Stop::Interrupted,
+                Failure::Exhausted(exhausted) => {
+                    Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted)))
+                }
+                Failure::Trap(trap) => Stop::Failed(Box::new(render::trap_diagnostic(&trap))),
+            }
+        })
+    }
+
+    fn save(&mut self, program: &Program, ty: &Type, path: &Path, span: Span) -> Result<(), Stop> {
+        self.check_io(span)?;
+        let value = self.run(program, span)?;
+        self.cancel.set_activity(format!("writing {}", path.display()));
+        let stop = || self.cancel.is_cancelled();
+        let saved = io::save(&value, ty, path, &stop);
+        self.saved(saved, path, span)
+    }
+
+    fn save_source(&mut self, text: &str, path: &Path, span: Span) -> Result<(), Stop> {
+        self.check_io(span)?;
+        let saved = io::save_source(text, path, &|| self.cancel.is_cancelled());
+        self.saved(saved, path, span)
+    }
+
+    fn saved(&mut self, result: Result<u64, IoError>, path: &Path, span: Span) -> Result<(), Stop> {
+        match result {
+            Ok(bytes) => {
+                let text = format!("saved {} ({bytes} bytes)", path.display());
+                self.sink.event(Event::Note(text));
+                Ok(())
+            }
+            Err(error) if error.kind == IoErrorKind::Interrupted => Err(Stop::Interrupted),
+            Err(error) => Err(Stop::Failed(Box::new(files::diagnostic(&error, span)))),
+        }
+    }
+
+    fn check_io(&self, span: Span) -> Result<(), Stop> {
+        if self.io { Ok(()) } else { Err(Stop::Failed(Box::new(forbidden(span)))) }
+    }
+}
+
+/// The part of a value that a name of a pattern stands for.
+fn component(value: &Value, path: &[usize]) -> Value {
+    let mut value = value;
+    for &index in path {
+        value = match value {
+            Value::Tuple(parts) => &parts[index],
+            Value::Scalar(_) | Value::Array(_) => panic!("a pattern that does not fit its value"),
+        };
+    }
+    value.clone()
+}
+
+/// `1.25 ms`: three digits in a unit that suits.
+fn time_text(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    let (value, unit) = match seconds {
+        s if s >= 1.0 => (s, "s"),
+        s if s >= 1e-3 => (s * 1e3, "ms"),
+        s => (s * 1e6, "µs"),
+    };
+    let digits = if value >= 100.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$} {unit}")
+}

@@ -1,0 +1,368 @@
+//! A session: cells in, events out. A cell is a transaction: it yields the next state, or it
+//! changes nothing.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::{mem, thread};
+
+use weft_ir::{Span, Type, Value};
+use weft_lang::typed::GlobalId;
+use weft_lang::{Binding, Diagnostic, Global};
+
+use crate::commands::{Alone, Call};
+use crate::complete::Snapshot;
+use crate::files::Loader;
+use crate::modes::Modes;
+use crate::plan::Planner;
+use crate::run::{Runner, Stop};
+use crate::sink::{Cancel, Event, Outcome, Sink};
+use crate::sources::Sources;
+use crate::state::State;
+
+/// States that `:undo` can go back to, however small they are.
+const UNDO_STEPS: usize = 200;
+
+/// How a session starts.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Bytes that the arrays of a run may take; see [`crate::memory::default_limit`].
+    pub memory: u64,
+    /// Whether programs may read and write files.
+    pub io: bool,
+}
+
+/// A cell of the log.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its number.
+    pub number: usize,
+    /// Its text.
+    pub text: Arc<str>,
+    /// Whether it succeeded.
+    pub succeeded: bool,
+}
+
+/// A cell to evaluate.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell<'a> {
+    /// What diagnostics call it: a file's path. `None` for `In[n]`.
+    pub name: Option<&'a str>,
+    /// Its text.
+    pub text: &'a str,
+    /// What the paths of its imports are relative to.
+    pub directory: &'a Path,
+}
+
+impl<'a> Cell<'a> {
+    /// A cell as it is typed at a prompt.
+    pub fn typed(text: &'a str) -> Cell<'a> {
+        Cell { name: None, text, directory: Path::new("") }
+    }
+}
+
+/// A session.
+#[derive(Debug)]
+pub struct Session {
+    sources: Sources,
+    io: bool,
+    next_number: usize,
+    log: Vec<Entry>,
+    /// The states after the cells that changed something, oldest first; never empty.
+    states: Vec<Moment>,
+    /// The one that counts. Those after it can be redone.
+    position: usize,
+}
+
+/// The state after a cell.
+#[derive(Clone, Debug)]
+struct Moment {
+    number: usize,
+    state: Arc<State>,
+}
+
+impl Session {
+    /// A session in which nothing is defined.
+    pub fn new(config: &Config) -> Session {
+        let state = Arc::new(State::new(Modes::new(config.memory)));
+        Session {
+            sources: Sources::default(),
+            io: config.io,
+            next_number: 1,
+            log: Vec::new(),
+            states: vec![Moment { number: 0, state }],
+            position: 0,
+        }
+    }
+
+    /// The number of the next cell.
+    pub fn next_number(&self) -> usize {
+        self.next_number
+    }
+
+    /// The cells so far.
+    pub fn log(&self) -> &[Entry] {
+        &self.log
+    }
+
+    /// What completion and inspection look at; a cell that runs meanwhile does not disturb it.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::new(Arc::clone(self.state()), self.sources.clone())
+    }
+
+    /// The value and type of a visible name.
+    pub fn value(&self, name: &str) -> Option<(Value, Type)> {
+        self.state().named_value(name).map(|(value, ty)| (value.clone(), ty.clone()))
+    }
+
+    /// Binds a name to a value from outside, such as `args` for a script.
+    pub fn bind(&mut self, name: &str, value: Value, ty: Type) {
+        let mut state = (**self.state()).clone();
+        let global = state.environment.fresh();
+        let span = Span::default();
+        state.environment.define(global, Global::Value { name: name.into(), ty, span });
+        state.environment.bind(name.into(), Binding::Global(global));
+        state.values.insert(global, value);
+        self.states[self.position].state = Arc::new(state);
+    }
+
+    /// Evaluates a cell. Events go to the sink while it runs; `cancel` stops it from another
+    /// thread, and the session is then as before.
+    ///
+    /// It runs on a thread of its own, whose stack carries the deepest programs that the parser
+    /// lets through.
+    pub fn eval(&mut self, cell: Cell<'_>, sink: &mut dyn Sink, cancel: &Cancel) -> Outcome {
+        if cell.text.trim().is_empty() {
+            return Outcome::Done;
+        }
+        let number = self.next_number;
+        self.next_number += 1;
+        self.log.push(Entry { number, text: cell.text.into(), succeeded: false });
+        let outcome = on_large_stack(|| self.eval_here(number, cell, sink, cancel));
+        let outcome = outcome.unwrap_or_else(Outcome::Bug);
+        cancel.set_activity(String::new());
+        if let Some(entry) = self.log.last_mut() {
+            entry.succeeded = matches!(outcome, Outcome::Done | Outcome::Quit);
+        }
+        outcome
+    }
+
+    fn eval_here(
+        &mut self,
+        number: usize,
+        cell: Cell<'_>,
+        sink: &mut dyn Sink,
+        cancel: &Cancel,
+    ) -> Outcome {
+        let name = cell.name.map_or_else(|| format!("In[{number}]"), str::to_owned);
+        let text = question(cell.text).unwrap_or_else(|| cell.text.to_owned());
+        cancel.set_activity(format!("checking {name}"));
+        let before = Arc::clone(self.state());
+        let loader =
+            Loader { allowed: self.io, limit: before.modes.memory, cancel, interrupted: false };
+        let mut planner = Planner::new((*before).clone(), &mut self.sources, &self.log, loader);
+        planner.text(&name, &text, cell.directory);
+        if planner.loader.interrupted || cancel.is_cancelled() {
+            return Outcome::Interrupted;
+        }
+        let (failed, diagnostics) = (planner.failed(), mem::take(&mut planner.diagnostics));
+        let (state, steps, alone) = (planner.state, planner.steps, planner.alone);
+        if failed {
+            return self.fail(diagnostics, sink);
+        }
+        if !diagnostics.is_empty() {
+            sink.event(Event::Report(self.sources.report(diagnostics)));
+        }
+        if let Some((alone, call)) = alone {
+            return match self.time_travel(alone, &call, number, sink) {
+                Ok(()) => Outcome::Done,
+                Err(diagnostic) => self.fail(vec![*diagnostic], sink),
+            };
+        }
+        let mut runner = Runner::new(state, &self.sources, sink, cancel, number, self.io);
+        let result = steps.into_iter().try_for_each(|step| runner.step(step));
+        let (state, shown) = (runner.state, runner.shown);
+        match result {
+            Ok(()) => self.commit(number, &before, state, shown, sink),
+            Err(Stop::Quit) => {
+                self.commit(number, &before, state, shown, sink);
+                return Outcome::Quit;
+            }
+            Err(Stop::Interrupted) => return Outcome::Interrupted,
+            Err(Stop::Failed(diagnostic)) => return self.fail(vec![*diagnostic], sink),
+        }
+        Outcome::Done
+    }
+
+    fn state(&self) -> &Arc<State> {
+        &self.states[self.position].state
+    }
+
+    fn fail(&self, diagnostics: Vec<Diagnostic>, sink: &mut dyn Sink) -> Outcome {
+        let is_error = |d: &&Diagnostic| d.severity == weft_lang::diagnostic::Severity::Error;
+        let code = diagnostics.iter().find(is_error).map_or("", |diagnostic| diagnostic.code);
+        sink.event(Event::Report(self.sources.report(diagnostics)));
+        Outcome::Failed(code.to_owned())
+    }
+
+    /// Takes over what a cell has made of the state.
+    fn commit(
+        &mut self,
+        number: usize,
+        before: &State,
+        mut state: State,
+        shown: Option<GlobalId>,
+        sink: &mut dyn Sink,
+    ) {
+        if let Some(global) = shown {
+            state.keep_output(number, global);
+        }
+        note_old_meanings(before, &state, sink);
+        state.collect_garbage();
+        self.states.truncate(self.position + 1);
+        self.states.push(Moment { number, state: Arc::new(state) });
+        self.position += 1;
+        self.forget_old_states();
+    }
+
+    /// Lets go of the states furthest back, when there are too many or when they keep too much
+    /// alive.
+    fn forget_old_states(&mut self) {
+        let mut kept = BTreeSet::new();
+        let mut bytes = 0;
+        let mut first = 0;
+        for (index, moment) in self.states.iter().enumerate().rev() {
+            let is_current = index + 1 == self.states.len();
+            for (global, value) in &moment.state.values {
+                if kept.insert(*global) && !is_current {
+                    bytes += value.bytes() as u64;
+                }
+            }
+            let too_much =
+                bytes > moment.state.modes.outputs || self.states.len() - index > UNDO_STEPS;
+            if too_much && !is_current {
+                first = index + 1;
+                break;
+            }
+        }
+        self.states.drain(..first);
+        self.position -= first;
+    }
+
+    /// `:undo`, `:redo`, `:goto`, `:reset`.
+    fn time_travel(
+        &mut self,
+        alone: Alone,
+        call: &Call,
+        number: usize,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Box<Diagnostic>> {
+        let nothing = |message: &str, remark: &str| {
+            Box::new(Diagnostic::error("E0504", message, call.name.span, remark))
+        };
+        match alone {
+            Alone::Undo if self.position == 0 => {
+                return Err(nothing("there is nothing to undo", "no earlier state is kept"));
+            }
+            Alone::Undo => self.position -= 1,
+            Alone::Redo if self.position + 1 == self.states.len() => {
+                return Err(nothing("there is nothing to redo", "no `:undo` came before this"));
+            }
+            Alone::Redo => self.position += 1,
+            Alone::Goto => {
+                let wanted: Option<usize> = call.argument.parse().ok();
+                let Some(wanted) = wanted else {
+                    return Err(Box::new(call.misuse("`:goto` takes the number of a cell")));
+                };
+                let found = self.states.iter().rposition(|moment| moment.number <= wanted);
+                let Some(found) = found else {
+                    return Err(nothing("that state is no longer kept", "too long ago"));
+                };
+                self.position = found;
+            }
+            Alone::Reset => {
+                let fresh = State::new(self.state().modes.clone());
+                self.states.truncate(self.position + 1);
+                self.states.push(Moment { number, state: Arc::new(fresh) });
+                self.position += 1;
+            }
+        }
+        let text = match self.states[self.position].number {
+            _ if alone == Alone::Reset => {
+                "everything is forgotten; `:undo` brings it back".to_owned()
+            }
+            0 => "as at the start".to_owned(),
+            number => format!("as after In[{number}]"),
+        };
+        sink.event(Event::Text(text));
+        Ok(())
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Programs nest deeply, and so does dropping them.
+        let states = mem::take(&mut self.states);
+        let _ = on_large_stack(move || drop(states));
+    }
+}
+
+/// Says which functions still mean something else by a name that has been redefined.
+fn note_old_meanings(before: &State, after: &State, sink: &mut dyn Sink) {
+    for (name, binding) in after.environment.names() {
+        let Binding::Global(new) = binding else { continue };
+        let Some(Binding::Global(old)) = before.environment.lookup(name) else { continue };
+        if old == new || &**name == "it" {
+            continue;
+        }
+        let users = after.users(*old);
+        let names: Vec<String> = users.iter().map(|user| format!("`{user}`")).collect();
+        let note = match &names[..] {
+            [] => continue,
+            [user] => format!("{user} still uses the old `{name}`"),
+            [first @ .., last] => {
+                format!("{} and {last} still use the old `{name}`", first.join(", "))
+            }
+        };
+        sink.event(Event::Note(note));
+    }
+}
+
+/// `name?` and `name??` ask for documentation.
+fn question(text: &str) -> Option<String> {
+    let name = text.trim().strip_suffix('?')?;
+    let (name, command) = match name.strip_suffix('?') {
+        Some(name) => (name, ":doc source"),
+        None => (name, ":doc"),
+    };
+    let name = name.trim();
+    let is_name = !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c == '"');
+    is_name.then(|| format!("{command} {name}"))
+}
+
+/// Runs something on a thread with the stack that deep programs need. The error is the message of
+/// a panic.
+fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    let mut work = Some(work);
+    for stack in [weft_lang::STACK_BYTES, weft_lang::STACK_BYTES / 8] {
+        let result = thread::scope(|scope| {
+            let slot = &mut work;
+            let builder = thread::Builder::new().name("weft-cell".to_owned()).stack_size(stack);
+            let run = move || slot.take().map(|work| work());
+            builder.spawn_scoped(scope, run).ok().map(thread::ScopedJoinHandle::join)
+        });
+        match result {
+            Some(Ok(Some(value))) => return Ok(value),
+            Some(Ok(None)) => return Err("a cell was run twice".to_owned()),
+            Some(Err(payload)) => return Err(panic_message(&*payload)),
+            // The system did not give that much address space; try with less.
+            None => {}
+        }
+    }
+    Err("the system gives no thread to run the cell on".to_owned())
+}
+
+fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned()
+}

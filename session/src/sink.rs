@@ -1,0 +1,147 @@
+//! What a session tells its front end while a cell runs: plain data, rendered by whoever listens.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use weft_ir::{Type, Value};
+
+use crate::display;
+use crate::sources::Report;
+
+/// Listens to a session.
+pub trait Sink: Send {
+    /// Something happened.
+    fn event(&mut self, event: Event);
+}
+
+/// What can happen while a cell runs.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A bare expression has a value.
+    Shown(Shown),
+    /// A name is bound to a value, whose type with its extents is given.
+    Bound {
+        /// The name.
+        name: String,
+        /// The type.
+        ty: String,
+    },
+    /// A function or type was defined.
+    Defined {
+        /// The name.
+        name: String,
+        /// Its type; empty for a type alias.
+        ty: String,
+    },
+    /// What a command has to say.
+    Text(String),
+    /// A remark that only matters to somebody at a prompt.
+    Note(String),
+    /// Errors or warnings.
+    Report(Report),
+}
+
+/// A value to show.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The number of the cell: the value is `Out[n]` and `_n` from now on.
+    pub number: usize,
+    /// The value.
+    pub value: Value,
+    /// Its type.
+    pub ty: Type,
+    /// How much of it to show.
+    pub limits: display::Options,
+}
+
+impl Shown {
+    /// The value as text for a screen of `width` cells.
+    pub fn text(&self, width: usize, colour: bool) -> String {
+        display::text(&self.value, &self.ty, &self.options(width, colour))
+    }
+
+    /// A line of statistics, if the array is a large one of numbers: it visits every element.
+    pub fn statistics(&self) -> Option<String> {
+        const LARGE: usize = 1000;
+        (display::size(&self.value) >= LARGE)
+            .then(|| display::statistics(&self.value, &self.ty))
+            .flatten()
+    }
+
+    fn options(&self, width: usize, colour: bool) -> display::Options {
+        display::Options { width: width.max(20), colour, ..self.limits.clone() }
+    }
+}
+
+/// How a cell ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The session has moved on.
+    Done,
+    /// The program is wrong, and the session as before; the sink has the report. The code is that
+    /// of the first error.
+    Failed(String),
+    /// The cell was interrupted, and the session is as before.
+    Interrupted,
+    /// The program met a bug of ours; the session is as before.
+    Bug(String),
+    /// `:quit`.
+    Quit,
+}
+
+/// Asks a running cell to stop; shared between threads.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel {
+    flag: Arc<AtomicBool>,
+    activity: Arc<Mutex<String>>,
+}
+
+impl Cancel {
+    /// Not cancelled, nothing going on.
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Asks to stop.
+    pub fn cancel(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes the wish back: called before a cell, never during one.
+    pub fn reset(&self) {
+        self.flag.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether somebody asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+
+    /// What is going on, in words: `evaluating In[7]:2`.
+    pub fn activity(&self) -> String {
+        self.activity.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The flag itself, for those who poll it.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.flag
+    }
+
+    /// Says what is going on.
+    pub(crate) fn set_activity(&self, activity: String) {
+        *self.activity.lock().unwrap_or_else(PoisonError::into_inner) = activity;
+    }
+}
+
+/// A sink that keeps everything: for tests, and for front ends that answer at once.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// The events in order.
+    pub events: Vec<Event>,
+}
+
+impl Sink for Collected {
+    fn event(&mut self, event: Event) {
+        self.events.push(event);
+    }
+}

@@ -1,0 +1,73 @@
+//! The texts of a session: every cell and every imported file is a source of its own, so that a
+//! diagnostic can point into any of them, however old.
+
+use std::sync::Arc;
+
+use weft_ir::{SourceId, Span};
+use weft_lang::Diagnostic;
+use weft_lang::render;
+
+/// All texts so far. Appending only; ids stay valid for the life of the session.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    texts: Arc<Vec<Source>>,
+}
+
+#[derive(Clone, Debug)]
+struct Source {
+    name: Arc<str>,
+    text: Arc<str>,
+}
+
+impl Sources {
+    /// Adds a text under the name that diagnostics show: `In[7]`, or a file's path.
+    pub(crate) fn add(&mut self, name: &str, text: &str) -> SourceId {
+        let id = SourceId(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
+        Arc::make_mut(&mut self.texts).push(Source { name: name.into(), text: text.into() });
+        id
+    }
+
+    /// A report of findings.
+    pub(crate) fn report(&self, diagnostics: Vec<Diagnostic>) -> Report {
+        Report { diagnostics, sources: self.clone() }
+    }
+
+    /// The text at a place; empty if there is none.
+    pub fn slice(&self, span: Span) -> &str {
+        let source = self.texts.get(span.source.0 as usize);
+        source.and_then(|source| source.text.get(span.range())).unwrap_or("")
+    }
+
+    /// `In[7]:2`: a place as people name it.
+    pub fn place(&self, span: Span) -> String {
+        let Some(source) = self.texts.get(span.source.0 as usize) else { return String::new() };
+        let before = source.text.get(..span.start as usize).unwrap_or("");
+        format!("{}:{}", source.name, 1 + before.matches('\n').count())
+    }
+}
+
+impl render::Sources for Sources {
+    fn name(&self, id: SourceId) -> &str {
+        self.texts.get(id.0 as usize).map_or("?", |source| &source.name)
+    }
+
+    fn text(&self, id: SourceId) -> &str {
+        self.texts.get(id.0 as usize).map_or("", |source| &source.text)
+    }
+}
+
+/// Findings about a cell, with the texts that they point into.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The findings.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The texts.
+    pub sources: Sources,
+}
+
+impl Report {
+    /// The report as text, with carets under the places; `width` in terminal cells.
+    pub fn render(&self, colour: bool, width: usize) -> String {
+        render::render(&self.diagnostics, &self.sources, colour, width)
+    }
+}

@@ -1,0 +1,153 @@
+//! What a cell may change: an immutable snapshot per cell, cheap to clone, shared by undo,
+//! completion and whatever runs meanwhile.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use weft_ir::{Name, Span, Type, Value};
+use weft_lang::typed::GlobalId;
+use weft_lang::{Binding, Environment, Global};
+
+use crate::modes::Modes;
+use crate::numbered::output_name;
+use crate::references;
+
+/// A session between two cells.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    /// What names mean.
+    pub(crate) environment: Environment,
+    /// The values of those that are values.
+    pub(crate) values: BTreeMap<GlobalId, Value>,
+    /// The modes.
+    pub(crate) modes: Modes,
+    /// The results that are kept, by cell number.
+    pub(crate) outputs: BTreeMap<usize, GlobalId>,
+    /// Where each definition and value comes from: the item and what it uses. Superseded ones
+    /// stay here, for those that were made with them.
+    pub(crate) origins: BTreeMap<GlobalId, Arc<Origin>>,
+    /// The items of type aliases.
+    pub(crate) aliases: BTreeMap<Name, Span>,
+    /// The files that `:load` took, for `:reload`.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Where a definition or value comes from.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    /// The whole item.
+    pub(crate) item: Span,
+    /// The definitions and values that it uses.
+    pub(crate) uses: BTreeSet<GlobalId>,
+    /// Whether it is the value of a bare expression, which no later text can name.
+    pub(crate) anonymous: bool,
+}
+
+impl State {
+    /// Nothing defined yet.
+    pub(crate) fn new(modes: Modes) -> State {
+        State {
+            environment: Environment::default(),
+            values: BTreeMap::new(),
+            modes,
+            outputs: BTreeMap::new(),
+            origins: BTreeMap::new(),
+            aliases: BTreeMap::new(),
+            files: Vec::new(),
+        }
+    }
+
+    /// The value of an id.
+    ///
+    /// # Panics
+    /// If there is none: the checker only lets programs use values that are bound.
+    pub(crate) fn value(&self, global: GlobalId) -> Value {
+        match self.values.get(&global) {
+            Some(value) => value.clone(),
+            None => panic!("the value {global:?} is not kept"),
+        }
+    }
+
+    /// What a visible name stands for, if it is a value.
+    pub(crate) fn named_value(&self, name: &str) -> Option<(&Value, &Type)> {
+        let Some(Binding::Global(global)) = self.environment.lookup(name) else { return None };
+        match self.environment.global(*global)? {
+            Global::Value { ty, .. } => Some((self.values.get(global)?, ty)),
+            Global::Function(_) => None,
+        }
+    }
+
+    /// Makes `global` the result of cell `number`, and lets go of the oldest results beyond the
+    /// limit.
+    pub(crate) fn keep_output(&mut self, number: usize, global: GlobalId) {
+        self.outputs.insert(number, global);
+        self.environment.bind(output_name(number), Binding::Global(global));
+        let bytes = |global: &GlobalId| self.values.get(global).map_or(0, Value::bytes) as u64;
+        let mut total: u64 = self.outputs.values().map(bytes).sum();
+        let mut dropped = Vec::new();
+        for (old, global) in &self.outputs {
+            if total <= self.modes.outputs || *old == number {
+                break;
+            }
+            total -= bytes(global);
+            dropped.push(*old);
+        }
+        for old in dropped {
+            self.outputs.remove(&old);
+            self.environment.unbind(&output_name(old));
+        }
+    }
+
+    /// The visible functions that use `global` directly, by name.
+    pub(crate) fn users(&self, global: GlobalId) -> Vec<Name> {
+        self.environment
+            .names()
+            .filter_map(|(name, binding)| match binding {
+                Binding::Global(user) => Some((name, user)),
+                Binding::Alias(_) | Binding::Broken => None,
+            })
+            .filter(|(_, user)| {
+                let is_function =
+                    matches!(self.environment.global(**user), Some(Global::Function(_)));
+                is_function && self.origins.get(user).is_some_and(|o| o.uses.contains(&global))
+            })
+            .map(|(name, _)| Arc::clone(name))
+            .collect()
+    }
+
+    /// Forgets values and functions that no visible name reaches any more.
+    pub(crate) fn collect_garbage(&mut self) {
+        let mut reachable = BTreeSet::new();
+        let mut pending: Vec<GlobalId> = self
+            .environment
+            .names()
+            .filter_map(|(_, binding)| match binding {
+                Binding::Global(global) => Some(*global),
+                Binding::Alias(_) | Binding::Broken => None,
+            })
+            .collect();
+        while let Some(global) = pending.pop() {
+            if !reachable.insert(global) {
+                continue;
+            }
+            // A value is complete in itself; a function needs what its body names.
+            if let Some(Global::Function(function)) = self.environment.global(global) {
+                match self.origins.get(&global) {
+                    Some(origin) => pending.extend(&origin.uses),
+                    None => pending.extend(references::of_expr(&function.body)),
+                }
+            }
+        }
+        let dead: Vec<GlobalId> = self
+            .environment
+            .globals()
+            .map(|(global, _)| global)
+            .filter(|global| !reachable.contains(global))
+            .collect();
+        for global in dead {
+            self.environment.forget(global);
+            self.values.remove(&global);
+        }
+    }
+}
