@@ -20,7 +20,7 @@ mod wav;
 
 use std::path::Path;
 
-use weft_ir::{TrapKind, Type, Value};
+use weft_ir::{Type, Value};
 
 pub use error::{IoError, IoErrorKind, Place};
 
@@ -113,30 +113,6 @@ pub fn load_bytes(path: &Path, limits: &Limits) -> Result<Loaded, IoError> {
     read().map_err(|problem| problem.at(path))
 }
 
-/// `csr`: the entries of a matrix record, ordered by row (stable), as
-/// `{counts, colIndex, values}` with `counts[i]` entries in row `i`.
-///
-/// # Errors
-/// The trap that the call ends in, if `matrix` is no such record or an index leaves the matrix;
-/// or that the result would take more than `value_bytes`.
-pub fn csr(matrix: &Value, ty: &Type, value_bytes: u64) -> Result<Loaded, CsrError> {
-    mtx::csr(matrix, ty, value_bytes)
-}
-
-/// Why [`csr`] yielded no value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CsrError {
-    /// The argument is wrong.
-    Trap(TrapKind),
-    /// The result would take `wanted` bytes, and `limit` are allowed.
-    Memory {
-        /// Bytes of the result.
-        wanted: u64,
-        /// Bytes allowed at most.
-        limit: u64,
-    },
-}
-
 /// `:save`: writes `value` in the format that the path's extension names, and returns the number
 /// of bytes of the file. The file is written beside its target and renamed over it, so a save
 /// that fails or is stopped leaves an older file as it was.
@@ -147,6 +123,16 @@ pub fn save(
     stop: &dyn Fn() -> bool,
 ) -> Result<u64, IoError> {
     save::save(value, ty, path, stop).map_err(|problem| problem.at(path))
+}
+
+/// Writes a text, such as the source of definitions, as carefully as [`save`] writes values.
+pub(crate) fn save_source(
+    text: &str,
+    path: &Path,
+    stop: &dyn Fn() -> bool,
+) -> Result<u64, IoError> {
+    let write = |target: &mut target::Target| target.write_bytes(text.as_bytes());
+    target::write_file(path, stop, write).map_err(|problem| problem.at(path))
 }
 
 /// The answer to `load "a.csv"` and the like.

@@ -2,7 +2,6 @@
 //! 5935): sparse and dense matrices as lists of entries.
 
 mod banner;
-mod csr;
 mod scanner;
 mod write;
 
@@ -13,7 +12,6 @@ use super::{Limits, Loaded, fields, text};
 use banner::{Banner, Field, Symmetry};
 use scanner::Scanner;
 
-pub(super) use csr::csr;
 pub(super) use write::write;
 
 /// How many entries are read between two questions whether to stop.
