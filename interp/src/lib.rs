@@ -1,1 +1,59 @@
-//! See ARCHITECTURE.md.
+//! The reference interpreter: the executable specification of the language.
+//!
+//! [`run`] resolves the variables of a typed program to slots ([`resolve`]) and evaluates it with
+//! obvious loops ([`evaluate`], [`builtins`]). Errors are values ([`value`]), so that one is reported
+//! only if its value is needed.
+
+mod apply;
+mod builtins;
+mod code;
+mod collect;
+mod elements;
+mod evaluate;
+mod index;
+mod lift;
+mod liveness;
+mod machine;
+mod operator;
+mod resolve;
+mod value;
+
+use std::sync::atomic::AtomicBool;
+
+use weft_ir::{Failure, Span, Trap, Value};
+use weft_lang::typed::{GlobalId, Program};
+
+use crate::machine::{Machine, Unwind};
+
+/// What a run may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes that the arrays of a run may take at once, estimated before each allocation.
+    pub memory: u64,
+    /// How deep calls may nest.
+    pub recursion: u64,
+}
+
+/// Evaluates a monomorphic program.
+///
+/// `values` gives the values of earlier top-level bindings. The caller provides a stack of
+/// [`weft_lang::STACK_BYTES`].
+///
+/// # Errors
+/// The trap that a needed value raised, an exhausted limit, or the interrupt that `cancel` asked
+/// for (it is polled at least every 20 ms).
+pub fn run(
+    program: &Program,
+    values: &dyn Fn(GlobalId) -> Value,
+    limits: &Limits,
+    cancel: &AtomicBool,
+) -> Result<Value, Failure> {
+    let mut machine = Machine::new(limits, cancel);
+    let (entry, instances) = resolve::resolve(program, values);
+    machine.instances = instances;
+    match machine.call_code(&entry, &[], Span::default()) {
+        Ok(val) => val.force().map_err(|trap| Failure::from(Trap::clone(&trap))),
+        Err(Unwind::Exhausted(exhausted)) => Err(Failure::from(*exhausted)),
+        Err(Unwind::TailCall) => unreachable!("a call ends its own tail calls"),
+    }
+}

@@ -1,0 +1,208 @@
+//! Order: sorting, ranking, searching, merging, by the total order of [`weft_ir::math::total_cmp`];
+//! tuples by their first components, then the second, and so on.
+//!
+//! An error among the elements or keys is an error of the whole result.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use weft_ir::{Column, Span, math};
+
+use super::Call;
+use crate::apply::Source;
+use crate::collect::Collector;
+use crate::elements::{Elements, element};
+use crate::machine::{CHUNK, Machine, Outcome, Stop, Unwind};
+use crate::value::Val;
+
+impl Machine<'_> {
+    /// `sort xs`.
+    pub(super) fn sort(&mut self, mut call: Call<'_>) -> Outcome<Val> {
+        let elements = call.array(0)?;
+        let order = self.ascending(&elements, call.span)?;
+        Ok(self.gather_elements(&elements, &order, call.element())?.into_val())
+    }
+
+    /// `sortDesc xs`: equal elements keep their order.
+    pub(super) fn sort_desc(&mut self, mut call: Call<'_>) -> Outcome<Val> {
+        let elements = call.array(0)?;
+        let column = sound(&elements)?;
+        self.admit(column.len() as u128 * 16, call.span)?;
+        let order = self.stable_order(column.len(), |a, b| compare_in(column, b, a))?;
+        Ok(self.gather_elements(&elements, &order, call.element())?.into_val())
+    }
+
+    /// `sortBy key xs`: the elements may have errors in them, the keys may not.
+    pub(super) fn sort_by(&mut self, mut call: Call<'_>) -> Outcome<Val> {
+        let key = call.value(0);
+        let elements = call.array(1)?;
+        let sources = [Source::Each(elements.clone())];
+        let keys = self.with_callee(&key, 1, call.span, |machine, callee| {
+            let mut keys = Vec::with_capacity(elements.len());
+            for index in 0..elements.len() {
+                let key = machine.apply_at(callee, &sources, index)?;
+                if let Some(error) = key.first_error() {
+                    return Err(Stop::Error(error));
+                }
+                keys.push(key);
+            }
+            Ok(keys)
+        })?;
+        let order = self.stable_order(keys.len(), |a, b| compare(&keys[a], &keys[b]))?;
+        Ok(self.gather_elements(&elements, &order, call.element())?.into_val())
+    }
+
+    /// `argsort xs`: the positions of the elements in sorted order.
+    pub(super) fn argsort(&mut self, mut call: Call<'_>) -> Outcome<Val> {
+        let elements = call.array(0)?;
+        let order = self.ascending(&elements, call.span)?;
+        let order: Vec<i64> = order.into_iter().map(|position| position as i64).collect();
+        Ok(Val::array(Column::I64(order.into())))
+    }
+
+    /// `searchSorted xs x`: the first position whose element is not below x. Where xs is not
+    /// ascending, the answer is that of the binary search that halves `low..high` at
+    /// `(low + high) / 2`.
+    pub(super) fn search_sorted(&mut self, mut call: Call<'_>) -> Outcome<Val> {
+        let elements = call.array(0)?;
+        let column = sound(&elements)?;
+        let sought = call.value(1);
+        if let Some(error) = sought.first_error() {
+            return Err(Stop::Error(error));
+        }
+        let (mut low, mut high) = (0, column.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if compare(&element(column, middle), &sought) == Ordering::Less {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(Val::i64(low as i64))
+    }
+
+    /// `merge xs ys`: of equal elements those of xs come first.
+    pub(super) fn merge(&mut self, mut call: Call<'_>) -> Outcome<Val> {
+        let (left, right) = (call.array(0)?, call.array(1)?);
+        let (xs, ys) = (sound(&left)?, sound(&right)?);
+        let mut both = Collector::new(call.element(), call.span);
+        both.extend(&left);
+        both.extend(&right);
+        self.admit((xs.len() + ys.len()) as u128 * 8, call.span)?;
+        let mut order = Vec::with_capacity(xs.len() + ys.len());
+        let (mut i, mut j) = (0, 0);
+        while i < xs.len() && j < ys.len() {
+            if compare_columns(xs, i, ys, j) == Ordering::Greater {
+                order.push(xs.len() + j);
+                j += 1;
+            } else {
+                order.push(i);
+                i += 1;
+            }
+            self.step()?;
+        }
+        order.extend(i..xs.len());
+        order.extend(xs.len() + j..xs.len() + ys.len());
+        Ok(self.gather_elements(&both.finish(), &order, call.element())?.into_val())
+    }
+
+    /// The positions of the elements in ascending order.
+    pub(super) fn ascending(&mut self, elements: &Elements, span: Span) -> Outcome<Vec<usize>> {
+        let column = sound(elements)?;
+        self.admit(column.len() as u128 * 16, span)?;
+        Ok(self.stable_order(column.len(), |a, b| compare_in(column, a, b))?)
+    }
+
+    /// Where in a sorted order the runs of equal elements start.
+    pub(super) fn group_starts(
+        &mut self,
+        elements: &Elements,
+        order: &[usize],
+    ) -> Outcome<Vec<usize>> {
+        let column = sound(elements)?;
+        let starts_group = |at: &usize| {
+            *at == 0 || compare_in(column, order[at - 1], order[*at]) != Ordering::Equal
+        };
+        Ok((0..order.len()).filter(starts_group).collect())
+    }
+
+    /// The positions `0..length` in a stable order. Pieces are sorted by the standard library and
+    /// then merged pairwise, so that an interrupt is seen in between.
+    fn stable_order(
+        &mut self,
+        length: usize,
+        compare: impl Fn(usize, usize) -> Ordering,
+    ) -> Result<Vec<usize>, Unwind> {
+        let mut order: Vec<usize> = (0..length).collect();
+        for piece in order.chunks_mut(CHUNK) {
+            piece.sort_by(|a, b| compare(*a, *b));
+            self.poll()?;
+        }
+        let mut width = CHUNK;
+        while width < length {
+            let mut merged = Vec::with_capacity(length);
+            for pair in order.chunks(2 * width) {
+                let (left, right) = pair.split_at(width.min(pair.len()));
+                let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
+                while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+                    let from_right = compare(**a, **b) == Ordering::Greater;
+                    merged.extend(if from_right { right.next() } else { left.next() });
+                    self.step()?;
+                }
+                merged.extend(left);
+                merged.extend(right);
+            }
+            order = merged;
+            width *= 2;
+        }
+        Ok(order)
+    }
+}
+
+/// The column of elements without errors; else the first error.
+fn sound(elements: &Elements) -> Outcome<&Rc<Column>> {
+    match elements {
+        Elements::Packed(column) => Ok(column),
+        Elements::Boxed(vals) => match vals.iter().find_map(Val::first_error) {
+            Some(error) => Err(Stop::Error(error)),
+            None => panic!("a boxed array without an error"),
+        },
+    }
+}
+
+/// Compares two elements of a column.
+fn compare_in(column: &Column, a: usize, b: usize) -> Ordering {
+    compare_columns(column, a, column, b)
+}
+
+fn compare_columns(left: &Column, a: usize, right: &Column, b: usize) -> Ordering {
+    match (left, right) {
+        (Column::I64(left), Column::I64(right)) => left.as_slice()[a].cmp(&right.as_slice()[b]),
+        (Column::F64(left), Column::F64(right)) => {
+            math::total_cmp_f64(left.as_slice()[a], right.as_slice()[b])
+        }
+        (Column::Tuple { parts: left, .. }, Column::Tuple { parts: right, .. }) => {
+            let parts = left.iter().zip(right);
+            parts.fold(Ordering::Equal, |order, (left, right)| {
+                order.then_with(|| compare_columns(left, a, right, b))
+            })
+        }
+        (left, right) => match (left.scalar(a), right.scalar(b)) {
+            (Some(a), Some(b)) => math::total_cmp(a, b),
+            _ => panic!("arrays have no order"),
+        },
+    }
+}
+
+/// Compares two values without errors.
+fn compare(a: &Val, b: &Val) -> Ordering {
+    match (a, b) {
+        (Val::Scalar(a), Val::Scalar(b)) => math::total_cmp(*a, *b),
+        (Val::Tuple(a), Val::Tuple(b)) => {
+            let parts = a.iter().zip(b.iter());
+            parts.fold(Ordering::Equal, |order, (a, b)| order.then_with(|| compare(a, b)))
+        }
+        (a, b) => panic!("{a:?} and {b:?} have no order"),
+    }
+}

@@ -1,0 +1,161 @@
+//! Sending: elements go to places that other values name.
+
+use std::rc::Rc;
+
+use weft_ir::{Column, Scalar, Span, TrapKind};
+
+use super::Call;
+use super::make::integer;
+use super::reduce::Tree;
+use crate::apply::Callee;
+use crate::collect::Collector;
+use crate::elements::Elements;
+use crate::index::position;
+use crate::machine::{Machine, Outcome, Stop};
+use crate::value::Val;
+
+impl Machine<'_> {
+    /// `scatter dest is xs`: of equal targets the last in order wins.
+    pub(super) fn scatter(&mut self, mut call: Call<'_>) -> Outcome<Val> {
+        let (dest, indices, elements) = (call.array(0)?, call.array(1)?, call.array(2)?);
+        self.lockstep(&call, &indices, &elements)?;
+        let targets = self.targets(&indices, dest.len(), call.span)?;
+        // Where each element of the result comes from, in dest followed by xs.
+        let mut sources: Vec<usize> = (0..dest.len()).collect();
+        for (source, target) in targets.into_iter().enumerate() {
+            sources[target] = dest.len() + source;
+        }
+        let length = dest.len();
+        if targets_all_dest(&sources, length) {
+            return Ok(dest.into_val());
+        }
+        let mut both = Collector::new(call.element(), call.span);
+        both.extend(&dest);
+        both.extend(&elements);
+        Ok(self.gather_elements(&both.finish(), &sources, call.element())?.into_val())
+    }
+
+    /// `scatterWith op dest is xs`: each old value is combined with the fold of the values that are
+    /// sent to it, in their order.
+    pub(super) fn scatter_with(&mut self, mut call: Call<'_>) -> Outcome<Val> {
+        let function = call.value(0);
+        let (dest, indices, elements) = (call.array(1)?, call.array(2)?, call.array(3)?);
+        self.lockstep(&call, &indices, &elements)?;
+        let targets = self.targets(&indices, dest.len(), call.span)?;
+        let targets: Vec<Option<usize>> = targets.into_iter().map(Some).collect();
+        self.send_with(&call, &function, &dest, &targets, &elements)
+    }
+
+    /// `permute op dest f xs`: as `scatterWith`, with the targets f 0, f 1, …; -1 drops an element.
+    pub(super) fn permute(&mut self, mut call: Call<'_>) -> Outcome<Val> {
+        let (function, dest) = (call.value(0), call.array(1)?);
+        let (target, elements) = (call.value(2), call.array(3)?);
+        let length = elements.len();
+        let targets = self.with_callee(&target, 1, call.span, |machine, callee| {
+            let mut targets = Vec::with_capacity(length);
+            for index in 0..length {
+                targets.push(match machine.apply(callee, [Val::i64(index as i64)])? {
+                    Val::Scalar(Scalar::I64(-1)) => None,
+                    target => Some(machine.target(&target, dest.len(), call.span)?),
+                });
+            }
+            Ok(targets)
+        })?;
+        self.send_with(&call, &function, &dest, &targets, &elements)
+    }
+
+    /// Combines each old value with the fold of the elements sent to it.
+    fn send_with(
+        &mut self,
+        call: &Call<'_>,
+        function: &Val,
+        dest: &Elements,
+        targets: &[Option<usize>],
+        elements: &Elements,
+    ) -> Outcome<Val> {
+        let mut sources: Vec<usize> =
+            (0..targets.len()).filter(|source| targets[*source].is_some()).collect();
+        sources.sort_by_key(|source| targets[*source]);
+        let mut sources = sources.into_iter().peekable();
+        self.with_callee(function, 2, call.span, |machine, callee: &Callee| {
+            let mut collector = Collector::new(call.element(), call.span);
+            for target in 0..dest.len() {
+                let mut tree = Tree::default();
+                while let Some(source) = sources.next_if(|at| targets[*at] == Some(target)) {
+                    tree.push(machine, callee, elements.get(source))?;
+                }
+                let val = match tree.finish(machine, callee)? {
+                    Some(sent) => machine.apply(callee, [dest.get(target), sent])?,
+                    None => dest.get(target),
+                };
+                machine.collect(&mut collector, val)?;
+            }
+            Ok(machine.finish(collector).into_val())
+        })
+    }
+
+    /// `histogram n bins`.
+    pub(super) fn histogram(&mut self, mut call: Call<'_>) -> Outcome<Val> {
+        let length = call.integer(0)?;
+        let length = self.new_length(&call, length)?;
+        let bins = call.array(1)?;
+        self.admit(length as u128 * 8, call.span)?;
+        let targets = self.targets(&bins, length, call.span)?;
+        let mut counts = vec![0_i64; length];
+        for target in targets {
+            counts[target] += 1;
+        }
+        Ok(Val::array(Column::I64(counts.into())))
+    }
+
+    /// `pack xs flags`: the elements whose flag is true.
+    pub(super) fn pack(&mut self, mut call: Call<'_>) -> Outcome<Val> {
+        let (elements, flags) = (call.array(0)?, call.array(1)?);
+        self.lockstep(&call, &elements, &flags)?;
+        Ok(self.select_by(&elements, &flags, true, call.element())?.into_val())
+    }
+
+    /// Integers as positions on an axis of `extent` elements; one that is an error or out of range
+    /// is an error of the whole, since what it would have replaced is unknown.
+    pub(super) fn targets(
+        &mut self,
+        indices: &Elements,
+        extent: usize,
+        span: Span,
+    ) -> Outcome<Vec<usize>> {
+        self.admit(indices.len() as u128 * 8, span)?;
+        let mut targets = Vec::with_capacity(indices.len());
+        for index in indices.iter() {
+            targets.push(self.target(&index, extent, span)?);
+            self.step()?;
+        }
+        Ok(targets)
+    }
+
+    fn target(&self, index: &Val, extent: usize, span: Span) -> Outcome<usize> {
+        match index {
+            Val::Scalar(Scalar::I64(index)) => {
+                position(*index, extent).map_err(|kind| self.fail(kind, span))
+            }
+            Val::Scalar(scalar) => {
+                let index = integer(*scalar);
+                match usize::try_from(index) {
+                    Ok(position) if position < extent => Ok(position),
+                    _ => {
+                        // A u64 may be beyond every i64.
+                        let index = i64::try_from(index).unwrap_or(i64::MAX);
+                        let kind = TrapKind::IndexOutOfRange { index, extent: extent as i64 };
+                        Err(self.fail(kind, span))
+                    }
+                }
+            }
+            Val::Error(error) => Err(Stop::Error(Rc::clone(error))),
+            other => panic!("{other:?} is no index"),
+        }
+    }
+}
+
+/// Whether nothing was sent.
+fn targets_all_dest(sources: &[usize], length: usize) -> bool {
+    sources.iter().all(|source| *source < length)
+}

@@ -1,0 +1,285 @@
+//! Implicit map: applying a function over the outer axes of its arguments.
+//!
+//! The arguments that carry the axes are traversed in lockstep. Where all of them have the same
+//! shape there, the axes are taken off, the function is applied to each element of the flat columns,
+//! and the axes are put back; so an empty axis keeps the extents inside it. Where the shapes differ
+//! further in, the outermost axis is traversed row by row, and the rows that disagree are errors.
+
+use std::rc::Rc;
+
+use weft_ir::{Column, ColumnBuilder, Scalar, Span, TrapKind, Type};
+
+use crate::apply::{Callee, Source};
+use crate::collect::Collector;
+use crate::elements::Elements;
+use crate::machine::{CHUNK, Machine, Unwind};
+use crate::operator::Operator;
+use crate::value::{Val, arrays, element_type};
+
+impl Machine<'_> {
+    /// Applies a function over `depth` outer axes of the `Each` sources. `ty` is the type of one
+    /// application's result, and `name` what messages call the function.
+    pub(crate) fn lift(
+        &mut self,
+        callee: &Callee,
+        sources: &[Source],
+        depth: usize,
+        ty: &Type,
+        name: &str,
+        span: Span,
+    ) -> Result<Val, Unwind> {
+        let mut lengths = sources.iter().filter_map(|source| match source {
+            Source::Each(elements) => Some(elements.len()),
+            Source::Shared(_) => None,
+        });
+        let length = lengths.next().unwrap_or(0);
+        if let Some(other) = lengths.find(|other| *other != length) {
+            let (left, right) = (length as i64, other as i64);
+            let operation = name.to_owned();
+            return Ok(self.trap(TrapKind::LengthMismatch { operation, left, right }, span));
+        }
+        if depth == 1 {
+            return Ok(self.apply_to_each(callee, sources, length, ty, span)?.into_val());
+        }
+        if let Some((axis, inner)) = take_off_axis(sources) {
+            let inner = self.lift(callee, &inner, depth - 1, ty, name, span)?;
+            let row = arrays(depth - 1, ty);
+            return Ok(axis.put_back(inner, &row));
+        }
+        let mut collector = Collector::new(&arrays(depth - 1, ty), span);
+        for index in 0..length {
+            let row = match row_sources(sources, index) {
+                Ok(rows) => self.lift(callee, &rows, depth - 1, ty, name, span)?,
+                Err(error) => error,
+            };
+            self.collect(&mut collector, row)?;
+        }
+        Ok(self.finish(collector).into_val())
+    }
+
+    /// Applies a function `length` times, to the elements of its sources. `ty` is the type of a
+    /// result.
+    pub(crate) fn apply_to_each(
+        &mut self,
+        callee: &Callee,
+        sources: &[Source],
+        length: usize,
+        ty: &Type,
+        span: Span,
+    ) -> Result<Elements, Unwind> {
+        if let Callee::Operator(operator, _) = callee
+            && let Some(elements) = self.operate(*operator, sources, length, ty, span)?
+        {
+            return Ok(elements);
+        }
+        let mut collector = Collector::new(ty, span);
+        for index in 0..length {
+            let val = self.apply_at(callee, sources, index)?;
+            self.collect(&mut collector, val)?;
+        }
+        Ok(self.finish(collector))
+    }
+
+    /// Applies a scalar operator to scalar columns; nothing if the sources are something else, or if
+    /// an application traps.
+    fn operate(
+        &mut self,
+        operator: Operator,
+        sources: &[Source],
+        length: usize,
+        ty: &Type,
+        span: Span,
+    ) -> Result<Option<Elements>, Unwind> {
+        let Some(operands) = sources.iter().map(Operand::of).collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        self.admit_elements(length as u128, ty, span)?;
+        let mut builder = ColumnBuilder::with_capacity(ty, length);
+        let mut start = 0;
+        while start < length {
+            let stop = length.min(start + CHUNK);
+            if operate_on_columns(operator, &operands, start..stop, &mut builder).is_none() {
+                return Ok(None);
+            }
+            self.poll()?;
+            start = stop;
+        }
+        Ok(Some(Elements::packed(builder.finish())))
+    }
+}
+
+/// An operand of a scalar operator that is applied many times.
+enum Operand<'a> {
+    Shared(Scalar),
+    Each(&'a Column),
+}
+
+impl Operand<'_> {
+    fn of(source: &Source) -> Option<Operand<'_>> {
+        match source {
+            Source::Shared(Val::Scalar(scalar)) => Some(Operand::Shared(*scalar)),
+            Source::Each(Elements::Packed(column)) if column.scalar_type().is_some() => {
+                Some(Operand::Each(column))
+            }
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn get(&self, index: usize) -> Scalar {
+        match self {
+            Operand::Shared(scalar) => *scalar,
+            Operand::Each(column) => match column.scalar(index) {
+                Some(scalar) => scalar,
+                None => unreachable!("only scalar columns are operands"),
+            },
+        }
+    }
+}
+
+/// Appends the results at some positions; nothing if one of them traps.
+fn operate_on_columns(
+    operator: Operator,
+    operands: &[Operand<'_>],
+    positions: std::ops::Range<usize>,
+    builder: &mut ColumnBuilder,
+) -> Option<()> {
+    match (operator, operands) {
+        (Operator::Unary(function), [a]) => {
+            for index in positions {
+                builder.push_scalar(function(a.get(index)).ok()?);
+            }
+        }
+        (Operator::Binary(function), [a, b]) => {
+            for index in positions {
+                builder.push_scalar(function(a.get(index), b.get(index)).ok()?);
+            }
+        }
+        (Operator::Ternary(function), [a, b, c]) => {
+            for index in positions {
+                builder.push_scalar(function(a.get(index), b.get(index), c.get(index)).ok()?);
+            }
+        }
+        (Operator::And, [a, b]) => {
+            for index in positions {
+                let holds = a.get(index) == Scalar::Bool(true);
+                builder.push_scalar(if holds { b.get(index) } else { Scalar::Bool(false) });
+            }
+        }
+        (Operator::Or, [a, b]) => {
+            for index in positions {
+                let holds = a.get(index) == Scalar::Bool(true);
+                builder.push_scalar(if holds { Scalar::Bool(true) } else { b.get(index) });
+            }
+        }
+        (Operator::Select, [condition, a, b]) => {
+            for index in positions {
+                let holds = condition.get(index) == Scalar::Bool(true);
+                builder.push_scalar(if holds { a.get(index) } else { b.get(index) });
+            }
+        }
+        (Operator::Tuples(_), _) => return None,
+        (operator, operands) => panic!("{operator:?} of {} operands", operands.len()),
+    }
+    Some(())
+}
+
+/// How the rows of an axis that was taken off lie in the flat elements.
+enum Axis {
+    Dense { len: usize, extent: usize },
+    Ragged { lengths: Vec<usize> },
+}
+
+/// Takes the axis between the rows and their elements off all sources that have it, if they are
+/// packed and their rows have the same lengths.
+fn take_off_axis(sources: &[Source]) -> Option<(Axis, Vec<Source>)> {
+    let mut axis: Option<Axis> = None;
+    let mut inner = Vec::with_capacity(sources.len());
+    for source in sources {
+        let column = match source {
+            Source::Shared(_) => {
+                inner.push(source.clone());
+                continue;
+            }
+            Source::Each(Elements::Packed(column)) => column,
+            Source::Each(Elements::Boxed(_)) => return None,
+        };
+        match &axis {
+            None => axis = Some(Axis::of(column)),
+            Some(axis) if axis.suits(column) => {}
+            Some(_) => return None,
+        }
+        inner.push(Source::Each(Elements::packed(column.flatten())));
+    }
+    Some((axis?, inner))
+}
+
+impl Axis {
+    fn of(column: &Column) -> Axis {
+        match column {
+            Column::Dense { len, extent, .. } => Axis::Dense { len: *len, extent: *extent },
+            column => Axis::Ragged {
+                lengths: (0..column.len()).filter_map(|row| column.row_len(row)).collect(),
+            },
+        }
+    }
+
+    fn suits(&self, column: &Column) -> bool {
+        match (self, column) {
+            (Axis::Dense { len, extent }, Column::Dense { len: other_len, extent: other, .. }) => {
+                (len, extent) == (other_len, other)
+            }
+            (Axis::Dense { len, extent }, column) => {
+                *len > 0 && (0..*len).all(|row| column.row_len(row) == Some(*extent))
+            }
+            (Axis::Ragged { lengths }, column) => {
+                let mut rows = lengths.iter().enumerate();
+                rows.all(|(row, length)| column.row_len(row) == Some(*length))
+            }
+        }
+    }
+
+    /// The rows, of type `row`, out of the flat elements.
+    fn put_back(&self, inner: Val, row: &Type) -> Val {
+        let elements = match inner {
+            Val::Array(column) => {
+                let inner = Rc::try_unwrap(column).unwrap_or_else(|shared| (*shared).clone());
+                return Val::array(match self {
+                    Axis::Dense { len, extent } => {
+                        Column::Dense { len: *len, extent: *extent, inner: Box::new(inner) }
+                    }
+                    Axis::Ragged { lengths } => Column::from_lengths(lengths, inner),
+                });
+            }
+            Val::Boxed(elements) => Elements::Boxed(elements),
+            // Lengths were compared where the axis was taken off.
+            other => panic!("{other:?} in the place of an array"),
+        };
+        let lengths = match self {
+            Axis::Dense { len, extent } => vec![*extent; *len],
+            Axis::Ragged { lengths } => lengths.clone(),
+        };
+        let mut start = 0;
+        let rows = lengths.into_iter().map(|length| {
+            start += length;
+            elements.slice(start - length, length, element_type(row)).into_val()
+        });
+        Collector::from_iter(row, rows).into_val()
+    }
+}
+
+/// The sources of row `index`; or the error that stands in the place of one.
+fn row_sources(sources: &[Source], index: usize) -> Result<Vec<Source>, Val> {
+    let mut rows = Vec::with_capacity(sources.len());
+    for source in sources {
+        rows.push(match source {
+            Source::Shared(val) => Source::Shared(val.clone()),
+            Source::Each(elements) => match elements.get(index) {
+                Val::Array(column) => Source::Each(Elements::Packed(column)),
+                Val::Boxed(elements) => Source::Each(Elements::Boxed(elements)),
+                error => return Err(error),
+            },
+        });
+    }
+    Ok(rows)
+}

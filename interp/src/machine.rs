@@ -1,0 +1,223 @@
+//! The state of a run: the stack of frames, the call sites, the limits.
+
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use weft_ir::{Exhausted, Span, Trap, TrapKind, Type};
+use weft_lang::typed::InstanceId;
+
+use crate::Limits;
+use crate::apply::Function;
+use crate::code::Code;
+use crate::collect::Collector;
+use crate::elements::Elements;
+use crate::value::Val;
+
+/// How an evaluation ends without a value.
+#[derive(Debug)]
+pub(crate) enum Unwind {
+    /// The run is given up.
+    Exhausted(Box<Exhausted>),
+    /// The function is to be called again; the arguments are on top of the stack.
+    TailCall,
+}
+
+/// How a builtin ends early.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Its whole result is this error.
+    Error(Rc<Trap>),
+    /// Its evaluation ends without a value.
+    Unwind(Unwind),
+}
+
+impl From<Unwind> for Stop {
+    fn from(unwind: Unwind) -> Stop {
+        Stop::Unwind(unwind)
+    }
+}
+
+/// What a builtin yields.
+pub(crate) type Outcome<T> = Result<T, Stop>;
+
+/// A top-level function, resolved.
+#[derive(Debug)]
+pub(crate) enum Instance {
+    /// A lambda.
+    Function(Rc<Code>),
+    /// Another expression for a function; its value is computed at the first use.
+    Expression(Rc<Code>, Option<Val>),
+}
+
+/// The state of a run.
+pub(crate) struct Machine<'a> {
+    pub(crate) instances: Vec<Instance>,
+    /// The frames, one after the other (Note [Frames] in [`crate::code`]).
+    pub(crate) stack: Vec<Val>,
+    /// Where the current frame begins.
+    pub(crate) base: usize,
+    /// The call sites that are active, outermost first.
+    pub(crate) calls: Vec<Span>,
+    /// How deep calls are nested now.
+    depth: u64,
+    limits: &'a Limits,
+    cancel: &'a AtomicBool,
+    /// How many steps there are until the next look at `cancel`.
+    steps: u32,
+    /// The bytes of the arrays that are being built.
+    held: u64,
+    /// The address of a local variable of the run's first Rust frame.
+    stack_start: usize,
+}
+
+/// How many element evaluations, calls or iterations may pass between two looks at `cancel`.
+const STEPS: u32 = 1024;
+/// How many elements a builtin moves or computes between two looks at `cancel`.
+pub(crate) const CHUNK: usize = 1 << 16;
+/// How much of the host's stack nested calls may use; the rest is for the expressions of one call.
+const STACK_FOR_CALLS: usize = weft_lang::STACK_BYTES / 2;
+
+impl<'a> Machine<'a> {
+    pub(crate) fn new(limits: &'a Limits, cancel: &'a AtomicBool) -> Machine<'a> {
+        Machine {
+            instances: Vec::new(),
+            stack: Vec::new(),
+            base: 0,
+            calls: Vec::new(),
+            depth: 0,
+            limits,
+            cancel,
+            steps: 0,
+            held: 0,
+            stack_start: stack_address(),
+        }
+    }
+
+    /// An error at `span`, as a value.
+    #[cold]
+    pub(crate) fn trap(&self, kind: TrapKind, span: Span) -> Val {
+        let calls = self.calls.iter().rev().take(Trap::MAX_CALLS).copied().collect();
+        Val::Error(Rc::new(Trap { kind, span, calls }))
+    }
+
+    /// An error at `span` that is the whole result of a builtin.
+    #[cold]
+    pub(crate) fn fail(&self, kind: TrapKind, span: Span) -> Stop {
+        match self.trap(kind, span) {
+            Val::Error(error) => Stop::Error(error),
+            _ => unreachable!("a trap is an error"),
+        }
+    }
+
+    /// Counts a step, and looks now and then whether the user wants the run to end.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Result<(), Unwind> {
+        if self.steps == 0 {
+            return self.poll();
+        }
+        self.steps -= 1;
+        Ok(())
+    }
+
+    /// Looks whether the user wants the run to end.
+    #[cold]
+    pub(crate) fn poll(&mut self) -> Result<(), Unwind> {
+        self.steps = STEPS;
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(Unwind::Exhausted(Box::new(Exhausted::Interrupted)));
+        }
+        Ok(())
+    }
+
+    /// Asks for memory, before an allocation by the expression at `span`.
+    pub(crate) fn admit(&self, bytes: u128, span: Span) -> Result<(), Unwind> {
+        let limit = self.limits.memory;
+        if bytes + u128::from(self.held) > u128::from(limit) {
+            let wanted = u64::try_from(bytes).unwrap_or(u64::MAX);
+            return Err(Unwind::Exhausted(Box::new(Exhausted::Memory { wanted, limit, span })));
+        }
+        Ok(())
+    }
+
+    /// Asks for the memory of `count` elements of type `ty`; arrays among them count as a few words.
+    pub(crate) fn admit_elements(&self, count: u128, ty: &Type, span: Span) -> Result<(), Unwind> {
+        self.admit(count.saturating_mul(u128::from(element_bytes(ty))), span)
+    }
+
+    /// Appends an element to an array that is being built, within the limits.
+    #[inline]
+    pub(crate) fn collect(&mut self, collector: &mut Collector, val: Val) -> Result<(), Unwind> {
+        collector.push(val);
+        if collector.bytes > collector.admitted {
+            self.grow(collector)?;
+        }
+        self.step()
+    }
+
+    #[cold]
+    fn grow(&mut self, collector: &mut Collector) -> Result<(), Unwind> {
+        let more = (collector.bytes - collector.admitted).max(collector.admitted).max(1 << 16);
+        // Only what is there already is refused: the array may end before it has doubled.
+        self.admit(u128::from(collector.bytes - collector.admitted), collector.span)?;
+        self.held += more;
+        collector.admitted += more;
+        Ok(())
+    }
+
+    /// The array of the collected elements.
+    pub(crate) fn finish(&mut self, collector: Collector) -> Elements {
+        self.held -= collector.admitted;
+        collector.finish()
+    }
+
+    /// Enters a call.
+    pub(crate) fn enter(&mut self, span: Span) -> Result<(), Unwind> {
+        self.depth += 1;
+        let used = self.stack_start.abs_diff(stack_address());
+        if self.depth > self.limits.recursion || used > STACK_FOR_CALLS {
+            let exhausted = Exhausted::Recursion { depth: self.depth, span };
+            return Err(Unwind::Exhausted(Box::new(exhausted)));
+        }
+        self.step()
+    }
+
+    /// Leaves a call.
+    pub(crate) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// The value of a top-level function.
+    pub(crate) fn instance(&mut self, id: InstanceId) -> Result<Val, Unwind> {
+        let index = id.0 as usize;
+        match &self.instances[index] {
+            Instance::Function(code) => {
+                let function = Function::Code { code: Rc::clone(code), captured: Vec::new() };
+                Ok(Val::Function(Rc::new(function)))
+            }
+            Instance::Expression(_, Some(val)) => Ok(val.clone()),
+            Instance::Expression(code, None) => {
+                let code = Rc::clone(code);
+                let val = self.call_code(&code, &[], Span::default())?;
+                self.instances[index] = Instance::Expression(code, Some(val.clone()));
+                Ok(val)
+            }
+        }
+    }
+}
+
+/// Bytes that an element of type `ty` takes at least.
+pub(crate) fn element_bytes(ty: &Type) -> u64 {
+    match ty {
+        Type::Scalar(ty) => ty.bytes() as u64,
+        Type::Tuple(parts) => parts.iter().map(element_bytes).sum(),
+        Type::Record(fields) => fields.iter().map(|(_, ty)| element_bytes(ty)).sum(),
+        Type::Array(_) => size_of::<usize>() as u64,
+    }
+}
+
+/// The address of a local variable: how far the host's stack has grown.
+#[inline(never)]
+fn stack_address() -> usize {
+    let marker = 0_u8;
+    std::ptr::from_ref(std::hint::black_box(&marker)) as usize
+}
