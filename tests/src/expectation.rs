@@ -1,0 +1,304 @@
+//! What was expected of a case against what came of it.
+
+use std::ops::Range;
+
+use weft_lang::ast::{ItemKind, PatternKind};
+use weft_lang::syntax;
+use weft_session::display;
+
+use crate::engine::Answer;
+use crate::markdown::{Case, Expectation, Stage};
+
+/// An expectation that does not hold.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mismatch {
+    /// The line of its fence.
+    pub(crate) line: usize,
+    /// What differs.
+    pub(crate) message: String,
+    /// What the page should say instead, if only the expectation is stale.
+    pub(crate) update: Option<Edit>,
+}
+
+/// A replacement in the text of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Edit {
+    /// The bytes to replace.
+    pub(crate) place: Range<usize>,
+    /// The new text.
+    pub(crate) text: String,
+}
+
+/// Compares the answer to a case with all that is expected of it, but for its type (see
+/// [`type_subject`]).
+pub(crate) fn compare(case: &Case, code: Option<&str>, answer: &Answer) -> Vec<Mismatch> {
+    let mut mismatches = Vec::new();
+    if let Some(message) = unexpected_end(case, code, answer) {
+        mismatches.push(Mismatch { line: case.line, message, update: None });
+    }
+    for expectation in &case.expectations {
+        mismatches.extend(match expectation.stage {
+            Stage::Value => compare_value(expectation, answer),
+            Stage::Output => compare_output(expectation, answer),
+            Stage::Error | Stage::Trap => compare_failure(expectation, answer),
+            Stage::Type => None,
+        });
+    }
+    mismatches
+}
+
+/// What to ask `:type` about, if the type of a case's last item is expected.
+pub(crate) fn type_subject(case: &Case) -> Option<(&Expectation, String)> {
+    let expectation = case.expectations.iter().find(|e| e.stage == Stage::Type)?;
+    let parsed = syntax::parse(weft_ir::SourceId(0), &case.source);
+    let subject = match &parsed.items.last()?.kind {
+        ItemKind::Expr { value, .. } => case.source[value.span.range()].to_owned(),
+        ItemKind::Def(def) => def.name.name.to_string(),
+        ItemKind::Binding { pattern, .. } => match &pattern.kind {
+            PatternKind::Name(name) => name.to_string(),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some((expectation, subject))
+}
+
+/// Compares the answer to `:type subject`, which repeats the subject.
+pub(crate) fn compare_type(
+    expectation: &Expectation,
+    subject: &str,
+    answer: &Answer,
+) -> Option<Mismatch> {
+    match answer {
+        Answer::Done { texts, .. } => {
+            let text = texts.join("\n");
+            let ty = text.strip_prefix(subject).and_then(|rest| rest.strip_prefix(" : "));
+            stale(expectation, ty.unwrap_or(&text))
+        }
+        Answer::Failed { report, .. } => Some(instead(expectation, report)),
+        Answer::Interrupted | Answer::Bug(_) => None,
+    }
+}
+
+/// What is wrong with how the case ended, apart from what its expectations say.
+fn unexpected_end(case: &Case, code: Option<&str>, answer: &Answer) -> Option<String> {
+    let expected = case.expectations.iter().map(|expectation| expectation.stage);
+    let may_fail = expected.clone().any(|stage| matches!(stage, Stage::Error | Stage::Trap));
+    match (answer, case.fails) {
+        (Answer::Bug(message), _) => Some(format!("a bug: {message}")),
+        (Answer::Interrupted, _) => Some("interrupted".to_owned()),
+        (Answer::Failed { code: found, report }, Some(stage)) => {
+            let Some(code) = code else {
+                return Some(format!("`weft,{}` is for the page of a code", stage.name()));
+            };
+            let right = found == code && stage_of(found) == stage;
+            (!right).then(|| format!("expected {code} as {}\n{}", article(stage), indent(report)))
+        }
+        (Answer::Done { .. }, Some(stage)) => {
+            Some(format!("expected {}, but the cell runs", article(stage)))
+        }
+        (Answer::Failed { report, .. }, None) if !may_fail => {
+            let values = expected.filter(|stage| matches!(stage, Stage::Value | Stage::Output));
+            // The expectation of a value reports the failure itself.
+            (values.count() == 0).then(|| format!("this should run\n{}", indent(report)))
+        }
+        (Answer::Failed { .. } | Answer::Done { .. }, None) => None,
+    }
+}
+
+fn article(stage: Stage) -> &'static str {
+    if stage == Stage::Error { "an error" } else { "a trap" }
+}
+
+/// Errors have codes below E0600.
+fn stage_of(code: &str) -> Stage {
+    if code < "E0600" { Stage::Error } else { Stage::Trap }
+}
+
+fn compare_value(expectation: &Expectation, answer: &Answer) -> Option<Mismatch> {
+    match answer {
+        Answer::Done { shown: Some((value, ty)), .. } => {
+            stale(expectation, &display::literal(value, ty))
+        }
+        Answer::Done { shown: None, .. } => Some(instead(expectation, "the cell shows no value")),
+        Answer::Failed { report, .. } => Some(instead(expectation, report)),
+        Answer::Interrupted | Answer::Bug(_) => None,
+    }
+}
+
+fn compare_output(expectation: &Expectation, answer: &Answer) -> Option<Mismatch> {
+    match answer {
+        Answer::Done { texts, .. } => stale(expectation, &texts.join("\n")),
+        Answer::Failed { report, .. } => Some(instead(expectation, report)),
+        Answer::Interrupted | Answer::Bug(_) => None,
+    }
+}
+
+fn compare_failure(expectation: &Expectation, answer: &Answer) -> Option<Mismatch> {
+    let (code, report) = match answer {
+        Answer::Failed { code, report } => (code, report),
+        Answer::Done { .. } => return Some(instead(expectation, "the cell runs")),
+        Answer::Interrupted | Answer::Bug(_) => return None,
+    };
+    if stage_of(code) != expectation.stage {
+        return Some(instead(expectation, report));
+    }
+    let (expected, texts) = code_and_texts(&expectation.body);
+    let missing: Vec<&str> = texts.iter().copied().filter(|text| !report.contains(text)).collect();
+    if expected == code && missing.is_empty() {
+        return None;
+    }
+    let mut message = format!("expected {expected}, found {code}");
+    if expected == code {
+        message = format!("the report does not contain {missing:?}");
+    }
+    let held = texts.iter().copied().filter(|text| report.contains(text));
+    let lines: Vec<&str> = std::iter::once(code.as_str()).chain(held).collect();
+    Some(Mismatch {
+        line: expectation.line,
+        message: format!("{message}\n{}", indent(report)),
+        update: Some(edit(expectation, &lines.join("\n"))),
+    })
+}
+
+/// `E0601 index 3` and further lines: the code, and the texts that the report must contain.
+fn code_and_texts(body: &str) -> (&str, Vec<&str>) {
+    let mut lines = body.lines().map(str::trim);
+    let first = lines.next().unwrap_or_default();
+    let (code, rest) = first.split_once(' ').unwrap_or((first, ""));
+    let texts = std::iter::once(rest.trim()).chain(lines).filter(|text| !text.is_empty());
+    (code, texts.collect())
+}
+
+/// Compares texts; an expectation may be broken into lines.
+fn stale(expectation: &Expectation, found: &str) -> Option<Mismatch> {
+    let found = found.trim_end();
+    let joined: Vec<&str> = expectation.body.lines().map(str::trim).collect();
+    if expectation.body == found || joined.join(" ") == found {
+        return None;
+    }
+    let message = if expectation.body.is_empty() {
+        format!("the {} is missing; it is\n{}", expectation.stage.name(), indent(found))
+    } else {
+        let expected = indent(&expectation.body);
+        format!("expected the {}\n{expected}found\n{}", expectation.stage.name(), indent(found))
+    };
+    Some(Mismatch { line: expectation.line, message, update: Some(edit(expectation, found)) })
+}
+
+/// Something other than what the fence is about: that is for a person to look at.
+fn instead(expectation: &Expectation, found: &str) -> Mismatch {
+    let name = expectation.stage.name();
+    let mut expected = format!("expected the {name}\n{}", indent(&expectation.body));
+    if expectation.body.is_empty() {
+        expected = format!("expected a {name}\n");
+    }
+    let message = format!("{expected}found\n{}", indent(found));
+    Mismatch { line: expectation.line, message, update: None }
+}
+
+fn edit(expectation: &Expectation, text: &str) -> Edit {
+    let newline = if text.is_empty() { "" } else { "\n" };
+    Edit { place: expectation.place.clone(), text: format!("{text}{newline}") }
+}
+
+/// The text as a paragraph of a report; what is very long is cut.
+fn indent(text: &str) -> String {
+    const LONGEST: usize = 4000;
+    let mut end = text.len().min(LONGEST);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let cut = if end < text.len() { " …" } else { "" };
+    let lines = text[..end].trim_end().lines().map(|line| format!("    {line}"));
+    lines.collect::<Vec<_>>().join("\n") + cut + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_ir::{Scalar, Type, Value};
+
+    use super::*;
+    use crate::markdown::parse;
+
+    fn case(text: &str) -> Case {
+        parse("page.md", text).sections[0].cases[0].clone()
+    }
+
+    fn forty_five() -> Answer {
+        let value = Value::Scalar(Scalar::I64(45));
+        Answer::Done { shown: Some((value, Type::Scalar(weft_ir::ScalarType::I64))), texts: vec![] }
+    }
+
+    fn index_error() -> Answer {
+        Answer::Failed { code: "E0601".to_owned(), report: "index 3 is out of range".to_owned() }
+    }
+
+    #[track_caller]
+    fn check(text: &str, answer: &Answer, expect: &[(&str, Option<&str>)]) {
+        let found = compare(&case(text), Some("E0601"), answer);
+        let summary: Vec<(&str, Option<&str>)> = found
+            .iter()
+            .map(|mismatch| {
+                let message = mismatch.message.lines().next().unwrap_or_default();
+                (message, mismatch.update.as_ref().map(|edit| edit.text.as_str()))
+            })
+            .collect();
+        assert_eq!(summary, expect);
+    }
+
+    #[test]
+    fn values() {
+        check("```weft\n1\n```\n", &forty_five(), &[]);
+        check("```weft\n1\n```\n```value\n45\n```\n", &forty_five(), &[]);
+        let stale = "```weft\n1\n```\n```value\n46\n```\n";
+        check(stale, &forty_five(), &[("expected the value", Some("45\n"))]);
+        let missing = "```weft\n1\n```\n```value\n```\n";
+        check(missing, &forty_five(), &[("the value is missing; it is", Some("45\n"))]);
+        check(missing, &index_error(), &[("expected a value", None)]);
+    }
+
+    #[test]
+    fn failures() {
+        check("```weft\n1\n```\n", &index_error(), &[("this should run", None)]);
+        check("```weft\n1\n```\n```trap\nE0601 index 3\n```\n", &index_error(), &[]);
+        check(
+            "```weft\n1\n```\n```error\nE0601\n```\n",
+            &index_error(),
+            &[("expected the error", None)],
+        );
+        check(
+            "```weft\n1\n```\n```trap\nE0604 index 3\nzero\n```\n",
+            &index_error(),
+            &[("expected E0604, found E0601", Some("E0601\nindex 3\n"))],
+        );
+        check(
+            "```weft\n1\n```\n```trap\nE0601\n```\n",
+            &forty_five(),
+            &[("expected the trap", None)],
+        );
+    }
+
+    #[test]
+    fn cells_that_must_fail() {
+        check("```weft,trap\n1\n```\n", &index_error(), &[]);
+        check(
+            "```weft,trap\n1\n```\n",
+            &forty_five(),
+            &[("expected a trap, but the cell runs", None)],
+        );
+        check("```weft,error\n1\n```\n", &index_error(), &[("expected E0601 as an error", None)]);
+    }
+
+    #[test]
+    fn the_subject_of_a_type() {
+        let subject = |source: &str| {
+            let case = case(&format!("```weft\n{source}\n```\n```type\n```\n"));
+            type_subject(&case).map(|(_, subject)| subject)
+        };
+        assert_eq!(subject("x = 1\nx + 1;"), Some("x + 1".to_owned()));
+        assert_eq!(subject("def f x = x"), Some("f".to_owned()));
+        assert_eq!(subject("x = 1"), Some("x".to_owned()));
+        assert_eq!(subject(":vars"), None);
+    }
+}
