@@ -305,7 +305,15 @@ impl Checker<'_> {
                 .parse::<usize>()
                 .ok()
                 .and_then(|index| parts.get(index).map(|ty| (index, ty.clone()))),
-            Type::Var(_) if self.table.is_rank_open(&head) => return false,
+            // Elements of a stencil may still turn out to be tuples.
+            Type::Var(var)
+                if self
+                    .table
+                    .state(*var)
+                    .is_some_and(|open| open.class.is_none_or(Class::has_tuples)) =>
+            {
+                return false;
+            }
             _ => None,
         };
         let (field, span, result) =

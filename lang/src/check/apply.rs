@@ -62,7 +62,7 @@ impl Checker<'_> {
             returns = result;
         }
         if params.is_empty() {
-            if !matches!(returns, Type::Var(_)) {
+            if !self.table.is_rank_open(&returns) {
                 self.not_a_function(name, &function, &returns, span);
                 return self.unknown(span);
             }
@@ -77,7 +77,7 @@ impl Checker<'_> {
             return self.apply_typed(name, function, params, args, result, span);
         }
         let (now, later) = args.split_at(params.len());
-        if !later.is_empty() && !matches!(returns, Type::Var(_)) {
+        if !later.is_empty() && !self.table.is_rank_open(&returns) {
             self.too_many_arguments(name, &function, params.len(), later, span);
             return self.unknown(span);
         }
@@ -132,15 +132,12 @@ impl Checker<'_> {
         }
         self.wait_for(site);
         let ty = self.sites[site].result.clone();
-        if self.table.is_too_large(&ty) {
-            self.clash_report(&super::unify::Clash::TooLarge, span);
-        }
         let args = typed.into_iter().flatten().map(shared).collect();
-        Expr {
+        self.sized(Expr {
             kind: ExprKind::Apply { function: Box::new(function), args, depth: site },
             ty,
             span,
-        }
+        })
     }
 
     /// Applies a function to arguments that are checked already.

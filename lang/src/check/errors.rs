@@ -112,6 +112,11 @@ impl Checker<'_> {
     }
 
     pub(super) fn clash_report(&mut self, clash: &Clash, span: Span) {
+        if matches!(clash, Clash::TooLarge) && self.errors > 0 {
+            // A type that has become too large once is too large in many places.
+            self.poisoned = true;
+            return;
+        }
         let diagnostic = match clash {
             Clash::Different => {
                 Diagnostic::error("E0301", "these types do not agree", span, "here")
@@ -186,13 +191,18 @@ impl Checker<'_> {
                 if self.special_clash(clash, arg.span) {
                     return;
                 }
+                if *index == 0 && matches!(&*site.function, "index" | "with") {
+                    // The array takes any element type: only its axes can be too few.
+                    return self.report_site(position, &SiteError::TooFewAxes(0));
+                }
                 self.argument_mismatch(&site, *index);
             }
             SiteError::TooFewAxes(index) => {
                 let arg = &site.args[*index];
                 let (found, wanted) = (self.show(&arg.ty), self.show(&site.params[*index]));
-                let indices = site.args.len() - 1;
-                let diagnostic = if site.function == "index" && *index == 0 {
+                let fixed = if site.function == "with" { 2 } else { 1 };
+                let indices = site.args.len() - fixed;
+                let diagnostic = if matches!(&*site.function, "index" | "with") && *index == 0 {
                     Diagnostic::error(
                         "E0307",
                         format!("{} here, but the value is {found}", count(indices, "index", "indices")),

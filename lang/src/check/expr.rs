@@ -54,8 +54,7 @@ impl Checker<'_> {
             ast::ExprKind::Tuple(parts) => {
                 let parts: Vec<Expr> = parts.iter().map(|part| self.expr(part)).collect();
                 let ty = Type::Tuple(parts.iter().map(|part| part.ty.clone()).collect());
-                self.check_size(&ty, span);
-                Expr { kind: ExprKind::Tuple(parts), ty, span }
+                self.sized(Expr { kind: ExprKind::Tuple(parts), ty, span })
             }
             ast::ExprKind::Record(fields) => self.record(fields, span),
             ast::ExprKind::RecordUpdate { record, fields } => {
@@ -240,7 +239,6 @@ impl Checker<'_> {
                     }
                     _ => {
                         let value = self.expr(value);
-                        self.check_size(&value.ty, value.span);
                         let mut checks = Vec::new();
                         let pattern = self.pattern(pattern, &value.ty, &mut checks);
                         wrappers.push(Wrapper::Value(pattern, value, checks));
@@ -403,8 +401,7 @@ impl Checker<'_> {
             parts.push(value);
         }
         let ty = Type::Record(names.into());
-        self.check_size(&ty, span);
-        Expr { kind: ExprKind::Tuple(parts), ty, span }
+        self.sized(Expr { kind: ExprKind::Tuple(parts), ty, span })
     }
 
     fn record_update(
@@ -727,10 +724,13 @@ impl Checker<'_> {
             && matches!(expr.ty, Type::Var(_))
     }
 
-    fn check_size(&mut self, ty: &Type, span: Span) {
-        if self.table.is_too_large(ty) {
-            self.clash_report(&Clash::TooLarge, span);
+    /// The expression, unless its type has become too large to work with.
+    pub(super) fn sized(&mut self, expr: Expr) -> Expr {
+        if self.table.is_too_large(&expr.ty) {
+            self.clash_report(&Clash::TooLarge, expr.span);
+            return self.unknown(expr.span);
         }
+        expr
     }
 }
 

@@ -310,6 +310,9 @@ impl Checker<'_> {
 
     /// The finished value of an item, with its type: monomorphic, and without functions.
     fn finish_value(&mut self, value: Expr) -> Option<(Expr, weft_ir::Type)> {
+        if self.errors > 0 || self.poisoned {
+            return None;
+        }
         let mut value = value;
         self.table.default_open(&value.ty.clone(), self.config.float);
         self.finish(&mut value);
@@ -347,6 +350,9 @@ impl Checker<'_> {
     /// Completes a definition and makes its type a scheme.
     fn generalise(&mut self, body: Expr) -> Option<(Scheme, Expr)> {
         self.complete();
+        if self.errors > 0 || self.poisoned {
+            return None;
+        }
         let mut vars = Vec::new();
         self.table.variables(&body.ty, &mut vars);
         let mut classes = Vec::new();
