@@ -1,3 +1,105 @@
-//! The command `weft`.
+//! The command `weft`: an interactive session, or a program run from a file, an expression or
+//! standard input.
 
-fn main() {}
+mod arguments;
+mod editor;
+mod history;
+mod interrupt;
+mod output;
+mod prompt;
+mod script;
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use weft_session::{Config, Session, memory};
+
+use arguments::{Arguments, Mode, Request};
+use interrupt::Interrupts;
+use output::Output;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exit {
+    /// All is well.
+    Success,
+    /// The program that was run is wrong.
+    ProgramError,
+    /// The command line is wrong.
+    Usage,
+    /// This program is wrong.
+    Bug,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::ProgramError => 1,
+            Exit::Usage => 2,
+            Exit::Bug => 3,
+            Exit::Interrupted => 130,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let mut output = Output::new();
+    let exit = match arguments::parse(std::env::args_os()) {
+        Ok(Request::Run(arguments)) => run(&arguments, &mut output),
+        Ok(Request::Print(text)) => {
+            output.line(&text);
+            Exit::Success
+        }
+        Err(problem) => {
+            output.error_line(&format!("weft: {problem}"));
+            output.error_line("`weft --help` shows how to use it");
+            Exit::Usage
+        }
+    };
+    output.flush();
+    ExitCode::from(exit.code())
+}
+
+fn run(arguments: &Arguments, output: &mut Output) -> Exit {
+    quiet_panics();
+    let config = Config { memory: memory::default_limit(), io: arguments.io };
+    let mut session = Session::new(&config);
+    let interrupts = Interrupts::install();
+    match &arguments.mode {
+        Mode::Expression(text) => {
+            script::bind_arguments(&mut session, &arguments.rest);
+            script::run(&mut session, script::Program::expression(text), &interrupts, output)
+        }
+        Mode::File(path) => match script::Program::file(path) {
+            Ok(program) => {
+                script::bind_arguments(&mut session, &arguments.rest);
+                script::run(&mut session, program, &interrupts, output)
+            }
+            Err(problem) => {
+                output.error_line(&format!("weft: {problem}"));
+                Exit::Usage
+            }
+        },
+        Mode::Interactive if std::io::stdin().is_terminal() => {
+            prompt::run(&mut session, &interrupts, output)
+        }
+        Mode::Interactive | Mode::StandardInput => match script::Program::standard_input() {
+            Ok(program) => script::run(&mut session, program, &interrupts, output),
+            Err(problem) => {
+                output.error_line(&format!("weft: {problem}"));
+                Exit::ProgramError
+            }
+        },
+    }
+}
+
+/// A panic is a bug that the session survives and reports; the default message would come on top
+/// of that. With RUST_BACKTRACE set it comes all the same, for those who look for the bug.
+fn quiet_panics() {
+    if std::env::var_os("RUST_BACKTRACE").is_none() {
+        std::panic::set_hook(Box::new(|_| {}));
+    }
+}

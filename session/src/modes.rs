@@ -6,7 +6,7 @@ use crate::display;
 
 /// The modes of a session. They are part of its state: `:undo` restores them too.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Modes {
+pub(crate) struct Modes {
     /// The type of a literal with a point where nothing else fixes it.
     pub float: ScalarType,
     /// Bytes that the arrays of a run may take.
@@ -104,7 +104,7 @@ const MODES: &[Mode] = &[
 
 impl Modes {
     /// The defaults with that memory limit, in bytes.
-    pub fn new(memory: u64) -> Modes {
+    pub(crate) fn new(memory: u64) -> Modes {
         Modes {
             float: ScalarType::F64,
             memory,

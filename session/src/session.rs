@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{mem, thread};
 
-use weft_ir::{Span, Type, Value};
+use weft_ir::{ColumnBuilder, ScalarType, Span, Type, Value};
 use weft_lang::typed::GlobalId;
 use weft_lang::{Binding, Diagnostic, Global};
 
@@ -124,6 +124,14 @@ impl Session {
         state.environment.bind(name.into(), Binding::Global(global));
         state.values.insert(global, value);
         self.states[self.position].state = Arc::new(state);
+    }
+
+    /// Binds a name to texts: `[][]char`.
+    pub fn bind_texts(&mut self, name: &str, texts: &[String]) {
+        let text = Type::array(Type::Scalar(ScalarType::Char));
+        let mut builder = ColumnBuilder::new(&text);
+        texts.iter().for_each(|text| builder.push(&Value::text(text)));
+        self.bind(name, Value::Array(Arc::new(builder.finish_array())), Type::array(text));
     }
 
     /// Evaluates a cell. Events go to the sink while it runs; `cancel` stops it from another

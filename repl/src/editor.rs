@@ -1,0 +1,201 @@
+//! The line editor behind a small trait, so that it can be replaced: rustyline has neither a
+//! continuation prompt nor a completion menu.
+
+use std::path::PathBuf;
+
+use rustyline::completion::{Completer, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::{FileHistory, History as _};
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{
+    Cmd, CompletionType, ConditionalEventHandler, Config, Context, Editor, Event, EventContext,
+    EventHandler, Helper, KeyCode, KeyEvent, Modifiers, RepeatCount,
+};
+use weft_session::{Completeness, Snapshot, completeness};
+
+/// What a person does at the prompt.
+pub(crate) enum Input {
+    /// Enters a cell.
+    Cell(String),
+    /// Throws the line away with Ctrl-C.
+    Cleared,
+    /// Leaves with Ctrl-D.
+    End,
+    /// The terminal fails.
+    Failed(String),
+}
+
+/// Reads cells from a person.
+pub(crate) trait LineEditor {
+    /// Reads a cell, of as many lines as it takes.
+    fn read(&mut self, prompt: &str) -> Input;
+    /// Adds a cell to the history, on disk too.
+    fn remember(&mut self, cell: &str);
+    /// What names and types completion offers from now on.
+    fn look_at(&mut self, snapshot: Snapshot);
+}
+
+/// Cells that the history keeps.
+const HISTORY_LENGTH: usize = 10_000;
+
+/// The editor of this terminal. The error says what the terminal lacks.
+pub(crate) fn open_editor(
+    history: Option<PathBuf>,
+    colour: bool,
+) -> Result<Box<dyn LineEditor>, String> {
+    let config = Config::builder()
+        .max_history_size(HISTORY_LENGTH)
+        .and_then(|builder| builder.history_ignore_dups(true))
+        .map_err(|error| error.to_string())?
+        .history_ignore_space(true)
+        .completion_type(CompletionType::List)
+        .bracketed_paste(true)
+        .auto_add_history(false)
+        .build();
+    let mut editor = Editor::<CellHelper, FileHistory>::with_config(config)
+        .map_err(|error| error.to_string())?;
+    editor.set_helper(Some(CellHelper { snapshot: None }));
+    let enter = KeyEvent(KeyCode::Enter, Modifiers::NONE);
+    editor.bind_sequence(enter, EventHandler::Conditional(Box::new(OnEnter)));
+    let alt_enter = KeyEvent(KeyCode::Enter, Modifiers::ALT);
+    editor.bind_sequence(alt_enter, EventHandler::Simple(Cmd::Newline));
+    let mut history_file = None;
+    if let Some(file) = history {
+        // A damaged or foreign file is left alone: this session then has no history on disk.
+        let usable = !file.exists() || editor.load_history(&file).is_ok();
+        history_file = usable.then_some(file);
+    }
+    Ok(Box::new(Rustyline { editor, history_file, colour }))
+}
+
+struct Rustyline {
+    editor: Editor<CellHelper, FileHistory>,
+    history_file: Option<PathBuf>,
+    colour: bool,
+}
+
+impl LineEditor for Rustyline {
+    fn read(&mut self, prompt: &str) -> Input {
+        let styled = match self.colour {
+            true => format!("\x1b[1m{prompt}\x1b[0m"),
+            false => prompt.to_owned(),
+        };
+        match self.editor.readline(&(prompt, &*styled)) {
+            Ok(cell) => Input::Cell(cell),
+            Err(ReadlineError::Interrupted) => Input::Cleared,
+            Err(ReadlineError::Eof) => Input::End,
+            Err(error) => Input::Failed(format!("cannot read from the terminal: {error}")),
+        }
+    }
+
+    fn remember(&mut self, cell: &str) {
+        if cell.trim().is_empty() {
+            return;
+        }
+        let added = self.editor.history_mut().add(cell).unwrap_or(false);
+        if let (true, Some(file)) = (added, &self.history_file)
+            && self.editor.append_history(file).is_err()
+        {
+            // A full disk or a lost permission must not disturb the session.
+            self.history_file = None;
+        }
+    }
+
+    fn look_at(&mut self, snapshot: Snapshot) {
+        if let Some(helper) = self.editor.helper_mut() {
+            helper.snapshot = Some(snapshot);
+        }
+    }
+}
+
+/// What the editor asks while a cell is typed.
+struct CellHelper {
+    snapshot: Option<Snapshot>,
+}
+
+impl Helper for CellHelper {}
+impl Hinter for CellHelper {
+    type Hint = String;
+}
+impl Highlighter for CellHelper {}
+
+impl Validator for CellHelper {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(match further_indent(context.input()) {
+            Some(_) => ValidationResult::Incomplete,
+            None => ValidationResult::Valid(None),
+        })
+    }
+}
+
+impl Completer for CellHelper {
+    type Candidate = Pair;
+
+    fn complete(
+        &self,
+        line: &str,
+        position: usize,
+        _context: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let Some(snapshot) = &self.snapshot else { return Ok((position, Vec::new())) };
+        let found = snapshot.complete(line, position);
+        let pairs = found
+            .candidates
+            .into_iter()
+            .map(|candidate| Pair { display: candidate.text.clone(), replacement: candidate.text });
+        Ok((found.start, pairs.collect()))
+    }
+}
+
+/// Enter: runs a cell that is whole, or wrong whatever may follow; else begins another line,
+/// indented as far as its text suggests.
+struct OnEnter;
+
+impl ConditionalEventHandler for OnEnter {
+    fn handle(
+        &self,
+        _event: &Event,
+        _count: RepeatCount,
+        _positive: bool,
+        context: &EventContext<'_>,
+    ) -> Option<Cmd> {
+        let indent = further_indent(context.line())?;
+        Some(Cmd::Insert(1, format!("\n{}", " ".repeat(indent))))
+    }
+}
+
+/// By how much a further line is indented, if the cell needs one. A blank last line ends every
+/// cell: otherwise nobody could leave one that asks for more.
+fn further_indent(cell: &str) -> Option<usize> {
+    let ends_blank = cell.contains('\n') && cell.rsplit('\n').next().is_some_and(is_blank);
+    match completeness(cell) {
+        Completeness::Incomplete { indent } if !ends_blank => Some(indent),
+        Completeness::Incomplete { .. } | Completeness::Complete | Completeness::Invalid => None,
+    }
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::further_indent;
+
+    #[test]
+    fn cells_that_are_whole_or_hopeless_are_run() {
+        assert_eq!(further_indent("1 + 1"), None);
+        assert_eq!(further_indent("1 + )"), None);
+        assert_eq!(further_indent(":type (1"), None);
+        assert_eq!(further_indent("sum?"), None);
+    }
+
+    #[test]
+    fn other_cells_go_on_indented() {
+        assert!(further_indent("sum (iota 10").is_some_and(|indent| indent > 0));
+        assert!(further_indent("def f x =").is_some_and(|indent| indent > 0));
+        assert_eq!(further_indent("sum (iota 10\n  "), None);
+    }
+}

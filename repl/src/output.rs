@@ -1,0 +1,143 @@
+//! Standard output and standard error: colours, width, and what happens when nobody listens.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+
+use terminal_size::{Width, terminal_size_of};
+use weft_session::{Event, Report, Shown, Sink};
+
+/// The width where there is no terminal that knows better.
+const DEFAULT_WIDTH: usize = 80;
+
+/// Where the front end writes.
+#[derive(Debug)]
+pub(crate) struct Output {
+    colour: bool,
+    error_colour: bool,
+    closed: bool,
+}
+
+impl Output {
+    /// Standard output and standard error as they are.
+    pub(crate) fn new() -> Output {
+        let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Output {
+            colour: !refused && io::stdout().is_terminal(),
+            error_colour: !refused && io::stderr().is_terminal(),
+            closed: false,
+        }
+    }
+
+    /// A line on standard output.
+    pub(crate) fn line(&mut self, text: &str) {
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
+        self.note(written);
+    }
+
+    /// A remark on standard output, dim where there are colours.
+    pub(crate) fn dim_line(&mut self, text: &str) {
+        if self.colour {
+            self.line(&format!("\x1b[2m{text}\x1b[0m"));
+        } else {
+            self.line(text);
+        }
+    }
+
+    /// A line on standard error, after everything on standard output.
+    pub(crate) fn error_line(&mut self, text: &str) {
+        self.flush();
+        // If standard error is gone there is nobody left to tell.
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+
+    /// A report on standard error.
+    pub(crate) fn report(&mut self, report: &Report) {
+        let text = report.render(self.error_colour, self.width());
+        self.error_line(text.trim_end());
+    }
+
+    /// A value on standard output.
+    pub(crate) fn shown(&mut self, shown: &Shown) {
+        let text = shown.text(self.width(), self.colour);
+        self.line(&text);
+    }
+
+    /// Writes out what is buffered.
+    pub(crate) fn flush(&mut self) {
+        let flushed = io::stdout().flush();
+        self.note(flushed);
+    }
+
+    /// Whether the reader of standard output has gone away.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Whether escape sequences may be used on standard output.
+    pub(crate) fn colour(&self) -> bool {
+        self.colour
+    }
+
+    fn width(&self) -> usize {
+        let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        columns
+            .or_else(|| terminal_size_of(io::stdout()).map(|(Width(width), _)| usize::from(width)))
+            .filter(|width| *width > 0)
+            .unwrap_or(DEFAULT_WIDTH)
+    }
+
+    /// A reader that goes away early (`weft … | head`) is no error, but there is nothing left to
+    /// do either.
+    fn note(&mut self, written: io::Result<()>) {
+        self.closed |= written.is_err();
+    }
+}
+
+/// Shows what a session does to a person at a prompt.
+pub(crate) struct Interactive<'a>(pub(crate) &'a mut Output);
+
+impl Sink for Interactive<'_> {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Shown(shown) => {
+                self.0.shown(&shown);
+                if let Some(statistics) = shown.statistics() {
+                    self.0.dim_line(&statistics);
+                }
+            }
+            Event::Bound { name, ty } => self.0.dim_line(&format!("{name} : {ty}")),
+            Event::Defined { name, ty } if ty.is_empty() => {
+                self.0.dim_line(&format!("type {name}"))
+            }
+            Event::Defined { name, ty } => self.0.dim_line(&format!("{name} : {ty}")),
+            Event::Text(text) => self.0.line(&text),
+            Event::Note(text) => self.0.dim_line(&text),
+            Event::Report(report) => self.0.report(&report),
+        }
+        self.0.flush();
+    }
+}
+
+/// Shows what a program says: its values and its errors, nothing else.
+pub(crate) struct Plain<'a> {
+    /// Where to.
+    pub(crate) output: &'a mut Output,
+    /// Stops the program when nobody listens any more.
+    pub(crate) cancel: weft_session::Cancel,
+}
+
+impl Sink for Plain<'_> {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Shown(shown) => self.output.shown(&shown),
+            Event::Text(text) => self.output.line(&text),
+            Event::Report(report) => self.output.report(&report),
+            Event::Bound { .. } | Event::Defined { .. } | Event::Note(_) => {}
+        }
+        if self.output.is_closed() {
+            self.cancel.cancel();
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The interactive session.
+
+use weft_session::{Cell, Outcome, Session};
+
+use crate::Exit;
+use crate::editor::{Input, open_editor};
+use crate::history;
+use crate::interrupt::Interrupts;
+use crate::output::{Interactive, Output};
+
+/// Reads cells and evaluates them until the user leaves.
+pub(crate) fn run(session: &mut Session, interrupts: &Interrupts, output: &mut Output) -> Exit {
+    interrupts.stay_alive();
+    let mut editor = match open_editor(history::file(), output.colour()) {
+        Ok(editor) => editor,
+        Err(problem) => {
+            output.error_line(&format!("weft: {problem}"));
+            return Exit::Bug;
+        }
+    };
+    output.line(&format!(
+        "Weft {}. `:help` lists the commands, Ctrl-D leaves.",
+        env!("CARGO_PKG_VERSION")
+    ));
+    output.flush();
+    loop {
+        editor.look_at(session.snapshot());
+        match editor.read(&format!("{}> ", session.next_number())) {
+            Input::Cell(text) => {
+                editor.remember(&text);
+                if evaluate(session, &text, interrupts, output) == Outcome::Quit {
+                    return Exit::Success;
+                }
+            }
+            Input::Cleared => {}
+            Input::End => {
+                output.line("");
+                return Exit::Success;
+            }
+            Input::Failed(problem) => {
+                output.error_line(&format!("weft: {problem}"));
+                return Exit::ProgramError;
+            }
+        }
+        if output.is_closed() {
+            return Exit::Success;
+        }
+    }
+}
+
+fn evaluate(
+    session: &mut Session,
+    text: &str,
+    interrupts: &Interrupts,
+    output: &mut Output,
+) -> Outcome {
+    let outcome = interrupts
+        .during(|cancel| session.eval(Cell::typed(text), &mut Interactive(output), cancel));
+    match &outcome {
+        Outcome::Interrupted => output.error_line("interrupted; everything is as before"),
+        Outcome::Done | Outcome::Quit | Outcome::Failed(_) | Outcome::Bug(_) => {}
+    }
+    outcome
+}
