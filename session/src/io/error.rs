@@ -110,6 +110,10 @@ impl Problem {
 
     /// `what` needs `bytes` bytes, which is more than `limit`.
     pub(super) fn too_large(what: &str, bytes: u128, limit: u64) -> Problem {
+        let bytes = match u64::try_from(bytes) {
+            Ok(bytes) => bytes.to_string(),
+            Err(_) => "more than 2^64".to_owned(),
+        };
         let message = format!("{what} {bytes} bytes, and the limit is {limit}");
         Problem::new(IoErrorKind::TooLarge, message)
     }
