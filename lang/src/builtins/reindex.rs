@@ -9,7 +9,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         signature: "Elem a => s -> array t a -> array s a",
         parameters: "shape xs",
         doc: "The same elements, in row-major order, as an array of another shape. The product of \
-              the new extents must be the number of elements, else it is an error.",
+              the new extents must be the number of elements, and a ragged array is an error.",
         complexity: "work O(1), depth O(1): the elements do not move",
         example: "reshape (2, 3) (iota 6)",
         result: "[[0, 1, 2], [3, 4, 5]]",
