@@ -285,6 +285,7 @@ pub enum LoopControl {
 
 /// One axis of an index expression.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "one per axis of an index; few exist at a time")]
 pub enum Axis {
     /// `i`, or an array of indices.
     Index(Expr),

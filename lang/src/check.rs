@@ -7,9 +7,12 @@ mod apply;
 mod errors;
 mod expr;
 mod finish;
+mod index;
 mod item;
+mod local;
 mod pattern;
 mod rank;
+mod record;
 mod unify;
 
 use std::collections::{BTreeMap, HashMap};
@@ -316,8 +319,7 @@ impl Checker<'_> {
             }
             _ => None,
         };
-        let (field, span, result) =
-            (site.field.clone(), site.record_span, site.result.clone());
+        let (field, span, result) = (site.field.clone(), site.record_span, site.result.clone());
         match component {
             Some((index, ty)) => {
                 self.fields[position].found = Some((index, depth));
@@ -415,9 +417,8 @@ impl Checker<'_> {
                         .chain(site.args.iter().map(|arg| &arg.ty))
                         .chain([&site.returns, &site.result])
                 };
-                let depends = types()
-                    .filter_map(|ty| self.table.least_level(ty))
-                    .any(|level| level <= outer);
+                let depends =
+                    types().filter_map(|ty| self.table.least_level(ty)).any(|level| level <= outer);
                 if depends {
                     for ty in types() {
                         changed |= self.table.lower_levels(ty, outer);

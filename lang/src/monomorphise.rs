@@ -139,17 +139,19 @@ impl Maker {
             ExprKind::Scalar(scalar) => ExprKind::Scalar(*scalar),
             ExprKind::Text(bytes) => ExprKind::Text(Arc::clone(bytes)),
             ExprKind::NumberArray(numbers) => {
-                if let (Type::Array(element), false) = (&ty, types.own.is_empty()) {
-                    if let Type::Scalar(scalar) = **element {
-                        let misfit = numbers.iter().find(|n| n.to_scalar(scalar).is_none());
-                        if let Some(number) = misfit {
-                            return Err(Box::new(number_does_not_fit(*number, scalar, span)));
-                        }
+                if let (Type::Array(element), false) = (&ty, types.own.is_empty())
+                    && let Type::Scalar(scalar) = **element
+                {
+                    let misfit = numbers.iter().find(|n| n.to_scalar(scalar).is_none());
+                    if let Some(number) = misfit {
+                        return Err(Box::new(number_does_not_fit(*number, scalar, span)));
                     }
                 }
                 ExprKind::NumberArray(Arc::clone(numbers))
             }
-            ExprKind::Local(local, at) => ExprKind::Local(self.local(*local, types.all(at)), vec![]),
+            ExprKind::Local(local, at) => {
+                ExprKind::Local(self.local(*local, types.all(at)), vec![])
+            }
             ExprKind::Value(global) => ExprKind::Value(*global),
             ExprKind::Function(FunctionRef::Generic(global, at)) => {
                 let id = self.instance(*global, types.all(at), span)?;
@@ -209,11 +211,9 @@ impl Maker {
                     .map(|(index, value)| Ok((*index, self.expr(value, types)?)))
                     .collect::<Result<_, Box<Diagnostic>>>()?,
             },
-            ExprKind::Field { record, index, depth } => ExprKind::Field {
-                record: self.boxed(record, types)?,
-                index: *index,
-                depth: *depth,
-            },
+            ExprKind::Field { record, index, depth } => {
+                ExprKind::Field { record: self.boxed(record, types)?, index: *index, depth: *depth }
+            }
             ExprKind::Slice { array, axes } => ExprKind::Slice {
                 array: self.boxed(array, types)?,
                 axes: axes
@@ -221,10 +221,9 @@ impl Maker {
                     .map(|axis| self.axis(axis, types))
                     .collect::<Result<_, Box<Diagnostic>>>()?,
             },
-            ExprKind::WindowRead { window, offset } => ExprKind::WindowRead {
-                window: self.boxed(window, types)?,
-                offset: offset.clone(),
-            },
+            ExprKind::WindowRead { window, offset } => {
+                ExprKind::WindowRead { window: self.boxed(window, types)?, offset: offset.clone() }
+            }
             ExprKind::Comprehension { body, generators, filter } => ExprKind::Comprehension {
                 generators: generators
                     .iter()

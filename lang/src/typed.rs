@@ -256,6 +256,7 @@ pub enum LoopControl {
 
 /// One axis of a slice expression.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "one per axis of an index; few exist at a time")]
 pub enum Axis {
     /// An `i64`: removes the axis.
     Index(Expr),

@@ -15,8 +15,7 @@ impl Files for NoFiles {
 fn outcome(input: &str) -> String {
     let parsed = weft_lang::syntax::parse(SourceId(0), input);
     let config = Config { float: weft_ir::ScalarType::F64 };
-    let checked =
-        weft_lang::check(&parsed.items, &Environment::default(), &config, &mut NoFiles);
+    let checked = weft_lang::check(&parsed.items, &Environment::default(), &config, &mut NoFiles);
     let errors: Vec<&str> = parsed
         .diagnostics
         .iter()
@@ -140,16 +139,23 @@ fn implicit_map_of_open_ranks() {
     check("def softmax xs = let e = exp (xs - maximum xs) in e / sum e", "Float a => []a -> []a");
     check("def centre xs = xs - mean xs", "Float a => []a -> []a");
     check("def scale a xs = a * xs", "Num a => a -> a -> a");
-    check("def axpy a xs ys = map (\\(x, y) -> a * x + y) (zip xs ys)", "Num a => a -> []a -> []a -> []a");
+    check(
+        "def axpy a xs ys = map (\\(x, y) -> a * x + y) (zip xs ys)",
+        "Num a => a -> []a -> []a -> []a",
+    );
     check("def norm lo xs = (xs - lo) / (maximum xs - lo)", "Float a => a -> []a -> []a");
     check("def ssd a b = sum ((a - b) ** 2)", "Num a => []a -> []a -> a");
     check("def rev x = reverse (x * 2)", "Num a => []a -> []a");
     check("def mysum z xs = fold (+) z xs", "Num a => a -> []a -> a");
     check("def tk n xs = sum (take n xs)", "Num a => i64 -> []a -> a");
-    check("def spmv rows x = { sum { v * x[j] : (j, v) in row } : row in rows }",
-        "Num a => [][](i64, a) -> []a -> []a");
-    check("def mm a b = { { dot r c : c in transpose b } : r in a }",
-        "Num a => [][]a -> [][]a -> [][]a");
+    check(
+        "def spmv rows x = { sum { v * x[j] : (j, v) in row } : row in rows }",
+        "Num a => [][](i64, a) -> []a -> []a",
+    );
+    check(
+        "def mm a b = { { dot r c : c in transpose b } : r in a }",
+        "Num a => [][]a -> [][]a -> [][]a",
+    );
     check("def var xs = mean ((xs - mean xs) * (xs - mean xs))", "Float a => []a -> a");
 }
 
@@ -208,8 +214,10 @@ fn rank_polymorphic_builtins() {
     check("stencil clamp (\\w -> w[-1] + w[1]) [[1, 2]]", "[][]i64");
     check("stencil wrap (\\w -> (w[0].0, w[1].1)) [(1, 2.0)]", "[](i64, f64)");
     check("def lap (w : window2 f32) = w[0, 1] + w[1, 0]\nstencil mirror lap [[1.0]]", "[][]f32");
-    check("def blur u = stencil clamp (\\w -> 0.5 * (w[-1, 0] + w[1, 0])) u",
-        "Float a => [][]a -> [][]a");
+    check(
+        "def blur u = stencil clamp (\\w -> 0.5 * (w[-1, 0] + w[1, 0])) u",
+        "Float a => [][]a -> [][]a",
+    );
     check("stencil (outside (\\i -> i)) (\\w -> w[1]) [1]", "[]i64");
     check("stencil2 clamp (\\a b -> a[0] + b[1]) [1] [2]", "[]i64");
     check("convolve clamp [1, 2, 1] (iota 5)", "[]i64");
@@ -226,7 +234,10 @@ fn rank_polymorphic_builtins() {
 fn annotations() {
     check("def f (x : f32) = x", "f32 -> f32");
     check("def f (x : []f32) : f32 = sum x", "[]f32 -> f32");
-    check("type point = {x: f64, y: f64}\ndef n (p : point) = p.x + p.y", "{x: f64, y: f64} -> f64");
+    check(
+        "type point = {x: f64, y: f64}\ndef n (p : point) = p.x + p.y",
+        "{x: f64, y: f64} -> f64",
+    );
     check("def f (xs : [n]f32) (ys : [n]f32) = dot xs ys", "[]f32 -> []f32 -> f32");
     check("([] : []f32)", "[]f32");
     check("(1 : f32)", "f32");

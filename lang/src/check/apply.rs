@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span};
 
-use super::rank::{Site, SiteArg};
 use super::expr::shared;
+use super::rank::{Site, SiteArg};
 use super::{Checker, Ranked, index_type};
 use crate::ast;
 use crate::builtins::signature::{self, SignatureType};
@@ -16,9 +16,8 @@ use crate::typed::{Arg, Expr, ExprKind, FunctionRef, Pattern};
 use crate::types::Type;
 
 /// The functions that read files.
-pub(super) const LOADERS: [&str; 8] = [
-    "load", "loadCsv", "loadMtx", "loadImage", "loadWav", "loadText", "loadLines", "loadBytes",
-];
+pub(super) const LOADERS: [&str; 8] =
+    ["load", "loadCsv", "loadMtx", "loadImage", "loadWav", "loadText", "loadLines", "loadBytes"];
 
 impl Checker<'_> {
     pub(super) fn apply(&mut self, function: &ast::Expr, args: &[ast::Expr], span: Span) -> Expr {
@@ -31,13 +30,12 @@ impl Checker<'_> {
             function = inner;
         }
         let args: Vec<&ast::Expr> = groups.into_iter().rev().flatten().collect();
-        if let ast::ExprKind::Name(name) = &function.kind {
-            if LOADERS.contains(&&**name)
-                && !self.scope.contains_key(name)
-                && self.environment.lookup(name).is_none()
-            {
-                return self.load(name, &args, span);
-            }
+        if let ast::ExprKind::Name(name) = &function.kind
+            && LOADERS.contains(&&**name)
+            && !self.scope.contains_key(name)
+            && self.environment.lookup(name).is_none()
+        {
+            return self.load(name, &args, span);
         }
         let typed = self.expr(function);
         if self.is_broken(&typed) {
@@ -81,7 +79,8 @@ impl Checker<'_> {
             self.too_many_arguments(name, &function, params.len(), later, span);
             return self.unknown(span);
         }
-        let first_span = if later.is_empty() { span } else { function.span.to(now[now.len() - 1].span) };
+        let first_span =
+            if later.is_empty() { span } else { function.span.to(now[now.len() - 1].span) };
         let applied = self.apply_known(name, function, &params, now, returns, first_span);
         if later.is_empty() { applied } else { self.apply_to(name, applied, later, span) }
     }
@@ -151,8 +150,7 @@ impl Checker<'_> {
         span: Span,
     ) -> Expr {
         let positions = (0..args.len()).collect();
-        let site =
-            self.new_site(name, function.span, span, params, args.iter().collect(), returns);
+        let site = self.new_site(name, function.span, span, params, args.iter().collect(), returns);
         self.positions.insert(site, positions);
         if args.iter().any(|arg| self.is_broken(arg)) {
             self.sites[site].settled = true;
@@ -162,11 +160,7 @@ impl Checker<'_> {
         self.wait_for(site);
         let ty = self.sites[site].result.clone();
         let args = args.into_iter().map(shared).collect();
-        Expr {
-            kind: ExprKind::Apply { function: Box::new(function), args, depth: site },
-            ty,
-            span,
-        }
+        Expr { kind: ExprKind::Apply { function: Box::new(function), args, depth: site }, ty, span }
     }
 
     fn new_site(
@@ -325,8 +319,7 @@ impl Checker<'_> {
             ),
             SignatureType::Ranked(index, element) => {
                 let element = self.signature_type(element, types, deferred, span);
-                let array =
-                    if deferred { self.table.fresh_deferred() } else { self.table.fresh() };
+                let array = if deferred { self.table.fresh_deferred() } else { self.table.fresh() };
                 self.ranked.push(Ranked {
                     index: types[*index].clone(),
                     array: array.clone(),

@@ -10,7 +10,7 @@ use crate::ast::{self, Number};
 use crate::builtins::{self, Builtin};
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Global};
-use crate::typed::{Arg, Axis, Expr, ExprKind, FunctionRef, LoopControl, Pattern};
+use crate::typed::{Arg, Expr, ExprKind, FunctionRef, Pattern};
 use crate::types::{Class, Type, TypeVar};
 
 impl Checker<'_> {
@@ -27,11 +27,9 @@ impl Checker<'_> {
                 };
                 Expr { kind: ExprKind::Number(*number), ty, span }
             }
-            ast::ExprKind::Bool(value) => Expr {
-                kind: ExprKind::Scalar(weft_ir::Scalar::Bool(*value)),
-                ty: Type::BOOL,
-                span,
-            },
+            ast::ExprKind::Bool(value) => {
+                Expr { kind: ExprKind::Scalar(weft_ir::Scalar::Bool(*value)), ty: Type::BOOL, span }
+            }
             ast::ExprKind::Char(byte) => Expr {
                 kind: ExprKind::Scalar(weft_ir::Scalar::Char(*byte)),
                 ty: Type::Scalar(ScalarType::Char),
@@ -101,7 +99,7 @@ impl Checker<'_> {
         Expr { kind: ExprKind::Tuple(Vec::new()), ty: self.table.fresh(), span }
     }
 
-    fn name(&mut self, name: &Name, span: Span) -> Expr {
+    pub(super) fn name(&mut self, name: &Name, span: Span) -> Expr {
         if let Some(local) = self.scope.get(name).and_then(|stack| stack.last()).cloned() {
             let mut types = Vec::new();
             let mut replacements = Vec::new();
@@ -214,94 +212,16 @@ impl Checker<'_> {
             }
             _ => self.expr(body),
         };
-        if let Some(result) = &rest {
-            if let Err(clash) = self.table.unify(result, &body.ty) {
-                self.mismatch(body.span, &body.ty.clone(), result, &clash, span, "the context");
-            }
+        if let Some(result) = &rest
+            && let Err(clash) = self.table.unify(result, &body.ty)
+        {
+            self.mismatch(body.span, &body.ty.clone(), result, &clash, span, "the context");
         }
         body = with_checks(checks, body);
         self.leave(mark);
         self.top_level = was_top;
         let ty = Type::functions(types.into_iter(), body.ty.clone());
         Expr { kind: ExprKind::Lambda { params: typed, body: Arc::new(body) }, ty, span }
-    }
-
-    fn let_in(&mut self, bindings: &[ast::LetBinding], body: &ast::Expr, span: Span) -> Expr {
-        let mark = self.enter();
-        // Built inside out at the end, so that a long `let` does not recurse here.
-        let mut wrappers: Vec<Wrapper> = Vec::new();
-        for binding in bindings {
-            match binding {
-                ast::LetBinding::Value(pattern, value) => match (&pattern.kind, &value.kind) {
-                    (ast::PatternKind::Name(name), ast::ExprKind::Lambda { params, body }) => {
-                        let ident = ast::Ident { name: name.clone(), span: pattern.span };
-                        wrappers.push(self.local_function(&ident, params, None, body, value.span));
-                    }
-                    _ => {
-                        let value = self.expr(value);
-                        let mut checks = Vec::new();
-                        let pattern = self.pattern(pattern, &value.ty, &mut checks);
-                        wrappers.push(Wrapper::Value(pattern, value, checks));
-                    }
-                },
-                ast::LetBinding::Function(def) => {
-                    wrappers.push(self.local_function(
-                        &def.name,
-                        &def.params,
-                        def.result.as_ref(),
-                        &def.body,
-                        def.name.span.to(def.body.span),
-                    ));
-                }
-            }
-        }
-        let mut result = self.expr(body);
-        self.leave(mark);
-        while let Some(wrapper) = wrappers.pop() {
-            let ty = result.ty.clone();
-            let kind = match wrapper {
-                Wrapper::Value(pattern, value, checks) => {
-                    let body = Box::new(with_checks(checks, result));
-                    ExprKind::Let { pattern, value: Box::new(value), body }
-                }
-                Wrapper::Function { name, local, quantified, value } => ExprKind::LetFunction {
-                    name,
-                    local,
-                    quantified,
-                    value: Arc::new(value),
-                    body: Box::new(result),
-                },
-            };
-            result = Expr { kind, ty, span };
-        }
-        result
-    }
-
-    /// `let f x = …`: generalised where its types do not depend on the surroundings.
-    fn local_function(
-        &mut self,
-        name: &ast::Ident,
-        params: &[ast::Pattern],
-        result: Option<&ast::TypeExpr>,
-        body: &ast::Expr,
-        span: Span,
-    ) -> Wrapper {
-        self.table.level += 1;
-        let first_site = self.sites.len();
-        let mut value = self.lambda(params, body, None, span);
-        if let Some(annotation) = result {
-            self.annotate_result(&mut value, params.len(), annotation);
-        }
-        let vars = self.generalise_local(first_site, &value.ty);
-        self.table.level -= 1;
-        let start = self.next_quantified;
-        for (var, _) in &vars {
-            self.table.quantify(*var, self.next_quantified);
-            self.next_quantified += 1;
-        }
-        let quantified = (start, vars.len() as u32);
-        let local = self.bind_local(&name.name, value.ty.clone(), vars);
-        Wrapper::Function { name: name.name.clone(), local, quantified, value }
     }
 
     fn if_else(
@@ -312,10 +232,10 @@ impl Checker<'_> {
         span: Span,
     ) -> Expr {
         let condition = self.expr(condition);
-        if !self.is_broken(&condition) {
-            if let Err(clash) = self.table.unify(&condition.ty, &Type::BOOL) {
-                self.bad_condition(&condition, &clash);
-            }
+        if !self.is_broken(&condition)
+            && let Err(clash) = self.table.unify(&condition.ty, &Type::BOOL)
+        {
+            self.bad_condition(&condition, &clash);
         }
         let then = self.expr(then);
         let otherwise = self.expr(otherwise);
@@ -331,141 +251,15 @@ impl Checker<'_> {
         Expr { kind, ty, span }
     }
 
-    fn loop_do(
-        &mut self,
-        pattern: &ast::Pattern,
-        init: &ast::Expr,
-        control: &ast::LoopControl,
-        body: &ast::Expr,
-        span: Span,
-    ) -> Expr {
-        let init = self.expr(init);
-        let state = init.ty.clone();
-        let before = match control {
-            ast::LoopControl::Count(_, bound) => {
-                let bound = self.expr(bound);
-                self.expect(&bound, &Type::I64, span, "the bound of a `loop`");
-                Some(bound)
-            }
-            ast::LoopControl::Each(_, xs) => Some(self.expr(xs)),
-            ast::LoopControl::While(_) => None,
-        };
-        let mark = self.enter();
-        let mut checks = Vec::new();
-        let pattern = self.pattern(pattern, &state, &mut checks);
-        let control = match (control, before) {
-            (ast::LoopControl::Count(index, _), Some(bound)) => {
-                let index = self.pattern(index, &Type::I64, &mut checks);
-                LoopControl::Count(index, Box::new(bound))
-            }
-            (ast::LoopControl::Each(element, _), Some(xs)) => {
-                let ty = self.element_type(&xs, "a `loop` goes over");
-                let element = self.pattern(element, &ty, &mut checks);
-                LoopControl::Each(element, Box::new(xs))
-            }
-            (ast::LoopControl::While(condition), _) => {
-                let condition = self.expr(condition);
-                self.expect(&condition, &Type::BOOL, span, "the condition of a `loop`");
-                LoopControl::While(Box::new(condition))
-            }
-            (ast::LoopControl::Count(..) | ast::LoopControl::Each(..), None) => {
-                return self.unknown(span);
-            }
-        };
-        let body = self.expr(body);
-        if let Err(clash) = self.table.unify(&body.ty, &state) {
-            self.loop_state_differs(&init, &body, &clash);
-        }
-        self.leave(mark);
-        let body = with_checks(checks, body);
-        let kind =
-            ExprKind::Loop { pattern, init: Box::new(init), control, body: Box::new(body) };
-        Expr { kind, ty: state, span }
-    }
-
-    fn record(&mut self, fields: &[(ast::Ident, ast::Expr)], span: Span) -> Expr {
-        let mut names: Vec<(Name, Type)> = Vec::new();
-        let mut parts = Vec::new();
-        for (field, value) in fields {
-            if names.iter().any(|(name, _)| *name == field.name) {
-                self.report(Diagnostic::error(
-                    "E0202",
-                    format!("field `{}` stands twice in this record", field.name),
-                    field.span,
-                    "the second one",
-                ));
-                continue;
-            }
-            let value = self.expr(value);
-            names.push((field.name.clone(), value.ty.clone()));
-            parts.push(value);
-        }
-        let ty = Type::Record(names.into());
-        self.sized(Expr { kind: ExprKind::Tuple(parts), ty, span })
-    }
-
-    fn record_update(
-        &mut self,
-        record: &ast::Expr,
-        fields: &[(ast::Ident, ast::Expr)],
-        span: Span,
-    ) -> Expr {
-        let record = self.expr(record);
-        let ty = self.known(&record.ty);
-        let Type::Record(known) = &ty else {
-            if !self.is_broken(&record) {
-                self.not_a_record(&record, &ty);
-            }
-            return self.unknown(span);
-        };
-        let mut updates = Vec::new();
-        for (field, value) in fields {
-            let value = self.expr(value);
-            match known.iter().position(|(name, _)| *name == field.name) {
-                Some(index) => {
-                    let expected = known[index].1.clone();
-                    let what = format!("field `{}`", field.name);
-                    self.expect(&value, &expected, field.span, &what);
-                    updates.push((index, value));
-                }
-                None => self.no_such_field(field, &ty, record.span),
-            }
-        }
-        let kind = ExprKind::RecordUpdate { record: Box::new(record), fields: updates };
-        Expr { kind, ty, span }
-    }
-
-    fn field(&mut self, record: &ast::Expr, field: &ast::Ident, span: Span) -> Expr {
-        let record = self.expr(record);
-        let ty = self.table.fresh();
-        let site = self.fields.len();
-        self.fields.push(super::FieldSite {
-            record: record.ty.clone(),
-            record_span: record.span,
-            field: field.clone(),
-            result: ty.clone(),
-            found: None,
-            failed: self.is_broken(&record),
-        });
-        if !self.advance_field(site) {
-            let head = self.table.peel(&record.ty).1;
-            if matches!(head, Type::Var(_)) && !self.fields[site].failed {
-                self.propagate();
-            }
-        }
-        // The index and depth are filled in when the definition is complete.
-        Expr { kind: ExprKind::Field { record: Box::new(record), index: site, depth: 0 }, ty, span }
-    }
-
     fn array(&mut self, elements: &[ast::Expr], span: Span) -> Expr {
         let element = self.table.fresh();
         let mut typed: Vec<Expr> = Vec::with_capacity(elements.len());
         for value in elements {
             let value = self.expr(value);
-            if let Err(clash) = self.table.unify(&element, &value.ty) {
-                if !self.is_broken(&value) {
-                    self.elements_differ(&typed, &value, &clash);
-                }
+            if let Err(clash) = self.table.unify(&element, &value.ty)
+                && !self.is_broken(&value)
+            {
+                self.elements_differ(&typed, &value, &clash);
             }
             typed.push(value);
         }
@@ -479,160 +273,6 @@ impl Checker<'_> {
         };
         let element = self.table.fresh_of(Some(class));
         Expr { kind: ExprKind::NumberArray(Arc::clone(numbers)), ty: Type::array(element), span }
-    }
-
-    fn index(&mut self, array: &ast::Expr, axes: &[ast::Axis], span: Span) -> Expr {
-        if let Some(output) = self.earlier_output(array, axes, span) {
-            return output;
-        }
-        let array = self.expr(array);
-        if let Type::Window(index, element) = self.table.shallow(&array.ty) {
-            return self.window_read(array, &index, &element, axes, span);
-        }
-        let plain: Option<Vec<&ast::Expr>> = axes
-            .iter()
-            .map(|axis| match axis {
-                ast::Axis::Index(expr) => Some(expr),
-                ast::Axis::Slice { .. } => None,
-            })
-            .collect();
-        let element = self.table.fresh();
-        let whole = Type::arrays(axes.len(), element.clone());
-        if let Some(indices) = plain {
-            let params: Vec<Type> =
-                std::iter::once(whole).chain(indices.iter().map(|_| Type::I64)).collect();
-            let mut args = vec![array];
-            args.extend(indices.into_iter().map(|index| self.expr(index)));
-            let function = Expr {
-                kind: ExprKind::Builtin(Builtin::Index(axes.len() as u8), vec![element.clone()]),
-                ty: Type::functions(params.iter().cloned(), element.clone()),
-                span,
-            };
-            return self.apply_typed("index", function, params, args, element, span);
-        }
-        self.known(&array.ty);
-        if let Err(clash) = self.table.unify(&array.ty, &whole) {
-            if !self.is_broken(&array) {
-                self.too_few_axes(&array, axes.len(), &clash);
-            }
-        }
-        let mut kept = 0;
-        let axes: Vec<Axis> = axes
-            .iter()
-            .map(|axis| match axis {
-                ast::Axis::Index(index) => {
-                    let index = self.expr(index);
-                    let many = matches!(self.known(&index.ty), Type::Array(_));
-                    let expected = if many { Type::array(Type::I64) } else { Type::I64 };
-                    self.expect(&index, &expected, span, "an index");
-                    kept += usize::from(many);
-                    if many { Axis::Gather(index) } else { Axis::Index(index) }
-                }
-                ast::Axis::Slice { start, stop, step, span } => {
-                    kept += 1;
-                    let mut bound = |bound: &Option<ast::Expr>| {
-                        bound.as_ref().map(|bound| {
-                            let bound = self.expr(bound);
-                            self.expect(&bound, &Type::I64, *span, "a bound of a slice");
-                            bound
-                        })
-                    };
-                    Axis::Slice {
-                        start: bound(start),
-                        stop: bound(stop),
-                        step: bound(step),
-                        span: *span,
-                    }
-                }
-            })
-            .collect();
-        let ty = Type::arrays(kept, element);
-        Expr { kind: ExprKind::Slice { array: Box::new(array), axes }, ty, span }
-    }
-
-    /// `Out[3]` is the value that cell 3 showed; the session binds it as `_3`.
-    fn earlier_output(&mut self, array: &ast::Expr, axes: &[ast::Axis], span: Span) -> Option<Expr> {
-        let ast::ExprKind::Name(name) = &array.kind else { return None };
-        let [ast::Axis::Index(ast::Expr { kind, .. })] = axes else { return None };
-        let ast::ExprKind::Number(Number::Int(number), None) = kind else { return None };
-        if &**name != "Out"
-            || self.scope.contains_key(name)
-            || self.environment.lookup("Out").is_some()
-        {
-            return None;
-        }
-        let output: Name = format!("_{number}").into();
-        if self.environment.lookup(&output).is_none() {
-            self.report(Diagnostic::error(
-                "E0207",
-                format!("there is no output {number}"),
-                span,
-                "no such output is kept",
-            ));
-            return Some(self.unknown(span));
-        }
-        Some(self.name(&output, span))
-    }
-
-    fn window_read(
-        &mut self,
-        window: Expr,
-        index: &Type,
-        element: &Type,
-        axes: &[ast::Axis],
-        span: Span,
-    ) -> Expr {
-        let mut offset = Vec::new();
-        for axis in axes {
-            match axis {
-                ast::Axis::Index(ast::Expr {
-                    kind: ast::ExprKind::Number(Number::Int(value), None),
-                    ..
-                }) if i64::try_from(*value).is_ok() => offset.push(*value as i64),
-                ast::Axis::Index(ast::Expr { span, .. }) | ast::Axis::Slice { span, .. } => {
-                    self.report(
-                        Diagnostic::error(
-                            "E0311",
-                            "a stencil reads its window at constant offsets",
-                            *span,
-                            "this is not an integer literal",
-                        )
-                        .help("write the offsets out, as in `w[0, -1]`"),
-                    );
-                    return self.unknown(span.to(window.span));
-                }
-            }
-        }
-        let own = super::index_type(axes.len());
-        if let Err(_clash) = self.table.unify(index, &own) {
-            self.window_rank_differs(&window, index, axes.len(), span);
-        }
-        let kind = ExprKind::WindowRead { window: Box::new(window), offset };
-        Expr { kind, ty: element.clone(), span }
-    }
-
-    fn with_element(
-        &mut self,
-        array: &ast::Expr,
-        indices: &[ast::Expr],
-        value: &ast::Expr,
-        span: Span,
-    ) -> Expr {
-        let array = self.expr(array);
-        let element = self.table.fresh();
-        let whole = Type::arrays(indices.len(), element.clone());
-        let mut params = vec![whole.clone()];
-        params.extend(indices.iter().map(|_| Type::I64));
-        params.push(element.clone());
-        let mut args = vec![array];
-        args.extend(indices.iter().map(|index| self.expr(index)));
-        args.push(self.expr(value));
-        let function = Expr {
-            kind: ExprKind::Builtin(Builtin::Update(indices.len() as u8), vec![element]),
-            ty: Type::functions(params.iter().cloned(), whole.clone()),
-            span,
-        };
-        self.apply_typed("with", function, params, args, whole, span)
     }
 
     fn comprehension(
@@ -693,16 +333,16 @@ impl Checker<'_> {
     }
 
     /// The element type of an expression that must be an array.
-    fn element_type(&mut self, array: &Expr, what: &str) -> Type {
+    pub(super) fn element_type(&mut self, array: &Expr, what: &str) -> Type {
         let ty = self.known(&array.ty);
         if let Type::Array(element) = ty {
             return (*element).clone();
         }
         let element = self.table.fresh();
-        if let Err(clash) = self.table.unify(&array.ty, &Type::array(element.clone())) {
-            if !self.is_broken(array) {
-                self.not_an_array(array, what, &clash);
-            }
+        if let Err(clash) = self.table.unify(&array.ty, &Type::array(element.clone()))
+            && !self.is_broken(array)
+        {
+            self.not_an_array(array, what, &clash);
         }
         element
     }
@@ -734,12 +374,6 @@ impl Checker<'_> {
     }
 }
 
-/// A binding of a `let`, waiting for its body.
-enum Wrapper {
-    Value(Pattern, Expr, Vec<crate::typed::SizeCheck>),
-    Function { name: Name, local: crate::typed::LocalId, quantified: (u32, u32), value: Expr },
-}
-
 /// `body` after the checks of the sizes in annotations.
 pub(super) fn with_checks(checks: Vec<crate::typed::SizeCheck>, body: Expr) -> Expr {
     if checks.is_empty() {
@@ -759,13 +393,17 @@ pub(crate) fn instantiate_at(ty: &Type, at: &dyn Fn(TypeVar) -> Type) -> Type {
     match ty {
         Type::Var(var) => at(*var),
         Type::Scalar(scalar) => Type::Scalar(*scalar),
-        Type::Tuple(parts) => Type::Tuple(parts.iter().map(|part| instantiate_at(part, at)).collect()),
+        Type::Tuple(parts) => {
+            Type::Tuple(parts.iter().map(|part| instantiate_at(part, at)).collect())
+        }
         Type::Record(fields) => Type::Record(
             fields.iter().map(|(name, ty)| (name.clone(), instantiate_at(ty, at))).collect(),
         ),
         Type::Array(element) => Type::array(instantiate_at(element, at)),
         Type::Function(a, b) => Type::function(instantiate_at(a, at), instantiate_at(b, at)),
-        Type::Window(a, b) => Type::Window(instantiate_at(a, at).into(), instantiate_at(b, at).into()),
+        Type::Window(a, b) => {
+            Type::Window(instantiate_at(a, at).into(), instantiate_at(b, at).into())
+        }
         Type::Boundary(a, b) => {
             Type::Boundary(instantiate_at(a, at).into(), instantiate_at(b, at).into())
         }

@@ -150,10 +150,10 @@ impl Checker<'_> {
     }
 
     fn check_number(&mut self, number: Number, ty: &Type, span: weft_ir::Span) {
-        if let Type::Scalar(scalar) = ty {
-            if number.to_scalar(*scalar).is_none() {
-                self.report(number_does_not_fit(number, *scalar, span));
-            }
+        if let Type::Scalar(scalar) = ty
+            && number.to_scalar(*scalar).is_none()
+        {
+            self.report(number_does_not_fit(number, *scalar, span));
         }
     }
 

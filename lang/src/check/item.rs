@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span};
 
-use super::{
-    BoundName, Checked, CheckedItem, CheckedKind, Checker, Config, Files, Own, Table,
-};
+use super::{BoundName, Checked, CheckedItem, CheckedKind, Checker, Config, Files, Own, Table};
 use crate::ast::{self, ItemKind, TypeExpr, TypeExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Environment, Global};
@@ -188,8 +186,7 @@ impl Checker<'_> {
     }
 
     fn define(&mut self, name: &Name, global: GlobalId, scheme: Scheme, body: Expr, span: Span) {
-        let function =
-            Function { global, name: name.clone(), scheme, body: Arc::new(body), span };
+        let function = Function { global, name: name.clone(), scheme, body: Arc::new(body), span };
         self.environment.define(global, Global::Function(Arc::new(function)));
         self.environment.bind(name.clone(), Binding::Global(global));
     }
@@ -258,10 +255,8 @@ impl Checker<'_> {
         match (pattern, ty) {
             (Pattern::Local { name, .. }, _) => {
                 let global = self.environment.fresh();
-                self.environment.define(
-                    global,
-                    Global::Value { name: name.clone(), ty: ty.clone(), span },
-                );
+                self.environment
+                    .define(global, Global::Value { name: name.clone(), ty: ty.clone(), span });
                 self.environment.bind(name.clone(), Binding::Global(global));
                 names.push(BoundName {
                     name: name.clone(),
@@ -302,8 +297,7 @@ impl Checker<'_> {
         let program = self.program(value)?;
         let global = self.environment.fresh();
         let name: Name = "it".into();
-        self.environment
-            .define(global, Global::Value { name: name.clone(), ty: ty.clone(), span });
+        self.environment.define(global, Global::Value { name: name.clone(), ty: ty.clone(), span });
         self.environment.bind(name, Binding::Global(global));
         Some(CheckedKind::Show { program: Box::new(program), ty, global, quiet })
     }
@@ -361,7 +355,8 @@ impl Checker<'_> {
             self.table.quantify(var, number as u32);
         }
         let mut body = body;
-        let own_types = (0..classes.len()).map(|index| Type::Var(crate::types::TypeVar(index as u32)));
+        let own_types =
+            (0..classes.len()).map(|index| Type::Var(crate::types::TypeVar(index as u32)));
         self.finish_definition(&mut body, own_types.collect());
         if self.errors > 0 || self.poisoned {
             return None;

@@ -121,11 +121,9 @@ impl Checker<'_> {
         Pattern::Tuple(
             known
                 .iter()
-                .map(|(name, ty)| {
-                    match fields.iter().find(|(field, _)| field.name == *name) {
-                        Some((_, inner)) => self.pattern_in(inner, ty, None, checks),
-                        None => Pattern::Wildcard(ty.clone()),
-                    }
+                .map(|(name, ty)| match fields.iter().find(|(field, _)| field.name == *name) {
+                    Some((_, inner)) => self.pattern_in(inner, ty, None, checks),
+                    None => Pattern::Wildcard(ty.clone()),
                 })
                 .collect(),
         )
@@ -153,10 +151,7 @@ impl Checker<'_> {
                 Type::Tuple(parts.iter().map(|part| self.type_expr(part)).collect())
             }
             TypeExprKind::Record(fields) => Type::Record(
-                fields
-                    .iter()
-                    .map(|(field, ty)| (field.name.clone(), self.type_expr(ty)))
-                    .collect(),
+                fields.iter().map(|(field, ty)| (field.name.clone(), self.type_expr(ty))).collect(),
             ),
             TypeExprKind::Function(parameter, result) => {
                 Type::function(self.type_expr(parameter), self.type_expr(result))
@@ -209,12 +204,8 @@ impl Checker<'_> {
                 candidates.push(name.clone());
             }
         }
-        let mut diagnostic = Diagnostic::error(
-            "E0203",
-            format!("there is no type `{name}`"),
-            span,
-            "unknown type",
-        );
+        let mut diagnostic =
+            Diagnostic::error("E0203", format!("there is no type `{name}`"), span, "unknown type");
         diagnostic = match suggest::closest(name, candidates.iter().map(|name| &**name)) {
             Some(close) => diagnostic.help(format!("did you mean `{close}`?")),
             None => diagnostic

@@ -158,11 +158,11 @@ pub(super) fn advance(table: &mut Table, site: &mut Site) -> Result<bool, SiteEr
         site.depth = Some(0);
         progress = true;
     }
-    if site.depth.is_none() {
-        if let Some(depth) = depth_of_result(table, site)? {
-            site.depth = Some(depth);
-            progress = true;
-        }
+    if site.depth.is_none()
+        && let Some(depth) = depth_of_result(table, site)?
+    {
+        site.depth = Some(depth);
+        progress = true;
     }
     if let Some(depth) = site.depth {
         let result = Type::arrays(depth, site.returns.clone());
@@ -197,8 +197,7 @@ fn set_depth(site: &mut Site, index: usize, axes: usize) -> Result<(), SiteError
     }
     match site.depth {
         Some(depth) if depth != axes => {
-            let other =
-                site.args.iter().position(|arg| arg.mapped == Some(true)).unwrap_or(index);
+            let other = site.args.iter().position(|arg| arg.mapped == Some(true)).unwrap_or(index);
             Err(SiteError::UnequalAxes(other, index))
         }
         _ => {
@@ -229,10 +228,10 @@ fn grow_to(table: &mut Table, ty: &Type, rank: usize) -> Result<bool, Clash> {
     }
     let element = table.fresh();
     // The new variable belongs where the old one did.
-    if let Type::Var(var) = &head {
-        if let Some(open) = table.state(*var) {
-            table.lower_levels(&element, open.level);
-        }
+    if let Type::Var(var) = &head
+        && let Some(open) = table.state(*var)
+    {
+        table.lower_levels(&element, open.level);
     }
     table.unify(&head, &Type::arrays(rank - have, element))?;
     Ok(true)

@@ -299,8 +299,7 @@ impl Table {
         self.variables(ty, &mut vars);
         for var in vars {
             if let Some(open) = self.state(var) {
-                let scalar =
-                    open.class.map_or(ScalarType::I64, |class| class.default_type(float));
+                let scalar = open.class.map_or(ScalarType::I64, |class| class.default_type(float));
                 self.slots[var.0 as usize] = Slot::Link(Type::Scalar(scalar));
             }
         }
@@ -323,9 +322,7 @@ impl Table {
             ),
             Type::Array(element) => Type::array(self.resolve(&element)),
             Type::Function(a, b) => Type::function(self.resolve(&a), self.resolve(&b)),
-            Type::Window(a, b) => {
-                Type::Window(self.resolve(&a).into(), self.resolve(&b).into())
-            }
+            Type::Window(a, b) => Type::Window(self.resolve(&a).into(), self.resolve(&b).into()),
             Type::Boundary(a, b) => {
                 Type::Boundary(self.resolve(&a).into(), self.resolve(&b).into())
             }

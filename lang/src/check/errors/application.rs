@@ -1,0 +1,237 @@
+//! What is wrong with an application: its arguments, their ranks, their number.
+
+use weft_ir::Span;
+
+use super::{class_words, count};
+use crate::ast;
+use crate::check::Checker;
+use crate::check::rank::{Site, SiteError};
+use crate::check::unify::Clash;
+use crate::diagnostic::Diagnostic;
+use crate::typed::Expr;
+use crate::types::{Class, Type};
+
+impl Checker<'_> {
+    pub(in crate::check) fn report_site(&mut self, position: usize, error: &SiteError) {
+        let site = self.sites[position].clone();
+        let name = quoted(&site.function);
+        match error {
+            SiteError::Argument(index, clash) => {
+                let arg = &site.args[*index];
+                if let Clash::Class(class, ty) = clash {
+                    let (found, words) = (self.show(ty), class_words(*class));
+                    let mut diagnostic = Diagnostic::error(
+                        "E0303",
+                        format!("{name} needs {words}, but this is {found}"),
+                        arg.span,
+                        format!("this is {}", self.show(&arg.ty)),
+                    );
+                    if site.function == "/" {
+                        diagnostic = diagnostic
+                            .help("`/` divides floats; integers divide with `//` or `quot`");
+                    } else if *class == Class::FLOAT {
+                        diagnostic = diagnostic.help("convert it with `f64 …` or `f32 …`");
+                    }
+                    self.report(diagnostic);
+                    return;
+                }
+                if self.special_clash(clash, arg.span) {
+                    return;
+                }
+                if *index == 0 && matches!(&*site.function, "index" | "with") {
+                    // The array takes any element type: only its axes can be too few.
+                    return self.report_site(position, &SiteError::TooFewAxes(0));
+                }
+                self.argument_mismatch(&site, *index);
+            }
+            SiteError::TooFewAxes(index) => {
+                let arg = &site.args[*index];
+                let (found, wanted) = (self.show(&arg.ty), self.show(&site.params[*index]));
+                let fixed = if site.function == "with" { 2 } else { 1 };
+                let indices = site.args.len() - fixed;
+                let diagnostic = if matches!(&*site.function, "index" | "with") && *index == 0 {
+                    Diagnostic::error(
+                        "E0307",
+                        format!(
+                            "{} here, but the value is {found}",
+                            count(indices, "index", "indices")
+                        ),
+                        site.span,
+                        "too many indices",
+                    )
+                    .label(arg.span, format!("this is {found}"))
+                } else {
+                    Diagnostic::error(
+                        "E0307",
+                        format!("{name} needs {wanted} here, but this is {found}"),
+                        arg.span,
+                        format!("this is {found}"),
+                    )
+                };
+                self.report(diagnostic);
+            }
+            SiteError::UnequalAxes(first, second) => self.unequal_axes(&site, *first, *second),
+            SiteError::Result(clash) => {
+                if self.special_clash(clash, site.span) {
+                    return;
+                }
+                let own = Type::arrays(site.depth.unwrap_or(0), site.returns.clone());
+                let (found, wanted) = (self.show(&own), self.show(&site.result));
+                let diagnostic = Diagnostic::error(
+                    "E0301",
+                    format!("{name} yields {found} here, but {wanted} is needed"),
+                    site.span,
+                    format!("this is {found}"),
+                );
+                let diagnostic = self.with_fix(diagnostic, &own, &site.result);
+                self.report(diagnostic);
+            }
+            SiteError::PartialMapped(index) => {
+                let arg = &site.args[*index];
+                let found = self.show(&arg.ty);
+                self.report(
+                    Diagnostic::error(
+                        "E0316",
+                        format!("{name} is not applied to all its arguments, so it is not mapped"),
+                        arg.span,
+                        format!("this is {found}"),
+                    )
+                    .help("give it all arguments, or write a lambda"),
+                );
+            }
+        }
+    }
+
+    /// An argument whose type differs from what the function, or an earlier argument, needs.
+    fn argument_mismatch(&mut self, site: &Site, index: usize) {
+        let arg = &site.args[index];
+        let depth = if arg.mapped == Some(true) { site.depth.unwrap_or(0) } else { 0 };
+        let wanted = &site.params[index];
+        let found_type = self.table.strip(&arg.ty, depth);
+        let (found, wanted_text) = (self.show(&arg.ty), self.show(wanted));
+        let name = quoted(&site.function);
+        // The argument that fixed the type, if an earlier one has the same element type.
+        let (_, wanted_head) = self.table.peel(wanted);
+        let partner = site.args.iter().enumerate().find(|(other, arg)| {
+            *other != index
+                && arg.mapped.is_some()
+                && self.table.resolve(&self.table.peel(&arg.ty).1)
+                    == self.table.resolve(&wanted_head)
+        });
+        let mut diagnostic = Diagnostic::error(
+            "E0302",
+            match partner {
+                Some(_) => format!("the arguments of {name} have different types"),
+                None => format!("{name} needs {wanted_text}, but this is {found}"),
+            },
+            arg.span,
+            format!("this is {found}"),
+        );
+        diagnostic = match partner {
+            Some((_, other)) => {
+                let text = self.show(&other.ty);
+                diagnostic.label(other.span, format!("this is {text}"))
+            }
+            None if site.function_span != site.span => {
+                diagnostic.label(site.function_span, format!("needs {wanted_text}"))
+            }
+            None => diagnostic,
+        };
+        let diagnostic = self.with_fix(diagnostic, &found_type, wanted);
+        self.report(diagnostic);
+    }
+
+    /// `m + v`: two arguments with different numbers of extra axes.
+    fn unequal_axes(&mut self, site: &Site, first: usize, second: usize) {
+        let name = quoted(&site.function);
+        let texts: Vec<String> = site.args.iter().map(|arg| self.show(&arg.ty)).collect();
+        let mut diagnostic = Diagnostic::error(
+            "E0305",
+            format!("the arguments of {name} have different numbers of extra axes"),
+            site.args[second].span,
+            format!("this is {}", texts[second]),
+        );
+        if first != second {
+            diagnostic =
+                diagnostic.label(site.args[first].span, format!("this is {}", texts[first]));
+        }
+        let ranks: Vec<usize> = site.args.iter().map(|arg| self.table.peel(&arg.ty).0).collect();
+        let operator = !site.function.chars().next().is_some_and(char::is_alphabetic);
+        diagnostic = match (&ranks[..], operator) {
+            ([2, 1], true) => diagnostic
+                .help(format!("map over the rows: `{{ r {} v : r in m }}`", site.function)),
+            ([1, 2], true) => diagnostic
+                .help(format!("map over the rows: `{{ v {} r : r in m }}`", site.function)),
+            _ => diagnostic.help("map over the outer axis yourself: `{ … : row in rows }`"),
+        };
+        self.report(diagnostic.note("arguments are mapped together over the same extra axes"));
+    }
+
+    pub(in crate::check) fn not_a_function(
+        &mut self,
+        name: &str,
+        function: &Expr,
+        ty: &Type,
+        span: Span,
+    ) {
+        let found = self.show(ty);
+        let mut diagnostic = Diagnostic::error(
+            "E0304",
+            format!("{} is no function", quoted(name)),
+            function.span,
+            format!("this is {found}"),
+        )
+        .label(span, "and it is applied here");
+        diagnostic.labels.truncate(if span == function.span { 1 } else { 2 });
+        if self.table.peel(ty).0 > 0 {
+            diagnostic = diagnostic.help("an element is `xs[i]`, without a space before `[`");
+        }
+        self.report(diagnostic);
+    }
+
+    pub(in crate::check) fn too_many_arguments(
+        &mut self,
+        name: &str,
+        function: &Expr,
+        takes: usize,
+        extra: &[&ast::Expr],
+        span: Span,
+    ) {
+        let ty = self.show(&function.ty);
+        let first = extra.first().map_or(span, |arg| arg.span);
+        self.report(
+            Diagnostic::error(
+                "E0304",
+                format!(
+                    "{} takes {}, but is given {}",
+                    quoted(name),
+                    count(takes, "argument", "arguments"),
+                    takes + extra.len()
+                ),
+                first,
+                "one too many",
+            )
+            .label(function.span, format!("this is {ty}"))
+            .help("an argument that is an application stands in parentheses: `f (g x)`"),
+        );
+    }
+
+    pub(in crate::check) fn too_many_params(&mut self, span: Span, wanted: &Type) {
+        let text = self.show(wanted);
+        self.report(Diagnostic::error(
+            "E0304",
+            "this lambda takes more arguments than its place gives",
+            span,
+            format!("after its first arguments it should yield {text}"),
+        ));
+    }
+}
+
+fn quoted(name: &str) -> String {
+    match name {
+        "this function" => name.to_owned(),
+        "index" => "an index".to_owned(),
+        "with" => "`with`".to_owned(),
+        _ => format!("`{name}`"),
+    }
+}
