@@ -40,6 +40,9 @@ use crate::diagnostic::Diagnostic;
 /// The most tokens that a source may have; an array literal of many plain numbers counts as one.
 pub const MAX_TOKENS: usize = 4_000_000;
 
+/// The most diagnostics that one parse reports; the last one says how many there are more.
+pub const MAX_REPORTS: usize = 100;
+
 /// What a source contains.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parsed {
@@ -98,7 +101,20 @@ fn read(
     let items =
         with_stack_for(depth, || parse_items(source, text, &lexemes, &stream, &mut diagnostics));
     diagnostics.sort_by_key(|diagnostic| diagnostic.span().start);
+    shorten(&mut diagnostics, lexemes.more);
     (Parsed { items, diagnostics }, stream.open)
+}
+
+/// Keeps the first [`MAX_REPORTS`] diagnostics and says how many there were; `more` were dropped
+/// before.
+fn shorten(diagnostics: &mut Vec<Diagnostic>, more: usize) {
+    let more = more + diagnostics.len().saturating_sub(MAX_REPORTS);
+    diagnostics.truncate(MAX_REPORTS);
+    if more > 0
+        && let Some(last) = diagnostics.last_mut()
+    {
+        last.notes.push(format!("{more} more errors are not shown"));
+    }
 }
 
 /// Runs `action` on a stack on which a tree of that depth can be dropped. (The recursion of the

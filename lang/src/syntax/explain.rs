@@ -129,14 +129,14 @@ impl Context<'_, '_> {
         self.expects(Kind::Backslash) && self.expects(Kind::Number)
     }
 
-    /// Whether an argument may begin here: an operand has just ended.
+    /// Whether an operand has just ended: an operator may follow.
     fn is_after_operand(&self) -> bool {
-        self.expects(Kind::Number) && !self.expects(Kind::Backslash)
+        self.failure.expected.includes(BINARY) && !self.expects(Kind::Backslash)
     }
 
     /// `=` where nothing is bound.
     fn equals(&self) -> Option<Diagnostic> {
-        if self.found != Kind::Equals || self.expects(Kind::Equals) {
+        if self.found != Kind::Equals || self.expects(Kind::Equals) || !self.is_after_operand() {
             return None;
         }
         if let Some(misaligned) = self.misaligned_binding() {

@@ -12,11 +12,11 @@ mod types;
 use chumsky::extra;
 use chumsky::input::{InputRef, MapExtra};
 use chumsky::inspector::SimpleState;
-use chumsky::prelude::{Boxed, IterParser, Parser, custom, via_parser};
+use chumsky::prelude::{Boxed, IterParser, Parser, choice, custom, via_parser};
 use weft_ir::Span;
 
 use super::failure::Failure;
-use super::kind::{CLOSERS, Kind, KindSet, NAMES, OPENERS};
+use super::kind::{CLOSERS, Kind, KindSet, LITERALS, NAMES, OPENERS};
 use super::layout::Form;
 use super::reading::Reading;
 use crate::ast::{Def, Expr, ExprKind, Ident, ItemKind, Pattern, PatternKind, TypeExpr};
@@ -214,9 +214,38 @@ impl Stops {
 }
 
 /// An expression that must reach one of the stops. If it does not, the failure is reported, the
-/// tokens up to a stop are skipped, and an error stands for them.
+/// tokens up to a stop are skipped, and an error stands for all of it.
 fn element<'a>(expr: Parse<'a, Expr>, stops: Stops) -> Parse<'a, Expr> {
-    expr.then_ignore(before(stops)).recover_with(via_parser(skip(stops))).boxed()
+    // In two steps: what was reported inside the expression stays so if only the rest is wrong.
+    let rest = before(stops).map(|()| None).recover_with(via_parser(skip(stops).map(Some)));
+    let whole =
+        expr.recover_with(via_parser(skip(stops))).then(rest).map(|(expr, rest)| match rest {
+            None => expr,
+            Some(rest) => Expr { kind: ExprKind::Error, span: expr.span.to(rest.span) },
+        });
+    choice((lone(stops), whole)).boxed()
+}
+
+/// A name or literal directly before a stop. Large literals consist of little else, and this is
+/// ten times faster than the way through all the levels of an expression.
+fn lone<'a>(stops: Stops) -> impl Parser<'a, Tokens<'a>, Expr, Extra<'a>> + Copy + 'a {
+    custom(move |input: &mut InputRef<'a, '_, Tokens<'a>, Extra<'a>>| {
+        let token = *input.cursor().inner();
+        let reading = &mut input.state().0;
+        let is_lone = match reading.kinds[token..] {
+            [kind, next, ..] => LITERALS.contains(kind) && stops.kinds.contains(next),
+            _ => false,
+        };
+        if !is_lone {
+            return Err(Failure::expected(token, KindSet::EMPTY));
+        }
+        let (expr, finding) = reading.literal(token);
+        input.skip();
+        if let Some(finding) = finding {
+            input.emit(Failure::finding(finding));
+        }
+        Ok(expr)
+    })
 }
 
 /// Succeeds before a stop, and takes nothing.

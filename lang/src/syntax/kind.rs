@@ -345,6 +345,17 @@ pub(super) const BINARY: KindSet = KindSet::of(&[
 /// The tokens that are names outside types.
 pub(super) const NAMES: KindSet = KindSet::of(&[Kind::Name, Kind::TypeWord]);
 
+/// The tokens that are expressions by themselves.
+pub(super) const LITERALS: KindSet = NAMES.and(KindSet::of(&[
+    Kind::Number,
+    Kind::Numbers,
+    Kind::Char,
+    Kind::Text,
+    Kind::True,
+    Kind::False,
+    Kind::Invalid,
+]));
+
 /// The keywords, without the literals.
 pub(super) const KEYWORDS: KindSet = KindSet::of(&[
     Kind::Def,

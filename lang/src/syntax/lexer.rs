@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use weft_ir::{SourceId, Span};
 
+use super::MAX_REPORTS;
 use super::kind::{CONTINUES, KEYWORDS, Kind};
 use super::literal::bulk;
 use crate::ast::Number;
@@ -54,8 +55,10 @@ pub(super) struct Lexemes {
     pub(super) numbers: Vec<(u32, Arc<[Number]>)>,
     /// The comments.
     pub(super) comments: Vec<Place>,
-    /// What is wrong.
+    /// What is wrong: the first [`MAX_REPORTS`] findings.
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// How many findings more there are.
+    pub(super) more: usize,
 }
 
 /// How a text is read.
@@ -197,7 +200,15 @@ impl<'a> Lexer<'a> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        self.lexemes.diagnostics.push(diagnostic);
+        if self.has_reported_enough() {
+            self.lexemes.more += 1;
+        } else {
+            self.lexemes.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn has_reported_enough(&self) -> bool {
+        self.lexemes.diagnostics.len() >= MAX_REPORTS
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
@@ -281,6 +292,10 @@ impl<'a> Lexer<'a> {
         }
         let has_newline = bytes[..length].contains(&b'\n');
         self.comment(length);
+        if depth > 0 {
+            // What the comment swallowed may have been anything.
+            return self.push(Kind::Invalid, self.at);
+        }
         if has_newline && self.is_line_start {
             // What follows on the comment's last line stands where it stands.
             self.indent = super::columns::column(self.text, self.at);

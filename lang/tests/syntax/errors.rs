@@ -11,9 +11,7 @@ fn check(input: &str, expect: &str) {
     let found: Vec<String> = parsed
         .diagnostics
         .iter()
-        .map(|found| {
-            format!("{} {} @ {}", found.code, found.message, &input[found.span().range()])
-        })
+        .map(|found| format!("{} {} @ {}", found.code, found.message, &input[found.span().range()]))
         .collect();
     assert_eq!(found.join("\n"), expect, "{input}\n{:#?}", parsed.diagnostics);
 }
@@ -62,7 +60,7 @@ fn what_was_expected() {
     remark("import foo", "expected a text");
     remark("type = 3", "expected a name");
     remark("loop x = 0 to 3", "expected `for` or `while`");
-    remark("{ x : x xs }", "expected `in`");
+    remark("{ x + 1 : x xs }", "expected `in`");
     remark("\\x = 1", "expected a pattern or `->`");
     remark("1 +", "expected an expression");
     remark("def f x", "expected a pattern, `=` or `:`");
@@ -98,7 +96,10 @@ fn texts_and_characters() {
     check("'ab'", "E0106 'ab' is more than one character @ 'ab'");
     check("\"a\\qb\"", "E0107 `\\q` is not an escape @ \\q");
     check("\"\\x4g\"", "E0107 `\\x4` is not an escape @ \\x4");
-    check("\"\\u{d800} \\u41\"", "E0107 `\\u{d800}` is not an escape @ \\u{d800}\nE0107 `\\u` is not an escape @ \\u");
+    check(
+        "\"\\u{d800} \\u41\"",
+        "E0107 `\\u{d800}` is not an escape @ \\u{d800}\nE0107 `\\u` is not an escape @ \\u",
+    );
     advice("{-1 : x in xs}", "{ -1");
     advice("'ab'", "\"ab\"");
     advice("a' b 'c", "double quotes");
@@ -242,10 +243,7 @@ fn several_errors_in_one_item() {
          E0101 unexpected `)` @ )\n\
          E0106 'é' is more than one byte @ 'é'",
     );
-    check(
-        "let a = 1 +; b = * 2 in (a +)",
-        "E0101 unexpected `;` @ ;\nE0101 unexpected `*` @ *",
-    );
+    check("let a = 1 +; b = * 2 in (a +)", "E0101 unexpected `;` @ ;\nE0101 unexpected `*` @ *");
     check(
         "let a = 1 +\n    b = * 2\nin a b =",
         "E0101 unexpected the next line @ \n\
@@ -262,10 +260,7 @@ fn several_errors_in_one_item() {
 
 #[test]
 fn several_items() {
-    check(
-        "x = 1 + * 2\ny = 3\nz = (4\n",
-        "E0101 unexpected `*` @ *\nE0102 `(` is not closed @ (",
-    );
+    check("x = 1 + * 2\ny = 3\nz = (4\n", "E0101 unexpected `*` @ *\nE0102 `(` is not closed @ (");
 }
 
 #[test]
@@ -287,7 +282,10 @@ fn what_is_kept_of_a_broken_item() {
 fn bytes_that_are_no_text() {
     assert_eq!(decode(SourceId(0), "é".as_bytes()), Ok("é"));
     let report = decode(SourceId(0), b"a\nb\xff").expect_err("not UTF-8");
-    assert_eq!((report.code, &*report.message), ("E0118", "the text is not UTF-8: byte 3, in line 2"));
+    assert_eq!(
+        (report.code, &*report.message),
+        ("E0118", "the text is not UTF-8: byte 3, in line 2")
+    );
 }
 
 #[test]

@@ -263,7 +263,10 @@ fn bulk_arrays() {
     check(&format!("[ -1, {},\n  7 ]", numbers(64)), "[#66 -1 … 7]");
     check(&format!("f [{}] x", numbers(64)), "(f [#64 0 … 63] x)");
     check(&format!("sum [{}][0]", numbers(64)), "(sum (at [#64 0 … 63] 0))");
-    check(&format!("x = [\n{}\n]\n1", format!("  {},\n", numbers(16)).repeat(4)), "(= x [#64 0 … 15])\n1");
+    check(
+        &format!("x = [\n{}\n]\n1", format!("  {},\n", numbers(16)).repeat(4)),
+        "(= x [#64 0 … 15])\n1",
+    );
     let plain: Vec<String> = (0..63).map(|n| n.to_string()).collect();
     check(&format!("[{}]", numbers(63)), &format!("[{}]", plain.join(" ")));
 }

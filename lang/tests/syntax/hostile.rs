@@ -45,7 +45,8 @@ fn brackets() {
 #[test]
 fn brackets_within_the_limit() {
     let deep = 950;
-    for (open, close) in [("(", ")"), ("[", "]"), ("(1, ", ")"), ("f (", ")"), ("{ x : x in ", "}")] {
+    for (open, close) in [("(", ")"), ("[", "]"), ("(1, ", ")"), ("f (", ")"), ("{ x : x in ", "}")]
+    {
         check(&(open.repeat(deep) + "x" + &close.repeat(deep)), "");
         check(&(open.repeat(deep) + "x"), "E0102+");
     }
@@ -107,7 +108,7 @@ fn large_sources() {
     check(&"x = 1 + 2\n".repeat(100_000), "");
     check(&"def f x y = x + y * 2\n".repeat(100_000), "");
     check(&"x = (1 +\n".repeat(100_000), "E0102");
-    check(&"@".repeat(1_000_000), "E0110");
+    check(&"@".repeat(300_000), "E0110");
     check(&"x,".repeat(5_000_000), "E0119");
     check(&"let a = 1; ".repeat(DEEP), "E0116");
     check(&("let ".to_string() + &"a = 1; ".repeat(DEEP) + "in a"), "");

@@ -79,7 +79,10 @@ fn let_blocks() {
     check("let x = if a\n    then b\n    else c\n in x", "(let [x = (if a b c)] x)");
     check("let x = 1\n    + 2\n in x", "(let [x = (+ 1 2)] x)");
     check("let x = 1\n\n    -- why\n    y = 2\n in x", "(let [x = 1; y = 2] x)");
-    check("let f x =\n      let y = x\n          z = y\n      in z\n    g = 1\nin f", "(let [(f x) (let [y = x; z = y] z); g = 1] f)");
+    check(
+        "let f x =\n      let y = x\n          z = y\n      in z\n    g = 1\nin f",
+        "(let [(f x) (let [y = x; z = y] z); g = 1] f)",
+    );
     check("let (a, b) = p\n    {x} = r\n    _ = 1\n in a", "(let [<a b> = p; {x=x} = r; _ = 1] a)");
     check("def f a =\n  let x = 1\n      y = 2\n  in x", "(def (f a) (let [x = 1; y = 2] x))");
     check("é = let x = 1\n        y = 2\n    in x", "(= é (let [x = 1; y = 2] x))");

@@ -22,19 +22,20 @@ fn every_code_has_a_page_that_is_true() {
         if WITHOUT_EXAMPLE.contains(&&*code) {
             continue;
         }
-        let wrong = fence(&page, "weft,error").unwrap_or_else(|| panic!("{code}: no wrong example"));
+        let wrong =
+            fence(&page, "weft,error").unwrap_or_else(|| panic!("{code}: no wrong example"));
         let right = fence(&page, "weft").unwrap_or_else(|| panic!("{code}: no right example"));
         let found = codes(&parse(SourceId(0), &wrong));
-        let kinds: Vec<&str> =
-            found.split(' ').map(|code| code.trim_end_matches('+')).collect();
+        let kinds: Vec<&str> = found.split(' ').map(|code| code.trim_end_matches('+')).collect();
         assert!(!kinds.is_empty() && kinds.iter().all(|kind| *kind == code), "{code}: {found}");
         assert_eq!(codes(&parse(SourceId(0), &right)), "", "{code}");
     }
 }
 
 fn page(code: &str) -> String {
-    let path: PathBuf =
-        [env!("CARGO_MANIFEST_DIR"), "..", "docs", "errors", &format!("{code}.md")].iter().collect();
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "docs", "errors", &format!("{code}.md")]
+        .iter()
+        .collect();
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{code}: {error}"))
 }
 

@@ -85,7 +85,11 @@ fn caret(cell: &str, before: &str) {
     let caret: String = lines[line].chars().take_while(|character| *character != '┬').collect();
     let source: String = lines[line - 1].chars().skip_while(|c| *c != '│').skip(2).collect();
     let margin = lines[line - 1].chars().count() - source.chars().count();
-    assert_eq!(caret.chars().count() - margin, unicode_width::UnicodeWidthStr::width(before), "{shown}");
+    assert_eq!(
+        caret.chars().count() - margin,
+        unicode_width::UnicodeWidthStr::width(before),
+        "{shown}"
+    );
     assert!(source.starts_with(before), "{shown}");
 }
 
@@ -181,6 +185,9 @@ fn spans_over_several_lines_and_beyond_the_text() {
         let span = Span::new(SourceId(0), start, end);
         let report = Diagnostic::error("E0300", "message", span, "remark");
         let shown = render(&[report.warning()], &cells, false, 80);
-        assert!(shown.starts_with("[E0300] Warning: message\n") && shown.contains("remark"), "{shown}");
+        assert!(
+            shown.starts_with("[E0300] Warning: message\n") && shown.contains("remark"),
+            "{shown}"
+        );
     }
 }

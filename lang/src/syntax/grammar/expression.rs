@@ -13,7 +13,7 @@ use crate::ast::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::syntax::failure::Failure;
-use crate::syntax::kind::{BINARY, Kind, KindSet, NAMES};
+use crate::syntax::kind::{BINARY, Kind, KindSet, LITERALS};
 use crate::syntax::operator::{Operand, apply_prefix, resolve};
 
 /// An expression.
@@ -143,15 +143,6 @@ fn axis<'a>(expr: Parse<'a, Expr>) -> Parse<'a, Axis> {
 
 /// Everything that is one token.
 fn literal<'a>() -> Parse<'a, Expr> {
-    const LITERALS: KindSet = NAMES.and(KindSet::of(&[
-        Kind::Number,
-        Kind::Numbers,
-        Kind::Char,
-        Kind::Text,
-        Kind::True,
-        Kind::False,
-        Kind::Invalid,
-    ]));
     one_of(LITERALS)
         .map_with(|_, here: &mut Here<'a, '_>| {
             let token = here.span().start;

@@ -12,7 +12,7 @@ impl Layout<'_> {
     /// A closing bracket stands at `place`.
     pub(super) fn close(&mut self, kind: Kind, place: Place, nest: &mut Nest) {
         let matching = nest.frames.iter().rposition(|frame| frame.kind.closer() == kind);
-        let innermost = nest.frames.iter().rev().find(|frame| is_bracket(frame));
+        let innermost = nest.frames.iter().rev().find(is_bracket);
         let Some(innermost) = innermost else {
             let spelling = kind.spelling().unwrap_or_default();
             self.diagnostics.push(
@@ -24,7 +24,7 @@ impl Layout<'_> {
                 )
                 .help("remove it, or open the bracket before"),
             );
-            return;
+            return self.push(Kind::Invalid, place);
         };
         let Some(matching) = matching else {
             let open = self.bracket_span(innermost);
@@ -60,14 +60,10 @@ impl Layout<'_> {
 
     /// The item ends: what is still open is reported, all of it once, and closed.
     pub(super) fn close_all(&mut self, nest: &mut Nest, is_last: bool) {
-        let open: Vec<Span> = nest
-            .frames
-            .iter()
-            .filter(|frame| is_bracket(frame))
-            .map(|f| self.bracket_span(f))
-            .collect();
+        let open: Vec<Span> =
+            nest.frames.iter().filter(is_bracket).map(|f| self.bracket_span(f)).collect();
         let end = self.end_of_last();
-        if let Some(frame) = nest.frames.iter().rev().find(|frame| is_bracket(frame)) {
+        if let Some(frame) = nest.frames.iter().rev().find(is_bracket) {
             let mut diagnostic = self.unclosed(frame);
             for &outer in open.iter().rev().skip(1).take(2) {
                 diagnostic = diagnostic.label(outer, "nor is this one");

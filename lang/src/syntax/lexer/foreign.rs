@@ -81,6 +81,11 @@ impl Lexer<'_> {
     /// Reports what stands here as no part of the language, and goes on behind it.
     pub(super) fn foreign(&mut self) {
         let rest = self.rest();
+        if self.has_reported_enough() {
+            self.lexemes.more += 1;
+            let end = self.at + rest.chars().next().map_or(1, char::len_utf8);
+            return self.push(Kind::Invalid, end);
+        }
         if let Some(entry) = FOREIGN.iter().find(|entry| rest.starts_with(entry.written)) {
             let end = self.at + entry.written.len();
             let diagnostic = Diagnostic::error(

@@ -56,17 +56,18 @@ impl Lexer<'_> {
     }
 
     /// A `-` subtracts after an operand, unless it has a space before it and none after; in `(-)`
-    /// it is the operator.
+    /// and `(x -)` it is the operator.
     fn minus(&self) -> Kind {
+        let is_last = self.peek(1) == Some(b')');
         match self.previous() {
             Some(before) if before.ends_operand() => {
-                if self.has_space_before() && !self.has_space_after(1) {
+                if self.has_space_before() && !self.has_space_after(1) && !is_last {
                     Kind::ArgumentMinus
                 } else {
                     Kind::Minus
                 }
             }
-            Some(Kind::OpenParen) if self.peek(1) == Some(b')') => Kind::Minus,
+            Some(Kind::OpenParen) if is_last => Kind::Minus,
             _ => Kind::PrefixMinus,
         }
     }

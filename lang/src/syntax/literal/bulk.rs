@@ -83,13 +83,8 @@ fn plain_length(bytes: &[u8]) -> usize {
 }
 
 fn number(text: &str) -> Option<Number> {
-    const SURELY_EXACT: usize = 18;
     if !text.starts_with(|first: char| first.is_ascii_digit()) {
         return None;
-    }
-    if text.len() <= SURELY_EXACT && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        let value = text.bytes().fold(0i64, |value, byte| value * 10 + i64::from(byte - b'0'));
-        return Some(Number::Int(value.into()));
     }
     match number::value(text) {
         Ok((number, None)) => Some(number),

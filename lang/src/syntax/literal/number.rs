@@ -51,6 +51,11 @@ pub(in crate::syntax) fn length(bytes: &[u8]) -> usize {
 
 /// The meaning of a number as written, with its type suffix.
 pub(in crate::syntax) fn value(text: &str) -> Result<(Number, Option<ScalarType>), Problem> {
+    const SURELY_EXACT: usize = 18;
+    if text.len() <= SURELY_EXACT && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let value = text.bytes().fold(0, |value: i64, byte| value * 10 + i64::from(byte - b'0'));
+        return Ok((Number::Int(value.into()), None));
+    }
     if let Some(constant) = constant(text) {
         return Ok((constant, None));
     }
