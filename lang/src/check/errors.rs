@@ -253,7 +253,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn not_an_array(&mut self, array: &Expr, what: &str, clash: &Clash) {
-        if self.special_clash(clash, array.span) {
+        if !matches!(clash, Clash::Class(..)) && self.special_clash(clash, array.span) {
             return;
         }
         let found = self.show(&array.ty);
