@@ -101,6 +101,8 @@ fn read(
     let items =
         with_stack_for(depth, || parse_items(source, text, &lexemes, &stream, &mut diagnostics));
     diagnostics.sort_by_key(|diagnostic| diagnostic.span().start);
+    // The lexer's report about a place comes first and says more than the grammar's.
+    diagnostics.dedup_by_key(|diagnostic| diagnostic.span().start);
     shorten(&mut diagnostics, lexemes.more);
     (Parsed { items, diagnostics }, stream.open)
 }

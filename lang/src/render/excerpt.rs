@@ -284,7 +284,7 @@ mod tests {
         let text = "aé\nb";
         for start in 0..8 {
             for end in 0..8 {
-                let excerpt = excerpt(text, &[start..end], 60);
+                let excerpt = excerpt(text, std::slice::from_ref(&(start..end)), 60);
                 assert!(!excerpt.text[excerpt.ranges[0].clone()].is_empty());
             }
         }

@@ -7,7 +7,7 @@ use weft_ir::Span;
 
 use self::wording::{describe, expectation};
 use super::failure::Failure;
-use super::kind::{BINARY, CLOSERS, KEYWORDS, Kind, KindSet};
+use super::kind::{BINARY, CLOSERS, KEYWORDS, Kind, KindSet, OPENERS};
 use super::layout::Form;
 use super::reading::Reading;
 use crate::diagnostic::Diagnostic;
@@ -297,6 +297,16 @@ impl Context<'_, '_> {
     fn unexpected(&self) -> Diagnostic {
         let found = describe(self.found, self.word());
         let expected = expectation(self.failure.expected, self.failure.end_expected);
+        if self.found == Kind::NewLine {
+            let message = "a binding of this `let` ends too early";
+            return Diagnostic::error(
+                "E0120",
+                message,
+                self.end_of_line(),
+                format!("expected {expected}"),
+            )
+            .help("the next line is aligned with the first binding, so it begins another one");
+        }
         let message = format!("unexpected {found}");
         let mut diagnostic =
             Diagnostic::error("E0101", message, self.span, format!("expected {expected}"));
@@ -321,7 +331,7 @@ impl Context<'_, '_> {
             Kind::CloseBracket if self.before() == Some(Kind::OpenIndex) => {
                 Some("an index needs a position, or `:` for all: `a[:]`")
             }
-            Kind::For | Kind::While if !self.expects(self.found) => Some(
+            Kind::For | Kind::While if !self.expects(self.found) && !self.is_in_brace() => Some(
                 "a loop is `loop x = 0 for i < n do x + i`; for each element, `{ e : x in xs }`",
             ),
             Kind::Wildcard if self.expects_expression() => {
@@ -336,11 +346,38 @@ impl Context<'_, '_> {
                 Some("a definition begins an item: put it on a line of its own, not indented")
             }
             Kind::Backslash => Some("a function is `\\x -> e`"),
-            _ if BINARY.contains(self.found) && self.expects(Kind::CloseParen) => {
-                Some("an operator as a function is `(+)`, with one operand `(+ 1)` or `(1 +)`")
+            Kind::Comma if self.expects(Kind::Semicolon) && self.expects(Kind::Bar) => {
+                Some("generators are separated by `;`, and a condition follows `|`")
+            }
+            Kind::Bar if self.is_after_operand() => {
+                Some("for each element that passes: `{ e : x in xs | c }`")
+            }
+            _ if self.is_in_brace() && !self.is_after_operand() => {
+                Some("braces hold a record `{x = 1}` or an apply-to-each `{ e : x in xs }`")
             }
             _ => None,
         }
+    }
+
+    /// Whether the innermost open bracket is a brace that was taken for a record's or a filter's.
+    fn is_in_brace(&self) -> bool {
+        let mut closed = 0;
+        for kind in self.reading.kinds[..self.at].iter().rev() {
+            if CLOSERS.contains(*kind) {
+                closed += 1;
+            } else if OPENERS.contains(*kind) && closed > 0 {
+                closed -= 1;
+            } else if OPENERS.contains(*kind) {
+                return matches!(kind, Kind::OpenBrace | Kind::OpenFilter);
+            }
+        }
+        false
+    }
+
+    /// The empty place behind the token before.
+    fn end_of_line(&self) -> Span {
+        let before = self.reading.span(self.at.saturating_sub(1), self.at);
+        Span { start: before.end, ..before }
     }
 
     /// The text of the token.

@@ -127,7 +127,7 @@ fn binding<'a>(
 }
 
 fn expression_item<'a>(body: Parse<'a, Expr>) -> Parse<'a, ItemKind> {
-    body.then(just(Kind::Semicolon).or_not())
+    body.then(just(Kind::Quiet).or_not())
         .then_ignore(end())
         .map(|(value, semicolon)| ItemKind::Expr { value, quiet: semicolon.is_some() })
         .boxed()
@@ -135,7 +135,7 @@ fn expression_item<'a>(body: Parse<'a, Expr>) -> Parse<'a, ItemKind> {
 
 /// Whatever the item, a trailing `;` is allowed and nothing else.
 fn finish<'a>(item: Parse<'a, ItemKind>) -> Parse<'a, ItemKind> {
-    item.then_ignore(just(Kind::Semicolon).or_not()).then_ignore(end()).boxed()
+    item.then_ignore(just(Kind::Quiet).or_not()).then_ignore(end()).boxed()
 }
 
 /// `: type`, if there is one.
@@ -205,7 +205,7 @@ struct Stops {
 
 impl Stops {
     /// The end of the item, or the `;` before it.
-    const END_OF_ITEM: Stops = Stops { kinds: KindSet::of(&[Kind::Semicolon]), end: true };
+    const END_OF_ITEM: Stops = Stops { kinds: KindSet::of(&[Kind::Quiet]), end: true };
 
     /// Before one of those tokens.
     const fn before(kinds: &[Kind]) -> Stops {

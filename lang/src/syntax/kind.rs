@@ -88,6 +88,8 @@ pub(super) enum Kind {
     Comma,
     /// `;`.
     Semicolon,
+    /// `;` at the end of an item.
+    Quiet,
     /// The start of an aligned line in a `let` block; it has no text.
     NewLine,
     /// `|>`.
@@ -218,7 +220,7 @@ impl Kind {
             Kind::Colon => ":",
             Kind::Bar => "|",
             Kind::Comma => ",",
-            Kind::Semicolon => ";",
+            Kind::Semicolon | Kind::Quiet => ";",
             Kind::PipeRight => "|>",
             Kind::PipeLeft => "<|",
             Kind::Or => "||",

@@ -145,6 +145,11 @@ impl Layout<'_> {
         if is_last {
             self.stream.open = self.open_context(&nest);
         }
+        if nest.top().kind == FrameKind::Item
+            && let Some(last @ Kind::Semicolon) = self.stream.kinds.last_mut()
+        {
+            *last = Kind::Quiet;
+        }
         self.close_all(&mut nest, is_last);
         let depth = nest.frames.pop().map_or(0, Frame::depth);
         if depth > MAX_DEPTH {

@@ -152,10 +152,22 @@ fn other_languages() {
     advice("x = 1 # one", "--");
     advice("f $ x", "<|");
     advice("x := 3", "x = e");
+    check("(a, b) => a", "E0110 `=>` is not part of the language @ =>");
+    advice("[i * 2 for i in xs]", "{ e : x in xs }");
+    advice("[x | x > 1]", "{ e : x in xs | c }");
+    advice("{x: 1, y: 2}", "{x = 1}");
+    advice("{ x * 2 for x in xs }", "{ e : x in xs }");
+    advice("{ x * 2 | x in xs }", "{ e : x in xs }");
+    advice("{ x in xs, x > 3 }", "`|`");
+    advice("if (a) { 1 } else { 2 }", "braces hold");
+    advice("a with [0] = 1", "(a with [i] = v)");
+    check("loop i = 0; i < 10 do i", "E0101 unexpected `;` @ ;");
 }
 
 #[test]
 fn definitions_of_other_languages() {
+    check("y = x where x = 1", "E0115 `=` binds a name and does not compare @ =");
+    check("f x where x = 1", "E0122 there is no `where` @ f x where x");
     check("f x = 3", "E0122 a function is defined by `def` @ f x");
     check("f(x, y) = x", "E0122 a function is defined by `def` @ f(x, y)");
     check("a[0] = 5", "E0122 arrays do not change @ a[0]");
@@ -246,7 +258,7 @@ fn several_errors_in_one_item() {
     check("let a = 1 +; b = * 2 in (a +)", "E0101 unexpected `;` @ ;\nE0101 unexpected `*` @ *");
     check(
         "let a = 1 +\n    b = * 2\nin a b =",
-        "E0101 unexpected the next line @ \n\
+        "E0120 a binding of this `let` ends too early @ \n\
          E0101 unexpected `*` @ *\n\
          E0115 `=` binds a name and does not compare @ =",
     );

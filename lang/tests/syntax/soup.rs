@@ -64,7 +64,7 @@ fn check(text: &str) {
 #[test]
 fn bytes() {
     let mut random = Random(1);
-    for _ in 0..3_000 {
+    for _ in 0..1_500 {
         let length = random.below(40);
         let bytes: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
         check(&String::from_utf8_lossy(&bytes));
@@ -173,7 +173,7 @@ const PIECES: &[&str] = &[
 fn pieces() {
     on_a_large_stack(|| {
         let mut random = Random(2);
-        for _ in 0..6_000 {
+        for _ in 0..2_500 {
             let length = 1 + random.below(25);
             let text: String = (0..length).map(|_| PIECES[random.below(PIECES.len())]).collect();
             check(&text);
@@ -197,7 +197,7 @@ xs = [1, 2.5, 3u8] |> map (+ 1) |> (.x) -- done
         check(PROGRAM);
         let mut random = Random(3);
         let ends: Vec<usize> = PROGRAM.char_indices().map(|(at, _)| at).collect();
-        for _ in 0..3_000 {
+        for _ in 0..1_000 {
             let from = ends[random.below(ends.len())];
             let to = ends[random.below(ends.len())].clamp(from, from + 8);
             let piece = PIECES[random.below(PIECES.len())];

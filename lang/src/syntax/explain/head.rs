@@ -18,6 +18,13 @@ impl Context<'_, '_> {
         let report = |message: &str, remark: &str, help: String| {
             Some(Diagnostic::error("E0122", message, head, remark).help(help))
         };
+        if written.split_whitespace().any(|word| word == "where") {
+            return report(
+                "there is no `where`",
+                "this looks like a local definition",
+                "local names come first: `let x = … in …`".into(),
+            );
+        }
         match self.found {
             Kind::OpenIndex => report(
                 "arrays do not change",

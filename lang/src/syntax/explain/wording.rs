@@ -67,11 +67,11 @@ pub(super) fn expectation(expected: KindSet, end_expected: bool) -> String {
         .filter_map(Kind::spelling_or_class)
         .collect();
     words.extend(structure);
-    if end_expected && words.is_empty() {
-        words.push(if is_after_operand { "an operator".into() } else { "nothing more".into() });
-        if is_after_operand {
-            words.push("the end of the item".into());
-        }
+    if words.is_empty() && is_after_operand {
+        words.push("an operator".into());
+    }
+    if end_expected {
+        words.push("the end of the item".into());
     }
     const MOST: usize = 3;
     words.truncate(MOST);

@@ -183,10 +183,11 @@ fn let_in<'a>(
         .then_ignore(just(Kind::Equals))
         .then(element(expr.clone(), ENDS))
         .map_with(|((head, ty), value), here: &mut Here<'a, '_>| {
-            let_binding(head, ty, value).unwrap_or_else(|(finding, instead)| {
+            let (binding, finding) = let_binding(head, ty, value);
+            if let Some(finding) = finding {
                 here.emit(Failure::finding(finding));
-                instead
-            })
+            }
+            binding
         })
         .boxed();
     just(Kind::Let)
@@ -206,28 +207,25 @@ fn let_in<'a>(
         .boxed()
 }
 
-/// A binding whose head is one pattern, or a name and parameters.
+/// A binding whose head is one pattern, or a name and parameters; and what is wrong with it.
 fn let_binding(
     mut head: Vec<Pattern>,
     ty: Option<TypeExpr>,
     value: Expr,
-) -> Result<LetBinding, (Diagnostic, LetBinding)> {
+) -> (LetBinding, Option<Diagnostic>) {
     let params = head.split_off(1);
     let Some(first) = head.pop() else {
-        let span = value.span;
-        let nothing = Pattern { kind: PatternKind::Wildcard, span };
-        return Ok(LetBinding::Value(nothing, value));
+        let nothing = Pattern { kind: PatternKind::Wildcard, span: value.span };
+        return (LetBinding::Value(nothing, value), None);
     };
     if params.is_empty() {
-        return Ok(LetBinding::Value(typed(first, ty), value));
+        return (LetBinding::Value(typed(first, ty), value), None);
     }
     match first.kind {
-        PatternKind::Name(name) => Ok(LetBinding::Function(Def {
-            name: Ident { name, span: first.span },
-            params,
-            result: ty,
-            body: value,
-        })),
+        PatternKind::Name(name) => {
+            let name = Ident { name, span: first.span };
+            (LetBinding::Function(Def { name, params, result: ty, body: value }), None)
+        }
         kind => {
             let finding = Diagnostic::error(
                 "E0121",
@@ -237,7 +235,7 @@ fn let_binding(
             )
             .help("several values at once are a tuple: `let (a, b) = … in …`");
             let pattern = Pattern { kind, span: first.span };
-            Err((finding, LetBinding::Value(pattern, value)))
+            (LetBinding::Value(pattern, value), Some(finding))
         }
     }
 }
