@@ -129,6 +129,9 @@ impl Table {
         let b = self.shallow(b);
         match (&a, &b) {
             (Type::Var(x), Type::Var(y)) if x == y => Ok(()),
+            // The younger becomes a link to the older, so that the elements of a long array all
+            // link to one variable and not each to the next.
+            (Type::Var(x), Type::Var(y)) if x < y && self.are_alike(*x, *y) => self.bind(*y, &a),
             (Type::Var(x), _) if self.state(*x).is_some() => self.bind(*x, &b),
             (_, Type::Var(y)) if self.state(*y).is_some() => self.bind(*y, &a),
             (Type::Scalar(x), Type::Scalar(y)) if x == y => Ok(()),
@@ -151,6 +154,14 @@ impl Table {
                 self.unify(r, s)
             }
             _ => Err(Clash::Different),
+        }
+    }
+
+    /// Whether two variables are open, and differ in class and level at most.
+    fn are_alike(&self, x: TypeVar, y: TypeVar) -> bool {
+        match (self.state(x), self.state(y)) {
+            (Some(x), Some(y)) => x.deferred == y.deferred,
+            _ => false,
         }
     }
 
