@@ -177,7 +177,7 @@ impl Machine<'_> {
     }
 
     /// Makes a function ready for calls with `count` arguments each. `span` is the expression that
-    /// calls it.
+    /// calls it; the errors of a builtin are where its name stands.
     fn prepare(&mut self, function: &Val, count: usize, span: Span) -> Outcome<Callee> {
         let function = match function {
             Val::Function(function) => function,
@@ -200,11 +200,11 @@ impl Machine<'_> {
                 Function::Code { code, captured } if code.arity() == args.len() + count => {
                     Callee::Frame(self.set_up(code, captured, args.clone(), span))
                 }
+                Function::Builtin(code) => Callee::General(Rc::clone(function), code.span),
                 _ => Callee::General(Rc::clone(function), span),
             },
-            Function::Code { .. } | Function::Builtin(_) => {
-                Callee::General(Rc::clone(function), span)
-            }
+            Function::Builtin(code) => Callee::General(Rc::clone(function), code.span),
+            Function::Code { .. } => Callee::General(Rc::clone(function), span),
         })
     }
 

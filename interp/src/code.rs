@@ -48,7 +48,7 @@ pub(crate) struct BuiltinCode {
     pub(crate) params: Vec<Option<Type>>,
     /// The type of its result, if that is one of values.
     pub(crate) result: Option<Type>,
-    /// Where its name stands.
+    /// Where its errors are: its name, or the application over outer axes.
     pub(crate) span: Span,
 }
 

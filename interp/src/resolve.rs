@@ -254,7 +254,13 @@ impl Resolver<'_> {
             ExprKind::Apply { function, args, depth } => {
                 let ty = crate::value::under(&value_type(&expr.ty), *depth).clone();
                 let name = self.function_name(function);
-                let function = self.node(function);
+                let function = match &function.kind {
+                    ExprKind::Builtin(builtin, _) => {
+                        let code = builtin_code(*builtin, function, span);
+                        Node::Constant(Val::Function(Rc::new(Function::Builtin(code))))
+                    }
+                    _ => self.node(function),
+                };
                 let args = args.iter().map(|arg| (self.node(&arg.expr), arg.mapped)).collect();
                 Node::Mapped(Box::new(Mapped { function, args, depth: *depth, ty, name, span }))
             }
@@ -352,7 +358,7 @@ impl Resolver<'_> {
         args: &[Arg],
         span: Span,
     ) -> Node {
-        let code = builtin_code(builtin, function);
+        let code = builtin_code(builtin, function, span);
         let mut args = self.args(args);
         let mut next = || args.remove(0);
         match (builtin, code.operator) {
@@ -385,7 +391,9 @@ impl Resolver<'_> {
             Builtin::Clamp => Val::Boundary(Rc::new(Boundary::Clamp)),
             Builtin::Mirror => Val::Boundary(Rc::new(Boundary::Mirror)),
             Builtin::Wrap => Val::Boundary(Rc::new(Boundary::Wrap)),
-            builtin => Val::Function(Rc::new(Function::Builtin(builtin_code(builtin, expr)))),
+            builtin => {
+                Val::Function(Rc::new(Function::Builtin(builtin_code(builtin, expr, expr.span))))
+            }
         }
     }
 
@@ -491,8 +499,9 @@ impl Resolver<'_> {
     }
 }
 
-/// A builtin at the types that its expression has.
-fn builtin_code(builtin: Builtin, expr: &Expr) -> Rc<BuiltinCode> {
+/// A builtin at the types that its expression has; `span` is where its errors are, unless it is
+/// applied elsewhere.
+fn builtin_code(builtin: Builtin, expr: &Expr, span: Span) -> Rc<BuiltinCode> {
     let mut params = Vec::new();
     let mut result = &expr.ty;
     for _ in 0..builtins::arity(builtin) {
@@ -511,7 +520,7 @@ fn builtin_code(builtin: Builtin, expr: &Expr) -> Rc<BuiltinCode> {
         operator,
         params: params.iter().map(Type::to_value_type).collect(),
         result: result.to_value_type(),
-        span: expr.span,
+        span,
     })
 }
 

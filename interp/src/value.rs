@@ -156,3 +156,7 @@ pub(crate) fn under(ty: &Type, depth: usize) -> &Type {
 pub(crate) fn arrays(depth: usize, ty: &Type) -> Type {
     (0..depth).fold(ty.clone(), |ty, _| Type::array(ty))
 }
+
+// Evaluation passes values around more than anything else.
+const _: () = assert!(size_of::<Val>() == 16);
+const _: () = assert!(size_of::<Result<Val, crate::machine::Unwind>>() == 16);

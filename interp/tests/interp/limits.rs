@@ -1,0 +1,93 @@
+//! Memory, recursion, interrupts.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use weft_interp::Limits;
+use weft_ir::{Exhausted, Failure};
+
+use crate::source::{LIMITS, check, exhausted, run_with};
+
+#[track_caller]
+fn check_memory(text: &str) {
+    match exhausted(text, &LIMITS) {
+        Exhausted::Memory { wanted, limit, .. } => {
+            assert!(limit == LIMITS.memory && wanted > 0, "{text}: {wanted} of {limit}");
+        }
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+#[test]
+fn memory_is_asked_for_before_it_is_taken() {
+    check_memory("iota (10 ** 12)");
+    check_memory("length (iota (10 ** 12))");
+    check_memory("replicate (10 ** 12) 1u8");
+    check_memory("replicate (10 ** 6) (iota 1000)");
+    check_memory("generate (10 ** 6, 10 ** 6) (\\(i, j) -> i)");
+    check_memory("fill (10 ** 6, 10 ** 6) 0");
+    check_memory("outer (+) (iota 100000) (iota 100000)");
+    check_memory("matmul (fill (100000, 1) 1) (fill (1, 100000) 1)");
+    check_memory("histogram (10 ** 12) [0]");
+    check_memory("identity 1000000");
+    check_memory("random 1 (10 ** 12)");
+    check_memory("linspace 0.0 1.0 (10 ** 12)");
+    check_memory("0..(10 ** 12)");
+    check_memory("loop a = [1] for i < 100 do a ++ a");
+    check_memory("{ iota 1000000 : i in iota 1000000 }");
+    check_memory("{ { { i + j + k : k in iota 1000 } : j in iota 1000 } : i in iota 1000 }");
+    check_memory("windows 100000 (iota 200000)");
+}
+
+#[test]
+fn calls_nest_only_so_deep() {
+    let text = "def f n = 1 + f (n + 1)\nf 0";
+    match exhausted(text, &LIMITS) {
+        Exhausted::Recursion { depth, span } => {
+            assert_eq!(depth, LIMITS.recursion + 1);
+            assert_eq!(&text[span.range()], "f (n + 1)");
+        }
+        other => panic!("{other:?}"),
+    }
+    // The host's stack is a limit too.
+    let limits = Limits { recursion: u64::MAX, ..LIMITS };
+    assert!(matches!(exhausted(text, &limits), Exhausted::Recursion { .. }));
+    let text = "def f n = { 1 + sum (f (n + i)) : i in [1] }\nf 0";
+    assert!(matches!(exhausted(text, &LIMITS), Exhausted::Recursion { .. }));
+}
+
+#[test]
+fn deep_expressions_are_evaluated() {
+    let sum = vec!["1"; 20_000].join(" + ");
+    check(&sum, "20000");
+    let lets: String = (0..200).map(|i| format!("let x{} = x{i} + 1 in ", i + 1)).collect();
+    check(&format!("let x0 = 0 in {lets} x200"), "200");
+}
+
+#[test]
+fn an_interrupt_is_seen_soon() {
+    for text in [
+        "loop x = 0 while true do x + 1",
+        "def f n = if n < 0 then 0 else f (n + 1)\nf 0",
+        "def g n = if n == 0 then 0 else g (n - 1) + g (n - 1)\ng 60",
+        "length { x * x : x in iota 30000000 }",
+        "sum (sort (randomInt 1 0 1000000 20000000))",
+        "sum (iota 30000000 * 2 + 1) + (loop x = 0 while true do x)",
+        "iterate (10 ** 15) (\\x -> x + 1) 0",
+        "fold (\\a b -> a + b) 0 (iota 30000000)",
+        "indexWhere (\\x -> x < 0) (iota 30000000)",
+        "loop a = iota 1000000 while true do reverse a",
+    ] {
+        let cancel = AtomicBool::new(false);
+        let limits = Limits { memory: 1 << 32, ..LIMITS };
+        let (result, waited) = std::thread::scope(|scope| {
+            let run = scope.spawn(|| run_with(text, &limits, &cancel));
+            std::thread::sleep(Duration::from_millis(30));
+            cancel.store(true, Ordering::Relaxed);
+            let start = Instant::now();
+            (run.join().expect("no panic"), start.elapsed())
+        });
+        assert_eq!(result.err(), Some(Failure::Exhausted(Exhausted::Interrupted)), "{text}");
+        assert!(waited < Duration::from_secs(5), "{text}: seen after {waited:?}");
+    }
+}
