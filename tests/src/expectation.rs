@@ -91,7 +91,7 @@ fn unexpected_end(case: &Case, code: Option<&str>, answer: &Answer) -> Option<St
             let Some(code) = code else {
                 return Some(format!("`weft,{}` is for the page of a code", stage.name()));
             };
-            let right = found == code && stage_of(found) == stage;
+            let right = found == code && is_of_stage(found, stage);
             (!right).then(|| format!("expected {code} as {}\n{}", article(stage), indent(report)))
         }
         (Answer::Done { .. }, Some(stage)) => {
@@ -110,9 +110,14 @@ fn article(stage: Stage) -> &'static str {
     if stage == Stage::Error { "an error" } else { "a trap" }
 }
 
-/// Errors have codes below E0600.
-fn stage_of(code: &str) -> Stage {
-    if code < "E0600" { Stage::Error } else { Stage::Trap }
+/// Errors have codes below E0600, traps the others. Files and commands (E04xx, E05xx) fail before
+/// the program runs, or while it does.
+fn is_of_stage(code: &str, stage: Stage) -> bool {
+    match stage {
+        Stage::Error => code < "E0600",
+        Stage::Trap => code >= "E0400",
+        Stage::Value | Stage::Type | Stage::Output => false,
+    }
 }
 
 fn compare_value(expectation: &Expectation, answer: &Answer) -> Option<Mismatch> {
@@ -140,7 +145,7 @@ fn compare_failure(expectation: &Expectation, answer: &Answer) -> Option<Mismatc
         Answer::Done { .. } => return Some(instead(expectation, "the cell runs")),
         Answer::Interrupted | Answer::Bug(_) => return None,
     };
-    if stage_of(code) != expectation.stage {
+    if !is_of_stage(code, expectation.stage) {
         return Some(instead(expectation, report));
     }
     let (expected, texts) = code_and_texts(&expectation.body);

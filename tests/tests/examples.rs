@@ -1,0 +1,83 @@
+//! Every program in `examples/` runs with the `weft` command, and its own checks hold.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+use weft_tests::{pages, repository};
+
+/// How long an example may take in a build without optimisation.
+const LIMIT: Duration = Duration::from_secs(180);
+
+#[test]
+fn every_example_runs() {
+    let weft = weft_command();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    prepare(folder.path());
+    let examples = pages::files(&repository().join("examples"), "weft").expect("the examples");
+    assert!(!examples.is_empty(), "there are no examples");
+    let failures: Vec<String> =
+        examples.iter().filter_map(|example| run(&weft, folder.path(), example).err()).collect();
+    assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// A folder that looks like the repository to the examples, but into which they may write.
+fn prepare(folder: &Path) {
+    let own = folder.join("examples");
+    fs::create_dir_all(own.join("out")).expect("a folder for outputs");
+    let copied = pages::files(&repository().join("examples"), "weft").expect("the examples");
+    let data = fs::read_dir(repository().join("examples/data")).expect("the examples' data");
+    let data = data.filter_map(|entry| Some(entry.ok()?.path()));
+    fs::create_dir_all(own.join("data")).expect("a folder for data");
+    for path in copied.into_iter().chain(data) {
+        let relative = path.strip_prefix(repository()).expect("a path in the repository");
+        fs::copy(&path, folder.join(relative)).expect("a copy of a file");
+    }
+}
+
+/// The command, built as the tests are.
+fn weft_command() -> PathBuf {
+    let test = std::env::current_exe().expect("the path of this test");
+    let profile = test.parent().and_then(Path::parent).expect("target/profile/deps/test");
+    let weft = profile.join(format!("weft{}", std::env::consts::EXE_SUFFIX));
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--package", "weft-repl"]).current_dir(repository());
+    build.arg("--target-dir").arg(profile.parent().expect("the target folder"));
+    if profile.ends_with("release") {
+        build.arg("--release");
+    }
+    assert!(build.status().expect("cargo runs").success(), "`weft` does not build");
+    weft
+}
+
+fn run(weft: &Path, folder: &Path, example: &Path) -> Result<(), String> {
+    let example = example.strip_prefix(repository()).expect("a path in the repository");
+    let log = folder.join("log");
+    let output = fs::File::create(&log).expect("a file for the output");
+    let mut child = Command::new(weft)
+        .arg(example)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stderr(output.try_clone().expect("the file for the output"))
+        .stdout(output)
+        .spawn()
+        .expect("`weft` starts");
+    let started = Instant::now();
+    let status = loop {
+        match child.try_wait().expect("`weft` can be waited for") {
+            Some(status) => break status,
+            None if started.elapsed() > LIMIT => {
+                child.kill().expect("`weft` can be stopped");
+                child.wait().expect("`weft` has ended");
+                return Err(format!("{}: takes too long", example.display()));
+            }
+            None => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    if status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&fs::read(&log).expect("the output")).into_owned();
+    Err(format!("{}: {status}\n{text}", example.display()))
+}
