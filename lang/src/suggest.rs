@@ -22,6 +22,10 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter(|candidate| *candidate != name)
         .filter_map(|candidate| {
             let letters: Vec<char> = candidate.chars().collect();
+            // So a name of a million letters costs nothing.
+            if letters.len().abs_diff(wanted.len()) > most {
+                return None;
+            }
             let is_other_case = candidate.to_lowercase() == name.to_lowercase();
             let far = if is_other_case { 0 } else { distance(&wanted, &letters) };
             (far <= most && far < letters.len().max(2)).then_some((far, candidate))
