@@ -1,7 +1,7 @@
 //! Diagnostics as text, with carets: the only user of ariadne.
 //!
 //! What is handed to ariadne is not the source but an excerpt of it, made for one diagnostic: see
-//! [`excerpt`]. So a source of one line of 10 MB shows a window around the place, columns are those
+//! `excerpt.rs`. So a source of one line of 10 MB shows a window around the place, columns are those
 //! of a terminal, and no byte of the source reaches the terminal as a control character.
 
 mod excerpt;
