@@ -182,6 +182,9 @@ impl Problem {
                     Place::Byte(offset),
                     format!("the compressed data is damaged ({})", plain(&error)),
                 ),
+                _ if is_memory_limit(&error) => {
+                    Problem::too_many("the xz file needs more memory to decompress than is allowed")
+                }
                 _ => Problem::open(format!("cannot be read ({})", plain(&error))),
             },
         }
@@ -194,6 +197,12 @@ impl Problem {
             Err(error) => Problem::write(&error),
         }
     }
+}
+
+/// Whether the xz decoder met its memory limit.
+fn is_memory_limit(error: &io::Error) -> bool {
+    let source = error.get_ref().and_then(|source| source.downcast_ref());
+    matches!(source, Some(liblzma::stream::Error::MemLimit))
 }
 
 /// An operating-system error in words, without its number.

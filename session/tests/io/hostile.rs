@@ -299,6 +299,14 @@ fn cut_off_compressed_files() {
     );
 }
 
+/// A window of 1 GiB for a text of six characters.
+#[test]
+fn xz_windows_are_limited() {
+    let bytes = std::fs::read(fixture("window.txt.xz")).expect("a fixture");
+    let message = "the xz file needs more memory to decompress than is allowed";
+    check(load_text, "x.txt.xz", bytes, &format!("E0404 x.txt.xz: {message}"));
+}
+
 #[test]
 fn what_is_no_regular_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");

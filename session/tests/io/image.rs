@@ -62,5 +62,6 @@ fn damage() {
     );
     check("P2 2 2 9 1 2 3 10", "E0402 picture, byte 16: a sample is above 9");
     check(b"P5 1 1 9\n\x0a", "E0402 picture, byte 9: a sample is 10 and the maximum is 9");
+    check("P5 0 1 1", "E0402 picture, byte 8: the width, the height or the maximal value is 0");
     check("P2 x", "E0402 picture, byte 3: the width was expected");
 }

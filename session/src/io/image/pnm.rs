@@ -14,8 +14,8 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Picture, Problem> {
     let width = words.number("the width", u32::MAX)? as usize;
     let height = words.number("the height", u32::MAX)? as usize;
     let maximum = words.number("the maximal value", 65535)?;
-    if maximum == 0 {
-        return Err(words.damaged("the maximal value is 0"));
+    if width == 0 || height == 0 || maximum == 0 {
+        return Err(words.damaged("the width, the height or the maximal value is 0"));
     }
     let sample_bytes = if maximum > 255 { 2 } else { 1 };
     let count = checked_size((width, height), channels, sample_bytes, limits)?;
