@@ -163,7 +163,8 @@ impl Machine<'_> {
                 }
             }
             match self.evaluate(&code.body) {
-                Err(Unwind::TailCall) => {
+                Err(unwind) => {
+                    self.catch_tail_call(unwind)?;
                     self.step()?;
                     let first = self.stack.len() - code.arity();
                     for index in 0..code.arity() {
@@ -286,7 +287,8 @@ impl Machine<'_> {
                 }
                 // The patterns are bound; only a call of itself binds them again.
                 let result = match self.evaluate(&frame.code.body) {
-                    Err(Unwind::TailCall) => {
+                    Err(unwind) => {
+                        self.catch_tail_call(unwind)?;
                         let first = self.stack.len() - frame.code.arity();
                         for index in 0..frame.code.arity() {
                             self.stack.swap(self.base + index, first + index);

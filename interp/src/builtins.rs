@@ -52,10 +52,11 @@ impl Call<'_> {
 
     /// An argument that is a scalar.
     pub(crate) fn scalar(&mut self, index: usize) -> Outcome<Scalar> {
-        match self.value(index) {
-            Val::Scalar(scalar) => Ok(scalar),
-            Val::Error(error) => Err(Stop::Error(error)),
-            other => panic!("argument {index} of {:?} is {other:?}", self.code.builtin),
+        let val = self.value(index);
+        match (val.scalar(), val) {
+            (Some(scalar), _) => Ok(scalar),
+            (None, Val::Error(error)) => Err(Stop::Error(error)),
+            (None, other) => panic!("argument {index} of {:?} is {other:?}", self.code.builtin),
         }
     }
 
@@ -247,7 +248,7 @@ impl Machine<'_> {
         let mut bytes = Vec::with_capacity(message.len());
         for byte in message.iter() {
             match byte {
-                Val::Scalar(Scalar::Char(byte)) => bytes.push(byte),
+                Val::Char(byte) => bytes.push(byte as u8),
                 Val::Error(error) => return Err(Stop::Error(error)),
                 other => panic!("{other:?} is no char"),
             }

@@ -7,12 +7,12 @@
 
 use std::rc::Rc;
 
-use weft_ir::math::{Binary, Ternary, Unary};
+use weft_ir::math::{Ternary, Unary};
 use weft_ir::{Name, Span, Type};
 use weft_lang::builtins::Builtin;
 use weft_lang::typed::{InstanceId, Size, SizeStep};
 
-use crate::operator::Operator;
+use crate::operator::{BinaryOperator, Operator};
 use crate::value::Val;
 
 /// A slot, counted from the base of the frame.
@@ -79,7 +79,7 @@ pub(crate) enum Node {
         span: Span,
     },
     Binary {
-        function: Binary,
+        operator: BinaryOperator,
         operands: Box<[Node; 2]>,
         span: Span,
     },

@@ -43,12 +43,12 @@ impl Collector {
     /// Appends an element.
     #[inline]
     pub(crate) fn push(&mut self, val: Val) {
-        match (&mut self.state, val) {
-            (State::Packed(builder), Val::Scalar(scalar)) => {
+        match (&mut self.state, val.scalar()) {
+            (State::Packed(builder), Some(scalar)) => {
                 builder.push_scalar(scalar);
                 self.bytes += 8;
             }
-            (_, val) => self.push_composite(val),
+            _ => self.push_composite(val),
         }
     }
 

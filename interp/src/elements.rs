@@ -6,6 +6,7 @@ use weft_ir::{Column, Scalar, Type};
 
 use crate::collect::Collector;
 use crate::value::Val;
+use crate::words::word_at;
 
 /// The elements of an array along its outermost axis.
 #[derive(Clone, Debug)]
@@ -72,8 +73,8 @@ impl Elements {
 
 /// Element `index` of a column.
 pub(crate) fn element(column: &Column, index: usize) -> Val {
-    if let Some(scalar) = column.scalar(index) {
-        return Val::Scalar(scalar);
+    if let Some(ty) = column.scalar_type() {
+        return Val::of_word(word_at(column, index), ty);
     }
     match column {
         Column::Tuple { parts, .. } => {
@@ -107,8 +108,10 @@ pub(crate) fn replace(column: &mut Column, index: usize, val: &Val) -> bool {
                 replace(inner, start + position, &element(elements, position));
             }
         }
-        (column, Val::Scalar(scalar)) => replace_scalar(column, index, *scalar),
-        (column, val) => panic!("{val:?} is no element of {column:?}"),
+        (column, val) => match val.scalar() {
+            Some(scalar) => replace_scalar(column, index, scalar),
+            None => panic!("{val:?} is no element of {column:?}"),
+        },
     }
     true
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{Column, Scalar, Span, TrapKind, Type};
+use weft_ir::{Column, Span, TrapKind, Type};
 use weft_lang::typed::{Size, SizeStep};
 
 use crate::apply::{Function, Source};
@@ -29,10 +29,10 @@ impl Machine<'_> {
                     let a = self.evaluate(operand)?;
                     return Ok(operator::unary(self, *function, &a, *span));
                 }
-                Node::Binary { function, operands, span } => {
+                Node::Binary { operator, operands, span } => {
                     let a = self.evaluate(&operands[0])?;
                     let b = self.evaluate(&operands[1])?;
-                    return Ok(operator::binary(self, *function, &a, &b, *span));
+                    return Ok(operator::binary(self, *operator, &a, &b, *span));
                 }
                 Node::Ternary { function, operands, span } => {
                     let a = self.evaluate(&operands[0])?;
@@ -41,16 +41,16 @@ impl Machine<'_> {
                     return Ok(operator::ternary(self, *function, [&a, &b, &c], *span));
                 }
                 Node::And(operands) => match self.evaluate(&operands[0])? {
-                    Val::Scalar(Scalar::Bool(true)) => node = &operands[1],
+                    Val::Bool(1) => node = &operands[1],
                     decided => return Ok(decided),
                 },
                 Node::Or(operands) => match self.evaluate(&operands[0])? {
-                    Val::Scalar(Scalar::Bool(false)) => node = &operands[1],
+                    Val::Bool(0) => node = &operands[1],
                     decided => return Ok(decided),
                 },
                 Node::If(parts) => match self.evaluate(&parts[0])? {
-                    Val::Scalar(Scalar::Bool(true)) => node = &parts[1],
-                    Val::Scalar(Scalar::Bool(false)) => node = &parts[2],
+                    Val::Bool(1) => node = &parts[1],
+                    Val::Bool(0) => node = &parts[2],
                     error => return Ok(error),
                 },
                 Node::Let { target, value, body } => {
@@ -79,7 +79,7 @@ impl Machine<'_> {
                         let arg = self.evaluate(arg)?;
                         self.stack.push(arg);
                     }
-                    return Err(Unwind::TailCall);
+                    return Err(self.tail_call());
                 }
                 Node::Builtin { code, args, span } => {
                     let args = self.evaluate_all(args)?;
@@ -163,8 +163,8 @@ impl Machine<'_> {
                     node = body;
                 }
                 Node::If(parts) => match self.evaluate(&parts[0])? {
-                    Val::Scalar(Scalar::Bool(true)) => node = &parts[1],
-                    Val::Scalar(Scalar::Bool(false)) => node = &parts[2],
+                    Val::Bool(1) => node = &parts[1],
+                    Val::Bool(0) => node = &parts[2],
                     error => {
                         self.bind(target, error);
                         return Ok(());
@@ -241,12 +241,12 @@ impl Machine<'_> {
         match &node.control {
             Control::Count(target, count) => {
                 let count = match self.evaluate(count)? {
-                    Val::Scalar(Scalar::I64(count)) => count,
+                    Val::I64(count) => count,
                     error => return Ok(error),
                 };
                 for index in 0..count {
                     self.step()?;
-                    self.bind(target, Val::i64(index));
+                    self.bind(target, Val::I64(index));
                     self.evaluate_into(&node.body, &node.state)?;
                 }
             }
@@ -264,8 +264,8 @@ impl Machine<'_> {
             }
             Control::While(condition) => loop {
                 match self.evaluate(condition)? {
-                    Val::Scalar(Scalar::Bool(true)) => {}
-                    Val::Scalar(Scalar::Bool(false)) => break,
+                    Val::Bool(1) => {}
+                    Val::Bool(0) => break,
                     error => return Ok(error),
                 }
                 self.step()?;
@@ -311,8 +311,8 @@ impl Machine<'_> {
             }
             if let Some(filter) = &node.filter {
                 match self.evaluate(filter)? {
-                    Val::Scalar(Scalar::Bool(true)) => {}
-                    Val::Scalar(Scalar::Bool(false)) => {
+                    Val::Bool(1) => {}
+                    Val::Bool(0) => {
                         self.step()?;
                         continue;
                     }

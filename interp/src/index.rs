@@ -11,7 +11,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{Column, Scalar, Span, TrapKind, Type};
+use weft_ir::{Column, Span, TrapKind, Type};
 
 use crate::code::{Axis, Node, Slice, Update};
 use crate::collect::Collector;
@@ -40,7 +40,7 @@ impl Machine<'_> {
         let mut error = None;
         for (position, index) in positions.iter_mut().zip(indices) {
             match self.evaluate(index)? {
-                Val::Scalar(Scalar::I64(index)) => *position = index,
+                Val::I64(index) => *position = index,
                 other => error = error.or(Some(other)),
             }
         }
@@ -76,7 +76,7 @@ impl Machine<'_> {
         let mut error = None;
         for index in &update.indices {
             match self.evaluate(index)? {
-                Val::Scalar(Scalar::I64(index)) => positions.push(index),
+                Val::I64(index) => positions.push(index),
                 other => error = error.or(Some(other)),
             }
         }
@@ -142,7 +142,7 @@ impl Machine<'_> {
             Ok(match node {
                 None => Ok(None),
                 Some(node) => match machine.evaluate(node)? {
-                    Val::Scalar(Scalar::I64(bound)) => Ok(Some(bound)),
+                    Val::I64(bound) => Ok(Some(bound)),
                     error => Err(error),
                 },
             })
@@ -150,7 +150,7 @@ impl Machine<'_> {
         for axis in &slice.axes {
             axes.push(match axis {
                 Axis::Index(index) => match self.evaluate(index)? {
-                    Val::Scalar(Scalar::I64(index)) => Choice::Index(index),
+                    Val::I64(index) => Choice::Index(index),
                     error => return Ok(error),
                 },
                 Axis::Gather(indices) => match self.evaluate(indices)? {
@@ -227,7 +227,7 @@ impl Machine<'_> {
             Choice::Gather(indices) => indices
                 .iter()
                 .map(|index| match index {
-                    Val::Scalar(Scalar::I64(index)) => {
+                    Val::I64(index) => {
                         position(index, length).map_err(|kind| self.trap(kind, span))
                     }
                     error => Err(error),

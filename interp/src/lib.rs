@@ -17,13 +17,14 @@ mod machine;
 mod operator;
 mod resolve;
 mod value;
+mod words;
 
 use std::sync::atomic::AtomicBool;
 
 use weft_ir::{Failure, Span, Trap, Value};
 use weft_lang::typed::{GlobalId, Program};
 
-use crate::machine::{Machine, Unwind};
+use crate::machine::Machine;
 
 /// What a run may use.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +54,6 @@ pub fn run(
     machine.instances = instances;
     match machine.call_code(&entry, &[], Span::default()) {
         Ok(val) => val.force().map_err(|trap| Failure::from(Trap::clone(&trap))),
-        Err(Unwind::Exhausted(exhausted)) => Err(Failure::from(*exhausted)),
-        Err(Unwind::TailCall) => unreachable!("a call ends its own tail calls"),
+        Err(unwind) => Err(Failure::from(machine.exhausted(unwind))),
     }
 }

@@ -13,8 +13,9 @@ use crate::apply::{Callee, Source};
 use crate::collect::Collector;
 use crate::elements::Elements;
 use crate::machine::{CHUNK, Machine, Unwind};
-use crate::operator::Operator;
+use crate::operator::{BinaryOperator, Operator};
 use crate::value::{Val, arrays, element_type};
+use crate::words::{scalar_of, word_at, word_of};
 
 impl Machine<'_> {
     /// Applies a function over `depth` outer axes of the `Each` sources. `ty` is the type of one
@@ -117,11 +118,19 @@ enum Operand<'a> {
 impl Operand<'_> {
     fn of(source: &Source) -> Option<Operand<'_>> {
         match source {
-            Source::Shared(Val::Scalar(scalar)) => Some(Operand::Shared(*scalar)),
+            Source::Shared(val) => val.scalar().map(Operand::Shared),
             Source::Each(Elements::Packed(column)) if column.scalar_type().is_some() => {
                 Some(Operand::Each(column))
             }
             _ => None,
+        }
+    }
+
+    #[inline]
+    fn word(&self, index: usize) -> u64 {
+        match self {
+            Operand::Shared(scalar) => word_of(*scalar),
+            Operand::Each(column) => word_at(column, index),
         }
     }
 
@@ -150,7 +159,13 @@ fn operate_on_columns(
                 builder.push_scalar(function(a.get(index)).ok()?);
             }
         }
-        (Operator::Binary(function), [a, b]) => {
+        (Operator::Binary(BinaryOperator { words: Some((words, ty)), .. }), [a, b]) => {
+            for index in positions {
+                let word = words(a.word(index), b.word(index))?;
+                builder.push_scalar(scalar_of(word, ty));
+            }
+        }
+        (Operator::Binary(BinaryOperator { function, .. }), [a, b]) => {
             for index in positions {
                 builder.push_scalar(function(a.get(index), b.get(index)).ok()?);
             }

@@ -13,11 +13,16 @@ use crate::collect::Collector;
 use crate::elements::Elements;
 use crate::value::Val;
 
-/// How an evaluation ends without a value.
+/// An evaluation ends without a value; [`Machine`] knows why. It holds nothing itself, so that a
+/// `Result` with it is passed in registers.
 #[derive(Debug)]
-pub(crate) enum Unwind {
+pub(crate) struct Unwind(());
+
+/// Why an evaluation ends without a value.
+#[derive(Debug)]
+enum Ending {
     /// The run is given up.
-    Exhausted(Box<Exhausted>),
+    Exhausted(Exhausted),
     /// The function is to be called again; the arguments are on top of the stack.
     TailCall,
 }
@@ -58,6 +63,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) base: usize,
     /// The call sites that are active, outermost first.
     pub(crate) calls: Vec<Span>,
+    /// Why the evaluation at hand ends without a value, if it does.
+    ending: Option<Ending>,
     /// How deep calls are nested now.
     depth: u64,
     limits: &'a Limits,
@@ -84,6 +91,7 @@ impl<'a> Machine<'a> {
             stack: Vec::new(),
             base: 0,
             calls: Vec::new(),
+            ending: None,
             depth: 0,
             limits,
             cancel,
@@ -109,6 +117,37 @@ impl<'a> Machine<'a> {
         }
     }
 
+    #[cold]
+    fn give_up(&mut self, exhausted: Exhausted) -> Unwind {
+        self.ending = Some(Ending::Exhausted(exhausted));
+        Unwind(())
+    }
+
+    /// Why the run was given up.
+    pub(crate) fn exhausted(self, _: Unwind) -> Exhausted {
+        match self.ending {
+            Some(Ending::Exhausted(exhausted)) => exhausted,
+            Some(Ending::TailCall) | None => unreachable!("a call ends its own tail calls"),
+        }
+    }
+
+    /// Asks for another call of the current function.
+    pub(crate) fn tail_call(&mut self) -> Unwind {
+        self.ending = Some(Ending::TailCall);
+        Unwind(())
+    }
+
+    /// Goes on if the evaluation ended in a call of its own function, else passes on its end.
+    pub(crate) fn catch_tail_call(&mut self, unwind: Unwind) -> Result<(), Unwind> {
+        match self.ending.take() {
+            Some(Ending::TailCall) => Ok(()),
+            other => {
+                self.ending = other;
+                Err(unwind)
+            }
+        }
+    }
+
     /// Counts a step, and looks now and then whether the user wants the run to end.
     #[inline]
     pub(crate) fn step(&mut self) -> Result<(), Unwind> {
@@ -124,23 +163,28 @@ impl<'a> Machine<'a> {
     pub(crate) fn poll(&mut self) -> Result<(), Unwind> {
         self.steps = STEPS;
         if self.cancel.load(Ordering::Relaxed) {
-            return Err(Unwind::Exhausted(Box::new(Exhausted::Interrupted)));
+            return Err(self.give_up(Exhausted::Interrupted));
         }
         Ok(())
     }
 
     /// Asks for memory, before an allocation by the expression at `span`.
-    pub(crate) fn admit(&self, bytes: u128, span: Span) -> Result<(), Unwind> {
+    pub(crate) fn admit(&mut self, bytes: u128, span: Span) -> Result<(), Unwind> {
         let limit = self.limits.memory;
         if bytes + u128::from(self.held) > u128::from(limit) {
             let wanted = u64::try_from(bytes).unwrap_or(u64::MAX);
-            return Err(Unwind::Exhausted(Box::new(Exhausted::Memory { wanted, limit, span })));
+            return Err(self.give_up(Exhausted::Memory { wanted, limit, span }));
         }
         Ok(())
     }
 
     /// Asks for the memory of `count` elements of type `ty`; arrays among them count as a few words.
-    pub(crate) fn admit_elements(&self, count: u128, ty: &Type, span: Span) -> Result<(), Unwind> {
+    pub(crate) fn admit_elements(
+        &mut self,
+        count: u128,
+        ty: &Type,
+        span: Span,
+    ) -> Result<(), Unwind> {
         self.admit(count.saturating_mul(u128::from(element_bytes(ty))), span)
     }
 
@@ -175,8 +219,7 @@ impl<'a> Machine<'a> {
         self.depth += 1;
         let used = self.stack_start.abs_diff(stack_address());
         if self.depth > self.limits.recursion || used > STACK_FOR_CALLS {
-            let exhausted = Exhausted::Recursion { depth: self.depth, span };
-            return Err(Unwind::Exhausted(Box::new(exhausted)));
+            return Err(self.give_up(Exhausted::Recursion { depth: self.depth, span }));
         }
         self.step()
     }

@@ -16,18 +16,35 @@ use weft_lang::types::Type;
 
 use crate::machine::Machine;
 use crate::value::Val;
+use crate::words::{self, Words};
 
 /// How to compute a scalar operator at particular types.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operator {
     Unary(Unary),
-    Binary(Binary),
+    Binary(BinaryOperator),
     Ternary(Ternary),
     And,
     Or,
     Select,
     /// A comparison, `min`, `max` or `clip` of tuples.
     Tuples(ScalarOp),
+}
+
+/// A binary operator on scalars of one type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BinaryOperator {
+    /// Its definition.
+    pub(crate) function: Binary,
+    /// The same on words, if there is such a form, and the type of the result.
+    pub(crate) words: Option<(Words, ScalarType)>,
+}
+
+impl BinaryOperator {
+    fn of(op: ScalarOp, ty: ScalarType) -> Option<BinaryOperator> {
+        let words = words::binary(op, ty).zip(math::result_type(op, &[ty, ty]));
+        Some(BinaryOperator { function: math::binary(op, ty)?, words })
+    }
 }
 
 impl Operator {
@@ -41,7 +58,7 @@ impl Operator {
         }
         let found = match params {
             [Type::Scalar(a)] => math::unary(op, *a).map(Operator::Unary),
-            [Type::Scalar(a), _] => math::binary(op, *a).map(Operator::Binary),
+            [Type::Scalar(a), _] => BinaryOperator::of(op, *a).map(Operator::Binary),
             [Type::Scalar(a), _, _] => math::ternary(op, *a).map(Operator::Ternary),
             _ => Some(Operator::Tuples(op)),
         };
@@ -58,19 +75,19 @@ impl Operator {
     pub(crate) fn apply(self, machine: &Machine<'_>, args: &[Val], span: Span) -> Val {
         match (self, args) {
             (Operator::Unary(function), [a]) => unary(machine, function, a, span),
-            (Operator::Binary(function), [a, b]) => binary(machine, function, a, b, span),
+            (Operator::Binary(operator), [a, b]) => binary(machine, operator, a, b, span),
             (Operator::Ternary(function), [a, b, c]) => ternary(machine, function, [a, b, c], span),
             (Operator::And, [a, b]) => match a {
-                Val::Scalar(Scalar::Bool(true)) => b.clone(),
+                Val::Bool(1) => b.clone(),
                 decided => decided.clone(),
             },
             (Operator::Or, [a, b]) => match a {
-                Val::Scalar(Scalar::Bool(false)) => b.clone(),
+                Val::Bool(0) => b.clone(),
                 decided => decided.clone(),
             },
             (Operator::Select, [condition, a, b]) => match condition {
-                Val::Scalar(Scalar::Bool(true)) => a.clone(),
-                Val::Scalar(Scalar::Bool(false)) => b.clone(),
+                Val::Bool(1) => a.clone(),
+                Val::Bool(0) => b.clone(),
                 error => error.clone(),
             },
             (Operator::Tuples(op), args) => on_tuples(op, args).unwrap_or_else(Val::Error),
@@ -81,23 +98,44 @@ impl Operator {
 
 #[inline]
 pub(crate) fn unary(machine: &Machine<'_>, function: Unary, a: &Val, span: Span) -> Val {
-    match a {
-        Val::Scalar(a) => match function(*a) {
-            Ok(result) => Val::Scalar(result),
-            Err(kind) => machine.trap(kind, span),
-        },
-        a => error_of(&[a]),
+    match a.scalar().map(function) {
+        Some(Ok(result)) => Val::of_scalar(result),
+        Some(Err(kind)) => machine.trap(kind, span),
+        None => error_of(&[a]),
     }
 }
 
 #[inline]
-pub(crate) fn binary(machine: &Machine<'_>, function: Binary, a: &Val, b: &Val, span: Span) -> Val {
-    match (a, b) {
-        (Val::Scalar(a), Val::Scalar(b)) => match function(*a, *b) {
-            Ok(result) => Val::Scalar(result),
+pub(crate) fn binary(
+    machine: &Machine<'_>,
+    operator: BinaryOperator,
+    a: &Val,
+    b: &Val,
+    span: Span,
+) -> Val {
+    if let Some((words, ty)) = operator.words
+        && let (Some(a), Some(b)) = (a.word(), b.word())
+        && let Some(word) = words(a, b)
+    {
+        return Val::of_word(word, ty);
+    }
+    binary_by_definition(machine, operator.function, a, b, span)
+}
+
+#[inline(never)]
+fn binary_by_definition(
+    machine: &Machine<'_>,
+    function: Binary,
+    a: &Val,
+    b: &Val,
+    span: Span,
+) -> Val {
+    match (a.scalar(), b.scalar()) {
+        (Some(a), Some(b)) => match function(a, b) {
+            Ok(result) => Val::of_scalar(result),
             Err(kind) => machine.trap(kind, span),
         },
-        (a, b) => error_of(&[a, b]),
+        _ => error_of(&[a, b]),
     }
 }
 
@@ -108,12 +146,12 @@ pub(crate) fn ternary(
     operands: [&Val; 3],
     span: Span,
 ) -> Val {
-    match operands {
-        [Val::Scalar(a), Val::Scalar(b), Val::Scalar(c)] => match function(*a, *b, *c) {
-            Ok(result) => Val::Scalar(result),
+    match operands.map(Val::scalar) {
+        [Some(a), Some(b), Some(c)] => match function(a, b, c) {
+            Ok(result) => Val::of_scalar(result),
             Err(kind) => machine.trap(kind, span),
         },
-        operands => error_of(&operands),
+        _ => error_of(&operands),
     }
 }
 
@@ -206,9 +244,11 @@ pub(crate) fn prefers_second(op: ScalarOp, a: &Val, b: &Val) -> Result<Option<bo
 /// Two scalars, or the first error. A whole tuple may be an error too.
 fn scalars(a: &Val, b: &Val) -> Result<[Scalar; 2], Rc<Trap>> {
     match (a, b) {
-        (Val::Scalar(a), Val::Scalar(b)) => Ok([*a, *b]),
         (Val::Error(error), _) | (_, Val::Error(error)) => Err(Rc::clone(error)),
-        (a, b) => panic!("{a:?} and {b:?} are no scalars"),
+        (a, b) => match (a.scalar(), b.scalar()) {
+            (Some(a), Some(b)) => Ok([a, b]),
+            _ => panic!("{a:?} and {b:?} are no scalars"),
+        },
     }
 }
 

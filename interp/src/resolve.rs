@@ -226,9 +226,9 @@ impl Resolver<'_> {
         match &expr.kind {
             ExprKind::Number(number) => {
                 let Type::Scalar(ty) = expr.ty else { panic!("a number of type {}", expr.ty) };
-                Node::Constant(Val::Scalar(number.to_scalar(ty).expect("checked")))
+                Node::Constant(Val::of_scalar(number.to_scalar(ty).expect("checked")))
             }
-            ExprKind::Scalar(scalar) => Node::Constant(Val::Scalar(*scalar)),
+            ExprKind::Scalar(scalar) => Node::Constant(Val::of_scalar(*scalar)),
             ExprKind::Text(bytes) => {
                 Node::Constant(Val::array(Column::Char(bytes.to_vec().into())))
             }
@@ -372,8 +372,8 @@ impl Resolver<'_> {
             (_, Some(Operator::Unary(function))) => {
                 Node::Unary { function, operand: Box::new(next()), span }
             }
-            (_, Some(Operator::Binary(function))) => {
-                Node::Binary { function, operands: Box::new([next(), next()]), span }
+            (_, Some(Operator::Binary(operator))) => {
+                Node::Binary { operator, operands: Box::new([next(), next()]), span }
             }
             (_, Some(Operator::Ternary(function))) => {
                 Node::Ternary { function, operands: Box::new([next(), next(), next()]), span }

@@ -1,13 +1,12 @@
 //! Linear algebra.
 
-use weft_ir::{Column, Scalar, ScalarOp};
+use weft_ir::ScalarOp;
 
 use super::Call;
 use super::make::into_shape;
-use super::reduce::{fold_iter, scalar_type};
+use super::reduce::scalar_type;
 use crate::apply::{Callee, Source};
 use crate::collect::Collector;
-use crate::elements::Elements;
 use crate::machine::{Machine, Outcome};
 use crate::operator::{Operator, number};
 use crate::value::{Val, under};
@@ -29,36 +28,16 @@ impl Machine<'_> {
         let left = self.concatenate_rows(&left, &leaf, call.span)?;
         let right = self.concatenate_rows(&columns, &leaf, call.span)?;
         let mut collector = Collector::new(&leaf, call.span);
-        let times = Operator::binary(ScalarOp::Mul, &leaf);
-        let add = Operator::binary(ScalarOp::Add, &leaf);
-        let plus = Callee::Operator(add, call.span);
-        let zero = Val::Scalar(number(0, scalar_type(&leaf)));
+        let times = Callee::Operator(Operator::binary(ScalarOp::Mul, &leaf), call.span);
+        let plus = Callee::Operator(Operator::binary(ScalarOp::Add, &leaf), call.span);
+        let zero = Val::of_scalar(number(0, scalar_type(&leaf)));
         for row in 0..height {
             for column in 0..width {
-                let sum = match (&left, &right, times, add) {
-                    (
-                        Elements::Packed(a),
-                        Elements::Packed(b),
-                        Operator::Binary(times),
-                        Operator::Binary(add),
-                    ) => {
-                        let products = (0..inner).map(|at| {
-                            let a = scalar_at(a, row * inner + at);
-                            let b = scalar_at(b, column * inner + at);
-                            times(a, b).expect("a product does not trap")
-                        });
-                        fold_iter(add, products).map(Val::Scalar)
-                    }
-                    _ => {
-                        let a = left.slice(row * inner, inner, &leaf);
-                        let b = right.slice(column * inner, inner, &leaf);
-                        let times = Callee::Operator(times, call.span);
-                        let sources = [Source::Each(a), Source::Each(b)];
-                        let products =
-                            self.apply_to_each(&times, &sources, inner, &leaf, call.span)?;
-                        self.fold_range(&plus, None, &products, 0..inner)?
-                    }
-                };
+                let a = left.slice(row * inner, inner, &leaf);
+                let b = right.slice(column * inner, inner, &leaf);
+                let sources = [Source::Each(a), Source::Each(b)];
+                let products = self.apply_to_each(&times, &sources, inner, &leaf, call.span)?;
+                let sum = self.fold_range(&plus, None, &products, 0..inner)?;
                 let val = match sum {
                     Some(sum) => self.apply(&plus, [zero.clone(), sum])?,
                     None => zero.clone(),
@@ -90,8 +69,4 @@ impl Machine<'_> {
         })?;
         Ok(into_shape(elements, &[height, width], call.result()))
     }
-}
-
-fn scalar_at(column: &Column, index: usize) -> Scalar {
-    column.scalar(index).expect("a column of numbers")
 }

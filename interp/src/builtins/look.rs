@@ -1,6 +1,6 @@
 //! Looking at arrays: lengths, shapes, ends.
 
-use weft_ir::{Column, Scalar, TrapKind};
+use weft_ir::{Column, TrapKind};
 
 use super::Call;
 use crate::elements::Elements;
@@ -11,7 +11,7 @@ use weft_ir::{Span, Type};
 impl Machine<'_> {
     /// `length xs`, which needs no element.
     pub(super) fn length(&mut self, mut call: Call<'_>) -> Outcome<Val> {
-        Ok(Val::i64(call.array(0)?.len() as i64))
+        Ok(Val::I64(call.array(0)?.len() as i64))
     }
 
     /// `shape xs`: the extents of all axes, of a regular array.
@@ -19,7 +19,7 @@ impl Machine<'_> {
         let rank = call.param(0).rank();
         let array = call.array(0)?;
         let extents = self.extents(&call, &array, rank)?;
-        let mut parts: Vec<Val> = extents.iter().map(|extent| Val::i64(*extent as i64)).collect();
+        let mut parts: Vec<Val> = extents.iter().map(|extent| Val::I64(*extent as i64)).collect();
         Ok(if rank == 1 { parts.remove(0) } else { Val::tuple(parts) })
     }
 
@@ -32,7 +32,7 @@ impl Machine<'_> {
             ty = element_type(&ty).clone();
             elements = self.concatenate_rows(&elements, element_type(&ty), call.span)?;
         }
-        Ok(Val::i64(elements.len() as i64))
+        Ok(Val::I64(elements.len() as i64))
     }
 
     /// `null xs`.
@@ -184,7 +184,7 @@ fn row_length(rows: &Elements, row: usize) -> Val {
             error => return error.clone(),
         },
     };
-    Val::Scalar(Scalar::I64(length as i64))
+    Val::I64(length as i64)
 }
 
 /// The elements of a row.

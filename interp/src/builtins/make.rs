@@ -66,7 +66,7 @@ impl Machine<'_> {
             count => count,
         };
         self.tabulate(call.element().clone(), count, call.span, |_, index| {
-            Ok(Val::Scalar(at(index)))
+            Ok(Val::of_scalar(at(index)))
         })
     }
 
@@ -79,7 +79,7 @@ impl Machine<'_> {
         let gaps = cast(Scalar::I64(length as i64 - 1), start.ty());
         let step = eval(ScalarOp::Div, &[eval(ScalarOp::Sub, &[stop, start]), gaps]);
         self.tabulate(call.element().clone(), length, call.span, |_, index| {
-            Ok(Val::Scalar(match index {
+            Ok(Val::of_scalar(match index {
                 0 => start,
                 index if index + 1 == length => stop,
                 index => affine(start, step, Scalar::I64(index as i64)),
@@ -146,7 +146,7 @@ impl Machine<'_> {
         let length = self.new_length(&call, length)?;
         let is_single = *call.element() == Type::Scalar(ScalarType::F32);
         self.tabulate(call.element().clone(), length, call.span, |_, index| {
-            Ok(Val::Scalar(if is_single {
+            Ok(Val::of_scalar(if is_single {
                 Scalar::F32(random::uniform_f32(seed, index as u64))
             } else {
                 Scalar::F64(random::uniform_f64(seed, index as u64))
@@ -164,7 +164,7 @@ impl Machine<'_> {
             return Err(self.bad_argument(&call, &format!("no integer is in {low}..{high}")));
         }
         self.tabulate(call.element().clone(), length, call.span, |_, index| {
-            Ok(Val::i64(random::int_below(seed, index as u64, low, high)))
+            Ok(Val::I64(random::int_below(seed, index as u64, low, high)))
         })
     }
 
@@ -177,7 +177,7 @@ impl Machine<'_> {
         let count = self.new_length_wide(&call, length as i128 * length as i128)?;
         let (zero, one) = (number(0, ty), number(1, ty));
         let inner = self.tabulate(leaf, count, call.span, |_, index| {
-            Ok(Val::Scalar(if index / length == index % length { one } else { zero }))
+            Ok(Val::of_scalar(if index / length == index % length { one } else { zero }))
         })?;
         let Val::Array(column) = inner else { panic!("an error in the identity") };
         Ok(into_shape(Elements::Packed(column), &[length, length], call.result()))
@@ -237,7 +237,7 @@ impl Machine<'_> {
 /// The components of an index or shape: an `i64`, or a tuple of them.
 pub(crate) fn index_parts(index: &Val) -> Outcome<Vec<i64>> {
     match index {
-        Val::Scalar(Scalar::I64(value)) => Ok(vec![*value]),
+        Val::I64(value) => Ok(vec![*value]),
         Val::Tuple(parts) => {
             let mut indices = Vec::with_capacity(parts.len());
             for part in parts.iter() {
@@ -257,7 +257,7 @@ pub(crate) fn index_at(position: usize, extents: &[usize]) -> Val {
         .iter()
         .rev()
         .map(|extent| {
-            let part = Val::i64((rest % extent) as i64);
+            let part = Val::I64((rest % extent) as i64);
             rest /= extent;
             part
         })

@@ -121,7 +121,7 @@ impl Machine<'_> {
             .collect();
         let times = Operator::binary(ScalarOp::Mul, &leaf);
         let plus = Callee::Operator(Operator::binary(ScalarOp::Add, &leaf), call.span);
-        let zero = Val::Scalar(number(0, scalar_type(&leaf)));
+        let zero = Val::of_scalar(number(0, scalar_type(&leaf)));
         let count = grid.elements.len();
         self.over_grid(&call, &grid.extents, count, |machine, collector, indices| {
             for centre in indices {
@@ -245,7 +245,7 @@ fn mirror(index: i64, extent: usize) -> usize {
 /// The index at an offset, as a value.
 fn shifted(centre: &[i64], offset: &[i64]) -> Val {
     let mut parts: Vec<Val> =
-        centre.iter().zip(offset).map(|(at, by)| Val::i64(at.saturating_add(*by))).collect();
+        centre.iter().zip(offset).map(|(at, by)| Val::I64(at.saturating_add(*by))).collect();
     if parts.len() == 1 { parts.remove(0) } else { Val::tuple(parts) }
 }
 

@@ -1,6 +1,6 @@
 //! Nesting: cutting arrays into rows.
 
-use weft_ir::{Column, Scalar, Span, TrapKind, Type};
+use weft_ir::{Column, Span, TrapKind, Type};
 
 use super::Call;
 use crate::collect::Collector;
@@ -28,7 +28,7 @@ impl Machine<'_> {
         let mut total: i128 = 0;
         for count in counts.iter() {
             match count {
-                Val::Scalar(Scalar::I64(count)) => {
+                Val::I64(count) => {
                     lengths.push(self.new_length(call, count)?);
                     total += i128::from(count);
                 }
@@ -171,7 +171,7 @@ impl Machine<'_> {
         let matrix = call.value(0);
         let part = |index: usize| super::look::rows_of(&matrix.component(index));
         let height = match matrix.component(0) {
-            Val::Scalar(Scalar::I64(height)) => self.new_length(&call, height)?,
+            Val::I64(height) => self.new_length(&call, height)?,
             Val::Error(error) => return Err(Stop::Error(error)),
             other => panic!("{other:?} is no number of rows"),
         };

@@ -79,7 +79,7 @@ impl Machine<'_> {
                 high = middle;
             }
         }
-        Ok(Val::i64(low as i64))
+        Ok(Val::I64(low as i64))
     }
 
     /// `merge xs ys`: of equal elements those of xs come first.
@@ -197,12 +197,12 @@ fn compare_columns(left: &Column, a: usize, right: &Column, b: usize) -> Orderin
 
 /// Compares two values without errors.
 fn compare(a: &Val, b: &Val) -> Ordering {
-    match (a, b) {
-        (Val::Scalar(a), Val::Scalar(b)) => math::total_cmp(*a, *b),
-        (Val::Tuple(a), Val::Tuple(b)) => {
-            let parts = a.iter().zip(b.iter());
-            parts.fold(Ordering::Equal, |order, (a, b)| order.then_with(|| compare(a, b)))
-        }
-        (a, b) => panic!("{a:?} and {b:?} have no order"),
+    if let (Val::Tuple(a), Val::Tuple(b)) = (a, b) {
+        let parts = a.iter().zip(b.iter());
+        return parts.fold(Ordering::Equal, |order, (a, b)| order.then_with(|| compare(a, b)));
+    }
+    match (a.scalar(), b.scalar()) {
+        (Some(a), Some(b)) => math::total_cmp(a, b),
+        _ => panic!("{a:?} and {b:?} have no order"),
     }
 }

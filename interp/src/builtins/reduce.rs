@@ -11,7 +11,7 @@
 //! An error among the elements is an operand like any other: the operator decides what becomes of
 //! it.
 
-use weft_ir::math::{self, Binary};
+use weft_ir::math;
 use weft_ir::{Column, Scalar, ScalarOp, ScalarType, Span, Type};
 
 use super::Call;
@@ -19,8 +19,9 @@ use crate::apply::{Callee, Source};
 use crate::collect::Collector;
 use crate::elements::Elements;
 use crate::machine::{CHUNK, Machine, Outcome, Stop, Unwind};
-use crate::operator::{self, Operator, number};
+use crate::operator::{self, BinaryOperator, Operator, number};
 use crate::value::Val;
+use crate::words::word_at;
 
 /// How many values are combined from left to right before their result is combined further.
 pub(crate) const BLOCK: usize = 64;
@@ -124,8 +125,8 @@ impl Machine<'_> {
         range: std::ops::Range<usize>,
     ) -> Result<Option<Val>, Unwind> {
         let folded = match (callee, elements) {
-            (Callee::Operator(Operator::Binary(function), _), Elements::Packed(column)) => {
-                self.fold_scalars(*function, column, range.clone())?.map(Val::Scalar)
+            (Callee::Operator(Operator::Binary(operator), _), Elements::Packed(column)) => {
+                self.fold_scalars(*operator, column, range.clone())?
             }
             _ => None,
         };
@@ -148,26 +149,46 @@ impl Machine<'_> {
     /// The fold of scalars by an operator; nothing if there are none, or if it traps.
     fn fold_scalars(
         &mut self,
-        function: Binary,
+        operator: BinaryOperator,
         column: &Column,
         range: std::ops::Range<usize>,
-    ) -> Result<Option<Scalar>, Unwind> {
-        let scalars = range.map(|index| match column.scalar(index) {
-            Some(scalar) => scalar,
-            None => panic!("a scalar operator on a column of {column:?}"),
-        });
-        let mut level = Vec::new();
-        let mut scalars = scalars.peekable();
-        while scalars.peek().is_some() {
-            match fold_block(function, scalars.by_ref().take(BLOCK)) {
-                Some(block) => level.push(block),
+    ) -> Result<Option<Val>, Unwind> {
+        let mut level: Vec<Val> = Vec::new();
+        for start in range.clone().step_by(BLOCK) {
+            let block = start..range.end.min(start + BLOCK);
+            let folded = match operator.words {
+                Some((words, ty)) => {
+                    let block = block.map(|index| word_at(column, index));
+                    fold_block(words, block).map(|word| Val::of_word(word, ty))
+                }
+                None => {
+                    let function = |a, b| (operator.function)(a, b).ok();
+                    let block = block.map(|index| column.scalar(index).expect("a scalar column"));
+                    fold_block(function, block).map(Val::of_scalar)
+                }
+            };
+            match folded {
+                Some(folded) => level.push(folded),
                 None => return Ok(None),
             }
-            if level.len() % (CHUNK / BLOCK) == 0 {
+            if level.len().is_multiple_of(CHUNK / BLOCK) {
                 self.poll()?;
             }
         }
-        Ok(fold_levels(function, level))
+        let function = |a: Val, b: Val| {
+            let (a, b) = (a.scalar().expect("a scalar"), b.scalar().expect("a scalar"));
+            (operator.function)(a, b).ok().map(Val::of_scalar)
+        };
+        while level.len() > 1 {
+            let blocks = level.chunks(BLOCK);
+            let folded: Option<Vec<Val>> =
+                blocks.map(|block| fold_block(function, block.iter().cloned())).collect();
+            match folded {
+                Some(folded) => level = folded,
+                None => return Ok(None),
+            }
+        }
+        Ok(level.pop())
     }
 
     /// `sum xs`: `fold (+) 0 xs`.
@@ -192,7 +213,7 @@ impl Machine<'_> {
         span: Span,
     ) -> Outcome<Val> {
         let callee = Callee::Operator(Operator::binary(op, ty), span);
-        let start = Some(Val::Scalar(number(start, scalar_type(ty))));
+        let start = Some(Val::of_scalar(number(start, scalar_type(ty))));
         Ok(self.fold_range(&callee, start, elements, 0..elements.len())?.expect("a start"))
     }
 
@@ -212,7 +233,7 @@ impl Machine<'_> {
         let sum = self.fold_operator(ScalarOp::Add, 0, &elements, ty, call.span)?;
         let count = Scalar::I64(elements.len() as i64);
         let count = math::eval(ScalarOp::Cast(scalar_type(ty)), &[count]);
-        let count = Val::Scalar(count.expect("a cast does not trap"));
+        let count = Val::of_scalar(count.expect("a cast does not trap"));
         Ok(Operator::binary(ScalarOp::Div, ty).apply(self, &[sum, count], call.span))
     }
 
@@ -232,7 +253,7 @@ impl Machine<'_> {
     fn decide(&mut self, elements: &Elements, decisive: bool) -> Outcome<Val> {
         for val in elements.iter() {
             match val {
-                Val::Scalar(Scalar::Bool(value)) if value != decisive => {}
+                Val::Bool(value) if (value != 0) != decisive => {}
                 decided => return Ok(decided),
             }
             self.step()?;
@@ -245,13 +266,13 @@ impl Machine<'_> {
         let mut count = 0;
         for val in call.array(0)?.iter() {
             match val {
-                Val::Scalar(Scalar::Bool(value)) => count += i64::from(value),
+                Val::Bool(value) => count += value as i64,
                 Val::Error(error) => return Err(Stop::Error(error)),
                 other => panic!("{other:?} is no bool"),
             }
             self.step()?;
         }
-        Ok(Val::i64(count))
+        Ok(Val::I64(count))
     }
 
     /// `argmin xs`, `argmax xs`: the first position of what `minimum` or `maximum` yields, bit for
@@ -272,7 +293,7 @@ impl Machine<'_> {
             }
             self.step()?;
         }
-        Ok(Val::i64(position as i64))
+        Ok(Val::I64(position as i64))
     }
 
     /// `dot xs ys`: the sum of the products.
@@ -288,31 +309,13 @@ impl Machine<'_> {
     }
 }
 
-/// The fold of scalars by an operator that does not trap; nothing if there are none.
-pub(super) fn fold_iter(function: Binary, scalars: impl Iterator<Item = Scalar>) -> Option<Scalar> {
-    let mut scalars = scalars.peekable();
-    let mut level = Vec::new();
-    while scalars.peek().is_some() {
-        level.push(fold_block(function, scalars.by_ref().take(BLOCK))?);
-    }
-    fold_levels(function, level)
-}
-
-/// The fold of block results, and so on; nothing if there are none, or if the operator traps.
-fn fold_levels(function: Binary, mut level: Vec<Scalar>) -> Option<Scalar> {
-    while level.len() > 1 {
-        level = level
-            .chunks(BLOCK)
-            .map(|block| fold_block(function, block.iter().copied()))
-            .collect::<Option<_>>()?;
-    }
-    level.first().copied()
-}
-
-/// A block of scalars, at least one, combined from left to right; nothing if the operator traps.
-fn fold_block(function: Binary, mut block: impl Iterator<Item = Scalar>) -> Option<Scalar> {
+/// A block, at least one element, combined from left to right; nothing if the operator traps.
+fn fold_block<T>(
+    function: impl Fn(T, T) -> Option<T>,
+    mut block: impl Iterator<Item = T>,
+) -> Option<T> {
     let first = block.next()?;
-    block.try_fold(first, |combined, scalar| function(combined, scalar).ok())
+    block.try_fold(first, function)
 }
 
 /// The scalar type that a type is.

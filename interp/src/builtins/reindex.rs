@@ -1,6 +1,6 @@
 //! Re-indexing: the same elements at other places. Errors among the elements move with them.
 
-use weft_ir::{Column, ColumnBuilder, Scalar, Span, TrapKind, Type};
+use weft_ir::{Column, ColumnBuilder, Span, TrapKind, Type};
 
 use super::Call;
 use super::look::rows_of;
@@ -175,7 +175,7 @@ impl Machine<'_> {
         }
         self.tabulate(call.element().clone(), indices.len(), call.span, |machine, at| {
             Ok(match indices.get(at) {
-                Val::Scalar(Scalar::I64(index)) => match position(index, elements.len()) {
+                Val::I64(index) => match position(index, elements.len()) {
                     Ok(position) => elements.get(position),
                     Err(kind) => machine.trap(kind, call.span),
                 },

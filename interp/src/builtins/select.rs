@@ -1,6 +1,6 @@
 //! Selecting elements.
 
-use weft_ir::{Scalar, ScalarType, Type};
+use weft_ir::{ScalarType, Type};
 
 use super::Call;
 use crate::apply::Source;
@@ -46,12 +46,12 @@ impl Machine<'_> {
         self.with_callee(&predicate, 1, call.span, |machine, callee| {
             for index in 0..length {
                 match machine.apply_at(callee, &sources, index)? {
-                    Val::Scalar(Scalar::Bool(true)) => return Ok(Val::i64(index as i64)),
-                    Val::Scalar(Scalar::Bool(false)) => {}
+                    Val::Bool(1) => return Ok(Val::I64(index as i64)),
+                    Val::Bool(0) => {}
                     error => return Ok(error),
                 }
             }
-            Ok(Val::i64(-1))
+            Ok(Val::I64(-1))
         })
     }
 
@@ -81,8 +81,8 @@ impl Machine<'_> {
         let mut positions = Vec::new();
         for (index, flag) in flags.iter().enumerate() {
             match flag {
-                Val::Scalar(Scalar::Bool(flag)) if flag == wanted => positions.push(index),
-                Val::Scalar(_) => {}
+                Val::Bool(flag) if (flag != 0) == wanted => positions.push(index),
+                Val::Bool(_) => {}
                 Val::Error(error) => return Err(Stop::Error(error)),
                 other => panic!("{other:?} is no flag"),
             }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{Column, Scalar, Span, TrapKind};
+use weft_ir::{Column, Span, TrapKind};
 
 use super::Call;
 use super::make::integer;
@@ -54,8 +54,8 @@ impl Machine<'_> {
         let targets = self.with_callee(&target, 1, call.span, |machine, callee| {
             let mut targets = Vec::with_capacity(length);
             for index in 0..length {
-                targets.push(match machine.apply(callee, [Val::i64(index as i64)])? {
-                    Val::Scalar(Scalar::I64(-1)) => None,
+                targets.push(match machine.apply(callee, [Val::I64(index as i64)])? {
+                    Val::I64(-1) => None,
                     target => Some(machine.target(&target, dest.len(), call.span)?),
                 });
             }
@@ -134,11 +134,10 @@ impl Machine<'_> {
 
     fn target(&self, index: &Val, extent: usize, span: Span) -> Outcome<usize> {
         match index {
-            Val::Scalar(Scalar::I64(index)) => {
-                position(*index, extent).map_err(|kind| self.fail(kind, span))
-            }
-            Val::Scalar(scalar) => {
-                let index = integer(*scalar);
+            Val::I64(index) => position(*index, extent).map_err(|kind| self.fail(kind, span)),
+            Val::Error(error) => Err(Stop::Error(Rc::clone(error))),
+            other => {
+                let index = integer(other.scalar().expect("an index is an integer"));
                 match usize::try_from(index) {
                     Ok(position) if position < extent => Ok(position),
                     _ => {
@@ -149,8 +148,6 @@ impl Machine<'_> {
                     }
                 }
             }
-            Val::Error(error) => Err(Stop::Error(Rc::clone(error))),
-            other => panic!("{other:?} is no index"),
         }
     }
 }
