@@ -267,7 +267,7 @@ fn errors() {
     check("{ x : x in 3 }", "E0301");
     check("sum 3", "E0307");
     check("loop x = 1 while 3 do x", "E0303");
-    check("Out[3]", "E0207");
+    check("Out[3]", "E0504");
 }
 
 #[test]

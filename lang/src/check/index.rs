@@ -98,7 +98,7 @@ impl Checker<'_> {
         let output: Name = format!("_{number}").into();
         if self.environment.lookup(&output).is_none() {
             self.report(Diagnostic::error(
-                "E0207",
+                "E0504",
                 format!("there is no output {number}"),
                 span,
                 "no such output is kept",
