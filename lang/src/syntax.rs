@@ -96,14 +96,16 @@ fn read(
         return (too_large(source, "the source has more than 4 million tokens"), None);
     }
     let mut diagnostics = std::mem::take(&mut lexemes.diagnostics);
+    let mut more = lexemes.more;
     let stream = layout::lay_out(source, text, &lexemes, &mut diagnostics);
     let depth = stream.items.iter().map(|item| item.depth).max().unwrap_or(0);
-    let items =
-        with_stack_for(depth, || parse_items(source, text, &lexemes, &stream, &mut diagnostics));
+    let items = with_stack_for(depth, || {
+        parse_items(source, text, &lexemes, &stream, &mut diagnostics, &mut more)
+    });
     diagnostics.sort_by_key(|diagnostic| diagnostic.span().start);
     // The lexer's report about a place comes first and says more than the grammar's.
     diagnostics.dedup_by_key(|diagnostic| diagnostic.span().start);
-    shorten(&mut diagnostics, lexemes.more);
+    shorten(&mut diagnostics, more);
     (Parsed { items, diagnostics }, stream.open)
 }
 
@@ -141,6 +143,7 @@ fn parse_items(
     lexemes: &Lexemes,
     stream: &Stream,
     diagnostics: &mut Vec<Diagnostic>,
+    more: &mut usize,
 ) -> Vec<Item> {
     let grammar = Grammar::new();
     let mut state = SimpleState(Reading {
@@ -162,11 +165,10 @@ fn parse_items(
         } else {
             let (kind, failures) = grammar.parse(*form, &mut state);
             let end = explain::End { is_last };
-            diagnostics.extend(
-                failures
-                    .into_iter()
-                    .filter_map(|failure| explain::explain(failure, &state.0, *form, end)),
-            );
+            *more += failures.len().saturating_sub(MAX_REPORTS);
+            let told = failures.into_iter().take(MAX_REPORTS);
+            diagnostics
+                .extend(told.filter_map(|failure| explain::explain(failure, &state.0, *form, end)));
             kind.filter(is_worth_keeping)
         };
         items.extend(kind.map(|kind| Item { kind, span }));

@@ -117,6 +117,16 @@ fn large_sources() {
 }
 
 #[test]
+fn many_errors() {
+    check(&("[".to_string() + &"1 +, ".repeat(DEEP) + "1]"), "E0101");
+    check(&("x = { ".to_string() + &"y = * 1, ".repeat(DEEP) + "z }"), "E0101");
+    check(&"[)(]".repeat(DEEP), "E0116 E0103");
+    check(&"'".repeat(DEEP), "E0106 E0104");
+    check(&"\"\\q\" ".repeat(DEEP), "E0107");
+    check(&("let ".to_string() + &"a = 1 a = 2; ".repeat(DEEP) + "in a"), "E0115");
+}
+
+#[test]
 fn long_lines_are_looked_at_once() {
     // Columns of `let` blocks and indices of bulk literals in one line of megabytes.
     check(&("f ".to_string() + &"(let a = 1 in a) ".repeat(100)), "");

@@ -83,6 +83,10 @@ fn application<'a>(postfix: Parse<'a, Expr>) -> Parse<'a, Expr> {
             None => function,
             Some(last) => {
                 let span = function.span.to(last.span);
+                // Beside something unreadable it is not even clear that this is an application.
+                if args.iter().any(|argument| argument.kind == ExprKind::Error) {
+                    return Expr { kind: ExprKind::Error, span };
+                }
                 let function = Box::new(function);
                 let form = ApplyForm::Juxtaposition;
                 Expr { kind: ExprKind::Apply { function, args, form }, span }
