@@ -18,7 +18,26 @@ impl Checker<'_> {
         match error {
             SiteError::Argument(index, clash) => {
                 let arg = &site.args[*index];
+                if *index == 0 && matches!(&*site.function, "index" | "with") {
+                    // The array takes any element type: only its axes can be too few.
+                    return self.report_site(position, &SiteError::TooFewAxes(0));
+                }
                 if let Clash::Class(class, ty) = clash {
+                    let (wanted_rank, wanted_head) = self.table.peel(&site.params[*index]);
+                    if wanted_rank > 0 && self.table.peel(ty).0 > 0 {
+                        // The elements of a literal are scalars where rows are wanted.
+                        return self.report_site(position, &SiteError::TooFewAxes(*index));
+                    }
+                    if let (0, Type::Scalar(wanted)) = (wanted_rank, &wanted_head) {
+                        // The class is that of a literal argument.
+                        let found = self.show(&arg.ty);
+                        return self.report(Diagnostic::error(
+                            "E0303",
+                            format!("{name} needs {wanted}, but this is {found}"),
+                            arg.span,
+                            format!("this is {found}"),
+                        ));
+                    }
                     let (found, words) = (self.show(ty), class_words(*class));
                     let mut diagnostic = Diagnostic::error(
                         "E0303",
@@ -37,10 +56,6 @@ impl Checker<'_> {
                 }
                 if self.special_clash(clash, arg.span) {
                     return;
-                }
-                if *index == 0 && matches!(&*site.function, "index" | "with") {
-                    // The array takes any element type: only its axes can be too few.
-                    return self.report_site(position, &SiteError::TooFewAxes(0));
                 }
                 self.argument_mismatch(&site, *index);
             }
@@ -185,6 +200,9 @@ impl Checker<'_> {
         diagnostic.labels.truncate(if span == function.span { 1 } else { 2 });
         if self.table.peel(ty).0 > 0 {
             diagnostic = diagnostic.help("an element is `xs[i]`, without a space before `[`");
+        } else if !matches!(ty, Type::Tuple(_) | Type::Record(_)) {
+            diagnostic = diagnostic
+                .help("a `-` with a space before it and none after is a sign: write `a - 1`");
         }
         self.report(diagnostic);
     }
