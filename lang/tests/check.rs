@@ -129,6 +129,8 @@ fn implicit_map_of_known_ranks() {
     check("xs = [1, 2]\nxs[[0, 1]]", "[]i64");
     check("xs = [1, 2]\nxs[1:]", "[]i64");
     check("xs = [1, 2]\nxs[0, 1]", "E0307");
+    check("[1, 2][0, 1]", "E0307");
+    check("(3 with [0] = 1)", "E0307");
     check("(iota 5 with [2] = 7)", "[]i64");
 }
 

@@ -61,7 +61,8 @@ impl Checker<'_> {
         }
         if params.is_empty() {
             if !self.table.is_rank_open(&returns) {
-                self.not_a_function(name, &function, &returns, span);
+                let signed = args.first().is_some_and(|arg| is_signed(arg));
+                self.not_a_function(name, &function, &returns, span, signed);
                 return self.unknown(span);
             }
             // A function that is a parameter takes its arguments as they are.
@@ -445,6 +446,16 @@ impl Checker<'_> {
             return None;
         }
         rank.checked_sub(element_rank).filter(|rank| *rank > 0)
+    }
+}
+
+/// Whether an argument begins with a minus: `a -1` may have been meant as `a - 1`.
+fn is_signed(arg: &ast::Expr) -> bool {
+    match &arg.kind {
+        ast::ExprKind::Number(ast::Number::Int(value), _) => *value < 0,
+        ast::ExprKind::Number(ast::Number::Float { wide, .. }, _) => *wide < 0.0,
+        ast::ExprKind::Apply { function, .. } => function_name(function) == "negate",
+        _ => false,
     }
 }
 

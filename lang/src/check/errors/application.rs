@@ -120,9 +120,10 @@ impl Checker<'_> {
     /// An argument whose type differs from what the function, or an earlier argument, needs.
     fn argument_mismatch(&mut self, site: &Site, index: usize) {
         let arg = &site.args[index];
-        let depth = if arg.mapped == Some(true) { site.depth.unwrap_or(0) } else { 0 };
         let wanted = &site.params[index];
-        let found_type = self.table.strip(&arg.ty, depth);
+        // Extra axes are no fault: they would be mapped.
+        let extra = self.table.peel(&arg.ty).0.saturating_sub(self.table.peel(wanted).0);
+        let found_type = self.table.strip(&arg.ty, extra);
         let (found, wanted_text) = (self.show(&arg.ty), self.show(wanted));
         let name = quoted(&site.function);
         // The argument that fixed the type, if an earlier one has the same element type.
@@ -152,7 +153,14 @@ impl Checker<'_> {
             }
             None => diagnostic,
         };
-        let diagnostic = self.with_fix(diagnostic, &found_type, wanted);
+        let diagnostic = match (self.table.peel(&found_type).1, &wanted_head, partner) {
+            (Type::Scalar(from), Type::Scalar(to), Some(_)) if from.is_float() && to.is_int() => {
+                diagnostic.help(format!(
+                    "convert the other with `{from} …`: nothing is converted implicitly"
+                ))
+            }
+            _ => self.with_fix(diagnostic, &found_type, wanted),
+        };
         self.report(diagnostic);
     }
 
@@ -188,6 +196,7 @@ impl Checker<'_> {
         function: &Expr,
         ty: &Type,
         span: Span,
+        signed: bool,
     ) {
         let found = self.show(ty);
         let mut diagnostic = Diagnostic::error(
@@ -200,7 +209,7 @@ impl Checker<'_> {
         diagnostic.labels.truncate(if span == function.span { 1 } else { 2 });
         if self.table.peel(ty).0 > 0 {
             diagnostic = diagnostic.help("an element is `xs[i]`, without a space before `[`");
-        } else if !matches!(ty, Type::Tuple(_) | Type::Record(_)) {
+        } else if signed {
             diagnostic = diagnostic
                 .help("a `-` with a space before it and none after is a sign: write `a - 1`");
         }
