@@ -1,0 +1,321 @@
+//! The rules of the code that a machine can check. Each test lists every place that breaks its rule.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weft_lang::builtins;
+use weft_tests::{markdown, pages, repository};
+
+/// The crates with what they may depend on, as ARCHITECTURE.md draws it. `tests` may use anything.
+const CRATES: [(&str, &[&str]); 7] = [
+    ("ir", &[]),
+    ("lang", &["ir"]),
+    ("interp", &["ir", "lang"]),
+    ("session", &["ir", "lang", "interp"]),
+    ("jupyter-kernel", &["session"]),
+    ("repl", &["session", "jupyter-kernel"]),
+    ("tests", &["ir", "lang", "interp", "session"]),
+];
+
+/// The most lines of a source file.
+const LONGEST: usize = 600;
+
+#[test]
+fn every_source_says_what_it_is_and_is_short() {
+    verify(sources().iter().filter_map(|source| {
+        let lines = source.text.lines().count();
+        if !source.text.starts_with("//! ") {
+            Some(format!("{}:1: the first line is no `//!`", source.name))
+        } else if lines > LONGEST {
+            Some(format!("{}: {lines} lines; split it by subject", source.name))
+        } else {
+            None
+        }
+    }));
+}
+
+#[test]
+fn files_have_names_that_say_something() {
+    let empty = ["utils", "util", "helpers", "helper", "common", "manager", "misc", "mod"];
+    verify(sources().iter().filter_map(|source| {
+        let stem = Path::new(&source.name).file_stem()?.to_str()?;
+        empty.contains(&stem).then(|| format!("{}: find a name for its subject", source.name))
+    }));
+}
+
+#[test]
+fn unfinished_code_is_not_committed() {
+    // In two parts, so that this file does not find itself.
+    let words = [
+        concat!("to", "do!"),
+        concat!("unimple", "mented!"),
+        concat!("FIX", "ME"),
+        concat!("TO", "DO"),
+        concat!("#[ig", "nore"),
+        concat!("#[should_", "panic"),
+        concat!("db", "g!("),
+    ];
+    verify(sources().iter().flat_map(|source| occurrences(source, &words)));
+}
+
+#[test]
+fn nothing_depends_on_a_particular_machine() {
+    let words = [
+        concat!("/wo", "rk/"),
+        concat!("/ro", "ot/"),
+        concat!("/tm", "p/"),
+        concat!("/ho", "me/"),
+        concat!("index.", "crates.io"),
+        concat!("static.", "crates.io"),
+        concat!("files.python", "hosted"),
+    ];
+    let root = repository();
+    let mut found = Vec::new();
+    for ending in ["rs", "md", "toml", "weft", "sh"] {
+        for text in texts(&root, ending) {
+            found.extend(occurrences(&text, &words));
+        }
+    }
+    for name in ["weft", "test", ".ci/run", ".gitignore"] {
+        found.extend(occurrences(&read(&root.join(name)), &words));
+    }
+    verify(found);
+}
+
+#[test]
+fn imports_name_what_they_import() {
+    verify(sources().iter().flat_map(|source| {
+        source.numbered().filter_map(|(number, line)| {
+            let line = line.trim_start();
+            let is_import = line.starts_with("use ") || line.starts_with("pub use ");
+            (is_import && line.contains("::*"))
+                .then(|| format!("{}:{number}: a glob import", source.name))
+        })
+    }));
+}
+
+#[test]
+fn crates_depend_on_each_other_as_drawn() {
+    let mut broken = Vec::new();
+    let workspace = read(&repository().join("Cargo.toml")).text;
+    let members = workspace.lines().find(|line| line.starts_with("members")).unwrap_or_default();
+    let members: Vec<&str> = members.split('"').skip(1).step_by(2).collect();
+    let known: Vec<&str> = CRATES.iter().map(|(name, _)| *name).collect();
+    assert_eq!(members, known, "the crates of the workspace");
+    for (name, allowed) in CRATES {
+        let manifest = read(&repository().join(name).join("Cargo.toml"));
+        for (number, line) in manifest.numbered() {
+            let Some(rest) = line.strip_prefix("weft-") else { continue };
+            let other = rest.split(['.', ' ', '=']).next().unwrap_or_default();
+            if !allowed.contains(&other) {
+                broken.push(format!("{}:{number}: `{name}` must not use `{other}`", manifest.name));
+            }
+        }
+    }
+    verify(broken);
+}
+
+#[test]
+fn the_architecture_knows_every_crate_and_stays_short() {
+    let page = read(&repository().join("ARCHITECTURE.md"));
+    let missing: Vec<String> = CRATES
+        .iter()
+        .filter(|(name, _)| !page.text.contains(&format!("`{name}`")))
+        .map(|(name, _)| format!("ARCHITECTURE.md: nothing about `{name}`"))
+        .collect();
+    verify(missing);
+    assert!(page.text.lines().count() < 200, "ARCHITECTURE.md has 200 lines or more");
+}
+
+#[test]
+fn only_one_module_knows_ariadne() {
+    verify(sources().iter().filter(|source| !source.name.starts_with("lang/src/render")).flat_map(
+        |source| occurrences(source, &[concat!("ariadne", "::"), concat!("use ", "ariadne")]),
+    ));
+}
+
+#[test]
+fn the_language_reads_no_files_clocks_or_variables() {
+    let words = [
+        concat!("std::", "fs"),
+        concat!("std::", "env"),
+        concat!("std::", "net"),
+        concat!("std::", "process"),
+        concat!("System", "Time"),
+    ];
+    verify(
+        sources()
+            .iter()
+            .filter(|source| {
+                ["ir/src/", "lang/src/", "interp/src/"]
+                    .iter()
+                    .any(|own| source.name.starts_with(own))
+            })
+            .flat_map(|source| occurrences(source, &words)),
+    );
+}
+
+#[test]
+fn every_error_code_has_a_page_and_a_test() {
+    let root = repository();
+    let mut broken = Vec::new();
+    let mut codes = BTreeSet::new();
+    for source in sources().iter().filter(|source| !source.is_test()) {
+        // A code is a literal of its own; what stands in the unit tests below counts as well.
+        for text in source.text.split('"').filter(|text| markdown::is_code(text)) {
+            codes.insert(text.to_owned());
+        }
+    }
+    assert!(codes.len() > 50, "only {} codes were found", codes.len());
+    let tested = tested_text(&root);
+    for code in &codes {
+        let path = root.join("docs/errors").join(format!("{code}.md"));
+        let Ok(text) = fs::read_to_string(&path) else {
+            broken.push(format!("docs/errors/{code}.md is missing"));
+            continue;
+        };
+        if !text.starts_with(&format!("# {code}: ")) || !text.contains("\n## Right\n") {
+            broken.push(format!("docs/errors/{code}.md: not of the form of the others"));
+        }
+        let runs = text.contains("```weft,error\n") || text.contains("```weft,trap\n");
+        if !runs && !tested.contains(code.as_str()) {
+            broken.push(format!("no test has {code}"));
+        }
+    }
+    for path in pages::files(&root.join("docs/errors"), "md").expect("the pages of the codes") {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        if !codes.contains(stem) && stem != "README" {
+            broken.push(format!("docs/errors/{stem}.md is about no code of the sources"));
+        }
+    }
+    verify(broken);
+}
+
+#[test]
+fn every_builtin_is_documented() {
+    verify(builtins::all().flat_map(|entry| {
+        let fields = [
+            ("doc", entry.doc),
+            ("complexity", entry.complexity),
+            ("example", entry.example),
+            ("result", entry.result),
+            ("subject", entry.subject),
+        ];
+        fields
+            .into_iter()
+            .filter(|(_, text)| text.trim().is_empty())
+            .map(|(field, _)| format!("`{}` has no {field}", entry.name))
+            .collect::<Vec<_>>()
+    }));
+}
+
+#[test]
+fn every_relative_link_leads_somewhere() {
+    verify(texts(&repository(), "md").iter().flat_map(|page| {
+        let folder = repository().join(&page.name).parent().map(Path::to_path_buf);
+        links(&page.text)
+            .into_iter()
+            .filter_map(|(line, target)| {
+                let path = target.split('#').next().unwrap_or_default();
+                let exists = path.is_empty() || folder.as_ref()?.join(path).exists();
+                (!exists).then(|| format!("{}:{line}: there is no `{target}`", page.name))
+            })
+            .collect::<Vec<_>>()
+    }));
+}
+
+/// Lists what breaks a rule.
+#[track_caller]
+fn verify(broken: impl IntoIterator<Item = String>) {
+    let broken: Vec<String> = broken.into_iter().collect();
+    assert!(broken.is_empty(), "\n{}", broken.join("\n"));
+}
+
+/// A file of the repository.
+struct Text {
+    /// Its path from the root.
+    name: String,
+    text: String,
+}
+
+impl Text {
+    /// The lines, counted from 1.
+    fn numbered(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
+    }
+
+    fn is_test(&self) -> bool {
+        self.name.contains("/tests/") || self.name.ends_with("/tests.rs")
+    }
+}
+
+fn read(path: &Path) -> Text {
+    let name = path.strip_prefix(repository()).unwrap_or(path).display().to_string();
+    let text = fs::read_to_string(path);
+    Text { text: text.unwrap_or_else(|error| panic!("{name}: {error}")), name }
+}
+
+/// The files with that ending, but for what cargo and git keep.
+fn texts(root: &Path, ending: &str) -> Vec<Text> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(root).expect("the repository") {
+        let path = entry.expect("an entry of the repository").path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            paths.extend(pages::files(&path, ending).expect("a folder"));
+        } else if path.extension().is_some_and(|own| own == ending) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    paths.iter().map(|path| read(path)).collect()
+}
+
+fn sources() -> Vec<Text> {
+    let sources = texts(&repository(), "rs");
+    assert!(sources.len() > 100, "only {} sources were found", sources.len());
+    sources
+}
+
+fn occurrences(text: &Text, words: &[&str]) -> Vec<String> {
+    text.numbered()
+        .flat_map(|(number, line)| {
+            let found = words.iter().filter(move |word| line.contains(**word));
+            found.map(move |word| format!("{}:{number}: `{word}`", text.name))
+        })
+        .collect()
+}
+
+/// All that the tests and the suite say.
+fn tested_text(root: &Path) -> String {
+    let tests = sources().into_iter().filter(Text::is_test);
+    let mut all: String = tests.map(|source| source.text).collect();
+    for folder in ["suite", "docs/manual"] {
+        for path in pages::files(&root.join(folder), "md").expect("the pages") {
+            all += &read(&path).text;
+        }
+    }
+    all
+}
+
+/// The targets of the links of a page to places in the repository, with their lines.
+fn links(text: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let mut in_fence = false;
+    for (index, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            in_fence = !in_fence;
+        }
+        if in_fence {
+            continue;
+        }
+        for part in line.split("](").skip(1) {
+            let target = part.split(')').next().unwrap_or_default();
+            if !target.contains("://") && !target.starts_with("mailto:") {
+                found.push((index + 1, target));
+            }
+        }
+    }
+    found
+}
