@@ -110,12 +110,12 @@ fn article(stage: Stage) -> &'static str {
     if stage == Stage::Error { "an error" } else { "a trap" }
 }
 
-/// Errors have codes below E0600, traps the others. Files and commands (E04xx, E05xx) fail before
+/// Errors have codes below E06, traps the others. Files and commands (E04xx, E05xx) fail before
 /// the program runs, or while it does.
 fn is_of_stage(code: &str, stage: Stage) -> bool {
     match stage {
-        Stage::Error => code < "E0600",
-        Stage::Trap => code >= "E0400",
+        Stage::Error => code < "E06",
+        Stage::Trap => code >= "E04",
         Stage::Value | Stage::Type | Stage::Output => false,
     }
 }

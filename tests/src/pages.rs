@@ -19,6 +19,8 @@ pub fn all(root: &Path) -> io::Result<Vec<Page>> {
     for folder in ["docs/manual", "docs/errors", "suite"] {
         paths.extend(files(&root.join(folder), "md")?);
     }
+    // It is made from the table of builtins, which is a page of its own below.
+    paths.retain(|path| !path.ends_with("docs/manual/operations.md"));
     let mut pages = Vec::new();
     for path in paths {
         let text = fs::read_to_string(&path)?;
