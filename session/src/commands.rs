@@ -414,9 +414,11 @@ fn set(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
     };
     match planner.state.modes.set(name, value) {
         Ok(line) => {
-            if value.is_empty() {
-                planner.steps.push(Step::Text(line));
+            match value.is_empty() {
+                true => planner.steps.push(Step::Text(line)),
+                false => planner.changes = true,
             }
+            planner.loader.limit = planner.state.modes.memory;
             Ok(())
         }
         Err(problem) => Err(Box::new(call.misuse(&problem))),

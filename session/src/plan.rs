@@ -86,6 +86,8 @@ pub(crate) struct Planner<'a> {
     pub(crate) steps: Vec<Step>,
     /// What was found.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Whether the state becomes another one: most commands only look.
+    pub(crate) changes: bool,
     /// A command that must have a cell for itself.
     pub(crate) alone: Option<(Alone, Call)>,
     /// Reads files.
@@ -112,6 +114,7 @@ impl<'a> Planner<'a> {
             log,
             steps: Vec::new(),
             diagnostics: Vec::new(),
+            changes: false,
             alone: None,
             loader,
             importing: Vec::new(),
@@ -165,8 +168,9 @@ impl<'a> Planner<'a> {
     /// Plans the items of another file for their definitions: it shows nothing, and does nothing
     /// if the cell has imported the file already.
     fn import(&mut self, path: &Path, span: Span) -> Result<(), Box<Diagnostic>> {
-        let known = fs::canonicalize(path).is_ok_and(|path| self.imported.contains(&path));
-        if known {
+        let is_done = fs::canonicalize(path)
+            .is_ok_and(|path| self.imported.contains(&path) && !self.importing.contains(&path));
+        if is_done {
             return Ok(());
         }
         let shown = mem::replace(&mut self.shown, false);
@@ -235,6 +239,7 @@ impl<'a> Planner<'a> {
     /// Takes over what a checked expression defines: `it`, when it is to be shown.
     pub(crate) fn adopt(&mut self, item: &CheckedItem, environment: Environment) {
         self.state.environment = environment;
+        self.changes = true;
         self.remember(item);
     }
 
@@ -242,6 +247,7 @@ impl<'a> Planner<'a> {
         if items.is_empty() {
             return;
         }
+        self.changes = true;
         self.resolve_numbers(&mut items);
         let checked = check(&items, &self.state.environment, &self.config(), &mut self.loader);
         self.state.environment = checked.environment;

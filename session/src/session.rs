@@ -147,7 +147,10 @@ impl Session {
         self.next_number += 1;
         self.log.push(Entry { number, text: cell.text.into(), succeeded: false });
         let outcome = on_large_stack(|| self.eval_here(number, cell, sink, cancel));
-        let outcome = outcome.unwrap_or_else(Outcome::Bug);
+        let outcome = outcome.unwrap_or_else(|problem| {
+            sink.event(Event::Report(self.sources.report(vec![bug(&problem)])));
+            Outcome::Bug(problem)
+        });
         cancel.set_activity(String::new());
         if let Some(entry) = self.log.last_mut() {
             entry.succeeded = matches!(outcome, Outcome::Done | Outcome::Quit);
@@ -173,8 +176,13 @@ impl Session {
         if planner.loader.interrupted || cancel.is_cancelled() {
             return Outcome::Interrupted;
         }
-        let (failed, diagnostics) = (planner.failed(), mem::take(&mut planner.diagnostics));
+        let (failed, mut diagnostics) = (planner.failed(), mem::take(&mut planner.diagnostics));
+        diagnostics.sort_by_key(|diagnostic| {
+            let span = diagnostic.span();
+            (span.source, span.start)
+        });
         let (state, steps, alone) = (planner.state, planner.steps, planner.alone);
+        let changes = planner.changes;
         if failed {
             return self.fail(diagnostics, sink);
         }
@@ -190,16 +198,16 @@ impl Session {
         let mut runner = Runner::new(state, &self.sources, sink, cancel, number, self.io);
         let result = steps.into_iter().try_for_each(|step| runner.step(step));
         let (state, shown) = (runner.state, runner.shown);
-        match result {
-            Ok(()) => self.commit(number, &before, state, shown, sink),
-            Err(Stop::Quit) => {
-                self.commit(number, &before, state, shown, sink);
-                return Outcome::Quit;
-            }
+        let outcome = match result {
+            Ok(()) => Outcome::Done,
+            Err(Stop::Quit) => Outcome::Quit,
             Err(Stop::Interrupted) => return Outcome::Interrupted,
             Err(Stop::Failed(diagnostic)) => return self.fail(vec![*diagnostic], sink),
+        };
+        if changes {
+            self.commit(number, &before, state, shown, sink);
         }
-        Outcome::Done
+        outcome
     }
 
     fn state(&self) -> &Arc<State> {
@@ -368,6 +376,14 @@ fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String>
         }
     }
     Err("the system gives no thread to run the cell on".to_owned())
+}
+
+/// What a panic reports. It has no place: where the program stood is not known.
+fn bug(problem: &str) -> Diagnostic {
+    let message = format!("a bug in Weft: {problem}");
+    let mut diagnostic = Diagnostic::error("E0901", message, Span::default(), "");
+    diagnostic.labels.clear();
+    diagnostic.help("the session is as before; please report this cell")
 }
 
 fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {

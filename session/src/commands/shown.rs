@@ -22,7 +22,11 @@ pub(crate) fn variables(environment: &Environment, state: &State) -> String {
                 Some(Global::Value { ty, .. }) => {
                     let Some(value) = state.values.get(global) else { continue };
                     let bytes = value.bytes() as u64;
-                    let size = if bytes > 64 { bytes_text(bytes) } else { String::new() };
+                    let size = match bytes {
+                        0..100 => String::new(),
+                        100..10_000 => format!("{bytes} bytes"),
+                        _ => format!("{}B", bytes_text(bytes)),
+                    };
                     rows.push((name.to_string(), discovered_type(value, ty), size));
                 }
                 None => {}

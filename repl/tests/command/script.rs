@@ -1,0 +1,123 @@
+//! Programs from a file, an expression and standard input: what is printed where, and exit codes.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn weft(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.args(arguments).env_remove("COLUMNS").env_remove("NO_COLOR");
+    command
+}
+
+fn run(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = weft(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // The command may end before it has read everything.
+    let _ = stdin.write_all(input);
+    drop(stdin);
+    child.wait_with_output().expect("the command ends")
+}
+
+/// Runs the command and compares its exit code and standard output; gives its standard error.
+#[track_caller]
+fn check(arguments: &[&str], input: &str, code: i32, stdout: &str) -> String {
+    let output = run(arguments, input.as_bytes());
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?} {input:?}\n{stderr}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), stdout, "{arguments:?}\n{stderr}");
+    stderr
+}
+
+#[test]
+fn expressions_print_their_value() {
+    check(&["-e", "sum (iota 10)"], "", 0, "45\n");
+    check(&["-e", "x = 20", "-e", "x + 1"], "", 0, "21\n");
+    check(&["-e", "map length args", "one", "three"], "", 0, "[2]i64 [3, 5]\n");
+}
+
+#[test]
+fn bindings_print_nothing() {
+    check(&["-"], "x = 1\ndef f y = y\ntype t = i64\n1 + 1;\n", 0, "");
+    check(&[], "x = 1\nf = 2\nx + f\n\"text\"\n", 0, "3\ntext\n");
+}
+
+#[test]
+fn an_incomplete_last_item_is_an_error_with_a_caret() {
+    let stderr = check(&[], "1 + 1\nsum (iota 10\n", 1, "");
+    assert!(stderr.contains("E0102") && stderr.contains("<stdin>:2:5"), "{stderr}");
+    assert!(stderr.contains("sum (iota 10"), "{stderr}");
+    assert!(!stderr.contains('\x1b'), "colours without a terminal: {stderr}");
+}
+
+#[test]
+fn exit_codes() {
+    let stderr = check(&["-e", "1 // 0"], "", 1, "");
+    assert!(stderr.contains("E0604"), "{stderr}");
+    let stderr = check(&["--nonsense"], "", 2, "");
+    assert!(stderr.contains("--nonsense") && stderr.contains("--help"), "{stderr}");
+    check(&["no-such-file.weft"], "", 2, "");
+    let stderr = check(&["--backend", "gpu", "-e", "1"], "", 2, "");
+    assert!(stderr.contains("does not exist yet"), "{stderr}");
+    check(&["--backend", "interp", "-e", "1"], "", 0, "1\n");
+    check(&["-e", "1\n:quit\n2"], "", 0, "1\n");
+    check(&["--version"], "", 0, &format!("weft {}\n", env!("CARGO_PKG_VERSION")));
+    let help = run(&["--help"], b"");
+    assert!(help.status.success() && help.stdout.starts_with(b"weft: a small"));
+}
+
+#[test]
+fn values_before_an_error_are_printed() {
+    check(&["-e", "1", "-e", "2 // 0", "-e", "3"], "", 1, "1\n");
+}
+
+#[test]
+fn files_run_with_imports_beside_them() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    fs::write(folder.path().join("lib.weft"), "def double x = 2 * x\n").expect("a file");
+    let program = folder.path().join("main.weft");
+    fs::write(&program, "import \"lib.weft\"\ndouble 21\nlength args\n").expect("a file");
+    check(&[text(&program), "a", "--help"], "", 0, "42\n2\n");
+    fs::write(&program, b"x = \"caf\xe9\"\n").expect("a file");
+    let stderr = check(&[text(&program)], "", 2, "");
+    assert!(stderr.contains("not UTF-8") && stderr.contains("byte 8"), "{stderr}");
+    let stderr = check(&["--no-io", "-e", "loadText \"x\""], "", 1, "");
+    assert!(stderr.contains("E0506"), "{stderr}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = weft(&["-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    // The pipe is closed before anything is written to it.
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all("iota 100\n".repeat(2000).as_bytes()).expect("the command reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("the command ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn it_starts_and_ends_soon() {
+    let started = Instant::now();
+    check(&["-e", "1 + 1"], "", 0, "2\n");
+    // 50 ms is the promise for the release build on a quiet machine.
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path of plain characters")
+}

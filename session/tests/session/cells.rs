@@ -1,0 +1,200 @@
+//! Cells as transactions: what a session shows, keeps, and lets go.
+
+use crate::transcript::{CONFIG, Transcript};
+use weft_session::{Cancel, Cell, Event, Outcome, Session, Sink};
+
+#[test]
+fn a_bare_expression_is_shown_and_is_it() {
+    let mut session = Transcript::new();
+    session.check("1 + 1", "2");
+    session.check("it * 3", "6");
+    session.check("\"text\"", "text");
+    session.check("it", "text");
+}
+
+#[test]
+fn a_binding_answers_with_its_type() {
+    let mut session = Transcript::new();
+    session.check("x = iota 5", "x : [5]i64");
+    session.check("(lo, hi) = (minimum x, 2.5)", "lo : i64\nhi : f64");
+    session.check("def double n = 2 * n", "double : Num a => a -> a");
+    session.check("type point = {x: f64, y: f64}", "type point");
+    session.check("sum x + hi", "E0302");
+    session.check("double lo", "0");
+}
+
+#[test]
+fn a_semicolon_shows_nothing() {
+    let mut session = Transcript::new();
+    session.check("1 + 1;", "");
+    session.check("it", "2");
+}
+
+#[test]
+fn items_are_evaluated_one_after_the_other() {
+    let mut session = Transcript::new();
+    session.check("x = 2\nx + 1\ny = x * it\ny", "x : i64\n3\ny : i64\n6");
+}
+
+#[test]
+fn a_cell_with_a_type_error_changes_nothing() {
+    let mut session = Transcript::new();
+    session.check("x = 1", "x : i64");
+    session.check("x = 2\ny = x + \"text\"\nz = 3", "E0302");
+    session.check("x", "1");
+    session.check("z", "E0201");
+}
+
+#[test]
+fn a_cell_that_traps_changes_nothing() {
+    let mut session = Transcript::new();
+    session.check("x = 1", "x : i64");
+    session.check("x = 2\nx // 0", "x : i64\nE0604");
+    session.check("x", "1");
+}
+
+#[test]
+fn errors_of_several_items_are_all_reported() {
+    let mut session = Transcript::new();
+    session.check("a = nothing\nb = 1 +\nc = true + 1", "E0201, E0120, E0303");
+}
+
+#[test]
+fn results_have_numbers() {
+    let mut session = Transcript::new();
+    session.check("10", "10");
+    session.check("20", "20");
+    session.check("_1 + _2", "30");
+    session.check("Out[1] * Out[3]", "300");
+    session.check("In[2]", "20");
+    session.check("map (\\x -> x + Out[1]) [1, 2]", "[2]i64 [11, 12]");
+    session.check("Out[99]", "E0504");
+    session.check("In[99]", "E0504");
+}
+
+#[test]
+fn old_results_are_let_go_when_they_take_too_much() {
+    let mut session = Transcript::new();
+    session.check(":set outputs 1M", "");
+    session.check("iota 100000", "[100000]i64 [0, 1, 2, …, 99998, 99999]");
+    session.check("iota 100001;", "");
+    session.check("Out[2]", "E0504");
+    session.check("length Out[3]", "100001");
+}
+
+#[test]
+fn a_redefinition_says_who_still_uses_the_old_one() {
+    let mut session = Transcript::new();
+    session.check("def f n = n + 1\ndef g n = f n * 2", "f : Num a => a -> a\ng : Num a => a -> a");
+    session.check("x = 5\ndef h n = n + x", "x : i64\nh : i64 -> i64");
+    session.check("def f n = n - 1", "f : Num a => a -> a\n(`g` still uses the old `f`)");
+    session.check("g 10", "22");
+    session.check("x = 6", "x : i64\n(`h` still uses the old `x`)");
+    session.check("h 1", "6");
+    session.check("def g n = f n\ndef h n = n", "g : Num a => a -> a\nh : a -> a");
+}
+
+#[test]
+fn a_function_shows_its_type() {
+    Transcript::new().check("map sqrt", "a function : Float a => []a -> []a");
+}
+
+#[test]
+fn a_trap_shows_the_calls_across_cells() {
+    let mut session = Transcript::new();
+    session.check("def pick xs = xs[5]", "pick : []a -> a");
+    session.eval("1 + pick [1, 2]");
+    let report = session.last_report();
+    assert!(report.contains("In[1]") && report.contains("In[2]"), "{report}");
+    assert!(report.contains("index 5"), "{report}");
+}
+
+#[test]
+fn deep_programs_neither_run_nor_drop_over_the_stack() {
+    let mut session = Transcript::new();
+    let chain = vec!["1"; 15_000].join(" + ");
+    session.check(&chain, "15000");
+    session.check(&format!("def deep x = x + {chain}"), "deep : Num a => a -> a");
+}
+
+#[test]
+fn a_bug_is_reported_and_survived() {
+    struct Faulty(Vec<String>);
+    impl Sink for Faulty {
+        fn event(&mut self, event: Event) {
+            match event {
+                Event::Report(report) => self.0.push(report.render(false, 80)),
+                _ => panic!("a fault for the test"),
+            }
+        }
+    }
+    let mut session = Session::new(&CONFIG);
+    let mut sink = Faulty(Vec::new());
+    let outcome = session.eval(Cell::typed("x = 1"), &mut sink, &Cancel::new());
+    assert_eq!(outcome, Outcome::Bug("a fault for the test".to_owned()));
+    assert!(sink.0[0].contains("E0901"), "{:?}", sink.0);
+    assert!(session.value("x").is_none());
+    let mut sink = weft_session::Collected::default();
+    let outcome = session.eval(Cell::typed("2"), &mut sink, &Cancel::new());
+    assert_eq!(outcome, Outcome::Done);
+}
+
+#[test]
+fn a_long_computation_is_cancelled_soon_and_changes_nothing() {
+    let mut session = Transcript::new();
+    session.check("x = 1", "x : i64");
+    for endless in [
+        "x = loop a = 0 while true do a + 1",
+        "x = sum { sum (iota 1000000) + i : i in iota 1000000 }",
+        "x = map (\\i -> loop a = i while true do a + 1) (iota 10)",
+    ] {
+        let cancel = Cancel::new();
+        let canceller = cancel.clone();
+        let timer = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            canceller.cancel();
+            std::time::Instant::now()
+        });
+        assert_eq!(session.eval_with(endless, &cancel), Outcome::Interrupted, "{endless}");
+        let cancelled = timer.join().expect("the timer does not panic");
+        // 200 ms is the promise on a quiet machine; the tests may share theirs.
+        assert!(cancelled.elapsed().as_millis() < 2000, "{endless}");
+    }
+    session.check("x", "1");
+}
+
+#[test]
+fn beyond_the_memory_limit_is_an_error() {
+    let mut session = Transcript::new();
+    session.check("sum (iota (10 ** 12))", "E0701");
+    session.check("1", "1");
+}
+
+#[test]
+fn modes_are_part_of_the_state() {
+    let mut session = Transcript::new();
+    session.check(":set float f32", "");
+    session.check(":type 1.5", "1.5 : f32");
+    session.check(":undo", "as at the start");
+    session.check(":type 1.5", "1.5 : f64");
+}
+
+#[test]
+fn undo_redo_goto_and_reset() {
+    let mut session = Transcript::new();
+    session.check("x = 1", "x : i64");
+    session.check("x = 2", "x : i64");
+    session.check(":type x", "x : i64");
+    session.check(":undo", "as after In[1]");
+    session.check("x", "1");
+    session.check(":redo", "E0504");
+    session.check(":undo", "as after In[1]");
+    session.check(":redo", "as after In[5]");
+    session.check(":goto 0", "as at the start");
+    session.check("x", "E0201");
+    session.check(":goto 1", "as after In[1]");
+    session.check(":reset", "everything is forgotten; `:undo` brings it back");
+    session.check("x", "E0201");
+    session.check(":undo", "as after In[1]");
+    session.check("x\n:undo", "E0503");
+}

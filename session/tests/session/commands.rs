@@ -1,0 +1,225 @@
+//! Commands, files of source text, completion.
+
+use std::fs;
+
+use weft_session::{COMMANDS, Completeness, Config, Outcome, completeness, explain};
+
+use crate::transcript::{CONFIG, Transcript};
+
+#[test]
+fn type_of_an_expression() {
+    let mut session = Transcript::new();
+    session.check(":type 1 + 2", "1 + 2 : i64");
+    session.check(":ty map (+ 1)", "map (+ 1) : Num a => []a -> []a");
+    session.check(":type", "E0502");
+    session.check(":type 1 + \"a\"", "E0303");
+    session.check(":type x = 1", "E0502");
+    session.check(":typo 1", "E0501");
+    session.check(":re", "E0501");
+}
+
+#[test]
+fn carets_of_commands_point_into_the_line() {
+    let mut session = Transcript::new();
+    session.eval(":type 1 + nothing");
+    let report = session.last_report();
+    assert!(report.contains(":type 1 + nothing") && report.contains("In[1]:1:11"), "{report}");
+}
+
+#[test]
+fn documentation() {
+    let mut session = Transcript::new();
+    let doc = session.eval(":doc sum");
+    assert!(doc.starts_with("sum : Num a => []a -> a\nsum xs\n\nThe sum"), "{doc}");
+    assert_eq!(session.eval("sum?"), doc);
+    session.check("def twice x = x + x", "twice : Num a => a -> a");
+    session.check("twice?", "twice : Num a => a -> a\n\ndef twice x = x + x  -- In[3]:1");
+    session.check("twice??", "def twice x = x + x  -- In[3]:1");
+    assert!(session.eval(":doc (+)").starts_with("+ : "));
+    session.check(":doc summ", "E0508");
+    assert!(session.last_report().contains("did you mean `sum`?"));
+}
+
+#[test]
+fn search_by_words_and_by_type() {
+    let mut session = Transcript::new();
+    let first = |text: String| text.lines().next().unwrap_or_default().to_owned();
+    assert!(first(session.eval(":search sort")).starts_with("sort : "));
+    let by_type = session.eval(":search \"[]x -> i64\"");
+    assert!(first(by_type.clone()).starts_with("length : "), "{by_type}");
+    session.check("def mine xs = length xs + 1", "mine : []a -> i64");
+    assert!(session.eval(":search \"[]a -> i64\"").contains("mine : "));
+    session.check(":search qwertz", "nothing found for `qwertz`");
+}
+
+#[test]
+fn variables() {
+    let mut session = Transcript::new();
+    session.check(":vars", "nothing is defined yet");
+    session.check("xs = iota 1000\ndef f x = x;\n", "xs : [1000]i64\nf : a -> a");
+    session.check(":vars", "f  : a -> a\nxs : [1000]i64  (8000 bytes)");
+}
+
+#[test]
+fn time_shows_the_value_and_the_phases() {
+    let mut session = Transcript::new();
+    let text = session.eval(":time 6 * 7");
+    assert!(text.starts_with("42\nparse ") && text.contains(" · run "), "{text}");
+    session.check("it", "42");
+}
+
+#[test]
+fn typed_program() {
+    let mut session = Transcript::new();
+    session.check(":ir typed sum [[1, 2], [3, 4]]", "(sum@1 ~[[1, 2], [3, 4]]) : []i64");
+    session.check(":ir plan 1", "E0502");
+}
+
+#[test]
+fn history() {
+    let mut session = Transcript::new();
+    session.check("1", "1");
+    session.check("nothing", "E0201");
+    session.check(":history", "   1  1\n   2! nothing");
+    session.check(":history 1", "   3  :history");
+}
+
+#[test]
+fn every_example_of_a_command_runs() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    for command in COMMANDS {
+        let mut session = Transcript::with(&CONFIG, folder.path());
+        fs::create_dir_all(folder.path().join("examples")).expect("a folder");
+        fs::write(folder.path().join("examples/dot.weft"), "x = 1\n").expect("a file");
+        // What moves in time or repeats needs something before it, and files go to the folder.
+        session.eval("x = 1");
+        session.eval(":load \"examples/dot.weft\"");
+        if command.name == "redo" {
+            session.eval(":undo");
+        }
+        let example = command.example.replace("numbers", &format!("{}/n", folder.path().display()));
+        let cell = session.eval_with(&example, &weft_session::Cancel::new());
+        assert!(matches!(cell, Outcome::Done | Outcome::Quit), "{example}: {cell:?}");
+        assert!(session.eval(&format!(":help {}", command.name)).contains(command.example));
+    }
+}
+
+#[test]
+fn every_code_of_a_page_is_explained() {
+    let mut session = Transcript::new();
+    assert!(explain::codes().count() > 50);
+    assert!(session.eval(":explain E0604").contains("division"));
+    assert!(session.eval(":explain e0604").contains("division"));
+    session.check(":explain E9999", "E0508");
+}
+
+#[test]
+fn imports_are_relative_show_nothing_and_happen_once() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
+    fs::create_dir(folder.path().join("lib")).expect("a folder");
+    write("lib/a.weft", "import \"b.weft\"\ndef a x = b x + 1\n\"not shown\"\n");
+    write("lib/b.weft", "def b x = 10 * x\n");
+    let mut session = Transcript::with(&CONFIG, folder.path());
+    session.check("import \"lib/a.weft\"\nimport \"lib/b.weft\"\na 2", "21");
+    write("loop.weft", "import \"loop.weft\"\n");
+    session.check("import \"loop.weft\"", "E0505");
+    session.check("import \"missing.weft\"", "E0505");
+    fs::write(folder.path().join("latin.weft"), b"x = \"caf\xe9\"").expect("a file");
+    session.check("import \"latin.weft\"", "E0505");
+    write("wrong.weft", "y = 1\nz = y + \"a\"\n");
+    session.check("import \"wrong.weft\"", "E0302");
+    assert!(session.last_report().contains("wrong.weft:2"), "{}", session.last_report());
+    session.check("y", "E0201");
+}
+
+#[test]
+fn load_and_reload_are_transactions() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let file = folder.path().join("lib.weft");
+    fs::write(&file, "def f x = x + 1\nf 1\n").expect("a file");
+    let mut session = Transcript::with(&CONFIG, folder.path());
+    session.check(":reload", "E0502");
+    session.check(":load \"lib.weft\"", "f : Num a => a -> a\n2");
+    fs::write(&file, "def f x = x + 2\nf 1\n").expect("a file");
+    session.check(":reload", "f : Num a => a -> a\n3");
+    fs::write(&file, "def f x = x + \n").expect("a file");
+    session.check(":reload", "E0120");
+    session.check("f 1", "3");
+}
+
+#[test]
+fn save_values_and_definitions() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let mut session = Transcript::new();
+    session.check("xs = linspace 0.0 1.0 3", "xs : [3]f64");
+    let saved = session.eval(&format!(":save (2 * xs) \"{}\"", path("xs.npy")));
+    assert!(saved.starts_with("(saved "), "{saved}");
+    session.check(&format!("load \"{}\"", path("xs.npy")), "[3]f64 [0.0, 1.0, 2.0]");
+    session.check(":save xs \"no/such/folder.npy\"", "E0405");
+    session.check(":save xs", "E0502");
+    session.check(":save sum \"f.npy\"", "E0502");
+
+    let mut session = Transcript::new();
+    session.eval("type point = {x: f64, y: f64}");
+    session.eval("k = 2.0");
+    session.eval("def norm (p: point) = sqrt (p.x * p.x + p.y * p.y) * k");
+    session.eval("k = 3.0");
+    session.eval("def unused x = x");
+    session.eval(&format!(":save {}", path("defs.weft")));
+    let text = fs::read_to_string(path("defs.weft")).expect("the saved file");
+    assert_eq!(
+        text,
+        "type point = {x: f64, y: f64}\nk = 2.0\n\
+         def norm (p: point) = sqrt (p.x * p.x + p.y * p.y) * k\nk = 3.0\ndef unused x = x\n"
+    );
+    let mut session = Transcript::new();
+    session.eval(&format!("import \"{}\"", path("defs.weft")));
+    session.check("norm {x = 3.0, y = 4.0} + k", "13.0");
+    session.eval("20 + 1");
+    session.eval("y = it");
+    session.check(&format!(":save {}", path("more.weft")), "E0507");
+}
+
+#[test]
+fn without_io_files_are_out_of_reach() {
+    let mut session = Transcript::with(&Config { io: false, ..CONFIG }, "".as_ref());
+    session.check("import \"a.weft\"", "E0506");
+    session.check(":load \"a.weft\"", "E0506");
+    session.check("loadText \"a.txt\"", "E0506");
+    session.check(":save 1 \"a.npy\"", "E0506");
+    session.check("1", "1");
+}
+
+#[test]
+fn completion_offers_names_fields_commands_and_modes() {
+    let mut session = Transcript::new();
+    session.eval("sumOfAll = 1\npoint = {north = 1.0, east = 2}");
+    let texts = |text: &str| {
+        let found = session.session.snapshot().complete(text, text.len());
+        let texts: Vec<String> = found.candidates.into_iter().map(|found| found.text).collect();
+        (found.start, texts.join(" "))
+    };
+    assert_eq!(texts("1 + sumO"), (4, "sumOfAll".to_owned()));
+    assert_eq!(texts("argmi"), (0, "argmin".to_owned()));
+    assert_eq!(texts("point.n"), (6, "north".to_owned()));
+    assert_eq!(texts("point."), (6, "east north".to_owned()));
+    assert_eq!(texts(":he"), (1, "help".to_owned()));
+    assert_eq!(texts(":set fl"), (5, "float".to_owned()));
+    assert_eq!(texts(""), (0, String::new()));
+    let snapshot = session.session.snapshot();
+    let candidate = &snapshot.complete("sumO", 4).candidates[0];
+    assert_eq!(candidate.detail, "i64");
+    assert!(snapshot.inspect("1 + sum xs", 6).is_some_and(|text| text.starts_with("sum : ")));
+    assert_eq!(snapshot.inspect("1 + 2", 2), None);
+}
+
+#[test]
+fn completeness_of_commands_and_questions() {
+    assert_eq!(completeness(":type (1"), Completeness::Complete);
+    assert_eq!(completeness("sum?"), Completeness::Complete);
+    assert_eq!(completeness("1 + 1"), Completeness::Complete);
+    assert!(matches!(completeness("f (1"), Completeness::Incomplete { .. }));
+    assert_eq!(completeness("f )"), Completeness::Invalid);
+}

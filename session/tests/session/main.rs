@@ -1,0 +1,5 @@
+//! The session as its users see it: cells in, events out.
+
+mod cells;
+mod commands;
+mod transcript;
