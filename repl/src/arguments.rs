@@ -14,6 +14,7 @@ usage:
   weft FILE [ARGUMENTS]     runs a file; `args` holds the arguments
   weft -e EXPRESSION        evaluates an expression (several -e are the lines of one program)
   weft -                    runs the program on standard input
+  weft jupyter …            the kernel for notebooks: `weft jupyter --help`
 
 options:
   --backend interp|auto     what runs the program (there is only the interpreter so far)

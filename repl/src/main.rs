@@ -5,6 +5,7 @@ mod arguments;
 mod editor;
 mod history;
 mod interrupt;
+mod jupyter;
 mod output;
 mod prompt;
 mod script;
@@ -47,6 +48,9 @@ impl Exit {
 
 fn main() -> ExitCode {
     let mut output = Output::new();
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == "jupyter") {
+        return ExitCode::from(jupyter::run(&mut output).code());
+    }
     let exit = match arguments::parse(std::env::args_os()) {
         Ok(Request::Run(arguments)) => run(&arguments, &mut output),
         Ok(Request::Print(text)) => {

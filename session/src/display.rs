@@ -12,8 +12,10 @@
 //!   1e16 up and below 1e-5.
 //! - An array of rank 3 or more prints as its matrices, each under its index.
 
+mod html;
 mod inline;
 mod literal;
+mod picture;
 mod scalar;
 mod shape;
 mod statistics;
@@ -22,7 +24,9 @@ mod table;
 use unicode_width::UnicodeWidthStr;
 use weft_ir::{Array, Column, Type, Value};
 
+pub use html::html;
 pub use literal::literal;
+pub use picture::{Picture, picture};
 pub use shape::{discovered_type, size};
 pub use statistics::statistics;
 

@@ -38,6 +38,8 @@ pub(crate) struct Runner<'a> {
     cancel: &'a Cancel,
     number: usize,
     io: bool,
+    /// How many values the steps to come will show.
+    to_show: usize,
 }
 
 impl<'a> Runner<'a> {
@@ -50,7 +52,12 @@ impl<'a> Runner<'a> {
         number: usize,
         io: bool,
     ) -> Runner<'a> {
-        Runner { state, shown: None, sources, sink, cancel, number, io }
+        Runner { state, shown: None, sources, sink, cancel, number, io, to_show: 0 }
+    }
+
+    /// Counts the values that the steps will show, so that the last one is known when it comes.
+    pub(crate) fn look_ahead(&mut self, steps: &[Step]) {
+        self.to_show = steps.iter().filter(|step| shows(step)).count();
     }
 
     /// Does one step.
@@ -116,7 +123,9 @@ impl<'a> Runner<'a> {
                 if shown && !quiet {
                     let limits = self.state.modes.limits.clone();
                     let number = self.number;
-                    self.sink.event(Event::Shown(Shown { number, value, ty, limits }));
+                    self.to_show = self.to_show.saturating_sub(1);
+                    let is_last = self.to_show == 0;
+                    self.sink.event(Event::Shown(Shown { number, value, ty, limits, is_last }));
                 }
             }
             CheckedKind::ShowFunction { scheme } => {
@@ -173,6 +182,16 @@ impl<'a> Runner<'a> {
 
     fn check_io(&self, span: Span) -> Result<(), Stop> {
         if self.io { Ok(()) } else { Err(Stop::Failed(Box::new(forbidden(span)))) }
+    }
+}
+
+/// Whether a step shows a value.
+fn shows(step: &Step) -> bool {
+    match step {
+        Step::Item { item, shown: true } | Step::Timed { item, .. } => {
+            matches!(item.kind, CheckedKind::Show { quiet: false, .. })
+        }
+        _ => false,
     }
 }
 

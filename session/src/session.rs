@@ -196,6 +196,7 @@ impl Session {
             };
         }
         let mut runner = Runner::new(state, &self.sources, sink, cancel, number, self.io);
+        runner.look_ahead(&steps);
         let result = steps.into_iter().try_for_each(|step| runner.step(step));
         let (state, shown) = (runner.state, runner.shown);
         let outcome = match result {

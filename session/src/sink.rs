@@ -52,12 +52,24 @@ pub struct Shown {
     pub ty: Type,
     /// How much of it to show.
     pub limits: display::Options,
+    /// Whether the cell shows nothing after it.
+    pub is_last: bool,
 }
 
 impl Shown {
     /// The value as text for a screen of `width` cells.
     pub fn text(&self, width: usize, colour: bool) -> String {
         display::text(&self.value, &self.ty, &self.options(width, colour))
+    }
+
+    /// The value as an HTML table, if it has rows and columns; at most `bytes` long.
+    pub fn html(&self, bytes: usize) -> Option<String> {
+        display::html(&self.value, &self.ty, &self.limits, bytes)
+    }
+
+    /// The picture that the value is, if it is one.
+    pub fn picture(&self) -> Option<display::Picture> {
+        display::picture(&self.value)
     }
 
     /// A line of statistics, if the array is a large one of numbers: it visits every element.

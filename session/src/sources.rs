@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use weft_ir::{SourceId, Span};
 use weft_lang::Diagnostic;
+use weft_lang::diagnostic::Severity;
 use weft_lang::render;
 
 /// All texts so far. Appending only; ids stay valid for the life of the session.
@@ -66,6 +67,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// The first error; `None` if there are only warnings.
+    pub fn error(&self) -> Option<&Diagnostic> {
+        self.diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
     /// The report as text, with carets under the places; `width` in terminal cells.
     pub fn render(&self, colour: bool, width: usize) -> String {
         render::render(&self.diagnostics, &self.sources, colour, width)

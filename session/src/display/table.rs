@@ -51,7 +51,7 @@ pub(crate) fn table(columns: &[(String, Column, Type)], options: &Options) -> St
 }
 
 /// What a cell shows. Texts stand there without quotes; the header says what they are.
-fn cell_text(value: &Value, ty: &Type) -> String {
+pub(crate) fn cell_text(value: &Value, ty: &Type) -> String {
     if let (true, Value::Array(array)) = (is_text(ty), value)
         && let Column::Char(bytes) = &array.elements
     {

@@ -1,0 +1,156 @@
+//! Completion, inspection, "is this complete", history: answered from a snapshot on a thread of
+//! their own, so that they come while a cell runs.
+
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+use weft_session::{Cancel, Completeness, Snapshot, completeness};
+
+use crate::content;
+use crate::history::History;
+use crate::publish::{Outlet, Request};
+use crate::wire::Message;
+
+/// What the threads of the kernel share.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    /// The session after the last cell.
+    pub(crate) snapshot: Arc<Mutex<Snapshot>>,
+    /// What was typed.
+    pub(crate) history: Arc<Mutex<History>>,
+    /// Stops the running cell.
+    pub(crate) cancel: Cancel,
+    /// Whether one is running.
+    pub(crate) running: Arc<Mutex<bool>>,
+}
+
+/// The content, whatever happened to a thread that held it.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// Stops the running cell, if there is one; a wish to stop never hits a later cell.
+    pub(crate) fn interrupt(&self) {
+        let running = lock(&self.running);
+        if *running {
+            self.cancel.cancel();
+        }
+    }
+}
+
+/// Answers requests until there can be no more.
+pub(crate) fn serve(requests: &Receiver<Request>, shared: &Shared, outlet: &Outlet) {
+    for request in requests {
+        let parent = Arc::clone(&request.message.header);
+        outlet.status("busy", &parent);
+        if let Some(answer) = answer(&request.message, shared) {
+            outlet.reply(&request, answer);
+        } else if request.message.kind() == "comm_open" {
+            // No comm target exists here; the client is told so.
+            let id = &request.message.content["comm_id"];
+            outlet.publish("comm_close", &parent, json!({"comm_id": id, "data": {}}));
+        }
+        outlet.status("idle", &parent);
+    }
+}
+
+fn answer(message: &Message, shared: &Shared) -> Option<Value> {
+    let snapshot = || lock(&shared.snapshot).clone();
+    match message.kind() {
+        "kernel_info_request" => Some(content::kernel_info()),
+        "complete_request" => Some(complete(&snapshot(), message)),
+        "inspect_request" => Some(inspect(&snapshot(), message)),
+        "is_complete_request" => Some(is_complete(message.text("code"))),
+        "history_request" => Some(lock(&shared.history).answer(message)),
+        "comm_info_request" => Some(json!({"status": "ok", "comms": {}})),
+        _ => None,
+    }
+}
+
+fn complete(snapshot: &Snapshot, message: &Message) -> Value {
+    let code = message.text("code");
+    let cursor = byte_offset(code, message.count("cursor_pos"));
+    let completions = snapshot.complete(code, cursor);
+    let start = completions.start.min(cursor);
+    let (from, to) = (code_points(code, start), code_points(code, cursor));
+    let is_command = code[..start].ends_with(':');
+    let types: Vec<Value> = completions
+        .candidates
+        .iter()
+        .map(|candidate| {
+            let detail = &candidate.detail;
+            let kind = match () {
+                () if is_command => "keyword",
+                () if candidate.text.ends_with('/') => "path",
+                () if detail.contains("->") => "function",
+                () if detail == "a type" => "type",
+                () => "instance",
+            };
+            json!({
+                "text": candidate.text,
+                "start": from,
+                "end": to,
+                "type": kind,
+                "signature": detail,
+            })
+        })
+        .collect();
+    let matches: Vec<&str> = completions.candidates.iter().map(|c| &*c.text).collect();
+    json!({
+        "status": "ok",
+        "matches": matches,
+        "cursor_start": from,
+        "cursor_end": to,
+        "metadata": {"_jupyter_types_experimental": types},
+    })
+}
+
+fn inspect(snapshot: &Snapshot, message: &Message) -> Value {
+    let code = message.text("code");
+    let cursor = byte_offset(code, message.count("cursor_pos"));
+    let found = snapshot.inspect(code, cursor);
+    let data = match &found {
+        // A short answer is the type and the first paragraph.
+        Some(text) => json!({"text/plain": text}),
+        None => json!({}),
+    };
+    json!({"status": "ok", "found": found.is_some(), "data": data, "metadata": {}})
+}
+
+fn is_complete(code: &str) -> Value {
+    match completeness(code) {
+        Completeness::Complete => json!({"status": "complete"}),
+        Completeness::Incomplete { indent } => {
+            json!({"status": "incomplete", "indent": " ".repeat(indent)})
+        }
+        Completeness::Invalid => json!({"status": "invalid"}),
+    }
+}
+
+/// The byte at a cursor position, which the protocol counts in code points; the end if there is
+/// none.
+fn byte_offset(text: &str, position: Option<usize>) -> usize {
+    let position = position.unwrap_or(usize::MAX);
+    text.char_indices().nth(position).map_or(text.len(), |(offset, _)| offset)
+}
+
+/// The code points before a byte.
+fn code_points(text: &str, offset: usize) -> usize {
+    text.get(..offset).map_or(0, |before| before.chars().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{byte_offset, code_points};
+
+    #[test]
+    fn cursors_count_code_points() {
+        let text = "α + 𝔸b";
+        assert_eq!(byte_offset(text, Some(5)), 9);
+        assert_eq!(code_points(text, 9), 5);
+        assert_eq!(byte_offset(text, Some(99)), text.len());
+        assert_eq!(byte_offset(text, None), text.len());
+    }
+}

@@ -1,0 +1,194 @@
+//! A small client of the protocol: `weft jupyter doctor` and the tests talk to kernels with it.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jupyter_protocol::ConnectionInfo;
+use jupyter_protocol::connection_info::Transport;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
+use zeromq::{
+    DealerSocket, ReqSocket, Socket, SocketRecv, SocketSend, SubSocket, ZmqError, ZmqMessage,
+};
+
+use crate::wire::{Key, Message};
+
+/// A client that is connected to a kernel.
+pub struct Client {
+    runtime: Runtime,
+    shell: DealerSocket,
+    control: DealerSocket,
+    iopub: SubSocket,
+    heartbeat: ReqSocket,
+    key: Key,
+    session: String,
+}
+
+/// A socket to listen to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// Replies to requests in turn.
+    Shell,
+    /// Replies to requests that do not wait.
+    Control,
+    /// What all clients hear.
+    Iopub,
+}
+
+/// A connection on this machine, on ports that are free now.
+///
+/// # Errors
+/// If there are no free ports.
+pub fn free_connection() -> Result<ConnectionInfo, String> {
+    let listeners: Result<Vec<TcpListener>, _> =
+        (0..5).map(|_| TcpListener::bind(("127.0.0.1", 0))).collect();
+    let listeners = listeners.map_err(|error| format!("no free port: {error}"))?;
+    let port = |index: usize| listeners[index].local_addr().map_or(0, |address| address.port());
+    Ok(ConnectionInfo {
+        ip: "127.0.0.1".to_owned(),
+        transport: Transport::TCP,
+        shell_port: port(0),
+        iopub_port: port(1),
+        stdin_port: port(2),
+        control_port: port(3),
+        hb_port: port(4),
+        key: uuid::Uuid::new_v4().to_string(),
+        signature_scheme: "hmac-sha256".to_owned(),
+        kernel_name: Some("weft".to_owned()),
+    })
+}
+
+impl Client {
+    /// Connects, and waits until the kernel says that everything it publishes will be heard.
+    ///
+    /// # Errors
+    /// If that takes longer than `patience`.
+    pub fn connect(connection: &ConnectionInfo, patience: Duration) -> Result<Client, String> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        let mut client = Client {
+            shell: DealerSocket::new(),
+            control: DealerSocket::new(),
+            iopub: SubSocket::new(),
+            heartbeat: ReqSocket::new(),
+            runtime,
+            key: Key::new(&connection.key),
+            session: uuid::Uuid::new_v4().to_string(),
+        };
+        let Client { runtime, shell, control, iopub, heartbeat, .. } = &mut client;
+        let connecting = async {
+            iopub.subscribe("").await?;
+            iopub.connect(&connection.iopub_url()).await?;
+            shell.connect(&connection.shell_url()).await?;
+            control.connect(&connection.control_url()).await?;
+            heartbeat.connect(&connection.hb_url()).await?;
+            Ok::<(), ZmqError>(())
+        };
+        runtime
+            .block_on(async { timeout(patience, connecting).await })
+            .map_err(|_| "the kernel does not listen".to_owned())?
+            .map_err(|error| format!("cannot connect: {error}"))?;
+        client.expect(Channel::Iopub, patience, |message| message.kind() == "iopub_welcome")?;
+        Ok(client)
+    }
+
+    /// Sends a request. The result is its id.
+    pub fn request(&mut self, channel: Channel, kind: &str, content: Value) -> String {
+        let message = Message::new(kind, &self.session, Arc::new(json!({})), content);
+        let id = message.header["msg_id"].as_str().unwrap_or("").to_owned();
+        let frames = self.key.encode(&[], &message);
+        self.send(channel, frames);
+        id
+    }
+
+    /// Sends frames as they are.
+    pub fn send(&mut self, channel: Channel, frames: ZmqMessage) {
+        let Client { runtime, shell, control, .. } = self;
+        // If nobody takes it, no reply will come, and that is noticed.
+        let _ = match channel {
+            Channel::Shell => runtime.block_on(shell.send(frames)),
+            Channel::Control => runtime.block_on(control.send(frames)),
+            Channel::Iopub => Ok(()),
+        };
+    }
+
+    /// The next message; `None` if none comes in time.
+    pub fn next(&mut self, channel: Channel, patience: Duration) -> Option<Message> {
+        let Client { runtime, shell, control, iopub, .. } = self;
+        let frames = runtime.block_on(async {
+            match channel {
+                Channel::Shell => timeout(patience, shell.recv()).await,
+                Channel::Control => timeout(patience, control.recv()).await,
+                Channel::Iopub => timeout(patience, iopub.recv()).await,
+            }
+        });
+        let (_, message) = self.key.decode(frames.ok()?.ok()?, None).ok()?;
+        Some(message)
+    }
+
+    /// The next message that is wanted; others are passed over.
+    ///
+    /// # Errors
+    /// If it does not come in time.
+    pub fn expect(
+        &mut self,
+        channel: Channel,
+        patience: Duration,
+        wanted: impl Fn(&Message) -> bool,
+    ) -> Result<Message, String> {
+        let end = Instant::now() + patience;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.next(channel, left) {
+                Some(message) if wanted(&message) => return Ok(message),
+                Some(_) => {}
+                None => return Err(format!("no answer on {channel:?} within {patience:?}")),
+            }
+        }
+    }
+
+    /// The reply to the request with that id.
+    ///
+    /// # Errors
+    /// If it does not come in time.
+    pub fn reply(
+        &mut self,
+        channel: Channel,
+        id: &str,
+        patience: Duration,
+    ) -> Result<Message, String> {
+        self.expect(channel, patience, |message| message.parent["msg_id"] == id)
+    }
+
+    /// Everything published for the request with that id, up to `idle`.
+    ///
+    /// # Errors
+    /// If that does not come in time.
+    pub fn published(&mut self, id: &str, patience: Duration) -> Result<Vec<Message>, String> {
+        let mut found = Vec::new();
+        loop {
+            let message =
+                self.expect(Channel::Iopub, patience, |message| message.parent["msg_id"] == id)?;
+            let is_idle = message.text("execution_state") == "idle";
+            found.push(message);
+            if is_idle {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Whether the kernel's heart beats.
+    pub fn beats(&mut self, patience: Duration) -> bool {
+        let Client { runtime, heartbeat, .. } = self;
+        let beat = async {
+            heartbeat.send(ZmqMessage::from("beat")).await.ok()?;
+            heartbeat.recv().await.ok()
+        };
+        runtime.block_on(async { timeout(patience, beat).await }).ok().flatten().is_some()
+    }
+}

@@ -1,0 +1,295 @@
+//! The kernel as clients see it: a child process, spoken to through its sockets.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use jupyter_protocol::ConnectionInfo;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use weft_jupyter_kernel::client::{Channel, Client, free_connection};
+use weft_jupyter_kernel::wire::{Key, Message};
+use weft_session::Config;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+const CONNECTION: &str = "WEFT_TEST_CONNECTION";
+
+/// Not a test of its own: the tests start this program again with a connection file, and then this
+/// is the kernel.
+#[test]
+fn kernel_as_child() {
+    if let Some(file) = std::env::var_os(CONNECTION) {
+        let config = Config { memory: 1 << 30, io: false };
+        assert_eq!(weft_jupyter_kernel::run(file.as_ref(), &config), Ok(()));
+    }
+}
+
+/// A kernel and a client of it.
+struct Bench {
+    child: Child,
+    client: Client,
+    connection: ConnectionInfo,
+    folder: TempDir,
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Bench {
+    fn start() -> Bench {
+        Bench::start_with(&[])
+    }
+
+    fn start_with(environment: &[(&str, String)]) -> Bench {
+        let connection = free_connection().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("connection.json");
+        std::fs::write(&file, serde_json::to_string(&connection).unwrap()).unwrap();
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "kernel_as_child"])
+            .env(CONNECTION, &file)
+            .env("WEFT_KERNEL_HISTORY", folder.path().join("history"))
+            .env_remove("JPY_PARENT_PID")
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let client = Client::connect(&connection, PATIENCE).unwrap();
+        Bench { child, client, connection, folder }
+    }
+
+    fn ask(&mut self, kind: &str, content: Value) -> Value {
+        let id = self.client.request(Channel::Shell, kind, content);
+        self.client.reply(Channel::Shell, &id, PATIENCE).unwrap().content
+    }
+
+    fn send(&mut self, code: &str) -> String {
+        self.client.request(Channel::Shell, "execute_request", json!({"code": code}))
+    }
+
+    /// Runs a cell: its reply, and what was published for it.
+    fn run(&mut self, code: &str) -> (Value, Vec<Message>) {
+        let id = self.send(code);
+        let reply = self.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
+        (reply.content, self.client.published(&id, PATIENCE).unwrap())
+    }
+
+    /// The result of a cell as text.
+    fn result(&mut self, code: &str) -> String {
+        let (_, published) = self.run(code);
+        let result = published.iter().find(|message| message.kind() == "execute_result");
+        let result = result.unwrap_or_else(|| panic!("{code} gave {published:#?}"));
+        result.content["data"]["text/plain"].as_str().unwrap().to_owned()
+    }
+
+    fn wait_for_end(&mut self, patience: Duration) -> bool {
+        let end = Instant::now() + patience;
+        while Instant::now() < end {
+            if self.child.try_wait().unwrap().is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        false
+    }
+}
+
+fn kinds(messages: &[Message]) -> Vec<&str> {
+    messages.iter().map(Message::kind).collect()
+}
+
+#[test]
+fn a_cell_is_answered_in_order() {
+    let mut bench = Bench::start();
+    let (reply, published) = bench.run("sum (iota 10)");
+    assert_eq!(reply["status"], "ok");
+    assert_eq!(reply["execution_count"], 1);
+    assert_eq!(reply["user_expressions"], json!({}));
+    assert_eq!(kinds(&published), ["status", "execute_input", "execute_result", "status"]);
+    assert_eq!(published[0].text("execution_state"), "busy");
+    assert_eq!(published[2].content["data"], json!({"text/plain": "45"}));
+    assert_eq!(published[2].content["transient"], json!({}));
+    assert!(bench.client.beats(PATIENCE));
+}
+
+#[test]
+fn the_types_of_the_protocol_accept_the_replies() {
+    let mut bench = Bench::start();
+    let info = bench.ask("kernel_info_request", json!({}));
+    let info: jupyter_protocol::KernelInfoReply = serde_json::from_value(info).unwrap();
+    assert_eq!(info.language_info.file_extension.as_deref(), Some(".weft"));
+    let (reply, _) = bench.run("1");
+    serde_json::from_value::<jupyter_protocol::ExecuteReply>(reply).unwrap();
+    let reply = bench.ask("comm_info_request", json!({}));
+    serde_json::from_value::<jupyter_protocol::CommInfoReply>(reply).unwrap();
+    let reply = bench.ask("complete_request", json!({"code": "su", "cursor_pos": 2}));
+    let reply: jupyter_protocol::CompleteReply = serde_json::from_value(reply).unwrap();
+    assert!(reply.matches.iter().any(|found| found == "sum"));
+    let reply = bench.ask("history_request", json!({"hist_access_type": "tail", "n": 5}));
+    serde_json::from_value::<jupyter_protocol::HistoryReply>(reply).unwrap();
+}
+
+#[test]
+fn an_error_aborts_what_is_queued_and_nothing_after() {
+    let mut bench = Bench::start();
+    let failing = bench.send("first (iota 0)");
+    let queued = [bench.send("a = 1"), bench.send("b = 2")];
+    let reply = bench.client.reply(Channel::Shell, &failing, PATIENCE).unwrap();
+    assert_eq!(reply.text("status"), "error");
+    assert!(reply.text("ename").starts_with('E'), "{}", reply.content);
+    assert_eq!(reply.text("evalue").lines().count(), 1);
+    assert!(reply.content["traceback"].as_array().unwrap().len() > 1);
+    // Sent at once, as a front end does that has just read of the error.
+    let after = bench.send("1 + 1");
+    for id in queued {
+        let reply = bench.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
+        assert_eq!(reply.text("status"), "aborted");
+    }
+    let reply = bench.client.reply(Channel::Shell, &after, PATIENCE).unwrap();
+    assert_eq!(reply.text("status"), "ok");
+    let published = bench.client.published(&failing, PATIENCE).unwrap();
+    assert_eq!(kinds(&published), ["status", "execute_input", "error", "status"]);
+    let (reply, _) = bench.run("a");
+    assert_eq!(reply["status"], "error");
+}
+
+#[test]
+fn an_interrupt_stops_an_endless_loop_and_keeps_what_was() {
+    let mut bench = Bench::start();
+    bench.run("kept = iota 5");
+    let endless = bench.send("loop x = 0 while x >= 0 do (x + 1) % 7");
+    std::thread::sleep(Duration::from_millis(200));
+    // Meanwhile questions are answered.
+    let asked = Instant::now();
+    let reply = bench.ask("complete_request", json!({"code": "kep", "cursor_pos": 3}));
+    assert_eq!(reply["matches"], json!(["kept"]));
+    assert!(asked.elapsed() < Duration::from_millis(500), "{:?}", asked.elapsed());
+    let interrupted = Instant::now();
+    let id = bench.client.request(Channel::Control, "interrupt_request", json!({}));
+    let reply = bench.client.reply(Channel::Control, &id, PATIENCE).unwrap();
+    assert_eq!(reply.text("status"), "ok");
+    let reply = bench.client.reply(Channel::Shell, &endless, PATIENCE).unwrap();
+    assert!(interrupted.elapsed() < Duration::from_secs(1), "{:?}", interrupted.elapsed());
+    assert_eq!(reply.text("ename"), "Interrupted");
+    assert_eq!(bench.result("sum kept"), "10");
+    // An interrupt while nothing runs does not hit the next cell.
+    let id = bench.client.request(Channel::Control, "interrupt_request", json!({}));
+    bench.client.reply(Channel::Control, &id, PATIENCE).unwrap();
+    assert_eq!(bench.result("sum kept"), "10");
+}
+
+#[test]
+fn completion_counts_code_points_and_knows_types() {
+    let mut bench = Bench::start();
+    bench.run("point = {east = 1.5, west = 2}");
+    let code = "\"αβ\" ++ poi";
+    let reply = bench.ask("complete_request", json!({"code": code, "cursor_pos": 11}));
+    assert_eq!(reply["matches"], json!(["point"]));
+    assert_eq!((&reply["cursor_start"], &reply["cursor_end"]), (&json!(8), &json!(11)));
+    let types = &reply["metadata"]["_jupyter_types_experimental"][0];
+    assert!(types["signature"].as_str().unwrap().contains("east"), "{types}");
+    let reply = bench.ask("complete_request", json!({"code": "point.", "cursor_pos": 6}));
+    assert_eq!(reply["matches"], json!(["east", "west"]));
+}
+
+#[test]
+fn inspection_and_completeness() {
+    let mut bench = Bench::start();
+    let reply = bench.ask("inspect_request", json!({"code": "scanl", "cursor_pos": 3}));
+    assert_eq!(reply["found"], true);
+    assert!(reply["data"]["text/plain"].as_str().unwrap().contains("->"));
+    let reply = bench.ask("inspect_request", json!({"code": "unheard", "cursor_pos": 3}));
+    assert_eq!((&reply["found"], &reply["data"]), (&json!(false), &json!({})));
+    for (code, status) in
+        [("1 + 1", "complete"), ("let x = 1 in", "incomplete"), ("1 +) 2", "invalid")]
+    {
+        let reply = bench.ask("is_complete_request", json!({"code": code}));
+        assert_eq!(reply["status"], status, "{code}");
+        assert_eq!(reply["indent"].is_string(), status == "incomplete");
+    }
+}
+
+#[test]
+fn strangers_and_gaps() {
+    let mut bench = Bench::start();
+    let message =
+        |kind: &str| Message::new(kind, "s", json!({}).into(), json!({"code": "stolen = 1"}));
+    let forged = Key::new("guess").encode(&[], &message("execute_request"));
+    bench.client.send(Channel::Shell, forged);
+    let replayed = Key::new(&bench.connection.key).encode(&[], &message("execute_request"));
+    bench.client.send(Channel::Shell, replayed.clone());
+    bench.client.send(Channel::Shell, replayed);
+    // Nothing in it, nothing about it; the kernel goes on.
+    bench.client.request(Channel::Shell, "execute_request", json!({}));
+    bench.client.request(Channel::Shell, "complete_request", json!({"cursor_pos": -3}));
+    bench.client.request(Channel::Shell, "history_request", json!({"n": "many"}));
+    bench.client.request(Channel::Shell, "unheard_request", json!({}));
+    // One cell has run: the replayed one, the first time.
+    assert_eq!(bench.run("stolen").0["execution_count"], 2);
+}
+
+#[test]
+fn values_are_shown_richly() {
+    let mut bench = Bench::start();
+    let (_, published) = bench.run("[[1, 2], [3, 4]]\n[(1, \"<b>\")]");
+    let shown: Vec<&Message> = published.iter().filter(|m| !m.content["data"].is_null()).collect();
+    assert_eq!(shown.len(), 2, "{published:#?}");
+    assert_eq!(shown[0].kind(), "display_data");
+    let html =
+        |message: &Message| message.content["data"]["text/html"].as_str().unwrap().to_owned();
+    assert!(html(shown[0]).contains("<td style=\"text-align: right\">4</td>"));
+    assert_eq!(shown[1].kind(), "execute_result");
+    assert!(html(shown[1]).contains("&lt;b&gt;") && !html(shown[1]).contains("<b>"));
+    let (_, published) = bench.run("{ { u8 (i * j) : j in iota 40 } : i in iota 50 }");
+    let picture = &published.iter().find(|m| m.kind() == "execute_result").unwrap().content;
+    assert!(picture["data"]["image/png"].as_str().unwrap().starts_with("iVBORw0KGgo"));
+    assert_eq!(picture["metadata"]["image/png"], json!({"width": 40, "height": 50}));
+}
+
+#[test]
+fn many_lines_come_in_few_messages() {
+    let mut bench = Bench::start();
+    let (_, published) = bench.run(&":type 1\n".repeat(2000));
+    let streams: Vec<&Message> = published.iter().filter(|m| m.kind() == "stream").collect();
+    let lines: usize = streams.iter().map(|m| m.text("text").lines().count()).sum();
+    assert_eq!(lines, 2000);
+    assert!(streams.len() < 100, "{}", streams.len());
+}
+
+#[test]
+fn history_outlives_the_kernel() {
+    let mut bench = Bench::start();
+    bench.run("40 + 2");
+    let request = json!({"hist_access_type": "search", "pattern": "40*", "output": true});
+    assert_eq!(bench.ask("history_request", request)["history"], json!([[1, 1, ["40 + 2", "42"]]]));
+    let file = bench.folder.path().join("history").to_str().unwrap().to_owned();
+    let mut second = Bench::start_with(&[("WEFT_KERNEL_HISTORY", file)]);
+    let request = json!({"hist_access_type": "tail", "n": 3});
+    assert_eq!(second.ask("history_request", request)["history"], json!([[1, 1, "40 + 2"]]));
+}
+
+#[test]
+fn a_shutdown_is_answered_before_the_end() {
+    let mut bench = Bench::start();
+    bench.send("loop x = 0 while x >= 0 do (x + 1) % 7");
+    let id = bench.client.request(Channel::Control, "shutdown_request", json!({"restart": true}));
+    let reply = bench.client.reply(Channel::Control, &id, PATIENCE).unwrap();
+    assert_eq!(reply.content, json!({"status": "ok", "restart": true}));
+    let published = bench.client.published(&id, PATIENCE).unwrap();
+    assert_eq!(kinds(&published), ["status", "shutdown_reply", "status"]);
+    assert!(bench.wait_for_end(Duration::from_secs(5)));
+}
+
+#[test]
+fn a_kernel_ends_with_its_parent() {
+    let mut parent = Command::new("sleep").arg("60").spawn().unwrap();
+    let mut bench = Bench::start_with(&[("JPY_PARENT_PID", parent.id().to_string())]);
+    assert_eq!(bench.result("1 + 1"), "2");
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    assert!(bench.wait_for_end(Duration::from_secs(5)));
+}

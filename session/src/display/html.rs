@@ -1,0 +1,129 @@
+//! Matrices and tables as HTML, for notebooks. All text is escaped; the size is bounded.
+
+use std::fmt::Write;
+
+use weft_ir::{Column, Type, Value};
+
+use super::inline::shown;
+use super::shape::{discovered_type, rank_above_atoms};
+use super::table::{cell_text, component_columns, is_number};
+use super::{Options, record_of_columns};
+
+/// A value with rows and columns as an HTML table of at most `bytes` bytes, with its type above;
+/// `None` for other values. As many rows and columns are shown as the options say, from both ends.
+pub fn html(value: &Value, ty: &Type, options: &Options, bytes: usize) -> Option<String> {
+    let columns = columns(value, ty, options)?;
+    let mut rows = options.max_rows;
+    loop {
+        let table = render(&columns, &discovered_type(value, ty), rows);
+        if table.len() <= bytes {
+            return Some(table);
+        }
+        if rows <= 2 {
+            return None;
+        }
+        rows /= 2;
+    }
+}
+
+/// A column to show; `None` in its place stands for columns left out.
+struct Strip {
+    header: Option<String>,
+    column: Column,
+    /// The position in each row, where the column is that of a matrix.
+    position: Option<usize>,
+    ty: Type,
+}
+
+impl Strip {
+    fn cell(&self, row: usize) -> Option<String> {
+        let value = match self.position {
+            Some(position) => self.column.row(row)?.get(position),
+            None => self.column.get(row),
+        };
+        Some(cell_text(&value, &self.ty))
+    }
+}
+
+fn columns(value: &Value, ty: &Type, options: &Options) -> Option<Vec<Option<Strip>>> {
+    let named = match (value, ty) {
+        (Value::Tuple(values), _) => record_of_columns(values, ty)?,
+        (Value::Array(array), Type::Array(element)) => match &array.elements {
+            Column::Tuple { parts, .. } if !parts.is_empty() && !array.is_empty() => {
+                component_columns(parts, element)
+            }
+            elements if rank_above_atoms(ty) == 2 => {
+                return matrix_columns(elements, element, options);
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let positions = shown(named.len(), options.max_columns);
+    let strip = |position: usize| {
+        let (header, column, ty) = named[position].clone();
+        Strip { header: Some(header), column, position: None, ty }
+    };
+    Some(positions.into_iter().map(|position| position.map(strip)).collect())
+}
+
+fn matrix_columns(rows: &Column, row: &Type, options: &Options) -> Option<Vec<Option<Strip>>> {
+    let Type::Array(element) = row else { return None };
+    let extent = rows.extent().ok().filter(|extent| *extent > 0 && !rows.is_empty())?;
+    let strip = |position: usize| Strip {
+        header: None,
+        column: rows.clone(),
+        position: Some(position),
+        ty: (**element).clone(),
+    };
+    let positions = shown(extent, options.max_columns);
+    Some(positions.into_iter().map(|position| position.map(strip)).collect())
+}
+
+fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize) -> String {
+    let count = columns.iter().flatten().next().map_or(0, |strip| strip.column.len());
+    let mut out = String::from("<table class=\"weft\">\n<caption><code>");
+    out.push_str(&escaped(ty));
+    out.push_str("</code></caption>\n");
+    if columns.iter().flatten().any(|strip| strip.header.is_some()) {
+        out.push_str("<thead><tr>");
+        for strip in columns {
+            let header = strip.as_ref().map_or("…", |s| s.header.as_deref().unwrap_or(""));
+            cell(&mut out, "th", strip.as_ref(), header);
+        }
+        out.push_str("</tr></thead>\n");
+    }
+    out.push_str("<tbody>\n");
+    for row in shown(count, max_rows) {
+        out.push_str("<tr>");
+        for strip in columns {
+            let text = row.and_then(|row| strip.as_ref()?.cell(row));
+            cell(&mut out, "td", strip.as_ref(), text.as_deref().unwrap_or("…"));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table>");
+    out
+}
+
+fn cell(out: &mut String, tag: &str, strip: Option<&Strip>, text: &str) {
+    let side = if strip.is_some_and(|strip| is_number(&strip.ty)) { "right" } else { "left" };
+    write!(out, "<{tag} style=\"text-align: {side}\">{}</{tag}>", escaped(text))
+        .expect("writing to a string");
+}
+
+/// The text with the characters that mean something in HTML replaced.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
