@@ -155,13 +155,14 @@ impl Sink for Output<'_> {
                 if let Some(text) = data["text/plain"].as_str() {
                     lock(&self.shared.history).set_output(text);
                 }
+                let is_picture = data["image/png"].is_string();
                 let mut content = json!({"data": data, "metadata": metadata, "transient": {}});
                 let kind = if shown.is_last { "execute_result" } else { "display_data" };
                 if shown.is_last {
                     content["execution_count"] = json!(shown.number);
                 }
                 self.outlet.publish(kind, self.parent, content);
-                if let Some(statistics) = shown.statistics() {
+                if !is_picture && let Some(statistics) = shown.statistics() {
                     self.stream("stdout", &statistics);
                 }
             }
