@@ -112,7 +112,6 @@ fn inspect(snapshot: &Snapshot, message: &Message) -> Value {
     let cursor = byte_offset(code, message.count("cursor_pos"));
     let found = snapshot.inspect(code, cursor);
     let data = match &found {
-        // A short answer is the type and the first paragraph.
         Some(text) => json!({"text/plain": text}),
         None => json!({}),
     };
