@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use weft_ir::{Column, Span};
 
+use crate::builtins::{self, neighbourhood::Boundary};
 use crate::code::{BuiltinCode, Code, Target};
 use crate::elements::{Elements, element};
 use crate::machine::{Instance, Machine, Outcome, Stop, Unwind};
@@ -12,13 +13,50 @@ use crate::value::Val;
 
 /// A function as a value.
 #[derive(Debug)]
-pub(crate) enum Function {
+pub(crate) struct Function {
+    pub(crate) kind: FunctionKind,
+    /// How deep functions are nested in it, through what they captured.
+    pub(crate) depth: u32,
+}
+
+/// The kinds of functions.
+#[derive(Debug)]
+pub(crate) enum FunctionKind {
     /// A lambda with the values of the variables that it captured.
     Code { code: Rc<Code>, captured: Vec<Val> },
     /// A builtin that takes at least one argument.
     Builtin(Rc<BuiltinCode>),
     /// A function applied to fewer arguments than it takes.
     Partial { function: Rc<Function>, args: Vec<Val> },
+}
+
+impl Function {
+    pub(crate) fn closure(code: Rc<Code>, captured: Vec<Val>) -> Function {
+        let depth = captured.iter().map(depth_of).max().unwrap_or(0).saturating_add(1);
+        Function { kind: FunctionKind::Code { code, captured }, depth }
+    }
+
+    pub(crate) fn builtin(code: Rc<BuiltinCode>) -> Function {
+        Function { kind: FunctionKind::Builtin(code), depth: 1 }
+    }
+
+    fn partial(function: Rc<Function>, args: Vec<Val>) -> Function {
+        let depth = args.iter().map(depth_of).fold(function.depth, u32::max).saturating_add(1);
+        Function { kind: FunctionKind::Partial { function, args }, depth }
+    }
+}
+
+/// How deep functions are nested in a value.
+fn depth_of(val: &Val) -> u32 {
+    match val {
+        Val::Function(function) => function.depth,
+        Val::Tuple(parts) => parts.iter().map(depth_of).max().unwrap_or(0),
+        Val::Boundary(boundary) => match &**boundary {
+            Boundary::Constant(val) | Boundary::Outside(val) => depth_of(val),
+            Boundary::Clamp | Boundary::Mirror | Boundary::Wrap => 0,
+        },
+        _ => 0,
+    }
 }
 
 /// A function made ready for many calls. Callees nest: the one that was made ready last is released
@@ -74,26 +112,28 @@ impl Machine<'_> {
         };
         let mut args = args;
         loop {
-            let arity = match &*function {
-                Function::Code { code, .. } => code.arity(),
-                Function::Builtin(code) => crate::builtins::arity(code.builtin),
-                Function::Partial { function: inner, args: bound } => {
+            let arity = match &function.kind {
+                FunctionKind::Code { code, .. } => code.arity(),
+                FunctionKind::Builtin(code) => builtins::arity(code.builtin),
+                FunctionKind::Partial { function: inner, args: bound } => {
                     args.splice(0..0, bound.iter().cloned());
                     function = Rc::clone(inner);
                     continue;
                 }
             };
             if args.len() < arity {
-                return Ok(Val::Function(Rc::new(Function::Partial { function, args })));
+                let partial = Function::partial(function, args);
+                self.admit_function(&partial, span)?;
+                return Ok(Val::Function(Rc::new(partial)));
             }
             let rest = args.split_off(arity);
-            let result = match &*function {
-                Function::Code { code, captured } => {
+            let result = match &function.kind {
+                FunctionKind::Code { code, captured } => {
                     self.stack.append(&mut args);
                     self.call_code(code, captured, span)?
                 }
-                Function::Builtin(code) => self.call_builtin(code, args, span)?,
-                Function::Partial { .. } => unreachable!("handled above"),
+                FunctionKind::Builtin(code) => self.call_builtin(code, args, span)?,
+                FunctionKind::Partial { .. } => unreachable!("handled above"),
             };
             match result {
                 result if rest.is_empty() => return Ok(result),
@@ -185,27 +225,27 @@ impl Machine<'_> {
             Val::Error(error) => return Err(Stop::Error(Rc::clone(error))),
             other => panic!("{other:?} is applied"),
         };
-        Ok(match &**function {
-            Function::Builtin(code)
-                if code.operator.is_some() && crate::builtins::arity(code.builtin) == count =>
+        Ok(match &function.kind {
+            FunctionKind::Builtin(code)
+                if code.operator.is_some() && builtins::arity(code.builtin) == count =>
             {
                 match code.operator {
                     Some(operator) => Callee::Operator(operator, code.span),
                     None => unreachable!("just looked at"),
                 }
             }
-            Function::Code { code, captured } if code.arity() == count => {
+            FunctionKind::Code { code, captured } if code.arity() == count => {
                 Callee::Frame(self.set_up(code, captured, Vec::new(), span))
             }
-            Function::Partial { function: inner, args } => match &**inner {
-                Function::Code { code, captured } if code.arity() == args.len() + count => {
+            FunctionKind::Partial { function: inner, args } => match &inner.kind {
+                FunctionKind::Code { code, captured } if code.arity() == args.len() + count => {
                     Callee::Frame(self.set_up(code, captured, args.clone(), span))
                 }
-                Function::Builtin(code) => Callee::General(Rc::clone(function), code.span),
+                FunctionKind::Builtin(code) => Callee::General(Rc::clone(function), code.span),
                 _ => Callee::General(Rc::clone(function), span),
             },
-            Function::Builtin(code) => Callee::General(Rc::clone(function), code.span),
-            Function::Code { .. } => Callee::General(Rc::clone(function), span),
+            FunctionKind::Builtin(code) => Callee::General(Rc::clone(function), code.span),
+            FunctionKind::Code { .. } => Callee::General(Rc::clone(function), span),
         })
     }
 

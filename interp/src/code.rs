@@ -30,6 +30,8 @@ pub(crate) struct Code {
     /// How many slots it needs.
     pub(crate) slots: usize,
     pub(crate) body: Node,
+    /// Its body.
+    pub(crate) span: Span,
 }
 
 impl Code {

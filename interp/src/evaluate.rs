@@ -95,8 +95,9 @@ impl Machine<'_> {
                 Node::Closure { code, captures } => {
                     let captured =
                         captures.iter().map(|slot| self.stack[self.base + slot].clone()).collect();
-                    let code = Rc::clone(code);
-                    return Ok(Val::Function(Rc::new(Function::Code { code, captured })));
+                    let function = Function::closure(Rc::clone(code), captured);
+                    self.admit_function(&function, code.span)?;
+                    return Ok(Val::Function(Rc::new(function)));
                 }
                 Node::Field { record, index, depth, ty } => {
                     let record = self.evaluate(record)?;

@@ -1,5 +1,6 @@
 //! The state of a run: the stack of frames, the call sites, the limits.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -73,6 +74,8 @@ pub(crate) struct Machine<'a> {
     steps: u32,
     /// The bytes of the arrays that are being built.
     held: u64,
+    /// The error that was made last.
+    last_trap: RefCell<Option<Rc<Trap>>>,
     /// The address of a local variable of the run's first Rust frame.
     stack_start: usize,
 }
@@ -97,15 +100,27 @@ impl<'a> Machine<'a> {
             cancel,
             steps: 0,
             held: 0,
+            last_trap: RefCell::new(None),
             stack_start: stack_address(),
         }
     }
 
-    /// An error at `span`, as a value.
+    /// An error at `span`, as a value. Where the elements of an array fail in the same way, they
+    /// share one.
     #[cold]
     pub(crate) fn trap(&self, kind: TrapKind, span: Span) -> Val {
-        let calls = self.calls.iter().rev().take(Trap::MAX_CALLS).copied().collect();
-        Val::Error(Rc::new(Trap { kind, span, calls }))
+        let calls = || self.calls.iter().rev().take(Trap::MAX_CALLS);
+        let mut last = self.last_trap.borrow_mut();
+        if let Some(trap) = &*last
+            && trap.span == span
+            && trap.kind == kind
+            && trap.calls.iter().eq(calls())
+        {
+            return Val::Error(Rc::clone(trap));
+        }
+        let trap = Rc::new(Trap { kind, span, calls: calls().copied().collect() });
+        *last = Some(Rc::clone(&trap));
+        Val::Error(trap)
     }
 
     /// An error at `span` that is the whole result of a builtin.
@@ -200,11 +215,11 @@ impl<'a> Machine<'a> {
 
     #[cold]
     fn grow(&mut self, collector: &mut Collector) -> Result<(), Unwind> {
-        let more = (collector.bytes - collector.admitted).max(collector.admitted).max(1 << 16);
         // Only what is there already is refused: the array may end before it has doubled.
-        self.admit(u128::from(collector.bytes - collector.admitted), collector.span)?;
-        self.held += more;
-        collector.admitted += more;
+        self.held -= collector.admitted;
+        self.admit(u128::from(collector.bytes), collector.span)?;
+        collector.admitted = collector.bytes.max(1 << 15) * 2;
+        self.held += collector.admitted;
         Ok(())
     }
 
@@ -224,6 +239,15 @@ impl<'a> Machine<'a> {
         self.step()
     }
 
+    /// Refuses a function that holds functions that hold functions … deeper than calls may nest.
+    pub(crate) fn admit_function(&mut self, function: &Function, span: Span) -> Result<(), Unwind> {
+        if u64::from(function.depth) > self.limits.recursion {
+            let depth = u64::from(function.depth);
+            return Err(self.give_up(Exhausted::Recursion { depth, span }));
+        }
+        Ok(())
+    }
+
     /// Leaves a call.
     pub(crate) fn leave(&mut self) {
         self.depth -= 1;
@@ -234,8 +258,7 @@ impl<'a> Machine<'a> {
         let index = id.0 as usize;
         match &self.instances[index] {
             Instance::Function(code) => {
-                let function = Function::Code { code: Rc::clone(code), captured: Vec::new() };
-                Ok(Val::Function(Rc::new(function)))
+                Ok(Val::Function(Rc::new(Function::closure(Rc::clone(code), Vec::new()))))
             }
             Instance::Expression(_, Some(val)) => Ok(val.clone()),
             Instance::Expression(code, None) => {

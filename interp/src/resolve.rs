@@ -101,11 +101,12 @@ impl Resolver<'_> {
                 Pattern::Tuple(_) => self.target(pattern),
             })
             .collect();
+        let span = body.span;
         let mut body = self.tail(body);
         let scope = self.scopes.pop().expect("pushed above");
         let (captured, captures): (Vec<LocalId>, Vec<Slot>) = scope.captures.into_iter().unzip();
         liveness::mark_last_uses(&mut body, &captures, scope.slots);
-        (Rc::new(Code { name, params, captures, slots: scope.slots, body }), captured)
+        (Rc::new(Code { name, params, captures, slots: scope.slots, body, span }), captured)
     }
 
     fn scope(&mut self) -> &mut Scope {
@@ -257,7 +258,7 @@ impl Resolver<'_> {
                 let function = match &function.kind {
                     ExprKind::Builtin(builtin, _) => {
                         let code = builtin_code(*builtin, function, span);
-                        Node::Constant(Val::Function(Rc::new(Function::Builtin(code))))
+                        Node::Constant(Val::Function(Rc::new(Function::builtin(code))))
                     }
                     _ => self.node(function),
                 };
@@ -392,7 +393,7 @@ impl Resolver<'_> {
             Builtin::Mirror => Val::Boundary(Rc::new(Boundary::Mirror)),
             Builtin::Wrap => Val::Boundary(Rc::new(Boundary::Wrap)),
             builtin => {
-                Val::Function(Rc::new(Function::Builtin(builtin_code(builtin, expr, expr.span))))
+                Val::Function(Rc::new(Function::builtin(builtin_code(builtin, expr, expr.span))))
             }
         }
     }

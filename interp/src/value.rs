@@ -221,6 +221,9 @@ impl Val {
             Val::Tuple(parts) => parts.iter().map(Val::bytes).sum(),
             Val::Array(elements) => elements.bytes() as u64 + size_of::<usize>() as u64,
             Val::Boxed(elements) => elements.iter().map(Val::bytes).sum(),
+            // Errors that are equal are mostly shared.
+            Val::Error(error) if Rc::strong_count(error) > 2 => size_of::<Val>() as u64,
+            Val::Error(_) => (size_of::<Val>() + size_of::<Trap>()) as u64,
             other => other.scalar().map_or(size_of::<Val>(), |scalar| scalar.ty().bytes()) as u64,
         }
     }

@@ -217,14 +217,20 @@ impl Machine<'_> {
     }
 
     /// The extents that an `i64` or a tuple of them asks for.
-    pub(super) fn new_shape(&self, call: &Call<'_>, shape: &Val) -> Outcome<Vec<usize>> {
+    pub(super) fn new_shape(&mut self, call: &Call<'_>, shape: &Val) -> Outcome<Vec<usize>> {
         let mut extents = Vec::new();
         let mut product: i128 = 1;
+        let mut arrays: i128 = 1;
         for extent in index_parts(shape)? {
             extents.push(self.new_length(call, extent)?);
             product = product.saturating_mul(i128::from(extent));
+            arrays = arrays.max(product);
         }
         self.new_length_wide(call, product)?;
+        if product == 0 {
+            // The arrays without elements are not free either.
+            self.admit(arrays as u128 * 8, call.span)?;
+        }
         Ok(extents)
     }
 

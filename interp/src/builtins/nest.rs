@@ -184,8 +184,7 @@ impl Machine<'_> {
         for target in &targets {
             counts[*target] += 1;
         }
-        let mut order: Vec<usize> = (0..targets.len()).collect();
-        order.sort_by_key(|entry| targets[*entry]);
+        let order = self.stable_order(targets.len(), |a, b| targets[a].cmp(&targets[b]))?;
         let value_type = under(component_type(call.result(), 2), 1);
         let i64_type = Type::Scalar(weft_ir::ScalarType::I64);
         Ok(Val::tuple(vec![

@@ -121,15 +121,19 @@ impl Machine<'_> {
         order: &[usize],
     ) -> Outcome<Vec<usize>> {
         let column = sound(elements)?;
-        let starts_group = |at: &usize| {
-            *at == 0 || compare_in(column, order[at - 1], order[*at]) != Ordering::Equal
-        };
-        Ok((0..order.len()).filter(starts_group).collect())
+        let mut starts = Vec::new();
+        for at in 0..order.len() {
+            if at == 0 || compare_in(column, order[at - 1], order[at]) != Ordering::Equal {
+                starts.push(at);
+            }
+            self.step()?;
+        }
+        Ok(starts)
     }
 
     /// The positions `0..length` in a stable order. Pieces are sorted by the standard library and
     /// then merged pairwise, so that an interrupt is seen in between.
-    fn stable_order(
+    pub(super) fn stable_order(
         &mut self,
         length: usize,
         compare: impl Fn(usize, usize) -> Ordering,

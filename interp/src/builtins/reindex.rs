@@ -76,7 +76,8 @@ impl Machine<'_> {
         span: Span,
     ) -> Outcome<Val> {
         let flat = self.concatenate_rows(rows, under(ty, 2), span)?;
-        self.admit(height as u128 * width as u128 * 8, span)?;
+        // The rows of the result take memory even if they are empty.
+        self.admit((height as u128 + 1) * (width as u128 + 1) * 8, span)?;
         let mut positions = Vec::with_capacity(height * width);
         for column in 0..width {
             positions.extend((0..height).map(|row| row * width + column));

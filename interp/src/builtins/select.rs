@@ -86,6 +86,7 @@ impl Machine<'_> {
                 Val::Error(error) => return Err(Stop::Error(error)),
                 other => panic!("{other:?} is no flag"),
             }
+            self.step()?;
         }
         Ok(self.gather_elements(elements, &positions, ty)?)
     }

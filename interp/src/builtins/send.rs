@@ -73,10 +73,10 @@ impl Machine<'_> {
         targets: &[Option<usize>],
         elements: &Elements,
     ) -> Outcome<Val> {
-        let mut sources: Vec<usize> =
-            (0..targets.len()).filter(|source| targets[*source].is_some()).collect();
-        sources.sort_by_key(|source| targets[*source]);
-        let mut sources = sources.into_iter().peekable();
+        let sources = self.stable_order(targets.len(), |a, b| targets[a].cmp(&targets[b]))?;
+        // Those that are dropped come first.
+        let sent = sources.into_iter().skip_while(|source| targets[*source].is_none());
+        let mut sources = sent.peekable();
         self.with_callee(function, 2, call.span, |machine, callee: &Callee| {
             let mut collector = Collector::new(call.element(), call.span);
             for target in 0..dest.len() {

@@ -92,3 +92,41 @@ fn an_interrupt_is_seen_soon() {
         assert!(waited < Duration::from_secs(5), "{text}: seen after {waited:?}");
     }
 }
+
+#[test]
+fn functions_nest_only_so_deep() {
+    let text = "let g = iterate 1000000 (\\f -> \\x -> f (x + 1)) (\\x -> x) in 5";
+    assert!(matches!(exhausted(text, &LIMITS), Exhausted::Recursion { .. }));
+    check("iterate 5000 (\\f -> \\x -> f (x + 1)) (\\x -> x) 0", "5000");
+}
+
+#[test]
+fn arrays_of_nothing_are_not_free() {
+    check_memory("reverse (fill (3, 2 ** 40, 0) 0)");
+    check_memory("fill (2 ** 40, 2 ** 20, 0) 0");
+    check_memory("[transpose (fill (0, 2 ** 40) 0)]");
+    check("shape (fill (0, 2 ** 40) 0)", "(0, 2 ** 40)");
+}
+
+#[test]
+fn equal_errors_share_their_memory() {
+    check("length (iota 1000000 // 0)", "1000000");
+}
+
+#[test]
+fn arrays_are_updated_in_place() {
+    // A copy per step would move 80 gigabytes.
+    check("sum (loop a = replicate 100000 0 for i < 100000 do (a with [i] = 1))", "100000");
+    check(
+        "(loop (a, n) = (replicate 100000 0, 0) while n < 100000 do ((a with [n] = 1), n + 1)).0 |> sum",
+        "100000",
+    );
+    check(
+        "sum ((iterate 100000 (\\(a, n) -> ((a with [n] = 1), n + 1)) (replicate 100000 0, 0)).0)",
+        "100000",
+    );
+    check(
+        "def go a n = if n == 100000 then sum a else go (a with [n] = 1) (n + 1)\ngo (replicate 100000 0) 0",
+        "100000",
+    );
+}
