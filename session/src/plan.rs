@@ -249,10 +249,21 @@ impl<'a> Planner<'a> {
         }
         self.changes = true;
         self.resolve_numbers(&mut items);
+        let broken: Vec<Span> = items
+            .iter()
+            .map(|item| item.span)
+            .filter(|item| self.diagnostics.iter().any(|found| contains(*item, found.span())))
+            .collect();
         let checked = check(&items, &self.state.environment, &self.config(), &mut self.loader);
         self.state.environment = checked.environment;
         self.state.values.extend(checked.loaded);
-        self.diagnostics.extend(checked.diagnostics);
+        // What else is wrong with an item that does not parse may only follow from that.
+        self.diagnostics.extend(
+            checked
+                .diagnostics
+                .into_iter()
+                .filter(|found| !broken.iter().any(|item| contains(*item, found.span()))),
+        );
         for item in checked.items {
             self.remember(&item);
             self.steps.push(Step::Item { item, shown: self.shown });
@@ -351,4 +362,9 @@ pub(crate) fn read_source(path: &Path) -> Result<String, String> {
         let line = 1 + error.as_bytes()[..position].iter().filter(|byte| **byte == b'\n').count();
         format!("byte {position}, in line {line}, is not UTF-8")
     })
+}
+
+/// Whether a place lies within an item.
+fn contains(item: Span, place: Span) -> bool {
+    item.source == place.source && item.start <= place.start && place.end <= item.end
 }

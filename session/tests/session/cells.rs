@@ -54,6 +54,13 @@ fn a_cell_that_traps_changes_nothing() {
 }
 
 #[test]
+fn an_item_that_does_not_parse_is_reported_once() {
+    let mut session = Transcript::new();
+    session.check("1 < 2 < 3", "E0117");
+    session.check("x = 1 < 2 < 3\ny = true + 1", "E0117, E0303");
+}
+
+#[test]
 fn errors_of_several_items_are_all_reported() {
     let mut session = Transcript::new();
     session.check("a = nothing\nb = 1 +\nc = true + 1", "E0201, E0120, E0303");
