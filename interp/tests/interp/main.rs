@@ -8,6 +8,7 @@ mod demand;
 mod documented;
 mod expressions;
 mod functions;
+mod hostile;
 mod implicit_map;
 mod limits;
 mod neighbourhood;

@@ -68,6 +68,20 @@ fn run_here(text: &str, limits: &Limits, cancel: &AtomicBool) -> Result<(Value, 
     Ok(last.unwrap_or_else(|| panic!("{text} shows nothing")))
 }
 
+/// Whether a cell runs without a panic; nothing if it is no program.
+pub(crate) fn try_run(text: &str, limits: &Limits, cancel: &AtomicBool) -> Option<Result<(), ()>> {
+    let parsed = weft_lang::syntax::parse(SourceId(0), text);
+    let config = Config { float: ScalarType::F64 };
+    let environment = Environment::default();
+    let checked = weft_lang::check(&parsed.items, &environment, &config, &mut NoFiles);
+    let mut diagnostics = parsed.diagnostics.iter().chain(&checked.diagnostics);
+    if diagnostics.next().is_some() {
+        return None;
+    }
+    let run = || run_with(text, limits, cancel).map(|_| ());
+    Some(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).map(|_| ()).map_err(|_| ()))
+}
+
 fn run(text: &str) -> Result<(Value, Type), Failure> {
     run_with(text, &LIMITS, &AtomicBool::new(false))
 }
