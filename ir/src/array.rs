@@ -409,9 +409,11 @@ impl Column {
             _ => {
                 self.scalar_type().is_some()
                     && self.scalar_type() == other.scalar_type()
-                    && (0..self.len()).all(|index| match (self.scalar(index), other.scalar(index)) {
-                        (Some(a), Some(b)) => a.same_bits(b),
-                        _ => false,
+                    && (0..self.len()).all(|index| {
+                        match (self.scalar(index), other.scalar(index)) {
+                            (Some(a), Some(b)) => a.same_bits(b),
+                            _ => false,
+                        }
                     })
             }
         }

@@ -185,6 +185,8 @@ struct Checker<'a> {
     next_quantified: u32,
     /// The definition being checked, for recursion.
     own: Option<Own>,
+    /// The local functions whose bodies surround the current point; they do not recurse.
+    defining: Vec<Name>,
     annotation_vars: BTreeMap<Name, Type>,
     /// Whether the current point is evaluated exactly once, when the cell runs.
     top_level: bool,

@@ -2,7 +2,7 @@
 
 mod application;
 
-use weft_ir::{Name, Span};
+use weft_ir::{Name, ScalarType, Span};
 
 use super::Checker;
 use super::unify::Clash;
@@ -43,7 +43,8 @@ impl Checker<'_> {
         let locals = self.scope.keys().map(|name| &**name);
         let globals = self.environment.names().map(|(name, _)| &**name);
         let table = builtins::all().map(|entry| entry.name);
-        let mut candidates: Vec<&str> = locals.chain(globals).chain(table).collect();
+        let loaders = super::apply::LOADERS;
+        let mut candidates: Vec<&str> = locals.chain(globals).chain(table).chain(loaders).collect();
         candidates.sort_unstable();
         let mut diagnostic =
             Diagnostic::error("E0201", format!("there is no `{name}`"), span, "unknown name");
@@ -64,6 +65,9 @@ impl Checker<'_> {
             "fst" => Some("write `p.0`"),
             "snd" => Some("write `p.1`"),
             "foreach" | "vmap" => Some("use `map f xs` or `{ f x : x in xs }`"),
+            _ if self.defining.contains(name) => {
+                Some("a local function does not call itself; make it a `def` of its own")
+            }
             _ => None,
         };
         diagnostic = match (foreign, suggest::closest(name, candidates)) {
@@ -161,6 +165,7 @@ impl Checker<'_> {
             (Type::Window(..), Type::Array(_) | Type::Var(_))
             | (Type::Array(_) | Type::Var(_), Type::Window(..)) => diagnostic
                 .help("a function that reads a window says so: `\\(w : window2 f32) -> …`"),
+            (Type::Scalar(ScalarType::Char), _) => diagnostic,
             _ if found_rank > wanted_rank && wanted_rank == 0 => diagnostic
                 .help("an array stands where one value is needed; reduce it, or map over it"),
             _ => diagnostic,

@@ -41,6 +41,7 @@ pub(super) fn check_item(
         next_local: 0,
         next_quantified: FIRST_LOCAL_VARIABLE,
         own: None,
+        defining: Vec::new(),
         annotation_vars: BTreeMap::new(),
         top_level: true,
         poisoned: false,

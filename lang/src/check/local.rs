@@ -78,7 +78,9 @@ impl Checker<'_> {
     ) -> Wrapper {
         self.table.level += 1;
         let first_site = self.sites.len();
+        self.defining.push(name.name.clone());
         let mut value = self.lambda(params, body, None, span);
+        self.defining.pop();
         if let Some(annotation) = result {
             self.annotate_result(&mut value, params.len(), annotation);
         }
