@@ -125,7 +125,7 @@ pub fn save(
     save::save(value, ty, path, stop).map_err(|problem| problem.at(path))
 }
 
-/// Writes a text, such as the source of definitions, as carefully as [`save`] writes values.
+/// Writes a text, such as the source of definitions, as carefully as [`save()`] writes values.
 pub(crate) fn save_source(
     text: &str,
     path: &Path,

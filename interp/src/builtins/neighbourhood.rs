@@ -106,7 +106,7 @@ impl Machine<'_> {
         })
     }
 
-    /// `convolve boundary kernel xs`: at each element the sum of kernel[j]·xs[i + j - k // 2] over
+    /// `convolve boundary kernel xs`: at each element the sum of `kernel[j] * xs[i + j - k // 2]` over
     /// all j in row-major order, where k are the kernel's extents; the sum is a fold from 0.
     pub(super) fn convolve(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let boundary = boundary(call.value(0))?;

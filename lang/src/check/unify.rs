@@ -123,10 +123,24 @@ impl Table {
         }
     }
 
+    /// As [`Table::shallow`], and shortens the chain of links that led there: a long expression
+    /// would otherwise be walked again and again.
+    fn find(&mut self, ty: &Type) -> Type {
+        let root = self.shallow(ty);
+        let mut link = ty.clone();
+        while let Type::Var(var) = link {
+            match &mut self.slots[var.0 as usize] {
+                Slot::Link(next) => link = std::mem::replace(next, root.clone()),
+                Slot::Open(_) | Slot::Quantified(_) => break,
+            }
+        }
+        root
+    }
+
     /// Makes two types equal.
     pub(super) fn unify(&mut self, a: &Type, b: &Type) -> Result<(), Clash> {
-        let a = self.shallow(a);
-        let b = self.shallow(b);
+        let a = self.find(a);
+        let b = self.find(b);
         match (&a, &b) {
             (Type::Var(x), Type::Var(y)) if x == y => Ok(()),
             // The younger becomes a link to the older, so that the elements of a long array all
@@ -306,6 +320,7 @@ impl Table {
 
     /// Gives every open variable of a type its default.
     pub(super) fn default_open(&mut self, ty: &Type, float: ScalarType) {
+        let ty = &self.find(ty);
         let mut vars = Vec::new();
         self.variables(ty, &mut vars);
         for var in vars {
