@@ -1,7 +1,7 @@
 //! The resolved program: the typed program with every variable turned into a slot of its function's
 //! frame and every operator into the function that computes it. Nothing is rearranged or optimised.
 //!
-//! Note [Frames]. A function's variables live in consecutive slots of one stack: first its
+//! Note \[Frames\]. A function's variables live in consecutive slots of one stack: first its
 //! arguments, in order, then whatever its patterns bind and its closure captured. No two variables
 //! of a function share a slot, so a slot is written once per call or iteration.
 

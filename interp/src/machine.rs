@@ -58,7 +58,7 @@ pub(crate) enum Instance {
 /// The state of a run.
 pub(crate) struct Machine<'a> {
     pub(crate) instances: Vec<Instance>,
-    /// The frames, one after the other (Note [Frames] in [`crate::code`]).
+    /// The frames, one after the other (Note \[Frames\] in [`crate::code`]).
     pub(crate) stack: Vec<Val>,
     /// Where the current frame begins.
     pub(crate) base: usize,

@@ -1,6 +1,6 @@
 //! The front end: text → surface syntax → typed program, with diagnostics as data.
 //!
-//! Everything here is pure. [`syntax::parse`] and [`check`] may report, never fail.
+//! Everything here is pure. [`syntax::parse`] and [`check()`] may report, never fail.
 
 pub mod ast;
 pub mod builtins;

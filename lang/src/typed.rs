@@ -1,7 +1,7 @@
 //! The typed program: what the checker yields and the reference interpreter runs.
 //!
 //! Implicit map is explicit here: every application says over how many outer axes it is mapped and
-//! which arguments carry them. A program that runs is *monomorphic*: [`crate::monomorphise`] has
+//! which arguments carry them. A program that runs is *monomorphic*: [`crate::monomorphise()`] has
 //! made an [`Instance`] of every function at every type that it is used at.
 
 use std::sync::Arc;

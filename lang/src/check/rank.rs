@@ -14,7 +14,7 @@
 //! A site is settled as soon as the known ranks force it: an argument with extra axes gives `d`, so
 //! does a result whose rank is closed, and with `d = 0` all arguments are as they are. What still
 //! waits when the definition is complete is settled by the *least ranks* that fit: every open
-//! variable has rank 0 unless a parameter or a result needs more ([`Solver::settle`]). Where the
+//! variable has rank 0 unless a parameter or a result needs more ([`settle`]). Where the
 //! result needs axes that no argument supplies, all open arguments take them.
 
 use weft_ir::Span;

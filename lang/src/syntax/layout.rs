@@ -6,7 +6,7 @@
 //! - Braces are told apart by what stands in them, and a binary operator before `)` is marked.
 //! - The form of each item is known from its first token and from a `=` outside all brackets.
 //! - Items that nest too deeply are reported and left out, so that no later pass can overflow its
-//!   stack: see Note [Depth].
+//!   stack: see Note \[Depth\].
 
 mod brackets;
 mod frame;
