@@ -1,11 +1,12 @@
 //! The line editor behind a small trait, so that it can be replaced: rustyline has neither a
 //! continuation prompt nor a completion menu.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
-use rustyline::highlight::Highlighter;
+use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
 use rustyline::history::{FileHistory, History as _};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
@@ -13,7 +14,7 @@ use rustyline::{
     Cmd, CompletionType, ConditionalEventHandler, Config, Context, Editor, Event, EventContext,
     EventHandler, Helper, KeyCode, KeyEvent, Modifiers, RepeatCount,
 };
-use weft_session::{Completeness, Snapshot, completeness};
+use weft_session::{Completeness, Snapshot, TokenClass, completeness, tokens};
 
 /// What a person does at the prompt.
 pub(crate) enum Input {
@@ -56,7 +57,7 @@ pub(crate) fn open_editor(
         .build();
     let mut editor = Editor::<CellHelper, FileHistory>::with_config(config)
         .map_err(|error| error.to_string())?;
-    editor.set_helper(Some(CellHelper { snapshot: None }));
+    editor.set_helper(Some(CellHelper { snapshot: None, colour }));
     let enter = KeyEvent(KeyCode::Enter, Modifiers::NONE);
     editor.bind_sequence(enter, EventHandler::Conditional(Box::new(OnEnter)));
     let alt_enter = KeyEvent(KeyCode::Enter, Modifiers::ALT);
@@ -113,13 +114,55 @@ impl LineEditor for Rustyline {
 /// What the editor asks while a cell is typed.
 struct CellHelper {
     snapshot: Option<Snapshot>,
+    colour: bool,
 }
 
 impl Helper for CellHelper {}
 impl Hinter for CellHelper {
     type Hint = String;
 }
-impl Highlighter for CellHelper {}
+
+/// Cells longer than this are not coloured while they are typed: every key draws them again.
+const LONGEST_COLOURED: usize = 20_000;
+
+impl Highlighter for CellHelper {
+    fn highlight<'l>(&self, line: &'l str, _position: usize) -> Cow<'l, str> {
+        if !self.colour || line.len() > LONGEST_COLOURED {
+            return Cow::Borrowed(line);
+        }
+        Cow::Owned(coloured(line))
+    }
+
+    fn highlight_char(&self, line: &str, _position: usize, kind: CmdKind) -> bool {
+        self.colour && line.len() <= LONGEST_COLOURED && kind != CmdKind::MoveCursor
+    }
+}
+
+/// The text with its tokens in colours.
+fn coloured(text: &str) -> String {
+    let mut out = String::new();
+    let mut end = 0;
+    for (class, range) in tokens(text) {
+        let style = match class {
+            TokenClass::Keyword | TokenClass::Command => "35",
+            TokenClass::Number => "36",
+            TokenClass::String => "32",
+            TokenClass::Type => "33",
+            TokenClass::Comment => "2",
+            TokenClass::Invalid => "31",
+            TokenClass::Name
+            | TokenClass::Field
+            | TokenClass::Operator
+            | TokenClass::Bracket
+            | TokenClass::Punctuation => continue,
+        };
+        out.push_str(&text[end..range.start]);
+        out.push_str(&format!("\x1b[{style}m{}\x1b[0m", &text[range.clone()]));
+        end = range.end;
+    }
+    out.push_str(&text[end..]);
+    out
+}
 
 impl Validator for CellHelper {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
@@ -182,7 +225,14 @@ fn is_blank(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::further_indent;
+    use super::{coloured, further_indent};
+
+    #[test]
+    fn colours_change_nothing_but_the_colour() {
+        assert_eq!(coloured("x + y"), "x + y");
+        assert_eq!(coloured("let é = 1"), "\x1b[35mlet\x1b[0m é = \x1b[36m1\x1b[0m");
+        assert_eq!(coloured("\"a\" -- b"), "\x1b[32m\"a\"\x1b[0m \x1b[2m-- b\x1b[0m");
+    }
 
     #[test]
     fn cells_that_are_whole_or_hopeless_are_run() {

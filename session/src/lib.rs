@@ -27,4 +27,4 @@ pub use complete::{Candidate, Completions, Snapshot, completeness};
 pub use session::{Cell, Config, Entry, Session};
 pub use sink::{Cancel, Collected, Event, Outcome, Shown, Sink};
 pub use sources::{Report, Sources};
-pub use weft_lang::syntax::Completeness;
+pub use weft_lang::syntax::{Completeness, TokenClass, tokens};
