@@ -41,6 +41,9 @@ fn weft_command() -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     let profile = test.parent().and_then(Path::parent).expect("target/profile/deps/test");
     let weft = profile.join(format!("weft{}", std::env::consts::EXE_SUFFIX));
+    if is_current(&weft) {
+        return weft;
+    }
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--package", "weft-repl"]).current_dir(repository());
     build.arg("--target-dir").arg(profile.parent().expect("the target folder"));
@@ -49,6 +52,21 @@ fn weft_command() -> PathBuf {
     }
     assert!(build.status().expect("cargo runs").success(), "`weft` does not build");
     weft
+}
+
+/// Whether the command is newer than all that it is made of. It is, if the whole workspace is being
+/// tested; building it again, alone, would build its dependencies again with other features.
+fn is_current(weft: &Path) -> bool {
+    let changed = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    let Some(built) = changed(weft) else { return false };
+    let folders = ["ir", "lang", "interp", "session", "jupyter-kernel", "repl", "docs/errors"];
+    let sources = folders.iter().flat_map(|folder| {
+        let endings = ["rs", "toml", "md"];
+        endings.into_iter().flat_map(|ending| {
+            pages::files(&repository().join(folder), ending).expect("the sources")
+        })
+    });
+    sources.map(|path| changed(&path)).all(|time| time.is_some_and(|time| time <= built))
 }
 
 fn run(weft: &Path, folder: &Path, example: &Path) -> Result<(), String> {
