@@ -65,8 +65,8 @@ fn nothing_depends_on_a_particular_machine() {
         concat!("/wo", "rk/"),
         concat!("/ro", "ot/"),
         concat!("/tm", "p/"),
-        concat!("index.", "crates.io"),
-        concat!("static.", "crates.io"),
+        concat!("index.crates", ".io"),
+        concat!("static.crates", ".io"),
         concat!("files.python", "hosted"),
     ];
     let root = repository();

@@ -168,8 +168,8 @@ impl Checker<'_> {
         let mut own = Vec::new();
         self.size_checks(local, &name, Some(annotation), &mut own);
         let (ty, span) = (function.ty.clone(), function.span);
-        let placeholder = Expr { kind: ExprKind::Tuple(Vec::new()), ty: ty.clone(), span };
-        let whole = std::mem::replace(function, placeholder);
+        let nothing = Expr { kind: ExprKind::Tuple(Vec::new()), ty: ty.clone(), span };
+        let whole = std::mem::replace(function, nothing);
         // The parameters' sizes bind their names first.
         let (mut checks, value) = match whole.kind {
             ExprKind::CheckSizes { checks, body } => (checks, *body),
