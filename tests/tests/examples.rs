@@ -62,7 +62,7 @@ fn is_current(weft: &Path) -> bool {
     let folders = ["ir", "lang", "interp", "session", "jupyter-kernel", "repl", "docs/errors"];
     let sources = folders.iter().flat_map(|folder| {
         let endings = ["rs", "toml", "md"];
-        endings.into_iter().flat_map(|ending| {
+        endings.into_iter().flat_map(move |ending| {
             pages::files(&repository().join(folder), ending).expect("the sources")
         })
     });
