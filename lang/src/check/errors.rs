@@ -93,7 +93,7 @@ impl Checker<'_> {
         }
         let (found_text, wanted_text) = (self.show(found), self.show(wanted));
         let mut diagnostic = Diagnostic::error(
-            "E0301",
+            code_of(clash),
             format!("{what} needs {wanted_text}, but this is {found_text}"),
             span,
             format!("this is {found_text}"),
@@ -108,8 +108,8 @@ impl Checker<'_> {
     /// Clashes that have nothing to do with the place.
     fn special_clash(&mut self, clash: &Clash, span: Span) -> bool {
         match clash {
-            Clash::Different => false,
-            Clash::Class(..) | Clash::Infinite | Clash::TooLarge => {
+            Clash::Different | Clash::Class(..) => false,
+            Clash::Infinite | Clash::TooLarge => {
                 self.clash_report(clash, span);
                 true
             }
@@ -199,7 +199,7 @@ impl Checker<'_> {
         }
         let (a, b) = (self.show(&then.ty), self.show(&otherwise.ty));
         let diagnostic = Diagnostic::error(
-            "E0301",
+            code_of(clash),
             "the branches of an `if` have different types",
             otherwise.span,
             format!("this is {b}"),
@@ -215,7 +215,7 @@ impl Checker<'_> {
         }
         let (a, b) = (self.show(&init.ty), self.show(&body.ty));
         let diagnostic = Diagnostic::error(
-            "E0301",
+            code_of(clash),
             "a `loop` changes the type of its state",
             body.span,
             format!("the next state is {b}"),
@@ -231,7 +231,7 @@ impl Checker<'_> {
         }
         let found = self.show(&value.ty);
         let mut diagnostic = Diagnostic::error(
-            "E0301",
+            code_of(clash),
             "the elements of an array have one type",
             value.span,
             format!("this is {found}"),
@@ -258,7 +258,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn not_an_array(&mut self, array: &Expr, what: &str, clash: &Clash) {
-        if !matches!(clash, Clash::Class(..)) && self.special_clash(clash, array.span) {
+        if self.special_clash(clash, array.span) {
             return;
         }
         let found = self.show(&array.ty);
@@ -412,6 +412,14 @@ fn rename(ty: &Type, vars: &mut Vec<TypeVar>) -> String {
         end -= 1;
     }
     format!("{}…", &text[..end])
+}
+
+/// The code of two types that are not equal, or of a type outside the class that is needed.
+fn code_of(clash: &Clash) -> &'static str {
+    match clash {
+        Clash::Class(..) => "E0303",
+        Clash::Different | Clash::Infinite | Clash::TooLarge => "E0301",
+    }
 }
 
 fn class_words(class: Class) -> &'static str {
