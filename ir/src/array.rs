@@ -121,6 +121,13 @@ pub enum Column {
     },
 }
 
+/// Equal if they are the same result ([`Column::same_bits`]).
+impl PartialEq for Column {
+    fn eq(&self, other: &Column) -> bool {
+        self.same_bits(other)
+    }
+}
+
 /// Applies a body to the buffer of a scalar column, or another one to the three other layouts.
 macro_rules! scalar_columns {
     ($column:expr, $buf:ident => $body:expr, $($rest:tt)*) => {

@@ -1,10 +1,16 @@
 //! The vocabulary that every other crate shares: source spans, scalar types and operators, host
-//! arrays, and run-time failures. It knows nothing of the language's syntax nor of any back end.
+//! arrays, run-time failures, and the three intermediate languages ([`nested`], [`flat`], [`plan`]).
+//! It knows nothing of the language's syntax nor of any back end.
 
 mod array;
 mod builder;
+pub mod code;
+mod fault;
+pub mod flat;
 pub mod math;
+pub mod nested;
 mod op;
+pub mod plan;
 mod scalar;
 mod span;
 mod trap;
@@ -12,6 +18,7 @@ mod value;
 
 pub use array::{Array, Buf, Column};
 pub use builder::ColumnBuilder;
+pub use fault::{Fault, FaultKind, Stop};
 pub use op::ScalarOp;
 pub use scalar::{Scalar, ScalarType};
 pub use span::{SourceId, Span};
