@@ -13,6 +13,7 @@ mod op;
 pub mod plan;
 mod scalar;
 mod span;
+pub mod text;
 mod trap;
 mod value;
 
