@@ -7,6 +7,7 @@ mod builder;
 pub mod code;
 mod fault;
 pub mod flat;
+pub mod leaves;
 pub mod math;
 pub mod nested;
 mod op;
