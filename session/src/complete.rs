@@ -11,6 +11,7 @@ use weft_lang::syntax::{self, Completeness};
 use weft_lang::{Binding, Global};
 
 use crate::commands::{COMMANDS, describe_name, type_of_name};
+use crate::inspect::subjects;
 use crate::modes::Modes;
 use crate::sources::Sources;
 use crate::state::State;
@@ -38,6 +39,15 @@ pub struct Candidate {
     pub text: String,
     /// Its type, or what it does; may be empty.
     pub detail: String,
+}
+
+/// How much inspection tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Type and documentation.
+    Brief,
+    /// The definition as well.
+    Full,
 }
 
 impl Snapshot {
@@ -73,21 +83,11 @@ impl Snapshot {
         Completions { start, candidates }
     }
 
-    /// What stands at byte `cursor`: type and documentation, or the source of a definition.
-    pub fn inspect(&self, text: &str, cursor: usize) -> Option<String> {
-        let cursor = (0..=cursor.min(text.len())).rev().find(|at| text.is_char_boundary(*at))?;
-        let start = text[..cursor]
-            .char_indices()
-            .rev()
-            .take_while(|(_, c)| is_name_character(*c))
-            .last()
-            .map_or(cursor, |(index, _)| index);
-        let length = text[start..].find(|c| !is_name_character(c)).unwrap_or(text.len() - start);
-        let name = &text[start..start + length];
-        if name.is_empty() {
-            return None;
-        }
-        describe_name(&self.state, &self.sources, name)
+    /// What stands at byte `cursor`: a name or an operator, else the function that is applied
+    /// there.
+    pub fn inspect(&self, text: &str, cursor: usize, detail: Detail) -> Option<String> {
+        let about = |name: &str| describe_name(&self.state, &self.sources, name, detail);
+        subjects(text, cursor).into_iter().find_map(|range| about(&text[range]))
     }
 
     fn commands(&self, word: &str) -> Vec<Candidate> {

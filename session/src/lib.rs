@@ -10,6 +10,7 @@ mod complete;
 pub mod display;
 pub mod explain;
 mod files;
+mod inspect;
 pub mod io;
 pub mod memory;
 mod modes;
@@ -23,8 +24,8 @@ mod sources;
 mod state;
 
 pub use commands::{COMMANDS, Command};
-pub use complete::{Candidate, Completions, Snapshot, completeness};
-pub use session::{Cell, Config, Entry, Session};
+pub use complete::{Candidate, Completions, Detail, Snapshot, completeness};
+pub use session::{Cell, Config, Entry, Keep, Session};
 pub use sink::{Cancel, Collected, Event, Outcome, Shown, Sink};
 pub use sources::{Report, Sources};
 pub use weft_lang::syntax::{Completeness, TokenClass, tokens};

@@ -61,6 +61,17 @@ impl<'a> Cell<'a> {
     }
 }
 
+/// What a session remembers of a cell that succeeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// All of it: the cell has a number, and its result is `it` and `Out[n]`.
+    Everything,
+    /// What it defines. The next cell gets the number that this one could have had.
+    Definitions,
+    /// Nothing: it only asks.
+    Nothing,
+}
+
 /// A session.
 #[derive(Debug)]
 pub struct Session {
@@ -140,19 +151,34 @@ impl Session {
     /// It runs on a thread of its own, whose stack carries the deepest programs that the parser
     /// lets through.
     pub fn eval(&mut self, cell: Cell<'_>, sink: &mut dyn Sink, cancel: &Cancel) -> Outcome {
+        self.eval_as(cell, Keep::Everything, sink, cancel)
+    }
+
+    /// As [`Session::eval`], for a cell of which less may be remembered.
+    pub fn eval_as(
+        &mut self,
+        cell: Cell<'_>,
+        keep: Keep,
+        sink: &mut dyn Sink,
+        cancel: &Cancel,
+    ) -> Outcome {
         if cell.text.trim().is_empty() {
             return Outcome::Done;
         }
         let number = self.next_number;
-        self.next_number += 1;
-        self.log.push(Entry { number, text: cell.text.into(), succeeded: false });
-        let outcome = on_large_stack(|| self.eval_here(number, cell, sink, cancel));
+        if keep == Keep::Everything {
+            self.next_number += 1;
+            self.log.push(Entry { number, text: cell.text.into(), succeeded: false });
+        }
+        let outcome = on_large_stack(|| self.eval_here(number, cell, keep, sink, cancel));
         let outcome = outcome.unwrap_or_else(|problem| {
             sink.event(Event::Report(self.sources.report(vec![bug(&problem)])));
             Outcome::Bug(problem)
         });
         cancel.set_activity(String::new());
-        if let Some(entry) = self.log.last_mut() {
+        if keep == Keep::Everything
+            && let Some(entry) = self.log.last_mut()
+        {
             entry.succeeded = matches!(outcome, Outcome::Done | Outcome::Quit);
         }
         outcome
@@ -162,10 +188,11 @@ impl Session {
         &mut self,
         number: usize,
         cell: Cell<'_>,
+        keep: Keep,
         sink: &mut dyn Sink,
         cancel: &Cancel,
     ) -> Outcome {
-        let name = cell.name.map_or_else(|| format!("In[{number}]"), str::to_owned);
+        let name = cell.name.map_or_else(|| keep.cell_name(number), str::to_owned);
         let text = question(cell.text).unwrap_or_else(|| cell.text.to_owned());
         cancel.set_activity(format!("checking {name}"));
         let before = Arc::clone(self.state());
@@ -190,6 +217,12 @@ impl Session {
             sink.event(Event::Report(self.sources.report(diagnostics)));
         }
         if let Some((alone, call)) = alone {
+            if keep == Keep::Nothing {
+                let message = format!("`:{}` would change the session", call.name.name);
+                let here = "only a cell may";
+                let diagnostic = Diagnostic::error("E0503", message, call.name.span, here);
+                return self.fail(vec![diagnostic], sink);
+            }
             return match self.time_travel(alone, &call, number, sink) {
                 Ok(()) => Outcome::Done,
                 Err(diagnostic) => self.fail(vec![*diagnostic], sink),
@@ -205,8 +238,13 @@ impl Session {
             Err(Stop::Interrupted) => return Outcome::Interrupted,
             Err(Stop::Failed(diagnostic)) => return self.fail(vec![*diagnostic], sink),
         };
-        if changes {
-            self.commit(number, &before, state, shown, sink);
+        match keep {
+            Keep::Everything if changes => self.commit(number, &before, state, shown, sink),
+            Keep::Definitions if changes => {
+                let state = without_result(state, &before);
+                self.commit(number.saturating_sub(1), &before, state, None, sink);
+            }
+            Keep::Everything | Keep::Definitions | Keep::Nothing => {}
         }
         outcome
     }
@@ -322,6 +360,26 @@ impl Drop for Session {
         let states = mem::take(&mut self.states);
         let _ = on_large_stack(move || drop(states));
     }
+}
+
+impl Keep {
+    /// What diagnostics call a cell that has no name.
+    fn cell_name(self, number: usize) -> String {
+        match self {
+            Keep::Everything => format!("In[{number}]"),
+            Keep::Definitions => "unnumbered cell".to_owned(),
+            Keep::Nothing => "expression".to_owned(),
+        }
+    }
+}
+
+/// The state in which `it` is what it was: nobody has seen the result.
+fn without_result(mut state: State, before: &State) -> State {
+    match before.environment.lookup("it") {
+        Some(binding) => state.environment.bind("it".into(), binding.clone()),
+        None => state.environment.unbind("it"),
+    }
+    state
 }
 
 /// Says which functions still mean something else by a name that has been redefined.

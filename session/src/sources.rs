@@ -39,6 +39,21 @@ impl Sources {
         source.and_then(|source| source.text.get(span.range())).unwrap_or("")
     }
 
+    /// The comment in the lines right above a place, without its marks; empty if there is none.
+    pub fn comment_before(&self, span: Span) -> String {
+        let source = self.texts.get(span.source.0 as usize);
+        let before = source.and_then(|source| source.text.get(..span.start as usize)).unwrap_or("");
+        // What stands before the place on its own line is not a line above.
+        let above = before.rsplit_once('\n').map_or("", |(above, _)| above);
+        let mut lines: Vec<&str> = above
+            .rsplit('\n')
+            .map_while(|line| line.trim().strip_prefix("--"))
+            .map(|line| line.strip_prefix(' ').unwrap_or(line))
+            .collect();
+        lines.reverse();
+        lines.join("\n")
+    }
+
     /// `In[7]:2`: a place as people name it.
     pub fn place(&self, span: Span) -> String {
         let Some(source) = self.texts.get(span.source.0 as usize) else { return String::new() };

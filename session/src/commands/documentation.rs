@@ -1,9 +1,11 @@
 //! `:doc`, `:search` and `:explain`.
 
+use weft_ir::Span;
 use weft_lang::builtins::{self, Entry};
 use weft_lang::{Binding, Diagnostic, Global, suggest};
 
 use super::{Call, describe_command, resolve, unquoted};
+use crate::complete::Detail;
 use crate::explain;
 use crate::plan::{Planner, Step};
 use crate::sources::Sources;
@@ -38,20 +40,26 @@ pub(super) fn doc(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diag
 /// What a name is: the definition of the session if there is one, else the builtin, else the
 /// command.
 pub(crate) fn describe(planner: &Planner<'_>, name: &str) -> Option<String> {
-    describe_name(&planner.state, planner.sources, name)
+    describe_name(&planner.state, planner.sources, name, Detail::Full)
 }
 
 /// As [`describe`], for anybody with a state.
-pub(crate) fn describe_name(state: &State, sources: &Sources, name: &str) -> Option<String> {
+pub(crate) fn describe_name(
+    state: &State,
+    sources: &Sources,
+    name: &str,
+    detail: Detail,
+) -> Option<String> {
     let name = match name.strip_prefix('(').and_then(|name| name.strip_suffix(')')) {
         Some(operator) => operator.trim(),
         None => name,
     };
     if let Some(ty) = type_of_name(state, name) {
-        return Some(match source_of(state, sources, name) {
-            Some(source) => format!("{name} : {ty}\n\n{source}"),
-            None => format!("{name} : {ty}"),
-        });
+        let heading = format!("{name} : {ty}");
+        let remarks = item_of(state, name).map(|item| sources.comment_before(item));
+        let source = source_of(state, sources, name).filter(|_| detail == Detail::Full);
+        let parts = [Some(heading), remarks.filter(|text| !text.is_empty()), source];
+        return Some(parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
     }
     if let Some(entry) = builtins::lookup(name) {
         return Some(describe_builtin(entry));
@@ -76,12 +84,17 @@ pub(crate) fn type_of_name(state: &State, name: &str) -> Option<String> {
 
 /// The text of the item that defines a name of the session.
 pub(crate) fn source_of(state: &State, sources: &Sources, name: &str) -> Option<String> {
-    let span = match state.environment.lookup(name)? {
-        Binding::Global(global) => state.origins.get(global)?.item,
-        Binding::Alias(_) => *state.aliases.get(name)?,
-        Binding::Broken => return None,
-    };
+    let span = item_of(state, name)?;
     Some(format!("{}  -- {}", sources.slice(span).trim_end(), sources.place(span)))
+}
+
+/// Where the item stands that defines a name of the session.
+fn item_of(state: &State, name: &str) -> Option<Span> {
+    match state.environment.lookup(name)? {
+        Binding::Global(global) => Some(state.origins.get(global)?.item),
+        Binding::Alias(_) => state.aliases.get(name).copied(),
+        Binding::Broken => None,
+    }
 }
 
 fn describe_builtin(entry: &Entry) -> String {

@@ -1,7 +1,7 @@
 //! Cells as transactions: what a session shows, keeps, and lets go.
 
 use crate::transcript::{CONFIG, Transcript};
-use weft_session::{Cancel, Cell, Event, Outcome, Session, Sink};
+use weft_session::{Cancel, Cell, Event, Keep, Outcome, Session, Sink};
 
 #[test]
 fn a_bare_expression_is_shown_and_is_it() {
@@ -144,6 +144,23 @@ fn a_bug_is_reported_and_survived() {
     let mut sink = weft_session::Collected::default();
     let outcome = session.eval(Cell::typed("2"), &mut sink, &Cancel::new());
     assert_eq!(outcome, Outcome::Done);
+}
+
+#[test]
+fn a_cell_that_is_not_counted_leaves_no_result() {
+    let mut session = Transcript::new();
+    session.check("40 + 2", "42");
+    let mut eval = |text: &str, keep| {
+        let mut sink = weft_session::Collected::default();
+        session.session.eval_as(Cell::typed(text), keep, &mut sink, &Cancel::new())
+    };
+    assert_eq!(eval("hidden = 5\nhidden + 1", Keep::Definitions), Outcome::Done);
+    assert_eq!(eval("lost = 5\nlost + 1", Keep::Nothing), Outcome::Done);
+    assert_eq!(eval(":undo", Keep::Nothing), Outcome::Failed("E0503".to_owned()));
+    assert_eq!(session.session.next_number(), 2);
+    session.check("it + hidden", "47");
+    session.check("Out[2]", "47");
+    session.check("lost", "E0201");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use weft_session::{COMMANDS, Completeness, Config, Outcome, completeness, explain};
+use weft_session::{COMMANDS, Completeness, Config, Detail, Outcome, completeness, explain};
 
 use crate::transcript::{CONFIG, Transcript};
 
@@ -211,8 +211,21 @@ fn completion_offers_names_fields_commands_and_modes() {
     let snapshot = session.session.snapshot();
     let candidate = &snapshot.complete("sumO", 4).candidates[0];
     assert_eq!(candidate.detail, "i64");
-    assert!(snapshot.inspect("1 + sum xs", 6).is_some_and(|text| text.starts_with("sum : ")));
-    assert_eq!(snapshot.inspect("1 + 2", 2), None);
+}
+
+#[test]
+fn inspection_tells_type_remark_and_on_request_the_definition() {
+    let mut session = Transcript::new();
+    session.eval("-- Twice as much,\n-- of anything.\ndef twice x = 2 * x");
+    let snapshot = session.session.snapshot();
+    let inspect = |text: &str, cursor, detail| snapshot.inspect(text, cursor, detail);
+    let sum = inspect("1 + sum xs", 6, Detail::Brief);
+    assert!(sum.is_some_and(|text| text.starts_with("sum : ")));
+    assert_eq!(inspect("1 2", 2, Detail::Full), None);
+    let brief = "twice : Num a => a -> a\n\nTwice as much,\nof anything.";
+    assert_eq!(inspect("twice", 0, Detail::Brief).as_deref(), Some(brief));
+    let full = format!("{brief}\n\ndef twice x = 2 * x  -- In[1]:3");
+    assert_eq!(inspect("twice (3 ** 2) ", 15, Detail::Full), Some(full));
 }
 
 #[test]
