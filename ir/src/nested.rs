@@ -13,6 +13,13 @@
 //! Meaning is that of the language: an operation yields an error only if one of its results is
 //! needed ([`crate::Fault`] says how compiled code may deviate from that).
 
+mod check;
+mod parse;
+mod print;
+
+pub use check::check;
+pub use parse::parse;
+
 use crate::{Column, FaultKind, Name, Scalar, ScalarOp, ScalarType, Span};
 
 /// A variable, printed `x7`.
@@ -300,9 +307,12 @@ pub enum Operation {
     Extent(Atom, usize),
     /// One level of nesting removed; rank ≥ 2; the axes may be ragged.
     Flatten(Atom),
-    /// Consecutive rows of the given lengths, which are not negative and sum to the array's length
-    /// (both checked).
+    /// `segments lengths array`: consecutive rows of the given lengths, which are not negative and
+    /// sum to the array's length (both checked).
     Segments(Atom, Atom),
     /// The elements of the first, then those of the second.
     Concat(Atom, Atom),
 }
+
+#[cfg(test)]
+mod tests;
