@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
-use weft_session::{Cancel, Completeness, Snapshot, completeness};
+use weft_session::{Cancel, Candidate, Completeness, Detail, Snapshot, completeness};
 
 use crate::content;
 use crate::history::History;
@@ -76,8 +76,14 @@ fn complete(snapshot: &Snapshot, message: &Message) -> Value {
     let start = completions.start.min(cursor);
     let (from, to) = (code_points(code, start), code_points(code, cursor));
     let is_command = code[..start].ends_with(':');
-    let types: Vec<Value> = completions
-        .candidates
+    let mut candidates = completions.candidates;
+    // A command that only this front end knows.
+    if is_command && start == 1 && "clear".starts_with(&code[start..cursor]) {
+        let detail = "clears the output of the cell".to_owned();
+        candidates.push(Candidate { text: "clear".to_owned(), detail });
+        candidates.sort();
+    }
+    let types: Vec<Value> = candidates
         .iter()
         .map(|candidate| {
             let detail = &candidate.detail;
@@ -97,7 +103,7 @@ fn complete(snapshot: &Snapshot, message: &Message) -> Value {
             })
         })
         .collect();
-    let matches: Vec<&str> = completions.candidates.iter().map(|c| &*c.text).collect();
+    let matches: Vec<&str> = candidates.iter().map(|c| &*c.text).collect();
     json!({
         "status": "ok",
         "matches": matches,
@@ -110,7 +116,11 @@ fn complete(snapshot: &Snapshot, message: &Message) -> Value {
 fn inspect(snapshot: &Snapshot, message: &Message) -> Value {
     let code = message.text("code");
     let cursor = byte_offset(code, message.count("cursor_pos"));
-    let found = snapshot.inspect(code, cursor);
+    let detail = match message.count("detail_level") {
+        Some(level) if level > 0 => Detail::Full,
+        Some(_) | None => Detail::Brief,
+    };
+    let found = snapshot.inspect(code, cursor, detail);
     let data = match &found {
         Some(text) => json!({"text/plain": text}),
         None => json!({}),

@@ -1,7 +1,7 @@
 //! What replies say, as JSON. Every field that the protocol names is there: some clients take a
 //! missing or null field for an error.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// How the kernel describes itself.
 pub(crate) fn kernel_info() -> Value {
@@ -16,9 +16,10 @@ pub(crate) fn kernel_info() -> Value {
             "version": version,
             "mimetype": "text/x-weft",
             "file_extension": ".weft",
-            // The closest highlighting that front ends bring along: layout, `--`, `{- -}`.
-            "pygments_lexer": "haskell",
-            "codemirror_mode": "haskell",
+            // What `weft jupyter install` and the Python package `weft-pygments` bring along. A
+            // front end without them shows plain text.
+            "pygments_lexer": "weft",
+            "codemirror_mode": "weft",
             "nbconvert_exporter": "script",
         },
         "banner": format!(
@@ -41,8 +42,9 @@ pub(crate) fn status(state: &str) -> Value {
     json!({ "execution_state": state })
 }
 
-/// A cell that went well. `page` is text for the pager.
-pub(crate) fn executed(number: usize, page: Option<&str>) -> Value {
+/// A cell that went well. `page` is text for the pager; `answers` are those to the expressions that
+/// the client asked for besides.
+pub(crate) fn executed(number: usize, page: Option<String>, answers: Map<String, Value>) -> Value {
     let payload: Vec<Value> = page
         .map(|text| json!({"source": "page", "data": {"text/plain": text}, "start": 0}))
         .into_iter()
@@ -50,7 +52,7 @@ pub(crate) fn executed(number: usize, page: Option<&str>) -> Value {
     json!({
         "status": "ok",
         "execution_count": number,
-        "user_expressions": {},
+        "user_expressions": answers,
         "payload": payload,
     })
 }
@@ -81,6 +83,13 @@ pub(crate) fn failed(number: usize, error: &Failure) -> Value {
 /// The same failure as output of the cell.
 pub(crate) fn error_output(error: &Failure) -> Value {
     json!({"ename": error.name, "evalue": error.summary, "traceback": error.traceback})
+}
+
+/// An expression that was asked for besides a cell and has no value.
+pub(crate) fn no_answer(error: &Failure) -> Value {
+    let mut answer = error_output(error);
+    answer["status"] = json!("error");
+    answer
 }
 
 /// A failure as front ends show it.

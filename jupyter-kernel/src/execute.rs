@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use weft_session::{Cell, Event, Outcome, Report, Session, Sink};
+use serde_json::{Map, Value, json};
+use weft_session::{Cell, Collected, Event, Keep, Outcome, Report, Session, Sink};
 
 use crate::answers::{Shared, lock};
 use crate::content::{self, Failure};
 use crate::display::{self, WIDTH};
 use crate::publish::{Outlet, Request};
+use crate::wire;
 
 /// After an error the queue is emptied until nothing has come for this long: what a client had sent
 /// before it could know of the error may still be on its way. The reply that tells it waits for
@@ -23,19 +24,25 @@ pub(crate) fn serve(requests: &Receiver<Request>, mut executor: Executor) {
         let parent = Arc::clone(&request.message.header);
         executor.outlet.status("busy", &parent);
         let reply = executor.execute(&request);
-        let failed = reply["status"] == "error";
+        let failed = reply.content["status"] == "error";
         let mut queued = Vec::new();
         if failed && request.message.flag("stop_on_error", true) {
             while let Ok(request) = requests.recv_timeout(QUIET) {
                 queued.push(request);
             }
         }
-        executor.outlet.reply(&request, reply);
+        executor.outlet.reply_with(&request, reply.content, reply.metadata);
         executor.outlet.status("idle", &parent);
         for request in queued {
             executor.abort(&request);
         }
     }
+}
+
+/// The answer to a cell.
+struct Reply {
+    content: Value,
+    metadata: Value,
 }
 
 /// The session with what it needs to be heard.
@@ -51,57 +58,86 @@ impl Executor {
         Executor { session, shared, outlet }
     }
 
-    /// Runs a cell. The content of its reply.
-    fn execute(&mut self, request: &Request) -> Value {
+    /// Runs a cell. Its reply.
+    fn execute(&mut self, request: &Request) -> Reply {
+        let started = wire::now();
         let message = &request.message;
         let parent = &message.header;
         let code = message.text("code");
         let silent = message.flag("silent", false);
+        // The protocol: what is silent is not stored, and what is not stored is not counted.
+        let stored = !silent && message.flag("store_history", true);
         let number = self.session.next_number();
+        let number = if stored { number } else { number.saturating_sub(1) };
         if !silent {
             let input = json!({"code": code, "execution_count": number});
             self.outlet.publish("execute_input", parent, input);
-            if message.flag("store_history", true) && !code.trim().is_empty() {
-                lock(&self.shared.history).add(number, code);
-            }
         }
-        if code.trim() == ":clear" {
+        if stored && !code.trim().is_empty() {
+            lock(&self.shared.history).add(number, code);
+        }
+        let reply = |content| Reply { content, metadata: json!({"started": started}) };
+        let (clears, code) = without_clear(code);
+        if clears {
             self.outlet.publish("clear_output", parent, json!({"wait": false}));
-            return content::executed(number, None);
+        }
+        {
+            let mut running = lock(&self.shared.running);
+            self.shared.cancel.reset();
+            *running = true;
         }
         let mut output = Output {
             outlet: &self.outlet,
             parent,
             shared: &self.shared,
             silent,
-            page: is_question(code).then(String::new),
+            stored,
+            number,
+            page: is_question(&code).then(String::new),
             failure: None,
         };
-        {
-            let mut running = lock(&self.shared.running);
-            self.shared.cancel.reset();
-            *running = true;
-        }
-        let outcome = self.session.eval(Cell::typed(code), &mut output, &self.shared.cancel);
-        *lock(&self.shared.running) = false;
+        let keep = if stored { Keep::Everything } else { Keep::Definitions };
+        let cell = Cell::typed(&code);
+        let outcome = self.session.eval_as(cell, keep, &mut output, &self.shared.cancel);
         let (page, failure) = (output.page.take(), output.failure.take());
-        *lock(&self.shared.snapshot) = self.session.snapshot();
-        let failure = match outcome {
-            Outcome::Done => {
-                return content::executed(number, page.as_deref().filter(|page| !page.is_empty()));
+        let failure = failure_of(&outcome, failure);
+        let content = match failure {
+            Some(failure) => {
+                if !silent {
+                    self.outlet.publish("error", parent, content::error_output(&failure));
+                }
+                content::failed(number, &failure)
             }
-            Outcome::Quit => return content::quit(number),
-            Outcome::Failed(code) => failure.unwrap_or_else(|| plain_failure(&code, &code)),
-            Outcome::Interrupted => {
-                plain_failure("Interrupted", "interrupted; everything is as before")
+            None if outcome == Outcome::Quit => content::quit(number),
+            None => {
+                let answers = self.answers(&message.content["user_expressions"]);
+                content::executed(number, page.filter(|page| !page.is_empty()), answers)
             }
-            Outcome::Bug(problem) => failure
-                .unwrap_or_else(|| plain_failure("E0901", &format!("a bug in Weft: {problem}"))),
         };
-        if !silent {
-            self.outlet.publish("error", parent, content::error_output(&failure));
+        *lock(&self.shared.running) = false;
+        *lock(&self.shared.snapshot) = self.session.snapshot();
+        reply(content)
+    }
+
+    /// The values of the expressions that a client asks for besides a cell, by its own names for
+    /// them. They change nothing.
+    fn answers(&mut self, expressions: &Value) -> Map<String, Value> {
+        let mut answers = Map::new();
+        for (name, expression) in expressions.as_object().into_iter().flatten() {
+            let mut sink = Collected::default();
+            let cell = Cell::typed(expression.as_str().unwrap_or(""));
+            let outcome = self.session.eval_as(cell, Keep::Nothing, &mut sink, &self.shared.cancel);
+            let failure = sink.events.iter().find_map(|event| match event {
+                Event::Report(report) => failure_in(report),
+                _ => None,
+            });
+            let answer = match failure_of(&outcome, failure) {
+                Some(failure) => content::no_answer(&failure),
+                None => answer(&sink.events),
+            };
+            answers.insert(name.clone(), answer);
         }
-        content::failed(number, &failure)
+        answers
     }
 
     /// Answers a request that came too late to be run.
@@ -119,6 +155,9 @@ struct Output<'a> {
     parent: &'a Arc<Value>,
     shared: &'a Shared,
     silent: bool,
+    /// Whether history and `Out[n]` have the cell.
+    stored: bool,
+    number: usize,
     /// The text for the pager, if the cell is a question.
     page: Option<String>,
     failure: Option<Failure>,
@@ -132,16 +171,9 @@ impl Output<'_> {
     }
 
     fn report(&mut self, report: &Report) {
-        let text = report.render(true, WIDTH);
-        match report.error() {
-            Some(error) => {
-                self.failure = Some(Failure {
-                    name: error.code.to_owned(),
-                    summary: error.message.replace('\n', " "),
-                    traceback: text.trim_end().lines().map(str::to_owned).collect(),
-                });
-            }
-            None => self.stream("stderr", text.trim_end()),
+        match failure_in(report) {
+            Some(failure) => self.failure = Some(failure),
+            None => self.stream("stderr", report.render(true, WIDTH).trim_end()),
         }
     }
 }
@@ -152,14 +184,16 @@ impl Sink for Output<'_> {
             Event::Shown(_) if self.silent => {}
             Event::Shown(shown) => {
                 let (data, metadata) = display::bundle(&shown);
-                if let Some(text) = data["text/plain"].as_str() {
+                if self.stored
+                    && let Some(text) = data["text/plain"].as_str()
+                {
                     lock(&self.shared.history).set_output(text);
                 }
                 let is_picture = data["image/png"].is_string();
                 let mut content = json!({"data": data, "metadata": metadata, "transient": {}});
                 let kind = if shown.is_last { "execute_result" } else { "display_data" };
                 if shown.is_last {
-                    content["execution_count"] = json!(shown.number);
+                    content["execution_count"] = json!(self.number);
                 }
                 self.outlet.publish(kind, self.parent, content);
                 if !is_picture && let Some(statistics) = shown.statistics() {
@@ -187,7 +221,73 @@ fn is_question(code: &str) -> bool {
     code.ends_with('?') && !code.contains(char::is_whitespace)
 }
 
+/// The text after `:clear` on its first line, and whether it is there. The line stays, empty, so
+/// that places in reports are right.
+fn without_clear(code: &str) -> (bool, String) {
+    let (first, rest) = code.split_once('\n').unwrap_or((code, ""));
+    match first.trim_end() == ":clear" {
+        true if rest.is_empty() => (true, String::new()),
+        true => (true, format!("\n{rest}")),
+        false => (false, code.to_owned()),
+    }
+}
+
+/// What went wrong; `None` if nothing did.
+fn failure_of(outcome: &Outcome, reported: Option<Failure>) -> Option<Failure> {
+    match outcome {
+        Outcome::Done | Outcome::Quit => None,
+        Outcome::Failed(code) => Some(reported.unwrap_or_else(|| plain_failure(code, code))),
+        Outcome::Interrupted => {
+            Some(plain_failure("Interrupted", "interrupted; everything is as before"))
+        }
+        Outcome::Bug(problem) => {
+            let problem = format!("a bug in Weft: {problem}");
+            Some(reported.unwrap_or_else(|| plain_failure("E0901", &problem)))
+        }
+    }
+}
+
+/// The first error of a report, with the whole of it as text.
+fn failure_in(report: &Report) -> Option<Failure> {
+    let error = report.error()?;
+    let text = report.render(true, WIDTH);
+    Some(Failure {
+        name: error.code.to_owned(),
+        summary: error.message.replace('\n', " "),
+        traceback: text.trim_end().lines().map(str::to_owned).collect(),
+    })
+}
+
+/// The last value that an expression showed, else what it said.
+fn answer(events: &[Event]) -> Value {
+    let value = events.iter().rev().find_map(|event| match event {
+        Event::Shown(shown) => Some(display::bundle(shown)),
+        _ => None,
+    });
+    let text = || {
+        let texts = events.iter().filter_map(|event| match event {
+            Event::Text(text) => Some(&**text),
+            _ => None,
+        });
+        (json!({"text/plain": texts.collect::<Vec<_>>().join("\n")}), json!({}))
+    };
+    let (data, metadata) = value.unwrap_or_else(text);
+    json!({"status": "ok", "data": data, "metadata": metadata})
+}
+
 fn plain_failure(name: &str, summary: &str) -> Failure {
     let traceback = vec![format!("\x1b[31m{name}\x1b[0m: {summary}")];
     Failure { name: name.to_owned(), summary: summary.to_owned(), traceback }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_clear;
+
+    #[test]
+    fn a_first_line_may_clear() {
+        assert_eq!(without_clear(":clear"), (true, String::new()));
+        assert_eq!(without_clear(":clear \n1 + 1"), (true, "\n1 + 1".to_owned()));
+        assert_eq!(without_clear("1 + 1\n:clear").0, false);
+    }
 }

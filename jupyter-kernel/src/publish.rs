@@ -95,13 +95,18 @@ impl Outlet {
 
     /// Answers a request: `x_request` with `x_reply`.
     pub(crate) fn reply(&self, request: &Request, content: Value) {
+        self.reply_with(request, content, json!({"started": request.message.header["date"]}));
+    }
+
+    /// As [`Outlet::reply`], with facts about the reply. The status is added: some clients read it
+    /// there.
+    pub(crate) fn reply_with(&self, request: &Request, content: Value, metadata: Value) {
         let kind = request.message.kind();
         let kind = format!("{}_reply", kind.strip_suffix("_request").unwrap_or(kind));
         let parent = Arc::clone(&request.message.header);
         let mut message = Message::new(&kind, &self.session, parent, content);
-        // ipykernel has it so, and some clients read it there.
-        message.metadata =
-            json!({"status": message.content["status"], "started": message.header["date"]});
+        message.metadata = metadata;
+        message.metadata["status"] = message.content["status"].clone();
         let identities = request.identities.clone();
         let _ = self.replies.send(Reply::Message { channel: request.channel, identities, message });
     }

@@ -40,7 +40,7 @@ impl Message {
             "msg_id": uuid::Uuid::new_v4().to_string(),
             "session": session,
             "username": "weft",
-            "date": chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Micros, true),
+            "date": now(),
             "msg_type": kind,
             "version": PROTOCOL_VERSION,
         });
@@ -179,6 +179,11 @@ impl Seen {
         }
         true
     }
+}
+
+/// The time as the protocol writes it: ISO 8601, in UTC, to the microsecond.
+pub(crate) fn now() -> String {
+    chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Micros, true)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -73,7 +73,12 @@ impl Bench {
 
     /// Runs a cell: its reply, and what was published for it.
     fn run(&mut self, code: &str) -> (Value, Vec<Message>) {
-        let id = self.send(code);
+        self.execute(json!({"code": code}))
+    }
+
+    /// As [`Bench::run`], for any request to execute.
+    fn execute(&mut self, content: Value) -> (Value, Vec<Message>) {
+        let id = self.client.request(Channel::Shell, "execute_request", content);
         let reply = self.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
         (reply.content, self.client.published(&id, PATIENCE).unwrap())
     }
@@ -202,6 +207,14 @@ fn inspection_and_completeness() {
     let reply = bench.ask("inspect_request", json!({"code": "scanl", "cursor_pos": 3}));
     assert_eq!(reply["found"], true);
     assert!(reply["data"]["text/plain"].as_str().unwrap().contains("->"));
+    bench.run("-- Twice.\ndef twice x = 2 * x");
+    let mut text = |level| {
+        let request = json!({"code": "twice 3", "cursor_pos": 7, "detail_level": level});
+        let reply = bench.ask("inspect_request", request);
+        reply["data"]["text/plain"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(text(0), "twice : Num a => a -> a\n\nTwice.");
+    assert!(text(1).contains("\n\ndef twice x = 2 * x"));
     let reply = bench.ask("inspect_request", json!({"code": "unheard", "cursor_pos": 3}));
     assert_eq!((&reply["found"], &reply["data"]), (&json!(false), &json!({})));
     for (code, status) in
@@ -230,6 +243,55 @@ fn strangers_and_gaps() {
     bench.client.request(Channel::Shell, "unheard_request", json!({}));
     // One cell has run: the replayed one, the first time.
     assert_eq!(bench.run("stolen").0["execution_count"], 2);
+}
+
+#[test]
+fn silent_cells_are_not_counted_and_expressions_are_answered() {
+    let mut bench = Bench::start();
+    let (_, published) = bench.execute(json!({"code": "a = 20\na", "silent": true}));
+    assert_eq!(kinds(&published), ["status", "status"]);
+    let (reply, published) = bench.execute(json!({"code": "a + 1", "store_history": false}));
+    assert_eq!(reply["execution_count"], 0);
+    assert_eq!(kinds(&published), ["status", "execute_input", "execute_result", "status"]);
+    let expressions = json!({"v": "2 * a", "wrong": "nothing", "m": "[[1, 2], [3, 4]]", "n": 7});
+    let request = json!({"code": "", "silent": true, "user_expressions": expressions});
+    let (reply, _) = bench.execute(request);
+    let answers = &reply["user_expressions"];
+    assert_eq!(answers["v"], json!({"status": "ok", "data": {"text/plain": "40"}, "metadata": {}}));
+    assert_eq!(
+        (&answers["wrong"]["status"], &answers["wrong"]["ename"]),
+        (&json!("error"), &json!("E0201"))
+    );
+    assert!(answers["m"]["data"]["text/html"].as_str().unwrap().contains("<table"));
+    assert_eq!(answers["n"]["status"], "ok");
+    // None of these has a number, nor is it in the history, nor is its result `it`.
+    let (reply, _) = bench.run("it");
+    assert_eq!((&reply["execution_count"], &reply["ename"]), (&json!(1), &json!("E0201")));
+    assert_eq!(bench.result("a"), "20");
+    let history = bench.ask("history_request", json!({"hist_access_type": "tail", "n": 9}));
+    assert_eq!(history["history"], json!([[1, 1, "it"], [1, 2, "a"]]));
+    // A cell that fails answers none.
+    let failing = json!({"code": "nothing", "user_expressions": {"v": "a"}});
+    assert_eq!(bench.execute(failing).0["user_expressions"], json!({}));
+}
+
+#[test]
+fn replies_say_when_they_were_begun() {
+    let mut bench = Bench::start();
+    let id = bench.send("1 + 1");
+    let reply = bench.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
+    assert_eq!(reply.metadata["status"], "ok");
+    assert!(reply.metadata["started"].as_str().unwrap() <= reply.header["date"].as_str().unwrap());
+}
+
+#[test]
+fn output_is_cleared_at_the_beginning_of_a_cell() {
+    let mut bench = Bench::start();
+    let (reply, published) = bench.run(":clear\nnothing");
+    assert_eq!(kinds(&published), ["status", "execute_input", "clear_output", "error", "status"]);
+    assert!(reply["traceback"].to_string().contains("In[1]:2"), "{reply}");
+    let reply = bench.ask("complete_request", json!({"code": ":cle", "cursor_pos": 4}));
+    assert_eq!(reply["matches"], json!(["clear"]));
 }
 
 #[test]
