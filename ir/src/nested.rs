@@ -16,6 +16,7 @@
 mod check;
 mod parse;
 mod print;
+mod visit;
 
 pub use check::check;
 pub use parse::parse;
@@ -267,8 +268,8 @@ pub enum Operation {
         arrays: Vec<Atom>,
     },
     /// Copies of the destinations with `values[i]` at `indices[i]`. Equal indices: the last in
-    /// order; with an operator all are combined in order with the old value on the left. An index
-    /// out of range is an error.
+    /// order; with an operator each old value, on the left, is combined with the fold of the values
+    /// that are sent to it, in order and in the tree of a fold. An index out of range is an error.
     Scatter {
         /// k arrays of equal length.
         destinations: Vec<Atom>,

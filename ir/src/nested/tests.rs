@@ -1,6 +1,6 @@
 //! Tests of the text and the check of nested programs.
 
-use super::{check, parse};
+use super::{Atom, Body, check, parse};
 
 /// A program that uses every operation.
 const EVERYTHING: &str = r#"params x0: []f64, x1: [][]i64, x2: i64, x3: []bool
@@ -146,4 +146,56 @@ fn errors_of_the_check() {
         let program = parse(text).expect(text);
         assert_eq!(check(&program), Err(message.to_owned()), "{text}");
     }
+}
+
+#[test]
+fn the_walks_reach_every_variable() {
+    let mut program = parse(EVERYTHING).expect("a program");
+    let (mut seen, mut written) = (Vec::new(), Vec::new());
+    for function in &mut program.functions {
+        function.params.iter_mut().for_each(|(var, _)| var.0 += 100);
+        shift(&mut function.body, &mut seen);
+    }
+    program.params.iter_mut().for_each(|(var, _)| var.0 += 100);
+    shift(&mut program.body, &mut seen);
+    let text = program.to_string();
+    for word in EVERYTHING.split(|char: char| !char.is_ascii_alphanumeric()) {
+        if let Some(Ok(number)) = word.strip_prefix('x').map(str::parse::<u32>) {
+            written.push(format!("x{}", number + 100));
+            assert!(!text.contains(&format!("x{number} ")), "x{number} was not reached");
+        }
+    }
+    written.sort();
+    written.dedup();
+    seen.sort();
+    seen.dedup();
+    // Those that nothing uses and no operation binds are results of statements and parameters.
+    assert!(seen.iter().all(|var| written.contains(var)));
+    for bound in ["x119", "x124", "x130", "x141", "x147", "x159", "x160", "x164", "x165"] {
+        assert!(seen.contains(&bound.to_owned()), "{bound}");
+    }
+}
+
+/// Adds 100 to every variable of a body, and collects those that the shared walks then find.
+fn shift(body: &mut Body, seen: &mut Vec<String>) {
+    let shift_atom = |atom: &mut Atom| {
+        if let Atom::Var(var) = atom {
+            var.0 += 100;
+        }
+    };
+    for statement in &mut body.statements {
+        statement.results.iter_mut().for_each(|(var, _)| var.0 += 100);
+        let operation = &mut statement.operation;
+        operation.for_each_atom_mut(&mut |atom| shift_atom(atom));
+        operation.for_each_bound_mut(&mut |var, _| var.0 += 100);
+        operation.for_each_body_mut(&mut |body| shift(body, seen));
+        operation.for_each_atom(&mut |atom| {
+            seen.extend(matches!(atom, Atom::Var(_)).then(|| atom.to_string()))
+        });
+        operation.for_each_bound(&mut |var, _| seen.push(var.to_string()));
+        let mut bodies = 0;
+        operation.for_each_body(&mut |_| bodies += 1);
+        assert!(bodies <= 2);
+    }
+    body.results.iter_mut().for_each(shift_atom);
 }
