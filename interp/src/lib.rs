@@ -14,6 +14,7 @@ mod index;
 mod lift;
 mod liveness;
 mod machine;
+mod nested;
 mod operator;
 mod resolve;
 mod value;
@@ -25,6 +26,8 @@ use weft_ir::{Failure, Span, Trap, Value};
 use weft_lang::typed::{GlobalId, Program};
 
 use crate::machine::Machine;
+
+pub use crate::nested::run_nested;
 
 /// What a run may use.
 #[derive(Clone, Copy, Debug)]

@@ -85,7 +85,7 @@ const STEPS: u32 = 1024;
 /// How many elements a builtin moves or computes between two looks at `cancel`.
 pub(crate) const CHUNK: usize = 1 << 16;
 /// How much of the host's stack nested calls may use; the rest is for the expressions of one call.
-const STACK_FOR_CALLS: usize = weft_lang::STACK_BYTES / 2;
+pub(crate) const STACK_FOR_CALLS: usize = weft_lang::STACK_BYTES / 2;
 
 impl<'a> Machine<'a> {
     pub(crate) fn new(limits: &'a Limits, cancel: &'a AtomicBool) -> Machine<'a> {
@@ -283,7 +283,7 @@ pub(crate) fn element_bytes(ty: &Type) -> u64 {
 
 /// The address of a local variable: how far the host's stack has grown.
 #[inline(never)]
-fn stack_address() -> usize {
+pub(crate) fn stack_address() -> usize {
     let marker = 0_u8;
     std::ptr::from_ref(std::hint::black_box(&marker)) as usize
 }
