@@ -61,6 +61,12 @@ impl Executor {
     /// Runs a cell. Its reply.
     fn execute(&mut self, request: &Request) -> Reply {
         let started = wire::now();
+        {
+            // Before anybody can know that the cell runs, so that no interrupt comes to nothing.
+            let mut running = lock(&self.shared.running);
+            self.shared.cancel.reset();
+            *running = true;
+        }
         let message = &request.message;
         let parent = &message.header;
         let code = message.text("code");
@@ -80,11 +86,6 @@ impl Executor {
         let (clears, code) = without_clear(code);
         if clears {
             self.outlet.publish("clear_output", parent, json!({"wait": false}));
-        }
-        {
-            let mut running = lock(&self.shared.running);
-            self.shared.cancel.reset();
-            *running = true;
         }
         let mut output = Output {
             outlet: &self.outlet,
@@ -288,6 +289,6 @@ mod tests {
     fn a_first_line_may_clear() {
         assert_eq!(without_clear(":clear"), (true, String::new()));
         assert_eq!(without_clear(":clear \n1 + 1"), (true, "\n1 + 1".to_owned()));
-        assert_eq!(without_clear("1 + 1\n:clear").0, false);
+        assert!(!without_clear("1 + 1\n:clear").0);
     }
 }

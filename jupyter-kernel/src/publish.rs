@@ -2,6 +2,7 @@
 //! Streams are collected for a moment: a front end that gets every line as a message of its own
 //! soon cuts the output off.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ const COALESCE: Duration = Duration::from_millis(50);
 /// Text beyond this many bytes does not wait.
 const LARGE: usize = 64 * 1024;
 /// How long a reply may take to be handed to the system before it is given up.
-const STALLED: Duration = Duration::from_secs(5);
+const STALLED: Duration = Duration::from_secs(2);
 /// A new subscriber is told that it will hear everything once its subscription has arrived, which
 /// it sends right after the handshake.
 const WELCOME: Duration = Duration::from_millis(50);
@@ -131,16 +132,22 @@ pub(crate) async fn reply(
     mut control: RouterSendHalf,
     key: Key,
 ) {
+    // Those who took nothing the last time. They must not hold up others again and again.
+    let mut stalled: HashSet<Vec<Bytes>> = HashSet::new();
     while let Some(next) = pending.recv().await {
         match next {
             Reply::Message { channel, identities, message } => {
                 let frames = key.encode(&identities, &message);
+                let patience = if stalled.contains(&identities) { Duration::ZERO } else { STALLED };
                 let socket = match channel {
                     Channel::Shell => &mut shell,
                     Channel::Control => &mut control,
                 };
                 // A client that has gone away, or that reads nothing, does without.
-                let _ = timeout(STALLED, socket.send(frames)).await;
+                match timeout(patience, socket.send(frames)).await {
+                    Ok(_) => stalled.remove(&identities),
+                    Err(_) => stalled.insert(identities),
+                };
             }
             Reply::Drained(done) => {
                 let _ = done.send(());

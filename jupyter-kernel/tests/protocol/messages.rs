@@ -1,107 +1,12 @@
-//! The kernel as clients see it: a child process, spoken to through its sockets.
+//! The kernel as clients see it: what is asked, and what is answered.
 
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use jupyter_protocol::ConnectionInfo;
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use weft_jupyter_kernel::client::{Channel, Client, free_connection};
-use weft_jupyter_kernel::wire::{Key, Message};
-use weft_session::Config;
+use serde_json::json;
+use weft_jupyter_kernel::client::Channel;
+use weft_jupyter_kernel::wire::Message;
 
-const PATIENCE: Duration = Duration::from_secs(20);
-const CONNECTION: &str = "WEFT_TEST_CONNECTION";
-
-/// Not a test of its own: the tests start this program again with a connection file, and then this
-/// is the kernel.
-#[test]
-fn kernel_as_child() {
-    if let Some(file) = std::env::var_os(CONNECTION) {
-        let config = Config { memory: 1 << 30, io: false };
-        assert_eq!(weft_jupyter_kernel::run(file.as_ref(), &config), Ok(()));
-    }
-}
-
-/// A kernel and a client of it.
-struct Bench {
-    child: Child,
-    client: Client,
-    connection: ConnectionInfo,
-    folder: TempDir,
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Bench {
-    fn start() -> Bench {
-        Bench::start_with(&[])
-    }
-
-    fn start_with(environment: &[(&str, String)]) -> Bench {
-        let connection = free_connection().unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("connection.json");
-        std::fs::write(&file, serde_json::to_string(&connection).unwrap()).unwrap();
-        let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "kernel_as_child"])
-            .env(CONNECTION, &file)
-            .env("WEFT_KERNEL_HISTORY", folder.path().join("history"))
-            .env_remove("JPY_PARENT_PID")
-            .envs(environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let client = Client::connect(&connection, PATIENCE).unwrap();
-        Bench { child, client, connection, folder }
-    }
-
-    fn ask(&mut self, kind: &str, content: Value) -> Value {
-        let id = self.client.request(Channel::Shell, kind, content);
-        self.client.reply(Channel::Shell, &id, PATIENCE).unwrap().content
-    }
-
-    fn send(&mut self, code: &str) -> String {
-        self.client.request(Channel::Shell, "execute_request", json!({"code": code}))
-    }
-
-    /// Runs a cell: its reply, and what was published for it.
-    fn run(&mut self, code: &str) -> (Value, Vec<Message>) {
-        self.execute(json!({"code": code}))
-    }
-
-    /// As [`Bench::run`], for any request to execute.
-    fn execute(&mut self, content: Value) -> (Value, Vec<Message>) {
-        let id = self.client.request(Channel::Shell, "execute_request", content);
-        let reply = self.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
-        (reply.content, self.client.published(&id, PATIENCE).unwrap())
-    }
-
-    /// The result of a cell as text.
-    fn result(&mut self, code: &str) -> String {
-        let (_, published) = self.run(code);
-        let result = published.iter().find(|message| message.kind() == "execute_result");
-        let result = result.unwrap_or_else(|| panic!("{code} gave {published:#?}"));
-        result.content["data"]["text/plain"].as_str().unwrap().to_owned()
-    }
-
-    fn wait_for_end(&mut self, patience: Duration) -> bool {
-        let end = Instant::now() + patience;
-        while Instant::now() < end {
-            if self.child.try_wait().unwrap().is_some() {
-                return true;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        false
-    }
-}
+use crate::bench::{Bench, PATIENCE};
 
 fn kinds(messages: &[Message]) -> Vec<&str> {
     messages.iter().map(Message::kind).collect()
@@ -174,16 +79,13 @@ fn an_interrupt_stops_an_endless_loop_and_keeps_what_was() {
     assert_eq!(reply["matches"], json!(["kept"]));
     assert!(asked.elapsed() < Duration::from_millis(500), "{:?}", asked.elapsed());
     let interrupted = Instant::now();
-    let id = bench.client.request(Channel::Control, "interrupt_request", json!({}));
-    let reply = bench.client.reply(Channel::Control, &id, PATIENCE).unwrap();
-    assert_eq!(reply.text("status"), "ok");
+    bench.interrupt();
     let reply = bench.client.reply(Channel::Shell, &endless, PATIENCE).unwrap();
     assert!(interrupted.elapsed() < Duration::from_secs(1), "{:?}", interrupted.elapsed());
     assert_eq!(reply.text("ename"), "Interrupted");
     assert_eq!(bench.result("sum kept"), "10");
     // An interrupt while nothing runs does not hit the next cell.
-    let id = bench.client.request(Channel::Control, "interrupt_request", json!({}));
-    bench.client.reply(Channel::Control, &id, PATIENCE).unwrap();
+    bench.interrupt();
     assert_eq!(bench.result("sum kept"), "10");
 }
 
@@ -224,25 +126,6 @@ fn inspection_and_completeness() {
         assert_eq!(reply["status"], status, "{code}");
         assert_eq!(reply["indent"].is_string(), status == "incomplete");
     }
-}
-
-#[test]
-fn strangers_and_gaps() {
-    let mut bench = Bench::start();
-    let message =
-        |kind: &str| Message::new(kind, "s", json!({}).into(), json!({"code": "stolen = 1"}));
-    let forged = Key::new("guess").encode(&[], &message("execute_request"));
-    bench.client.send(Channel::Shell, forged);
-    let replayed = Key::new(&bench.connection.key).encode(&[], &message("execute_request"));
-    bench.client.send(Channel::Shell, replayed.clone());
-    bench.client.send(Channel::Shell, replayed);
-    // Nothing in it, nothing about it; the kernel goes on.
-    bench.client.request(Channel::Shell, "execute_request", json!({}));
-    bench.client.request(Channel::Shell, "complete_request", json!({"cursor_pos": -3}));
-    bench.client.request(Channel::Shell, "history_request", json!({"n": "many"}));
-    bench.client.request(Channel::Shell, "unheard_request", json!({}));
-    // One cell has run: the replayed one, the first time.
-    assert_eq!(bench.run("stolen").0["execution_count"], 2);
 }
 
 #[test]
@@ -313,16 +196,6 @@ fn values_are_shown_richly() {
 }
 
 #[test]
-fn many_lines_come_in_few_messages() {
-    let mut bench = Bench::start();
-    let (_, published) = bench.run(&":type 1\n".repeat(2000));
-    let streams: Vec<&Message> = published.iter().filter(|m| m.kind() == "stream").collect();
-    let lines: usize = streams.iter().map(|m| m.text("text").lines().count()).sum();
-    assert_eq!(lines, 2000);
-    assert!(streams.len() < 100, "{}", streams.len());
-}
-
-#[test]
 fn history_outlives_the_kernel() {
     let mut bench = Bench::start();
     bench.run("40 + 2");
@@ -343,15 +216,5 @@ fn a_shutdown_is_answered_before_the_end() {
     assert_eq!(reply.content, json!({"status": "ok", "restart": true}));
     let published = bench.client.published(&id, PATIENCE).unwrap();
     assert_eq!(kinds(&published), ["status", "shutdown_reply", "status"]);
-    assert!(bench.wait_for_end(Duration::from_secs(5)));
-}
-
-#[test]
-fn a_kernel_ends_with_its_parent() {
-    let mut parent = Command::new("sleep").arg("60").spawn().unwrap();
-    let mut bench = Bench::start_with(&[("JPY_PARENT_PID", parent.id().to_string())]);
-    assert_eq!(bench.result("1 + 1"), "2");
-    parent.kill().unwrap();
-    parent.wait().unwrap();
     assert!(bench.wait_for_end(Duration::from_secs(5)));
 }

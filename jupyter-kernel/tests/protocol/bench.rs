@@ -1,0 +1,137 @@
+//! A kernel as a child process, and a client that speaks to it through its sockets.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use jupyter_protocol::ConnectionInfo;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use weft_jupyter_kernel::client::{Channel, Client, free_connection};
+use weft_jupyter_kernel::wire::Message;
+use weft_session::Config;
+
+/// How long anything may take that has to come.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+const CONNECTION: &str = "WEFT_TEST_CONNECTION";
+/// The connection file in the folder of a bench.
+pub(crate) const FILE: &str = "connection.json";
+
+/// Not a test of its own: the tests start this program again with a connection file, and then this
+/// is the kernel.
+#[test]
+fn kernel_as_child() {
+    if let Some(file) = std::env::var_os(CONNECTION) {
+        let config = Config { memory: 1 << 30, io: false };
+        assert_eq!(weft_jupyter_kernel::run(file.as_ref(), &config), Ok(()));
+    }
+}
+
+/// A kernel and a client of it.
+pub(crate) struct Bench {
+    pub(crate) child: Child,
+    pub(crate) client: Client,
+    pub(crate) connection: ConnectionInfo,
+    pub(crate) folder: TempDir,
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A kernel for the connection file in a folder, where its history is too.
+fn kernel(folder: &Path, environment: &[(&str, String)]) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "bench::kernel_as_child"])
+        .env(CONNECTION, folder.join(FILE))
+        .env("WEFT_KERNEL_HISTORY", folder.join("history"))
+        .env_remove("JPY_PARENT_PID")
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+impl Bench {
+    pub(crate) fn start() -> Bench {
+        Bench::start_with(&[])
+    }
+
+    pub(crate) fn start_with(environment: &[(&str, String)]) -> Bench {
+        let connection = free_connection().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let text = serde_json::to_string(&connection).unwrap();
+        std::fs::write(folder.path().join(FILE), text).unwrap();
+        let child = kernel(folder.path(), environment);
+        let client = Client::connect(&connection, PATIENCE).unwrap();
+        Bench { child, client, connection, folder }
+    }
+
+    /// Shuts the kernel down and starts another one on the same ports, as front ends do.
+    pub(crate) fn restart(&mut self) {
+        let content = json!({"restart": true});
+        let id = self.client.request(Channel::Control, "shutdown_request", content);
+        self.client.reply(Channel::Control, &id, PATIENCE).unwrap();
+        assert!(self.wait_for_end(PATIENCE));
+        self.child = kernel(self.folder.path(), &[]);
+        self.client = Client::connect(&self.connection, PATIENCE).unwrap();
+    }
+
+    /// Stops what runs, from outside.
+    pub(crate) fn interrupt(&mut self) {
+        let id = self.client.request(Channel::Control, "interrupt_request", json!({}));
+        let reply = self.client.reply(Channel::Control, &id, PATIENCE).unwrap();
+        assert_eq!(reply.text("status"), "ok");
+    }
+
+    /// Everything that a cell prints.
+    pub(crate) fn printed(&mut self, code: &str) -> String {
+        let (_, published) = self.run(code);
+        let streams = published.iter().filter(|message| message.kind() == "stream");
+        streams.map(|message| message.text("text")).collect()
+    }
+
+    pub(crate) fn ask(&mut self, kind: &str, content: Value) -> Value {
+        let id = self.client.request(Channel::Shell, kind, content);
+        self.client.reply(Channel::Shell, &id, PATIENCE).unwrap().content
+    }
+
+    pub(crate) fn send(&mut self, code: &str) -> String {
+        self.client.request(Channel::Shell, "execute_request", json!({"code": code}))
+    }
+
+    /// Runs a cell: its reply, and what was published for it.
+    pub(crate) fn run(&mut self, code: &str) -> (Value, Vec<Message>) {
+        self.execute(json!({"code": code}))
+    }
+
+    /// As [`Bench::run`], for any request to execute.
+    pub(crate) fn execute(&mut self, content: Value) -> (Value, Vec<Message>) {
+        let id = self.client.request(Channel::Shell, "execute_request", content);
+        let reply = self.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
+        (reply.content, self.client.published(&id, PATIENCE).unwrap())
+    }
+
+    /// The result of a cell as text.
+    pub(crate) fn result(&mut self, code: &str) -> String {
+        let (_, published) = self.run(code);
+        let result = published.iter().find(|message| message.kind() == "execute_result");
+        let result = result.unwrap_or_else(|| panic!("{code} gave {published:#?}"));
+        result.content["data"]["text/plain"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn wait_for_end(&mut self, patience: Duration) -> bool {
+        let end = Instant::now() + patience;
+        while Instant::now() < end {
+            if self.child.try_wait().unwrap().is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        false
+    }
+}

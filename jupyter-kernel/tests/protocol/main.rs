@@ -1,0 +1,8 @@
+//! The kernel through its sockets, as a child process.
+
+#![allow(clippy::print_stdout, reason = "measured times are worth seeing with --show-output")]
+
+mod bench;
+mod faults;
+mod messages;
+mod strangers;
