@@ -1,2 +1,17 @@
 //! The middle end: pure functions between the intermediate languages, one verb a file. Each takes a
 //! program and a configuration and yields a program; none knows the language or a back end.
+
+mod flatten;
+
+pub use flatten::flatten;
+
+use weft_ir::Span;
+
+/// What a pass cannot do; the program then runs on the interpreter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// One clause for people.
+    pub reason: String,
+    /// The expression.
+    pub span: Span,
+}

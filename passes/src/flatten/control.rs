@@ -1,0 +1,490 @@
+//! Conditionals and loops of the host: their branches and bodies are blocks, and their results and
+//! state are stored arrays.
+//!
+//! Note [Layouts]. An array that two branches yield, or that a loop carries, needs one layout. An
+//! axis is *fixed* if its extent is known outside, *carried* if its extent is a scalar that travels
+//! with the array, *ragged* if its descriptor does. A conditional takes the least general layout
+//! that both branches have. A loop starts with the layout of the initial state, with all extents
+//! fixed; where the body's result does not fit, the axis becomes more general and the body is
+//! flattened again.
+
+use std::collections::HashMap;
+
+use weft_ir::flat::{Block, Dimension, Operation, Size, Statement, Type, Var, storage};
+use weft_ir::nested::{self, Body};
+use weft_ir::{ScalarOp, ScalarType};
+
+use super::collective::parts_of;
+use super::local::{is_scalar_code, scalars_of};
+use super::scalar::ScalarId;
+use super::survey::free_in;
+use super::view::Value;
+use super::{Flattener, Outcome, unsupported};
+
+/// An axis in a layout (Note [Layouts]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Axis {
+    Fixed(Size),
+    Carried,
+    Ragged,
+}
+
+/// The layout of a leaf: its type and axes.
+#[derive(Clone, Debug, PartialEq)]
+struct Layout {
+    ty: nested::Type,
+    axes: Vec<Axis>,
+}
+
+/// What a loop does.
+enum Repetition<'p> {
+    For(nested::Var, ScalarId, &'p Body),
+    While(&'p Body, &'p Body),
+}
+
+/// A loop's blocks.
+struct LoopBody {
+    condition: Block,
+    body: Block,
+    carried: Vec<Var>,
+    /// What the state's layouts must be at least.
+    layouts: Vec<Layout>,
+}
+
+impl<'p> Flattener<'p> {
+    /// A loop, of the host or of an element.
+    pub(super) fn repetition(
+        &mut self,
+        statement: &'p nested::Statement,
+    ) -> Outcome<Vec<Value<'p>>> {
+        let scalars = statement.results.iter().all(|(_, ty)| ty.rank == 0);
+        let (state, initial, simple) = match &statement.operation {
+            nested::Operation::For { state, initial, body, .. } => {
+                (state, initial, is_scalar_code(body))
+            }
+            nested::Operation::While { state, initial, condition, body } => {
+                (state, initial, is_scalar_code(condition) && is_scalar_code(body))
+            }
+            _ => panic!("flatten: a loop"),
+        };
+        let initial: Vec<Value<'p>> = initial.iter().map(|atom| self.atom(atom)).collect();
+        let mut host = self.region.is_none() && !(scalars && simple);
+        let repetition = match &statement.operation {
+            nested::Operation::For { index, count, body, .. } => {
+                let count = self.scalar_atom(count);
+                host &= self.scalars.depth(count) == 0;
+                Repetition::For(*index, count, body)
+            }
+            nested::Operation::While { condition, body, .. } => {
+                // Where each element decides for itself when to stop, it loops by itself.
+                host &= self.depth() == 0 || !scalars;
+                Repetition::While(condition, body)
+            }
+            _ => panic!("flatten: a loop"),
+        };
+        if host {
+            return self.host_loop(&repetition, state, &initial);
+        }
+        if !scalars {
+            return unsupported("a loop over arrays inside an element", statement.span);
+        }
+        self.local_loop(&repetition, state, scalars_of(initial))
+    }
+
+    fn local_loop(
+        &mut self,
+        repetition: &Repetition<'p>,
+        state: &'p [(nested::Var, nested::Type)],
+        initial: Vec<ScalarId>,
+    ) -> Outcome<Vec<Value<'p>>> {
+        let results = match *repetition {
+            Repetition::While(condition, body) => self.repeat(
+                &initial,
+                |flattener, ids| {
+                    flattener.bind_all(state, ids);
+                    Ok(scalars_of(flattener.body(condition)?)[0])
+                },
+                |flattener, ids| {
+                    flattener.bind_all(state, ids);
+                    Ok(scalars_of(flattener.body(body)?))
+                },
+            )?,
+            Repetition::For(index, count, body) => {
+                let mut with_index = vec![self.scalars.integer(0)];
+                with_index.extend(&initial);
+                let results = self.repeat(
+                    &with_index,
+                    |flattener, ids| Ok(flattener.op(ScalarOp::Lt, &[ids[0], count])),
+                    |flattener, ids| {
+                        flattener.bind(index, Value::Scalar(ids[0]));
+                        flattener.bind_all(state, &ids[1..]);
+                        let one = flattener.scalars.integer(1);
+                        let mut next = vec![flattener.op(ScalarOp::Add, &[ids[0], one])];
+                        next.extend(scalars_of(flattener.body(body)?));
+                        Ok(next)
+                    },
+                )?;
+                results[1..].to_vec()
+            }
+        };
+        Ok(results.into_iter().map(Value::Scalar).collect())
+    }
+
+    fn bind_all(&mut self, state: &[(nested::Var, nested::Type)], ids: &[ScalarId]) {
+        for (&(var, _), &id) in state.iter().zip(ids) {
+            self.bind(var, Value::Scalar(id));
+        }
+    }
+
+    /// A conditional of the host.
+    pub(super) fn host_if(
+        &mut self,
+        condition: ScalarId,
+        then: &'p Body,
+        otherwise: &'p Body,
+    ) -> Outcome<Vec<Value<'p>>> {
+        self.store_free(&[then, otherwise]);
+        let condition = self.host_scalar(condition);
+        let before = self.types.len() as u32;
+        let mut branches = Vec::new();
+        for body in [then, otherwise] {
+            self.open();
+            let values = self.body(body).and_then(|values| self.stored_values(values));
+            let statements = self.close();
+            branches.push((values?, statements));
+        }
+        let layouts: Vec<Layout> = branches[0]
+            .0
+            .iter()
+            .zip(&branches[1].0)
+            .map(|(a, b)| self.joined_layout(a, b, before))
+            .collect();
+        let mut blocks = Vec::new();
+        for (values, statements) in branches {
+            self.open_again(statements);
+            let results = self.converted_all(&values, &layouts);
+            let statements = self.close();
+            blocks.push(Block { statements, results });
+        }
+        let (results, values) = self.carriers(&layouts);
+        let otherwise = blocks.pop().expect("two blocks");
+        let then = blocks.pop().expect("two blocks");
+        let operation = Operation::If { condition, then, otherwise };
+        let span = self.span;
+        self.emit(Statement { results, operation, span });
+        Ok(values)
+    }
+
+    fn host_loop(
+        &mut self,
+        repetition: &Repetition<'p>,
+        state: &'p [(nested::Var, nested::Type)],
+        initial: &[Value<'p>],
+    ) -> Outcome<Vec<Value<'p>>> {
+        match *repetition {
+            Repetition::For(_, _, body) => self.store_free(&[body]),
+            Repetition::While(condition, body) => self.store_free(&[condition, body]),
+        }
+        let count = match *repetition {
+            Repetition::For(_, count, _) => {
+                let size = self.host_size(count);
+                Some(self.scalars.size(size))
+            }
+            Repetition::While(..) => None,
+        };
+        let initial = self.stored_values(initial.to_vec())?;
+        let mut layouts: Vec<Layout> =
+            initial.iter().map(|value| self.layout(value, u32::MAX)).collect();
+        loop {
+            let attempt = self.loop_body(repetition, count, state, &layouts)?;
+            let LoopBody { condition, body, carried, layouts: found } = attempt;
+            if found != layouts {
+                // The variables of this attempt stay without a use.
+                layouts = found;
+                continue;
+            }
+            let mut first = self.converted_all(&initial, &layouts);
+            let (mut results, values) = self.carriers(&layouts);
+            if count.is_some() {
+                let zero = self.scalars.integer(0);
+                first.insert(0, self.host_scalar(zero));
+                let counter = self.typed(Type { element: ScalarType::I64, extents: Vec::new() });
+                results.insert(0, counter);
+            }
+            let operation = Operation::While { state: carried, initial: first, condition, body };
+            let span = self.span;
+            self.emit(Statement { results, operation, span });
+            return Ok(values);
+        }
+    }
+
+    /// The blocks of a loop whose state has these layouts, and those that the body's results need.
+    fn loop_body(
+        &mut self,
+        repetition: &Repetition<'p>,
+        count: Option<ScalarId>,
+        state: &'p [(nested::Var, nested::Type)],
+        layouts: &[Layout],
+    ) -> Outcome<LoopBody> {
+        let counter = count.map(|_| self.typed(Type { element: ScalarType::I64, extents: vec![] }));
+        let before = self.types.len() as u32;
+        let (mut carried, values) = self.carriers(layouts);
+        if let Some(counter) = counter {
+            carried.insert(0, counter);
+        }
+        self.open();
+        let condition = match (repetition, counter, count) {
+            (Repetition::While(condition, _), _, _) => {
+                self.bind_values(state, &values);
+                self.body(condition).map(|results| scalars_of(results)[0])
+            }
+            (Repetition::For(..), Some(counter), Some(count)) => {
+                let counter = self.scalars.host(counter, ScalarType::I64);
+                Ok(self.op(ScalarOp::Lt, &[counter, count]))
+            }
+            (Repetition::For(..), _, _) => panic!("flatten: a counted loop counts"),
+        };
+        let condition = condition.and_then(|condition| {
+            if self.scalars.depth(condition) > 0 {
+                return unsupported(
+                    "a loop over arrays that each element ends by itself",
+                    self.span,
+                );
+            }
+            Ok(self.host_scalar(condition))
+        });
+        let statements = self.close();
+        let condition = Block { statements, results: vec![condition?] };
+        self.open();
+        self.bind_values(state, &values);
+        let body = match *repetition {
+            Repetition::While(_, body) => body,
+            Repetition::For(index, _, body) => {
+                let counter = self.scalars.host(counter.expect("counted"), ScalarType::I64);
+                self.bind(index, Value::Scalar(counter));
+                body
+            }
+        };
+        let results = self.body(body).and_then(|results| self.stored_values(results));
+        let general = results.map(|results| {
+            let found: Vec<Layout> =
+                results.iter().map(|value| self.layout(value, before)).collect();
+            let general: Vec<Layout> =
+                layouts.iter().zip(&found).map(|(a, b)| more_general(a, b)).collect();
+            (results, general)
+        });
+        let (mut next, mut more) = (Vec::new(), Vec::new());
+        let mut failed = None;
+        match general {
+            Err(error) => failed = Some(error),
+            Ok((results, general)) => {
+                if general == layouts {
+                    next = self.converted_all(&results, layouts);
+                    if let Some(counter) = counter {
+                        let counter = self.scalars.host(counter, ScalarType::I64);
+                        let one = self.scalars.integer(1);
+                        let following = self.op(ScalarOp::Add, &[counter, one]);
+                        next.insert(0, self.host_scalar(following));
+                    }
+                }
+                more = general;
+            }
+        }
+        let statements = self.close();
+        match failed {
+            Some(error) => Err(error),
+            None => {
+                let body = Block { statements, results: next };
+                Ok(LoopBody { condition, body, carried, layouts: more })
+            }
+        }
+    }
+
+    fn bind_values(&mut self, state: &[(nested::Var, nested::Type)], values: &[Value<'p>]) {
+        for (&(var, _), value) in state.iter().zip(values) {
+            self.bind(var, value.clone());
+        }
+    }
+
+    /// Stores the scalars from outside that bodies use, so that these do not compute them again.
+    fn store_free(&mut self, bodies: &[&'p Body]) {
+        for var in free_in(bodies) {
+            if let Some(Value::Scalar(id)) = self.bound.get(&var) {
+                let node = self.scalars.node(*id);
+                let wanted = node.home.is_none() && node.stored.is_none() && node.cost > 1;
+                if wanted && node.depth <= self.depth() {
+                    let id = *id;
+                    self.store(&[id], super::compile::Sharing::Store);
+                }
+            }
+        }
+    }
+
+    /// The values, all stored over the current context.
+    fn stored_values(&mut self, values: Vec<Value<'p>>) -> Outcome<Vec<Value<'p>>> {
+        let mut stored = Vec::new();
+        for value in values {
+            stored.push(match value {
+                Value::Array(view) => Value::Array(self.materialise(&view)?),
+                Value::Scalar(id) => {
+                    let ty = nested::Type::scalar(self.scalars.ty(id));
+                    let var = self.store_here(id);
+                    let prefix = self.identity();
+                    self.stored_part(var, ty, prefix, Vec::new())
+                }
+            });
+        }
+        Ok(stored)
+    }
+
+    /// The layout of a stored value, as seen from before variable `before` was made.
+    fn layout(&self, value: &Value<'p>, before: u32) -> Layout {
+        let Value::Array(view) = value else {
+            return Layout { ty: value.ty(self), axes: Vec::new() };
+        };
+        let axes = parts_of(view).1.into_iter().map(|axis| match axis {
+            Dimension::Ragged { .. } => Axis::Ragged,
+            Dimension::Dense(size) => match self.same_size(size) {
+                Size::Var(var) if var.0 >= before => Axis::Carried,
+                size => Axis::Fixed(size),
+            },
+        });
+        Layout { ty: view.ty, axes: axes.collect() }
+    }
+
+    fn joined_layout(&self, a: &Value<'p>, b: &Value<'p>, before: u32) -> Layout {
+        more_general(&self.layout(a, before), &self.layout(b, before))
+    }
+
+    /// Fresh variables for values of these layouts, and the values.
+    fn carriers(&mut self, layouts: &[Layout]) -> (Vec<Var>, Vec<Value<'p>>) {
+        let mut vars = Vec::new();
+        let mut values = Vec::new();
+        let integer = |flattener: &mut Self| {
+            flattener.typed(Type { element: ScalarType::I64, extents: Vec::new() })
+        };
+        for layout in layouts {
+            let mut extents = storage(&self.context.space);
+            let mut axes = Vec::new();
+            for axis in &layout.axes {
+                match *axis {
+                    Axis::Fixed(size) => {
+                        extents.push(size);
+                        axes.push(Dimension::Dense(size));
+                    }
+                    Axis::Carried => {
+                        let size = integer(self);
+                        vars.push(size);
+                        extents.push(Size::Var(size));
+                        axes.push(Dimension::Dense(Size::Var(size)));
+                    }
+                    Axis::Ragged => {
+                        let (ends, total) = (integer(self), integer(self));
+                        let offsets = self.typed(Type {
+                            element: ScalarType::I64,
+                            extents: vec![Size::Var(ends)],
+                        });
+                        vars.extend([ends, total, offsets]);
+                        extents = vec![Size::Var(total)];
+                        axes.push(Dimension::Ragged { offsets, total: Size::Var(total) });
+                    }
+                }
+            }
+            let data = self.typed(Type { element: layout.ty.element, extents });
+            vars.push(data);
+            let prefix = self.identity();
+            values.push(self.stored_part(data, layout.ty, prefix, axes));
+        }
+        (vars, values)
+    }
+
+    /// The variables that hold values in these layouts, in the order of [`Self::carriers`].
+    fn converted_all(&mut self, values: &[Value<'p>], layouts: &[Layout]) -> Vec<Var> {
+        let mut vars = Vec::new();
+        for (value, layout) in values.iter().zip(layouts) {
+            match value {
+                Value::Scalar(id) => vars.push(self.store_here(*id)),
+                Value::Array(view) => {
+                    let (var, axes) = parts_of(view);
+                    self.converted(var, &axes, layout, &mut vars);
+                }
+            }
+        }
+        vars
+    }
+
+    fn converted(&mut self, var: Var, axes: &[Dimension], layout: &Layout, vars: &mut Vec<Var>) {
+        let mut extents = storage(&self.context.space);
+        let mut rows = self.product(&extents);
+        for (axis, wanted) in axes.iter().zip(&layout.axes) {
+            match (*axis, wanted) {
+                (Dimension::Dense(size), Axis::Fixed(_)) => {
+                    extents.push(size);
+                    rows = self.product(&[rows, size]);
+                }
+                (Dimension::Dense(size), Axis::Carried) => {
+                    let scalar = self.scalars.size(size);
+                    vars.push(self.host_scalar(scalar));
+                    extents.push(size);
+                    rows = self.product(&[rows, size]);
+                }
+                (Dimension::Dense(size), Axis::Ragged) => {
+                    let offsets = self.new_offsets(rows, |flattener, row| {
+                        let size = flattener.scalars.size(size);
+                        flattener.op(ScalarOp::Mul, &[row, size])
+                    });
+                    let total = self.product(&[rows, size]);
+                    self.push_descriptor(rows, offsets, total, vars);
+                    extents = vec![total];
+                    rows = total;
+                }
+                (Dimension::Ragged { offsets, total }, _) => {
+                    self.push_descriptor(rows, offsets, total, vars);
+                    extents = vec![total];
+                    rows = total;
+                }
+            }
+        }
+        vars.push(self.reshaped(var, extents));
+    }
+
+    fn push_descriptor(&mut self, rows: Size, offsets: Var, total: Size, vars: &mut Vec<Var>) {
+        let ends = self.size_plus(rows, 1);
+        let (ends, total) = (self.scalars.size(ends), self.scalars.size(total));
+        let (ends, total) = (self.host_scalar(ends), self.host_scalar(total));
+        vars.extend([ends, total, offsets]);
+    }
+
+    /// Opens a block of the host.
+    fn open(&mut self) {
+        self.open_again(Vec::new());
+    }
+
+    /// Opens a block that has statements already.
+    fn open_again(&mut self, statements: Vec<Statement>) {
+        self.blocks.push(statements);
+        self.stored.push(Vec::new());
+        self.descriptors.push(HashMap::new());
+        self.equal_before.push(self.equal.clone());
+    }
+
+    /// Closes a block: what it stored and checked is not known outside.
+    fn close(&mut self) -> Vec<Statement> {
+        for id in self.stored.pop().expect("a block is open") {
+            self.scalars.node_mut(id).stored = None;
+        }
+        self.descriptors.pop();
+        self.equal = self.equal_before.pop().expect("a block is open");
+        self.blocks.pop().expect("a block is open")
+    }
+}
+
+/// The least general layout that both fit (Note [Layouts]).
+fn more_general(a: &Layout, b: &Layout) -> Layout {
+    let axes = a.axes.iter().zip(&b.axes).map(|(a, b)| match (a, b) {
+        (Axis::Ragged, _) | (_, Axis::Ragged) => Axis::Ragged,
+        (Axis::Fixed(a), Axis::Fixed(b)) if a == b => Axis::Fixed(*a),
+        _ => Axis::Carried,
+    });
+    Layout { ty: a.ty, axes: axes.collect() }
+}

@@ -1,0 +1,346 @@
+//! What a statement of nested becomes: scalars are delayed, re-indexing makes views, and the rest goes
+//! to [`super::collective`] and [`super::control`].
+
+use std::rc::Rc;
+
+use weft_ir::flat::{self, Dimension, Size};
+use weft_ir::nested::{self, Operation};
+use weft_ir::{Column, FaultKind, Scalar, ScalarType};
+
+use super::local::is_scalar_code;
+use super::view::{Length, Source, Value};
+use super::{Flattener, Outcome, unsupported};
+
+/// More scalars than this are not the code of one element any more.
+const MOST_SCALARS: usize = 4_000_000;
+
+impl<'p> Flattener<'p> {
+    pub(super) fn statement(
+        &mut self,
+        statement: &'p nested::Statement,
+    ) -> Outcome<Vec<Value<'p>>> {
+        if self.scalars.nodes.len() > MOST_SCALARS {
+            return unsupported("the code of one element would be too long", statement.span);
+        }
+        let (home, span) = (self.region, self.span);
+        let one = |value| Ok(vec![value]);
+        match &statement.operation {
+            Operation::Scalar(op, args) => {
+                let args: Vec<_> = args.iter().map(|arg| self.scalar_atom(arg)).collect();
+                one(Value::Scalar(self.scalars.op(*op, &args, home, span)))
+            }
+            Operation::Random(kind, args) => {
+                let args: Vec<_> = args.iter().map(|arg| self.scalar_atom(arg)).collect();
+                one(Value::Scalar(self.scalars.random(*kind, &args, home, span)))
+            }
+            Operation::Assert { condition, kind, values } => {
+                let condition = self.scalar_atom(condition);
+                let values: Vec<Value<'p>> = values.iter().map(|atom| self.atom(atom)).collect();
+                Ok(self.assert(condition, *kind, values))
+            }
+            Operation::If { condition, then, otherwise } => {
+                let condition = self.scalar_atom(condition);
+                match self.scalars.known_scalar(condition) {
+                    Some(Scalar::Bool(true)) => return self.body(then),
+                    Some(Scalar::Bool(false)) => return self.body(otherwise),
+                    _ => {}
+                }
+                let simple = is_scalar_code(then)
+                    && is_scalar_code(otherwise)
+                    && statement.results.iter().all(|(_, ty)| ty.rank == 0);
+                let host = home.is_none() && self.scalars.depth(condition) == 0;
+                if host && !simple {
+                    self.host_if(condition, then, otherwise)
+                } else {
+                    self.local_if(condition, then, otherwise)
+                }
+            }
+            Operation::While { .. } | Operation::For { .. } => self.repetition(statement),
+            Operation::Call(function, _) => {
+                let name = &self.program.functions[function.0 as usize].name;
+                unsupported(
+                    format!("`{name}` calls itself, and recursion runs on the interpreter"),
+                    span,
+                )
+            }
+            Operation::Length(array) => {
+                let array = self.array_atom(array);
+                let length = self.length(&array);
+                one(Value::Scalar(self.length_scalar(length)))
+            }
+            Operation::Index(array, indices) => {
+                let mut value = Value::Array(self.array_atom(array));
+                for index in indices {
+                    let index = self.scalar_atom(index);
+                    let array = self.array(value)?;
+                    value = self.element(&array, index, span)?;
+                }
+                one(value)
+            }
+            Operation::Literal(atoms) => {
+                let elements: Vec<Value<'p>> = atoms.iter().map(|atom| self.atom(atom)).collect();
+                let ty = elements[0].ty(self).array();
+                one(Value::Array(self.view(ty, Source::Literal(elements))))
+            }
+            Operation::Constant(column) => one(self.constant(column, statement.results[0].1)),
+            Operation::Iota(length) => {
+                let length = self.scalar_atom(length);
+                let length = self.scalar_length(length);
+                let ty = nested::Type::scalar(ScalarType::I64).array();
+                one(Value::Array(self.view(ty, Source::Iota(length))))
+            }
+            Operation::Replicate(length, value) => {
+                let length = self.scalar_atom(length);
+                let length = self.scalar_length(length);
+                let value = self.atom(value);
+                let ty = value.ty(self).array();
+                one(Value::Array(self.view(ty, Source::Replicate(length, value))))
+            }
+            Operation::Concat(first, second) => {
+                let (first, second) = (self.array_atom(first), self.array_atom(second));
+                one(Value::Array(self.view(first.ty, Source::Concat(first, second))))
+            }
+            Operation::Map(lambda, arrays) => {
+                let arrays: Vec<_> = arrays.iter().map(|array| self.array_atom(array)).collect();
+                if home.is_some() { self.local_map(lambda, arrays) } else { self.map(lambda, arrays) }
+            }
+            Operation::Fold { operator, start, arrays } => {
+                let arrays: Vec<_> = arrays.iter().map(|array| self.array_atom(array)).collect();
+                if home.is_some() {
+                    self.local_fold(operator, start, &arrays)
+                } else {
+                    self.fold(operator, start, &arrays)
+                }
+            }
+            operation if home.is_some() => unsupported(
+                format!(
+                    "{} inside a condition, a loop or an operator of an element",
+                    described(operation)
+                ),
+                span,
+            ),
+            Operation::Scan { form, from_right, operator, start, arrays } => {
+                let arrays: Vec<_> = arrays.iter().map(|array| self.array_atom(array)).collect();
+                self.scan((*form, *from_right), operator, start, &arrays)
+            }
+            Operation::Pack { flags, arrays } => {
+                let flags = self.array_atom(flags);
+                let arrays: Vec<_> = arrays.iter().map(|array| self.array_atom(array)).collect();
+                self.pack(&flags, &arrays)
+            }
+            Operation::Scatter { destinations, indices, values, operator, drops } => {
+                let destinations: Vec<_> =
+                    destinations.iter().map(|array| self.array_atom(array)).collect();
+                let indices = self.array_atom(indices);
+                let values: Vec<_> = values.iter().map(|array| self.array_atom(array)).collect();
+                self.scatter(&destinations, &indices, &values, operator.as_ref(), *drops)
+            }
+            Operation::Update { array, indices, value } => {
+                let array = self.array_atom(array);
+                let indices: Vec<_> = indices.iter().map(|index| self.scalar_atom(index)).collect();
+                let value = self.atom(value);
+                Ok(vec![self.update(&array, &indices, value)?])
+            }
+            Operation::SortOrder { keys, descending } => {
+                let keys: Vec<_> = keys.iter().map(|array| self.array_atom(array)).collect();
+                Ok(vec![self.sort_order(&keys, *descending)?])
+            }
+            Operation::Transpose(array) => {
+                let array = self.array_atom(array);
+                let array = self.regular(&array, 2)?;
+                let ty = array.ty;
+                one(Value::Array(self.view(ty, Source::Transposed(array))))
+            }
+            Operation::Reshape { array, from, extents } => {
+                let array = self.array_atom(array);
+                let extents: Vec<_> = extents.iter().map(|atom| self.scalar_atom(atom)).collect();
+                Ok(vec![self.reshape(&array, *from, &extents, statement.results[0].1)?])
+            }
+            Operation::Extent(array, axis) => {
+                let array = self.array_atom(array);
+                let array = self.regular(&array, axis + 1)?;
+                let zero = self.scalars.integer(0);
+                let mut value = Value::Array(array);
+                for _ in 0..*axis {
+                    let array = self.array(value)?;
+                    value = self.element_unchecked(&array, zero);
+                }
+                let array = self.array(value)?;
+                let length = self.length(&array);
+                one(Value::Scalar(self.length_scalar(length)))
+            }
+            Operation::Flatten(array) => {
+                let array = self.array_atom(array);
+                Ok(vec![self.flattened(&array)?])
+            }
+            Operation::Segments(counts, array) => {
+                let (counts, array) = (self.array_atom(counts), self.array_atom(array));
+                Ok(vec![self.segments(&counts, &array)?])
+            }
+        }
+    }
+
+    fn assert(
+        &mut self,
+        condition: super::scalar::ScalarId,
+        kind: FaultKind,
+        values: Vec<Value<'p>>,
+    ) -> Vec<Value<'p>> {
+        let (home, span) = (self.region, self.span);
+        let host = home.is_none() && self.scalars.depth(condition) == 0;
+        let mut checked = false;
+        values
+            .into_iter()
+            .map(|value| match value {
+                Value::Scalar(id) => {
+                    Value::Scalar(self.scalars.checked(id, condition, kind, home, span))
+                }
+                Value::Array(view) if host => {
+                    if !checked {
+                        self.check(condition, kind);
+                        checked = true;
+                    }
+                    Value::Array(view)
+                }
+                Value::Array(view) => {
+                    let ty = view.ty;
+                    Value::Array(self.view(ty, Source::Checked(view, condition, kind)))
+                }
+            })
+            .collect()
+    }
+
+    /// A constant array.
+    fn constant(&mut self, column: &Column, ty: nested::Type) -> Value<'p> {
+        let mut axes = vec![Dimension::Dense(Size::Constant(column.len() as i64))];
+        let mut column = column;
+        let rebased;
+        if !matches!(column, Column::Dense { .. } | Column::Ragged { .. }) {
+            let var = self.constant_array(column.clone(), vec![Size::Constant(column.len() as i64)]);
+            return self.stored_part(var, ty, Vec::new(), axes);
+        }
+        loop {
+            match column {
+                Column::Dense { extent, inner, .. } => {
+                    axes.push(Dimension::Dense(Size::Constant(*extent as i64)));
+                    column = inner;
+                }
+                Column::Ragged { offsets, inner } => {
+                    let offsets = offsets.as_slice();
+                    let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
+                    let based: Vec<i64> =
+                        offsets.iter().map(|offset| (offset - first) as i64).collect();
+                    let rows = Size::Constant(based.len() as i64);
+                    let var = self.constant_array(Column::I64(based.into()), vec![rows]);
+                    let total = Size::Constant((last - first) as i64);
+                    axes.push(Dimension::Ragged { offsets: var, total });
+                    if first != 0 || last != inner.len() {
+                        rebased = inner.slice(first, last - first);
+                        return self.constant_rest(rebased, axes, ty);
+                    }
+                    column = inner;
+                }
+                _ => {
+                    let extents = flat::storage(&axes);
+                    let var = self.constant_array(column.clone(), extents);
+                    return self.stored_part(var, ty, Vec::new(), axes);
+                }
+            }
+        }
+    }
+
+    /// The rest of a constant whose outer axes are known.
+    fn constant_rest(
+        &mut self,
+        column: Column,
+        mut axes: Vec<Dimension>,
+        ty: nested::Type,
+    ) -> Value<'p> {
+        let inner = nested::Type { rank: ty.rank + 1 - axes.len(), element: ty.element };
+        if inner.rank == 1 {
+            let extents = flat::storage(&axes);
+            let var = self.constant_array(column, extents);
+            return self.stored_part(var, ty, Vec::new(), axes);
+        }
+        match self.constant(&column, inner) {
+            Value::Array(view) => match &view.source {
+                Source::Stored { var, axes: rest, .. } => {
+                    axes.extend_from_slice(&rest[1..]);
+                    self.stored_part(*var, ty, Vec::new(), axes)
+                }
+                _ => panic!("flatten: a constant is stored"),
+            },
+            Value::Scalar(_) => panic!("flatten: a constant is an array"),
+        }
+    }
+
+    fn constant_array(&mut self, column: Column, extents: Vec<Size>) -> flat::Var {
+        let element = column.scalar_type().expect("a column of scalars");
+        let var = self.typed(flat::Type { element, extents });
+        let (operation, span) = (flat::Operation::Constant(column), self.span);
+        self.emit(flat::Statement { results: vec![var], operation, span });
+        var
+    }
+
+    /// Whether the length is the same at all points.
+    pub(super) fn uniform(length: Length) -> Option<Size> {
+        match length {
+            Length::Uniform(size) => Some(size),
+            Length::Varying(_) => None,
+        }
+    }
+
+    /// The same array with its first `axes` axes regular and of extents that the host knows.
+    pub(super) fn regular(
+        &mut self,
+        array: &Rc<super::view::View<'p>>,
+        axes: usize,
+    ) -> Outcome<Rc<super::view::View<'p>>> {
+        let outer = self.context.clone();
+        let mut value = Value::Array(Rc::clone(array));
+        let mut regular = true;
+        for _ in 0..axes {
+            let view = self.array(value)?;
+            let length = self.length(&view);
+            let Some(size) = Self::uniform(length) else {
+                regular = false;
+                break;
+            };
+            let index = self.enter(Dimension::Dense(size));
+            if view.ty.rank == 1 {
+                break;
+            }
+            value = self.element_unchecked(&view, index);
+        }
+        self.context = outer;
+        if regular { Ok(Rc::clone(array)) } else { self.regularise(array, axes) }
+    }
+}
+
+/// What people call an operation.
+fn described(operation: &Operation) -> &'static str {
+    match operation {
+        Operation::Scalar(..) | Operation::Random(..) => "a scalar operation",
+        Operation::Assert { .. } => "a check",
+        Operation::If { .. } => "a condition",
+        Operation::While { .. } | Operation::For { .. } => "a loop",
+        Operation::Call(..) => "a recursive call",
+        Operation::Length(_) | Operation::Extent(..) => "a length",
+        Operation::Index(..) => "indexing",
+        Operation::Update { .. } => "replacing an element of an array",
+        Operation::Literal(_) | Operation::Constant(_) => "an array literal",
+        Operation::Iota(_) => "iota",
+        Operation::Replicate(..) => "replicate",
+        Operation::Map(..) => "a map",
+        Operation::Fold { .. } => "a fold",
+        Operation::Scan { .. } => "a scan",
+        Operation::Pack { .. } => "a filter",
+        Operation::Scatter { .. } => "a scatter",
+        Operation::SortOrder { .. } => "sorting",
+        Operation::Transpose(_) => "a transposition",
+        Operation::Reshape { .. } => "reshaping",
+        Operation::Flatten(_) => "flatten",
+        Operation::Segments(..) => "segments",
+        Operation::Concat(..) => "concatenation",
+    }
+}

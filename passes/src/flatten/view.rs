@@ -1,0 +1,344 @@
+//! Arrays of a program under flattening.
+//!
+//! A view is an array value in a context: something that knows its length and can be indexed by a
+//! delayed scalar. Most are rows of stored arrays; re-indexing operations, `iota`, concatenation and
+//! the like are views too, so they cost nothing until somebody stores them
+//! ([`super::materialise`]), and what is indexed once is never stored at all.
+
+use std::rc::Rc;
+
+use weft_ir::flat::{Dimension, Size, Var};
+use weft_ir::{FaultKind, ScalarOp, ScalarType, Span, nested};
+
+use super::scalar::{Region, ScalarId};
+use super::{Flattener, Outcome, unsupported};
+
+/// A value in a context.
+#[derive(Clone, Debug)]
+pub(super) enum Value<'p> {
+    Scalar(ScalarId),
+    Array(Rc<View<'p>>),
+}
+
+/// An array with rank and element type.
+#[derive(Debug)]
+pub(super) struct View<'p> {
+    pub(super) ty: nested::Type,
+    pub(super) source: Source<'p>,
+}
+
+/// Where an array's elements come from.
+#[derive(Debug)]
+pub(super) enum Source<'p> {
+    /// Part of a stored array: what is left after indexing with the prefix. Each index comes with
+    /// the extent of its dimension.
+    Stored { var: Var, prefix: Vec<(ScalarId, Size)>, axes: Vec<Dimension> },
+    /// 0, 1, ….
+    Iota(Length),
+    /// The same value again and again.
+    Replicate(Length, Value<'p>),
+    /// One after the other.
+    Concat(Rc<View<'p>>, Rc<View<'p>>),
+    /// The first two axes exchanged.
+    Transposed(Rc<View<'p>>),
+    /// A row of that: the column of the view at an index.
+    Column(Rc<View<'p>>, ScalarId),
+    /// A literal.
+    Literal(Vec<Value<'p>>),
+    /// One of two arrays, each with the region that it comes from.
+    Choice(ScalarId, (Region, Rc<View<'p>>), (Region, Rc<View<'p>>)),
+    /// The array, if the condition holds; else a fault.
+    Checked(Rc<View<'p>>, ScalarId, FaultKind),
+    /// A map that is evaluated element by element, inside a condition or loop.
+    Delayed(Rc<Delayed<'p>>, usize),
+}
+
+/// A map that nobody stores.
+#[derive(Debug)]
+pub(super) struct Delayed<'p> {
+    pub(super) lambda: &'p nested::Lambda,
+    pub(super) arrays: Vec<Rc<View<'p>>>,
+    /// The variables that the lambda sees around it.
+    pub(super) captured: Vec<(nested::Var, Value<'p>)>,
+}
+
+/// The length of an array in a context.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Length {
+    /// The same everywhere.
+    Uniform(Size),
+    /// A scalar that differs from point to point.
+    Varying(ScalarId),
+}
+
+impl<'p> Value<'p> {
+    pub(super) fn ty(&self, flattener: &Flattener<'p>) -> nested::Type {
+        match self {
+            Value::Scalar(id) => nested::Type::scalar(flattener.scalars.ty(*id)),
+            Value::Array(view) => view.ty,
+        }
+    }
+}
+
+impl<'p> Flattener<'p> {
+    pub(super) fn view(&self, ty: nested::Type, source: Source<'p>) -> Rc<View<'p>> {
+        Rc::new(View { ty, source })
+    }
+
+    /// The number of elements of the outermost axis.
+    pub(super) fn length(&mut self, view: &View<'p>) -> Length {
+        match &view.source {
+            Source::Stored { prefix, axes, .. } => match axes[0] {
+                Dimension::Dense(size) => Length::Uniform(self.same_size(size)),
+                Dimension::Ragged { offsets, .. } => {
+                    let (start, end) = self.row_bounds(offsets, prefix);
+                    Length::Varying(self.op(ScalarOp::Sub, &[end, start]))
+                }
+            },
+            Source::Iota(length) | Source::Replicate(length, _) => *length,
+            Source::Concat(first, second) => {
+                let (first, second) = (self.length(first), self.length(second));
+                let (first, second) = (self.length_scalar(first), self.length_scalar(second));
+                let both = self.op(ScalarOp::Add, &[first, second]);
+                self.scalar_length(both)
+            }
+            Source::Transposed(inner) => {
+                let level = self.scalars.integer(0);
+                // The length of any row: the axis is regular.
+                match self.element_unchecked(inner, level) {
+                    Value::Array(row) => self.length(&row),
+                    Value::Scalar(_) => panic!("flatten: transpose of a vector"),
+                }
+            }
+            Source::Column(inner, _) => self.length(inner),
+            Source::Literal(elements) => Length::Uniform(Size::Constant(elements.len() as i64)),
+            Source::Choice(condition, then, otherwise) => {
+                let (a, b) = (self.length(&then.1), self.length(&otherwise.1));
+                if a == b {
+                    return a;
+                }
+                let (a, b) = (self.length_scalar(a), self.length_scalar(b));
+                let chosen = self.branch(
+                    *condition,
+                    Some((then.0, otherwise.0)),
+                    |_| Value::Scalar(a),
+                    |_| Value::Scalar(b),
+                );
+                match chosen {
+                    Value::Scalar(chosen) => self.scalar_length(chosen),
+                    Value::Array(_) => panic!("flatten: a length is a scalar"),
+                }
+            }
+            Source::Checked(inner, ..) => self.length(inner),
+            Source::Delayed(delayed, _) => {
+                let first = Rc::clone(&delayed.arrays[0]);
+                self.length(&first)
+            }
+        }
+    }
+
+    pub(super) fn length_scalar(&mut self, length: Length) -> ScalarId {
+        match length {
+            Length::Uniform(size) => self.scalars.size(size),
+            Length::Varying(id) => id,
+        }
+    }
+
+    /// A scalar as a length: uniform if the host can know it.
+    pub(super) fn scalar_length(&mut self, id: ScalarId) -> Length {
+        let node = self.scalars.node(id);
+        if node.depth == 0 && node.home.is_none() {
+            Length::Uniform(self.host_size(id))
+        } else {
+            Length::Varying(id)
+        }
+    }
+
+    /// Both ends of a row of a segment descriptor.
+    pub(super) fn row_bounds(
+        &mut self,
+        offsets: Var,
+        prefix: &[(ScalarId, Size)],
+    ) -> (ScalarId, ScalarId) {
+        let row = self.linear(prefix);
+        let one = self.scalars.integer(1);
+        let next = self.op(ScalarOp::Add, &[row, one]);
+        let home = self.region;
+        let span = self.span;
+        let start = self.scalars.read(offsets, ScalarType::I64, &[row], home, span);
+        let end = self.scalars.read(offsets, ScalarType::I64, &[next], home, span);
+        (start, end)
+    }
+
+    /// The number of a point in storage order.
+    pub(super) fn linear(&mut self, prefix: &[(ScalarId, Size)]) -> ScalarId {
+        let mut row = self.scalars.integer(0);
+        for &(index, extent) in prefix {
+            let extent = self.scalars.size(extent);
+            row = self.op(ScalarOp::Mul, &[row, extent]);
+            row = self.op(ScalarOp::Add, &[row, index]);
+        }
+        row
+    }
+
+    /// The element at an index, which is checked.
+    pub(super) fn element(&mut self, view: &View<'p>, index: ScalarId, span: Span) -> Outcome<Value<'p>> {
+        let length = self.length(view);
+        let index = self.in_bounds(index, length, span);
+        Ok(self.element_unchecked(view, index))
+    }
+
+    /// The index, checked against a length unless it is known to be in range.
+    fn in_bounds(&mut self, index: ScalarId, length: Length, span: Span) -> ScalarId {
+        if self.is_index_below(index, length) {
+            return index;
+        }
+        let (zero, extent) = (self.scalars.integer(0), self.length_scalar(length));
+        let home = self.region;
+        let low = self.scalars.op(ScalarOp::Ge, &[index, zero], home, span);
+        let high = self.scalars.op(ScalarOp::Lt, &[index, extent], home, span);
+        let both = self.scalars.op(ScalarOp::And, &[low, high], home, span);
+        self.scalars.checked(index, both, FaultKind::IndexOutOfRange, home, span)
+    }
+
+    /// The element at an index that is in range.
+    pub(super) fn element_unchecked(&mut self, view: &View<'p>, index: ScalarId) -> Value<'p> {
+        let home = self.region;
+        let span = self.span;
+        match &view.source {
+            Source::Stored { var, prefix, axes } => {
+                let mut prefix = prefix.clone();
+                match axes[0] {
+                    Dimension::Dense(extent) => prefix.push((index, extent)),
+                    Dimension::Ragged { offsets, total } => {
+                        let position = self.position(offsets, &prefix, index);
+                        prefix = vec![(position, total)];
+                    }
+                }
+                self.stored_part(*var, view.ty.element(), prefix, axes[1..].to_vec())
+            }
+            Source::Iota(_) => Value::Scalar(index),
+            Source::Replicate(_, value) => value.clone(),
+            Source::Concat(first, second) => {
+                let length = self.length(first);
+                let length = self.length_scalar(length);
+                let before = self.scalars.op(ScalarOp::Lt, &[index, length], home, span);
+                let shifted = self.scalars.op(ScalarOp::Sub, &[index, length], home, span);
+                self.branch(
+                    before,
+                    None,
+                    |flattener| flattener.element_unchecked(first, index),
+                    |flattener| flattener.element_unchecked(second, shifted),
+                )
+            }
+            Source::Transposed(inner) => {
+                let source = Source::Column(Rc::clone(inner), index);
+                Value::Array(self.view(view.ty.element(), source))
+            }
+            Source::Column(inner, column) => {
+                let column = *column;
+                match self.element_unchecked(inner, index) {
+                    Value::Array(row) => self.element_unchecked(&row, column),
+                    Value::Scalar(_) => panic!("flatten: transpose of a vector"),
+                }
+            }
+            Source::Literal(elements) => self.literal_element(elements, 0, index),
+            Source::Choice(condition, then, otherwise) => self.branch(
+                *condition,
+                Some((then.0, otherwise.0)),
+                |flattener| flattener.element_unchecked(&then.1, index),
+                |flattener| flattener.element_unchecked(&otherwise.1, index),
+            ),
+            Source::Checked(inner, condition, kind) => {
+                let index = self.scalars.checked(index, *condition, *kind, home, span);
+                self.element_unchecked(inner, index)
+            }
+            Source::Delayed(delayed, result) => self.delayed_element(delayed, *result, index),
+        }
+    }
+
+    /// Where element `index` of a ragged row is stored.
+    fn position(&mut self, offsets: Var, prefix: &[(ScalarId, Size)], index: ScalarId) -> ScalarId {
+        // The local index within a row of the same descriptor was computed from the position.
+        if let Some(position) = self.canonical_position(offsets, prefix, index) {
+            return position;
+        }
+        let (start, _) = self.row_bounds(offsets, prefix);
+        self.op(ScalarOp::Add, &[start, index])
+    }
+
+    /// What is left of a stored array after indexing.
+    pub(super) fn stored_part(
+        &mut self,
+        var: Var,
+        ty: nested::Type,
+        prefix: Vec<(ScalarId, Size)>,
+        axes: Vec<Dimension>,
+    ) -> Value<'p> {
+        if axes.is_empty() {
+            let index: Vec<ScalarId> = prefix.into_iter().map(|(index, _)| index).collect();
+            let (home, span) = (self.region, self.span);
+            Value::Scalar(self.scalars.read(var, ty.element, &index, home, span))
+        } else {
+            Value::Array(self.view(ty, Source::Stored { var, prefix, axes }))
+        }
+    }
+
+    /// An element of a literal: a tree of conditionals over the index.
+    fn literal_element(&mut self, elements: &[Value<'p>], first: i64, index: ScalarId) -> Value<'p> {
+        if let [element] = elements {
+            return element.clone();
+        }
+        if let Some(known) = self.scalars.known_integer(index) {
+            return elements[(known - first) as usize].clone();
+        }
+        let middle = elements.len() / 2;
+        let pivot = self.scalars.integer(first + middle as i64);
+        let below = self.op(ScalarOp::Lt, &[index, pivot]);
+        self.branch(
+            below,
+            None,
+            |flattener| flattener.literal_element(&elements[..middle], first, index),
+            |flattener| {
+                flattener.literal_element(&elements[middle..], first + middle as i64, index)
+            },
+        )
+    }
+
+    fn delayed_element(&mut self, delayed: &Delayed<'p>, result: usize, index: ScalarId) -> Value<'p> {
+        for (var, value) in &delayed.captured {
+            self.bind(*var, value.clone());
+        }
+        for (&(var, _), array) in delayed.lambda.params.iter().zip(&delayed.arrays) {
+            let element = self.element_unchecked(array, index);
+            self.bind(var, element);
+        }
+        // A body that cannot be evaluated element by element was found when the map was met.
+        match self.body(&delayed.lambda.body) {
+            Ok(results) => results[result].clone(),
+            Err(error) => {
+                self.deferred.get_or_insert(error);
+                self.placeholder(delayed.lambda, result)
+            }
+        }
+    }
+
+    /// Something of the right type, after an error that is reported at the end.
+    fn placeholder(&mut self, lambda: &nested::Lambda, result: usize) -> Value<'p> {
+        let ty = self.atom_type(&lambda.body.results[result]);
+        let zero = self.scalars.constant(weft_ir::Scalar::zero(ty.element));
+        let length = Length::Uniform(Size::Constant(0));
+        (0..ty.rank).fold(Value::Scalar(zero), |value, rank| {
+            let ty = nested::Type { rank: rank + 1, element: ty.element };
+            Value::Array(self.view(ty, Source::Replicate(length, value)))
+        })
+    }
+
+    /// The array of a value that must be one.
+    pub(super) fn array(&self, value: Value<'p>) -> Outcome<Rc<View<'p>>> {
+        match value {
+            Value::Array(view) => Ok(view),
+            Value::Scalar(_) => unsupported("a scalar where an array is needed", self.span),
+        }
+    }
+}

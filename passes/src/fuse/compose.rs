@@ -1,0 +1,353 @@
+//! Composes scalar code: replaces reads of delayed arrays by the code of their elements.
+//!
+//! A [`Composer`] writes one piece of code after the other, renames registers apart, and numbers
+//! values as it goes: an operation that is already available in an enclosing body is not written
+//! again. So an element that several consumers read at one index is computed once per point.
+
+use std::collections::{BTreeSet, HashMap};
+
+use weft_ir::code::{Code, Instruction, Operand, Operation, Register, Thunk};
+use weft_ir::flat::{Space, Var, first_stored};
+use weft_ir::nested::RandomKind;
+use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, Span};
+
+use super::algebra::{Definition, Definitions, simplify};
+
+/// An array as an index function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delayed<'p> {
+    /// The statement, by a number that is unique among those a composer knows.
+    pub statement: u32,
+    /// Which of the thunk's results it is.
+    pub result: usize,
+    /// The code of one element; none if its elements are given ([`Composer::give`]).
+    pub thunk: Option<&'p Thunk>,
+    /// The space of the thunk.
+    pub space: &'p Space,
+}
+
+/// Finds the index function of an array, if it is delayed.
+pub(super) trait Lookup<'p> {
+    /// The index function.
+    fn delayed(&self, array: Var) -> Option<Delayed<'p>>;
+    /// Arrays whose elements are computed before the statement's, at the same index.
+    fn eager(&self, statement: u32) -> &[Var];
+}
+
+/// Composes the code of a kernel or a thunk. Registers are unique in all that one composer writes.
+pub(super) struct Composer<'l, 'p> {
+    lookup: &'l dyn Lookup<'p>,
+    next: u32,
+    bodies: Vec<Body>,
+    /// How the registers of scalar operations are defined.
+    definitions: Definitions,
+    /// The indices of the present point, for dimensions that do not address the storage.
+    point: Vec<Operand>,
+    /// The arrays whose elements were written out.
+    pub absorbed: BTreeSet<Var>,
+}
+
+/// A body that is being written.
+#[derive(Default)]
+struct Body {
+    instructions: Vec<Instruction>,
+    available: HashMap<Key, Vec<Operand>>,
+}
+
+/// What identifies a value.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Key {
+    Scalar(ScalarOp, Vec<Atom>),
+    Random(RandomKind, Vec<Atom>),
+    Read(Var, Vec<Atom>),
+    Check(Atom, FaultKind),
+    Element(u32, Vec<Atom>),
+}
+
+/// An operand that can be compared and hashed: constants by type and bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Atom {
+    Register(Register),
+    Constant(ScalarType, u64),
+}
+
+fn atom(operand: &Operand) -> Atom {
+    match *operand {
+        Operand::Register(register) => Atom::Register(register),
+        Operand::Scalar(scalar) => Atom::Constant(scalar.ty(), bits(scalar)),
+    }
+}
+
+fn atoms(operands: &[Operand]) -> Vec<Atom> {
+    operands.iter().map(atom).collect()
+}
+
+fn bits(scalar: Scalar) -> u64 {
+    match scalar {
+        Scalar::I8(value) => value as u64,
+        Scalar::I16(value) => value as u64,
+        Scalar::I32(value) => value as u64,
+        Scalar::I64(value) => value as u64,
+        Scalar::U8(value) | Scalar::Char(value) => u64::from(value),
+        Scalar::U16(value) => u64::from(value),
+        Scalar::U32(value) => u64::from(value),
+        Scalar::U64(value) => value,
+        Scalar::F32(value) => u64::from(value.to_bits()),
+        Scalar::F64(value) => value.to_bits(),
+        Scalar::Bool(value) => u64::from(value),
+    }
+}
+
+/// The index along a dimension that nothing depends on.
+const ORIGIN: Operand = Operand::Scalar(Scalar::I64(0));
+
+/// What the registers of a piece of code have become.
+pub(super) type Renaming = HashMap<Register, Operand>;
+
+impl<'l, 'p> Composer<'l, 'p> {
+    /// Nothing written yet.
+    pub(super) fn new(lookup: &'l dyn Lookup<'p>) -> Self {
+        Composer {
+            lookup,
+            next: 0,
+            bodies: vec![Body::default()],
+            definitions: Definitions::new(),
+            point: Vec::new(),
+            absorbed: BTreeSet::new(),
+        }
+    }
+
+    /// A register that nothing else uses.
+    pub(super) fn fresh(&mut self) -> Register {
+        let register = Register(self.next);
+        self.next += 1;
+        register
+    }
+
+    /// Fresh registers for the indices of a point of that many dimensions, which is now the present
+    /// one.
+    pub(super) fn enter_point(&mut self, dimensions: usize) -> Vec<Register> {
+        let indices: Vec<Register> = (0..dimensions).map(|_| self.fresh()).collect();
+        self.point = indices.iter().map(|register| Operand::Register(*register)).collect();
+        indices
+    }
+
+    /// What was written since the last call, without its results; later code sees none of it.
+    pub(super) fn take(&mut self) -> Vec<Instruction> {
+        let body = std::mem::take(&mut self.bodies);
+        self.bodies.push(Body::default());
+        body.into_iter().flat_map(|body| body.instructions).collect()
+    }
+
+    /// The elements of a statement at an index are these operands.
+    pub(super) fn give(&mut self, statement: u32, index: &[Operand], elements: Vec<Operand>) {
+        if let Some(body) = self.bodies.last_mut() {
+            body.available.insert(Key::Element(statement, atoms(index)), elements);
+        }
+    }
+
+    /// The elements of a delayed statement at the present point.
+    pub(super) fn element_here(&mut self, delayed: Delayed<'p>) -> Vec<Operand> {
+        let index = self.point[first_stored(delayed.space).min(self.point.len())..].to_vec();
+        self.elements(delayed, index)
+    }
+
+    /// The elements of a delayed statement at an index of its storage.
+    fn elements(&mut self, delayed: Delayed<'p>, index: Vec<Operand>) -> Vec<Operand> {
+        let key = Key::Element(delayed.statement, atoms(&index));
+        if let Some(elements) = self.available(&key) {
+            return elements;
+        }
+        let Some(thunk) = delayed.thunk else { return Vec::new() };
+        let elements = self.instantiate(delayed.statement, thunk, delayed.space, index);
+        self.insert(key, elements.clone());
+        elements
+    }
+
+    /// Writes the code of a thunk at an index of its storage; what it yields.
+    pub(super) fn instantiate(
+        &mut self,
+        statement: u32,
+        thunk: &Thunk,
+        space: &Space,
+        index: Vec<Operand>,
+    ) -> Vec<Operand> {
+        let first = first_stored(space);
+        let mut renaming = Renaming::new();
+        for (dimension, register) in thunk.indices.iter().enumerate() {
+            let operand = match dimension.checked_sub(first) {
+                Some(stored) => index[stored],
+                None => self.point.get(dimension).copied().unwrap_or(ORIGIN),
+            };
+            renaming.insert(*register, operand);
+        }
+        let lookup = self.lookup;
+        for array in lookup.eager(statement) {
+            if let Some(delayed) = lookup.delayed(*array) {
+                self.absorbed.insert(*array);
+                self.elements(delayed, index.clone());
+            }
+        }
+        self.write(&thunk.code, &mut renaming)
+    }
+
+    /// Writes code whose free registers `renaming` gives; what it yields.
+    pub(super) fn write(&mut self, code: &Code, renaming: &mut Renaming) -> Vec<Operand> {
+        for instruction in &code.instructions {
+            self.instruction(instruction, renaming);
+        }
+        rename(&code.results, renaming)
+    }
+
+    fn instruction(&mut self, instruction: &Instruction, renaming: &mut Renaming) {
+        let span = instruction.span;
+        let values = match &instruction.operation {
+            Operation::Scalar(op, operands) => {
+                let operands = rename(operands, renaming);
+                vec![self.scalar(*op, operands, instruction)]
+            }
+            Operation::Random(kind, operands) => {
+                let operands = rename(operands, renaming);
+                let key = Key::Random(*kind, atoms(&operands));
+                self.numbered(key, Operation::Random(*kind, operands), &instruction.results, span)
+            }
+            Operation::Read(array, index) => {
+                let index = rename(index, renaming);
+                vec![self.read(*array, index, instruction)]
+            }
+            Operation::Check(condition, kind) => {
+                let condition = rename(&[*condition], renaming)[0];
+                if !matches!(condition, Operand::Scalar(Scalar::Bool(true))) {
+                    let key = Key::Check(atom(&condition), *kind);
+                    self.numbered(key, Operation::Check(condition, *kind), &[], span);
+                }
+                Vec::new()
+            }
+            Operation::If { condition, then, otherwise } => {
+                match rename(&[*condition], renaming)[0] {
+                    Operand::Scalar(Scalar::Bool(true)) => self.write(then, renaming),
+                    Operand::Scalar(Scalar::Bool(false)) => self.write(otherwise, renaming),
+                    condition => {
+                        let then = self.body(then, renaming);
+                        let otherwise = self.body(otherwise, renaming);
+                        let operation = Operation::If { condition, then, otherwise };
+                        self.push(operation, &instruction.results, span)
+                    }
+                }
+            }
+            Operation::While { state, initial, condition, body } => {
+                let initial = rename(initial, renaming);
+                let state: Vec<(Register, ScalarType)> = state
+                    .iter()
+                    .map(|(register, ty)| {
+                        let fresh = self.fresh();
+                        renaming.insert(*register, Operand::Register(fresh));
+                        (fresh, *ty)
+                    })
+                    .collect();
+                let condition = self.body(condition, renaming);
+                let body = self.body(body, renaming);
+                let operation = Operation::While { state, initial, condition, body };
+                self.push(operation, &instruction.results, span)
+            }
+        };
+        for ((register, _), value) in instruction.results.iter().zip(values) {
+            renaming.insert(*register, value);
+        }
+    }
+
+    fn scalar(
+        &mut self,
+        op: ScalarOp,
+        operands: Vec<Operand>,
+        instruction: &Instruction,
+    ) -> Operand {
+        if let Some(simpler) = simplify(op, &operands, &self.definitions) {
+            return simpler;
+        }
+        let key = Key::Scalar(op, atoms(&operands));
+        if let Some(known) = self.available(&key) {
+            return known[0];
+        }
+        let operation = Operation::Scalar(op, operands.clone());
+        let values = self.push(operation, &instruction.results, instruction.span);
+        if let (Operand::Register(register), Some((_, ty))) =
+            (values[0], instruction.results.first())
+        {
+            self.definitions.insert(register, Definition { op, operands, ty: *ty });
+        }
+        self.insert(key, values.clone());
+        values[0]
+    }
+
+    fn read(&mut self, array: Var, index: Vec<Operand>, instruction: &Instruction) -> Operand {
+        if let Some(delayed) = self.lookup.delayed(array) {
+            let elements = self.elements(delayed, index.clone());
+            if let Some(element) = elements.get(delayed.result) {
+                self.absorbed.insert(array);
+                return *element;
+            }
+        }
+        let key = Key::Read(array, atoms(&index));
+        let operation = Operation::Read(array, index);
+        self.numbered(key, operation, &instruction.results, instruction.span)[0]
+    }
+
+    fn body(&mut self, code: &Code, renaming: &mut Renaming) -> Code {
+        self.bodies.push(Body::default());
+        let results = self.write(code, renaming);
+        let body = self.bodies.pop().unwrap_or_default();
+        Code { instructions: body.instructions, results }
+    }
+
+    fn numbered(
+        &mut self,
+        key: Key,
+        operation: Operation,
+        results: &[(Register, ScalarType)],
+        span: Span,
+    ) -> Vec<Operand> {
+        if let Some(known) = self.available(&key) {
+            return known;
+        }
+        let values = self.push(operation, results, span);
+        self.insert(key, values.clone());
+        values
+    }
+
+    fn push(
+        &mut self,
+        operation: Operation,
+        results: &[(Register, ScalarType)],
+        span: Span,
+    ) -> Vec<Operand> {
+        let results: Vec<(Register, ScalarType)> =
+            results.iter().map(|(_, ty)| (self.fresh(), *ty)).collect();
+        let values = results.iter().map(|(register, _)| Operand::Register(*register)).collect();
+        if let Some(body) = self.bodies.last_mut() {
+            body.instructions.push(Instruction { results, operation, span });
+        }
+        values
+    }
+
+    fn available(&self, key: &Key) -> Option<Vec<Operand>> {
+        self.bodies.iter().rev().find_map(|body| body.available.get(key).cloned())
+    }
+
+    fn insert(&mut self, key: Key, values: Vec<Operand>) {
+        if let Some(body) = self.bodies.last_mut() {
+            body.available.insert(key, values);
+        }
+    }
+}
+
+/// The operands under a renaming; registers that it does not know stay.
+pub(super) fn rename(operands: &[Operand], renaming: &Renaming) -> Vec<Operand> {
+    operands
+        .iter()
+        .map(|operand| match operand {
+            Operand::Register(register) => renaming.get(register).copied().unwrap_or(*operand),
+            Operand::Scalar(_) => *operand,
+        })
+        .collect()
+}

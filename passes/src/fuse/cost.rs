@@ -1,0 +1,186 @@
+//! What an element costs: whether computing it again is cheaper than loading it.
+
+use std::collections::BTreeSet;
+
+use weft_ir::code::{Code, Operand, Operation, Register, Thunk};
+use weft_ir::flat::{Space, Type, Var, first_stored};
+use weft_ir::{Scalar, ScalarOp};
+
+use super::prune::remove_dead_code;
+
+/// The most operations on values that an element may take and still be computed again.
+const MOST_OPERATIONS: usize = 4;
+/// The most instructions, with index arithmetic and checks.
+const MOST_INSTRUCTIONS: usize = 24;
+
+/// Whether one result of a thunk is cheaper than a load: a few operations, none of them slow, at
+/// most one load. Index arithmetic is not counted, but it must not be slow either.
+pub(super) fn is_cheap(thunk: &Thunk, result: usize, space: &Space, types: &[Type]) -> bool {
+    let hidden = &thunk.indices[..first_stored(space)];
+    let mut code = thunk.code.clone();
+    code.results = vec![thunk.code.results[result]];
+    remove_dead_code(&mut code);
+    let mut cost = Cost { types, loads: 0, operations: 0, instructions: 0, slow: false };
+    let mut values = BTreeSet::new();
+    cost.body(&code, &mut values);
+    !cost.slow
+        && cost.loads <= 1
+        && cost.operations <= MOST_OPERATIONS
+        && cost.instructions <= MOST_INSTRUCTIONS
+        && !hidden.iter().any(|register| mentions(&code, *register))
+}
+
+struct Cost<'a> {
+    types: &'a [Type],
+    loads: usize,
+    operations: usize,
+    instructions: usize,
+    slow: bool,
+}
+
+impl Cost<'_> {
+    /// Adds a body, backwards; `values` are registers whose values (not as indices) are used.
+    fn body(&mut self, code: &Code, values: &mut BTreeSet<Register>) {
+        mark(&code.results, values);
+        for instruction in code.instructions.iter().rev() {
+            self.instructions += 1;
+            if self.instructions > MOST_INSTRUCTIONS || self.slow {
+                return;
+            }
+            let is_value =
+                instruction.results.iter().any(|(register, _)| values.contains(register));
+            match &instruction.operation {
+                Operation::Scalar(op, operands) => {
+                    self.slow |= is_slow(*op, operands);
+                    if is_value {
+                        self.operations += 1;
+                        mark(operands, values);
+                    }
+                }
+                Operation::Read(array, _) => {
+                    let rank = self.types.get(array.0 as usize).map_or(1, |ty| ty.extents.len());
+                    self.loads += usize::from(rank > 0);
+                }
+                Operation::Check(..) => {}
+                Operation::If { then, otherwise, .. } => {
+                    self.operations += 1;
+                    let before = self.loads;
+                    self.body(then, values);
+                    let after = std::mem::replace(&mut self.loads, before);
+                    self.body(otherwise, values);
+                    self.loads = self.loads.max(after);
+                }
+                Operation::Random(..) | Operation::While { .. } => self.slow = true,
+            }
+        }
+    }
+}
+
+/// Whether an operator takes much longer than an addition.
+fn is_slow(op: ScalarOp, operands: &[Operand]) -> bool {
+    match op {
+        ScalarOp::Neg
+        | ScalarOp::Not
+        | ScalarOp::Complement
+        | ScalarOp::Abs
+        | ScalarOp::Signum
+        | ScalarOp::Floor
+        | ScalarOp::Ceil
+        | ScalarOp::Round
+        | ScalarOp::Trunc
+        | ScalarOp::IsNan
+        | ScalarOp::IsInf
+        | ScalarOp::Popcount
+        | ScalarOp::Clz
+        | ScalarOp::Ctz
+        | ScalarOp::Cast(_)
+        | ScalarOp::Bitcast(_)
+        | ScalarOp::Add
+        | ScalarOp::Sub
+        | ScalarOp::Mul
+        | ScalarOp::Min
+        | ScalarOp::Max
+        | ScalarOp::BitAnd
+        | ScalarOp::BitOr
+        | ScalarOp::BitXor
+        | ScalarOp::Shl
+        | ScalarOp::Shr
+        | ScalarOp::Eq
+        | ScalarOp::Ne
+        | ScalarOp::Lt
+        | ScalarOp::Le
+        | ScalarOp::Gt
+        | ScalarOp::Ge
+        | ScalarOp::And
+        | ScalarOp::Or
+        | ScalarOp::Fma
+        | ScalarOp::Clip
+        | ScalarOp::Select => false,
+        // By a constant they become a multiplication.
+        ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem => {
+            !matches!(operands, [_, Operand::Scalar(Scalar::I64(_) | Scalar::I32(_))])
+        }
+        ScalarOp::Sqrt
+        | ScalarOp::Rsqrt
+        | ScalarOp::Cbrt
+        | ScalarOp::Exp
+        | ScalarOp::Exp2
+        | ScalarOp::Expm1
+        | ScalarOp::Log
+        | ScalarOp::Log2
+        | ScalarOp::Log10
+        | ScalarOp::Log1p
+        | ScalarOp::Sin
+        | ScalarOp::Cos
+        | ScalarOp::Tan
+        | ScalarOp::Asin
+        | ScalarOp::Acos
+        | ScalarOp::Atan
+        | ScalarOp::Sinh
+        | ScalarOp::Cosh
+        | ScalarOp::Tanh
+        | ScalarOp::Asinh
+        | ScalarOp::Acosh
+        | ScalarOp::Atanh
+        | ScalarOp::Erf
+        | ScalarOp::Div
+        | ScalarOp::Pow
+        | ScalarOp::Atan2
+        | ScalarOp::Hypot
+        | ScalarOp::Gcd => true,
+    }
+}
+
+/// Whether the code uses a register.
+pub(super) fn mentions(code: &Code, register: Register) -> bool {
+    let is = |operand: &Operand| matches!(operand, Operand::Register(other) if *other == register);
+    code.results.iter().any(is)
+        || code.instructions.iter().any(|instruction| match &instruction.operation {
+            Operation::Scalar(_, operands)
+            | Operation::Random(_, operands)
+            | Operation::Read(_, operands) => operands.iter().any(is),
+            Operation::Check(condition, _) => is(condition),
+            Operation::If { condition, then, otherwise } => {
+                is(condition) || mentions(then, register) || mentions(otherwise, register)
+            }
+            Operation::While { initial, condition, body, .. } => {
+                initial.iter().any(is) || mentions(condition, register) || mentions(body, register)
+            }
+        })
+}
+
+/// The number of storage dimensions of a variable.
+pub(super) fn rank(types: &[Type], var: Var) -> usize {
+    types.get(var.0 as usize).map_or(0, |ty| ty.extents.len())
+}
+
+fn mark(operands: &[Operand], values: &mut BTreeSet<Register>) {
+    for operand in operands {
+        match operand {
+            Operand::Register(register) => {
+                values.insert(*register);
+            }
+            Operand::Scalar(_) => {}
+        }
+    }
+}

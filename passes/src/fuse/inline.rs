@@ -1,0 +1,302 @@
+//! Inlines arrays whose elements are cheaper than a load into everything that reads them, also into
+//! blocks of `if` and `while`; gives equal scalars one name; numbers the values of every thunk.
+//!
+//! ```text
+//! a3 : [a1]i64 = map (r0) [a1]            a5 : i64 = reduce (r0) [a1]
+//!   yield r0                         →      r1 : i64 = mul r0 r0
+//! a5 : i64 = reduce (r0) [a1]               yield r1
+//!   r1 : i64 = read a3 r0
+//!   …
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use weft_ir::Scalar;
+use weft_ir::code::{Code, Operand, Operation as CodeOperation, Register, Thunk};
+use weft_ir::flat::{
+    Block, Dimension, Operation, Program, Size, Space, Start, Statement, Type, Var,
+};
+
+use super::compose::{Composer, Delayed, Lookup};
+use super::cost::{is_cheap, rank};
+use super::prune::remove_dead_code;
+
+/// The arrays that were inlined into a statement, by the statement's first result.
+pub(super) type Absorbed = BTreeMap<Var, BTreeSet<Var>>;
+
+/// Inlines what is cheap. `program` keeps the statements of what was inlined; those that nobody needs
+/// any more are for [`super::prune`].
+pub(super) fn inline(program: &mut Program, enabled: bool) -> Absorbed {
+    let mut inliner = Inliner {
+        types: program.types.clone(),
+        enabled,
+        cheap: BTreeMap::new(),
+        aliases: BTreeMap::new(),
+        scalars: vec![HashMap::new()],
+        absorbed: Absorbed::new(),
+    };
+    inliner.block(&mut program.body);
+    let aliases = inliner.aliases;
+    for ty in &mut program.types {
+        for extent in &mut ty.extents {
+            *extent = resolve_size(*extent, &aliases);
+        }
+    }
+    for leaf in &mut program.outputs {
+        for axis in &mut leaf.axes {
+            *axis = resolve_dimension(*axis, &aliases);
+        }
+        leaf.data = resolve(leaf.data, &aliases);
+    }
+    inliner.absorbed
+}
+
+/// An array whose elements are computed where they are read.
+struct Cheap {
+    thunk: Thunk,
+    result: usize,
+    space: Space,
+}
+
+struct Inliner {
+    types: Vec<Type>,
+    enabled: bool,
+    cheap: BTreeMap<Var, Cheap>,
+    /// Scalars that equal another size.
+    aliases: BTreeMap<Var, Size>,
+    /// The scalars that the enclosing blocks compute, by their code.
+    scalars: Vec<HashMap<String, Vec<Var>>>,
+    absorbed: Absorbed,
+}
+
+struct CheapArrays<'p>(&'p BTreeMap<Var, Cheap>);
+
+impl<'p> Lookup<'p> for CheapArrays<'p> {
+    fn delayed(&self, array: Var) -> Option<Delayed<'p>> {
+        self.0.get(&array).map(|cheap| Delayed {
+            statement: array.0,
+            result: cheap.result,
+            thunk: Some(&cheap.thunk),
+            space: &cheap.space,
+        })
+    }
+
+    fn eager(&self, _: u32) -> &[Var] {
+        &[]
+    }
+}
+
+impl Inliner {
+    fn block(&mut self, block: &mut Block) {
+        self.scalars.push(HashMap::new());
+        for statement in &mut block.statements {
+            self.statement(statement);
+        }
+        for result in &mut block.results {
+            *result = resolve(*result, &self.aliases);
+        }
+        self.scalars.pop();
+    }
+
+    fn statement(&mut self, statement: &mut Statement) {
+        let mut absorbed = BTreeSet::new();
+        match &mut statement.operation {
+            Operation::Map { space, thunk }
+            | Operation::Filter { space, thunk }
+            | Operation::Sort { space, thunk, .. } => {
+                self.space(space);
+                *thunk = self.thunk(thunk, &mut absorbed);
+            }
+            Operation::Reduce { space, thunk, start, operator } => {
+                self.space(space);
+                *thunk = self.thunk(thunk, &mut absorbed);
+                self.start(start, &mut absorbed);
+                self.rename_reads(&mut operator.code);
+            }
+            Operation::Scan { space, thunk, start, operator, full, .. } => {
+                self.space(space);
+                *thunk = self.thunk(thunk, &mut absorbed);
+                self.start(start, &mut absorbed);
+                self.rename_reads(&mut operator.code);
+                if let Some(dimension) = full {
+                    *dimension = resolve_dimension(*dimension, &self.aliases);
+                }
+            }
+            Operation::Scatter { space, thunk, destinations, operator } => {
+                self.space(space);
+                *thunk = self.thunk(thunk, &mut absorbed);
+                for destination in destinations {
+                    *destination = resolve(*destination, &self.aliases);
+                }
+                if let Some(operator) = operator {
+                    self.rename_reads(&mut operator.code);
+                }
+            }
+            Operation::Reshape(array) => *array = resolve(*array, &self.aliases),
+            Operation::Constant(_) => {}
+            Operation::Check(condition, _) => *condition = resolve(*condition, &self.aliases),
+            Operation::If { condition, then, otherwise } => {
+                *condition = resolve(*condition, &self.aliases);
+                self.block(then);
+                self.block(otherwise);
+            }
+            Operation::While { initial, condition, body, .. } => {
+                for var in initial {
+                    *var = resolve(*var, &self.aliases);
+                }
+                self.block(condition);
+                self.block(body);
+            }
+        }
+        if let (Some(first), false) = (statement.results.first(), absorbed.is_empty()) {
+            self.absorbed.insert(*first, absorbed);
+        }
+        if let Operation::Map { space, thunk } = &statement.operation {
+            if space.is_empty() {
+                self.name_scalars(&statement.results, thunk);
+            }
+            self.remember(&statement.results, space, thunk);
+        }
+    }
+
+    fn thunk(&self, thunk: &Thunk, absorbed: &mut BTreeSet<Var>) -> Thunk {
+        let mut thunk = thunk.clone();
+        self.rename_reads(&mut thunk.code);
+        let lookup = CheapArrays(&self.cheap);
+        let mut composer = Composer::new(&lookup);
+        let indices = composer.enter_point(thunk.indices.len());
+        let mut renaming = thunk
+            .indices
+            .iter()
+            .zip(&indices)
+            .map(|(old, new)| (*old, Operand::Register(*new)))
+            .collect();
+        let results = composer.write(&thunk.code, &mut renaming);
+        let mut code = Code { instructions: composer.take(), results };
+        remove_dead_code(&mut code);
+        // What an inlined array had inlined is known by its name too.
+        for array in composer.absorbed {
+            absorbed.extend(self.absorbed.get(&array).into_iter().flatten());
+            absorbed.insert(array);
+        }
+        absorbed.retain(|array| rank(&self.types, *array) > 0);
+        Thunk { indices, code }
+    }
+
+    fn start(&self, start: &mut Start<Thunk>, absorbed: &mut BTreeSet<Var>) {
+        match start {
+            Start::None => {}
+            Start::Combined(thunk) | Start::IfEmpty(thunk) => {
+                *thunk = self.thunk(thunk, absorbed);
+            }
+        }
+    }
+
+    fn space(&self, space: &mut Space) {
+        for dimension in space {
+            *dimension = resolve_dimension(*dimension, &self.aliases);
+        }
+    }
+
+    fn rename_reads(&self, code: &mut Code) {
+        if self.aliases.is_empty() {
+            return;
+        }
+        for instruction in &mut code.instructions {
+            match &mut instruction.operation {
+                CodeOperation::Read(array, _) => *array = resolve(*array, &self.aliases),
+                CodeOperation::If { then, otherwise, .. } => {
+                    self.rename_reads(then);
+                    self.rename_reads(otherwise);
+                }
+                CodeOperation::While { condition, body, .. } => {
+                    self.rename_reads(condition);
+                    self.rename_reads(body);
+                }
+                CodeOperation::Scalar(..)
+                | CodeOperation::Random(..)
+                | CodeOperation::Check(..) => {}
+            }
+        }
+    }
+
+    /// Finds scalars that are constants, copies of others, or computed before.
+    fn name_scalars(&mut self, results: &[Var], thunk: &Thunk) {
+        let key = format!("{:?}", thunk.code);
+        let known = self.scalars.iter().rev().find_map(|block| block.get(&key)).cloned();
+        if let Some(known) = known {
+            for (result, known) in results.iter().zip(known) {
+                self.aliases.insert(*result, Size::Var(known));
+            }
+            return;
+        }
+        let copies: BTreeMap<Register, Var> = thunk
+            .code
+            .instructions
+            .iter()
+            .filter_map(|instruction| match (&instruction.operation, &instruction.results[..]) {
+                (CodeOperation::Read(scalar, index), [(register, _)]) if index.is_empty() => {
+                    Some((*register, *scalar))
+                }
+                _ => None,
+            })
+            .collect();
+        for (result, operand) in results.iter().zip(&thunk.code.results) {
+            match operand {
+                Operand::Scalar(Scalar::I64(value)) => {
+                    self.aliases.insert(*result, Size::Constant(*value));
+                }
+                Operand::Register(register) => {
+                    if let Some(scalar) = copies.get(register) {
+                        self.aliases.insert(*result, Size::Var(*scalar));
+                    }
+                }
+                Operand::Scalar(_) => {}
+            }
+        }
+        if let Some(block) = self.scalars.last_mut() {
+            block.insert(key, results.to_vec());
+        }
+    }
+
+    fn remember(&mut self, results: &[Var], space: &Space, thunk: &Thunk) {
+        if !self.enabled {
+            return;
+        }
+        for (result, array) in results.iter().enumerate() {
+            let cheap = if space.is_empty() {
+                // Reading the scalar is as cheap, unless it is a constant.
+                matches!(thunk.code.results[result], Operand::Scalar(_))
+            } else {
+                is_cheap(thunk, result, space, &self.types)
+            };
+            if cheap {
+                let (thunk, space) = (thunk.clone(), space.clone());
+                self.cheap.insert(*array, Cheap { thunk, result, space });
+            }
+        }
+    }
+}
+
+fn resolve(var: Var, aliases: &BTreeMap<Var, Size>) -> Var {
+    match aliases.get(&var) {
+        Some(Size::Var(other)) => *other,
+        Some(Size::Constant(_)) | None => var,
+    }
+}
+
+fn resolve_size(size: Size, aliases: &BTreeMap<Var, Size>) -> Size {
+    match size {
+        Size::Var(var) => aliases.get(&var).copied().unwrap_or(size),
+        Size::Constant(_) => size,
+    }
+}
+
+fn resolve_dimension(dimension: Dimension, aliases: &BTreeMap<Var, Size>) -> Dimension {
+    match dimension {
+        Dimension::Dense(size) => Dimension::Dense(resolve_size(size, aliases)),
+        Dimension::Ragged { offsets, total } => {
+            Dimension::Ragged { offsets, total: resolve_size(total, aliases) }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! What fusion did, for people: kernels, edges that did not fuse with the reason, objectives.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use weft_ir::flat::{Size, Space, Var};
+use weft_ir::{Name, ScalarType, Span};
+
+/// Why a reader does not compute an array's elements itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// The program or the block yields the array.
+    Result,
+    /// It is read at an index that depends on values.
+    DataIndex,
+    /// Several points read one element.
+    SharedElement,
+    /// It is read in another order than it is computed, and others read it too.
+    OtherOrder,
+    /// Reader and producer run over different points.
+    OtherSpace,
+    /// The reader needs a reduction to be complete.
+    Reduction,
+    /// The reader needs a scan, but not point by point.
+    Scan,
+    /// A filter, scatter or sort ends a kernel.
+    Boundary,
+    /// The host, an `if` or a loop stands between.
+    HostControl,
+    /// The reader reads it inside a loop.
+    Repeated,
+    /// It is used as a whole: as a descriptor or a destination.
+    Structure,
+    /// A combining operator or a start value reads it.
+    Operator,
+    /// A scalar that must be complete first.
+    WholeResult,
+    /// It is a constant.
+    Constant,
+    /// It is seen with other extents, which needs it in memory.
+    View,
+    /// Something between the two must be complete first, or their kernels do not fit together.
+    NoCommonKernel,
+    /// Fusing other edges saves more.
+    Solver,
+    /// Fusion is switched off.
+    Off,
+}
+
+impl Reason {
+    /// Every reason, in the order of the codes.
+    pub const ALL: [Reason; 18] = [
+        Reason::Result,
+        Reason::DataIndex,
+        Reason::SharedElement,
+        Reason::OtherOrder,
+        Reason::OtherSpace,
+        Reason::Reduction,
+        Reason::Scan,
+        Reason::Boundary,
+        Reason::HostControl,
+        Reason::Repeated,
+        Reason::Structure,
+        Reason::Operator,
+        Reason::WholeResult,
+        Reason::Constant,
+        Reason::View,
+        Reason::NoCommonKernel,
+        Reason::Solver,
+        Reason::Off,
+    ];
+
+    /// The stable code.
+    pub fn code(self) -> &'static str {
+        match self {
+            Reason::Result => "F01",
+            Reason::DataIndex => "F02",
+            Reason::SharedElement => "F03",
+            Reason::OtherOrder => "F04",
+            Reason::OtherSpace => "F05",
+            Reason::Reduction => "F06",
+            Reason::Scan => "F07",
+            Reason::Boundary => "F08",
+            Reason::HostControl => "F09",
+            Reason::Repeated => "F10",
+            Reason::Structure => "F11",
+            Reason::Operator => "F12",
+            Reason::WholeResult => "F13",
+            Reason::Constant => "F14",
+            Reason::View => "F15",
+            Reason::NoCommonKernel => "F16",
+            Reason::Solver => "F17",
+            Reason::Off => "F18",
+        }
+    }
+
+    /// One sentence.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Reason::Result => "it is a result, so it is kept in memory anyway",
+            Reason::DataIndex => {
+                "it is read at an index that depends on values, and computing an element again \
+                 would cost more than a load"
+            }
+            Reason::SharedElement => {
+                "several points read the same element, and computing it again would cost more \
+                 than a load"
+            }
+            Reason::OtherOrder => {
+                "it is read in another order than it is computed, and it has another reader"
+            }
+            Reason::OtherSpace => "its reader runs over other points than it does",
+            Reason::Reduction => "a reduction has to be complete before its result is read there",
+            Reason::Scan => "a scan's values are read at other points than they are computed",
+            Reason::Boundary => "a filter, a scatter or a sort has to be complete first",
+            Reason::HostControl => "the host reads it, or an `if` or loop stands between",
+            Reason::Repeated => "its reader reads it inside a loop",
+            Reason::Structure => "it is used as a whole: as row offsets or as a destination",
+            Reason::Operator => "a combining operator or a start value reads it",
+            Reason::WholeResult => "a scalar between the two has to be complete first",
+            Reason::Constant => "it is a constant, which is in memory already",
+            Reason::View => "it is seen with other extents, for which it has to be in memory",
+            Reason::NoCommonKernel => {
+                "something between the two has to be complete first, or their kernels differ"
+            }
+            Reason::Solver => "fusing other arrays saves more",
+            Reason::Off => "fusion is switched off",
+        }
+    }
+}
+
+/// What a plan costs. Compared from left to right: arrays, reads, kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Objective {
+    /// Arrays that kernels write.
+    pub arrays: usize,
+    /// Arrays that kernels read, one by one for every kernel.
+    pub reads: usize,
+    /// Kernels.
+    pub kernels: usize,
+}
+
+impl std::ops::Add for Objective {
+    type Output = Objective;
+
+    fn add(self, other: Objective) -> Objective {
+        Objective {
+            arrays: self.arrays + other.arrays,
+            reads: self.reads + other.reads,
+            kernels: self.kernels + other.kernels,
+        }
+    }
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} arrays, {} reads, {} kernels", self.arrays, self.reads, self.kernels)
+    }
+}
+
+/// How the plan was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// There was nothing to choose, or the greedy plan was proved best or just as good.
+    Greedy,
+    /// The solver found a better plan.
+    Solver,
+    /// Fusion is switched off.
+    Unfused,
+}
+
+/// A kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelReport {
+    /// As in the plan.
+    pub name: Name,
+    /// Its points.
+    pub space: Space,
+    /// Arrays that it reads.
+    pub reads: Vec<Var>,
+    /// Arrays that it writes.
+    pub writes: Vec<Var>,
+    /// Arrays that it computes without storing them, and the expressions they come from.
+    pub fused: Vec<(Var, Span)>,
+    /// The expression of its first operation.
+    pub span: Span,
+}
+
+/// An array that is stored though something reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfused {
+    /// The array.
+    pub array: Var,
+    /// The expression that computes it.
+    pub producer: Span,
+    /// The expression that reads it; none if it is a result.
+    pub reader: Option<Span>,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// An array that is never stored: what that saves is its elements, written once and read by each
+/// reader.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Saved {
+    /// The array.
+    pub array: Var,
+    /// Its element type.
+    pub element: ScalarType,
+    /// Its extents.
+    pub extents: Vec<Size>,
+}
+
+/// What fusion did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The kernels in the order of the plan's text.
+    pub kernels: Vec<KernelReport>,
+    /// What did not fuse.
+    pub unfused: Vec<Unfused>,
+    /// What is not stored.
+    pub saved: Vec<Saved>,
+    /// How the plan was found.
+    pub chosen: Chosen,
+    /// What it costs.
+    pub objective: Objective,
+    /// What the greedy plan costs.
+    pub greedy: Objective,
+    /// What the plan without fusion costs.
+    pub unfused_objective: Objective,
+}
+
+impl Report {
+    /// Whether the chosen plan is better than the greedy one.
+    pub fn gained(&self) -> bool {
+        self.objective.cmp(&self.greedy) == Ordering::Less
+    }
+}

@@ -1,0 +1,165 @@
+//! Which variables an operation of *flat* mentions: by reading elements, and in any other way.
+
+use std::collections::BTreeSet;
+
+use weft_ir::flat::{
+    Block, Code, CodeOperation, Dimension, Operation, Size, Space, Start, Statement, Thunk, Type,
+    Var,
+};
+
+/// Calls `visit` with every array or scalar that the code reads.
+pub(super) fn code_reads(code: &Code, visit: &mut impl FnMut(Var)) {
+    for instruction in &code.instructions {
+        match &instruction.operation {
+            CodeOperation::Read(array, _) => visit(*array),
+            CodeOperation::If { then, otherwise, .. } => {
+                code_reads(then, visit);
+                code_reads(otherwise, visit);
+            }
+            CodeOperation::While { condition, body, .. } => {
+                code_reads(condition, visit);
+                code_reads(body, visit);
+            }
+            CodeOperation::Scalar(..) | CodeOperation::Random(..) | CodeOperation::Check(..) => {}
+        }
+    }
+}
+
+/// Whether the code may fail a check.
+pub(super) fn has_check(code: &Code) -> bool {
+    code.instructions.iter().any(|instruction| match &instruction.operation {
+        CodeOperation::Check(..) => true,
+        CodeOperation::If { then, otherwise, .. } => has_check(then) || has_check(otherwise),
+        CodeOperation::While { condition, body, .. } => has_check(condition) || has_check(body),
+        CodeOperation::Scalar(..) | CodeOperation::Random(..) | CodeOperation::Read(..) => false,
+    })
+}
+
+/// The variables in a size.
+pub(super) fn size_uses(size: Size, visit: &mut impl FnMut(Var)) {
+    match size {
+        Size::Var(var) => visit(var),
+        Size::Constant(_) => {}
+    }
+}
+
+/// The variables in a dimension.
+pub(super) fn dimension_uses(dimension: Dimension, visit: &mut impl FnMut(Var)) {
+    match dimension {
+        Dimension::Dense(size) => size_uses(size, visit),
+        Dimension::Ragged { offsets, total } => {
+            visit(offsets);
+            size_uses(total, visit);
+        }
+    }
+}
+
+/// The variables in a space.
+pub(super) fn space_uses(space: &Space, visit: &mut impl FnMut(Var)) {
+    for dimension in space {
+        dimension_uses(*dimension, visit);
+    }
+}
+
+/// The variables in a type.
+pub(super) fn type_uses(ty: &Type, visit: &mut impl FnMut(Var)) {
+    for extent in &ty.extents {
+        size_uses(*extent, visit);
+    }
+}
+
+/// The thunk of a start.
+pub(super) fn start_thunk(start: &Start<Thunk>) -> Option<&Thunk> {
+    match start {
+        Start::None => None,
+        Start::Combined(thunk) | Start::IfEmpty(thunk) => Some(thunk),
+    }
+}
+
+/// The space, the thunk of the elements and the thunk of the start of a data-parallel operation.
+pub(super) fn parts(operation: &Operation) -> Option<(&Space, &Thunk, Option<&Thunk>)> {
+    match operation {
+        Operation::Map { space, thunk }
+        | Operation::Filter { space, thunk }
+        | Operation::Scatter { space, thunk, .. }
+        | Operation::Sort { space, thunk, .. } => Some((space, thunk, None)),
+        Operation::Reduce { space, thunk, start, .. }
+        | Operation::Scan { space, thunk, start, .. } => Some((space, thunk, start_thunk(start))),
+        Operation::Reshape(_)
+        | Operation::Constant(_)
+        | Operation::Check(..)
+        | Operation::If { .. }
+        | Operation::While { .. } => None,
+    }
+}
+
+/// What a statement uses other than by reading elements in the thunks of [`parts`]: sizes,
+/// destinations, what operators read, and everything that blocks inside it take from around them.
+pub(super) fn other_uses(statement: &Statement, visit: &mut impl FnMut(Var)) {
+    match &statement.operation {
+        Operation::Map { space, .. }
+        | Operation::Filter { space, .. }
+        | Operation::Sort { space, .. } => space_uses(space, visit),
+        Operation::Reduce { space, operator, .. } => {
+            space_uses(space, visit);
+            code_reads(&operator.code, visit);
+        }
+        Operation::Scan { space, operator, full, .. } => {
+            space_uses(space, visit);
+            code_reads(&operator.code, visit);
+            if let Some(dimension) = full {
+                dimension_uses(*dimension, visit);
+            }
+        }
+        Operation::Scatter { space, destinations, operator, .. } => {
+            space_uses(space, visit);
+            destinations.iter().for_each(|array| visit(*array));
+            if let Some(operator) = operator {
+                code_reads(&operator.code, visit);
+            }
+        }
+        Operation::Reshape(array) => visit(*array),
+        Operation::Constant(_) => {}
+        Operation::Check(condition, _) => visit(*condition),
+        Operation::If { condition, then, otherwise } => {
+            visit(*condition);
+            for used in block_uses(then).union(&block_uses(otherwise)) {
+                visit(*used);
+            }
+        }
+        Operation::While { state, initial, condition, body } => {
+            initial.iter().for_each(|var| visit(*var));
+            let mut used = block_uses(condition);
+            used.extend(block_uses(body));
+            used.iter().filter(|var| !state.contains(var)).for_each(|var| visit(*var));
+        }
+    }
+}
+
+/// Every variable that a statement uses.
+pub(super) fn statement_uses(statement: &Statement, visit: &mut impl FnMut(Var)) {
+    other_uses(statement, visit);
+    if let Some((_, thunk, start)) = parts(&statement.operation) {
+        code_reads(&thunk.code, visit);
+        if let Some(start) = start {
+            code_reads(&start.code, visit);
+        }
+    }
+}
+
+/// What a block takes from around it.
+pub(super) fn block_uses(block: &Block) -> BTreeSet<Var> {
+    let mut used: BTreeSet<Var> = BTreeSet::new();
+    for statement in &block.statements {
+        statement_uses(statement, &mut |var| {
+            used.insert(var);
+        });
+    }
+    used.extend(&block.results);
+    for statement in &block.statements {
+        for result in &statement.results {
+            used.remove(result);
+        }
+    }
+    used
+}
