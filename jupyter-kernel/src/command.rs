@@ -8,6 +8,7 @@ use lexopt::{Arg, Parser, ValueExt};
 use weft_session::Config;
 
 use crate::doctor;
+use crate::extension;
 use crate::kernelspec::{self, DEFAULT_NAME, Place};
 
 /// What `weft jupyter --help` prints.
@@ -16,10 +17,11 @@ weft jupyter: the kernel for notebooks
 
 usage:
   weft jupyter install [--user | --sys-prefix | --prefix P] [--name N]
-                            tells Jupyter about the kernel
+                            tells Jupyter about the kernel, and how its cells are coloured
   weft jupyter uninstall [the same options]
                             takes that back, and leaves nothing behind
-  weft jupyter doctor       starts the kernel and reports whether it answers
+  weft jupyter doctor       starts the kernel and reports whether it answers, and says where it
+                            is installed
   weft jupyter kernel -f FILE
                             runs the kernel; Jupyter calls this";
 
@@ -59,16 +61,24 @@ fn act(request: Request, config: &Config, say: &mut dyn FnMut(&str)) -> Result<(
         }
         Request::Kernel(file) => crate::serve::run(&file, config),
         Request::Install(place, name) => {
-            let folder = kernelspec::folder(&place, &name)?;
+            let data = kernelspec::data(&place)?;
+            let folder = kernelspec::folder(&data, &name)?;
             kernelspec::install(&folder, &program()?)?;
             say(&format!("installed {}", folder.display()));
+            extension::install(&data)?;
+            say(&format!("installed {}", extension::folder(&data).display()));
             Ok(())
         }
         Request::Uninstall(place, name) => {
-            let folder = kernelspec::folder(&place, &name)?;
+            let data = kernelspec::data(&place)?;
+            let folder = kernelspec::folder(&data, &name)?;
             match kernelspec::uninstall(&folder)? {
                 true => say(&format!("removed {}", folder.display())),
                 false => say(&format!("nothing is installed at {}", folder.display())),
+            }
+            // The kernel under another name is coloured by the same extension.
+            if kernelspec::installed(&data).is_empty() && extension::uninstall(&data)? {
+                say(&format!("removed {}", extension::folder(&data).display()));
             }
             Ok(())
         }
@@ -156,16 +166,31 @@ mod tests {
     #[test]
     fn uninstall_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::Prefix(folder.path().join("prefix"));
-        let spec = kernelspec::folder(&place, "Weft-1").unwrap();
-        kernelspec::install(&spec, "/usr/bin/weft".as_ref()).unwrap();
-        let text = std::fs::read_to_string(spec.join("kernel.json")).unwrap();
+        let prefix = folder.path().join("prefix");
+        let command = |verb: &str, name: &str| {
+            let arguments = [verb.into(), "--prefix".into(), prefix.clone().into_os_string()];
+            let arguments = arguments.into_iter().chain(["--name".into(), name.into()]);
+            let mut said = Vec::new();
+            let config = Config { memory: 1 << 20, io: false };
+            let ending = run(arguments, &config, &mut |line| said.push(line.to_owned()));
+            assert_eq!(ending, Ending::Success);
+            said
+        };
+        assert_eq!(command("install", "Weft-1").len(), 2);
+        assert_eq!(command("install", "other").len(), 2);
+        let data = prefix.join("share/jupyter");
+        let text = std::fs::read_to_string(data.join("kernels/weft-1/kernel.json")).unwrap();
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(json["interrupt_mode"], "message");
         assert_eq!(json["argv"][4], "{connection_file}");
-        assert!(kernelspec::uninstall(&spec).unwrap());
-        assert!(!kernelspec::uninstall(&spec).unwrap());
-        assert!(!folder.path().join("prefix/share").exists());
-        assert!(kernelspec::folder(&place, "../x").is_err());
+        assert_eq!(kernelspec::installed(&data).len(), 2);
+        assert!(extension::is_current(&data));
+        // The extension stays as long as a kernel needs it.
+        assert_eq!(command("uninstall", "other").len(), 1);
+        assert!(extension::is_current(&data));
+        assert_eq!(command("uninstall", "weft-1").len(), 2);
+        assert!(command("uninstall", "weft-1")[0].starts_with("nothing is installed"));
+        assert!(!prefix.join("share").exists());
+        assert!(kernelspec::folder(&data, "../x").is_err());
     }
 }

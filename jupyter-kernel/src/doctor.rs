@@ -1,12 +1,14 @@
 //! `weft jupyter doctor`: starts the kernel as Jupyter does, and asks it what notebooks ask.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::client::{Channel, Client, free_connection};
+use crate::extension;
+use crate::kernelspec::{self, Place, data};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -14,6 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) fn examine(program: &Path, say: &mut dyn FnMut(&str)) -> bool {
     match check(program, say) {
         Ok(()) => {
+            report_installed(program, say);
             say("all is well");
             true
         }
@@ -21,6 +24,43 @@ pub(crate) fn examine(program: &Path, say: &mut dyn FnMut(&str)) -> bool {
             say(&format!("FAILED  {problem}"));
             false
         }
+    }
+}
+
+/// Says where Jupyter finds the kernel, and what is odd about it. None of this keeps the kernel from
+/// working.
+fn report_installed(program: &Path, say: &mut dyn FnMut(&str)) {
+    let mut places: Vec<PathBuf> =
+        [Place::User, Place::Environment].iter().filter_map(|place| data(place).ok()).collect();
+    places.dedup();
+    let mut found_any = false;
+    for data in places {
+        let kernels = kernelspec::installed(&data);
+        found_any |= !kernels.is_empty();
+        for (folder, starts) in &kernels {
+            let folder = folder.display();
+            match () {
+                () if starts == program => say(&format!("ok      Jupyter finds it in {folder}")),
+                () if starts.exists() => {
+                    let starts = starts.display();
+                    say(&format!("note    {folder} starts another program, {starts}"));
+                }
+                () => {
+                    say(&format!("note    {folder} starts a program that is gone: install again"))
+                }
+            }
+        }
+        let extension = extension::folder(&data);
+        match () {
+            () if kernels.is_empty() => {}
+            () if extension::is_current(&data) => {
+                say(&format!("ok      JupyterLab colours its cells, {}", extension.display()));
+            }
+            () => say("note    the colours for JupyterLab are missing or old: install again"),
+        }
+    }
+    if !found_any {
+        say("note    Jupyter does not know it yet: `weft jupyter install`");
     }
 }
 

@@ -27,25 +27,42 @@ pub(crate) enum Place {
     Prefix(PathBuf),
 }
 
-/// The folder of a kernelspec.
-pub(crate) fn folder(place: &Place, name: &str) -> Result<PathBuf, String> {
+/// The folder in which Jupyter looks for kernels and extensions.
+pub(crate) fn data(place: &Place) -> Result<PathBuf, String> {
+    Ok(match place {
+        Place::User => user_data()?,
+        Place::Environment => environment()?.join("share/jupyter"),
+        Place::Prefix(prefix) => prefix.join("share/jupyter"),
+    })
+}
+
+/// The folder of a kernelspec within a data folder.
+pub(crate) fn folder(data: &Path, name: &str) -> Result<PathBuf, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.starts_with('.') || !name.chars().all(is_plain) {
         return Err(format!("`{name}` is no name for a kernel: letters, digits, `-`, `_`, `.`"));
     }
-    let data = match place {
-        Place::User => user_data()?,
-        Place::Environment => environment()?.join("share/jupyter"),
-        Place::Prefix(prefix) => prefix.join("share/jupyter"),
-    };
     // Names are compared without case, so they are kept in lower case.
     Ok(data.join("kernels").join(name.to_ascii_lowercase()))
 }
 
+/// The kernelspecs of Weft in a data folder, with the programs that they start.
+pub(crate) fn installed(data: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let entries = fs::read_dir(data.join("kernels")).into_iter().flatten().flatten();
+    let found = entries.filter_map(|entry| {
+        let text = fs::read_to_string(entry.path().join("kernel.json")).ok()?;
+        let spec: JupyterKernelspec = serde_json::from_str(&text).ok()?;
+        (spec.language == "weft")
+            .then(|| (entry.path(), spec.argv.first().map_or_else(PathBuf::new, PathBuf::from)))
+    });
+    let mut found: Vec<(PathBuf, PathBuf)> = found.collect();
+    found.sort();
+    found
+}
+
 /// Writes the kernelspec that starts `program`.
 pub(crate) fn install(folder: &Path, program: &Path) -> Result<(), String> {
-    let failed = |path: &Path, error| format!("cannot write {}: {error}", path.display());
-    fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let Some(program) = program.to_str() else {
         return Err(format!("{} is no path that fits into JSON", program.display()));
     };
@@ -61,16 +78,22 @@ pub(crate) fn install(folder: &Path, program: &Path) -> Result<(), String> {
     let mut text = serde_json::to_string_pretty(&spec).map_err(|error| error.to_string())?;
     text.push('\n');
     let path = folder.join("kernel.json");
-    fs::write(&path, text).map_err(|error| failed(&path, error))?;
+    fs::write(&path, text).map_err(|error| unwritable(&path, &error))?;
     for (name, bytes) in LOGOS {
         let path = folder.join(name);
-        fs::write(&path, bytes).map_err(|error| failed(&path, error))?;
+        fs::write(&path, bytes).map_err(|error| unwritable(&path, &error))?;
     }
     Ok(())
 }
 
-/// Takes the kernelspec away, and the folders that then are empty. `false` if there was none.
+/// Takes the kernelspec away. `false` if there was none.
 pub(crate) fn uninstall(folder: &Path) -> Result<bool, String> {
+    remove_with_empty_parents(folder)
+}
+
+/// Removes a folder within a data folder, and those around it that then are empty. `false` if
+/// there was none.
+pub(crate) fn remove_with_empty_parents(folder: &Path) -> Result<bool, String> {
     match fs::remove_dir_all(folder) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
@@ -83,6 +106,11 @@ pub(crate) fn uninstall(folder: &Path) -> Result<bool, String> {
         }
     }
     Ok(true)
+}
+
+/// Says that a file cannot be written.
+pub(crate) fn unwritable(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot write {}: {error}", path.display())
 }
 
 /// `$JUPYTER_DATA_DIR`, else the platform's folder.

@@ -13,6 +13,7 @@ mod content;
 mod display;
 mod doctor;
 mod execute;
+mod extension;
 mod history;
 mod kernelspec;
 mod orphan;
