@@ -6,6 +6,17 @@
 //! read that the program wrote is preceded by a [`Operation::Check`]. A check or a scalar operator
 //! that fails raises a [`crate::Fault`].
 
+mod check;
+mod parse;
+mod print;
+
+pub use check::{CodeCheck, check_operator, check_thunk, same_types};
+pub use parse::{
+    parse_code, parse_fault_kind, parse_indices, parse_operand, parse_operands, parse_operator,
+    parse_registers,
+};
+pub use print::{write_code, write_indices, write_operands, write_operator, write_registers};
+
 use crate::flat::Var;
 use crate::nested::RandomKind;
 use crate::{FaultKind, Scalar, ScalarOp, ScalarType, Span};

@@ -22,10 +22,27 @@
 //! Sources: Bergstrom and Reppy, "Nested data-parallelism on the GPU" (ICFP 2012); Clifton-Everest,
 //! McDonell, Chakravarty and Keller, "Streaming irregular arrays" (Haskell 2017).
 
+mod check;
+mod parse;
+mod print;
+mod scope;
+#[cfg(test)]
+mod tests;
+
+pub use check::check;
+pub use parse::{
+    Types, parse, parse_bindings, parse_dimension, parse_inputs, parse_outputs, parse_scan_form,
+    parse_space, parse_start, parse_thunk, parse_var, parse_vars,
+};
+pub use print::{
+    write_bindings, write_inputs, write_outputs, write_space, write_start, write_thunk,
+};
+pub use scope::Scope;
+
 pub use crate::code::{Code, Instruction, Operand, Operation as CodeOperation, Operator};
 pub use crate::code::{Register, Thunk};
-use crate::{FaultKind, ScalarType, Span};
 pub use crate::nested::{ScanForm, Start};
+use crate::{FaultKind, ScalarType, Span};
 
 /// A variable: an array, or a scalar. Printed `a7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,10 +97,7 @@ pub fn storage(space: &[Dimension]) -> Vec<Size> {
 
 /// Which of a point's indices address the storage: those from this dimension on.
 pub fn first_stored(space: &[Dimension]) -> usize {
-    space
-        .iter()
-        .rposition(|dimension| matches!(dimension, Dimension::Ragged { .. }))
-        .unwrap_or(0)
+    space.iter().rposition(|dimension| matches!(dimension, Dimension::Ragged { .. })).unwrap_or(0)
 }
 
 /// A program.
