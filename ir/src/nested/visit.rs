@@ -63,7 +63,10 @@ macro_rules! walks {
         }
 
         /// Visits the bodies, those of lambdas included, in the order of the text.
-        pub fn $bodies(& $($mutable)? self, visit: &mut dyn FnMut(& $($mutable)? Body)) {
+        pub fn $bodies<'a>(
+            &'a $($mutable)? self,
+            visit: &mut dyn FnMut(&'a $($mutable)? Body),
+        ) {
             match self {
                 Operation::If { condition: _, then: first, otherwise: second }
                 | Operation::While { condition: first, body: second, state: _, initial: _ } => {

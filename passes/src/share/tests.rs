@@ -1,0 +1,1 @@
+//! Tests of sharing, from text to text.
