@@ -7,6 +7,7 @@ pub mod builtins;
 mod check;
 pub mod diagnostic;
 mod environment;
+pub mod lower;
 mod monomorphise;
 pub mod render;
 pub mod suggest;

@@ -1,0 +1,189 @@
+//! Slices.
+//!
+//! A slice is a map over the positions that it chooses. Indices stay together as long as they can:
+//! `m[:, j]` reads `m[i, j]` for every i, and no row is ever made.
+
+use std::rc::Rc;
+
+use weft_ir::nested::Atom;
+use weft_ir::{FaultKind, Scalar, ScalarOp, Span};
+
+use super::builder::{Lowering, Outcome, bool_atom, int};
+use super::value::{Frame, Value};
+use crate::typed::{Axis, Expr};
+
+/// An axis of a slice expression, evaluated.
+#[derive(Clone, Copy)]
+enum Choice {
+    Index(Atom),
+    Gather(Atom),
+    Range { start: Option<Atom>, stop: Option<Atom>, step: Atom, span: Span },
+}
+
+/// An array, or a row of it: what stands at the indices. If `extent` is known, it is the length of
+/// the row.
+#[derive(Clone)]
+struct View {
+    leaves: Rc<[Atom]>,
+    indices: Vec<Atom>,
+    extent: Option<Atom>,
+}
+
+impl<'p> Lowering<'p> {
+    /// An index expression with at least one slice.
+    pub(super) fn slice(
+        &mut self,
+        array: &'p Expr,
+        axes: &'p [Axis],
+        frame: &Rc<Frame<'p>>,
+    ) -> Outcome<Value<'p>> {
+        let leaves = self.expression(array, frame)?.expect_array();
+        let mut choices = Vec::with_capacity(axes.len());
+        for axis in axes {
+            choices.push(match axis {
+                Axis::Index(index) => Choice::Index(self.expression(index, frame)?.expect_scalar()),
+                Axis::Gather(indices) => {
+                    Choice::Gather(self.expression(indices, frame)?.expect_array()[0])
+                }
+                Axis::Slice { start, stop, step, span } => {
+                    let mut bound = |bound: &'p Option<Expr>| match bound {
+                        Some(expr) => Ok(Some(self.expression(expr, frame)?.expect_scalar())),
+                        None => Ok(None),
+                    };
+                    let (start, stop, step) = (bound(start)?, bound(stop)?, bound(step)?);
+                    Choice::Range { start, stop, step: step.unwrap_or(int(1)), span: *span }
+                }
+            });
+        }
+        let view = View { leaves, indices: Vec::new(), extent: None };
+        Ok(Value::array(self.choose_of(view, &choices)?))
+    }
+
+    /// What the axes choose of a view.
+    fn choose_of(&mut self, view: View, axes: &[Choice]) -> Outcome<Vec<Atom>> {
+        let Some((axis, rest)) = axes.split_first() else {
+            return Ok(self.index_all(&view.leaves, &view.indices));
+        };
+        if let Choice::Index(index) = axis {
+            let mut view = self.at(view, *index);
+            view.extent = None;
+            return self.choose_of(view, rest);
+        }
+        let length = match view.extent {
+            Some(extent) => extent,
+            None => {
+                // The rows are needed for their length.
+                let row = self.index(view.leaves[0], &view.indices);
+                self.length(row)
+            }
+        };
+        let extent = match rest {
+            [] => None,
+            rest => {
+                let rows = self.index(view.leaves[0], &view.indices);
+                let extent = self.extent(rows, 1);
+                let needed = rest.iter().take_while(|axis| !matches!(axis, Choice::Range { .. }));
+                Some((extent, needed.count() > 0))
+            }
+        };
+        match *axis {
+            Choice::Index(_) => panic!("lower: an index was taken for a slice"),
+            Choice::Gather(indices) => self.map(&[indices], &mut |lowering, at| {
+                let view = lowering.row(&view, at[0], extent);
+                lowering.choose_of(view, rest)
+            }),
+            Choice::Range { start, stop, step, span } => {
+                let outer = std::mem::replace(&mut self.span, span);
+                let (count, start) = self.range(start, stop, step, length);
+                self.span = outer;
+                self.tabulate(count, &mut |lowering, at| {
+                    let offset = lowering.compute(ScalarOp::Mul, &[at, step]);
+                    let position = lowering.compute(ScalarOp::Add, &[start, offset]);
+                    let view = lowering.row(&view, position, extent);
+                    lowering.choose_of(view, rest)
+                })
+            }
+        }
+    }
+
+    /// A row of a view, whose length is `extent` if the axis had to be regular.
+    fn row(&mut self, view: &View, position: Atom, extent: Option<(Atom, bool)>) -> View {
+        let mut position = position;
+        if let Some((extent, true)) = extent {
+            // Nothing else needs the extent, but rows of several lengths are an error.
+            let regular = self.compute(ScalarOp::Ge, &[extent, int(0)]);
+            position = self.assert_one(regular, FaultKind::Ragged, position);
+        }
+        let mut view = self.at(view.clone(), position);
+        view.extent = extent.map(|(extent, _)| extent);
+        view
+    }
+
+    fn at(&mut self, view: View, position: Atom) -> View {
+        let mut indices = view.indices;
+        indices.push(position);
+        View { indices, ..view }
+    }
+
+    /// How many positions a slice chooses of `length` elements, and the first one.
+    fn range(
+        &mut self,
+        start: Option<Atom>,
+        stop: Option<Atom>,
+        step: Atom,
+        length: Atom,
+    ) -> (Atom, Atom) {
+        let mut holds = bool_atom(true);
+        for bound in [start, stop].into_iter().flatten() {
+            if !self.is_count(bound) {
+                let low = self.compute(ScalarOp::Ge, &[bound, int(0)]);
+                holds = self.compute(ScalarOp::And, &[holds, low]);
+            }
+            let high = self.compute(ScalarOp::Le, &[bound, length]);
+            holds = self.compute(ScalarOp::And, &[holds, high]);
+        }
+        let upwards = match step {
+            Atom::Scalar(Scalar::I64(step)) => bool_atom(step > 0),
+            step => self.compute(ScalarOp::Gt, &[step, int(0)]),
+        };
+        let last = self.compute(ScalarOp::Sub, &[length, int(1)]);
+        let first = match start {
+            Some(start) => start,
+            None => self.select(upwards, int(0), last),
+        };
+        let end = match stop {
+            Some(stop) => stop,
+            None => self.select(upwards, length, int(-1)),
+        };
+        let up = self.compute(ScalarOp::Sub, &[end, first]);
+        let down = self.compute(ScalarOp::Sub, &[first, end]);
+        let distance = self.select(upwards, up, down);
+        let down = self.compute(ScalarOp::Neg, &[step]);
+        let stride = self.select(upwards, step, down);
+        if let (Some(start), false) = (start, upwards == bool_atom(true)) {
+            // Downwards the start must name an element, unless nothing is chosen.
+            let inside = self.compute(ScalarOp::Lt, &[start, length]);
+            let nothing = self.compute(ScalarOp::Le, &[distance, int(0)]);
+            let fine = self.compute(ScalarOp::Or, &[inside, nothing]);
+            let fine = self.compute(ScalarOp::Or, &[fine, upwards]);
+            holds = self.compute(ScalarOp::And, &[holds, fine]);
+        }
+        // A step of 0, or the least one of all.
+        let moves = self.compute(ScalarOp::Gt, &[stride, int(0)]);
+        let stride = self.assert_one(moves, FaultKind::BadArgument, stride);
+        let count = if stride == int(1) {
+            distance
+        } else {
+            let before = self.compute(ScalarOp::Sub, &[distance, int(1)]);
+            let steps = self.compute(ScalarOp::FloorDiv, &[before, stride]);
+            self.compute(ScalarOp::Add, &[steps, int(1)])
+        };
+        let count = self.assert_one(holds, FaultKind::IndexOutOfRange, count);
+        let count = if start.is_none() && stop.is_none() && self.is_count(count) {
+            count
+        } else {
+            self.compute(ScalarOp::Max, &[count, int(0)])
+        };
+        (self.set_count(count), first)
+    }
+}

@@ -1,0 +1,193 @@
+//! Which top-level functions are recursive, and what they read of earlier bindings.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::typed::{Axis, Expr, ExprKind, FunctionRef, GlobalId, InstanceId, LoopControl, Program};
+use crate::types::Type;
+
+/// What the call graph says.
+pub(super) struct Recursion {
+    /// Whether each instance may call itself.
+    recursive: Vec<bool>,
+    /// The earlier bindings that each recursive instance reads, itself or through its callees.
+    reads: BTreeMap<InstanceId, BTreeMap<GlobalId, Type>>,
+}
+
+impl Recursion {
+    /// Looks at all instances of a program.
+    pub(super) fn of(program: &Program) -> Recursion {
+        let mut calls: Vec<Vec<usize>> = Vec::new();
+        let mut values: Vec<BTreeMap<GlobalId, Type>> = Vec::new();
+        for instance in &program.instances {
+            let (mut called, mut read) = (BTreeSet::new(), BTreeMap::new());
+            visit(&instance.body, &mut |expr| match &expr.kind {
+                ExprKind::Function(FunctionRef::Instance(id)) => {
+                    called.insert(id.0 as usize);
+                }
+                ExprKind::Value(global) => {
+                    read.insert(*global, expr.ty.clone());
+                }
+                _ => {}
+            });
+            calls.push(called.into_iter().collect());
+            values.push(read);
+        }
+        let mut recursive = vec![false; calls.len()];
+        for component in components(&calls) {
+            let first = component[0];
+            if component.len() > 1 || calls[first].contains(&first) {
+                for instance in component {
+                    recursive[instance] = true;
+                }
+            }
+        }
+        let mut reads = BTreeMap::new();
+        for (index, _) in recursive.iter().enumerate().filter(|(_, recursive)| **recursive) {
+            let mut all = BTreeMap::new();
+            for reached in reachable(&calls, index) {
+                all.extend(values[reached].clone());
+            }
+            reads.insert(InstanceId(index as u32), all);
+        }
+        Recursion { recursive, reads }
+    }
+
+    /// Whether an instance may call itself.
+    pub(super) fn is_recursive(&self, id: InstanceId) -> bool {
+        self.recursive[id.0 as usize]
+    }
+
+    /// The earlier bindings that a recursive instance reads.
+    pub(super) fn reads(&self, id: InstanceId) -> BTreeMap<GlobalId, Type> {
+        self.reads.get(&id).cloned().unwrap_or_default()
+    }
+}
+
+/// The nodes that can be reached from one, itself included.
+fn reachable(calls: &[Vec<usize>], start: usize) -> BTreeSet<usize> {
+    let mut reached = BTreeSet::from([start]);
+    let mut waiting = vec![start];
+    while let Some(node) = waiting.pop() {
+        for next in &calls[node] {
+            if reached.insert(*next) {
+                waiting.push(*next);
+            }
+        }
+    }
+    reached
+}
+
+/// The strongly connected components of a graph (Tarjan 1972), without recursion.
+fn components(calls: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    const UNSEEN: usize = usize::MAX;
+    let mut index = vec![UNSEEN; calls.len()];
+    let mut low = vec![0; calls.len()];
+    let mut on_stack = vec![false; calls.len()];
+    let (mut stack, mut found, mut next) = (Vec::new(), Vec::new(), 0);
+    for root in 0..calls.len() {
+        if index[root] != UNSEEN {
+            continue;
+        }
+        let mut path: Vec<(usize, usize)> = vec![(root, 0)];
+        while let Some((node, edge)) = path.pop() {
+            if edge == 0 {
+                (index[node], low[node]) = (next, next);
+                next += 1;
+                stack.push(node);
+                on_stack[node] = true;
+            }
+            if let Some(&callee) = calls[node].get(edge) {
+                path.push((node, edge + 1));
+                if index[callee] == UNSEEN {
+                    path.push((callee, 0));
+                } else if on_stack[callee] {
+                    low[node] = low[node].min(index[callee]);
+                }
+                continue;
+            }
+            if low[node] == index[node] {
+                let start = stack.iter().rposition(|other| *other == node).expect("on the stack");
+                let component = stack.split_off(start);
+                for member in &component {
+                    on_stack[*member] = false;
+                }
+                found.push(component);
+            }
+            if let Some((caller, _)) = path.last() {
+                low[*caller] = low[*caller].min(low[node]);
+            }
+        }
+    }
+    found
+}
+
+/// Calls a function on an expression and all that are in it.
+fn visit<'a>(expr: &'a Expr, look: &mut dyn FnMut(&'a Expr)) {
+    look(expr);
+    match &expr.kind {
+        ExprKind::Number(_)
+        | ExprKind::Scalar(_)
+        | ExprKind::Text(_)
+        | ExprKind::NumberArray(_)
+        | ExprKind::Local(..)
+        | ExprKind::Value(_)
+        | ExprKind::Function(_)
+        | ExprKind::Builtin(..) => {}
+        ExprKind::Lambda { body, .. } => visit(body, look),
+        ExprKind::Apply { function, args, .. } => {
+            visit(function, look);
+            args.iter().for_each(|arg| visit(&arg.expr, look));
+        }
+        ExprKind::Let { value, body, .. } => {
+            visit(value, look);
+            visit(body, look);
+        }
+        ExprKind::LetFunction { value, body, .. } => {
+            visit(value, look);
+            visit(body, look);
+        }
+        ExprKind::If { condition, then, otherwise } => {
+            visit(condition, look);
+            visit(then, look);
+            visit(otherwise, look);
+        }
+        ExprKind::Loop { init, control, body, .. } => {
+            visit(init, look);
+            match control {
+                LoopControl::Count(_, expr)
+                | LoopControl::Each(_, expr)
+                | LoopControl::While(expr) => visit(expr, look),
+            }
+            visit(body, look);
+        }
+        ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
+            parts.iter().for_each(|part| visit(part, look));
+        }
+        ExprKind::RecordUpdate { record, fields } => {
+            visit(record, look);
+            fields.iter().for_each(|(_, field)| visit(field, look));
+        }
+        ExprKind::Field { record, .. } => visit(record, look),
+        ExprKind::Slice { array, axes } => {
+            visit(array, look);
+            for axis in axes {
+                match axis {
+                    Axis::Index(expr) | Axis::Gather(expr) => visit(expr, look),
+                    Axis::Slice { start, stop, step, .. } => {
+                        [start, stop, step]
+                            .into_iter()
+                            .flatten()
+                            .for_each(|expr| visit(expr, look));
+                    }
+                }
+            }
+        }
+        ExprKind::WindowRead { window, .. } => visit(window, look),
+        ExprKind::Comprehension { body, generators, filter } => {
+            generators.iter().for_each(|(_, source)| visit(source, look));
+            filter.iter().for_each(|filter| visit(filter, look));
+            visit(body, look);
+        }
+        ExprKind::CheckSizes { body, .. } => visit(body, look),
+    }
+}
