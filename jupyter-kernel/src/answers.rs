@@ -12,6 +12,9 @@ use crate::history::History;
 use crate::publish::{Outlet, Request};
 use crate::wire::Message;
 
+/// Types up to this many characters are shown in menus of completions.
+const TYPE_LENGTH: usize = 50;
+
 /// What the threads of the kernel share.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
@@ -90,8 +93,9 @@ fn complete(snapshot: &Snapshot, message: &Message) -> Value {
             let kind = match () {
                 () if is_command => "keyword",
                 () if candidate.text.ends_with('/') => "path",
+                // Front ends show this beside the name.
+                () if (1..=TYPE_LENGTH).contains(&detail.chars().count()) => detail,
                 () if detail.contains("->") => "function",
-                () if detail == "a type" => "type",
                 () => "instance",
             };
             json!({

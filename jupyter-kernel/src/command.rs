@@ -122,6 +122,8 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Request, lexop
                 verb = Some(value.string()?);
                 None
             }
+            // `jupyter run` hands the names of its programs to the kernel too.
+            Arg::Value(_) if verb.as_deref() == Some("kernel") => None,
             Arg::Value(_) | Arg::Short(_) | Arg::Long(_) => return Err(argument.unexpected()),
         };
         if chosen.is_some() && place.is_some() {
@@ -158,6 +160,7 @@ mod tests {
         let there = Place::Prefix("p".into());
         assert_eq!(parsed(&["install", "--prefix", "p", "--name", "w"]), install(there, "w"));
         assert_eq!(parsed(&["kernel", "-f", "x"]), Ok(Request::Kernel("x".into())));
+        assert_eq!(parsed(&["kernel", "-f", "x", "y"]), Ok(Request::Kernel("x".into())));
         assert!(parsed(&["kernel"]).unwrap_err().contains("needs `-f`"));
         assert!(parsed(&["install", "--user", "--sys-prefix"]).unwrap_err().contains("enough"));
         assert!(parsed(&["instal"]).unwrap_err().contains("does not exist"));

@@ -1,6 +1,6 @@
 """The kernel under jupyter_kernel_test, with every attribute filled so that nothing is skipped.
 
-Run it through conformance.sh, which makes the environment and installs the kernel there.
+Run through conformance.sh, which makes the environment and installs the kernel there.
 """
 
 import unittest
