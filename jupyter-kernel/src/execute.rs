@@ -212,6 +212,7 @@ impl Sink for Output<'_> {
             },
             Event::Note(text) => self.stream("stderr", &text),
             Event::Report(report) => self.report(&report),
+            Event::Progress(_) | Event::Footer(_) => {}
         }
     }
 }

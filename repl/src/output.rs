@@ -115,6 +115,7 @@ impl Sink for Interactive<'_> {
             Event::Text(text) => self.0.line(&text),
             Event::Note(text) => self.0.dim_line(&text),
             Event::Report(report) => self.0.report(&report),
+            Event::Progress(_) | Event::Footer(_) => {}
         }
         self.0.flush();
     }
@@ -134,7 +135,11 @@ impl Sink for Plain<'_> {
             Event::Shown(shown) => self.output.shown(&shown),
             Event::Text(text) => self.output.line(&text),
             Event::Report(report) => self.output.report(&report),
-            Event::Bound { .. } | Event::Defined { .. } | Event::Note(_) => {}
+            Event::Bound { .. }
+            | Event::Defined { .. }
+            | Event::Note(_)
+            | Event::Progress(_)
+            | Event::Footer(_) => {}
         }
         if self.output.is_closed() {
             self.cancel.cancel();

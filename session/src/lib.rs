@@ -10,6 +10,7 @@ mod complete;
 pub mod display;
 pub mod explain;
 mod files;
+mod footer;
 mod inspect;
 pub mod io;
 pub mod memory;
@@ -24,8 +25,14 @@ mod sources;
 mod state;
 
 pub use commands::{COMMANDS, Command};
+<<<<<<< HEAD
 pub use complete::{Candidate, Completions, Detail, Snapshot, completeness};
 pub use session::{Cell, Config, Entry, Keep, Session};
+=======
+pub use complete::{Candidate, Completions, Snapshot, completeness};
+pub use footer::{Footer, Phase, Progress};
+pub use session::{Cell, Config, Entry, Session};
+>>>>>>> 6f02d51 (Session: what a cell costs, as an event; progress as one)
 pub use sink::{Cancel, Collected, Event, Outcome, Shown, Sink};
 pub use sources::{Report, Sources};
 pub use weft_lang::syntax::{Completeness, TokenClass, tokens};

@@ -21,6 +21,7 @@ use weft_lang::{
 
 use crate::commands::{self, Alone, Call};
 use crate::files::{Loader, forbidden};
+use crate::footer::{Footer, Phase};
 use crate::numbered::{self, Numbered};
 use crate::references;
 use crate::session::Entry;
@@ -90,6 +91,8 @@ pub(crate) struct Planner<'a> {
     pub(crate) changes: bool,
     /// A command that must have a cell for itself.
     pub(crate) alone: Option<(Alone, Call)>,
+    /// How long parsing and checking took so far.
+    pub(crate) footer: Footer,
     /// Reads files.
     pub(crate) loader: Loader<'a>,
     /// The files being imported, outermost first.
@@ -116,6 +119,7 @@ impl<'a> Planner<'a> {
             diagnostics: Vec::new(),
             changes: false,
             alone: None,
+            footer: Footer::default(),
             loader,
             importing: Vec::new(),
             imported: BTreeSet::new(),
@@ -131,7 +135,9 @@ impl<'a> Planner<'a> {
     /// Plans a text. Paths of imports are relative to `directory`.
     pub(crate) fn text(&mut self, name: &str, text: &str, directory: &Path) {
         let id = self.sources.add(name, text);
+        let started = Instant::now();
         let parsed = syntax::parse(id, text);
+        self.footer.add(Phase::Parse, started.elapsed());
         self.diagnostics.extend(parsed.diagnostics);
         let is_only_item = parsed.items.len() == 1 && self.importing.is_empty();
         let mut pending = Vec::new();
@@ -227,6 +233,8 @@ impl<'a> Planner<'a> {
         let started = Instant::now();
         let checked = check(&items, &self.state.environment, &self.config(), &mut self.loader);
         let check = started.elapsed();
+        self.footer.add(Phase::Parse, parse);
+        self.footer.add(Phase::Type, check);
         self.diagnostics.extend(checked.diagnostics);
         if self.failed() {
             return None;
@@ -254,7 +262,9 @@ impl<'a> Planner<'a> {
             .map(|item| item.span)
             .filter(|item| self.diagnostics.iter().any(|found| contains(*item, found.span())))
             .collect();
+        let started = Instant::now();
         let checked = check(&items, &self.state.environment, &self.config(), &mut self.loader);
+        self.footer.add(Phase::Type, started.elapsed());
         self.state.environment = checked.environment;
         self.state.values.extend(checked.loaded);
         // What else is wrong with an item that does not parse may only follow from that.

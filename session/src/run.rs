@@ -1,7 +1,8 @@
 //! The second half of a cell: evaluate its items one after the other, and tell the sink.
 
+use std::mem;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weft_interp::Limits;
 use weft_ir::{Failure, Span, Type, Value};
@@ -11,6 +12,7 @@ use weft_lang::{CheckedItem, CheckedKind, Diagnostic, render};
 use crate::commands::variables;
 use crate::display::discovered_type;
 use crate::files::{self, forbidden};
+use crate::footer::{Footer, Phase};
 use crate::io::{self, IoError, IoErrorKind};
 use crate::plan::Step;
 use crate::sink::{Cancel, Event, Shown, Sink};
@@ -33,6 +35,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) state: State,
     /// The last value that was shown.
     pub(crate) shown: Option<GlobalId>,
+    /// What the steps have cost.
+    pub(crate) footer: Footer,
     sources: &'a Sources,
     sink: &'a mut dyn Sink,
     cancel: &'a Cancel,
@@ -52,7 +56,17 @@ impl<'a> Runner<'a> {
         number: usize,
         io: bool,
     ) -> Runner<'a> {
-        Runner { state, shown: None, sources, sink, cancel, number, io, to_show: 0 }
+        Runner {
+            state,
+            shown: None,
+            footer: Footer::default(),
+            sources,
+            sink,
+            cancel,
+            number,
+            io,
+            to_show: 0,
+        }
     }
 
     /// Counts the values that the steps will show, so that the last one is known when it comes.
@@ -68,12 +82,13 @@ impl<'a> Runner<'a> {
         match step {
             Step::Item { item, shown } => self.item(item, shown),
             Step::Timed { item, parse, check } => {
-                let started = Instant::now();
+                let before = mem::take(&mut self.footer);
                 self.item(item, true)?;
-                let run = started.elapsed();
-                let phases = [("parse", parse), ("type", check), ("run", run)];
-                let line = phases.map(|(phase, time)| format!("{phase} {}", time_text(time)));
-                self.sink.event(Event::Text(line.join(" · ")));
+                let mut own = mem::replace(&mut self.footer, before);
+                self.footer.merge(&own);
+                own.add(Phase::Parse, parse);
+                own.add(Phase::Type, check);
+                self.sink.event(Event::Text(own.line()));
                 Ok(())
             }
             Step::Text(text) => {
@@ -137,19 +152,20 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    fn run(&self, program: &Program, span: Span) -> Result<Value, Stop> {
+    fn run(&mut self, program: &Program, span: Span) -> Result<Value, Stop> {
         self.cancel.set_activity(format!("evaluating {}", self.sources.place(span)));
         let limits =
             Limits { memory: self.state.modes.memory, recursion: self.state.modes.recursion };
         let value_of = |global| self.state.value(global);
-        weft_interp::run(program, &value_of, &limits, self.cancel.flag()).map_err(|failure| {
-            match failure {
-                Failure::Exhausted(weft_ir::Exhausted::Interrupted) => Stop::Interrupted,
-                Failure::Exhausted(exhausted) => {
-                    Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted)))
-                }
-                Failure::Trap(trap) => Stop::Failed(Box::new(render::trap_diagnostic(&trap))),
+        let started = Instant::now();
+        let result = weft_interp::run(program, &value_of, &limits, self.cancel.flag());
+        self.footer.add(Phase::Run, started.elapsed());
+        result.map_err(|failure| match failure {
+            Failure::Exhausted(weft_ir::Exhausted::Interrupted) => Stop::Interrupted,
+            Failure::Exhausted(exhausted) => {
+                Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted)))
             }
+            Failure::Trap(trap) => Stop::Failed(Box::new(render::trap_diagnostic(&trap))),
         })
     }
 
@@ -205,22 +221,4 @@ fn component(value: &Value, path: &[usize]) -> Value {
         };
     }
     value.clone()
-}
-
-/// `1.25 ms`: three digits in a unit that suits.
-fn time_text(time: Duration) -> String {
-    let seconds = time.as_secs_f64();
-    let (value, unit) = match seconds {
-        s if s >= 1.0 => (s, "s"),
-        s if s >= 1e-3 => (s * 1e3, "ms"),
-        s => (s * 1e6, "µs"),
-    };
-    let digits = if value >= 100.0 {
-        0
-    } else if value >= 10.0 {
-        1
-    } else {
-        2
-    };
-    format!("{value:.digits$} {unit}")
 }

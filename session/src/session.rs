@@ -209,7 +209,7 @@ impl Session {
             (span.source, span.start)
         });
         let (state, steps, alone) = (planner.state, planner.steps, planner.alone);
-        let changes = planner.changes;
+        let (changes, mut footer) = (planner.changes, planner.footer);
         if failed {
             return self.fail(diagnostics, sink);
         }
@@ -232,6 +232,7 @@ impl Session {
         runner.look_ahead(&steps);
         let result = steps.into_iter().try_for_each(|step| runner.step(step));
         let (state, shown) = (runner.state, runner.shown);
+        footer.merge(&runner.footer);
         let outcome = match result {
             Ok(()) => Outcome::Done,
             Err(Stop::Quit) => Outcome::Quit,
@@ -246,6 +247,7 @@ impl Session {
             }
             Keep::Everything | Keep::Definitions | Keep::Nothing => {}
         }
+        sink.event(Event::Footer(footer));
         outcome
     }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weft_ir::{Type, Value};
 
 use crate::display;
+use crate::footer::{Footer, Progress};
 use crate::sources::Report;
 
 /// Listens to a session.
@@ -39,6 +40,11 @@ pub enum Event {
     Note(String),
     /// Errors or warnings.
     Report(Report),
+    /// How far a long piece of work of known size has come; sent some times a second, at first
+    /// after a moment.
+    Progress(Progress),
+    /// What the cell has cost: the last event of one that succeeds.
+    Footer(Footer),
 }
 
 /// A value to show.
