@@ -272,10 +272,9 @@ impl<'p> Flattener<'p> {
                     Dimension::Ragged { .. } => false,
                 })
             }
-            (Definition::Constant(..), Length::Uniform(Size::Constant(extent))) => self
-                .scalars
-                .known_integer(index)
-                .is_some_and(|index| (0..extent).contains(&index)),
+            (Definition::Constant(..), Length::Uniform(Size::Constant(extent))) => {
+                self.scalars.known_integer(index).is_some_and(|index| (0..extent).contains(&index))
+            }
             _ => false,
         }
     }
@@ -298,8 +297,7 @@ impl<'p> Flattener<'p> {
         let first = first_stored(&self.context.space[..depth]);
         let rows_match = prefix.len() == depth - first
             && prefix.iter().zip(first..depth).all(|(&(index, _), depth)| {
-                self.scalars.node(index).definition
-                    == Definition::Index(self.context.levels[depth])
+                self.scalars.node(index).definition == Definition::Index(self.context.levels[depth])
             });
         // `local_index` is the only one to subtract the start of its row from a position.
         (of_level == offsets && rows_match && self.is_row_start(args[1], offsets, depth))
@@ -323,9 +321,7 @@ impl<'p> Flattener<'p> {
             Value::Array(view) => {
                 let stored = self.materialise(&view)?;
                 match &stored.source {
-                    Source::Stored { var, axes, .. } => {
-                        Ok(Leaf { axes: axes.clone(), data: *var })
-                    }
+                    Source::Stored { var, axes, .. } => Ok(Leaf { axes: axes.clone(), data: *var }),
                     _ => panic!("flatten: materialise stores"),
                 }
             }

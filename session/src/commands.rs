@@ -12,6 +12,7 @@ use weft_lang::ast::Ident;
 use weft_lang::{CheckedKind, Diagnostic, suggest};
 
 use crate::plan::{Planner, Step};
+use crate::plot;
 
 pub(crate) use documentation::{describe, describe_name, type_of_name};
 pub(crate) use shown::variables;
@@ -344,7 +345,7 @@ fn type_of(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>
             }
             CheckedKind::Alias { .. } => return Ok(()),
         };
-        planner.steps.push(Step::Text(format!("{text} : {ty}")));
+        planner.steps.push(Step::Text(format!("{text} : {}", plot::shortened(ty))));
     }
     Ok(())
 }

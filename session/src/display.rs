@@ -12,6 +12,7 @@
 //!   1e16 up and below 1e-5.
 //! - An array of rank 3 or more prints as its matrices, each under its index.
 
+mod graphics;
 mod html;
 mod inline;
 mod literal;
@@ -24,11 +25,16 @@ mod table;
 use unicode_width::UnicodeWidthStr;
 use weft_ir::{Array, Column, Type, Value};
 
+use crate::plot;
+
+pub use graphics::{Graphics, graphics};
 pub use html::html;
 pub use literal::literal;
 pub use picture::{Picture, picture};
 pub use shape::{discovered_type, size};
 pub use statistics::statistics;
+
+pub(crate) use picture::{base64, is_image};
 
 use inline::{Amount, cut, fitted, list, prefix, shown, whole};
 use scalar::{plain_text, scalar_text};
@@ -76,6 +82,15 @@ enum Body {
 
 /// A value as it is shown; without a newline at the end.
 pub fn text(value: &Value, ty: &Type, options: &Options) -> String {
+    if let Some(plot) = plot::text(value, ty, options.width, options.colour) {
+        return plot;
+    }
+    if let (true, Value::Tuple(fields)) = (is_image(ty), value)
+        && let Some(Value::Array(rows)) = fields.first()
+        && let Ok(extent) = rows.elements.extent()
+    {
+        return format!("a picture of {extent} by {} pixels", rows.len());
+    }
     if !holds_array(ty) {
         return match body(value, ty, options.width, options) {
             Body::Line(text) | Body::Lines(text) => text,

@@ -17,6 +17,8 @@ pub mod memory;
 mod modes;
 mod numbered;
 mod plan;
+mod plot;
+mod prelude;
 mod references;
 mod run;
 mod session;
@@ -25,14 +27,9 @@ mod sources;
 mod state;
 
 pub use commands::{COMMANDS, Command};
-<<<<<<< HEAD
 pub use complete::{Candidate, Completions, Detail, Snapshot, completeness};
-pub use session::{Cell, Config, Entry, Keep, Session};
-=======
-pub use complete::{Candidate, Completions, Snapshot, completeness};
 pub use footer::{Footer, Phase, Progress};
-pub use session::{Cell, Config, Entry, Session};
->>>>>>> 6f02d51 (Session: what a cell costs, as an event; progress as one)
+pub use session::{Cell, Config, Entry, Keep, Session};
 pub use sink::{Cancel, Collected, Event, Outcome, Shown, Sink};
 pub use sources::{Report, Sources};
 pub use weft_lang::syntax::{Completeness, TokenClass, tokens};

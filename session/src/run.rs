@@ -15,6 +15,7 @@ use crate::files::{self, forbidden};
 use crate::footer::{Footer, Phase};
 use crate::io::{self, IoError, IoErrorKind};
 use crate::plan::Step;
+use crate::plot;
 use crate::sink::{Cancel, Event, Shown, Sink};
 use crate::sources::Sources;
 use crate::state::State;
@@ -109,7 +110,7 @@ impl<'a> Runner<'a> {
         match item.kind {
             CheckedKind::Define { name, scheme, .. } => {
                 if shown {
-                    let (name, ty) = (name.to_string(), scheme.to_string());
+                    let (name, ty) = (name.to_string(), plot::shortened(scheme.to_string()));
                     self.sink.event(Event::Defined { name, ty });
                 }
             }

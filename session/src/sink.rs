@@ -7,6 +7,7 @@ use weft_ir::{Type, Value};
 
 use crate::display;
 use crate::footer::{Footer, Progress};
+use crate::plot;
 use crate::sources::Report;
 
 /// Listens to a session.
@@ -75,7 +76,12 @@ impl Shown {
 
     /// The picture that the value is, if it is one.
     pub fn picture(&self) -> Option<display::Picture> {
-        display::picture(&self.value)
+        display::picture(&self.value, &self.ty)
+    }
+
+    /// The plot that the value is, as an SVG document, if it is one.
+    pub fn svg(&self) -> Option<String> {
+        plot::svg(&self.value, &self.ty)
     }
 
     /// A line of statistics, if the array is a large one of numbers: it visits every element.

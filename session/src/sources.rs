@@ -8,6 +8,8 @@ use weft_lang::Diagnostic;
 use weft_lang::diagnostic::Severity;
 use weft_lang::render;
 
+use crate::prelude;
+
 /// All texts so far. Appending only; ids stay valid for the life of the session.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
@@ -35,8 +37,7 @@ impl Sources {
 
     /// The text at a place; empty if there is none.
     pub fn slice(&self, span: Span) -> &str {
-        let source = self.texts.get(span.source.0 as usize);
-        source.and_then(|source| source.text.get(span.range())).unwrap_or("")
+        render::Sources::text(self, span.source).get(span.range()).unwrap_or("")
     }
 
     /// The comment in the lines right above a place, without its marks; empty if there is none.
@@ -56,19 +57,28 @@ impl Sources {
 
     /// `In[7]:2`: a place as people name it.
     pub fn place(&self, span: Span) -> String {
-        let Some(source) = self.texts.get(span.source.0 as usize) else { return String::new() };
-        let before = source.text.get(..span.start as usize).unwrap_or("");
-        format!("{}:{}", source.name, 1 + before.matches('\n').count())
+        let (name, text) =
+            (render::Sources::name(self, span.source), render::Sources::text(self, span.source));
+        let before = text.get(..span.start as usize).unwrap_or("");
+        format!("{name}:{}", 1 + before.matches('\n').count())
     }
 }
 
 impl render::Sources for Sources {
     fn name(&self, id: SourceId) -> &str {
-        self.texts.get(id.0 as usize).map_or("?", |source| &source.name)
+        match self.texts.get(id.0 as usize) {
+            Some(source) => &source.name,
+            None if id == prelude::SOURCE => prelude::NAME,
+            None => "?",
+        }
     }
 
     fn text(&self, id: SourceId) -> &str {
-        self.texts.get(id.0 as usize).map_or("", |source| &source.text)
+        match self.texts.get(id.0 as usize) {
+            Some(source) => &source.text,
+            None if id == prelude::SOURCE => prelude::TEXT,
+            None => "",
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use weft_lang::{Binding, Environment, Global};
 
 use crate::modes::Modes;
 use crate::numbered::output_name;
+use crate::prelude;
 use crate::references;
 
 /// A session between two cells.
@@ -45,10 +46,10 @@ pub(crate) struct Origin {
 }
 
 impl State {
-    /// Nothing defined yet.
+    /// Nothing defined yet but the prelude.
     pub(crate) fn new(modes: Modes) -> State {
         State {
-            environment: Environment::default(),
+            environment: prelude::environment(),
             values: BTreeMap::new(),
             modes,
             outputs: BTreeMap::new(),

@@ -2,9 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::flat::{
-    Dimension, Operation, Operator, Size, Start, Statement, Type, Var, storage,
-};
+use weft_ir::flat::{Dimension, Operation, Operator, Size, Start, Statement, Type, Var, storage};
 use weft_ir::nested::{self, Atom, Lambda, ScanForm};
 use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
@@ -95,10 +93,8 @@ impl<'p> Flattener<'p> {
             nested::Start::IfEmpty(_) => Start::IfEmpty(start_thunk),
         };
         let outer_space = self.context.space.clone();
-        let results: Vec<Var> = arrays
-            .iter()
-            .map(|array| self.array_over(&outer_space, array.ty.element))
-            .collect();
+        let results: Vec<Var> =
+            arrays.iter().map(|array| self.array_over(&outer_space, array.ty.element)).collect();
         let operation = Operation::Reduce { space, thunk, operator, start };
         let span = self.span;
         self.emit(Statement { results: results.clone(), operation, span });
@@ -148,10 +144,8 @@ impl<'p> Flattener<'p> {
         let operator = self.flat_operator(lambda, &rows.order)?;
         let mut result_space = self.context.space.clone();
         result_space.push(full.unwrap_or(dimension));
-        let results: Vec<Var> = arrays
-            .iter()
-            .map(|array| self.array_over(&result_space, array.ty.element))
-            .collect();
+        let results: Vec<Var> =
+            arrays.iter().map(|array| self.array_over(&result_space, array.ty.element)).collect();
         let start = match start {
             nested::Start::None => Start::None,
             nested::Start::Combined(_) | nested::Start::IfEmpty(_) => Start::Combined(start_thunk),
@@ -189,8 +183,7 @@ impl<'p> Flattener<'p> {
                 let extent = self.types[offsets.0 as usize].extents[0];
                 let row = self.enter(Dimension::Dense(extent));
                 let span = self.span;
-                let offset =
-                    self.scalars.read(offsets, ScalarType::I64, &[row], None, span);
+                let offset = self.scalars.read(offsets, ScalarType::I64, &[row], None, span);
                 let shifted = self.op(ScalarOp::Add, &[offset, row]);
                 let offsets = self.store_here(shifted);
                 self.context = outer;
@@ -231,7 +224,10 @@ impl<'p> Flattener<'p> {
             for array in arrays {
                 let regular = self.regular(array, rank + 1)?;
                 if !Rc::ptr_eq(&regular, array) {
-                    return unsupported("a fold of rows that are not known to be regular", self.span);
+                    return unsupported(
+                        "a fold of rows that are not known to be regular",
+                        self.span,
+                    );
                 }
             }
             let zero = self.scalars.integer(0);
@@ -432,10 +428,8 @@ impl<'p> Flattener<'p> {
                 Some(self.flat_operator(lambda, &order)?)
             }
         };
-        let stored: Vec<Rc<View<'p>>> = destinations
-            .iter()
-            .map(|array| self.materialise(array))
-            .collect::<Outcome<_>>()?;
+        let stored: Vec<Rc<View<'p>>> =
+            destinations.iter().map(|array| self.materialise(array)).collect::<Outcome<_>>()?;
         if operator.is_none() && stored.len() > 1 {
             // Each by itself, for their elements may differ in rank.
             let mut results = Vec::new();
@@ -528,10 +522,8 @@ impl<'p> Flattener<'p> {
                 panic!("flatten: materialise stores")
             };
             vars.push((var, result));
-            let view = self.view(
-                array.ty,
-                Source::Stored { var: result, prefix: prefix.clone(), axes },
-            );
+            let view =
+                self.view(array.ty, Source::Stored { var: result, prefix: prefix.clone(), axes });
             results.push(Value::Array(view));
         }
         let operation = Operation::Scatter {
@@ -591,7 +583,10 @@ impl<'p> Flattener<'p> {
             match self.scalar_length(extent) {
                 Length::Uniform(size) => sizes.push(size),
                 Length::Varying(_) => {
-                    return unsupported("reshape to extents that differ from row to row", self.span);
+                    return unsupported(
+                        "reshape to extents that differ from row to row",
+                        self.span,
+                    );
                 }
             }
         }

@@ -64,8 +64,7 @@ impl Flattener<'_> {
         let thunk = self.thunk(&wanted, depth, sharing);
         // Compiling may have stored some of them on the way.
         let types: Vec<ScalarType> = wanted.iter().map(|&id| self.scalars.ty(id)).collect();
-        let results: Vec<Var> =
-            types.into_iter().map(|ty| self.array_over(&space, ty)).collect();
+        let results: Vec<Var> = types.into_iter().map(|ty| self.array_over(&space, ty)).collect();
         for (&id, &var) in wanted.iter().zip(&results) {
             self.remember_stored(id, var);
         }
@@ -157,7 +156,12 @@ impl<'f, 'p> Compiler<'f, 'p> {
             .collect()
     }
 
-    fn push(&mut self, operation: CodeOperation, types: &[ScalarType], span: Span) -> Vec<Register> {
+    fn push(
+        &mut self,
+        operation: CodeOperation,
+        types: &[ScalarType],
+        span: Span,
+    ) -> Vec<Register> {
         let results: Vec<(Register, ScalarType)> =
             types.iter().map(|&ty| (self.register(), ty)).collect();
         let registers = results.iter().map(|(register, _)| *register).collect();

@@ -7,8 +7,8 @@ use weft_ir::nested::{self, Atom, Body, Lambda, Operation, Start};
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::scalar::{Control, Region, ScalarId};
-use super::view::{Delayed, Length, Source, Value, View};
 use super::survey::free_variables;
+use super::view::{Delayed, Length, Source, Value, View};
 use super::{Flattener, Outcome, unsupported};
 
 /// How many values a fold combines from left to right before it combines their results: the tree of
@@ -122,8 +122,7 @@ impl<'p> Flattener<'p> {
         let outer = self.region;
         let region = self.scalars.region(outer);
         let types: Vec<ScalarType> = initial.iter().map(|&id| self.scalars.ty(id)).collect();
-        let state: Vec<ScalarId> =
-            types.iter().map(|&ty| self.scalars.param(ty, region)).collect();
+        let state: Vec<ScalarId> = types.iter().map(|&ty| self.scalars.param(ty, region)).collect();
         self.region = Some(region);
         let condition = condition(self, &state);
         let next = condition.and_then(|condition| Ok((condition, body(self, &state)?)));
@@ -225,7 +224,8 @@ impl<'p> Flattener<'p> {
                 fold(self, length)?
             }
             Start::IfEmpty(atoms) | Start::Combined(atoms) => {
-                let starts: Vec<ScalarId> = atoms.iter().map(|atom| self.scalar_atom(atom)).collect();
+                let starts: Vec<ScalarId> =
+                    atoms.iter().map(|atom| self.scalar_atom(atom)).collect();
                 let outer = self.region;
                 let regions = (self.scalars.region(outer), self.scalars.region(outer));
                 self.region = Some(regions.0);
@@ -276,8 +276,7 @@ impl<'p> Flattener<'p> {
                 };
                 let first = flattener.op(ScalarOp::Eq, &[state[0], from]);
                 let outer = flattener.region;
-                let regions =
-                    (flattener.scalars.region(outer), flattener.scalars.region(outer));
+                let regions = (flattener.scalars.region(outer), flattener.scalars.region(outer));
                 flattener.region = Some(regions.1);
                 let combined = flattener.apply_operator(operator, &state[1..], &block);
                 flattener.region = outer;
@@ -361,4 +360,3 @@ pub(super) fn is_scalar_code(body: &Body) -> bool {
         }
     })
 }
-

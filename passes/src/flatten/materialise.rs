@@ -180,8 +180,7 @@ impl<'p> Flattener<'p> {
             },
         };
         let rows_and_one = self.size_plus(rows, 1);
-        let offsets =
-            self.typed(Type { element: ScalarType::I64, extents: vec![rows_and_one] });
+        let offsets = self.typed(Type { element: ScalarType::I64, extents: vec![rows_and_one] });
         let operation = Operation::Scan {
             space: vec![Dimension::Dense(rows)],
             thunk,

@@ -102,7 +102,11 @@ impl<'p> Flattener<'p> {
             }
             Operation::Map(lambda, arrays) => {
                 let arrays: Vec<_> = arrays.iter().map(|array| self.array_atom(array)).collect();
-                if home.is_some() { self.local_map(lambda, arrays) } else { self.map(lambda, arrays) }
+                if home.is_some() {
+                    self.local_map(lambda, arrays)
+                } else {
+                    self.map(lambda, arrays)
+                }
             }
             Operation::Fold { operator, start, arrays } => {
                 let arrays: Vec<_> = arrays.iter().map(|array| self.array_atom(array)).collect();
@@ -216,7 +220,8 @@ impl<'p> Flattener<'p> {
         let mut column = column;
         let rebased;
         if !matches!(column, Column::Dense { .. } | Column::Ragged { .. }) {
-            let var = self.constant_array(column.clone(), vec![Size::Constant(column.len() as i64)]);
+            let var =
+                self.constant_array(column.clone(), vec![Size::Constant(column.len() as i64)]);
             return self.stored_part(var, ty, Vec::new(), axes);
         }
         loop {

@@ -182,7 +182,12 @@ impl<'p> Flattener<'p> {
     }
 
     /// The element at an index, which is checked.
-    pub(super) fn element(&mut self, view: &View<'p>, index: ScalarId, span: Span) -> Outcome<Value<'p>> {
+    pub(super) fn element(
+        &mut self,
+        view: &View<'p>,
+        index: ScalarId,
+        span: Span,
+    ) -> Outcome<Value<'p>> {
         let length = self.length(view);
         let index = self.in_bounds(index, length, span);
         Ok(self.element_unchecked(view, index))
@@ -285,7 +290,12 @@ impl<'p> Flattener<'p> {
     }
 
     /// An element of a literal: a tree of conditionals over the index.
-    fn literal_element(&mut self, elements: &[Value<'p>], first: i64, index: ScalarId) -> Value<'p> {
+    fn literal_element(
+        &mut self,
+        elements: &[Value<'p>],
+        first: i64,
+        index: ScalarId,
+    ) -> Value<'p> {
         if let [element] = elements {
             return element.clone();
         }
@@ -305,7 +315,12 @@ impl<'p> Flattener<'p> {
         )
     }
 
-    fn delayed_element(&mut self, delayed: &Delayed<'p>, result: usize, index: ScalarId) -> Value<'p> {
+    fn delayed_element(
+        &mut self,
+        delayed: &Delayed<'p>,
+        result: usize,
+        index: ScalarId,
+    ) -> Value<'p> {
         for (var, value) in &delayed.captured {
             self.bind(*var, value.clone());
         }

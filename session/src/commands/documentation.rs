@@ -8,6 +8,8 @@ use super::{Call, describe_command, resolve, unquoted};
 use crate::complete::Detail;
 use crate::explain;
 use crate::plan::{Planner, Step};
+use crate::plot;
+use crate::prelude;
 use crate::sources::Sources;
 use crate::state::State;
 
@@ -55,6 +57,11 @@ pub(crate) fn describe_name(
         None => name,
     };
     if let Some(ty) = type_of_name(state, name) {
+        if let Some(entry) = prelude::entry(&state.environment, name) {
+            let source = source_of(state, sources, name).filter(|_| detail == Detail::Full);
+            let parts = [Some(describe_prelude(name, &ty, entry)), source];
+            return Some(parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
+        }
         let heading = format!("{name} : {ty}");
         let remarks = item_of(state, name).map(|item| sources.comment_before(item));
         let source = source_of(state, sources, name).filter(|_| detail == Detail::Full);
@@ -71,7 +78,7 @@ pub(crate) fn describe_name(
 pub(crate) fn type_of_name(state: &State, name: &str) -> Option<String> {
     match state.environment.lookup(name)? {
         Binding::Global(global) => match state.environment.global(*global)? {
-            Global::Function(function) => Some(function.scheme.to_string()),
+            Global::Function(function) => Some(plot::shortened(function.scheme.to_string())),
             Global::Value { ty, .. } => Some(match state.values.get(global) {
                 Some(value) => crate::display::discovered_type(value, ty),
                 None => ty.to_string(),
@@ -84,6 +91,9 @@ pub(crate) fn type_of_name(state: &State, name: &str) -> Option<String> {
 
 /// The text of the item that defines a name of the session.
 pub(crate) fn source_of(state: &State, sources: &Sources, name: &str) -> Option<String> {
+    if let Some(entry) = prelude::entry(&state.environment, name) {
+        return Some(sources.slice(entry.span).to_owned());
+    }
     let span = item_of(state, name)?;
     Some(format!("{}  -- {}", sources.slice(span).trim_end(), sources.place(span)))
 }
@@ -108,6 +118,14 @@ fn describe_builtin(entry: &Entry) -> String {
         text.push_str(&format!("\n({})", entry.complexity));
     }
     text.push_str(&format!("\n\n  {}\n  = {}", entry.example, entry.result));
+    text
+}
+
+fn describe_prelude(name: &str, ty: &str, entry: &prelude::Entry) -> String {
+    let mut text = format!("{name} : {ty}\n\n{}", wrap(&entry.doc, 78));
+    if !entry.example.is_empty() {
+        text.push_str(&format!("\n\n  {}", entry.example));
+    }
     text
 }
 
@@ -205,7 +223,8 @@ fn everything(state: &State) -> Vec<(String, String, String, String)> {
     let own = state.environment.names().filter_map(|(name, _)| {
         let ty = type_of_name(state, name)?;
         let is_numbered = name.starts_with('_') || &**name == "it";
-        (!is_numbered).then(|| (name.to_string(), ty, String::new(), String::new()))
+        let doc = prelude::entry(&state.environment, name).map_or("", |entry| &entry.doc);
+        (!is_numbered).then(|| (name.to_string(), ty, doc.to_owned(), String::new()))
     });
     let builtins = builtins::all().map(|entry| {
         (

@@ -5,13 +5,14 @@ use weft_lang::{Binding, Environment, Global};
 
 use crate::display::discovered_type;
 use crate::modes::bytes_text;
+use crate::prelude;
 use crate::state::State;
 
 /// The visible names with their types, and the size of values that have one worth mentioning.
 pub(crate) fn variables(environment: &Environment, state: &State) -> String {
     let mut rows: Vec<(String, String, String)> = Vec::new();
     for (name, binding) in environment.names() {
-        if is_numbered(name) {
+        if is_numbered(name) || prelude::is_own(name, binding) {
             continue;
         }
         match binding {

@@ -2,6 +2,8 @@
 
 use weft_ir::{Column, ScalarType, Type, Value};
 
+use crate::plot;
+
 /// The type of a value with the extents that it has: `[3][4]f32`, and `[3][~]i64` where rows
 /// differ in length.
 pub fn discovered_type(value: &Value, ty: &Type) -> String {
@@ -12,6 +14,7 @@ pub fn discovered_type(value: &Value, ty: &Type) -> String {
 
 fn write_value_type(out: &mut String, value: &Value, ty: &Type) {
     match (value, ty) {
+        (_, ty) if plot::is_figure(ty) => out.push_str(plot::TYPE),
         (Value::Tuple(values), Type::Tuple(parts)) => {
             write_parts(out, "(", ")", parts.len(), |out, index| {
                 write_value_type(out, &values[index], &parts[index]);
@@ -34,6 +37,7 @@ fn write_value_type(out: &mut String, value: &Value, ty: &Type) {
 /// The type of the elements of a column, with the extents that they share.
 fn write_column_type(out: &mut String, column: &Column, ty: &Type) {
     match (column, ty) {
+        (_, ty) if plot::is_figure(ty) => out.push_str(plot::TYPE),
         (Column::Tuple { parts: columns, .. }, Type::Tuple(parts)) => {
             write_parts(out, "(", ")", parts.len(), |out, index| {
                 write_column_type(out, &columns[index], &parts[index]);

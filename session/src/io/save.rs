@@ -8,6 +8,7 @@ use super::error::Problem;
 use super::source::{Compression, compression, format};
 use super::target::write_file;
 use super::{csv, image, mtx, npy, npz, text, wav};
+use crate::plot;
 
 /// Writes `value` to `path`; the number of bytes of the file.
 pub(super) fn save(
@@ -18,7 +19,7 @@ pub(super) fn save(
 ) -> Result<u64, Problem> {
     let format = format(path);
     let compressed = compression(path) != Compression::None;
-    if compressed && matches!(format.as_str(), "npz" | "png" | "wav" | "pgm" | "ppm") {
+    if compressed && matches!(format.as_str(), "npz" | "png" | "wav" | "pgm" | "ppm" | "svg") {
         let message = format!("a .{format} file is not saved compressed");
         return Err(Problem::unsupported(message).hint("leave the last extension out"));
     }
@@ -29,6 +30,10 @@ pub(super) fn save(
         "tsv" => csv::write(value, ty, b'\t', target),
         "mtx" => mtx::write(value, ty, target),
         "png" | "pgm" | "ppm" => image::write(value, ty, &format, target),
+        "svg" => match plot::svg(value, ty) {
+            Some(svg) => target.write_bytes(svg.as_bytes()),
+            None => Err(Problem::does_not_fit(format!("only plots are saved as .svg, not {ty}"))),
+        },
         "wav" => wav::write(value, ty, target),
         "txt" => text::write(value, ty, target),
         "" => Err(unknown_format("the name has no extension that says in which format to save")),
@@ -38,5 +43,5 @@ pub(super) fn save(
 
 fn unknown_format(message: &str) -> Problem {
     Problem::unsupported(message)
-        .hint("the formats are npy, npz, csv, tsv, mtx, png, pgm, ppm, wav and txt")
+        .hint("the formats are npy, npz, csv, tsv, mtx, png, pgm, ppm, wav, txt, and svg for plots")
 }

@@ -310,7 +310,8 @@ fn texts() {
 
 #[test]
 fn unknown_formats() {
-    let hint = "the formats are npy, npz, csv, tsv, mtx, png, pgm, ppm, wav and txt";
+    let hint =
+        "the formats are npy, npz, csv, tsv, mtx, png, pgm, ppm, wav, txt, and svg for plots";
     check_refused(
         "x.doc",
         &floats(&[1.0]),

@@ -1,0 +1,212 @@
+//! Axes: from numbers to places, and which numbers are written beside them.
+
+/// From numbers to places between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scale {
+    low: f64,
+    high: f64,
+    log: bool,
+    /// Whether only whole numbers mean something.
+    whole: bool,
+    /// Whether the least number has the place 1.
+    flipped: bool,
+}
+
+/// A number written beside an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tick {
+    /// Where, from 0 to 1.
+    pub(crate) place: f64,
+    /// What.
+    pub(crate) label: String,
+}
+
+impl Scale {
+    /// A scale for numbers from `low` to `high` with margins of those parts of the range below and
+    /// above. On a logarithmic one both must be positive.
+    pub(crate) fn new(low: f64, high: f64, log: bool, (below, above): (f64, f64)) -> Scale {
+        let (low, high) = if log { (low.log10(), high.log10()) } else { (low, high) };
+        let (low, high) = if low < high {
+            (low, high)
+        } else {
+            let half = if low == 0.0 || log { 0.5 } else { low.abs() * 0.1 };
+            (low - half, high + half)
+        };
+        let range = high - low;
+        let (low, high) = (low - range * below, high + range * above);
+        Scale { low, high, log, whole: false, flipped: false }
+    }
+
+    /// A scale for the positions of `count` things side by side, each as wide as the distance to
+    /// the next; `flipped` has the first at place 1.
+    pub(crate) fn positions(count: usize, flipped: bool) -> Scale {
+        Scale { low: -0.5, high: count as f64 - 0.5, log: false, whole: true, flipped }
+    }
+
+    /// The place of a number; `None` if it has none (NaN, infinite, or not positive on a logarithmic
+    /// scale). It may lie outside 0 to 1.
+    pub(crate) fn place(&self, number: f64) -> Option<f64> {
+        let number = if self.log { number.log10() } else { number };
+        let place = (number - self.low) / (self.high - self.low);
+        place.is_finite().then_some(if self.flipped { 1.0 - place } else { place })
+    }
+
+    /// At most about `most` round numbers along the axis, in ascending order.
+    pub(crate) fn ticks(&self, most: usize) -> Vec<Tick> {
+        let most = most.max(2);
+        if self.log && self.high - self.low >= 1.0 { self.decades(most) } else { self.round(most) }
+    }
+
+    /// Powers of ten, with 2 and 5 between them where there is room.
+    fn decades(&self, most: usize) -> Vec<Tick> {
+        let (first, last) = (self.low.ceil() as i32, self.high.floor() as i32);
+        let count = (last - first + 1).max(1) as usize;
+        let step = count.div_ceil(most).max(1);
+        // All in one form: `1000` where each is short, `10³` where one would be long.
+        let is_plain = first >= -4 && last <= 5;
+        let factors: &[f64] = if count * 3 <= most { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let mut ticks = Vec::new();
+        for exponent in (first - 1..=last).filter(|e| e.rem_euclid(step as i32) == 0) {
+            for factor in factors {
+                let place =
+                    (f64::from(exponent) + factor.log10() - self.low) / (self.high - self.low);
+                if (0.0..=1.0).contains(&place) {
+                    ticks.push(Tick { place, label: decade_label(*factor, exponent, is_plain) });
+                }
+            }
+        }
+        ticks
+    }
+
+    /// Multiples of 1, 2, 2.5 or 5 times a power of ten.
+    fn round(&self, most: usize) -> Vec<Tick> {
+        let (low, high) = if self.log {
+            (10f64.powf(self.low), 10f64.powf(self.high))
+        } else {
+            (self.low, self.high)
+        };
+        let (step, digits) = round_step((high - low) / most as f64);
+        let (step, digits) = if self.whole { (step.max(1.0), 0) } else { (step, digits) };
+        if !(step.is_finite() && step > 0.0) || (high - low) / step > 1000.0 {
+            return Vec::new();
+        }
+        let largest = low.abs().max(high.abs());
+        let first = (low / step).ceil();
+        let count = ((high / step).floor() - first) as usize + 1;
+        let numbers = (0..count).map(|index| (first + index as f64) * step);
+        numbers
+            .filter_map(|number| {
+                let place = self.place(number).filter(|place| (0.0..=1.0).contains(place))?;
+                Some(Tick { place, label: label(number, step, digits, largest) })
+            })
+            .collect()
+    }
+}
+
+/// The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `least`, and the decimals
+/// that its multiples need.
+fn round_step(least: f64) -> (f64, i32) {
+    let exponent = least.log10().floor();
+    let power = 10f64.powf(exponent);
+    let exponent = exponent as i32;
+    for (factor, more) in [(1.0, 0), (2.0, 0), (2.5, 1), (5.0, 0)] {
+        if factor * power >= least * (1.0 - 1e-9) {
+            return (factor * power, (more - exponent).max(0));
+        }
+    }
+    (10.0 * power, (-exponent - 1).max(0))
+}
+
+/// A multiple of `step` with as many decimals as all of them need; large and small ones with a
+/// power of ten.
+fn label(number: f64, step: f64, decimals: i32, largest: f64) -> String {
+    // A multiple of the step may miss zero by a rounding error.
+    let number = if number.abs() < step * 1e-6 { 0.0 } else { number };
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e7).contains(&largest) {
+        let exponent = largest.log10().floor() as i32;
+        let mantissa = number / 10f64.powi(exponent);
+        let decimals = (decimals_of(step / 10f64.powi(exponent))).clamp(0, 6) as usize;
+        return minus(&format!("{mantissa:.decimals$}×10{}", superscript(exponent)));
+    }
+    minus(&format!("{number:.*}", usize::try_from(decimals.clamp(0, 12)).unwrap_or(0)))
+}
+
+/// The decimals that a round number needs.
+fn decimals_of(number: f64) -> i32 {
+    (0..12)
+        .find(|decimals| {
+            let scaled = number * 10f64.powi(*decimals);
+            (scaled - scaled.round()).abs() < 1e-6
+        })
+        .unwrap_or(12)
+}
+
+fn decade_label(factor: f64, exponent: i32, is_plain: bool) -> String {
+    if is_plain || exponent == 0 {
+        let decimals = usize::try_from((-exponent).max(0)).unwrap_or(0);
+        return format!("{:.decimals$}", factor * 10f64.powi(exponent));
+    }
+    match factor {
+        1.0 => format!("10{}", superscript(exponent)),
+        _ => format!("{factor}×10{}", superscript(exponent)),
+    }
+}
+
+fn superscript(exponent: i32) -> String {
+    let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    exponent
+        .to_string()
+        .chars()
+        .map(|c| c.to_digit(10).map_or('⁻', |digit| digits[digit as usize]))
+        .collect()
+}
+
+/// The number with a real minus sign, which is as wide as a digit.
+fn minus(text: &str) -> String {
+    text.replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scale;
+
+    const NONE: (f64, f64) = (0.0, 0.0);
+
+    #[track_caller]
+    fn check(scale: Scale, most: usize, labels: &[&str]) {
+        let found: Vec<String> = scale.ticks(most).into_iter().map(|tick| tick.label).collect();
+        assert_eq!(found, labels);
+    }
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        check(Scale::new(0.0, 10.0, false, NONE), 5, &["0", "2", "4", "6", "8", "10"]);
+        check(Scale::new(-1.0, 1.0, false, NONE), 4, &["−1.0", "−0.5", "0", "0.5", "1.0"]);
+        check(Scale::new(0.0, 0.003, false, NONE), 3, &["0", "0.001", "0.002", "0.003"]);
+        check(Scale::new(3.0, 3.0, false, NONE), 4, &["2.8", "3.0", "3.2"]);
+        check(Scale::new(0.0, 3e7, false, NONE), 3, &["0", "1×10⁷", "2×10⁷", "3×10⁷"]);
+        check(Scale::positions(3, false), 9, &["0", "1", "2"]);
+        check(Scale::new(0.0, 2.5e-9, false, NONE), 3, &["0", "1×10⁻⁹", "2×10⁻⁹"]);
+    }
+
+    #[test]
+    fn logarithmic_ticks_are_powers_of_ten() {
+        check(Scale::new(1.0, 1000.0, true, NONE), 5, &["1", "10", "100", "1000"]);
+        check(Scale::new(1.0, 20.0, true, NONE), 9, &["1", "2", "5", "10", "20"]);
+        check(Scale::new(1e-9, 1e9, true, NONE), 4, &["10⁻⁵", "1", "10⁵"]);
+        check(Scale::new(2.0, 4.0, true, NONE), 4, &["2.0", "2.5", "3.0", "3.5", "4.0"]);
+    }
+
+    #[test]
+    fn numbers_have_places() {
+        let scale = Scale::new(1.0, 100.0, true, (0.1, 0.1));
+        let place = scale.place(10.0).expect("a place");
+        assert!((place - 0.5).abs() < 1e-12);
+        assert_eq!(Scale::positions(4, true).place(0.0), Some(0.875));
+        assert_eq!(scale.place(-1.0), None);
+        assert_eq!(scale.place(f64::NAN), None);
+    }
+}

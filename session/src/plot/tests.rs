@@ -1,0 +1,167 @@
+//! Plots as they are drawn, from the text of a program.
+
+use crate::session::{Cell, Config, Session};
+use crate::sink::{Cancel, Collected, Event, Shown};
+
+fn shown(program: &str) -> Shown {
+    let mut session = Session::new(&Config { memory: 1 << 30, io: false });
+    let mut sink = Collected::default();
+    let outcome = session.eval(Cell::typed(program), &mut sink, &Cancel::new());
+    let shown = sink.events.into_iter().rev().find_map(|event| match event {
+        Event::Shown(shown) => Some(shown),
+        _ => None,
+    });
+    shown.unwrap_or_else(|| panic!("{program}: {outcome:?}"))
+}
+
+#[track_caller]
+fn check(program: &str, expected: &str) {
+    let found = shown(program).text(40, false);
+    let found: Vec<&str> = found.lines().map(str::trim_end).collect();
+    let expected: Vec<&str> = expected.trim_matches('\n').lines().collect();
+    assert_eq!(found, expected, "\n{}", found.join("\n"));
+}
+
+#[test]
+fn a_line_in_braille() {
+    check(
+        "{plot [0.0, 1.0, 0.5] with title = \"Up\", xLabel = \"step\", yLabel = \"height\"}",
+        "
+                   Up
+height
+1┤               ⢀⡠⠔⠚⠒⠢⠤⢄⣀⡀
+ │           ⢀⡠⠔⠊⠁        ⠈⠉⠑⠒⠢⠤⢄⣀⡀
+ │        ⣀⠔⠊⠁                    ⠈⠉⠑⠒⠂
+ │    ⣀⠤⠒⠉
+0┤⢀⠤⠒⠉
+ └┬────────┬────────┬────────┬────────┬
+  0       0.5      1.0      1.5      2.0
+                  step
+",
+    );
+}
+
+#[test]
+fn series_without_colours_have_letters() {
+    check(
+        "[{plot [1, 2] with label = \"a\"}, {plot [2, 1] with label = \"b\"}]",
+        "
+ ** a  ++ b
+2┤+++++                           *****
+ │    +++++++               *******
+ │          ++++++     ******
+ │                +++++
+ │          ******     ++++++
+ │    *******               +++++++
+1┤*****                           +++++
+ └┬────────┬────────┬────────┬────────┬
+  0      0.25     0.50     0.75     1.00
+",
+    );
+}
+
+#[test]
+fn bars_stand_on_zero() {
+    check(
+        "histogramBins 4 [1.0, 2.0, 2.1, 3.0, nan, inf]",
+        "
+2┤                   ▅▅▅▅▅▅▅▅
+ │                   ████████
+ │                   ████████
+ │                   ████████
+1┤ ▆▆▆▆▆▆▆▆▆         ████████▆▆▆▆▆▆▆▆▆
+ │ █████████         █████████████████
+ │ █████████         █████████████████
+0┤ █████████         █████████████████
+ └┬────────┬────────┬────────┬────────┬
+ 1.0      1.5      2.0      2.5      3.0
+",
+    );
+}
+
+#[test]
+fn cells_have_densities() {
+    check(
+        "heatMap (outer (+) (iota 6) (iota 8))",
+        "
+0┤        ░░░░░░▒▒▒▒▒▒▒  ██
+ │        ░░░░░░▒▒▒▒▒▒▒  ██ 10
+ │      ░░░░░▒▒▒▒▒▒▒▒▓▓  ▓▓
+2┤   ░░░░░▒▒▒▒▒▒▒▒▓▓▓▓▓  ▒▒
+ │░░░░░░▒▒▒▒▒▒▒▒▓▓▓▓▓██  ▒▒
+ │░░░░░░▒▒▒▒▒▒▒▒▓▓▓▓▓██  ░░
+4┤░░░▒▒▒▒▒▒▒▒▓▓▓▓▓█████
+ │▒▒▒▒▒▒▒▒▓▓▓▓▓▓███████     0
+ └─┬────────────┬──────
+   0            5
+",
+    );
+}
+
+#[test]
+fn nothing_to_draw_is_an_empty_frame() {
+    let text = shown("plot ([] : []f64)").text(60, false);
+    assert!(text.contains('└') && text.contains("0.5"), "{text}");
+    let svg = shown("linePlot [nan] [nan]").svg().expect("a plot");
+    assert!(svg.contains("<path d=\"\" "), "{svg}");
+    assert!(shown("heatMap [[nan, nan]]").svg().is_some());
+    assert!(shown("histogramPlot ([] : []f32)").svg().is_some());
+    assert!(shown("{plot [0, -1] with logY = true}").svg().is_some());
+}
+
+#[test]
+fn svg_is_escaped_and_small() {
+    let svg = shown("{plot [1] with title = \"a < b & c\", label = \"</svg>\"}").svg();
+    let svg = svg.expect("a plot");
+    assert!(svg.contains("a &lt; b &amp; c") && svg.contains("&lt;/svg&gt;"), "{svg}");
+    assert_eq!(svg.matches("</svg>").count(), 1);
+    for large in ["plot (random 1 300000)", "scatterPlot (random 1 300000) (random 2 300000)"] {
+        let svg = shown(large).svg().expect("a plot");
+        assert!(svg.len() < 100_000, "{large}: {}", svg.len());
+    }
+}
+
+#[test]
+fn text_stays_within_the_width() {
+    let programs = [
+        "{plot [1e300, -1e-300] with title = \"a very long title, longer than the terminal\"}",
+        "heatMap (outer (*) (iota 300) (iota 2))",
+        "linePlot (iota 3) (outer (+) (iota 10) (iota 3))",
+    ];
+    for program in programs {
+        for colour in [false, true] {
+            let text = shown(program).text(40, colour);
+            for line in text.lines() {
+                let mut width = 0;
+                let mut escape = false;
+                for c in line.chars() {
+                    escape |= c == '\x1b';
+                    width += usize::from(!escape);
+                    escape &= c != 'm';
+                }
+                assert!(width <= 40, "{program}\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn other_records_are_no_plots() {
+    assert!(shown("{mark = \"line\", x = [1.0]}").svg().is_none());
+    assert!(shown("{plot [1] with mark = \"unknown\"}").svg().is_none());
+    assert!(shown("take 0 [plot [1]]").svg().is_none());
+}
+
+#[test]
+fn matrices_are_pictures_when_asked_for() {
+    let small = shown("image [[0.0, 1.0], [0.5, nan]]").picture().expect("a picture");
+    assert_eq!((small.width, small.height, small.colour), (256, 256, false));
+    assert_eq!((small.bytes[0], small.bytes[255], small.bytes[256 * 256 - 1]), (0, 255, 0));
+    let colours = shown("image [[(255u8, 0u8, 1u8)]]").picture().expect("a picture");
+    assert_eq!(colours.bytes[..3], [255, 0, 1]);
+    assert_eq!(shown("image [[1, 300], [-5, 7]]").picture().expect("a picture").bytes[255], 255);
+    assert!(shown("image [[1], [2, 3]]").picture().is_none());
+    assert_eq!(shown("image [[1, 2]]").text(80, false), "a picture of 2 by 1 pixels");
+    assert!(shown("fill (40, 40) 7u8").picture().is_some());
+    assert!(shown("fill (40, 40) 7i64").picture().is_none());
+}

@@ -1,0 +1,115 @@
+//! What every session begins with: the functions that make plots and pictures. They are written in
+//! the language itself, so that every engine runs them as it runs the rest of a program; the
+//! display only recognises what they make.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use weft_ir::{ScalarType, SourceId, Span, Type, Value};
+use weft_lang::ast::{Item, ItemKind};
+use weft_lang::{Binding, Config, Diagnostic, Environment, Files, LoadRequest, check, syntax};
+
+/// The name of the source in reports.
+pub(crate) const NAME: &str = "prelude";
+/// The source. It is that of no cell.
+pub(crate) const SOURCE: SourceId = SourceId(u32::MAX - 1);
+/// Its text.
+pub(crate) const TEXT: &str = include_str!("prelude/display.weft");
+
+/// Names that only the prelude itself uses.
+const PRIVATE: [&str; 1] = ["drawn"];
+
+/// What a name of the prelude is for.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// What it does: the comment above it.
+    pub(crate) doc: String,
+    /// An expression to try; empty for a type.
+    pub(crate) example: &'static str,
+    /// The item.
+    pub(crate) span: Span,
+}
+
+struct Prelude {
+    environment: Environment,
+    entries: BTreeMap<Arc<str>, Entry>,
+}
+
+/// The names that a session begins with.
+pub(crate) fn environment() -> Environment {
+    PRELUDE.environment.clone()
+}
+
+/// The entry of a name that means what it meant at the beginning.
+pub(crate) fn entry(environment: &Environment, name: &str) -> Option<&'static Entry> {
+    environment.lookup(name).filter(|binding| is_own(name, binding))?;
+    PRELUDE.entries.get(name)
+}
+
+/// Whether a name has its meaning from the prelude.
+pub(crate) fn is_own(name: &str, binding: &Binding) -> bool {
+    match (PRELUDE.environment.lookup(name), binding) {
+        (Some(Binding::Global(first)), Binding::Global(now)) => first == now,
+        (Some(Binding::Alias(first)), Binding::Alias(now)) => Arc::ptr_eq(first, now),
+        _ => false,
+    }
+}
+
+static PRELUDE: LazyLock<Prelude> = LazyLock::new(|| {
+    let parsed = syntax::parse(SOURCE, TEXT);
+    let entries = parsed.items.iter().filter_map(described).collect();
+    let config = Config { float: ScalarType::F64 };
+    let checked = check(&parsed.items, &Environment::default(), &config, &mut NoFiles);
+    assert!(
+        parsed.diagnostics.is_empty() && checked.diagnostics.is_empty(),
+        "the prelude is wrong: {:?} {:?}",
+        parsed.diagnostics,
+        checked.diagnostics
+    );
+    let mut environment = checked.environment;
+    PRIVATE.iter().for_each(|name| environment.unbind(name));
+    Prelude { environment, entries }
+});
+
+/// The name of an item, with what the comment above it says. A line of it that begins with `~` is
+/// an example.
+fn described(item: &Item) -> Option<(Arc<str>, Entry)> {
+    let name = match &item.kind {
+        ItemKind::Def(def) => Arc::clone(&def.name.name),
+        ItemKind::TypeAlias { name, .. } => Arc::clone(&name.name),
+        ItemKind::Binding { .. }
+        | ItemKind::Expr { .. }
+        | ItemKind::Command { .. }
+        | ItemKind::Import { .. } => return None,
+    };
+    let before = TEXT[..item.span.start as usize].trim_end();
+    let comment = before.rsplit("\n\n").next().unwrap_or_default();
+    let lines = comment.lines().filter_map(|line| line.strip_prefix("-- "));
+    let (examples, doc): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("~ "));
+    let example = examples.first().map_or("", |line| &line[2..]);
+    Some((name, Entry { doc: doc.join(" "), example, span: item.span }))
+}
+
+/// The prelude loads nothing.
+struct NoFiles;
+
+impl Files for NoFiles {
+    fn load(&mut self, request: &LoadRequest<'_>) -> Result<(Type, Value), Diagnostic> {
+        Err(crate::files::forbidden(request.span))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PRELUDE, PRIVATE};
+
+    #[test]
+    fn every_name_is_described_and_every_function_has_an_example() {
+        for (name, entry) in &PRELUDE.entries {
+            assert!(entry.doc.ends_with('.'), "{name}: {}", entry.doc);
+            let needs_none = PRIVATE.contains(&&**name) || &**name == "figure";
+            assert_eq!(entry.example.is_empty(), needs_none, "{name}");
+        }
+        assert!(PRELUDE.entries.len() > 6);
+    }
+}
