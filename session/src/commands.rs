@@ -11,6 +11,7 @@ use weft_ir::Span;
 use weft_lang::ast::Ident;
 use weft_lang::{CheckedKind, Diagnostic, suggest};
 
+use crate::complete::Detail;
 use crate::plan::{Planner, Step};
 use crate::plot;
 
@@ -292,7 +293,7 @@ fn help(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
         match resolve(name) {
             Ok(command) => describe_command(command),
             // `:help sum` is not wrong, only unusual.
-            Err(unknown) => match describe(planner, name) {
+            Err(unknown) => match describe(planner, name, Detail::Brief) {
                 Some(text) => text,
                 None => {
                     let diagnostic = unknown.at(&Call {

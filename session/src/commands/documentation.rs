@@ -19,12 +19,11 @@ const MOST_FOUND: usize = 30;
 /// `:doc name`, `:doc source name`.
 pub(super) fn doc(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
     let argument = call.needed("`:doc` takes the name of a function, a value or a command")?;
-    let (name, wants_source) = match argument.strip_prefix("source ") {
-        Some(name) => (name.trim(), true),
-        None => (argument, false),
+    let (name, detail) = match argument.strip_prefix("source ") {
+        Some(name) => (name.trim(), Detail::Full),
+        None => (argument, Detail::Brief),
     };
-    let source = wants_source.then(|| source_of(&planner.state, planner.sources, name)).flatten();
-    let Some(text) = source.or_else(|| describe(planner, name)) else {
+    let Some(text) = describe(planner, name, detail) else {
         let names = planner.state.environment.names().map(|(name, _)| &**name);
         let closest = suggest::closest(name, names.chain(builtins::all().map(|entry| entry.name)));
         let message = format!("there is no documentation of `{name}`");
@@ -41,8 +40,8 @@ pub(super) fn doc(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diag
 
 /// What a name is: the definition of the session if there is one, else the builtin, else the
 /// command.
-pub(crate) fn describe(planner: &Planner<'_>, name: &str) -> Option<String> {
-    describe_name(&planner.state, planner.sources, name, Detail::Full)
+pub(crate) fn describe(planner: &Planner<'_>, name: &str, detail: Detail) -> Option<String> {
+    describe_name(&planner.state, planner.sources, name, detail)
 }
 
 /// As [`describe`], for anybody with a state.
@@ -92,7 +91,7 @@ pub(crate) fn type_of_name(state: &State, name: &str) -> Option<String> {
 /// The text of the item that defines a name of the session.
 pub(crate) fn source_of(state: &State, sources: &Sources, name: &str) -> Option<String> {
     if let Some(entry) = prelude::entry(&state.environment, name) {
-        return Some(sources.slice(entry.span).to_owned());
+        return Some(format!("{}  -- prelude", sources.slice(entry.span).trim_end()));
     }
     let span = item_of(state, name)?;
     Some(format!("{}  -- {}", sources.slice(span).trim_end(), sources.place(span)))
