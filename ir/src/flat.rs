@@ -31,8 +31,8 @@ mod tests;
 
 pub use check::check;
 pub use parse::{
-    Types, parse, parse_bindings, parse_dimension, parse_inputs, parse_outputs, parse_scan_form,
-    parse_space, parse_start, parse_thunk, parse_var, parse_vars,
+    Types, parse, parse_binding, parse_bindings, parse_dimension, parse_inputs, parse_outputs,
+    parse_scan_form, parse_space, parse_start, parse_thunk, parse_var, parse_vars,
 };
 pub use print::{
     write_bindings, write_inputs, write_outputs, write_space, write_start, write_thunk,

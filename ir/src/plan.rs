@@ -11,6 +11,13 @@
 //! Sources: McDonell, Chakravarty, Keller and Lippmeier, "Optimising purely functional GPU programs"
 //! (ICFP 2013), section 4.
 
+mod check;
+mod parse;
+mod print;
+
+pub use check::{check, epilogue_space};
+pub use parse::parse;
+
 use crate::code::{Code, Operand, Operator, Register, Thunk};
 use crate::flat::{Dimension, Leaf, ScanForm, Size, Space, Start, Type, Var};
 use crate::{FaultKind, Name, ScalarType, Span};
@@ -206,7 +213,8 @@ pub enum Sink {
 pub struct Epilogue {
     /// The indices of the point (for a filter: the position among the kept).
     pub indices: Vec<Register>,
-    /// What is computed; it sees the registers of the sinks.
+    /// What is computed; it sees the registers of the sinks, and after a filter those of the body
+    /// at the point that is kept.
     pub code: Code,
     /// Arrays over the epilogue's space.
     pub stores: Vec<(Operand, Var)>,

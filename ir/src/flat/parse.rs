@@ -176,7 +176,11 @@ pub fn parse_bindings(reader: &mut Reader, types: &mut Types) -> Result<Vec<Var>
     }
 }
 
-fn parse_binding(reader: &mut Reader, types: &mut Types) -> Result<Var, TextError> {
+/// Reads `a1: [a0]f32`.
+///
+/// # Errors
+/// The first place that differs from it.
+pub fn parse_binding(reader: &mut Reader, types: &mut Types) -> Result<Var, TextError> {
     let var = parse_var(reader)?;
     reader.expect_symbol(":")?;
     let mut extents = Vec::new();

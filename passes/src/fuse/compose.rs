@@ -132,6 +132,17 @@ impl<'l, 'p> Composer<'l, 'p> {
         indices
     }
 
+    /// Writes code that sees nothing of what was written before, with a point of its own; what it
+    /// wrote and what `write` yields.
+    pub(super) fn apart<T>(&mut self, write: impl FnOnce(&mut Self) -> T) -> (Vec<Instruction>, T) {
+        let bodies = std::mem::replace(&mut self.bodies, vec![Body::default()]);
+        let point = std::mem::take(&mut self.point);
+        let yielded = write(self);
+        let instructions = self.take();
+        (self.bodies, self.point) = (bodies, point);
+        (instructions, yielded)
+    }
+
     /// What was written since the last call, without its results; later code sees none of it.
     pub(super) fn take(&mut self) -> Vec<Instruction> {
         let body = std::mem::take(&mut self.bodies);
@@ -146,9 +157,14 @@ impl<'l, 'p> Composer<'l, 'p> {
         }
     }
 
+    /// The present point's indices that address the storage over a space.
+    pub(super) fn stored_point(&self, space: &Space) -> Vec<Operand> {
+        self.point[first_stored(space).min(self.point.len())..].to_vec()
+    }
+
     /// The elements of a delayed statement at the present point.
     pub(super) fn element_here(&mut self, delayed: Delayed<'p>) -> Vec<Operand> {
-        let index = self.point[first_stored(delayed.space).min(self.point.len())..].to_vec();
+        let index = self.stored_point(delayed.space);
         self.elements(delayed, index)
     }
 

@@ -34,8 +34,6 @@ pub(super) struct Graph<'r, 'p> {
     pub stored: Vec<Vec<Var>>,
     /// By statement: the members of its group, itself last.
     pub parts: Vec<Vec<usize>>,
-    /// Reads that no fusion can avoid: producer, reader, reason.
-    pub unavoidable: Vec<(usize, usize, Reason)>,
 }
 
 impl<'r, 'p> Graph<'r, 'p> {
@@ -50,7 +48,6 @@ impl<'r, 'p> Graph<'r, 'p> {
             reads: vec![BTreeSet::new(); count],
             stored: vec![Vec::new(); count],
             parts: vec![Vec::new(); count],
-            unavoidable: Vec::new(),
         };
         let mut roots = vec![0; count];
         for index in (0..count).rev() {
@@ -263,8 +260,7 @@ impl<'r, 'p> Graph<'r, 'p> {
             && self.parts[root].len() == 1
             && node.kind == Kind::Map
             && node.accesses.iter().all(|(array, access)| {
-                access.index == Index::Pointwise && shows_extents(array)
-                    || region.rank(*array) == 0
+                access.index == Index::Pointwise && shows_extents(array) || region.rank(*array) == 0
             })
             && node.accesses.keys().any(shows_extents)
     }

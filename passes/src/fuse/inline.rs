@@ -243,7 +243,7 @@ impl Inliner {
             .collect();
         for (result, operand) in results.iter().zip(&thunk.code.results) {
             match operand {
-                Operand::Scalar(Scalar::I64(value)) => {
+                Operand::Scalar(Scalar::I64(value)) if *value >= 0 => {
                     self.aliases.insert(*result, Size::Constant(*value));
                 }
                 Operand::Register(register) => {

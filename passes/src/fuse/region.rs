@@ -22,7 +22,9 @@ use super::uses::{has_check, other_uses, parts};
 pub(super) enum Kind {
     Map,
     Reduce,
-    Scan { full: bool },
+    Scan {
+        full: bool,
+    },
     Filter,
     Scatter,
     Sort,
@@ -133,14 +135,6 @@ impl<'p> Region<'p> {
             region.contract();
         }
         region
-    }
-
-    /// The statement that a statement has become part of in the end.
-    pub(super) fn root(&self, mut index: usize) -> usize {
-        while let Some(parent) = self.parent[index] {
-            index = parent;
-        }
-        index
     }
 
     /// Note [Contraction].
@@ -283,9 +277,7 @@ fn node<'p>(statement: &'p Statement, views: &'p Views) -> Node<'p> {
         });
     }
     let view = match &statement.operation {
-        Operation::Reshape(_) => {
-            statement.results.first().and_then(|result| views.get(result))
-        }
+        Operation::Reshape(_) => statement.results.first().and_then(|result| views.get(result)),
         _ => None,
     };
     let (space, thunk, start) = match (parts(&statement.operation), view) {

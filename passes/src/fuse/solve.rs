@@ -5,9 +5,8 @@
 //! points a kernel runs and which filter, scatter or sort it holds. The objective counts arrays first,
 //! then reads, then kernels, by weights.
 //!
-//! Sources: van den Haak, McDonell, Keller and de Wolff, "Accelerating Nested Data Parallelism:
-//! Preserving Regularity" and its fusion; Robinson, Lyles and others, "From folklore to fact" as
-//! summarised in the project's design; Megiddo and Sarkar (SPAA 1997).
+//! Sources: Robinson, Lippmeier and Chakravarty, "Fusing filters with integer linear programming"
+//! (FHPC 2014); Megiddo and Sarkar, "Optimal weighted loop fusion for parallel programs" (SPAA 1997).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -237,9 +236,10 @@ impl<'a, 'r, 'p> Model<'a, 'r, 'p> {
             let kind = nodes[*node].kind;
             let id = spaces[&format!("{:?}", nodes[*node].space)];
             let may_follow = kind == Kind::Map
-                && self.part.iter().any(|other| {
-                    graph.epilogue_space(*other).as_ref() == Some(nodes[*node].space)
-                });
+                && self
+                    .part
+                    .iter()
+                    .any(|other| graph.epilogue_space(*other).as_ref() == Some(nodes[*node].space));
             let points = if may_follow {
                 let follows = self.problem.add_binary_var(0.0);
                 self.follows.insert(*node, follows);
@@ -381,11 +381,9 @@ impl<'a, 'r, 'p> Model<'a, 'r, 'p> {
                 (*cut, if together { 0.0 } else { 1.0 })
             })
             .collect();
-        let options = SolveOptions {
-            node_limit: Some(max_branches),
-            warm_start: Some(hint),
-            ..SolveOptions::default()
-        };
+        let mut options = SolveOptions::default();
+        options.node_limit = Some(max_branches);
+        options.warm_start = Some(hint);
         let outcome = self.problem.solve_with(options).ok()?;
         let solution = outcome.solution()?;
         let mut groups: BTreeMap<usize, Vec<usize>> =

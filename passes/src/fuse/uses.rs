@@ -6,6 +6,7 @@ use weft_ir::flat::{
     Block, Code, CodeOperation, Dimension, Operation, Size, Space, Start, Statement, Thunk, Type,
     Var,
 };
+use weft_ir::plan::{Kernel, Sink};
 
 /// Calls `visit` with every array or scalar that the code reads.
 pub(super) fn code_reads(code: &Code, visit: &mut impl FnMut(Var)) {
@@ -162,4 +163,77 @@ pub(super) fn block_uses(block: &Block) -> BTreeSet<Var> {
         }
     }
     used
+}
+
+/// Every array and scalar that a kernel reads: elements, destinations and the row offsets of its
+/// space.
+pub(super) fn kernel_reads(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
+    space_uses(&kernel.space, visit);
+    code_reads(&kernel.body, visit);
+    for sink in &kernel.sinks {
+        match sink {
+            Sink::Store { .. } | Sink::Filter { .. } | Sink::Sort { .. } => {}
+            Sink::Reduce { operator, start, .. } => {
+                code_reads(&operator.code, visit);
+                if let Some(start) = start_thunk(start) {
+                    code_reads(&start.code, visit);
+                }
+            }
+            Sink::Scan { operator, start, full, .. } => {
+                code_reads(&operator.code, visit);
+                if let Some(start) = start_thunk(start) {
+                    code_reads(&start.code, visit);
+                }
+                if let Some(full) = full {
+                    dimension_uses(*full, visit);
+                }
+            }
+            Sink::Scatter { destinations, operator, .. } => {
+                destinations.iter().for_each(|array| visit(*array));
+                if let Some(operator) = operator {
+                    code_reads(&operator.code, visit);
+                }
+            }
+        }
+    }
+    if let Some(epilogue) = &kernel.epilogue {
+        code_reads(&epilogue.code, visit);
+    }
+}
+
+/// Every array and scalar that a kernel writes.
+pub(super) fn kernel_writes(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
+    for sink in &kernel.sinks {
+        match sink {
+            Sink::Store { array, .. } | Sink::Sort { order: array, .. } => visit(*array),
+            Sink::Reduce { arrays, .. } | Sink::Scan { arrays, .. } => {
+                arrays.iter().flatten().for_each(|array| visit(*array));
+            }
+            Sink::Filter { counts, kept, .. } => {
+                counts.iter().for_each(|array| visit(*array));
+                kept.iter().for_each(|(_, array)| visit(*array));
+            }
+            Sink::Scatter { arrays, .. } => arrays.iter().for_each(|array| visit(*array)),
+        }
+    }
+    if let Some(epilogue) = &kernel.epilogue {
+        epilogue.stores.iter().for_each(|(_, array)| visit(*array));
+    }
+}
+
+/// The blocks inside an operation.
+pub(super) fn blocks(operation: &Operation) -> Vec<&Block> {
+    match operation {
+        Operation::If { then, otherwise, .. } => vec![then, otherwise],
+        Operation::While { condition, body, .. } => vec![condition, body],
+        Operation::Map { .. }
+        | Operation::Reduce { .. }
+        | Operation::Scan { .. }
+        | Operation::Filter { .. }
+        | Operation::Scatter { .. }
+        | Operation::Sort { .. }
+        | Operation::Reshape(_)
+        | Operation::Constant(_)
+        | Operation::Check(..) => Vec::new(),
+    }
 }

@@ -1,0 +1,260 @@
+//! Fusion: *flat* to *plan*. Delays arrays into their readers, puts what shares data into one kernel,
+//! and says why the rest did not fuse.
+//!
+//! ```text
+//! a2 : [a0]f64 = map (r0) [a0]               launch reduce (r0) [a0]
+//!   r1 : f64 = read a1 r0                →     r1 : f64 = read a1 r0
+//!   r2 : f64 = mul r1 r1                       r2 : f64 = mul r1 r1
+//!   yield r2                                   …
+//! a3 : f64 = reduce (r0) [a0] …
+//! ```
+//!
+//! The steps: what nobody uses goes ([`prune`]); what is cheaper than a load is inlined everywhere
+//! ([`inline`]); a producer with one reader becomes part of it (Note [Contraction]); the rest is
+//! clustered, greedily and by integer linear programming ([`solve`]), and written ([`emit`]).
+//!
+//! Note [No duplicated work]. Only index arithmetic and what [`cost::is_cheap`] accepts is computed
+//! more than once per element. Everything else is computed once per point of its own space: in the
+//! body of a kernel over that space, or at an injective function of the points of its only reader.
+//!
+//! Note [Order]. Checks of *flat* are statements, and what follows one may rely on it (an index is in
+//! range, an extent is not negative). So a kernel that holds a statement never runs before the checks
+//! that stood before it, unless that statement only reads elements at its own points of an array
+//! over just these points, which is in order whatever is checked. Checks inside a thunk stay in front
+//! of what follows them there; they are dropped only with all results of the statement.
+//!
+//! Sources: McDonell, Chakravarty, Keller and Lippmeier, "Optimising purely functional GPU programs"
+//! (ICFP 2013), section 4; Megiddo and Sarkar (SPAA 1997).
+
+use std::collections::BTreeMap;
+
+use weft_ir::flat::{Block, Program, Type, Var};
+use weft_ir::{Span, plan};
+
+use cluster::{Clustering, greedy, objective};
+use emit::{Context, Written, emit};
+use graph::{Graph, Link};
+use prune::{UnusedChecks, prune};
+use region::Region;
+pub use report::{Chosen, KernelReport, Objective, Reason, Report, Saved, Unfused};
+
+mod access;
+mod algebra;
+mod cluster;
+mod compose;
+mod cost;
+mod emit;
+mod graph;
+mod inline;
+mod prune;
+mod region;
+mod report;
+mod solve;
+mod uses;
+
+/// How to fuse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FuseConfig {
+    /// Whether to fuse at all; if not, every data-parallel statement is a kernel.
+    pub fusion: bool,
+    /// How to choose among plans.
+    pub solver: Solver,
+}
+
+/// How to choose among plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Solver {
+    /// Edge by edge in the order of the program.
+    Greedy,
+    /// The best plan by integer linear programming, where the budget allows.
+    Ilp {
+        /// Connected parts of a region with more statements than that stay greedy.
+        max_nodes: usize,
+        /// The most nodes of the search tree per part.
+        max_branches: u64,
+    },
+}
+
+/// A plan and how it came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fused {
+    /// The plan.
+    pub program: plan::Program,
+    /// How it came about.
+    pub report: Report,
+}
+
+/// Turns a program of *flat* into kernels. It never fails: what does not fuse runs alone.
+pub fn fuse(program: &Program, config: &FuseConfig) -> Fused {
+    let mut work = program.clone();
+    prune(&mut work, UnusedChecks::Keep);
+    let mut spans = BTreeMap::new();
+    let mut arrays = Vec::new();
+    collect(&work.body, &work.types, &mut spans, &mut arrays);
+    let unfused_objective = unfused(&work.body, &work.types);
+    let absorbed = inline::inline(&mut work, config.fusion);
+    prune(&mut work, UnusedChecks::Drop);
+    let mut fuser = Fuser {
+        context: Context { types: &work.types, absorbed: &absorbed, spans: &spans },
+        config,
+        unfused: Vec::new(),
+        objective: Objective::default(),
+        greedy: Objective::default(),
+    };
+    let mut written = Written::default();
+    let body = fuser.block(&work.body, &mut written);
+    let (objective, greedy, unfused) = (fuser.objective, fuser.greedy, fuser.unfused);
+    let chosen = match config {
+        FuseConfig { fusion: false, .. } => Chosen::Unfused,
+        _ if objective < greedy => Chosen::Solver,
+        _ => Chosen::Greedy,
+    };
+    let stored = |array: &Var| written.kernels.iter().any(|kernel| kernel.writes.contains(array));
+    let saved = arrays.into_iter().filter(|array| !stored(array)).map(|array| {
+        let ty: &Type = &work.types[array.0 as usize];
+        Saved { array, element: ty.element, extents: ty.extents.clone() }
+    });
+    let report = Report {
+        saved: saved.collect(),
+        kernels: written.kernels,
+        unfused,
+        chosen,
+        objective,
+        greedy,
+        unfused_objective,
+    };
+    let Program { inputs, outputs, types, body: _ } = work;
+    Fused { program: plan::Program { inputs, body, outputs, types }, report }
+}
+
+struct Fuser<'c> {
+    context: Context<'c>,
+    config: &'c FuseConfig,
+    unfused: Vec<Unfused>,
+    objective: Objective,
+    greedy: Objective,
+}
+
+impl Fuser<'_> {
+    fn block(&mut self, block: &Block, written: &mut Written) -> plan::Block {
+        let views = region::views(block, self.context.types);
+        let region = Region::new(block, self.context.types, &views, self.config.fusion);
+        let graph = Graph::new(&region);
+        let clustering = self.cluster(&graph);
+        self.explain(&graph, &clustering);
+        let context = Context { ..self.context };
+        let steps = emit(&graph, &clustering, &context, written, &mut |block, written| {
+            self.block(block, written)
+        });
+        plan::Block { steps, results: block.results.clone() }
+    }
+
+    /// The best of the plans that were looked for.
+    fn cluster(&mut self, graph: &Graph) -> Clustering {
+        if !self.config.fusion {
+            let alone = Clustering::alone(graph);
+            self.objective = self.objective + objective(graph, &alone);
+            self.greedy = self.greedy + objective(graph, &alone);
+            return alone;
+        }
+        let greedy = greedy(graph);
+        let greedy_cost = objective(graph, &greedy);
+        self.greedy = self.greedy + greedy_cost;
+        if let Solver::Ilp { max_nodes, max_branches } = self.config.solver {
+            let solved = solve::solve(graph, &greedy, max_nodes, max_branches);
+            let cost = objective(graph, &solved);
+            if cost < greedy_cost {
+                self.objective = self.objective + cost;
+                return solved;
+            }
+        }
+        self.objective = self.objective + greedy_cost;
+        greedy
+    }
+
+    /// Why arrays are stored that something reads.
+    fn explain(&mut self, graph: &Graph, clustering: &Clustering) {
+        let nodes = &graph.region.nodes;
+        let mut alone = Clustering::alone(graph);
+        for root in &graph.roots {
+            for (producer, link) in &graph.before[*root] {
+                if !nodes[*producer].kind.is_kernel()
+                    || clustering.of(*producer) == clustering.of(*root)
+                {
+                    continue;
+                }
+                let reason = match link {
+                    _ if !self.config.fusion => Reason::Off,
+                    Link::After(reason) => *reason,
+                    Link::Body | Link::Epilogue => {
+                        if alone.merge(graph, &[*producer, *root]) {
+                            alone = Clustering::alone(graph);
+                            Reason::Solver
+                        } else {
+                            Reason::NoCommonKernel
+                        }
+                    }
+                };
+                for array in &nodes[*producer].statement.results {
+                    let used = graph.reads[*root].contains(array)
+                        || graph.parts[*root].iter().any(|part| {
+                            nodes[*part].others.contains(array)
+                                || nodes[*part].accesses.contains_key(array)
+                        });
+                    if used && graph.region.rank(*array) > 0 {
+                        self.unfused.push(Unfused {
+                            array: *array,
+                            producer: self.span(*array, nodes[*producer].statement.span),
+                            reader: Some(nodes[*root].statement.span),
+                            reason,
+                        });
+                    }
+                }
+            }
+            for array in &graph.stored[*root] {
+                let is_result = graph.after[*root].is_empty();
+                if nodes[*root].kind.is_kernel() && is_result && graph.region.rank(*array) > 0 {
+                    self.unfused.push(Unfused {
+                        array: *array,
+                        producer: self.span(*array, nodes[*root].statement.span),
+                        reader: None,
+                        reason: Reason::Result,
+                    });
+                }
+            }
+        }
+    }
+
+    fn span(&self, array: Var, otherwise: Span) -> Span {
+        self.context.spans.get(&array).copied().unwrap_or(otherwise)
+    }
+}
+
+/// The expression of every variable, and the arrays that data-parallel statements compute.
+fn collect(block: &Block, types: &[Type], spans: &mut BTreeMap<Var, Span>, arrays: &mut Vec<Var>) {
+    for statement in &block.statements {
+        for result in &statement.results {
+            spans.insert(*result, statement.span);
+            if uses::parts(&statement.operation).is_some() && cost::rank(types, *result) > 0 {
+                arrays.push(*result);
+            }
+        }
+        for inner in uses::blocks(&statement.operation) {
+            collect(inner, types, spans, arrays);
+        }
+    }
+}
+
+/// What a program costs whose statements all run alone.
+fn unfused(block: &Block, types: &[Type]) -> Objective {
+    let views = region::views(block, types);
+    let region = Region::new(block, types, &views, false);
+    let graph = Graph::new(&region);
+    let mut total = objective(&graph, &Clustering::alone(&graph));
+    for statement in &block.statements {
+        for inner in uses::blocks(&statement.operation) {
+            total = total + unfused(inner, types);
+        }
+    }
+    total
+}
