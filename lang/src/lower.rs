@@ -32,6 +32,7 @@ mod control;
 mod expression;
 mod grid;
 mod index;
+mod operations;
 mod recursion;
 mod value;
 

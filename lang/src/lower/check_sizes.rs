@@ -9,7 +9,8 @@ use std::rc::Rc;
 use weft_ir::nested::Atom;
 use weft_ir::{Name, ScalarOp};
 
-use super::builder::{Lowering, bool_atom, int};
+use super::builder::Lowering;
+use super::operations::{bool_atom, int};
 use super::value::{Frame, Value, component_types, element_type, leaf_count};
 use crate::typed::{Size, SizeCheck, SizeStep};
 use crate::types::Type;

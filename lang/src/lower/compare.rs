@@ -6,7 +6,8 @@
 use weft_ir::nested::Atom;
 use weft_ir::{ScalarOp, ScalarType};
 
-use super::builder::{Lowering, bool_atom, int};
+use super::builder::Lowering;
+use super::operations::{bool_atom, int};
 use super::value::Value;
 
 impl<'p> Lowering<'p> {

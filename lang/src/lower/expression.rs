@@ -5,7 +5,8 @@ use std::rc::Rc;
 use weft_ir::nested::{Atom, Operation};
 use weft_ir::{Column, ColumnBuilder, FaultKind, Scalar, ScalarOp};
 
-use super::builder::{Lowering, Outcome, bool_atom};
+use super::builder::{Lowering, Outcome};
+use super::operations::bool_atom;
 use super::value::{Boundary, Frame, Function, Value, component_types, element_type, leaf_count};
 use crate::ast::Number;
 use crate::builtins::Builtin;

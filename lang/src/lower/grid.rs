@@ -5,7 +5,8 @@ use std::rc::Rc;
 use weft_ir::nested::{Atom, Operation, Type};
 use weft_ir::{FaultKind, ScalarOp};
 
-use super::builder::{Lowering, Outcome, bool_atom, int};
+use super::builder::{Lowering, Outcome};
+use super::operations::{bool_atom, int};
 use super::value::{Boundary, Grid, Value, Window};
 
 /// Offsets of windows are below this, so that no sum with an index wraps.

@@ -8,7 +8,8 @@ use std::rc::Rc;
 use weft_ir::nested::Atom;
 use weft_ir::{FaultKind, Scalar, ScalarOp, Span};
 
-use super::builder::{Lowering, Outcome, bool_atom, int};
+use super::builder::{Lowering, Outcome};
+use super::operations::{bool_atom, int};
 use super::value::{Frame, Value};
 use crate::typed::{Axis, Expr};
 

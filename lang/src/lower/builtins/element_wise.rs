@@ -4,8 +4,9 @@ use weft_ir::nested::{Atom, Operation};
 use weft_ir::{FaultKind, ScalarType};
 
 use super::Call;
-use crate::lower::builder::{Lowering, Outcome, bool_atom};
+use crate::lower::builder::{Lowering, Outcome};
 use crate::lower::expression::builder;
+use crate::lower::operations::bool_atom;
 use crate::lower::value::{Value, element_type};
 
 impl<'p> Lowering<'p> {

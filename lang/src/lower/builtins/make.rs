@@ -4,7 +4,8 @@ use weft_ir::nested::{Operation, RandomKind, Type};
 use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
 use super::Call;
-use crate::lower::builder::{Lowering, Outcome, int, number};
+use crate::lower::builder::{Lowering, Outcome};
+use crate::lower::operations::{int, number};
 use crate::lower::value::{Value, under};
 use crate::types;
 

@@ -6,7 +6,8 @@ use weft_ir::nested::Atom;
 use weft_ir::{FaultKind, ScalarOp};
 
 use super::Call;
-use crate::lower::builder::{Lowering, Outcome, bool_atom, int};
+use crate::lower::builder::{Lowering, Outcome};
+use crate::lower::operations::{bool_atom, int};
 use crate::lower::value::{Boundary, Grid, Value, Window, under};
 
 impl<'p> Lowering<'p> {

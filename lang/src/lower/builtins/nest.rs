@@ -4,7 +4,8 @@ use weft_ir::nested::{Atom, Operation, Start};
 use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
 use super::Call;
-use crate::lower::builder::{Lowering, Outcome, bool_atom, int};
+use crate::lower::builder::{Lowering, Outcome};
+use crate::lower::operations::{bool_atom, int};
 use crate::lower::value::{Value, component_types};
 
 impl<'p> Lowering<'p> {

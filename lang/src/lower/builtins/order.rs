@@ -4,7 +4,8 @@ use weft_ir::nested::{Atom, Operation, Type};
 use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
 use super::Call;
-use crate::lower::builder::{Lowering, Outcome, int};
+use crate::lower::builder::{Lowering, Outcome};
+use crate::lower::operations::int;
 use crate::lower::value::Value;
 
 impl<'p> Lowering<'p> {

@@ -4,7 +4,8 @@ use weft_ir::nested::Atom;
 use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
 use super::Call;
-use crate::lower::builder::{Lowering, Outcome, bool_atom, int, number};
+use crate::lower::builder::{Lowering, Outcome};
+use crate::lower::operations::{bool_atom, int, number};
 use crate::lower::value::Value;
 
 impl<'p> Lowering<'p> {

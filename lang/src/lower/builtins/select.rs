@@ -4,7 +4,8 @@ use weft_ir::ScalarOp;
 use weft_ir::nested::{Atom, Start};
 
 use super::Call;
-use crate::lower::builder::{Lowering, Outcome, bool_atom, int};
+use crate::lower::builder::{Lowering, Outcome};
+use crate::lower::operations::{bool_atom, int};
 use crate::lower::value::Value;
 use crate::types::Type;
 
