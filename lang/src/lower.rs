@@ -26,6 +26,7 @@
 mod apply;
 mod builder;
 mod builtins;
+mod call;
 mod check_sizes;
 mod compare;
 mod control;

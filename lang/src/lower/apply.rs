@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use weft_ir::ScalarOp;
-use weft_ir::nested::{Atom, Operation};
+use weft_ir::nested::Atom;
 
 use super::builder::{Lowering, Outcome};
 use super::value::{Frame, Function, Value, element_type, under};
@@ -176,7 +176,7 @@ impl<'p> Lowering<'p> {
     }
 
     /// Evaluates the body of a top-level function.
-    fn expand(&mut self, id: InstanceId, args: &[Value<'p>]) -> Outcome<Value<'p>> {
+    pub(super) fn expand(&mut self, id: InstanceId, args: &[Value<'p>]) -> Outcome<Value<'p>> {
         let program = self.program;
         let ExprKind::Lambda { params, body } = &program.instances[id.0 as usize].body.kind else {
             panic!("lower: a definition without parameters is applied");
@@ -186,70 +186,5 @@ impl<'p> Lowering<'p> {
             frame.bind(param, arg);
         }
         self.expression(body, &frame)
-    }
-
-    /// A call of a function that may call itself.
-    fn call_recursive(&mut self, id: InstanceId, args: &[Value<'p>]) -> Outcome<Value<'p>> {
-        let program = self.program;
-        let instance = &program.instances[id.0 as usize];
-        let mut result = &instance.body.ty;
-        let mut params = Vec::new();
-        for _ in args {
-            let Type::Function(param, rest) = result else {
-                panic!("lower: too many arguments for {}", instance.name);
-            };
-            params.push(&**param);
-            result = rest;
-        }
-        let reads = self.recursion.reads(id);
-        let mut leaves = Vec::new();
-        for arg in args {
-            match arg.leaves() {
-                Some(atoms) => leaves.extend(atoms),
-                None => {
-                    return self.unsupported(format!(
-                        "`{}` is recursive and takes a function; it runs on the interpreter",
-                        instance.name
-                    ));
-                }
-            }
-        }
-        for (global, ty) in &reads {
-            leaves.extend(self.read_global(*global, ty)?);
-        }
-        let types = self.leaf_types(result)?;
-        let function = match self.function_ids.get(&id) {
-            Some(function) => *function,
-            None => {
-                let function = self.new_function(id);
-                let mut vars = Vec::new();
-                let mut values = Vec::new();
-                for param in params {
-                    let types = self.leaf_types(param)?;
-                    let new = self.new_variables(&types);
-                    let atoms: Vec<Atom> = new.iter().map(|(var, _)| Atom::Var(*var)).collect();
-                    values.push(Value::of_leaves(param, &atoms));
-                    vars.extend(new);
-                }
-                let mut globals = std::collections::BTreeMap::new();
-                for (global, ty) in &reads {
-                    let types = self.leaf_types(ty)?;
-                    let new = self.new_variables(&types);
-                    globals.insert(*global, new.iter().map(|(var, _)| Atom::Var(*var)).collect());
-                    vars.extend(new);
-                }
-                let outer = self.leave_bodies(globals);
-                let span = self.span;
-                let value = self.expand(id, &values)?;
-                let results = self.leaves(&value)?;
-                self.span = span;
-                let body = self.close(results);
-                self.enter_bodies(outer);
-                self.define(function, instance.name.clone(), vars, types.clone(), body);
-                function
-            }
-        };
-        let results = self.emit(Operation::Call(function, leaves), &types);
-        Ok(Value::of_leaves(result, &results))
     }
 }

@@ -7,7 +7,7 @@ use weft_ir::{Name, Scalar, ScalarType, Span};
 
 use super::Unsupported;
 use super::recursion::Recursion;
-use super::value::{Value, leaf_types};
+use super::value::{Value, component_types, leaf_count, leaf_types};
 use crate::typed::{GlobalId, InstanceId, Program as TypedProgram};
 use crate::types;
 
@@ -55,7 +55,15 @@ struct Variable {
     /// Whether it is an array of such integers.
     has_counts: bool,
     /// The length of an array, where its definition says it.
-    length: Option<Atom>,
+    length: Option<Length>,
+}
+
+/// What is known of a length.
+#[derive(Clone, Copy)]
+enum Length {
+    Is(Atom),
+    /// That of another array.
+    Of(Var),
 }
 
 /// A body under construction.
@@ -150,6 +158,7 @@ impl<'p> Lowering<'p> {
         }
         let types = self.leaf_types(ty)?;
         let atoms: Vec<Atom> = types.into_iter().map(|ty| Atom::Var(self.variable(ty))).collect();
+        self.relate(ty, &atoms);
         self.inputs.push((global, ty.clone(), atoms.clone()));
         Ok(atoms)
     }
@@ -264,8 +273,51 @@ impl<'p> Lowering<'p> {
     /// Notes the length of an array.
     pub(super) fn set_length(&mut self, array: Atom, length: Atom) {
         if let Atom::Var(var) = array {
-            self.variables[var.0 as usize].length = Some(length);
+            self.variables[var.0 as usize].length = Some(Length::Is(length));
         }
+    }
+
+    /// Notes that an array, whose length is not known yet, is as long as an older one.
+    pub(super) fn set_length_of(&mut self, array: Atom, other: Atom) {
+        if let (Atom::Var(var), Atom::Var(other)) = (array, other)
+            && var != other
+        {
+            self.variables[var.0 as usize].length = Some(Length::Of(other));
+        }
+    }
+
+    /// Notes that the leaves of arrays in a value of a type are of one length.
+    pub(super) fn relate(&mut self, ty: &types::Type, leaves: &[Atom]) {
+        if let types::Type::Array(_) = ty {
+            for leaf in &leaves[1..] {
+                self.set_length_of(*leaf, leaves[0]);
+            }
+        } else if let types::Type::Tuple(_) | types::Type::Record(_) = ty {
+            let mut rest = leaves;
+            for part in component_types(ty) {
+                let (taken, others) = rest.split_at(leaf_count(part));
+                rest = others;
+                self.relate(part, taken);
+            }
+        }
+    }
+
+    /// The oldest array that is known to be as long.
+    pub(super) fn as_long_as(&self, array: Atom) -> Atom {
+        let mut array = array;
+        while let Atom::Var(var) = array
+            && let Some(Length::Of(other)) = self.variables[var.0 as usize].length
+        {
+            array = Atom::Var(other);
+        }
+        array
+    }
+
+    /// Whether two arrays are known to be of one length.
+    pub(super) fn is_in_step(&self, a: Atom, b: Atom) -> bool {
+        let known = self.known_length(a);
+        self.as_long_as(a) == self.as_long_as(b)
+            || (known.is_some() && known == self.known_length(b))
     }
 
     /// Whether the elements of an array are known not to be negative.
@@ -292,10 +344,11 @@ impl<'p> Lowering<'p> {
 
     /// The length of an array, if it needs no statement.
     pub(super) fn known_length(&self, array: Atom) -> Option<Atom> {
-        let Atom::Var(var) = array else { return None };
-        let of_definition = self.variables[var.0 as usize].length;
-        of_definition
-            .or_else(|| self.bodies.iter().find_map(|body| body.lengths.get(&var).copied()))
+        let Atom::Var(var) = self.as_long_as(array) else { return None };
+        if let Some(Length::Is(length)) = self.variables[var.0 as usize].length {
+            return Some(length);
+        }
+        self.bodies.iter().find_map(|body| body.lengths.get(&var).copied())
     }
 
     // Statements.

@@ -102,7 +102,7 @@ impl<'p> Lowering<'p> {
             return Value::Scalar(self.compute(op, &[*a, *b]));
         }
         let second = self.prefers_second(op, a, b);
-        self.select_value(second, a, b)
+        self.select_value(second, b, a)
     }
 
     /// Whether `min` or `max` yields the second of two values; not where they are the same.

@@ -60,8 +60,8 @@ impl<'p> Lowering<'p> {
         let results =
             self.emit(Operation::Assert { condition, kind, values: values.clone() }, &types);
         for (result, value) in results.iter().zip(values) {
-            if let Some(length) = self.known_length(value) {
-                self.set_length(*result, length);
+            if self.type_of(value).rank > 0 {
+                self.set_length_of(*result, value);
             }
             if self.is_count(value) {
                 self.set_count(*result);
@@ -90,6 +90,7 @@ impl<'p> Lowering<'p> {
         if let Some(length) = self.known_length(array) {
             return length;
         }
+        let array = self.as_long_as(array);
         let length = self.emit_one(Operation::Length(array), I64);
         self.set_count(length);
         self.remember_length(array, length);
@@ -107,10 +108,10 @@ impl<'p> Lowering<'p> {
 
     /// The values, if two arrays have the same length.
     pub(super) fn lockstep(&mut self, a: Atom, b: Atom, values: Vec<Atom>) -> Vec<Atom> {
-        let (left, right) = (self.length(a), self.length(b));
-        if left == right {
+        if self.is_in_step(a, b) {
             return values;
         }
+        let (left, right) = (self.length(a), self.length(b));
         let equal = self.compute(ScalarOp::Eq, &[left, right]);
         self.assert(equal, FaultKind::LengthMismatch, values)
     }
@@ -148,7 +149,11 @@ impl<'p> Lowering<'p> {
 
     /// One of two scalars.
     pub(super) fn select(&mut self, condition: Atom, a: Atom, b: Atom) -> Atom {
-        if a == b { a } else { self.compute(ScalarOp::Select, &[condition, a, b]) }
+        let is_same = match (a, b) {
+            (Atom::Scalar(a), Atom::Scalar(b)) => a.same_bits(b),
+            (a, b) => a == b,
+        };
+        if is_same { a } else { self.compute(ScalarOp::Select, &[condition, a, b]) }
     }
 
     /// The lambda applied to the elements of arrays in lockstep.
@@ -158,8 +163,6 @@ impl<'p> Lowering<'p> {
         body: &mut dyn FnMut(&mut Self, &[Atom]) -> Outcome<Vec<Atom>>,
     ) -> Outcome<Vec<Atom>> {
         self.check_size()?;
-        let lengths: Vec<Option<Atom>> =
-            arrays.iter().map(|array| self.known_length(*array)).collect();
         let has_counts: Vec<bool> = arrays.iter().map(|array| self.has_counts(*array)).collect();
         let types: Vec<Type> = arrays.iter().map(|array| self.type_of(*array).element()).collect();
         let params = self.new_variables(&types);
@@ -173,8 +176,8 @@ impl<'p> Lowering<'p> {
         let results = body(self, &atoms);
         let body = self.close_lambda(&results);
         let results = results?;
-        let in_step = lengths[0].is_some() && lengths.iter().all(|length| *length == lengths[0]);
-        if body.statements.is_empty() && (arrays.len() == 1 || in_step) {
+        let in_step = arrays.iter().all(|array| self.is_in_step(*array, arrays[0]));
+        if body.statements.is_empty() && in_step {
             // What yields its parameters as they are is no work.
             let positions = results.iter().map(|result| atoms.iter().position(|a| a == result));
             if let Some(same) = positions.map(|at| at.map(|at| arrays[at])).collect() {
@@ -182,11 +185,12 @@ impl<'p> Lowering<'p> {
             }
         }
         let types: Vec<Type> = self.types_of(&results).into_iter().map(Type::array).collect();
-        let length = lengths.into_iter().flatten().next();
         let mapped = self.emit(Operation::Map(Lambda { params, body }, arrays.to_vec()), &types);
-        let length = length.unwrap_or_else(|| self.length(arrays[0]));
+        // The array whose length is known, if there is one.
+        let known = arrays.iter().find(|array| self.known_length(**array).is_some());
+        let like = *known.unwrap_or(&arrays[0]);
         for array in &mapped {
-            self.set_length(*array, length);
+            self.set_length_of(*array, like);
         }
         Ok(mapped)
     }
@@ -235,9 +239,8 @@ impl<'p> Lowering<'p> {
     pub(super) fn pack(&mut self, flags: Atom, arrays: &[Atom]) -> Vec<Atom> {
         let types = self.types_of(arrays);
         let packed = self.emit(Operation::Pack { flags, arrays: arrays.to_vec() }, &types);
-        let length = self.length(packed[0]);
-        for array in &packed {
-            self.set_length(*array, length);
+        for array in &packed[1..] {
+            self.set_length_of(*array, packed[0]);
         }
         packed
     }

@@ -9,6 +9,8 @@ use crate::types::Type;
 pub(super) struct Recursion {
     /// Whether each instance may call itself.
     recursive: Vec<bool>,
+    /// Whether each instance is in no cycle with others.
+    alone: Vec<bool>,
     /// The earlier bindings that each recursive instance reads, itself or through its callees.
     reads: BTreeMap<InstanceId, BTreeMap<GlobalId, Type>>,
 }
@@ -33,11 +35,14 @@ impl Recursion {
             values.push(read);
         }
         let mut recursive = vec![false; calls.len()];
+        let mut alone = vec![true; calls.len()];
         for component in components(&calls) {
             let first = component[0];
             if component.len() > 1 || calls[first].contains(&first) {
+                let is_alone = component.len() == 1;
                 for instance in component {
                     recursive[instance] = true;
+                    alone[instance] = is_alone;
                 }
             }
         }
@@ -49,7 +54,7 @@ impl Recursion {
             }
             reads.insert(InstanceId(index as u32), all);
         }
-        Recursion { recursive, reads }
+        Recursion { recursive, alone, reads }
     }
 
     /// Whether an instance may call itself.
@@ -57,10 +62,26 @@ impl Recursion {
         self.recursive[id.0 as usize]
     }
 
+    /// Whether an instance calls itself only directly.
+    pub(super) fn is_alone(&self, id: InstanceId) -> bool {
+        self.alone[id.0 as usize]
+    }
+
     /// The earlier bindings that a recursive instance reads.
     pub(super) fn reads(&self, id: InstanceId) -> BTreeMap<GlobalId, Type> {
         self.reads.get(&id).cloned().unwrap_or_default()
     }
+}
+
+/// How often an expression mentions an instance.
+pub(super) fn count_mentions(id: InstanceId, expr: &Expr) -> usize {
+    let mut count = 0;
+    visit(expr, &mut |expr| {
+        if let ExprKind::Function(FunctionRef::Instance(other)) = &expr.kind {
+            count += usize::from(*other == id);
+        }
+    });
+    count
 }
 
 /// The nodes that can be reached from one, itself included.
