@@ -4,7 +4,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json, json};
 use weft_session::Shown;
-use weft_session::display::Picture;
 
 /// The width of text, in cells.
 pub(crate) const WIDTH: usize = 100;
@@ -16,8 +15,10 @@ pub(crate) fn bundle(shown: &Shown) -> (Json, Json) {
     let mut data = Map::new();
     let mut metadata = Map::new();
     data.insert("text/plain".to_owned(), json!(shown.text(WIDTH, false)));
-    if let Some(picture) = shown.picture()
-        && let Some(png) = encode(&picture)
+    if let Some(svg) = shown.svg() {
+        data.insert("image/svg+xml".to_owned(), json!(svg));
+    } else if let Some(picture) = shown.picture()
+        && let Some(png) = picture.png()
     {
         data.insert("image/png".to_owned(), json!(STANDARD.encode(png)));
         let size = json!({"width": picture.width, "height": picture.height});
@@ -25,16 +26,8 @@ pub(crate) fn bundle(shown: &Shown) -> (Json, Json) {
     } else if let Some(html) = shown.html(HTML_BYTES) {
         data.insert("text/html".to_owned(), json!(html));
     }
+    if let Some(latex) = shown.latex() {
+        data.insert("text/latex".to_owned(), json!(latex));
+    }
     (Json::Object(data), Json::Object(metadata))
-}
-
-/// The picture as a PNG file.
-fn encode(picture: &Picture) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    let (width, height) = (u32::try_from(picture.width).ok()?, u32::try_from(picture.height).ok()?);
-    let mut encoder = png::Encoder::new(&mut out, width, height);
-    encoder.set_color(if picture.colour { png::ColorType::Rgb } else { png::ColorType::Grayscale });
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.write_header().ok()?.write_image_data(&picture.bytes).ok()?;
-    Some(out)
 }

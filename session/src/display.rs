@@ -15,6 +15,7 @@
 mod graphics;
 mod html;
 mod inline;
+mod latex;
 mod literal;
 mod picture;
 mod scalar;
@@ -29,6 +30,7 @@ use crate::plot;
 
 pub use graphics::{Graphics, graphics};
 pub use html::html;
+pub use latex::latex;
 pub use literal::literal;
 pub use picture::{Picture, picture};
 pub use shape::{discovered_type, size};

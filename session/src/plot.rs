@@ -23,6 +23,14 @@ pub(crate) use figure::is_figure;
 /// What the prelude calls the type of plots.
 pub(crate) const TYPE: &str = "figure";
 
+/// Whether values of the type are plots, or arrays of them.
+pub(crate) fn is_plot(ty: &Type) -> bool {
+    match ty {
+        Type::Array(element) => is_figure(element),
+        other => is_figure(other),
+    }
+}
+
 /// A type as text, with the name of the type of plots in place of its many fields.
 pub(crate) fn shortened(ty: String) -> String {
     static FIELDS: LazyLock<String> = LazyLock::new(|| figure::ty().to_string());

@@ -84,6 +84,11 @@ impl Shown {
         plot::svg(&self.value, &self.ty)
     }
 
+    /// The value in LaTeX, if it is a scalar or a small vector or matrix of numbers.
+    pub fn latex(&self) -> Option<String> {
+        display::latex(&self.value, &self.ty)
+    }
+
     /// A line of statistics, if the array is a large one of numbers: it visits every element.
     pub fn statistics(&self) -> Option<String> {
         const LARGE: usize = 1000;

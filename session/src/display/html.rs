@@ -8,10 +8,14 @@ use super::inline::shown;
 use super::shape::{discovered_type, rank_above_atoms};
 use super::table::{cell_text, component_columns, is_number};
 use super::{Options, record_of_columns};
+use crate::plot;
 
 /// A value with rows and columns as an HTML table of at most `bytes` bytes, with its type above;
 /// `None` for other values. As many rows and columns are shown as the options say, from both ends.
 pub fn html(value: &Value, ty: &Type, options: &Options, bytes: usize) -> Option<String> {
+    if plot::is_plot(ty) {
+        return None;
+    }
     let columns = columns(value, ty, options)?;
     let mut rows = options.max_rows;
     loop {

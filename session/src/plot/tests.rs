@@ -1,4 +1,4 @@
-//! Plots as they are drawn, from the text of a program.
+//! Plots, pictures and formulas as they are shown, from the text of a program.
 
 use crate::session::{Cell, Config, Session};
 use crate::sink::{Cancel, Collected, Event, Shown};
@@ -164,4 +164,18 @@ fn matrices_are_pictures_when_asked_for() {
     assert_eq!(shown("image [[1, 2]]").text(80, false), "a picture of 2 by 1 pixels");
     assert!(shown("fill (40, 40) 7u8").picture().is_some());
     assert!(shown("fill (40, 40) 7i64").picture().is_none());
+}
+
+#[test]
+fn small_numbers_and_matrices_are_formulas() {
+    let latex = |program: &str| shown(program).latex();
+    assert_eq!(latex("42").as_deref(), Some("$42$"));
+    assert_eq!(latex("-1.5e-7").as_deref(), Some("$-1.5 \\times 10^{-7}$"));
+    assert_eq!(latex("(1, true)").as_deref(), Some("$\\left(1,\\; \\mathrm{true}\\right)$"));
+    let matrix = "$\\begin{bmatrix} 1.0 & \\infty \\\\ \\mathrm{nan} & 0.5 \\end{bmatrix}$";
+    assert_eq!(latex("[[1.0, inf], [nan, 0.5]]").as_deref(), Some(matrix));
+    assert_eq!(latex("[1, 2]").as_deref(), Some("$\\begin{bmatrix} 1 & 2 \\end{bmatrix}$"));
+    for other in ["'c'", "\"text$\"", "iota 11", "[[1], [2, 3]]", "([] : []i64)", "{x = 1}", "()"] {
+        assert_eq!(latex(other), None, "{other}");
+    }
 }
