@@ -26,7 +26,7 @@
 //! Sources: McDonell, Chakravarty, Keller and Lippmeier, "Optimising purely functional GPU programs"
 //! (ICFP 2013), section 4; Megiddo and Sarkar (SPAA 1997).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weft_ir::flat::{Block, Program, Type, Var};
 use weft_ir::{Span, plan};
@@ -50,7 +50,7 @@ mod prune;
 mod region;
 mod report;
 mod solve;
-mod uses;
+pub(crate) mod uses;
 
 /// How to fuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,11 +91,12 @@ pub fn fuse(program: &Program, config: &FuseConfig) -> Fused {
     let mut spans = BTreeMap::new();
     let mut arrays = Vec::new();
     collect(&work.body, &work.types, &mut spans, &mut arrays);
-    let unfused_objective = unfused(&work.body, &work.types);
+    let unfused_objective = unfused(&work.body, &work.types, &outputs(&work));
     let absorbed = inline::inline(&mut work, config.fusion);
     prune(&mut work, UnusedChecks::Drop);
     let mut fuser = Fuser {
         context: Context { types: &work.types, absorbed: &absorbed, spans: &spans },
+        outputs: outputs(&work),
         config,
         unfused: Vec::new(),
         objective: Objective::default(),
@@ -129,6 +130,8 @@ pub fn fuse(program: &Program, config: &FuseConfig) -> Fused {
 
 struct Fuser<'c> {
     context: Context<'c>,
+    /// What the program yields.
+    outputs: BTreeSet<Var>,
     config: &'c FuseConfig,
     unfused: Vec<Unfused>,
     objective: Objective,
@@ -138,7 +141,8 @@ struct Fuser<'c> {
 impl Fuser<'_> {
     fn block(&mut self, block: &Block, written: &mut Written) -> plan::Block {
         let views = region::views(block, self.context.types);
-        let region = Region::new(block, self.context.types, &views, self.config.fusion);
+        let region =
+            Region::new(block, self.context.types, &views, &self.outputs, self.config.fusion);
         let graph = Graph::new(&region);
         let clustering = self.cluster(&graph);
         self.explain(&graph, &clustering);
@@ -230,6 +234,18 @@ impl Fuser<'_> {
     }
 }
 
+/// What the program yields, with the layouts of the arrays.
+fn outputs(program: &Program) -> BTreeSet<Var> {
+    let mut outputs = BTreeSet::new();
+    for leaf in &program.outputs {
+        outputs.insert(leaf.data);
+        uses::space_uses(&leaf.axes, &mut |var| {
+            outputs.insert(var);
+        });
+    }
+    outputs
+}
+
 /// The expression of every variable, and the arrays that data-parallel statements compute.
 fn collect(block: &Block, types: &[Type], spans: &mut BTreeMap<Var, Span>, arrays: &mut Vec<Var>) {
     for statement in &block.statements {
@@ -246,14 +262,14 @@ fn collect(block: &Block, types: &[Type], spans: &mut BTreeMap<Var, Span>, array
 }
 
 /// What a program costs whose statements all run alone.
-fn unfused(block: &Block, types: &[Type]) -> Objective {
+fn unfused(block: &Block, types: &[Type], outputs: &BTreeSet<Var>) -> Objective {
     let views = region::views(block, types);
-    let region = Region::new(block, types, &views, false);
+    let region = Region::new(block, types, &views, outputs, false);
     let graph = Graph::new(&region);
     let mut total = objective(&graph, &Clustering::alone(&graph));
     for statement in &block.statements {
         for inner in uses::blocks(&statement.operation) {
-            total = total + unfused(inner, types);
+            total = total + unfused(inner, types, outputs);
         }
     }
     total

@@ -2,9 +2,13 @@
 //! program and a configuration and yields a program; none knows the language or a back end.
 
 mod flatten;
+pub mod fuse;
+pub mod pipeline;
+mod place;
 pub mod share;
 
 pub use flatten::flatten;
+pub use place::place;
 
 use weft_ir::Span;
 

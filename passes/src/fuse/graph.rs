@@ -98,8 +98,11 @@ impl<'r, 'p> Graph<'r, 'p> {
         for array in node.start.keys() {
             self.read(*array, index, root, None, false);
         }
-        for used in &node.others {
-            self.other(*used, index, root);
+        // The space of a part does not matter: it is computed at its root's points.
+        if index == root {
+            for used in &node.others {
+                self.other(*used, root);
+            }
         }
     }
 
@@ -199,17 +202,14 @@ impl<'r, 'p> Graph<'r, 'p> {
         }
     }
 
-    fn other(&mut self, used: Var, index: usize, root: usize) {
+    fn other(&mut self, used: Var, root: usize) {
         let region = self.region;
         let Some(producer) = region.producers.get(&used).copied() else { return };
-        if region.nodes[producer].kind == Kind::Filter
-            && index == root
-            && self.is_epilogue(producer, root)
-        {
+        if region.nodes[producer].kind == Kind::Filter && self.is_epilogue(producer, root) {
             self.add(producer, root, Link::Epilogue);
             return;
         }
-        let reason = match region.nodes[index].kind {
+        let reason = match region.nodes[root].kind {
             Kind::Control => Reason::HostControl,
             _ if region.rank(used) > 0 => Reason::Structure,
             _ => Reason::WholeResult,

@@ -88,7 +88,7 @@ impl Pruner<'_> {
             }
             _ => {
                 let mut uses = Vec::new();
-                statement_uses(statement, &mut |var| uses.push(var));
+                statement_uses(statement, self.types, &mut |var| uses.push(var));
                 uses.into_iter().for_each(|var| self.mark(var));
             }
         }

@@ -103,22 +103,23 @@ pub(super) fn views(block: &Block, types: &[Type]) -> Views {
 }
 
 impl<'p> Region<'p> {
-    /// The graph of a block. `contract` says whether producers become part of their readers.
+    /// The graph of a block. `outputs` is what the program yields; `contract` says whether producers become part of their readers.
     pub(super) fn new(
         block: &'p Block,
         types: &'p [Type],
         views: &'p Views,
+        outputs: &BTreeSet<Var>,
         contract: bool,
     ) -> Region<'p> {
         let nodes: Vec<Node<'p>> =
-            block.statements.iter().map(|statement| node(statement, views)).collect();
+            block.statements.iter().map(|statement| node(statement, views, types)).collect();
         let mut producers = BTreeMap::new();
         for (index, node) in nodes.iter().enumerate() {
             for result in &node.statement.results {
                 producers.insert(*result, index);
             }
         }
-        let mut needed: BTreeSet<Var> = block.results.iter().copied().collect();
+        let mut needed: BTreeSet<Var> = outputs.iter().chain(&block.results).copied().collect();
         for node in &nodes {
             needed.extend(&node.others);
         }
@@ -268,14 +269,19 @@ impl<'p> Region<'p> {
     }
 }
 
-fn node<'p>(statement: &'p Statement, views: &'p Views) -> Node<'p> {
+fn node<'p>(statement: &'p Statement, views: &'p Views, types: &'p [Type]) -> Node<'p> {
     static NOWHERE: Space = Space::new();
     let mut others = BTreeSet::new();
-    if !matches!(statement.operation, Operation::Reshape(_)) {
-        other_uses(statement, &mut |var| {
-            others.insert(var);
-        });
+    other_uses(statement, types, &mut |var| {
+        others.insert(var);
+    });
+    if let Operation::Reshape(array) = &statement.operation {
+        // That it reads in the code of its element.
+        others.remove(array);
     }
+    statement.results.iter().for_each(|result| {
+        others.remove(result);
+    });
     let view = match &statement.operation {
         Operation::Reshape(_) => statement.results.first().and_then(|result| views.get(result)),
         _ => None,

@@ -9,7 +9,7 @@ use weft_ir::flat::{
 use weft_ir::plan::{Kernel, Sink};
 
 /// Calls `visit` with every array or scalar that the code reads.
-pub(super) fn code_reads(code: &Code, visit: &mut impl FnMut(Var)) {
+pub(crate) fn code_reads(code: &Code, visit: &mut impl FnMut(Var)) {
     for instruction in &code.instructions {
         match &instruction.operation {
             CodeOperation::Read(array, _) => visit(*array),
@@ -94,9 +94,19 @@ pub(super) fn parts(operation: &Operation) -> Option<(&Space, &Thunk, Option<&Th
     }
 }
 
+/// The extents of the types of variables.
+fn declared(vars: &[Var], types: &[Type], visit: &mut impl FnMut(Var)) {
+    for var in vars {
+        if let Some(ty) = types.get(var.0 as usize) {
+            type_uses(ty, visit);
+        }
+    }
+}
+
 /// What a statement uses other than by reading elements in the thunks of [`parts`]: sizes,
-/// destinations, what operators read, and everything that blocks inside it take from around them.
-pub(super) fn other_uses(statement: &Statement, visit: &mut impl FnMut(Var)) {
+/// destinations, extents of its results, what operators read, and everything that blocks inside it take from around them.
+pub(super) fn other_uses(statement: &Statement, types: &[Type], visit: &mut impl FnMut(Var)) {
+    declared(&statement.results, types, visit);
     match &statement.operation {
         Operation::Map { space, .. }
         | Operation::Filter { space, .. }
@@ -124,22 +134,25 @@ pub(super) fn other_uses(statement: &Statement, visit: &mut impl FnMut(Var)) {
         Operation::Check(condition, _) => visit(*condition),
         Operation::If { condition, then, otherwise } => {
             visit(*condition);
-            for used in block_uses(then).union(&block_uses(otherwise)) {
+            for used in block_uses(then, types).union(&block_uses(otherwise, types)) {
                 visit(*used);
             }
         }
         Operation::While { state, initial, condition, body } => {
             initial.iter().for_each(|var| visit(*var));
-            let mut used = block_uses(condition);
-            used.extend(block_uses(body));
+            let mut used = block_uses(condition, types);
+            used.extend(block_uses(body, types));
+            declared(state, types, &mut |var| {
+                used.insert(var);
+            });
             used.iter().filter(|var| !state.contains(var)).for_each(|var| visit(*var));
         }
     }
 }
 
 /// Every variable that a statement uses.
-pub(super) fn statement_uses(statement: &Statement, visit: &mut impl FnMut(Var)) {
-    other_uses(statement, visit);
+pub(super) fn statement_uses(statement: &Statement, types: &[Type], visit: &mut impl FnMut(Var)) {
+    other_uses(statement, types, visit);
     if let Some((_, thunk, start)) = parts(&statement.operation) {
         code_reads(&thunk.code, visit);
         if let Some(start) = start {
@@ -149,10 +162,10 @@ pub(super) fn statement_uses(statement: &Statement, visit: &mut impl FnMut(Var))
 }
 
 /// What a block takes from around it.
-pub(super) fn block_uses(block: &Block) -> BTreeSet<Var> {
+pub(super) fn block_uses(block: &Block, types: &[Type]) -> BTreeSet<Var> {
     let mut used: BTreeSet<Var> = BTreeSet::new();
     for statement in &block.statements {
-        statement_uses(statement, &mut |var| {
+        statement_uses(statement, types, &mut |var| {
             used.insert(var);
         });
     }
@@ -167,7 +180,7 @@ pub(super) fn block_uses(block: &Block) -> BTreeSet<Var> {
 
 /// Every array and scalar that a kernel reads: elements, destinations and the row offsets of its
 /// space.
-pub(super) fn kernel_reads(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
+pub(crate) fn kernel_reads(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
     space_uses(&kernel.space, visit);
     code_reads(&kernel.body, visit);
     for sink in &kernel.sinks {
@@ -202,7 +215,7 @@ pub(super) fn kernel_reads(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
 }
 
 /// Every array and scalar that a kernel writes.
-pub(super) fn kernel_writes(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
+pub(crate) fn kernel_writes(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
     for sink in &kernel.sinks {
         match sink {
             Sink::Store { array, .. } | Sink::Sort { order: array, .. } => visit(*array),

@@ -1,0 +1,165 @@
+//! Placement: the lifetimes of the buffers of a *plan*. Inserts a `free` after the last use of every
+//! array that nobody yields, on every level of control.
+//!
+//! ```text
+//! launch "map" …  store r1 to a3: [a0]f64          launch "map" …
+//! end                                              end
+//! launch "reduce" … r1: f64 = read a3 r0     →     launch "reduce" …
+//! end                                              end
+//!                                                  free a3
+//! ```
+//!
+//! What a step uses for the last time it may overwrite: a back end looks at the `free` that follows
+//! it. An array that an `if` or a loop inside uses is freed after it; one that a block itself binds is
+//! freed in it, and so is the state of a loop by the body. A view shares its array's buffer, and each
+//! is freed for itself: a buffer is free when all its names are. Inputs are the caller's and are not
+//! freed. Scalars have no buffers and are not mentioned.
+
+use std::collections::BTreeSet;
+
+use weft_ir::flat::{Dimension, Type, Var};
+use weft_ir::plan::{Block, Program, Step};
+
+use crate::fuse::uses::{code_reads, kernel_reads, kernel_writes};
+
+/// The plan with the lifetimes of its buffers.
+pub fn place(mut program: Program) -> Program {
+    let mut kept: BTreeSet<Var> = BTreeSet::new();
+    for leaf in program.inputs.iter().chain(&program.outputs) {
+        kept.insert(leaf.data);
+        for axis in &leaf.axes {
+            if let Dimension::Ragged { offsets, .. } = axis {
+                kept.insert(*offsets);
+            }
+        }
+    }
+    let placer = Placer { types: &program.types };
+    placer.block(&mut program.body, &[], &kept);
+    program
+}
+
+struct Placer<'a> {
+    types: &'a [Type],
+}
+
+impl Placer<'_> {
+    fn is_array(&self, var: Var) -> bool {
+        self.types.get(var.0 as usize).is_some_and(|ty| !ty.extents.is_empty())
+    }
+
+    /// Places a block that frees what it binds and `state`; `kept` outlives it beside its results.
+    fn block(&self, block: &mut Block, state: &[Var], kept: &BTreeSet<Var>) {
+        self.drop_dead(block, kept);
+        let mut own: BTreeSet<Var> = state.iter().copied().collect();
+        for step in &block.steps {
+            step_writes(step, &mut |var| {
+                own.insert(var);
+            });
+        }
+        // Backwards: what was not used after a step, it uses for the last time.
+        let mut used: BTreeSet<Var> = kept.iter().chain(&block.results).copied().collect();
+        let mut steps = Vec::with_capacity(block.steps.len() * 2);
+        while let Some(mut step) = block.steps.pop() {
+            let mut last = Vec::new();
+            let mut touch = |var: Var| {
+                if self.is_array(var) && own.contains(&var) && used.insert(var) {
+                    last.push(var);
+                }
+            };
+            step_writes(&step, &mut touch);
+            step_reads(&step, &mut touch);
+            match &mut step {
+                Step::If { then, otherwise, .. } => {
+                    let none = BTreeSet::new();
+                    self.block(then, &[], &none);
+                    self.block(otherwise, &[], &none);
+                }
+                Step::While { condition, body, state, .. } => {
+                    self.block(condition, &[], &state.iter().copied().collect());
+                    self.block(body, state, &BTreeSet::new());
+                }
+                Step::Host { .. }
+                | Step::Launch(_)
+                | Step::Reshape { .. }
+                | Step::Constant { .. }
+                | Step::Check { .. }
+                | Step::Free(_) => {}
+            }
+            if !last.is_empty() {
+                last.sort_unstable();
+                last.dedup();
+                steps.push(Step::Free(last));
+            }
+            steps.push(step);
+        }
+        steps.reverse();
+        block.steps = steps;
+    }
+
+    /// Removes views and constants that nobody uses; `fuse` leaves no other dead steps.
+    fn drop_dead(&self, block: &mut Block, kept: &BTreeSet<Var>) {
+        let mut used: BTreeSet<Var> = kept.iter().chain(&block.results).copied().collect();
+        let mut steps = Vec::with_capacity(block.steps.len());
+        while let Some(step) = block.steps.pop() {
+            let dead = match &step {
+                Step::Reshape { result, .. } | Step::Constant { result, .. } => {
+                    !used.contains(result)
+                }
+                Step::Host { .. }
+                | Step::Launch(_)
+                | Step::Check { .. }
+                | Step::If { .. }
+                | Step::While { .. }
+                | Step::Free(_) => false,
+            };
+            if !dead {
+                step_reads(&step, &mut |var| {
+                    used.insert(var);
+                });
+                steps.push(step);
+            }
+        }
+        steps.reverse();
+        block.steps = steps;
+    }
+}
+
+/// The variables that a step binds.
+fn step_writes(step: &Step, visit: &mut dyn FnMut(Var)) {
+    match step {
+        Step::Host { results, .. } | Step::If { results, .. } | Step::While { results, .. } => {
+            results.iter().for_each(|var| visit(*var));
+        }
+        Step::Launch(kernel) => kernel_writes(kernel, &mut |var| visit(var)),
+        Step::Reshape { result, .. } | Step::Constant { result, .. } => visit(*result),
+        Step::Check { .. } | Step::Free(_) => {}
+    }
+}
+
+/// The variables that a step uses, with those that blocks inside it take from around them.
+fn step_reads(step: &Step, visit: &mut dyn FnMut(Var)) {
+    match step {
+        Step::Host { code, .. } => code_reads(code, &mut |var| visit(var)),
+        Step::Launch(kernel) => kernel_reads(kernel, &mut |var| visit(var)),
+        Step::Reshape { array, .. } => visit(*array),
+        Step::Check { condition, .. } => visit(*condition),
+        Step::If { condition, then, otherwise, .. } => {
+            visit(*condition);
+            block_reads(then, visit);
+            block_reads(otherwise, visit);
+        }
+        Step::While { initial, condition, body, .. } => {
+            initial.iter().for_each(|var| visit(*var));
+            block_reads(condition, visit);
+            block_reads(body, visit);
+        }
+        Step::Constant { .. } | Step::Free(_) => {}
+    }
+}
+
+fn block_reads(block: &Block, visit: &mut dyn FnMut(Var)) {
+    for step in &block.steps {
+        step_reads(step, visit);
+    }
+    block.results.iter().for_each(|var| visit(*var));
+}
