@@ -10,6 +10,7 @@ mod code;
 mod collect;
 mod elements;
 mod evaluate;
+mod flat;
 mod index;
 mod lift;
 mod liveness;
@@ -27,6 +28,7 @@ use weft_lang::typed::{GlobalId, Program};
 
 use crate::machine::Machine;
 
+pub use crate::flat::run_flat;
 pub use crate::nested::run_nested;
 
 /// What a run may use.

@@ -5,7 +5,7 @@
 
 mod array;
 mod collective;
-mod memory;
+pub(crate) mod memory;
 
 use std::sync::atomic::AtomicBool;
 

@@ -8,7 +8,7 @@ use weft_ir::{Exhausted, Span, Stop};
 const STEPS: u32 = 1024;
 
 /// What a run may still use.
-pub(super) struct Memory<'a> {
+pub(crate) struct Memory<'a> {
     limit: u64,
     /// The bytes of the arrays that are being built.
     held: u128,
@@ -17,12 +17,12 @@ pub(super) struct Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    pub(super) fn new(limit: u64, cancel: &'a AtomicBool) -> Memory<'a> {
+    pub(crate) fn new(limit: u64, cancel: &'a AtomicBool) -> Memory<'a> {
         Memory { limit, held: 0, cancel, steps: 0 }
     }
 
     /// Counts a step, and looks now and then whether the user wants the run to end.
-    pub(super) fn step(&mut self) -> Result<(), Stop> {
+    pub(crate) fn step(&mut self) -> Result<(), Stop> {
         if self.steps > 0 {
             self.steps -= 1;
             return Ok(());
@@ -35,7 +35,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Asks for memory, before an allocation by the expression at `span`.
-    pub(super) fn admit(&self, bytes: u128, span: Span) -> Result<(), Stop> {
+    pub(crate) fn admit(&self, bytes: u128, span: Span) -> Result<(), Stop> {
         if bytes.saturating_add(self.held) > u128::from(self.limit) {
             let wanted = u64::try_from(bytes).unwrap_or(u64::MAX);
             return Err(Exhausted::Memory { wanted, limit: self.limit, span }.into());
@@ -45,14 +45,14 @@ impl<'a> Memory<'a> {
 
     /// As [`Memory::admit`], for a part of an array that is being built. It is held until
     /// [`Memory::release`] gives it back.
-    pub(super) fn hold(&mut self, bytes: usize, span: Span) -> Result<(), Stop> {
+    pub(crate) fn hold(&mut self, bytes: usize, span: Span) -> Result<(), Stop> {
         self.admit(bytes as u128, span)?;
         self.held += bytes as u128;
         Ok(())
     }
 
     /// Gives back what was held.
-    pub(super) fn release(&mut self, bytes: usize) {
+    pub(crate) fn release(&mut self, bytes: usize) {
         self.held -= bytes as u128;
     }
 }
