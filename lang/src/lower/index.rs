@@ -147,20 +147,24 @@ impl<'p> Lowering<'p> {
             Atom::Scalar(Scalar::I64(step)) => bool_atom(step > 0),
             step => self.compute(ScalarOp::Gt, &[step, int(0)]),
         };
-        let last = self.compute(ScalarOp::Sub, &[length, int(1)]);
         let first = match start {
             Some(start) => start,
-            None => self.select(upwards, int(0), last),
+            None => self.by_direction(upwards, &mut |_| int(0), &mut |lowering| {
+                lowering.compute(ScalarOp::Sub, &[length, int(1)])
+            }),
         };
         let end = match stop {
             Some(stop) => stop,
             None => self.select(upwards, length, int(-1)),
         };
-        let up = self.compute(ScalarOp::Sub, &[end, first]);
-        let down = self.compute(ScalarOp::Sub, &[first, end]);
-        let distance = self.select(upwards, up, down);
-        let down = self.compute(ScalarOp::Neg, &[step]);
-        let stride = self.select(upwards, step, down);
+        let distance = self.by_direction(
+            upwards,
+            &mut |lowering| lowering.compute(ScalarOp::Sub, &[end, first]),
+            &mut |lowering| lowering.compute(ScalarOp::Sub, &[first, end]),
+        );
+        let stride = self.by_direction(upwards, &mut |_| step, &mut |lowering| {
+            lowering.compute(ScalarOp::Neg, &[step])
+        });
         if let (Some(start), false) = (start, upwards == bool_atom(true)) {
             // Downwards the start must name an element, unless nothing is chosen.
             let inside = self.compute(ScalarOp::Lt, &[start, length]);
@@ -186,5 +190,23 @@ impl<'p> Lowering<'p> {
             self.compute(ScalarOp::Max, &[count, int(0)])
         };
         (self.set_count(count), first)
+    }
+
+    /// One of two integers, by the direction of a slice; the other one is not even computed if the
+    /// direction is known.
+    fn by_direction(
+        &mut self,
+        upwards: Atom,
+        up: &mut dyn FnMut(&mut Self) -> Atom,
+        down: &mut dyn FnMut(&mut Self) -> Atom,
+    ) -> Atom {
+        if upwards == bool_atom(true) {
+            up(self)
+        } else if upwards == bool_atom(false) {
+            down(self)
+        } else {
+            let (up, down) = (up(self), down(self));
+            self.select(upwards, up, down)
+        }
     }
 }
