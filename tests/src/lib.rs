@@ -9,6 +9,7 @@
 pub mod engine;
 mod expectation;
 pub mod markdown;
+pub mod nested_program;
 pub mod operations;
 pub mod pages;
 pub mod runner;

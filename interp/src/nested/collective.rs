@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use weft_ir::nested::{Atom, Lambda, ScanForm, Start, Type, Var};
+use weft_ir::nested::{Atom, Lambda, Operation, ScanForm, Start, Type, Var};
 use weft_ir::{Column, ColumnBuilder, FaultKind, Scalar, Span, Stop, Value, math};
 
 use super::array::{integers, position};
@@ -90,7 +90,9 @@ impl Evaluator<'_> {
         let arrays = self.lockstep(arrays, span)?;
         let types: Vec<Type> = results.iter().map(|(_, ty)| *ty).collect();
         if arrays[0].is_empty() {
-            return Ok(types.iter().map(|ty| empty(lambda, &arrays, *ty)).collect());
+            let results = types.iter().enumerate();
+            let empties = results.map(|(index, ty)| of_column(empty(lambda, index, &arrays, *ty)));
+            return Ok(empties.collect());
         }
         let mut builders = self.builders(&types);
         let mut held = 0;
@@ -329,31 +331,39 @@ fn finish(builders: Vec<ColumnBuilder>) -> Vec<Value> {
     builders.into_iter().map(|builder| of_column(builder.finish())).collect()
 }
 
-/// A result of a map of no elements, of type `ty`. Where the lambda is nothing but a map over its
-/// parameters, as implicit map makes them, the rows have the extent of the arrays' rows; else 0.
-fn empty(lambda: &Lambda, arrays: &[Column], ty: Type) -> Value {
-    of_column(empty_column(lambda, arrays, ty))
-}
-
-fn empty_column(lambda: &Lambda, arrays: &[Column], ty: Type) -> Column {
-    if let [statement] = &lambda.body.statements[..]
-        && let weft_ir::nested::Operation::Map(inner, sources) = &statement.operation
-        && let Some(rows) = rows_of_params(lambda, sources, arrays)
-        && let Column::Dense { extent, .. } = rows[0]
-        && rows.iter().all(|row| row.extent() == Ok(extent))
-    {
-        let rows: Vec<Column> = rows.iter().map(Column::flatten).collect();
-        let column = empty_column(inner, &rows, ty.element());
-        return Column::Dense { len: 0, extent, inner: Box::new(column) };
+/// Result `index` of a map of no elements, of type `ty`. Where the result is a map over a parameter,
+/// as implicit map makes them, its rows have the extent of the array's rows; else 0.
+fn empty(lambda: &Lambda, index: usize, arrays: &[Column], ty: Type) -> Column {
+    match empty_rows(lambda, lambda.body.results[index], arrays) {
+        Some(rows) => rows,
+        None => Column::empty(&host_type(ty.element())),
     }
-    Column::empty(&host_type(ty.element()))
 }
 
-/// The arrays whose elements the sources are, if all sources are parameters of the lambda.
-fn rows_of_params(lambda: &Lambda, sources: &[Atom], arrays: &[Column]) -> Option<Vec<Column>> {
-    let row = |source: &Atom| {
-        let at = lambda.params.iter().position(|(var, _)| Atom::Var(*var) == *source)?;
-        Some(arrays[at].clone())
-    };
-    sources.iter().map(row).collect()
+/// The values that an array-valued atom of the lambda has for no elements; nothing, if it is neither
+/// a parameter nor made by maps from parameters.
+fn empty_rows(lambda: &Lambda, atom: Atom, arrays: &[Column]) -> Option<Column> {
+    let Atom::Var(var) = atom else { return None };
+    if let Some(at) = lambda.params.iter().position(|(param, _)| *param == var) {
+        return Some(arrays[at].clone());
+    }
+    let (result, ty, inner, sources) = lambda.body.statements.iter().find_map(|statement| {
+        let result = statement.results.iter().position(|(result, _)| *result == var)?;
+        match &statement.operation {
+            Operation::Map(inner, sources) => {
+                Some((result, statement.results[result].1, inner, sources))
+            }
+            _ => None,
+        }
+    })?;
+    let rows: Option<Vec<Column>> =
+        sources.iter().map(|source| empty_rows(lambda, *source, arrays)).collect();
+    let rows = rows?;
+    let extent = rows[0].extent().ok()?;
+    if rows.iter().any(|row| row.extent() != Ok(extent)) {
+        return None;
+    }
+    let elements: Vec<Column> = rows.iter().map(Column::flatten).collect();
+    let inner = Box::new(empty(inner, result, &elements, ty));
+    Some(Column::Dense { len: 0, extent, inner })
 }
