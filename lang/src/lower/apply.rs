@@ -6,10 +6,13 @@ use weft_ir::ScalarOp;
 use weft_ir::nested::Atom;
 
 use super::builder::{Lowering, Outcome};
-use super::value::{Frame, Function, Value, element_type, under};
+use super::value::{Frame, Function, Value, element_type};
 use crate::builtins::Builtin;
 use crate::typed::{Arg, Expr, ExprKind, InstanceId};
 use crate::types::Type;
+
+/// The type and the leaves of an argument that a function is mapped over; nothing if it is shared.
+type Mapped<'p> = Option<(&'p Type, Rc<[Atom]>)>;
 
 impl<'p> Lowering<'p> {
     /// An application, over `depth` outer axes.
@@ -59,18 +62,17 @@ impl<'p> Lowering<'p> {
             .zip(&values)
             .map(|(arg, value)| arg.mapped.then(|| (&arg.expr.ty, value.expect_array())))
             .collect();
-        let leaves = self.lift(&callee, &values, mapped, under(&expr.ty, depth), depth)?;
+        let leaves = self.lift(&callee, &values, mapped, depth)?;
         Ok(Value::array(leaves))
     }
 
     /// Applies a function over `depth` outer axes of some of its arguments: those that have a type
-    /// and leaves in `mapped`. `ty` is the type of one application's result.
+    /// and leaves in `mapped`.
     fn lift(
         &mut self,
         callee: &Rc<Function<'p>>,
         values: &[Value<'p>],
-        mapped: Vec<Option<(&'p Type, Rc<[Atom]>)>>,
-        ty: &'p Type,
+        mapped: Vec<Mapped<'p>>,
         depth: usize,
     ) -> Outcome<Vec<Atom>> {
         let arrays: Vec<Atom> =
@@ -93,7 +95,7 @@ impl<'p> Lowering<'p> {
                 inner.push(Some((element, taken.into())));
             }
             if depth > 1 {
-                return lowering.lift(callee, values, inner, ty, depth - 1);
+                return lowering.lift(callee, values, inner, depth - 1);
             }
             let result = lowering.apply(callee, args)?;
             lowering.leaves(&result)

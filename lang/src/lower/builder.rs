@@ -14,6 +14,14 @@ use crate::types;
 /// What a step of lowering yields.
 pub(super) type Outcome<T> = Result<T, Unsupported>;
 
+/// What a lambda or a loop yields for its parameters.
+pub(super) type BodyOf<'a, 'p> =
+    &'a mut dyn FnMut(&mut Lowering<'p>, &[Atom]) -> Outcome<Vec<Atom>>;
+
+/// What an operator yields for the components of its two operands.
+pub(super) type OperatorOf<'a, 'p> =
+    &'a mut dyn FnMut(&mut Lowering<'p>, &[Atom], &[Atom]) -> Outcome<Vec<Atom>>;
+
 /// How many statements a program may have: towers of functions double with every call.
 const MAX_STATEMENTS: usize = 1_000_000;
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use weft_ir::nested::{Atom, Body, Operation, Type};
 
-use super::builder::{I64, Lowering, Outcome};
+use super::builder::{BodyOf, I64, Lowering, Outcome};
 use super::value::{Frame, Value, element_type};
 use crate::typed::{Expr, LoopControl, Pattern};
 use crate::types;
@@ -117,7 +117,7 @@ impl<'p> Lowering<'p> {
         &mut self,
         initial: Vec<Atom>,
         condition: &mut dyn FnMut(&mut Self, &[Atom]) -> Outcome<Atom>,
-        body: &mut dyn FnMut(&mut Self, &[Atom]) -> Outcome<Vec<Atom>>,
+        body: BodyOf<'_, 'p>,
     ) -> Outcome<Vec<Atom>> {
         let types: Vec<Type> = self.types_of(&initial);
         let state = self.new_variables(&types);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use weft_ir::nested::{Atom, Operation, Type};
 use weft_ir::{FaultKind, ScalarOp};
 
-use super::builder::{Lowering, Outcome};
+use super::builder::{BodyOf, Lowering, Outcome};
 use super::operations::{bool_atom, int};
 use super::value::{Boundary, Grid, Value, Window};
 
@@ -32,7 +32,7 @@ impl<'p> Lowering<'p> {
     pub(super) fn over_grid(
         &mut self,
         extents: &[Atom],
-        body: &mut dyn FnMut(&mut Self, &[Atom]) -> Outcome<Vec<Atom>>,
+        body: BodyOf<'_, 'p>,
     ) -> Outcome<Vec<Atom>> {
         let leaves = self.nest(extents, &mut Vec::new(), body)?;
         Ok(self.keep_extents(leaves, extents))
@@ -42,7 +42,7 @@ impl<'p> Lowering<'p> {
         &mut self,
         extents: &[Atom],
         index: &mut Vec<Atom>,
-        body: &mut dyn FnMut(&mut Self, &[Atom]) -> Outcome<Vec<Atom>>,
+        body: BodyOf<'_, 'p>,
     ) -> Outcome<Vec<Atom>> {
         let Some((extent, rest)) = extents.split_first() else { return body(self, index) };
         self.tabulate(*extent, &mut |lowering, at| {

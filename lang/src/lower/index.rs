@@ -30,6 +30,15 @@ struct View {
     extent: Option<Atom>,
 }
 
+impl View {
+    /// A row, and its length if that is known.
+    fn row(&self, position: Atom, extent: Option<Atom>) -> View {
+        let mut indices = self.indices.clone();
+        indices.push(position);
+        View { leaves: Rc::clone(&self.leaves), indices, extent }
+    }
+}
+
 impl<'p> Lowering<'p> {
     /// An index expression with at least one slice.
     pub(super) fn slice(
@@ -66,9 +75,7 @@ impl<'p> Lowering<'p> {
             return Ok(self.index_all(&view.leaves, &view.indices));
         };
         if let Choice::Index(index) = axis {
-            let mut view = self.at(view, *index);
-            view.extent = None;
-            return self.choose_of(view, rest);
+            return self.choose_of(view.row(*index, None), rest);
         }
         let length = match view.extent {
             Some(extent) => extent,
@@ -80,50 +87,44 @@ impl<'p> Lowering<'p> {
         };
         let extent = match rest {
             [] => None,
-            rest => {
+            _ => {
                 let rows = self.index(view.leaves[0], &view.indices);
                 let extent = self.extent(rows, 1);
-                let needed = rest.iter().take_while(|axis| !matches!(axis, Choice::Range { .. }));
-                Some((extent, needed.count() > 0))
+                Some(extent)
             }
         };
         match *axis {
             Choice::Index(_) => panic!("lower: an index was taken for a slice"),
-            Choice::Gather(indices) => self.map(&[indices], &mut |lowering, at| {
-                let view = lowering.row(&view, at[0], extent);
-                lowering.choose_of(view, rest)
-            }),
+            Choice::Gather(indices) => {
+                let indices = self.of_regular(indices, extent, rest);
+                self.map(&[indices], &mut |lowering, at| {
+                    lowering.choose_of(view.row(at[0], extent), rest)
+                })
+            }
             Choice::Range { start, stop, step, span } => {
                 let outer = std::mem::replace(&mut self.span, span);
                 let (count, start) = self.range(start, stop, step, length);
                 self.span = outer;
+                let count = self.of_regular(count, extent, rest);
                 self.tabulate(count, &mut |lowering, at| {
                     let offset = lowering.compute(ScalarOp::Mul, &[at, step]);
                     let position = lowering.compute(ScalarOp::Add, &[start, offset]);
-                    let view = lowering.row(&view, position, extent);
-                    lowering.choose_of(view, rest)
+                    lowering.choose_of(view.row(position, extent), rest)
                 })
             }
         }
     }
 
-    /// A row of a view, whose length is `extent` if the axis had to be regular.
-    fn row(&mut self, view: &View, position: Atom, extent: Option<(Atom, bool)>) -> View {
-        let mut position = position;
-        if let Some((extent, true)) = extent {
-            // Nothing else needs the extent, but rows of several lengths are an error.
-            let regular = self.compute(ScalarOp::Ge, &[extent, int(0)]);
-            position = self.assert_one(regular, FaultKind::Ragged, position);
+    /// What is needed of an axis, if the rows are of one length: where nothing else needs that extent,
+    /// rows of several lengths are an error all the same.
+    fn of_regular(&mut self, needed: Atom, extent: Option<Atom>, rest: &[Choice]) -> Atom {
+        match (extent, rest.first()) {
+            (Some(extent), Some(Choice::Index(_) | Choice::Gather(_))) => {
+                let regular = self.compute(ScalarOp::Ge, &[extent, int(0)]);
+                self.assert_one(regular, FaultKind::Ragged, needed)
+            }
+            _ => needed,
         }
-        let mut view = self.at(view.clone(), position);
-        view.extent = extent.map(|(extent, _)| extent);
-        view
-    }
-
-    fn at(&mut self, view: View, position: Atom) -> View {
-        let mut indices = view.indices;
-        indices.push(position);
-        View { indices, ..view }
     }
 
     /// How many positions a slice chooses of `length` elements, and the first one.
@@ -184,7 +185,7 @@ impl<'p> Lowering<'p> {
             self.compute(ScalarOp::Add, &[steps, int(1)])
         };
         let count = self.assert_one(holds, FaultKind::IndexOutOfRange, count);
-        let count = if start.is_none() && stop.is_none() && self.is_count(count) {
+        let count = if self.is_count(count) {
             count
         } else {
             self.compute(ScalarOp::Max, &[count, int(0)])

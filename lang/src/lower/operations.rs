@@ -3,7 +3,7 @@
 use weft_ir::nested::{Atom, Lambda, Operation, Start, Type};
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, math};
 
-use super::builder::{I64, Lowering, Outcome};
+use super::builder::{BodyOf, I64, Lowering, OperatorOf, Outcome};
 
 impl<'p> Lowering<'p> {
     /// A scalar operator of the program, as it stands.
@@ -157,11 +157,7 @@ impl<'p> Lowering<'p> {
     }
 
     /// The lambda applied to the elements of arrays in lockstep.
-    pub(super) fn map(
-        &mut self,
-        arrays: &[Atom],
-        body: &mut dyn FnMut(&mut Self, &[Atom]) -> Outcome<Vec<Atom>>,
-    ) -> Outcome<Vec<Atom>> {
+    pub(super) fn map(&mut self, arrays: &[Atom], body: BodyOf<'_, 'p>) -> Outcome<Vec<Atom>> {
         self.check_size()?;
         let has_counts: Vec<bool> = arrays.iter().map(|array| self.has_counts(*array)).collect();
         let types: Vec<Type> = arrays.iter().map(|array| self.type_of(*array).element()).collect();
@@ -206,11 +202,7 @@ impl<'p> Lowering<'p> {
     }
 
     /// An operator on tuples of scalars or arrays of these types.
-    pub(super) fn operator(
-        &mut self,
-        types: &[Type],
-        body: &mut dyn FnMut(&mut Self, &[Atom], &[Atom]) -> Outcome<Vec<Atom>>,
-    ) -> Outcome<Lambda> {
+    pub(super) fn operator(&mut self, types: &[Type], body: OperatorOf<'_, 'p>) -> Outcome<Lambda> {
         let params = self.new_variables(&[types, types].concat());
         let atoms: Vec<Atom> = params.iter().map(|(var, _)| Atom::Var(*var)).collect();
         let (left, right) = atoms.split_at(types.len());
