@@ -427,6 +427,29 @@ impl Column {
     }
 }
 
+impl Column {
+    /// As [`Column::same_bits`], but what the extents under an axis without elements are does not
+    /// count: engines that know the shape of what a map would have yielded keep it, others cannot.
+    pub fn same_elements(&self, other: &Column) -> bool {
+        if self.len() != other.len() {
+            return false;
+        }
+        match (self, other) {
+            (Column::Tuple { parts: a, .. }, Column::Tuple { parts: b, .. }) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same_elements(b))
+            }
+            (
+                Column::Dense { .. } | Column::Ragged { .. },
+                Column::Dense { .. } | Column::Ragged { .. },
+            ) => {
+                (0..self.len()).all(|row| self.row_len(row) == other.row_len(row))
+                    && self.flatten().same_elements(&other.flatten())
+            }
+            _ => self.same_bits(other),
+        }
+    }
+}
+
 /// An array: its elements.
 #[derive(Clone, Debug)]
 pub struct Array {

@@ -85,6 +85,19 @@ impl Value {
         }
     }
 
+    /// As [`Value::same_bits`], but extents under an axis without elements do not count
+    /// ([`crate::Column::same_elements`]).
+    pub fn same_elements(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Scalar(a), Value::Scalar(b)) => a.same_bits(*b),
+            (Value::Tuple(a), Value::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.same_elements(b))
+            }
+            (Value::Array(a), Value::Array(b)) => a.elements.same_elements(&b.elements),
+            (Value::Scalar(_) | Value::Tuple(_) | Value::Array(_), _) => false,
+        }
+    }
+
     /// The bytes that the value takes.
     pub fn bytes(&self) -> usize {
         match self {

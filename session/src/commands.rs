@@ -3,7 +3,7 @@
 mod documentation;
 mod save;
 mod shown;
-mod typed_text;
+pub(crate) mod typed_text;
 
 use std::path::PathBuf;
 
@@ -12,6 +12,7 @@ use weft_lang::ast::Ident;
 use weft_lang::{CheckedKind, Diagnostic, suggest};
 
 use crate::complete::Detail;
+use crate::inquiry::{Inquiry, Stage};
 use crate::plan::{Planner, Step};
 use crate::plot;
 
@@ -210,10 +211,54 @@ pub const COMMANDS: &[Command] = &[
     },
     Command {
         name: "ir",
-        arguments: "typed expression",
-        doc: "shows the typed program that an expression becomes",
-        example: ":ir typed sum (iota 10)",
+        arguments: "stage [--diff] expression",
+        doc: "shows a program in an intermediate language: typed, nested, shared, flat, fused or \
+              plan; `--diff` shows what `share` or `place` changed",
+        example: ":ir flat sum (map (* 2) (iota 10))",
         action: Action::Plan(ir),
+    },
+    Command {
+        name: "fuse",
+        arguments: "expression",
+        doc: "shows the kernels that an expression becomes, what each reads and writes, and why \
+              arrays are stored that something reads",
+        example: ":fuse sum (map (* 2) (iota 10))",
+        action: Action::Plan(fuse),
+    },
+    Command {
+        name: "cost",
+        arguments: "expression",
+        doc: "shows the work of each kernel of an expression",
+        example: ":cost sum (map (* 2) (iota 10))",
+        action: Action::Plan(cost),
+    },
+    Command {
+        name: "compare",
+        arguments: "expression",
+        doc: "evaluates an expression on every engine, and says where they differ",
+        example: ":compare sum (map (* 2) (iota 10))",
+        action: Action::Plan(compare),
+    },
+    Command {
+        name: "bench",
+        arguments: "expression",
+        doc: "evaluates an expression for two seconds, and says how long it takes",
+        example: ":bench sum (iota 1000)",
+        action: Action::Plan(bench),
+    },
+    Command {
+        name: "backend",
+        arguments: "[name]",
+        doc: "shows or changes what runs programs: auto, cpu or interp",
+        example: ":backend cpu",
+        action: Action::Plan(backend),
+    },
+    Command {
+        name: "cache",
+        arguments: "[clear]",
+        doc: "says how many compiled programs are kept and where programs ran; or forgets them",
+        example: ":cache",
+        action: Action::Plan(cache),
     },
     Command {
         name: "quit",
@@ -428,27 +473,80 @@ fn set(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
 }
 
 fn ir(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
-    const STAGES: &str = "`:ir` takes the stage `typed` and an expression";
-    let argument = call.needed(STAGES)?;
-    let Some(rest) =
-        argument.strip_prefix("typed").filter(|rest| rest.starts_with(char::is_whitespace))
-    else {
-        return Err(Box::new(call.misuse(STAGES)));
+    let stages: Vec<&str> = Stage::ALL.into_iter().map(Stage::name).collect();
+    let usage = format!("`:ir` takes a stage ({}) and an expression", stages.join(", "));
+    let argument = call.needed(&usage)?;
+    let (word, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+    let Some(stage) = Stage::from_name(word) else {
+        return Err(Box::new(call.misuse(&usage)));
     };
-    let mut span = call.argument_span;
-    span.start = span.end - rest.trim_start().len() as u32;
-    if let Some(expression) = planner.expression(span) {
-        let text = match &expression.item.kind {
-            CheckedKind::Show { program, .. } | CheckedKind::Bind { program, .. } => {
-                typed_text::program(program)
-            }
-            CheckedKind::ShowFunction { scheme } | CheckedKind::Define { scheme, .. } => {
-                format!("a function : {scheme}\n(it becomes a program where it is applied)")
-            }
-            CheckedKind::Alias { .. } => return Ok(()),
-        };
-        planner.steps.push(Step::Text(text));
+    let rest = rest.trim_start();
+    let (diff, rest) = match rest.strip_prefix("--diff") {
+        Some(rest) => (true, rest.trim_start()),
+        None => (false, rest),
+    };
+    if rest.is_empty() {
+        return Err(Box::new(call.misuse(&usage)));
     }
+    let mut span = call.argument_span;
+    span.start = span.end - rest.len() as u32;
+    inquire(planner, span, Inquiry::Ir { stage, diff })
+}
+
+fn fuse(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    call.needed("`:fuse` takes an expression")?;
+    inquire(planner, call.argument_span, Inquiry::Fuse)
+}
+
+fn cost(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    call.needed("`:cost` takes an expression")?;
+    inquire(planner, call.argument_span, Inquiry::Cost)
+}
+
+fn compare(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    call.needed("`:compare` takes an expression")?;
+    inquire(planner, call.argument_span, Inquiry::Compare)
+}
+
+fn bench(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    call.needed("`:bench` takes an expression")?;
+    inquire(planner, call.argument_span, Inquiry::Bench)
+}
+
+/// Plans a question about the program that an expression becomes.
+fn inquire(planner: &mut Planner<'_>, span: Span, inquiry: Inquiry) -> Result<(), Box<Diagnostic>> {
+    let Some(expression) = planner.expression(span) else { return Ok(()) };
+    match expression.item.kind {
+        CheckedKind::Show { program, ty, .. } | CheckedKind::Bind { program, ty, .. } => {
+            planner.steps.push(Step::Inquire { inquiry, program, ty });
+        }
+        CheckedKind::ShowFunction { scheme } | CheckedKind::Define { scheme, .. } => {
+            planner.steps.push(Step::Text(format!(
+                "a function : {scheme}\n(it becomes a program where it is applied)"
+            )));
+        }
+        CheckedKind::Alias { .. } => {}
+    }
+    Ok(())
+}
+
+fn backend(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let value = call.argument.as_str();
+    match planner.state.modes.set("backend", value) {
+        Ok(line) if value.is_empty() => planner.steps.push(Step::Text(line)),
+        Ok(_) => planner.changes = true,
+        Err(problem) => return Err(Box::new(call.misuse(&problem))),
+    }
+    Ok(())
+}
+
+fn cache(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let clear = match call.argument.as_str() {
+        "" => false,
+        "clear" => true,
+        _ => return Err(Box::new(call.misuse("`:cache` takes nothing, or `clear`"))),
+    };
+    planner.steps.push(Step::Cache { clear });
     Ok(())
 }
 

@@ -8,9 +8,11 @@
 mod commands;
 mod complete;
 pub mod display;
+mod engine;
 pub mod explain;
 mod files;
 mod footer;
+mod inquiry;
 mod inspect;
 pub mod io;
 pub mod memory;
@@ -28,6 +30,7 @@ mod state;
 
 pub use commands::{COMMANDS, Command};
 pub use complete::{Candidate, Completions, Detail, Snapshot, completeness};
+pub use engine::{Backend, Counters, Statistics};
 pub use footer::{Footer, Phase, Progress};
 pub use session::{Cell, Config, Entry, Keep, Session};
 pub use sink::{Cancel, Collected, Event, Outcome, Shown, Sink};

@@ -3,6 +3,7 @@
 use weft_ir::ScalarType;
 
 use crate::display;
+use crate::engine::Backend;
 
 /// The modes of a session. They are part of its state: `:undo` restores them too.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,14 @@ pub(crate) struct Modes {
     pub recursion: u64,
     /// Bytes of results that `Out[n]` keeps.
     pub outputs: u64,
+    /// What runs programs.
+    pub backend: Backend,
+    /// Whether the compiler fuses.
+    pub fusion: bool,
+    /// Whether the compiler shares common terms.
+    pub sharing: bool,
+    /// Threads that kernels run on.
+    pub threads: usize,
     /// How much of a value is shown. (The width is the front end's.)
     pub limits: display::Options,
 }
@@ -70,6 +79,40 @@ const MODES: &[Mode] = &[
         },
     },
     Mode {
+        name: "backend",
+        values: "auto, cpu, interp, or flat or nested to test the compiler",
+        doc: "what runs programs",
+        get: |modes| modes.backend.name().to_owned(),
+        set: |modes, text| {
+            modes.backend = Backend::from_name(text)?;
+            Some(())
+        },
+    },
+    Mode {
+        name: "fusion",
+        values: "on or off",
+        doc: "whether the compiler fuses loops",
+        get: |modes| switch_text(modes.fusion),
+        set: |modes, text| set_switch(&mut modes.fusion, text),
+    },
+    Mode {
+        name: "sharing",
+        values: "on or off",
+        doc: "whether the compiler computes common terms once",
+        get: |modes| switch_text(modes.sharing),
+        set: |modes, text| set_switch(&mut modes.sharing, text),
+    },
+    Mode {
+        name: "threads",
+        values: "a number",
+        doc: "the threads that kernels run on",
+        get: |modes| modes.threads.to_string(),
+        set: |modes, text| {
+            modes.threads = text.parse().ok().filter(|count| (1..=1024).contains(count))?;
+            Some(())
+        },
+    },
+    Mode {
         name: "elements",
         values: "a number",
         doc: "a longer list shows its ends only",
@@ -110,6 +153,10 @@ impl Modes {
             memory,
             recursion: 10_000,
             outputs: 256 << 20,
+            backend: Backend::Auto,
+            fusion: true,
+            sharing: true,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
             limits: display::Options::new(80),
         }
     }
@@ -141,6 +188,19 @@ impl Modes {
     fn line(&self, mode: &Mode) -> String {
         format!("{:<10} {:<8} {} ({})", mode.name, (mode.get)(self), mode.doc, mode.values)
     }
+}
+
+fn switch_text(on: bool) -> String {
+    if on { "on" } else { "off" }.to_owned()
+}
+
+fn set_switch(switch: &mut bool, text: &str) -> Option<()> {
+    *switch = match text {
+        "on" => true,
+        "off" => false,
+        _ => return None,
+    };
+    Some(())
 }
 
 fn set_count(count: &mut usize, text: &str) -> Option<()> {

@@ -22,6 +22,7 @@ use weft_lang::{
 use crate::commands::{self, Alone, Call};
 use crate::files::{Loader, forbidden};
 use crate::footer::{Footer, Phase};
+use crate::inquiry::Inquiry;
 use crate::numbered::{self, Numbered};
 use crate::references;
 use crate::session::Entry;
@@ -46,6 +47,20 @@ pub(crate) enum Step {
         parse: Duration,
         /// How long it took to check.
         check: Duration,
+    },
+    /// A question about how a program is compiled.
+    Inquire {
+        /// What is asked.
+        inquiry: Inquiry,
+        /// The program.
+        program: Box<Program>,
+        /// Its type.
+        ty: Type,
+    },
+    /// `:cache`.
+    Cache {
+        /// Whether to forget everything first.
+        clear: bool,
     },
     /// What a command says; it was known when it was planned.
     Text(String),

@@ -2,17 +2,17 @@
 
 use std::mem;
 use std::path::Path;
-use std::time::Instant;
 
-use weft_interp::Limits;
 use weft_ir::{Failure, Span, Type, Value};
 use weft_lang::typed::{GlobalId, Program};
 use weft_lang::{CheckedItem, CheckedKind, Diagnostic, render};
 
 use crate::commands::variables;
 use crate::display::discovered_type;
+use crate::engine::{Backend, Engine, Fallback, Job, Ran};
 use crate::files::{self, forbidden};
 use crate::footer::{Footer, Phase};
+use crate::inquiry::{self, Context};
 use crate::io::{self, IoError, IoErrorKind};
 use crate::plan::Step;
 use crate::plot;
@@ -38,6 +38,9 @@ pub(crate) struct Runner<'a> {
     pub(crate) shown: Option<GlobalId>,
     /// What the steps have cost.
     pub(crate) footer: Footer,
+    engine: &'a Engine,
+    /// How the last program ran.
+    last: Option<Ran>,
     sources: &'a Sources,
     sink: &'a mut dyn Sink,
     cancel: &'a Cancel,
@@ -51,6 +54,7 @@ impl<'a> Runner<'a> {
     /// A runner of cell `number`.
     pub(crate) fn new(
         state: State,
+        engine: &'a Engine,
         sources: &'a Sources,
         sink: &'a mut dyn Sink,
         cancel: &'a Cancel,
@@ -61,6 +65,8 @@ impl<'a> Runner<'a> {
             state,
             shown: None,
             footer: Footer::default(),
+            engine,
+            last: None,
             sources,
             sink,
             cancel,
@@ -89,7 +95,30 @@ impl<'a> Runner<'a> {
                 self.footer.merge(&own);
                 own.add(Phase::Parse, parse);
                 own.add(Phase::Type, check);
-                self.sink.event(Event::Text(own.line()));
+                let how = self.last.as_ref().map(ran_text).unwrap_or_default();
+                let text = format!("{}\n{how}", own.line());
+                self.sink.event(Event::Text(text.trim_end().to_owned()));
+                Ok(())
+            }
+            Step::Inquire { inquiry, program, ty } => {
+                let values = |global| self.state.value(global);
+                let job = Job {
+                    program: &program,
+                    values: &values,
+                    modes: &self.state.modes,
+                    cancel: self.cancel.flag(),
+                };
+                let context =
+                    Context { engine: self.engine, state: &self.state, sources: self.sources };
+                let text = inquiry::answer(inquiry, &program, &ty, &context, &job)?;
+                self.sink.event(Event::Text(text));
+                Ok(())
+            }
+            Step::Cache { clear } => {
+                if clear {
+                    self.engine.clear();
+                }
+                self.sink.event(Event::Text(cache_text(self.engine)));
                 Ok(())
             }
             Step::Text(text) => {
@@ -155,12 +184,14 @@ impl<'a> Runner<'a> {
 
     fn run(&mut self, program: &Program, span: Span) -> Result<Value, Stop> {
         self.cancel.set_activity(format!("evaluating {}", self.sources.place(span)));
-        let limits =
-            Limits { memory: self.state.modes.memory, recursion: self.state.modes.recursion };
-        let value_of = |global| self.state.value(global);
-        let started = Instant::now();
-        let result = weft_interp::run(program, &value_of, &limits, self.cancel.flag());
-        self.footer.add(Phase::Run, started.elapsed());
+        let values = |global| self.state.value(global);
+        let job =
+            Job { program, values: &values, modes: &self.state.modes, cancel: self.cancel.flag() };
+        let (result, ran) = self.engine.run(&job);
+        ran.phases.iter().for_each(|(phase, time)| self.footer.add(*phase, *time));
+        self.footer.cache_hits += ran.counters.cached;
+        self.footer.cache_misses += ran.counters.compiled;
+        self.last = Some(ran);
         result.map_err(|failure| match failure {
             Failure::Exhausted(weft_ir::Exhausted::Interrupted) => Stop::Interrupted,
             Failure::Exhausted(exhausted) => {
@@ -210,6 +241,34 @@ fn shows(step: &Step) -> bool {
         }
         _ => false,
     }
+}
+
+/// How a program ran, in a line.
+fn ran_text(ran: &Ran) -> String {
+    match &ran.fallback {
+        Some(Fallback::Unsupported(unsupported)) => {
+            format!("on the interpreter: {}", unsupported.reason)
+        }
+        Some(Fallback::Fault(fault)) => {
+            format!("on the interpreter, after a fault ({}) of the compiled program", fault.kind)
+        }
+        None if ran.backend == Backend::Interp => "on the interpreter".to_owned(),
+        None => {
+            let launches = ran.counters.launches;
+            format!("on {}, {launches} kernel launches", ran.backend.name())
+        }
+    }
+}
+
+/// What the caches hold, and where programs ran.
+fn cache_text(engine: &Engine) -> String {
+    let (plans, kernels) = engine.kept();
+    let ran = engine.statistics();
+    format!(
+        "{plans} plans of {kernels} different kernels\n{} programs ran compiled, {} on the \
+         interpreter, {} there because the compiled path cannot do them, {} because of a fault",
+        ran.compiled, ran.interpreted, ran.unsupported, ran.faults
+    )
 }
 
 /// The part of a value that a name of a pattern stands for.

@@ -12,6 +12,7 @@ use weft_lang::{Binding, Diagnostic, Global};
 
 use crate::commands::{Alone, Call};
 use crate::complete::Snapshot;
+use crate::engine::{Engine, Statistics};
 use crate::files::Loader;
 use crate::modes::Modes;
 use crate::plan::Planner;
@@ -75,6 +76,7 @@ pub enum Keep {
 /// A session.
 #[derive(Debug)]
 pub struct Session {
+    engine: Arc<Engine>,
     sources: Sources,
     io: bool,
     next_number: usize,
@@ -97,6 +99,7 @@ impl Session {
     pub fn new(config: &Config) -> Session {
         let state = Arc::new(State::new(Modes::new(config.memory)));
         Session {
+            engine: Arc::new(Engine::default()),
             sources: Sources::default(),
             io: config.io,
             next_number: 1,
@@ -104,6 +107,22 @@ impl Session {
             states: vec![Moment { number: 0, state }],
             position: 0,
         }
+    }
+
+    /// Where programs have run so far.
+    pub fn statistics(&self) -> Statistics {
+        self.engine.statistics()
+    }
+
+    /// Sets a mode, as `:set` does.
+    ///
+    /// # Errors
+    /// If there is no such mode, or it does not take that value: what would be right.
+    pub fn set_mode(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let mut state = (**self.state()).clone();
+        state.modes.set(name, value)?;
+        self.states[self.position].state = Arc::new(state);
+        Ok(())
     }
 
     /// The number of the next cell.
@@ -228,7 +247,8 @@ impl Session {
                 Err(diagnostic) => self.fail(vec![*diagnostic], sink),
             };
         }
-        let mut runner = Runner::new(state, &self.sources, sink, cancel, number, self.io);
+        let mut runner =
+            Runner::new(state, &self.engine, &self.sources, sink, cancel, number, self.io);
         runner.look_ahead(&steps);
         let result = steps.into_iter().try_for_each(|step| runner.step(step));
         let (state, shown) = (runner.state, runner.shown);

@@ -70,6 +70,15 @@ impl State {
         }
     }
 
+    /// The name of a global, for people.
+    pub(crate) fn name_of(&self, global: GlobalId) -> String {
+        match self.environment.global(global) {
+            Some(Global::Value { name, .. }) => name.to_string(),
+            Some(Global::Function(function)) => function.name.to_string(),
+            None => "an earlier value".to_owned(),
+        }
+    }
+
     /// What a visible name stands for, if it is a value.
     pub(crate) fn named_value(&self, name: &str) -> Option<(&Value, &Type)> {
         let Some(Binding::Global(global)) = self.environment.lookup(name) else { return None };

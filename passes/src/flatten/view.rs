@@ -113,16 +113,11 @@ impl<'p> Flattener<'p> {
             Source::Column(inner, _) => self.length(inner),
             Source::Literal(elements) => Length::Uniform(Size::Constant(elements.len() as i64)),
             Source::Choice(condition, then, otherwise) => {
-                let (a, b) = (self.length(&then.1), self.length(&otherwise.1));
-                if a == b {
-                    return a;
-                }
-                let (a, b) = (self.length_scalar(a), self.length_scalar(b));
                 let chosen = self.branch(
                     *condition,
                     Some((then.0, otherwise.0)),
-                    |_| Value::Scalar(a),
-                    |_| Value::Scalar(b),
+                    |flattener| flattener.length_value(&then.1),
+                    |flattener| flattener.length_value(&otherwise.1),
                 );
                 match chosen {
                     Value::Scalar(chosen) => self.scalar_length(chosen),
@@ -135,6 +130,11 @@ impl<'p> Flattener<'p> {
                 self.length(&first)
             }
         }
+    }
+
+    fn length_value(&mut self, view: &View<'p>) -> Value<'p> {
+        let length = self.length(view);
+        Value::Scalar(self.length_scalar(length))
     }
 
     pub(super) fn length_scalar(&mut self, length: Length) -> ScalarId {

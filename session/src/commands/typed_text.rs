@@ -13,7 +13,7 @@ use weft_lang::typed::{
 use crate::display::literal;
 
 /// A program: the functions that it needs, then the expression.
-pub(super) fn program(program: &Program) -> String {
+pub(crate) fn program(program: &Program) -> String {
     let mut out = String::new();
     for (index, instance) in program.instances.iter().enumerate() {
         let name = &instance.name;

@@ -1,0 +1,283 @@
+//! Which engine runs a program, and the compiled programs that a session keeps.
+//!
+//! ```text
+//! typed::Program ─lower→ nested ─passes→ plan ─prepare→ kernels ─run→ leaves → Value
+//!        └──────────── unsupported, or a fault ───────→ interp ───────────→ Value | Trap
+//! ```
+//!
+//! Note [The interpreter decides]. What the compiled path cannot do runs on the reference interpreter,
+//! and so does a program whose compiled form met a fault: the interpreter says whether the error is
+//! needed, and with which values (`Note [Faults]` in `weft_ir`). So every engine gives the same
+//! answers and the same errors.
+
+mod compile;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use weft_interp::Limits;
+use weft_ir::leaves::{leaf_layout, leaves_to_value, value_to_leaves};
+use weft_ir::{Exhausted, Failure, Fault, Span, Stop, Value};
+use weft_lang::typed::{GlobalId, Program};
+
+use crate::footer::Phase;
+use crate::modes::Modes;
+pub(crate) use compile::{Stages, Unsupported, stages, unsupported_diagnostic};
+
+/// What runs programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Backend {
+    /// The compiled path where it pays, else the interpreter.
+    Auto,
+    /// Kernels on host threads.
+    Cpu,
+    /// The interpreter of the intermediate language *flat*, to test the passes before it.
+    Flat,
+    /// The interpreter of the intermediate language *nested*, to test lowering.
+    Nested,
+    /// The reference interpreter.
+    Interp,
+}
+
+impl Backend {
+    /// Every back end.
+    pub const ALL: [Backend; 5] =
+        [Backend::Auto, Backend::Cpu, Backend::Flat, Backend::Nested, Backend::Interp];
+
+    /// The name in `--backend` and `:backend`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Backend::Auto => "auto",
+            Backend::Cpu => "cpu",
+            Backend::Flat => "flat",
+            Backend::Nested => "nested",
+            Backend::Interp => "interp",
+        }
+    }
+
+    /// The back end of that name.
+    pub fn from_name(name: &str) -> Option<Backend> {
+        Backend::ALL.into_iter().find(|backend| backend.name() == name)
+    }
+}
+
+/// A program to run.
+pub(crate) struct Job<'a> {
+    pub(crate) program: &'a Program,
+    /// The values of earlier bindings.
+    pub(crate) values: &'a dyn Fn(GlobalId) -> Value,
+    pub(crate) modes: &'a Modes,
+    pub(crate) cancel: &'a AtomicBool,
+}
+
+/// How a program ran.
+#[derive(Clone, Debug)]
+pub(crate) struct Ran {
+    /// What gave the answer.
+    pub(crate) backend: Backend,
+    /// Why that is the interpreter although another back end was asked for.
+    pub(crate) fallback: Option<Fallback>,
+    /// The phases in order.
+    pub(crate) phases: Vec<(Phase, Duration)>,
+    /// Kernels that ran, and how often one was launched; plans found compiled already.
+    pub(crate) counters: Counters,
+}
+
+/// Why the interpreter ran a program.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Fallback {
+    /// The compiled path cannot do it.
+    Unsupported(Unsupported),
+    /// The compiled program met a fault (Note [The interpreter decides]).
+    Fault(Fault),
+}
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Kernels launched.
+    pub launches: u64,
+    /// Kernels whose code was compiled for this run.
+    pub compiled: u64,
+    /// Kernels whose code was there already.
+    pub cached: u64,
+}
+
+/// The programs that ran on each engine since a session began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Programs that ran compiled to the end.
+    pub compiled: u64,
+    /// Programs that the compiled path cannot do.
+    pub unsupported: u64,
+    /// Programs whose compiled form met a fault.
+    pub faults: u64,
+    /// Programs that ran on the interpreter because that was asked for, or because they are small.
+    pub interpreted: u64,
+}
+
+/// The engines of a session, shared by all of its states.
+#[derive(Debug, Default)]
+pub(crate) struct Engine {
+    statistics: Mutex<Statistics>,
+}
+
+impl Engine {
+    /// Runs a program, on the back end that the modes ask for.
+    pub(crate) fn run(&self, job: &Job<'_>) -> (Result<Value, Failure>, Ran) {
+        let mut ran = Ran {
+            backend: job.modes.backend,
+            fallback: None,
+            phases: Vec::new(),
+            counters: Counters::default(),
+        };
+        let result = match job.modes.backend {
+            Backend::Interp | Backend::Auto => None,
+            backend => self.compiled(job, backend, &mut ran),
+        };
+        let result = result.unwrap_or_else(|| {
+            ran.backend = Backend::Interp;
+            let started = Instant::now();
+            let result = interpret(job);
+            ran.phases.push((Phase::Run, started.elapsed()));
+            result
+        });
+        self.count(&ran);
+        (result, ran)
+    }
+
+    /// What has run where so far.
+    pub(crate) fn statistics(&self) -> Statistics {
+        *self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a program compiled; none if the interpreter has to.
+    fn compiled(
+        &self,
+        job: &Job<'_>,
+        backend: Backend,
+        ran: &mut Ran,
+    ) -> Option<Result<Value, Failure>> {
+        let outcome = match backend {
+            Backend::Nested => self.run_nested(job, ran),
+            Backend::Flat => self.run_flat(job, ran),
+            Backend::Auto | Backend::Cpu => self.run_plan(job, ran),
+            Backend::Interp => return None,
+        };
+        match outcome {
+            Ok(value) => {
+                ran.backend = if backend == Backend::Auto { Backend::Cpu } else { backend };
+                Some(Ok(value))
+            }
+            Err(NotRun::Unsupported(unsupported)) => {
+                ran.fallback = Some(Fallback::Unsupported(unsupported));
+                None
+            }
+            Err(NotRun::Stop(Stop::Fault(fault))) => {
+                ran.fallback = Some(Fallback::Fault(fault));
+                None
+            }
+            Err(NotRun::Stop(Stop::Exhausted(exhausted))) => {
+                Some(Err(Failure::Exhausted(at_item(exhausted, job))))
+            }
+        }
+    }
+
+    fn run_nested(&self, job: &Job<'_>, ran: &mut Ran) -> Result<Value, NotRun> {
+        let lowered = compile::lowered(job, ran)?;
+        let inputs = leaves(job, &lowered);
+        let started = Instant::now();
+        let results =
+            weft_interp::run_nested(&lowered.program, &inputs, &limits(job.modes), job.cancel)?;
+        ran.phases.push((Phase::Run, started.elapsed()));
+        Ok(leaves_to_value(&results, &lowered.ty))
+    }
+
+    fn run_flat(&self, job: &Job<'_>, ran: &mut Ran) -> Result<Value, NotRun> {
+        let lowered = compile::lowered(job, ran)?;
+        let inputs = leaves(job, &lowered);
+        let flat = compile::flattened(job, &lowered, &inputs, ran)?;
+        let started = Instant::now();
+        let results = weft_interp::run_flat(&flat, &inputs, &limits(job.modes), job.cancel)?;
+        ran.phases.push((Phase::Run, started.elapsed()));
+        Ok(leaves_to_value(&results, &lowered.ty))
+    }
+
+    fn run_plan(&self, _job: &Job<'_>, _ran: &mut Ran) -> Result<Value, NotRun> {
+        let reason = "the cpu back end is not linked yet".to_owned();
+        Err(NotRun::Unsupported(Unsupported { reason, span: Span::default() }))
+    }
+
+    fn count(&self, ran: &Ran) {
+        let mut statistics = self.statistics.lock().unwrap_or_else(PoisonError::into_inner);
+        match (&ran.fallback, ran.backend) {
+            (Some(Fallback::Unsupported(_)), _) => statistics.unsupported += 1,
+            (Some(Fallback::Fault(_)), _) => statistics.faults += 1,
+            (None, Backend::Interp) => statistics.interpreted += 1,
+            (None, _) => statistics.compiled += 1,
+        }
+    }
+
+    /// Forgets them.
+    pub(crate) fn clear(&self) {}
+
+    /// How many plans are kept, and how many different kernels.
+    pub(crate) fn kept(&self) -> (usize, usize) {
+        (0, 0)
+    }
+}
+
+/// Why a program gave no value on the compiled path.
+enum NotRun {
+    Unsupported(Unsupported),
+    Stop(Stop),
+}
+
+impl From<Unsupported> for NotRun {
+    fn from(unsupported: Unsupported) -> NotRun {
+        NotRun::Unsupported(unsupported)
+    }
+}
+
+impl From<Stop> for NotRun {
+    fn from(stop: Stop) -> NotRun {
+        NotRun::Stop(stop)
+    }
+}
+
+/// Runs a program on the reference interpreter.
+fn interpret(job: &Job<'_>) -> Result<Value, Failure> {
+    weft_interp::run(job.program, job.values, &limits(job.modes), job.cancel)
+}
+
+fn limits(modes: &Modes) -> Limits {
+    Limits { memory: modes.memory, recursion: modes.recursion }
+}
+
+/// The leaves of the earlier values that a program reads.
+pub(crate) fn leaves(job: &Job<'_>, lowered: &weft_lang::lower::Lowered) -> Vec<Value> {
+    lowered
+        .inputs
+        .iter()
+        .flat_map(|(global, ty)| value_to_leaves(&(job.values)(*global), ty))
+        .collect()
+}
+
+/// An exhausted limit that names no place is about the whole program.
+fn at_item(exhausted: Exhausted, job: &Job<'_>) -> Exhausted {
+    let whole = job.program.entry.span;
+    let known = |span: Span| if span == Span::default() { whole } else { span };
+    match exhausted {
+        Exhausted::Memory { wanted, limit, span } => {
+            Exhausted::Memory { wanted, limit, span: known(span) }
+        }
+        Exhausted::Recursion { depth, span } => Exhausted::Recursion { depth, span: known(span) },
+        Exhausted::Interrupted => Exhausted::Interrupted,
+    }
+}
+
+/// Which axes of inputs are ragged.
+pub(crate) fn layouts(inputs: &[Value]) -> Vec<Vec<weft_ir::leaves::Axis>> {
+    inputs.iter().map(leaf_layout).collect()
+}

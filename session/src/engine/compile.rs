@@ -1,0 +1,130 @@
+//! From a typed program to a plan, with the time that each pass took.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use weft_ir::{Span, Value, flat};
+use weft_lang::Diagnostic;
+use weft_lang::lower::{Lowered, lower};
+use weft_passes::fuse::{FuseConfig, Solver};
+use weft_passes::pipeline::{self, Compiled, Pass};
+use weft_passes::share;
+
+use super::{Job, Ran, layouts};
+use crate::footer::Phase;
+use crate::modes::Modes;
+
+/// What the compiled path cannot do.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Unsupported {
+    /// One clause for people.
+    pub(crate) reason: String,
+    /// The expression; the default if it is about the whole.
+    pub(crate) span: Span,
+}
+
+/// A program in all intermediate languages, for people.
+pub(crate) struct Stages {
+    pub(crate) lowered: Lowered,
+    pub(crate) inputs: Vec<Value>,
+    pub(crate) compiled: Compiled,
+}
+
+/// A program in all intermediate languages.
+pub(crate) fn stages(job: &Job<'_>) -> Result<Stages, Unsupported> {
+    let mut ran = Ran {
+        backend: job.modes.backend,
+        fallback: None,
+        phases: Vec::new(),
+        counters: super::Counters::default(),
+    };
+    let lowered = lowered(job, &mut ran)?;
+    let inputs = super::leaves(job, &lowered);
+    let compiled = compiled(job.modes, &lowered, &inputs, &mut ran)?;
+    Ok(Stages { lowered, inputs, compiled })
+}
+
+/// The report that the compiled path cannot do a program.
+pub(crate) fn unsupported_diagnostic(unsupported: &Unsupported, job: &Job<'_>) -> Box<Diagnostic> {
+    let span = match unsupported.span == Span::default() {
+        true => job.program.entry.span,
+        false => unsupported.span,
+    };
+    let message = format!("this is not compiled: {}", unsupported.reason);
+    Box::new(
+        Diagnostic::error("E0509", message, span, "because of this")
+            .note("it runs on the interpreter, with the same answer"),
+    )
+}
+
+/// The program in *nested*.
+pub(super) fn lowered(job: &Job<'_>, ran: &mut Ran) -> Result<Lowered, Unsupported> {
+    let started = Instant::now();
+    let lowered = lower(job.program).map_err(|unsupported| Unsupported {
+        reason: unsupported.reason,
+        span: unsupported.span,
+    })?;
+    ran.phases.push((Phase::Lower, started.elapsed()));
+    Ok(lowered)
+}
+
+/// The program in *flat*.
+pub(super) fn flattened(
+    job: &Job<'_>,
+    lowered: &Lowered,
+    inputs: &[Value],
+    ran: &mut Ran,
+) -> Result<flat::Program, Unsupported> {
+    let started = Instant::now();
+    let program = if job.modes.sharing {
+        share::share(lowered.program.clone(), &share::Config { hoist: true, sink: true })
+    } else {
+        lowered.program.clone()
+    };
+    let flat = weft_passes::flatten(&program, &layouts(inputs)).map_err(from_passes)?;
+    ran.phases.push((Phase::Lower, started.elapsed()));
+    Ok(flat)
+}
+
+/// The program as a plan.
+pub(super) fn compiled(
+    modes: &Modes,
+    lowered: &Lowered,
+    inputs: &[Value],
+    ran: &mut Ran,
+) -> Result<Compiled, Unsupported> {
+    let mut started = Instant::now();
+    let phases = &mut ran.phases;
+    let config = config(modes);
+    pipeline::compile(lowered.program.clone(), &layouts(inputs), &config, &mut |pass| {
+        let phase = match pass {
+            Pass::Share | Pass::Flatten => Phase::Lower,
+            Pass::Fuse | Pass::Place => Phase::Fuse,
+        };
+        phases.push((phase, started.elapsed()));
+        started = Instant::now();
+    })
+    .map_err(from_passes)
+}
+
+/// What a plan depends on, as text.
+pub(super) fn key(modes: &Modes, lowered: &Lowered, inputs: &[Value]) -> String {
+    let mut key = format!("{:?} {:?}\n", config(modes), layouts(inputs));
+    write!(key, "{}", lowered.program).expect("a string takes all text");
+    key
+}
+
+fn config(modes: &Modes) -> pipeline::Config {
+    pipeline::Config {
+        sharing: modes.sharing,
+        fuse: FuseConfig {
+            fusion: modes.fusion,
+            solver: Solver::Ilp { max_nodes: 24, max_branches: 2_000 },
+        },
+        check: cfg!(debug_assertions),
+    }
+}
+
+fn from_passes(unsupported: weft_passes::Unsupported) -> Unsupported {
+    Unsupported { reason: unsupported.reason, span: unsupported.span }
+}

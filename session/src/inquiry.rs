@@ -1,0 +1,64 @@
+//! Commands that look at how a program is compiled: `:ir`, `:fuse`, `:cost`, `:compare`, `:bench`.
+//! They need the values that the program reads, so they are answered while the cell runs.
+
+mod compare;
+mod fuse;
+mod stages;
+
+use weft_ir::Type;
+use weft_lang::Diagnostic;
+use weft_lang::typed::Program;
+
+use crate::engine::{Engine, Job};
+use crate::run::Stop;
+use crate::sources::Sources;
+use crate::state::State;
+pub(crate) use stages::Stage;
+
+/// What is asked about a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inquiry {
+    /// `:ir stage e`.
+    Ir {
+        /// Which.
+        stage: Stage,
+        /// Whether to show what the last pass changed.
+        diff: bool,
+    },
+    /// `:fuse e`.
+    Fuse,
+    /// `:cost e`.
+    Cost,
+    /// `:compare e`.
+    Compare,
+    /// `:bench e`.
+    Bench,
+}
+
+/// What an inquiry may look at.
+pub(crate) struct Context<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) state: &'a State,
+    pub(crate) sources: &'a Sources,
+}
+
+/// Answers with a text.
+pub(crate) fn answer(
+    inquiry: Inquiry,
+    program: &Program,
+    ty: &Type,
+    context: &Context<'_>,
+    job: &Job<'_>,
+) -> Result<String, Stop> {
+    match inquiry {
+        Inquiry::Ir { stage, diff } => stages::text(stage, diff, context, job).map_err(failed),
+        Inquiry::Fuse => fuse::text(context, job).map_err(failed),
+        Inquiry::Cost => fuse::cost(context, job).map_err(failed),
+        Inquiry::Compare => compare::text(program, ty, context, job),
+        Inquiry::Bench => compare::bench(context, job),
+    }
+}
+
+fn failed(diagnostic: Box<Diagnostic>) -> Stop {
+    Stop::Failed(diagnostic)
+}

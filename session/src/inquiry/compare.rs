@@ -1,0 +1,146 @@
+//! `:compare`: the same expression on every engine; `:bench`: how long it takes, again and again.
+
+use std::time::{Duration, Instant};
+
+use weft_ir::{Failure, Type, Value};
+use weft_lang::render;
+use weft_lang::typed::Program;
+
+use super::Context;
+use crate::display;
+use crate::engine::{Backend, Fallback, Job};
+use crate::footer::time_text;
+use crate::modes::Modes;
+use crate::run::Stop;
+
+/// The answers and times of all engines.
+pub(super) fn text(
+    program: &Program,
+    ty: &Type,
+    context: &Context<'_>,
+    job: &Job<'_>,
+) -> Result<String, Stop> {
+    let mut lines = Vec::new();
+    let mut reference: Option<Result<Value, Failure>> = None;
+    for backend in [Backend::Interp, Backend::Nested, Backend::Flat, Backend::Cpu] {
+        let modes = Modes { backend, ..job.modes.clone() };
+        let job = Job { program, modes: &modes, ..*job };
+        let started = Instant::now();
+        let (result, ran) = context.engine.run(&job);
+        let time = started.elapsed();
+        if let Err(Failure::Exhausted(weft_ir::Exhausted::Interrupted)) = result {
+            return Err(Stop::Interrupted);
+        }
+        let verdict = match (&reference, &ran.fallback) {
+            (None, _) => answer(&result, ty),
+            (_, Some(Fallback::Unsupported(unsupported))) => {
+                format!("on the interpreter: {}", unsupported.reason)
+            }
+            (_, Some(Fallback::Fault(fault))) => {
+                format!("met a fault ({}): the interpreter decides", fault.kind)
+            }
+            (Some(reference), None) => agreement(reference, &result, ty),
+        };
+        lines.push(format!("{:<7} {:>9}  {verdict}", backend.name(), time_text(time)));
+        reference.get_or_insert(result);
+    }
+    Ok(lines.join("\n"))
+}
+
+fn answer(result: &Result<Value, Failure>, ty: &Type) -> String {
+    match result {
+        Ok(value) => {
+            let text = display::text(value, ty, &display::Options::new(60));
+            text.lines().next().unwrap_or_default().to_owned()
+        }
+        Err(Failure::Trap(trap)) => format!("{}: {}", trap.kind.code(), trap.kind),
+        Err(Failure::Exhausted(exhausted)) => format!("{}: {exhausted}", exhausted.code()),
+    }
+}
+
+fn agreement(
+    reference: &Result<Value, Failure>,
+    result: &Result<Value, Failure>,
+    ty: &Type,
+) -> String {
+    match (reference, result) {
+        (Ok(a), Ok(b)) if a.same_elements(b) => "the same bits".to_owned(),
+        (Err(a), Err(b)) if a == b => "the same error".to_owned(),
+        (Ok(a), Ok(b)) => match first_difference(a, b, String::new()) {
+            Some(difference) => format!("DIFFERENT: {difference}"),
+            None => "DIFFERENT in shape".to_owned(),
+        },
+        _ => format!("DIFFERENT: {}", answer(result, ty)),
+    }
+}
+
+/// The first element in which two values differ, in words.
+fn first_difference(a: &Value, b: &Value, path: String) -> Option<String> {
+    match (a, b) {
+        (Value::Scalar(x), Value::Scalar(y)) if x.same_bits(*y) => None,
+        (Value::Scalar(x), Value::Scalar(y)) => {
+            let place = if path.is_empty() { String::new() } else { format!("at {path} ") };
+            Some(format!("{place}{x:?} and {y:?}"))
+        }
+        (Value::Tuple(xs), Value::Tuple(ys)) => xs
+            .iter()
+            .zip(ys.iter())
+            .enumerate()
+            .find_map(|(index, (x, y))| first_difference(x, y, format!("{path}.{index}"))),
+        (Value::Array(xs), Value::Array(ys)) => {
+            if xs.len() != ys.len() {
+                return Some(format!("{} and {} elements at {path}", xs.len(), ys.len()));
+            }
+            (0..xs.len()).find_map(|index| {
+                let (x, y) = (xs.elements.get(index), ys.elements.get(index));
+                first_difference(&x, &y, format!("{path}[{index}]"))
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The median and the spread of many runs.
+pub(super) fn bench(context: &Context<'_>, job: &Job<'_>) -> Result<String, Stop> {
+    const LONGEST: Duration = Duration::from_secs(2);
+    const MOST: usize = 1000;
+    let begun = Instant::now();
+    let mut times = Vec::new();
+    let mut launches = 0;
+    let mut backend = job.modes.backend;
+    while times.len() < 3 || (begun.elapsed() < LONGEST && times.len() < MOST) {
+        let started = Instant::now();
+        let (result, ran) = context.engine.run(job);
+        times.push(started.elapsed());
+        launches = ran.counters.launches;
+        backend = ran.backend;
+        match result {
+            Ok(_) => {}
+            Err(Failure::Exhausted(weft_ir::Exhausted::Interrupted)) => {
+                return Err(Stop::Interrupted);
+            }
+            Err(Failure::Exhausted(exhausted)) => {
+                return Err(Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted))));
+            }
+            Err(Failure::Trap(trap)) => {
+                return Err(Stop::Failed(Box::new(render::trap_diagnostic(&trap))));
+            }
+        }
+    }
+    // The first run compiles.
+    let first = times.remove(0);
+    times.sort_unstable();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    Ok(format!(
+        "{} (median of {} runs; {} to {} for nine of ten; the first took {})\non {}, {} kernel \
+         launches a run, {} threads",
+        time_text(at(0.5)),
+        times.len(),
+        time_text(at(0.05)),
+        time_text(at(0.95)),
+        time_text(first),
+        backend.name(),
+        launches,
+        job.modes.threads,
+    ))
+}
