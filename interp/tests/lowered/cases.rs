@@ -32,6 +32,18 @@ pub(crate) fn suite() -> Vec<String> {
     cells
 }
 
+/// The examples that read no files, each as one cell.
+pub(crate) fn examples() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let mut pages = Vec::new();
+    for page in std::fs::read_dir(root).expect("the examples") {
+        pages.push(page.expect("an example").path());
+    }
+    pages.retain(|page| page.extension().is_some_and(|extension| extension == "weft"));
+    pages.sort();
+    pages.iter().map(|page| std::fs::read_to_string(page).expect("an example")).collect()
+}
+
 /// Programs about corners.
 pub(crate) fn corners() -> Vec<String> {
     let text = include_str!("corners.weft");

@@ -24,6 +24,15 @@ fn cells_of_the_suite() {
     assert!(report.is_empty(), "{report}");
 }
 
+/// The examples that read no files.
+#[test]
+fn examples() {
+    let summary = compare_all(cases::examples());
+    assert!(summary.compared > 5, "only {} were compared", summary.compared);
+    let report = summary.report();
+    assert!(report.is_empty(), "{report}");
+}
+
 /// Programs about corners that neither of the two has.
 #[test]
 fn corners() {
