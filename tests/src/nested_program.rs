@@ -33,7 +33,7 @@ pub fn random_program(seed: u64) -> (Program, Vec<Value>) {
     writer.open.push(Vec::new());
     let count = 5 + writer.random.below(20);
     writer.statements(count);
-    let results = (0..4)
+    let results = (0..12)
         .map(|_| {
             let at = writer.random.below(writer.scope.len());
             Atom::Var(writer.scope[at].0)
@@ -97,23 +97,32 @@ impl Writer {
                     self.make(element.array());
                 }
                 5 => self.several(),
-                6 => {
-                    // What is there already, once more: something to share.
-                    let statements = self.open.last().expect("a body is open");
-                    if let Some(statement) = statements.last().cloned()
-                        && is_single(&statement.operation)
-                    {
-                        let types: Vec<Type> =
-                            statement.results.iter().map(|(_, ty)| *ty).collect();
-                        self.emit(statement.operation, &types);
-                    }
-                }
+                6 => self.again(),
                 _ => {
                     let element = *self.random.of(&SCALARS);
                     self.make(element.array().array());
                 }
             }
         }
+    }
+
+    /// What is there already, once more: something to share. Or nearly: with operands exchanged.
+    fn again(&mut self) {
+        let statements = self.open.last().expect("a body is open");
+        let singles: Vec<&Statement> =
+            statements.iter().filter(|statement| is_single(&statement.operation)).collect();
+        if singles.is_empty() {
+            return;
+        }
+        let mut statement = (*self.random.of(&singles)).clone();
+        if let Operation::Scalar(_, operands) = &mut statement.operation
+            && operands.len() == 2
+            && self.random.below(2) == 0
+        {
+            operands.reverse();
+        }
+        let types: Vec<Type> = statement.results.iter().map(|(_, ty)| *ty).collect();
+        self.emit(statement.operation, &types);
     }
 
     /// Emits an operation whose result has that type.
@@ -381,7 +390,9 @@ impl Writer {
         }
         if !fitting.is_empty() {
             // Rather something late, so that programs become deep.
-            let back = self.random.below(fitting.len()).min(self.random.below(fitting.len()));
+            let reach =
+                if self.random.below(3) == 0 { fitting.len() } else { fitting.len().min(3) };
+            let back = self.random.below(reach);
             return Atom::Var(fitting[fitting.len() - 1 - back]);
         }
         let operation = match ty.rank {

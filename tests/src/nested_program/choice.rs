@@ -2,6 +2,10 @@
 
 use super::{Arc, Array, Column, ColumnBuilder, Scalar, ScalarType, Type, Value};
 
+/// What constants of type `f64` are.
+const FLOATS: [f64; 12] =
+    [0.0, -0.0, 0.0, -0.0, 1.0, 1.0, 0.1, -2.5, 4.0, 7.0, f64::INFINITY, f64::NAN];
+
 /// A sequence of numbers from a seed (SplitMix64).
 pub(super) struct Random {
     state: u64,
@@ -39,9 +43,7 @@ impl Random {
         match ty {
             ScalarType::Bool => Scalar::Bool(self.below(2) == 0),
             ScalarType::I64 => Scalar::I64(*self.of(&[0, 1, 1, 2, 3, -1, 5, i64::MIN])),
-            ScalarType::F64 => {
-                Scalar::F64(*self.of(&[0.0, -0.0, 1.0, 1.0, 0.1, -2.5, f64::INFINITY, f64::NAN]))
-            }
+            ScalarType::F64 => Scalar::F64(*self.of(&FLOATS)),
             other => Scalar::zero(other),
         }
     }
