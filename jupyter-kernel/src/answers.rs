@@ -13,7 +13,7 @@ use crate::publish::{Outlet, Request};
 use crate::wire::Message;
 
 /// Types up to this many characters are shown in menus of completions.
-const TYPE_LENGTH: usize = 50;
+const TYPE_LENGTH: usize = 40;
 
 /// What the threads of the kernel share.
 #[derive(Clone, Debug)]
@@ -90,13 +90,14 @@ fn complete(snapshot: &Snapshot, message: &Message) -> Value {
         .iter()
         .map(|candidate| {
             let detail = &candidate.detail;
+            let shows_type = (1..=TYPE_LENGTH).contains(&detail.chars().count());
             let kind = match () {
-                () if is_command => "keyword",
-                () if candidate.text.ends_with('/') => "path",
-                // Front ends show this beside the name.
-                () if (1..=TYPE_LENGTH).contains(&detail.chars().count()) => detail,
-                () if detail.contains("->") => "function",
-                () => "instance",
+                () if is_command => "keyword".to_owned(),
+                () if candidate.text.ends_with('/') => "path".to_owned(),
+                // Front ends show this beside the name, and would break it at blanks.
+                () if shows_type => detail.replace(' ', "\u{a0}"),
+                () if detail.contains("->") => "function".to_owned(),
+                () => "instance".to_owned(),
             };
             json!({
                 "text": candidate.text,

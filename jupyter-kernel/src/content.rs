@@ -2,6 +2,7 @@
 //! missing or null field for an error.
 
 use serde_json::{Map, Value, json};
+use weft_session::Footer;
 
 /// How the kernel describes itself.
 pub(crate) fn kernel_info() -> Value {
@@ -90,6 +91,20 @@ pub(crate) fn no_answer(error: &Failure) -> Value {
     let mut answer = error_output(error);
     answer["status"] = json!("error");
     answer
+}
+
+/// What a cell has cost, for the metadata of its reply: seconds for each phase, and counts.
+pub(crate) fn cost(footer: &Footer) -> Value {
+    let phases = footer.phases.iter().map(|(phase, time)| {
+        let seconds = time.as_secs_f64();
+        (phase.name().to_owned(), json!(seconds))
+    });
+    json!({
+        "seconds": phases.collect::<Map<String, Value>>(),
+        "cache_hits": footer.cache_hits,
+        "cache_misses": footer.cache_misses,
+        "bytes_moved": footer.bytes_moved,
+    })
 }
 
 /// A failure as front ends show it.

@@ -1,14 +1,18 @@
 //! A value as a bundle of representations, of which a front end picks the best it can show.
 
+use std::time::Duration;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json, json};
-use weft_session::Shown;
+use weft_session::{Footer, Progress, Shown};
 
 /// The width of text, in cells.
 pub(crate) const WIDTH: usize = 100;
 /// The bytes that a table may take.
 const HTML_BYTES: usize = 50_000;
+/// A cell that took less than this has nothing under its results.
+pub(crate) const FOOTER_FROM: Duration = Duration::from_millis(100);
 
 /// The data and the metadata of a value.
 pub(crate) fn bundle(shown: &Shown) -> (Json, Json) {
@@ -26,8 +30,52 @@ pub(crate) fn bundle(shown: &Shown) -> (Json, Json) {
     } else if let Some(html) = shown.html(HTML_BYTES) {
         data.insert("text/html".to_owned(), json!(html));
     }
-    if let Some(latex) = shown.latex() {
+    // A list is better read as text, with its type; front ends would prefer the formula.
+    let is_list = |latex: &str| latex.contains("matrix") && !data.contains_key("text/html");
+    if let Some(latex) = shown.latex().filter(|latex| !is_list(latex)) {
         data.insert("text/latex".to_owned(), json!(latex));
     }
     (Json::Object(data), Json::Object(metadata))
+}
+
+/// Data that replaces what the display with that id shows.
+pub(crate) fn update(data: Json, id: &str) -> Json {
+    json!({"data": data, "metadata": passing(), "transient": {"display_id": id}})
+}
+
+/// A bar that shows how far the work has come.
+pub(crate) fn bar(progress: &Progress) -> Json {
+    let Progress { activity, done, total } = progress;
+    let percent = format!("{:.0} %", 100.0 * progress.fraction());
+    let activity = escaped(activity);
+    json!({
+        "text/plain": format!("{activity}: {percent}"),
+        "text/html": format!(
+            "<div style=\"opacity: 0.7\"><progress value=\"{done}\" max=\"{total}\"></progress> \
+             {percent} <code>{activity}</code></div>"
+        ),
+    })
+}
+
+/// What stands in the place of a bar when the work is done.
+pub(crate) fn no_bar() -> Json {
+    json!({"text/plain": "", "text/html": ""})
+}
+
+/// A dim line with what a cell has cost.
+pub(crate) fn footer(footer: &Footer) -> Json {
+    let line = footer.line();
+    let html = format!("<div style=\"opacity: 0.6; font-size: 80%\">{}</div>", escaped(&line));
+    let data = json!({"text/plain": line, "text/html": html});
+    json!({"data": data, "metadata": passing(), "transient": {}})
+}
+
+/// Says that what is shown differs from run to run.
+fn passing() -> Json {
+    json!({"weft": {"varies": true}})
+}
+
+/// The text with the characters that mean something in HTML replaced.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

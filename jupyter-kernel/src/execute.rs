@@ -5,11 +5,12 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use weft_session::{Cell, Collected, Event, Keep, Outcome, Report, Session, Sink};
+use weft_session::{Cell, Collected, Event, Keep, Outcome, Session};
 
 use crate::answers::{Shared, lock};
 use crate::content::{self, Failure};
-use crate::display::{self, WIDTH};
+use crate::display;
+use crate::output::{Heard, Output, Said, failure_in};
 use crate::publish::{Outlet, Request};
 use crate::wire;
 
@@ -82,25 +83,16 @@ impl Executor {
         if stored && !code.trim().is_empty() {
             lock(&self.shared.history).add(number, code);
         }
-        let reply = |content| Reply { content, metadata: json!({"started": started}) };
         let (clears, code) = without_clear(code);
         if clears {
             self.outlet.publish("clear_output", parent, json!({"wait": false}));
         }
-        let mut output = Output {
-            outlet: &self.outlet,
-            parent,
-            shared: &self.shared,
-            silent,
-            stored,
-            number,
-            page: is_question(&code).then(String::new),
-            failure: None,
-        };
+        let heard = Heard { silent, stored, number, is_question: is_question(&code) };
+        let mut output = Output::new(&self.outlet, parent, &self.shared, heard);
         let keep = if stored { Keep::Everything } else { Keep::Definitions };
         let cell = Cell::typed(&code);
         let outcome = self.session.eval_as(cell, keep, &mut output, &self.shared.cancel);
-        let (page, failure) = (output.page.take(), output.failure.take());
+        let Said { page, failure, cost } = output.finish();
         let failure = failure_of(&outcome, failure);
         let content = match failure {
             Some(failure) => {
@@ -117,7 +109,11 @@ impl Executor {
         };
         *lock(&self.shared.running) = false;
         *lock(&self.shared.snapshot) = self.session.snapshot();
-        reply(content)
+        let mut metadata = json!({"started": started});
+        if let Some(cost) = cost {
+            metadata["weft"] = content::cost(&cost);
+        }
+        Reply { content, metadata }
     }
 
     /// The values of the expressions that a client asks for besides a cell, by its own names for
@@ -147,73 +143,6 @@ impl Executor {
         self.outlet.status("busy", parent);
         self.outlet.reply(request, content::aborted());
         self.outlet.status("idle", parent);
-    }
-}
-
-/// What a session says, on its way to the clients.
-struct Output<'a> {
-    outlet: &'a Outlet,
-    parent: &'a Arc<Value>,
-    shared: &'a Shared,
-    silent: bool,
-    /// Whether history and `Out[n]` have the cell.
-    stored: bool,
-    number: usize,
-    /// The text for the pager, if the cell is a question.
-    page: Option<String>,
-    failure: Option<Failure>,
-}
-
-impl Output<'_> {
-    fn stream(&self, name: &'static str, text: &str) {
-        if !self.silent {
-            self.outlet.stream(name, self.parent, format!("{text}\n"));
-        }
-    }
-
-    fn report(&mut self, report: &Report) {
-        match failure_in(report) {
-            Some(failure) => self.failure = Some(failure),
-            None => self.stream("stderr", report.render(true, WIDTH).trim_end()),
-        }
-    }
-}
-
-impl Sink for Output<'_> {
-    fn event(&mut self, event: Event) {
-        match event {
-            Event::Shown(_) if self.silent => {}
-            Event::Shown(shown) => {
-                let (data, metadata) = display::bundle(&shown);
-                if self.stored
-                    && let Some(text) = data["text/plain"].as_str()
-                {
-                    lock(&self.shared.history).set_output(text);
-                }
-                let is_picture = data["image/png"].is_string();
-                let mut content = json!({"data": data, "metadata": metadata, "transient": {}});
-                let kind = if shown.is_last { "execute_result" } else { "display_data" };
-                if shown.is_last {
-                    content["execution_count"] = json!(self.number);
-                }
-                self.outlet.publish(kind, self.parent, content);
-                if !is_picture && let Some(statistics) = shown.statistics() {
-                    self.stream("stdout", &statistics);
-                }
-            }
-            Event::Bound { name, ty } => self.stream("stdout", &format!("{name} : {ty}")),
-            Event::Defined { name, ty } if ty.is_empty() => {
-                self.stream("stdout", &format!("type {name}"));
-            }
-            Event::Defined { name, ty } => self.stream("stdout", &format!("{name} : {ty}")),
-            Event::Text(text) => match &mut self.page {
-                Some(page) => page.push_str(&text),
-                None => self.stream("stdout", &text),
-            },
-            Event::Note(text) => self.stream("stderr", &text),
-            Event::Report(report) => self.report(&report),
-            Event::Progress(_) | Event::Footer(_) => {}
-        }
     }
 }
 
@@ -247,17 +176,6 @@ fn failure_of(outcome: &Outcome, reported: Option<Failure>) -> Option<Failure> {
             Some(reported.unwrap_or_else(|| plain_failure("E0901", &problem)))
         }
     }
-}
-
-/// The first error of a report, with the whole of it as text.
-fn failure_in(report: &Report) -> Option<Failure> {
-    let error = report.error()?;
-    let text = report.render(true, WIDTH);
-    Some(Failure {
-        name: error.code.to_owned(),
-        summary: error.message.replace('\n', " "),
-        traceback: text.trim_end().lines().map(str::to_owned).collect(),
-    })
 }
 
 /// The last value that an expression showed, else what it said.

@@ -17,6 +17,7 @@ mod extension;
 mod history;
 mod kernelspec;
 mod orphan;
+mod output;
 mod publish;
 mod serve;
 pub mod wire;

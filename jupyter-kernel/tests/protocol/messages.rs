@@ -21,7 +21,8 @@ fn a_cell_is_answered_in_order() {
     assert_eq!(reply["user_expressions"], json!({}));
     assert_eq!(kinds(&published), ["status", "execute_input", "execute_result", "status"]);
     assert_eq!(published[0].text("execution_state"), "busy");
-    assert_eq!(published[2].content["data"], json!({"text/plain": "45"}));
+    let data = json!({"text/plain": "45", "text/latex": "$45$"});
+    assert_eq!(published[2].content["data"], data);
     assert_eq!(published[2].content["transient"], json!({}));
     assert!(bench.client.beats(PATIENCE));
 }
@@ -140,7 +141,8 @@ fn silent_cells_are_not_counted_and_expressions_are_answered() {
     let request = json!({"code": "", "silent": true, "user_expressions": expressions});
     let (reply, _) = bench.execute(request);
     let answers = &reply["user_expressions"];
-    assert_eq!(answers["v"], json!({"status": "ok", "data": {"text/plain": "40"}, "metadata": {}}));
+    let data = json!({"text/plain": "40", "text/latex": "$40$"});
+    assert_eq!(answers["v"], json!({"status": "ok", "data": data, "metadata": {}}));
     assert_eq!(
         (&answers["wrong"]["status"], &answers["wrong"]["ename"]),
         (&json!("error"), &json!("E0201"))
@@ -168,6 +170,19 @@ fn replies_say_when_they_were_begun() {
 }
 
 #[test]
+fn what_a_cell_costs_is_in_its_reply_and_under_long_ones() {
+    let mut bench = Bench::start();
+    let id = bench.send("1 + 1");
+    let reply = bench.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
+    assert!(reply.metadata["weft"]["seconds"]["run"].is_number(), "{}", reply.metadata);
+    assert_eq!(bench.client.published(&id, PATIENCE).unwrap().len(), 4);
+    let (_, published) = bench.run("loop x = 0 for i < 2000000 do (x + i) % 1000");
+    let footer = published.iter().rev().find(|m| m.kind() == "display_data").unwrap();
+    assert_eq!(footer.content["metadata"], json!({"weft": {"varies": true}}));
+    assert!(footer.content["data"]["text/plain"].as_str().unwrap().contains("run "));
+}
+
+#[test]
 fn output_is_cleared_at_the_beginning_of_a_cell() {
     let mut bench = Bench::start();
     let (reply, published) = bench.run(":clear\nnothing");
@@ -188,11 +203,17 @@ fn values_are_shown_richly() {
         |message: &Message| message.content["data"]["text/html"].as_str().unwrap().to_owned();
     assert!(html(shown[0]).contains("<td style=\"text-align: right\">4</td>"));
     assert_eq!(shown[1].kind(), "execute_result");
+    let latex = shown[0].content["data"]["text/latex"].as_str().unwrap();
+    assert_eq!(latex, r"$\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}$");
     assert!(html(shown[1]).contains("&lt;b&gt;") && !html(shown[1]).contains("<b>"));
     let (_, published) = bench.run("{ { u8 (i * j) : j in iota 40 } : i in iota 50 }");
     let picture = &published.iter().find(|m| m.kind() == "execute_result").unwrap().content;
     assert!(picture["data"]["image/png"].as_str().unwrap().starts_with("iVBORw0KGgo"));
     assert_eq!(picture["metadata"]["image/png"], json!({"width": 40, "height": 50}));
+    let (_, published) = bench.run("{plot [1, 4, 9] with title = \"<b>\"}");
+    let figure = &published.iter().find(|m| m.kind() == "execute_result").unwrap().content;
+    let svg = figure["data"]["image/svg+xml"].as_str().unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("&lt;b&gt;") && !svg.contains("<b>"));
 }
 
 #[test]
