@@ -8,13 +8,13 @@
 //!                                                        x6 : f64 = fold …
 //! ```
 //!
-//! Note [Symbolic values]. The program is evaluated with symbolic values ([`value::Value`]): a scalar
-//! or array is the [`Atom`](weft_ir::nested::Atom)s of its leaves, a tuple is its parts, and functions, stencil windows and
-//! boundaries exist at compile time only. Applying a function evaluates its body again; an operation
-//! appends statements to the innermost open body ([`builder`]) and yields their variables. What is
-//! bound by `let` is evaluated once, so that its leaves are shared.
+//! Note \[Symbolic values\]. The program is evaluated with symbolic values (`value.rs`): a scalar or
+//! array is the [`Atom`](weft_ir::nested::Atom)s of its leaves, a tuple is its parts, and functions,
+//! stencil windows and boundaries exist at compile time only. Applying a function evaluates its body
+//! again; an operation appends statements to the innermost open body (`builder.rs`) and yields their
+//! variables. What is bound by `let` is evaluated once, so that its leaves are shared.
 //!
-//! Note [Checks]. Every operation of the language that may fail has its check: in the operation of
+//! Note \[Checks\]. Every operation of the language that may fail has its check: in the operation of
 //! `nested` that it becomes, or as an assertion on a value that the result needs. A check may be
 //! stricter than the language (a fault makes the interpreter decide, see [`weft_ir::Fault`]), but
 //! what passes has the interpreter's value.
