@@ -1,6 +1,7 @@
 //! The `:commands`: one table for dispatch, `:help`, completion and the manual.
 
 mod documentation;
+mod drawing;
 mod save;
 mod shown;
 pub(crate) mod typed_text;
@@ -159,6 +160,27 @@ pub const COMMANDS: &[Command] = &[
               wav, mtx, txt), or all definitions, with what they need, as a source file",
         example: ":save (iota 10) \"numbers.npy\"",
         action: Action::Plan(save::save),
+    },
+    Command {
+        name: "show",
+        arguments: "expression",
+        doc: "shows a value with nothing left out; on a terminal page by page",
+        example: ":show iota 200",
+        action: Action::Plan(drawing::show),
+    },
+    Command {
+        name: "plot",
+        arguments: "expression",
+        doc: "draws an array as a line, or a plot as it is",
+        example: ":plot [1, 3, 2]",
+        action: Action::Plan(drawing::plot),
+    },
+    Command {
+        name: "image",
+        arguments: "expression",
+        doc: "shows a matrix as a picture",
+        example: ":image [[0.0, 0.5], [0.5, 1.0]]",
+        action: Action::Plan(drawing::image),
     },
     Command {
         name: "history",

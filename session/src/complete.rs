@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use weft_ir::Type;
+use weft_ir::{ScalarType, Type};
 use weft_lang::builtins;
 use weft_lang::syntax::{self, Completeness};
-use weft_lang::{Binding, Global};
+use weft_lang::{Binding, Environment, Global};
 
 use crate::commands::{COMMANDS, describe_name, type_of_name};
 use crate::inspect::subjects;
@@ -53,6 +53,16 @@ pub enum Detail {
 impl Snapshot {
     pub(crate) fn new(state: Arc<State>, sources: Sources) -> Snapshot {
         Snapshot { state, sources }
+    }
+
+    /// What names mean.
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.state.environment
+    }
+
+    /// The type of literals with a point.
+    pub(crate) fn float(&self) -> ScalarType {
+        self.state.modes.float
     }
 
     /// What could stand at byte `cursor` of a text: names with their types, fields after a point,

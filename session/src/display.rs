@@ -28,7 +28,7 @@ use weft_ir::{Array, Column, Type, Value};
 
 use crate::plot;
 
-pub use graphics::{Graphics, graphics};
+pub use graphics::{Graphics, Pictures, graphics};
 pub use html::html;
 pub use latex::latex;
 pub use literal::literal;
@@ -58,9 +58,22 @@ pub struct Options {
     pub max_columns: usize,
     /// The bytes of a text that are shown.
     pub max_text: usize,
+    /// How a terminal shows pictures; `None` for what it can.
+    pub graphics: Option<Pictures>,
 }
 
 impl Options {
+    /// As much as a person may want to page through.
+    pub(crate) fn with_nothing_left_out(&self) -> Options {
+        Options {
+            max_elements: self.max_elements.max(100_000),
+            max_rows: self.max_rows.max(10_000),
+            max_columns: self.max_columns.max(1000),
+            max_text: self.max_text.max(10 << 20),
+            ..self.clone()
+        }
+    }
+
     /// The defaults, for a screen of that width.
     pub fn new(width: usize) -> Options {
         Options {
@@ -70,6 +83,7 @@ impl Options {
             max_rows: 12,
             max_columns: 20,
             max_text: 20_000,
+            graphics: None,
         }
     }
 }

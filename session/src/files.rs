@@ -27,7 +27,9 @@ impl Files for Loader<'_> {
         }
         self.cancel.set_activity(format!("reading {}", request.path));
         let stop = || self.cancel.is_cancelled();
-        let limits = Limits { read_bytes: self.limit, value_bytes: self.limit, stop: &stop };
+        let progress = |done, total| self.cancel.set_progress(done, total);
+        let (read_bytes, value_bytes) = (self.limit, self.limit);
+        let limits = Limits { read_bytes, value_bytes, stop: &stop, progress: &progress };
         let path = Path::new(request.path);
         let loaded = match request.loader {
             "load" => io::load(path, request.member, &limits),

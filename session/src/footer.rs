@@ -50,6 +50,8 @@ pub struct Footer {
     pub cache_misses: u64,
     /// Bytes copied between host and device, both ways.
     pub bytes_moved: u64,
+    /// Whether a person at a prompt is to see it: `:set footer`.
+    pub wanted: bool,
 }
 
 impl Footer {
@@ -67,6 +69,12 @@ impl Footer {
         self.cache_hits += other.cache_hits;
         self.cache_misses += other.cache_misses;
         self.bytes_moved += other.bytes_moved;
+    }
+
+    /// Whether a cell that took that long shows it, where nobody has decided.
+    pub(crate) fn is_long(&self) -> bool {
+        const LONG: Duration = Duration::from_millis(200);
+        self.total() >= LONG
     }
 
     /// The time of all phases together.

@@ -45,12 +45,14 @@ pub struct Limits<'a> {
     pub value_bytes: u64,
     /// Asked every few megabytes; `true` gives the load up.
     pub stop: &'a dyn Fn() -> bool,
+    /// Told at the same times how many bytes are read, of how many.
+    pub progress: &'a dyn Fn(u64, u64),
 }
 
 impl Limits<'_> {
     /// The same limit on what is read and on what it becomes, and no way to stop.
     pub fn bytes(limit: u64) -> Limits<'static> {
-        Limits { read_bytes: limit, value_bytes: limit, stop: &|| false }
+        Limits { read_bytes: limit, value_bytes: limit, stop: &|| false, progress: &|_, _| {} }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use weft_ir::ScalarType;
 
-use crate::display;
+use crate::display::{self, Pictures};
 use crate::engine::Backend;
 
 /// The modes of a session. They are part of its state: `:undo` restores them too.
@@ -24,6 +24,8 @@ pub(crate) struct Modes {
     pub sharing: bool,
     /// Threads that kernels run on.
     pub threads: usize,
+    /// Whether the cost of a cell is shown; `None` for long ones.
+    pub footer: Option<bool>,
     /// How much of a value is shown. (The width is the front end's.)
     pub limits: display::Options,
 }
@@ -143,6 +145,37 @@ const MODES: &[Mode] = &[
             Some(())
         },
     },
+    Mode {
+        name: "pictures",
+        values: "auto, kitty, sixel, blocks or off",
+        doc: "how a terminal shows pictures",
+        get: |modes| {
+            let known = Pictures::ALL.into_iter().find(|(_, own)| *own == modes.limits.graphics);
+            known.map_or("", |(name, _)| name).to_owned()
+        },
+        set: |modes, text| {
+            modes.limits.graphics = Pictures::ALL.into_iter().find(|(name, _)| *name == text)?.1;
+            Some(())
+        },
+    },
+    Mode {
+        name: "footer",
+        values: "auto, on or off",
+        doc: "whether times are shown after each cell; auto: after long ones",
+        get: |modes| match modes.footer {
+            None => "auto".to_owned(),
+            Some(wanted) => if wanted { "on" } else { "off" }.to_owned(),
+        },
+        set: |modes, text| {
+            modes.footer = match text {
+                "auto" => None,
+                "on" => Some(true),
+                "off" => Some(false),
+                _ => return None,
+            };
+            Some(())
+        },
+    },
 ];
 
 impl Modes {
@@ -157,6 +190,7 @@ impl Modes {
             fusion: true,
             sharing: true,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            footer: None,
             limits: display::Options::new(80),
         }
     }

@@ -66,6 +66,8 @@ pub(crate) enum Step {
     Text(String),
     /// `:vars`, with the names that it sees.
     Variables(Environment),
+    /// `:show e`.
+    Whole(CheckedItem),
     /// `:save x "file"`.
     SaveValue {
         /// The value.

@@ -46,6 +46,8 @@ pub(crate) struct Runner<'a> {
     cancel: &'a Cancel,
     number: usize,
     io: bool,
+    /// Whether the value at hand is shown with nothing left out.
+    whole: bool,
     /// How many values the steps to come will show.
     to_show: usize,
 }
@@ -72,6 +74,7 @@ impl<'a> Runner<'a> {
             cancel,
             number,
             io,
+            whole: false,
             to_show: 0,
         }
     }
@@ -131,6 +134,12 @@ impl<'a> Runner<'a> {
             }
             Step::SaveValue { program, ty, path, span } => self.save(&program, &ty, &path, span),
             Step::SaveSource { text, path, span } => self.save_source(&text, &path, span),
+            Step::Whole(item) => {
+                self.whole = true;
+                let result = self.item(item, true);
+                self.whole = false;
+                result
+            }
             Step::Quit => Err(Stop::Quit),
         }
     }
@@ -166,11 +175,21 @@ impl<'a> Runner<'a> {
                 self.state.values.insert(global, value.clone());
                 self.shown = Some(global);
                 if shown && !quiet {
-                    let limits = self.state.modes.limits.clone();
+                    let limits = match self.whole {
+                        true => self.state.modes.limits.with_nothing_left_out(),
+                        false => self.state.modes.limits.clone(),
+                    };
                     let number = self.number;
                     self.to_show = self.to_show.saturating_sub(1);
-                    let is_last = self.to_show == 0;
-                    self.sink.event(Event::Shown(Shown { number, value, ty, limits, is_last }));
+                    let (is_last, whole) = (self.to_show == 0, self.whole);
+                    self.sink.event(Event::Shown(Shown {
+                        number,
+                        value,
+                        ty,
+                        limits,
+                        is_last,
+                        whole,
+                    }));
                 }
             }
             CheckedKind::ShowFunction { scheme } => {
@@ -236,7 +255,7 @@ impl<'a> Runner<'a> {
 /// Whether a step shows a value.
 fn shows(step: &Step) -> bool {
     match step {
-        Step::Item { item, shown: true } | Step::Timed { item, .. } => {
+        Step::Item { item, shown: true } | Step::Timed { item, .. } | Step::Whole(item) => {
             matches!(item.kind, CheckedKind::Show { quiet: false, .. })
         }
         _ => false,

@@ -16,6 +16,7 @@ use crate::engine::{Engine, Statistics};
 use crate::files::Loader;
 use crate::modes::Modes;
 use crate::plan::Planner;
+use crate::progress;
 use crate::run::{Runner, Stop};
 use crate::sink::{Cancel, Event, Outcome, Sink};
 use crate::sources::Sources;
@@ -189,7 +190,9 @@ impl Session {
             self.next_number += 1;
             self.log.push(Entry { number, text: cell.text.into(), succeeded: false });
         }
-        let outcome = on_large_stack(|| self.eval_here(number, cell, keep, sink, cancel));
+        let outcome = progress::watched(sink, cancel, |sink| {
+            on_large_stack(|| self.eval_here(number, cell, keep, sink, cancel))
+        });
         let outcome = outcome.unwrap_or_else(|problem| {
             sink.event(Event::Report(self.sources.report(vec![bug(&problem)])));
             Outcome::Bug(problem)
@@ -267,6 +270,7 @@ impl Session {
             }
             Keep::Everything | Keep::Definitions | Keep::Nothing => {}
         }
+        footer.wanted = self.state().modes.footer.unwrap_or_else(|| footer.is_long());
         sink.event(Event::Footer(footer));
         outcome
     }

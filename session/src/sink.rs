@@ -1,6 +1,6 @@
 //! What a session tells its front end while a cell runs: plain data, rendered by whoever listens.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use weft_ir::{Type, Value};
@@ -61,6 +61,8 @@ pub struct Shown {
     pub limits: display::Options,
     /// Whether the cell shows nothing after it.
     pub is_last: bool,
+    /// Whether somebody asked to see all of it: a terminal shows it page by page.
+    pub whole: bool,
 }
 
 impl Shown {
@@ -123,6 +125,9 @@ pub enum Outcome {
 pub struct Cancel {
     flag: Arc<AtomicBool>,
     activity: Arc<Mutex<String>>,
+    done: Arc<AtomicU64>,
+    /// 0 where it is not known.
+    total: Arc<AtomicU64>,
 }
 
 impl Cancel {
@@ -151,13 +156,26 @@ impl Cancel {
         self.activity.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// How far what is going on has come, where that is known.
+    pub fn progress(&self) -> Option<Progress> {
+        let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
+        (total > 0).then(|| Progress { activity: self.activity(), done, total })
+    }
+
+    /// Says how far it has come.
+    pub(crate) fn set_progress(&self, done: u64, total: u64) {
+        self.done.store(done, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
+
     /// The flag itself, for those who poll it.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.flag
     }
 
-    /// Says what is going on.
+    /// Says what is going on; how far it has come is not known then.
     pub(crate) fn set_activity(&self, activity: String) {
+        self.set_progress(0, 0);
         *self.activity.lock().unwrap_or_else(PoisonError::into_inner) = activity;
     }
 }

@@ -18,6 +18,30 @@ pub enum Graphics {
     },
 }
 
+/// How a terminal is to show pictures, whatever it seems to understand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pictures {
+    /// In kitty's protocol.
+    Kitty,
+    /// As sixels.
+    Sixel,
+    /// As half blocks.
+    Blocks,
+    /// Not at all: their numbers are shown.
+    Off,
+}
+
+impl Pictures {
+    /// The choices that there are, by the names that `:set` takes.
+    pub(crate) const ALL: [(&'static str, Option<Pictures>); 5] = [
+        ("auto", None),
+        ("kitty", Some(Pictures::Kitty)),
+        ("sixel", Some(Pictures::Sixel)),
+        ("blocks", Some(Pictures::Blocks)),
+        ("off", Some(Pictures::Off)),
+    ];
+}
+
 /// The most characters that a picture takes from top to bottom.
 const MOST_LINES: usize = 40;
 /// How wide a character is taken to be, in pixels.

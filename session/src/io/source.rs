@@ -174,6 +174,9 @@ impl Read for Source<'_> {
             if (self.limits.stop)() {
                 return Err(Problem::interrupted().into());
             }
+            if let Some(length) = self.length {
+                (self.limits.progress)(self.position, length);
+            }
         }
         let count = self.contents.read(buffer)?;
         self.position += count as u64;

@@ -330,7 +330,7 @@ fn a_wish_to_stop_is_heard() {
         asked.set(asked.get() + 1);
         asked.get() > 3
     };
-    let limits = Limits { read_bytes: 1 << 30, value_bytes: 1 << 30, stop: &stop };
+    let limits = Limits { stop: &stop, ..Limits::bytes(1 << 30) };
     assert_eq!(outcome(load_text(&path, &limits)), "E0703 x.txt: interrupted");
     let limits = Limits { stop: &|| true, ..limits };
     for (load, name) in LOADERS {
