@@ -52,9 +52,13 @@ pub(super) fn write(
         (!arrangement.epilogue.is_empty()).then(|| writer.epilogue(&arrangement.epilogue, &lookup));
     if let Some(epilogue) = &epilogue {
         // A filter's epilogue sees the body's registers at the points that are kept.
-        let given = writer.given.iter().flat_map(|(_, elements)| elements.iter().copied());
+        let filtered = writer.given.iter().filter(|(index, _)| {
+            region.nodes[*index].kind == Kind::Filter
+        });
+        let given: Vec<Operand> =
+            filtered.flat_map(|(_, elements)| elements.iter().copied()).collect();
         let used = used_registers(epilogue);
-        body.results.extend(given.filter(|operand| match operand {
+        body.results.extend(given.into_iter().filter(|operand| match operand {
             Operand::Register(register) => used.contains(register),
             Operand::Scalar(_) => false,
         }));

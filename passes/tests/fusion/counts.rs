@@ -1,12 +1,10 @@
-//! Fusion: how many kernels programs of *flat* become, what fuses and what does not, and why.
+//! How many kernels programs become, what fuses and what does not, and why.
 
 use weft_ir::{flat, plan};
-use weft_passes::fuse::{FuseConfig, Fused, Reason, Solver, fuse};
+use weft_passes::fuse::{FuseConfig, Fused, Reason, fuse};
 
-const ILP: FuseConfig =
-    FuseConfig { fusion: true, solver: Solver::Ilp { max_nodes: 24, max_branches: 2000 } };
-const GREEDY: FuseConfig = FuseConfig { fusion: true, solver: Solver::Greedy };
-const OFF: FuseConfig = FuseConfig { fusion: false, solver: Solver::Greedy };
+use crate::suite::{last_of, with_stack};
+use crate::{GREEDY, ILP, OFF};
 
 fn fused(text: &str, config: &FuseConfig) -> Fused {
     let program = flat::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -93,4 +91,53 @@ output a4: [a0]f64
     );
     assert_eq!(fused.report.kernels[0].fused.len(), 2, "{}", fused.program);
     println!("{}", fused.program);
+}
+
+const XS: &str = "xs = [3.0, 1.0, 2.0, 5.0]\nys = [1.0, 2.0, 3.0, 4.0]\nis = [2, 0, 1, 3]\n\
+    m = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]\nn = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]\n\
+    rows = [[1.0], [2.0, 3.0], [4.0, 5.0, 6.0]]\n";
+
+#[test]
+fn show() {
+    for text in [
+        "sum (xs * ys)",
+        "map sqrt (reverse (map exp xs))",
+        "let e = map exp xs in (reverse e, length e)",
+        "let (a, b) = unzip (map (\\x -> (exp x, sin x)) xs) in sum a",
+        "let g = map exp xs in zipWith (*) g g",
+        "(sum (xs * xs), maximum xs)",
+        "xs - maximum xs",
+        "let e = exp (xs - maximum xs) in e / sum e",
+        "let e = exp (m - 1.0) in { r / sum r : r in e }",
+        "{ let e = exp (r - maximum r) in e / sum e : r in m }",
+        "{ { sum (r * c) : c in transpose n } : r in m }",
+        "map sqrt (filter (> 1.5) xs)",
+        "let s = scanl1 (+) xs in map sqrt s",
+        "map exp (sort xs)",
+        "let e = map exp xs in e[is]",
+        "{ mean row : row in rows }",
+        "{ sum row * 2.0 : row in m }",
+        "let a = map exp xs; b = map sin ys in (sum a, sum (a * b), maximum b, a)",
+        "loop s = xs for i < 3 do map exp s",
+        "{ { sqrt (x + y) : y in ys } : x in xs }",
+        "sum (flatten (map exp m))",
+        "{ (sum row, maximum row) : row in rows }",
+        "let mu = mean xs in sum ((xs - mu) * (xs - mu))",
+    ] {
+        let cell = format!("{XS}{text}");
+        let report = with_stack(|| {
+            let flat = last_of(&cell)?;
+            let ilp = fuse(&flat, &ILP);
+            let greedy = fuse(&flat, &GREEDY);
+            println!("{flat}\n{}", ilp.program);
+            Some((ilp.report, greedy.report.objective))
+        });
+        match report {
+            Some((report, greedy)) => {
+                let codes: Vec<String> = report.unfused.iter().map(|u| format!("{}{}", u.array, u.reason.code())).collect();
+                println!("### {text}: {} | {greedy} | {} | {codes:?}", report.objective, report.unfused_objective);
+            }
+            None => println!("### {text}: none"),
+        }
+    }
 }

@@ -1,0 +1,13 @@
+//! Fusion: plans mean what the programs of *flat* mean that they come from, and have as few kernels
+//! and arrays as they should.
+
+mod counts;
+mod reading;
+mod suite;
+
+use weft_passes::fuse::{FuseConfig, Solver};
+
+const ILP: FuseConfig =
+    FuseConfig { fusion: true, solver: Solver::Ilp { max_nodes: 24, max_branches: 2000 } };
+const GREEDY: FuseConfig = FuseConfig { fusion: true, solver: Solver::Greedy };
+const OFF: FuseConfig = FuseConfig { fusion: false, solver: Solver::Greedy };

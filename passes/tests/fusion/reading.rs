@@ -1,0 +1,211 @@
+//! What a plan means, in terms of *flat*: each sink of a kernel is a statement with the whole body as
+//! its thunk, and an epilogue is a map over the arrays that the sinks yield.
+
+use std::collections::BTreeMap;
+
+use weft_ir::ScalarType;
+use weft_ir::code::{Code, Instruction, Operand, Operation as CodeOperation, Register, Thunk};
+use weft_ir::flat::{self, Operation, Size, Space, Statement, Type, Var, first_stored, storage};
+use weft_ir::plan::{self, Epilogue, Kernel, Sink, Step, epilogue_space};
+
+/// The program of *flat* that does what the plan does.
+pub(crate) fn read_back(plan: &plan::Program) -> flat::Program {
+    let mut reading = Reading { types: plan.types.clone() };
+    let body = reading.block(&plan.body);
+    let (inputs, outputs) = (plan.inputs.clone(), plan.outputs.clone());
+    flat::Program { inputs, body, outputs, types: reading.types }
+}
+
+struct Reading {
+    types: Vec<Type>,
+}
+
+impl Reading {
+    fn block(&mut self, block: &plan::Block) -> flat::Block {
+        let mut statements = Vec::new();
+        for step in &block.steps {
+            self.step(step, &mut statements);
+        }
+        flat::Block { statements, results: block.results.clone() }
+    }
+
+    fn fresh(&mut self, element: ScalarType, extents: Vec<Size>) -> Var {
+        self.types.push(Type { element, extents });
+        Var(self.types.len() as u32 - 1)
+    }
+
+    fn step(&mut self, step: &Step, statements: &mut Vec<Statement>) {
+        let mut push = |results: &[Var], operation: Operation| {
+            let results = results.to_vec();
+            statements.push(Statement { results, operation, span: weft_ir::Span::default() });
+        };
+        match step {
+            Step::Host { results, code, span: _ } => {
+                let thunk = Thunk { indices: Vec::new(), code: code.clone() };
+                push(results, Operation::Map { space: Vec::new(), thunk });
+            }
+            Step::Launch(kernel) => self.kernel(kernel, statements),
+            Step::Reshape { result, array } => push(&[*result], Operation::Reshape(*array)),
+            Step::Constant { result, elements } => {
+                push(&[*result], Operation::Constant(elements.clone()));
+            }
+            Step::Check { condition, kind, span: _ } => {
+                push(&[], Operation::Check(*condition, *kind));
+            }
+            Step::If { results, condition, then, otherwise } => {
+                let (then, otherwise) = (self.block(then), self.block(otherwise));
+                push(results, Operation::If { condition: *condition, then, otherwise });
+            }
+            Step::While { results, state, initial, condition, body } => {
+                let (condition, body) = (self.block(condition), self.block(body));
+                let (state, initial) = (state.clone(), initial.clone());
+                push(results, Operation::While { state, initial, condition, body });
+            }
+            Step::Free(_) => {}
+        }
+    }
+
+    fn kernel(&mut self, kernel: &Kernel, statements: &mut Vec<Statement>) {
+        let space = kernel.space.clone();
+        let outer = space[..space.len() - 1].to_vec();
+        let over = |results: Vec<Operand>| Thunk {
+            indices: kernel.indices.clone(),
+            code: Code { instructions: kernel.body.instructions.clone(), results },
+        };
+        let mut known: BTreeMap<Register, (Var, ScalarType)> = BTreeMap::new();
+        for sink in &kernel.sinks {
+            let (results, operation) = match sink {
+                Sink::Store { value, array } => {
+                    let thunk = over(vec![*value]);
+                    (vec![*array], Operation::Map { space: space.clone(), thunk })
+                }
+                Sink::Reduce { values, operator, start, registers, arrays } => {
+                    let extents = storage(&outer);
+                    let results = self.named(arrays, registers, &extents, &mut known);
+                    let (thunk, space) = (over(values.clone()), space.clone());
+                    let (operator, start) = (operator.clone(), start.clone());
+                    (results, Operation::Reduce { space, thunk, operator, start })
+                }
+                Sink::Scan {
+                    values,
+                    form,
+                    from_right,
+                    operator,
+                    start,
+                    full,
+                    registers,
+                    arrays,
+                } => {
+                    let results = self.named(arrays, registers, &storage(&space), &mut known);
+                    let operation = Operation::Scan {
+                        space: space.clone(),
+                        thunk: over(values.clone()),
+                        form: *form,
+                        from_right: *from_right,
+                        operator: operator.clone(),
+                        start: start.clone(),
+                        full: *full,
+                    };
+                    (results, operation)
+                }
+                Sink::Filter { flag, counts, kept } => {
+                    let total = *counts.last().expect("a filter counts");
+                    let mut results = counts.clone();
+                    let mut values = vec![*flag];
+                    for (value, array) in kept {
+                        values.push(*value);
+                        results.push(*array);
+                    }
+                    // The epilogue sees the body's registers at the points that are kept.
+                    if kernel.epilogue.is_some() {
+                        for operand in &kernel.body.results {
+                            let (Operand::Register(register), Some(ty)) =
+                                (operand, self.register(kernel, operand))
+                            else {
+                                continue;
+                            };
+                            let array = self.fresh(ty, vec![Size::Var(total)]);
+                            known.insert(*register, (array, ty));
+                            values.push(*operand);
+                            results.push(array);
+                        }
+                    }
+                    (results, Operation::Filter { space: space.clone(), thunk: over(values) })
+                }
+                Sink::Scatter { target, values, destinations, operator, arrays } => {
+                    let thunk = over(target.iter().chain(values).copied().collect());
+                    let operation = Operation::Scatter {
+                        space: space.clone(),
+                        thunk,
+                        destinations: destinations.clone(),
+                        operator: operator.clone(),
+                    };
+                    (arrays.clone(), operation)
+                }
+                Sink::Sort { keys, descending, order } => {
+                    let (thunk, space) = (over(keys.clone()), space.clone());
+                    (vec![*order], Operation::Sort { space, thunk, descending: *descending })
+                }
+            };
+            statements.push(Statement { results, operation, span: kernel.span });
+        }
+        if let (Some(epilogue), Some(space)) = (&kernel.epilogue, epilogue_space(kernel)) {
+            statements.push(follow(epilogue, space, &known));
+        }
+    }
+
+    /// Arrays for the results of a reduction or scan, also those that are not stored.
+    fn named(
+        &mut self,
+        arrays: &[Option<Var>],
+        registers: &[(Register, ScalarType)],
+        extents: &[Size],
+        known: &mut BTreeMap<Register, (Var, ScalarType)>,
+    ) -> Vec<Var> {
+        let mut results = Vec::new();
+        for (position, array) in arrays.iter().enumerate() {
+            let array =
+                array.unwrap_or_else(|| self.fresh(registers[position].1, extents.to_vec()));
+            if let Some((register, ty)) = registers.get(position) {
+                known.insert(*register, (array, *ty));
+            }
+            results.push(array);
+        }
+        results
+    }
+
+    fn register(&self, kernel: &Kernel, operand: &Operand) -> Option<ScalarType> {
+        let Operand::Register(register) = operand else { return None };
+        if kernel.indices.contains(register) {
+            return Some(ScalarType::I64);
+        }
+        let results = kernel.body.instructions.iter().flat_map(|each| &each.results);
+        results.into_iter().find(|(other, _)| other == register).map(|(_, ty)| *ty)
+    }
+}
+
+/// The epilogue as a map that reads what its registers hold.
+fn follow(
+    epilogue: &Epilogue,
+    space: Space,
+    known: &BTreeMap<Register, (Var, ScalarType)>,
+) -> Statement {
+    let stored = epilogue.indices[first_stored(&space)..].iter();
+    let index: Vec<Operand> = stored.map(|register| Operand::Register(*register)).collect();
+    let mut instructions: Vec<Instruction> = known
+        .iter()
+        .map(|(register, (array, ty))| Instruction {
+            results: vec![(*register, *ty)],
+            operation: CodeOperation::Read(*array, index.clone()),
+            span: weft_ir::Span::default(),
+        })
+        .collect();
+    instructions.extend(epilogue.code.instructions.iter().cloned());
+    let results = epilogue.stores.iter().map(|(value, _)| *value).collect();
+    let thunk = Thunk { indices: epilogue.indices.clone(), code: Code { instructions, results } };
+    Statement {
+        results: epilogue.stores.iter().map(|(_, array)| *array).collect(),
+        operation: Operation::Map { space, thunk },
+        span: weft_ir::Span::default(),
+    }
+}

@@ -1,0 +1,229 @@
+//! Every program of the suite and every documented example: what *flat* yields, the plan yields too,
+//! however it is fused.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use weft_interp::{Limits, run_flat};
+use weft_ir::leaves::{leaf_layout, value_to_leaves};
+use weft_ir::{ScalarType, SourceId, Type, Value, flat, plan};
+use weft_lang::lower::lower;
+use weft_lang::typed::{GlobalId, Program};
+use weft_lang::{CheckedKind, Config, Diagnostic, Environment, Files, LoadRequest};
+use weft_passes::fuse::{FuseConfig, fuse};
+use weft_passes::{flatten, place, share};
+
+use crate::reading::read_back;
+use crate::{GREEDY, ILP, OFF};
+
+const LIMITS: Limits = Limits { memory: 1 << 28, recursion: 10_000 };
+
+/// Cells on which flattening does not end.
+const BEYOND: [&str; 1] = ["stencil mirror (\\w -> w[-1, -1])"];
+
+struct NoFiles;
+
+impl Files for NoFiles {
+    fn load(&mut self, request: &LoadRequest<'_>) -> Result<(Type, Value), Diagnostic> {
+        Err(Diagnostic::error("E0401", "no files here", request.span, "here"))
+    }
+}
+
+/// What came of many cells.
+#[derive(Default)]
+struct Summary {
+    compared: usize,
+    kernels: [usize; 3],
+    wrong: Vec<String>,
+}
+
+/// Runs a test on a thread with a large stack.
+pub(crate) fn with_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(weft_lang::STACK_BYTES);
+        builder.spawn_scoped(scope, run).expect("a thread").join().expect("no panic")
+    })
+}
+
+fn cells() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../suite");
+    let mut pages = Vec::new();
+    for folder in std::fs::read_dir(root).expect("the suite") {
+        let folder = folder.expect("a folder").path();
+        for page in std::fs::read_dir(folder).expect("a folder of the suite") {
+            pages.push(page.expect("a page").path());
+        }
+    }
+    pages.sort();
+    let mut cells: Vec<String> =
+        weft_lang::builtins::all().map(|entry| entry.example.to_owned()).collect();
+    for page in pages {
+        let text = std::fs::read_to_string(page).expect("a page");
+        for section in text.split("\n## ") {
+            let fences: Vec<&str> = section
+                .split("```weft\n")
+                .skip(1)
+                .map(|rest| rest.split("\n```").next().unwrap_or_default())
+                .filter(|fence| !fence.starts_with(':'))
+                .collect();
+            if fences.len() > 1 {
+                cells.push(fences.join("\n"));
+            }
+            cells.extend(fences.iter().map(|fence| (*fence).to_owned()));
+        }
+    }
+    cells
+}
+
+fn compare_cell(text: &str, summary: &mut Summary) {
+    if !BEYOND.iter().any(|beyond| text.contains(beyond)) {
+        visit_cell(text, &mut |program, values| compare_program(text, program, values, summary));
+    }
+}
+
+/// Visits the programs of a cell with the values of the items before; none if it is no cell.
+fn visit_cell(text: &str, visit: &mut dyn FnMut(&Program, &BTreeMap<GlobalId, Value>)) {
+    let parsed = weft_lang::syntax::parse(SourceId(0), text);
+    let config = Config { float: ScalarType::F64 };
+    let checked = weft_lang::check(&parsed.items, &Environment::default(), &config, &mut NoFiles);
+    if !parsed.diagnostics.is_empty() || !checked.diagnostics.is_empty() {
+        return;
+    }
+    let mut values: BTreeMap<GlobalId, Value> = BTreeMap::new();
+    for item in checked.items {
+        let (program, names, global) = match item.kind {
+            CheckedKind::Bind { program, names, .. } => (program, names, None),
+            CheckedKind::Show { program, global, .. } => (program, Vec::new(), Some(global)),
+            CheckedKind::Define { .. }
+            | CheckedKind::Alias { .. }
+            | CheckedKind::ShowFunction { .. } => continue,
+        };
+        let cancel = AtomicBool::new(false);
+        let value = weft_interp::run(&program, &|id| values[&id].clone(), &LIMITS, &cancel);
+        visit(&program, &values);
+        let Ok(value) = value else { return };
+        for bound in names {
+            let part = bound.path.iter().fold(value.clone(), |value, at| match value {
+                Value::Tuple(parts) => parts[*at].clone(),
+                other => panic!("{other:?} is no tuple"),
+            });
+            values.insert(bound.global, part);
+        }
+        values.extend(global.map(|global| (global, value)));
+    }
+}
+
+/// The flat form of a program and its inputs, if it has one.
+fn flattened(
+    program: &Program,
+    values: &BTreeMap<GlobalId, Value>,
+) -> Option<(flat::Program, Vec<Value>)> {
+    let lowered = lower(program).ok()?;
+    let inputs: Vec<Value> = lowered
+        .inputs
+        .iter()
+        .flat_map(|(global, ty)| value_to_leaves(&values[global], ty))
+        .collect();
+    let layouts: Vec<_> = inputs.iter().map(leaf_layout).collect();
+    let shared = share::share(lowered.program, &share::Config { hoist: true, sink: true });
+    Some((flatten(&shared, &layouts).ok()?, inputs))
+}
+
+/// The flat form of the last item of a cell.
+pub(crate) fn last_of(text: &str) -> Option<flat::Program> {
+    let mut last = None;
+    visit_cell(text, &mut |program, values| {
+        last = flattened(program, values).map(|(flat, _)| flat);
+    });
+    last
+}
+
+fn compare_program(
+    text: &str,
+    program: &Program,
+    values: &BTreeMap<GlobalId, Value>,
+    summary: &mut Summary,
+) {
+    let Ok(lowered) = lower(program) else { return };
+    let inputs: Vec<Value> = lowered
+        .inputs
+        .iter()
+        .flat_map(|(global, ty)| value_to_leaves(&values[global], ty))
+        .collect();
+    let layouts: Vec<_> = inputs.iter().map(leaf_layout).collect();
+    let shared = share::share(lowered.program, &share::Config { hoist: true, sink: true });
+    let Ok(flat) = flatten(&shared, &layouts) else { return };
+    let cancel = AtomicBool::new(false);
+    let expected = run_flat(&flat, &inputs, &LIMITS, &cancel);
+    for (at, config) in [ILP, GREEDY, OFF].iter().enumerate() {
+        match planned(&flat, config) {
+            Err(problem) => summary.wrong.push(format!("{text}\n{flat}\n{problem}")),
+            Ok(plan) => {
+                let again = read_back(&plan);
+                summary.kernels[at] += kernels(&plan.body);
+                if let Err(problem) = flat::check(&again) {
+                    summary.wrong.push(format!("{text}\n{plan}\n{again}\n{problem}"));
+                    continue;
+                }
+                let found = run_flat(&again, &inputs, &LIMITS, &cancel);
+                let Ok(expected) = &expected else { continue };
+                let same = found.as_ref().is_ok_and(|found| {
+                    found.len() == expected.len()
+                        && found.iter().zip(expected).all(|(a, b)| a.same_bits(b))
+                });
+                if same {
+                    summary.compared += 1;
+                } else {
+                    summary.wrong.push(format!(
+                        "{text}\n{flat}\n{plan}\nis {found:?}\ninstead of {expected:?}"
+                    ));
+                }
+            }
+        }
+    }
+}
+
+fn planned(flat: &flat::Program, config: &FuseConfig) -> Result<plan::Program, String> {
+    let fused = fuse(flat, config).program;
+    plan::check(&fused).map_err(|problem| format!("fused:\n{fused}\n{problem}"))?;
+    let placed = place(fused);
+    plan::check(&placed).map_err(|problem| format!("placed:\n{placed}\n{problem}"))?;
+    let printed = placed.to_string();
+    let parsed = plan::parse(&printed).map_err(|error| format!("{printed}\n{error}"))?;
+    if parsed.to_string() == printed {
+        Ok(placed)
+    } else {
+        Err(format!("{printed}\nreads as\n{parsed}"))
+    }
+}
+
+fn kernels(block: &plan::Block) -> usize {
+    block
+        .steps
+        .iter()
+        .map(|step| match step {
+            plan::Step::Launch(_) => 1,
+            plan::Step::If { then, otherwise, .. } => kernels(then) + kernels(otherwise),
+            plan::Step::While { condition, body, .. } => kernels(condition) + kernels(body),
+            _ => 0,
+        })
+        .sum()
+}
+
+#[test]
+fn plans_yield_what_flat_yields() {
+    let summary = with_stack(|| {
+        let mut summary = Summary::default();
+        for cell in cells() {
+            compare_cell(&cell, &mut summary);
+        }
+        summary
+    });
+    let wrong = summary.wrong.len();
+    assert!(wrong == 0, "{wrong} wrong; the first:\n{}", summary.wrong[0]);
+    assert!(summary.compared > 900, "only {} were compared", summary.compared);
+    let [ilp, greedy, off] = summary.kernels;
+    println!("{} compared, kernels {ilp} {greedy} {off}", summary.compared);
+    assert!(ilp <= greedy && greedy < off, "{ilp} <= {greedy} < {off}");
+}
