@@ -1,1 +1,26 @@
 //! Runs plans on host threads.
+//!
+//! Kernels are prepared once ([`prepare`]) and run by a block interpreter: the code of a point is
+//! compiled to loops over blocks of lanes, which skeletons (map, reduction, scan, filter, scatter,
+//! sort) apply to the points of a space, in parallel over chunks. Results do not depend on the
+//! number of threads.
+
+mod canonical;
+mod compile;
+mod execute;
+mod fold;
+mod host;
+mod isa;
+mod lanes;
+mod launch;
+mod operators;
+mod prepare;
+mod routine;
+mod run;
+mod shape;
+mod traverse;
+mod workers;
+
+pub use prepare::{KernelCache, Prepared, kernel_key, prepare};
+pub use run::{Config, Launched, run};
+pub use workers::Workers;

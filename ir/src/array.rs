@@ -47,6 +47,17 @@ impl<T> Buf<T> {
         Buf { data: Arc::clone(&self.data), start: self.start + start, len }
     }
 
+    /// The elements as a vector: without a copy if nobody else holds them.
+    pub fn into_vec(self) -> Vec<T>
+    where
+        T: Clone,
+    {
+        if self.start != 0 || self.len != self.data.len() {
+            return self.as_slice().to_vec();
+        }
+        Arc::try_unwrap(self.data).unwrap_or_else(|shared| shared.to_vec())
+    }
+
     /// The elements for writing: in place if nobody else holds them, else in a copy.
     pub fn make_mut(&mut self) -> &mut [T]
     where

@@ -1,0 +1,213 @@
+//! The canonical form of a kernel: what its code is, up to the names of variables and registers, the
+//! sizes of arrays and the places in the source. Kernels of one form share what is prepared for them.
+
+use std::collections::BTreeMap;
+
+use weft_ir::code::{Code, Instruction, Operand, Operation, Operator, Register, Thunk};
+use weft_ir::flat::{Dimension, Size, Start, Type, Var};
+use weft_ir::plan::{Kernel, Sink};
+use weft_ir::{ScalarType, SourceId, Span};
+
+/// A kernel in canonical form, and what the form leaves out.
+#[derive(Clone, Debug)]
+pub(crate) struct Canonical {
+    /// Reads name arrays by number, spans are ordinals, sizes and other variables are zero.
+    pub(crate) kernel: Kernel,
+    /// The arrays that its code reads, by number.
+    pub(crate) arrays: Vec<Var>,
+    /// The type of the elements of each, and whether it is a scalar.
+    pub(crate) types: Vec<(ScalarType, bool)>,
+    /// The spans, by ordinal.
+    pub(crate) spans: Vec<Span>,
+    /// Equal for kernels of the same form only.
+    pub(crate) key: String,
+}
+
+/// The canonical form of a kernel of a program with these types.
+pub(crate) fn canonical(kernel: &Kernel, types: &[Type]) -> Canonical {
+    let mut form = Form::default();
+    let mut kernel = kernel.clone();
+    kernel.name = "".into();
+    kernel.fused.clear();
+    kernel.span = Span::default();
+    kernel.space.iter_mut().for_each(forget_size);
+    form.kernel(&mut kernel);
+    let types: Vec<(ScalarType, bool)> = form
+        .arrays
+        .iter()
+        .map(|var| &types[var.0 as usize])
+        .map(|ty| (ty.element, ty.extents.is_empty()))
+        .collect();
+    let key = format!("{types:?} {kernel:?}");
+    Canonical { kernel, arrays: form.arrays, types, spans: form.spans, key }
+}
+
+fn forget_size(dimension: &mut Dimension) {
+    *dimension = match dimension {
+        Dimension::Dense(_) => Dimension::Dense(Size::Constant(0)),
+        Dimension::Ragged { .. } => Dimension::Ragged { offsets: Var(0), total: Size::Constant(0) },
+    };
+}
+
+/// The names given so far.
+#[derive(Default)]
+struct Form {
+    arrays: Vec<Var>,
+    numbers: BTreeMap<Var, u32>,
+    registers: BTreeMap<Register, u32>,
+    spans: Vec<Span>,
+}
+
+impl Form {
+    fn kernel(&mut self, kernel: &mut Kernel) {
+        for index in &mut kernel.indices {
+            self.register(index);
+        }
+        self.code(&mut kernel.body);
+        for sink in &mut kernel.sinks {
+            self.sink(sink);
+        }
+        if let Some(epilogue) = &mut kernel.epilogue {
+            for index in &mut epilogue.indices {
+                self.register(index);
+            }
+            self.code(&mut epilogue.code);
+            for (operand, array) in &mut epilogue.stores {
+                self.operand(operand);
+                *array = Var(0);
+            }
+        }
+    }
+
+    fn sink(&mut self, sink: &mut Sink) {
+        match sink {
+            Sink::Store { value, array } => {
+                self.operand(value);
+                *array = Var(0);
+            }
+            Sink::Reduce { values, operator, start, registers, arrays } => {
+                self.operands(values);
+                self.operator(operator);
+                self.start(start);
+                self.registers(registers);
+                arrays.iter_mut().flatten().for_each(|array| *array = Var(0));
+            }
+            Sink::Scan {
+                values,
+                form: _,
+                from_right: _,
+                operator,
+                start,
+                full,
+                registers,
+                arrays,
+            } => {
+                self.operands(values);
+                self.operator(operator);
+                self.start(start);
+                self.registers(registers);
+                full.iter_mut().for_each(forget_size);
+                arrays.iter_mut().flatten().for_each(|array| *array = Var(0));
+            }
+            Sink::Filter { flag, counts, kept } => {
+                self.operand(flag);
+                counts.fill(Var(0));
+                for (operand, array) in kept {
+                    self.operand(operand);
+                    *array = Var(0);
+                }
+            }
+            Sink::Scatter { target, values, destinations, operator, arrays } => {
+                self.operands(target);
+                self.operands(values);
+                destinations.fill(Var(0));
+                if let Some(operator) = operator {
+                    self.operator(operator);
+                }
+                arrays.fill(Var(0));
+            }
+            Sink::Sort { keys, descending: _, order } => {
+                self.operands(keys);
+                *order = Var(0);
+            }
+        }
+    }
+
+    fn start(&mut self, start: &mut Start<Thunk>) {
+        match start {
+            Start::None => {}
+            Start::Combined(thunk) | Start::IfEmpty(thunk) => {
+                for index in &mut thunk.indices {
+                    self.register(index);
+                }
+                self.code(&mut thunk.code);
+            }
+        }
+    }
+
+    fn operator(&mut self, operator: &mut Operator) {
+        self.registers(&mut operator.left);
+        self.registers(&mut operator.right);
+        self.code(&mut operator.code);
+    }
+
+    fn code(&mut self, code: &mut Code) {
+        for instruction in &mut code.instructions {
+            self.instruction(instruction);
+        }
+        self.operands(&mut code.results);
+    }
+
+    fn instruction(&mut self, instruction: &mut Instruction) {
+        let ordinal = self.spans.len();
+        self.spans.push(instruction.span);
+        instruction.span = Span::new(SourceId::default(), ordinal, ordinal);
+        match &mut instruction.operation {
+            Operation::Scalar(_, operands) | Operation::Random(_, operands) => {
+                self.operands(operands);
+            }
+            Operation::Read(array, operands) => {
+                let count = self.arrays.len() as u32;
+                let number = *self.numbers.entry(*array).or_insert(count);
+                if number == count {
+                    self.arrays.push(*array);
+                }
+                *array = Var(number);
+                self.operands(operands);
+            }
+            Operation::Check(operand, _) => self.operand(operand),
+            Operation::If { condition, then, otherwise } => {
+                self.operand(condition);
+                self.code(then);
+                self.code(otherwise);
+            }
+            Operation::While { state, initial, condition, body } => {
+                self.operands(initial);
+                self.registers(state);
+                self.code(condition);
+                self.code(body);
+            }
+        }
+        self.registers(&mut instruction.results);
+    }
+
+    fn operands(&mut self, operands: &mut [Operand]) {
+        operands.iter_mut().for_each(|operand| self.operand(operand));
+    }
+
+    fn operand(&mut self, operand: &mut Operand) {
+        match operand {
+            Operand::Register(register) => self.register(register),
+            Operand::Scalar(_) => {}
+        }
+    }
+
+    fn registers(&mut self, registers: &mut [(Register, ScalarType)]) {
+        registers.iter_mut().for_each(|(register, _)| self.register(register));
+    }
+
+    fn register(&mut self, register: &mut Register) {
+        let count = self.registers.len() as u32;
+        *register = Register(*self.registers.entry(*register).or_insert(count));
+    }
+}

@@ -1,0 +1,226 @@
+//! Runs one kernel: a traversal of its space, chunk by chunk, whose results go to the sinks.
+//!
+//! A chunk is evaluated block by block. What a sink stores goes straight to the output; what it
+//! combines is *staged*, in a buffer of a chunk that stays in the cache, and worked on when the chunk
+//! is complete. Chunks are cut at rows, or rows at blocks of the second level of the tree of a fold,
+//! so the cuts are no part of the result.
+
+mod chunk;
+mod column;
+mod filter;
+mod layout;
+mod map;
+mod reduce;
+mod scan;
+mod scatter;
+mod sort;
+mod work;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use weft_ir::flat::{Type, Var};
+use weft_ir::plan::{Kernel, Sink};
+use weft_ir::{Column, Exhausted, Scalar, ScalarType, Stop};
+
+use crate::execute::{Context, Halt, Source};
+use crate::lanes::{LaneType, Storage};
+use crate::prepare::{BoundKernel, over_rows};
+use crate::shape::{Axis, Shape};
+use crate::traverse::{Mode, Thunk};
+use crate::workers::Workers;
+use layout::Layout;
+
+/// A kernel that is about to run.
+pub(crate) struct Launch<'a> {
+    /// As the plan has it.
+    pub(crate) kernel: &'a Kernel,
+    /// Prepared.
+    pub(crate) bound: &'a BoundKernel,
+    /// The types of the program's variables.
+    pub(crate) types: &'a [Type],
+    /// The points.
+    pub(crate) shape: Shape<'a>,
+    /// What the code reads, by number.
+    pub(crate) sources: &'a [Source<'a>],
+    /// The extents of the destinations of its scatter.
+    pub(crate) extents: BTreeMap<Var, Vec<usize>>,
+    /// The threads.
+    pub(crate) workers: &'a Workers,
+    /// Set when the run shall end.
+    pub(crate) cancel: &'a AtomicBool,
+    /// How many bytes may be allocated.
+    pub(crate) free_bytes: u64,
+    /// The limit that this comes from.
+    pub(crate) limit: u64,
+}
+
+/// What a kernel yields for one variable.
+#[derive(Debug)]
+pub(crate) enum Yield {
+    /// A scalar.
+    Scalar(Scalar),
+    /// An array, with its extents.
+    Array(Vec<usize>, Column),
+}
+
+/// Below so many points a kernel stays on the caller's thread.
+const PARALLEL: usize = 32_768;
+
+/// The shortest rows that are evaluated one by one.
+const LONG_ROW: usize = 192;
+
+impl<'a> Launch<'a> {
+    pub(crate) fn context(&self) -> Context<'_> {
+        Context { sources: self.sources, cancel: self.cancel }
+    }
+
+    fn element(&self, var: Var) -> ScalarType {
+        self.types[var.0 as usize].element
+    }
+
+    fn stop(&self, halt: Halt) -> Stop {
+        halt.stop(&self.bound.spans)
+    }
+
+    /// Zeros of a type, if there is memory for them.
+    fn allocate(&self, ty: LaneType, length: usize, taken: &mut u64) -> Result<Storage, Stop> {
+        let wanted = (length as u64).saturating_mul(ty.scalar_type().bytes() as u64);
+        *taken = taken.saturating_add(wanted);
+        if *taken > self.free_bytes {
+            let span = self.kernel.span;
+            return Err(Exhausted::Memory { wanted, limit: self.limit, span }.into());
+        }
+        Ok(Storage::zeros(ty, length))
+    }
+
+    /// How lanes run through the points of a space.
+    fn mode(&self, thunk: &Thunk, shape: &Shape<'_>) -> Mode {
+        let long = match shape.axes.last() {
+            Some(Axis::Dense(extent)) => *extent >= LONG_ROW,
+            Some(Axis::Ragged(_)) | None => false,
+        };
+        if shape.axes.len() < 2 || !long {
+            return Mode::Flat;
+        }
+        let flat = thunk.variant(Mode::Flat, &self.bound.kernel.types);
+        let in_place = flat
+            .at_point
+            .iter()
+            .all(|&array| matches!(self.sources[array], Source::Array { over_space: true, .. }));
+        let indexed = flat.needed.iter().any(|&needed| needed);
+        if in_place && !indexed { Mode::Flat } else { Mode::Row }
+    }
+
+    /// Runs it; `destinations` are those of its scatter. Yields what each variable becomes.
+    pub(crate) fn run(&self, destinations: Vec<Storage>) -> Result<Vec<(Var, Yield)>, Stop> {
+        let mut taken = 0;
+        let starts = self.starts()?;
+        let layout = Layout::new(self);
+        let mut outputs = layout.allocate(self, &mut taken)?;
+        let results = match self.columns()? {
+            Some(results) => results,
+            None => self.chunks(&layout, &mut outputs, &starts, destinations)?,
+        };
+        let mut yields = Vec::new();
+        for (output, storage) in layout.outputs.iter().zip(&mut outputs) {
+            if let Some(var) = output.var {
+                let storage = std::mem::replace(storage, Storage::new(storage.ty()));
+                yields.push((var, self.array(var, output.extents.clone(), storage)));
+            }
+        }
+        let mut inputs = Vec::new();
+        for ((sink, result), start) in self.kernel.sinks.iter().zip(results).zip(starts) {
+            match (sink, result) {
+                (Sink::Reduce { arrays, .. }, SinkResult::Reduced(values)) => {
+                    let values = self.started(sink, values, start)?;
+                    for (array, values) in arrays.iter().zip(&values) {
+                        if let Some(var) = array {
+                            let extents = self.shape.outer().storage();
+                            yields.push((*var, self.array(*var, extents, values.clone())));
+                        }
+                    }
+                    inputs.extend(values);
+                }
+                (Sink::Filter { counts, kept, .. }, SinkResult::Filtered(lengths, mut values)) => {
+                    let more = values.split_off(kept.len());
+                    self.filtered(counts, kept, &lengths, values, more, &mut taken, &mut yields)?;
+                }
+                (Sink::Scatter { arrays, destinations, .. }, SinkResult::Scattered(values)) => {
+                    for ((var, before), values) in arrays.iter().zip(destinations).zip(values) {
+                        let extents = self.extents[before].clone();
+                        yields.push((*var, self.array(*var, extents, values)));
+                    }
+                }
+                (Sink::Sort { descending, order, .. }, _) => {
+                    let keys: Vec<&Storage> =
+                        layout.keys.iter().map(|&output| &outputs[output]).collect();
+                    let order_of = self.sort(&keys, *descending, &mut taken)?;
+                    let extents = self.shape.storage();
+                    yields.push((*order, self.array(*order, extents, order_of)));
+                }
+                (_, _) => {}
+            }
+        }
+        self.row_epilogue(&inputs, &mut taken, &mut yields)?;
+        Ok(yields)
+    }
+
+    /// The epilogue of reductions, over the rows.
+    fn row_epilogue(
+        &self,
+        inputs: &[Storage],
+        taken: &mut u64,
+        yields: &mut Vec<(Var, Yield)>,
+    ) -> Result<(), Stop> {
+        let (Some(epilogue), Some(thunk)) = (&self.kernel.epilogue, &self.bound.kernel.epilogue)
+        else {
+            return Ok(());
+        };
+        if !over_rows(self.kernel, epilogue.indices.len()) {
+            return Ok(());
+        }
+        let outer = self.shape.outer();
+        let types = epilogue.stores.iter().map(|(_, var)| LaneType::of(self.element(*var)));
+        let stored = self.map(thunk, &outer, inputs, types.collect(), taken)?;
+        for ((_, var), storage) in epilogue.stores.iter().zip(stored) {
+            yields.push((*var, self.array(*var, outer.storage(), storage)));
+        }
+        Ok(())
+    }
+
+    /// The start values of each sink, one per row.
+    fn starts(&self) -> Result<Vec<Option<Vec<Storage>>>, Stop> {
+        let outer = self.shape.outer();
+        let starts = self.bound.kernel.starts.iter().zip(&self.bound.kernel.folds);
+        starts
+            .map(|(thunk, fold)| match (thunk, fold) {
+                (Some(thunk), Some(fold)) => {
+                    self.map(thunk, &outer, &[], fold.types().collect(), &mut 0).map(Some)
+                }
+                (_, _) => Ok(None),
+            })
+            .collect()
+    }
+
+    fn array(&self, var: Var, extents: Vec<usize>, storage: Storage) -> Yield {
+        let column = storage.into_column(self.element(var));
+        match extents.is_empty() {
+            true => Yield::Scalar(column.scalar(0).expect("a scalar is one element")),
+            false => Yield::Array(extents, column),
+        }
+    }
+}
+
+/// What a sink has come to.
+#[derive(Debug)]
+pub(crate) enum SinkResult {
+    /// Nothing but what it has written.
+    Written,
+    /// The elements of the reduction, per row.
+    Reduced(Vec<Storage>),
+    /// How many points of each row are kept, and the values of all.
+    Filtered(Vec<usize>, Vec<Storage>),
+    /// The destinations.
+    Scattered(Vec<Storage>),
+}

@@ -1,0 +1,102 @@
+//! Cuts a space into chunks.
+
+use std::ops::Range;
+
+use crate::fold::SECOND;
+use crate::shape::Shape;
+
+/// The points of a chunk, about; a multiple of the second level of the tree of a fold.
+pub(crate) const CHUNK: usize = 4 * SECOND;
+
+/// Consecutive points: whole rows, or a piece of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    /// Their positions.
+    pub(crate) positions: Range<usize>,
+    /// Their rows.
+    pub(crate) rows: Range<usize>,
+    /// If it is a piece of a row: whether it is the first and whether it is the last, in the order
+    /// of the chunks.
+    pub(crate) piece: Option<(bool, bool)>,
+}
+
+impl Chunk {
+    /// How many rows end with this chunk.
+    pub(crate) fn finished_rows(&self) -> usize {
+        match self.piece {
+            None => self.rows.len(),
+            Some((_, last)) => usize::from(last),
+        }
+    }
+}
+
+/// Where a space may be cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Anywhere.
+    Anywhere,
+    /// Between rows; long rows also at multiples of [`CHUNK`] from their start.
+    FromStart,
+    /// As `FromStart`, counted from the end of a row; the chunks are in reverse order.
+    FromEnd,
+    /// Between rows only.
+    Rows,
+}
+
+/// The chunks of a space in order.
+pub(crate) fn chunks(shape: &Shape<'_>, cut: Cut) -> Vec<Chunk> {
+    let mut chunks = Vec::new();
+    if cut == Cut::Anywhere {
+        let points = shape.points();
+        for start in (0..points).step_by(CHUNK) {
+            let positions = start..points.min(start + CHUNK);
+            chunks.push(Chunk { positions, rows: 0..0, piece: None });
+        }
+        return chunks;
+    }
+    let rows = shape.rows();
+    let mut row = 0;
+    while row < rows {
+        let start = shape.row(row).start;
+        // The most rows, at least one, whose elements fit; rows may be empty.
+        let most = rows.min(row + CHUNK);
+        let (mut fits, mut beyond) = (row + 1, most + 1);
+        while beyond - fits > 1 {
+            let middle = fits + (beyond - fits) / 2;
+            if shape.row(middle - 1).end - start <= CHUNK { fits = middle } else { beyond = middle }
+        }
+        let positions = start..shape.row(fits - 1).end;
+        if positions.len() > CHUNK && cut != Cut::Rows {
+            pieces(row, positions, cut, &mut chunks);
+        } else {
+            chunks.push(Chunk { positions, rows: row..fits, piece: None });
+        }
+        row = fits;
+    }
+    if cut == Cut::FromEnd {
+        chunks.reverse();
+    }
+    chunks
+}
+
+/// The pieces of a long row, by position.
+fn pieces(row: usize, positions: Range<usize>, cut: Cut, chunks: &mut Vec<Chunk>) {
+    let length = positions.len();
+    let first = match cut {
+        Cut::FromEnd => match length % CHUNK {
+            0 => CHUNK,
+            rest => rest,
+        },
+        Cut::FromStart | Cut::Rows | Cut::Anywhere => CHUNK,
+    };
+    let mut start = positions.start;
+    let mut end = start + first;
+    while start < positions.end {
+        let ends = (start == positions.start, end == positions.end);
+        let (is_first, is_last) = if cut == Cut::FromEnd { (ends.1, ends.0) } else { ends };
+        let piece = Some((is_first, is_last));
+        chunks.push(Chunk { positions: start..end, rows: row..row + 1, piece });
+        start = end;
+        end = positions.end.min(start + CHUNK);
+    }
+}

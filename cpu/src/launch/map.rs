@@ -1,0 +1,59 @@
+//! Evaluates code at all points of a space, for start values and epilogues.
+
+use weft_ir::Stop;
+
+use crate::execute::copy_lanes;
+use crate::lanes::{Elements, Lane, LaneType, Storage, StorageMut, with_lane_type};
+use crate::launch::chunk::{CHUNK, Cut, chunks};
+use crate::launch::{Launch, PARALLEL};
+use crate::shape::Shape;
+use crate::traverse::{Evaluator, Thunk};
+
+impl Launch<'_> {
+    /// The results of a thunk, of these types, over a space; `inputs` have an element per point.
+    pub(super) fn map(
+        &self,
+        thunk: &Thunk,
+        shape: &Shape<'_>,
+        inputs: &[Storage],
+        types: Vec<LaneType>,
+        taken: &mut u64,
+    ) -> Result<Vec<Storage>, Stop> {
+        let points = shape.points();
+        let mut results = types
+            .into_iter()
+            .map(|ty| self.allocate(ty, points, taken))
+            .collect::<Result<Vec<Storage>, Stop>>()?;
+        let mode = self.mode(thunk, shape);
+        let compiled = thunk.variant(mode, &self.bound.kernel.types);
+        let inputs: Vec<Elements<'_>> = inputs.iter().map(Storage::elements).collect();
+        let mut rest: Vec<StorageMut<'_>> = results.iter_mut().map(Storage::as_mut).collect();
+        let claims = chunks(shape, Cut::Anywhere).into_iter().map(|chunk| {
+            let length = chunk.positions.len();
+            let parts: Vec<StorageMut<'_>> =
+                rest.iter_mut().map(|rest| rest.take_front(length)).collect();
+            (chunk.positions, parts)
+        });
+        let start = || Evaluator::new(compiled, mode, shape, self.context(), points.min(CHUNK));
+        self.workers
+            .each(points >= PARALLEL, claims, start, |evaluator, (positions, mut parts)| {
+                let first = positions.start;
+                let inputs: Vec<Elements<'_>> = inputs
+                    .iter()
+                    .map(|input| input.slice(positions.start, positions.end))
+                    .collect();
+                evaluator.points(positions, &inputs, |frame, block| {
+                    for (&slot, part) in compiled.routine.results.iter().zip(&mut parts) {
+                        with_lane_type!(slot.ty, T => {
+                            let part = <T as Lane>::slice_mut(part);
+                            let part = &mut part[block.start - first..block.end - first];
+                            copy_lanes::<T>(frame, slot, part);
+                        });
+                    }
+                    Ok(())
+                })
+            })
+            .map_err(|halt| self.stop(halt))?;
+        Ok(results)
+    }
+}

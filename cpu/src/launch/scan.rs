@@ -1,0 +1,160 @@
+//! Scans of a chunk.
+//!
+//! A scan from the right works on the reversed rows, with the operator's operands exchanged.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use weft_ir::flat::ScanForm;
+use weft_ir::plan::Sink;
+
+use crate::execute::Halt;
+use crate::fold::{Chain, TREE};
+use crate::lanes::{Storage, StorageMut, with_lane_type};
+use crate::launch::Launch;
+use crate::launch::layout::Layout;
+use crate::launch::work::{Claim, Worker};
+use crate::workers::InOrder;
+
+impl Launch<'_> {
+    /// Scans what is staged and writes what is wanted; leaves in the buffers what the epilogue sees.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "what the threads share, and what is a thread's own"
+    )]
+    pub(super) fn scan(
+        &self,
+        worker: &mut Worker<'_>,
+        sink: usize,
+        layout: &Layout,
+        chain: &InOrder<Chain>,
+        starts: Option<&[Storage]>,
+        claim: &mut Claim<'_, '_>,
+        failed: &AtomicBool,
+    ) -> Result<(), Halt> {
+        let Sink::Scan { form, from_right, .. } = &self.kernel.sinks[sink] else { return Ok(()) };
+        let chunk = claim.chunk;
+        let first = chunk.positions.start;
+        // The rows within the chunk, by position in the buffers.
+        let rows: Vec<(usize, usize)> = match chunk.piece {
+            Some(_) => vec![(0, chunk.positions.len())],
+            None => chunk
+                .rows
+                .clone()
+                .map(|row| self.shape.row(row))
+                .map(|row| (row.start - first, row.len()))
+                .collect(),
+        };
+        let values = &mut worker.stages[layout.staged[sink].clone()];
+        let folder = worker.folders[sink].as_mut().expect("a scan folds");
+        let reverse = |values: &mut [Storage]| {
+            for values in values.iter_mut().filter(|_| *from_right) {
+                rows.iter().for_each(|&(start, length)| values.reverse(start, start + length));
+            }
+        };
+        reverse(values);
+        let given_up = || {
+            self.context().poll()?;
+            if failed.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
+        };
+        let starts: Option<Vec<Storage>> = starts.map(|starts| {
+            let rows: Vec<usize> = chunk.rows.clone().collect();
+            starts.iter().map(|starts| starts.gather(&rows)).collect()
+        });
+        // What stands before the first element, for forms that begin with the start value.
+        let mut before = starts.clone();
+        match chunk.piece {
+            None => {
+                let lengths: Vec<usize> = rows.iter().map(|&(_, length)| length).collect();
+                folder.scan(values, &lengths)?;
+                if let Some(starts) = &starts {
+                    folder.shift(values, &rows, starts)?;
+                }
+                if claim.chained {
+                    chain.with(claim.number, given_up, |_| Ok(()))?;
+                }
+            }
+            Some((is_first, _)) => {
+                let carries = folder.scan_chunk(values)?;
+                let length = chunk.positions.len();
+                let blocks: Vec<(usize, usize)> =
+                    (0..length).step_by(TREE).map(|at| (at, TREE.min(length - at))).collect();
+                let blocks = if is_first { &blocks[1..] } else { &blocks[..] };
+                let carries = chain.with(claim.number, given_up, |chain| {
+                    if is_first {
+                        *chain = Chain::default();
+                    }
+                    let carries = folder.link(chain, carries)?;
+                    if *form != ScanForm::Inclusive {
+                        // The last element as it will be, for the chunk that follows.
+                        let mut last: Vec<Storage> =
+                            values.iter().map(|values| values.gather(&[length - 1])).collect();
+                        if !blocks.is_empty() {
+                            let at = [blocks.len() - 1];
+                            let carry: Vec<Storage> =
+                                carries.iter().map(|carries| carries.gather(&at)).collect();
+                            folder.shift(&mut last, &[(0, 1)], &carry)?;
+                        }
+                        if let Some(starts) = &starts {
+                            folder.shift(&mut last, &[(0, 1)], starts)?;
+                        }
+                        let earlier = chain.last.replace(last);
+                        before = earlier.or_else(|| starts.clone());
+                    }
+                    Ok(carries)
+                })?;
+                folder.shift(values, blocks, &carries)?;
+                if let Some(starts) = &starts {
+                    folder.shift(values, &[(0, length)], starts)?;
+                }
+            }
+        }
+        let ends = chunk.piece.is_none_or(|(_, last)| last);
+        for (at, output) in layout.scans[sink].iter().enumerate() {
+            let values = &mut values[at];
+            let part = output.map(|output| &mut claim.parts[output]);
+            let before = before.as_ref().map(|before| &before[at]);
+            write(values, before, part, *form, *from_right, &rows, ends);
+        }
+        Ok(())
+    }
+}
+
+/// Writes one component, and puts into `values` what stands at each point. Both are reversed back.
+fn write(
+    values: &mut Storage,
+    before: Option<&Storage>,
+    part: Option<&mut StorageMut<'_>>,
+    form: ScanForm,
+    from_right: bool,
+    rows: &[(usize, usize)],
+    ends: bool,
+) {
+    with_lane_type!(values.ty(), T => {
+        let values = <T as crate::lanes::Lane>::storage_mut(values);
+        let mut part = part.map(|part| <T as crate::lanes::Lane>::slice_mut(part));
+        let mut at = 0;
+        for (number, &(start, length)) in rows.iter().enumerate() {
+            let row = &mut values[start..start + length];
+            let first = before.map(|before| <T as crate::lanes::Lane>::storage(before)[number]);
+            let last = row.last().copied().or(first);
+            if let (ScanForm::Exclusive | ScanForm::Full, Some(first)) = (form, first)
+                && length > 0
+            {
+                row.copy_within(..length - 1, 1);
+                row[0] = first;
+            }
+            if from_right {
+                row.reverse();
+            }
+            let Some(part) = part.as_deref_mut() else { continue };
+            // In full form the total follows, or comes first, where the row is complete.
+            let total = if form == ScanForm::Full && ends { last } else { None };
+            let shift = usize::from(total.is_some() && from_right);
+            part[at + shift..at + shift + length].copy_from_slice(row);
+            if let Some(total) = total {
+                part[if from_right { at } else { at + length }] = total;
+            }
+            at += length + usize::from(total.is_some());
+        }
+    });
+}

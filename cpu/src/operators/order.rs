@@ -1,0 +1,113 @@
+//! Comparisons, selection, and the operators on `bool`.
+
+use std::marker::PhantomData;
+
+use weft_ir::ScalarOp;
+
+use super::{Ternary, operators, three, two};
+use crate::fold::Primitive;
+use crate::isa::Apply;
+use crate::lanes::Lane;
+
+operators! { PartialOrd;
+    binary Equal(a, b) -> bool = a == b;
+    binary Unequal(a, b) -> bool = a != b;
+    binary Less(a, b) -> bool = a < b;
+    binary LessEqual(a, b) -> bool = a <= b;
+    binary Greater(a, b) -> bool = a > b;
+    binary GreaterEqual(a, b) -> bool = a >= b;
+}
+
+struct Select<T>(PhantomData<T>);
+
+impl<T: Lane> Ternary for Select<T> {
+    type A = bool;
+    type R = T;
+    #[inline(always)]
+    fn apply(condition: bool, a: T, b: T) -> T {
+        if condition { a } else { b }
+    }
+}
+
+/// The operators that every type has.
+pub(super) fn loop_of<T: Lane>(op: ScalarOp) -> Option<Apply> {
+    match op {
+        ScalarOp::Eq => two::<Equal<T>>(),
+        ScalarOp::Ne => two::<Unequal<T>>(),
+        ScalarOp::Lt => two::<Less<T>>(),
+        ScalarOp::Le => two::<LessEqual<T>>(),
+        ScalarOp::Gt => two::<Greater<T>>(),
+        ScalarOp::Ge => two::<GreaterEqual<T>>(),
+        ScalarOp::Select => three::<Select<T>>(),
+        _ => None,
+    }
+}
+
+operators! { Ord;
+    binary Min(a, b) -> T = if b < a { b } else { a };
+    binary Max(a, b) -> T = if b > a { b } else { a };
+}
+
+/// `clip low high a`: with the bounds in the wrong order the upper one wins.
+struct Clip<T>(PhantomData<T>);
+
+impl<T: Lane + Ord> Ternary for Clip<T> {
+    type A = T;
+    type R = T;
+    #[inline(always)]
+    fn apply(low: T, high: T, a: T) -> T {
+        a.max(low).min(high)
+    }
+}
+
+/// The operators that every type with a total order has.
+pub(super) fn ordered_loop<T: Lane + Ord>(op: ScalarOp) -> Option<Apply> {
+    match op {
+        ScalarOp::Min => two::<Min<T>>(),
+        ScalarOp::Max => two::<Max<T>>(),
+        ScalarOp::Clip => three::<Clip<T>>(),
+        _ => loop_of::<T>(op),
+    }
+}
+
+/// Generic for the macro's sake; the type is always `bool`.
+trait Truth: Into<bool> + From<bool> {}
+
+impl Truth for bool {}
+
+operators! { Truth;
+    unary Not(a) -> T = T::from(!a.into());
+    binary And(a, b) -> T = T::from(a.into() & b.into());
+    binary Or(a, b) -> T = T::from(a.into() | b.into());
+    binary Xor(a, b) -> T = T::from(a.into() ^ b.into());
+}
+
+/// The operators on `bool`.
+pub(super) fn bool_loop(op: ScalarOp) -> Option<Apply> {
+    match op {
+        ScalarOp::Not => super::one::<Not<bool>>(),
+        ScalarOp::And | ScalarOp::BitAnd => two::<And<bool>>(),
+        ScalarOp::Or | ScalarOp::BitOr => two::<Or<bool>>(),
+        ScalarOp::BitXor => two::<Xor<bool>>(),
+        _ => ordered_loop::<bool>(op),
+    }
+}
+
+/// The folds by the extremes of a type with a total order.
+pub(super) fn ordered_primitive<T: Lane + Ord>(op: ScalarOp) -> Option<Primitive> {
+    match op {
+        ScalarOp::Min => Some(Primitive::of::<Min<T>>()),
+        ScalarOp::Max => Some(Primitive::of::<Max<T>>()),
+        _ => None,
+    }
+}
+
+/// The folds by the operators on `bool`.
+pub(super) fn bool_primitive(op: ScalarOp) -> Option<Primitive> {
+    match op {
+        ScalarOp::And | ScalarOp::BitAnd => Some(Primitive::of::<And<bool>>()),
+        ScalarOp::Or | ScalarOp::BitOr => Some(Primitive::of::<Or<bool>>()),
+        ScalarOp::BitXor => Some(Primitive::of::<Xor<bool>>()),
+        _ => ordered_primitive::<bool>(op),
+    }
+}

@@ -1,0 +1,288 @@
+//! What is made of a plan before it runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use weft_ir::code::{Code, Operand, Operation, Register};
+use weft_ir::flat::{Dimension, Start, Type, Var};
+use weft_ir::plan::{Block, Epilogue, Kernel, Program, Sink, Step};
+use weft_ir::{ScalarType, Span, code};
+
+use crate::canonical::{Canonical, canonical};
+use crate::fold::Fold;
+use crate::traverse::Thunk;
+
+/// Kernels that have been prepared, by their canonical form; may be kept over many programs.
+#[derive(Debug, Default)]
+pub struct KernelCache {
+    kernels: BTreeMap<String, Arc<PreparedKernel>>,
+    hits: u64,
+    misses: u64,
+}
+
+impl KernelCache {
+    /// Nothing is known yet.
+    pub fn new() -> KernelCache {
+        KernelCache::default()
+    }
+
+    /// How many kernels were known when they were asked for, and how many were not.
+    pub fn hits_and_misses(&self) -> (u64, u64) {
+        (self.hits, self.misses)
+    }
+
+    /// How many kernels are kept.
+    pub fn len(&self) -> usize {
+        self.kernels.len()
+    }
+
+    /// Whether none are.
+    pub fn is_empty(&self) -> bool {
+        self.kernels.is_empty()
+    }
+}
+
+/// What kernels have in common that share what is prepared for them: their code, up to the names of
+/// variables and registers, the sizes of arrays and the places in the source.
+pub fn kernel_key(kernel: &Kernel, types: &[Type]) -> String {
+    canonical(kernel, types).key
+}
+
+/// A program whose kernels are prepared. It belongs to the program that it was made of.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(crate) body: PreparedBlock,
+}
+
+/// Per step of a block what belongs to it.
+#[derive(Debug)]
+pub(crate) struct PreparedBlock {
+    pub(crate) steps: Vec<PreparedStep>,
+}
+
+#[derive(Debug)]
+pub(crate) enum PreparedStep {
+    Launch(BoundKernel),
+    /// The blocks of an `if` or a `while`; of other steps none.
+    Blocks(Vec<PreparedBlock>),
+}
+
+/// A prepared kernel, and the names that its canonical form leaves out.
+#[derive(Debug)]
+pub(crate) struct BoundKernel {
+    pub(crate) kernel: Arc<PreparedKernel>,
+    pub(crate) arrays: Vec<Var>,
+    pub(crate) spans: Vec<Span>,
+}
+
+/// The parts of a kernel; their code is compiled when it first runs.
+#[derive(Debug)]
+pub(crate) struct PreparedKernel {
+    /// The type of the elements of each array that the code reads, and whether it is a scalar.
+    pub(crate) types: Vec<(ScalarType, bool)>,
+    /// The body; its results are those that the sinks take, one after the other.
+    pub(crate) body: Thunk,
+    /// How many of these the sinks take; the others are inputs of the epilogue.
+    pub(crate) own: usize,
+    /// The operator of each sink that has one.
+    pub(crate) folds: Vec<Option<Fold>>,
+    /// The start values of each sink that has them, over the space without its last dimension.
+    pub(crate) starts: Vec<Option<Thunk>>,
+    /// The epilogue; its inputs are the sinks' registers in order, then registers of the body.
+    pub(crate) epilogue: Option<Thunk>,
+}
+
+/// Prepares all kernels of a program, those that `known` has not yet.
+pub fn prepare(program: &Program, known: &mut KernelCache) -> Prepared {
+    Prepared { body: block(&program.body, &program.types, known) }
+}
+
+fn block(block_: &Block, types: &[Type], known: &mut KernelCache) -> PreparedBlock {
+    let mut steps = Vec::with_capacity(block_.steps.len());
+    for step in &block_.steps {
+        steps.push(match step {
+            Step::Host { .. }
+            | Step::Reshape { .. }
+            | Step::Constant { .. }
+            | Step::Check { .. }
+            | Step::Free(_) => PreparedStep::Blocks(Vec::new()),
+            Step::If { then: first, otherwise: second, .. }
+            | Step::While { condition: first, body: second, .. } => {
+                PreparedStep::Blocks(vec![block(first, types, known), block(second, types, known)])
+            }
+            Step::Launch(kernel) => PreparedStep::Launch(bound(kernel, types, known)),
+        });
+    }
+    PreparedBlock { steps }
+}
+
+fn bound(kernel: &Kernel, types: &[Type], known: &mut KernelCache) -> BoundKernel {
+    let Canonical { kernel, arrays, types, spans, key } = canonical(kernel, types);
+    let prepared = match known.kernels.get(&key) {
+        Some(prepared) => {
+            known.hits += 1;
+            Arc::clone(prepared)
+        }
+        None => {
+            known.misses += 1;
+            let prepared = Arc::new(prepared(kernel, types));
+            known.kernels.insert(key, Arc::clone(&prepared));
+            prepared
+        }
+    };
+    BoundKernel { kernel: prepared, arrays, spans }
+}
+
+fn prepared(kernel: Kernel, types: Vec<(ScalarType, bool)>) -> PreparedKernel {
+    let ragged: Vec<bool> = kernel
+        .space
+        .iter()
+        .map(|dimension| matches!(dimension, Dimension::Ragged { .. }))
+        .collect();
+    let outer = &ragged[..ragged.len().saturating_sub(1)];
+    let mut results: Vec<Operand> = kernel.sinks.iter().flat_map(operands).collect();
+    let own = results.len();
+    let epilogue = kernel.epilogue.as_ref().map(|epilogue| {
+        let of_body = free_registers(&kernel, epilogue);
+        results.extend(of_body.iter().map(|(register, _)| Operand::Register(*register)));
+        let over_rows = over_rows(&kernel, epilogue.indices.len());
+        let filled = kernel.sinks.iter().flat_map(|sink| registers(sink, over_rows));
+        let over = match kernel.sinks.iter().find_map(filter_counts) {
+            None if over_rows => outer.to_vec(),
+            None => ragged.clone(),
+            Some(counts) => {
+                let mut over = outer.to_vec();
+                over.push(counts > 1);
+                over
+            }
+        };
+        let stored = epilogue.stores.iter().map(|(operand, _)| *operand).collect();
+        let inputs = filled.chain(of_body).collect();
+        let (indices, code) = (epilogue.indices.clone(), epilogue.code.clone());
+        Thunk::new(indices, code, stored, inputs, over)
+    });
+    let start = |sink: &Sink| match sink {
+        Sink::Reduce { start, .. } | Sink::Scan { start, .. } => match start {
+            Start::None => None,
+            Start::Combined(thunk) | Start::IfEmpty(thunk) => {
+                let code::Thunk { indices, code } = thunk.clone();
+                let results = code.results.clone();
+                Some(Thunk::new(indices, code, results, Vec::new(), outer.to_vec()))
+            }
+        },
+        Sink::Store { .. } | Sink::Filter { .. } | Sink::Scatter { .. } | Sink::Sort { .. } => None,
+    };
+    let fold = |sink: &Sink| match sink {
+        Sink::Reduce { operator, .. }
+        | Sink::Scan { operator, .. }
+        | Sink::Scatter { operator: Some(operator), .. } => Some(Fold::new(operator.clone())),
+        Sink::Scatter { operator: None, .. }
+        | Sink::Store { .. }
+        | Sink::Filter { .. }
+        | Sink::Sort { .. } => None,
+    };
+    PreparedKernel {
+        types,
+        own,
+        starts: kernel.sinks.iter().map(start).collect(),
+        folds: kernel.sinks.iter().map(fold).collect(),
+        epilogue,
+        body: Thunk::new(kernel.indices, kernel.body, results, Vec::new(), ragged),
+    }
+}
+
+/// What a sink takes of a point.
+pub(crate) fn operands(sink: &Sink) -> Vec<Operand> {
+    match sink {
+        Sink::Store { value, .. } => vec![*value],
+        Sink::Reduce { values, .. } | Sink::Scan { values, .. } => values.clone(),
+        Sink::Filter { flag, kept, .. } => {
+            let kept = kept.iter().map(|(operand, _)| *operand);
+            std::iter::once(*flag).chain(kept).collect()
+        }
+        Sink::Scatter { target, values, .. } => target.iter().chain(values).copied().collect(),
+        Sink::Sort { keys, .. } => keys.clone(),
+    }
+}
+
+/// Whether an epilogue with so many indices follows reductions, row by row.
+pub(crate) fn over_rows(kernel: &Kernel, dimensions: usize) -> bool {
+    dimensions + 1 == kernel.space.len()
+        && kernel.sinks.iter().any(|sink| matches!(sink, Sink::Reduce { .. }))
+}
+
+/// The registers of the epilogue that a sink fills.
+fn registers(sink: &Sink, over_rows: bool) -> Vec<(Register, ScalarType)> {
+    match sink {
+        Sink::Reduce { registers, .. } if over_rows => registers.clone(),
+        Sink::Scan { registers, .. } if !over_rows => registers.clone(),
+        Sink::Reduce { .. }
+        | Sink::Scan { .. }
+        | Sink::Store { .. }
+        | Sink::Filter { .. }
+        | Sink::Scatter { .. }
+        | Sink::Sort { .. } => Vec::new(),
+    }
+}
+
+fn filter_counts(sink: &Sink) -> Option<usize> {
+    match sink {
+        Sink::Filter { counts, .. } => Some(counts.len()),
+        Sink::Store { .. }
+        | Sink::Reduce { .. }
+        | Sink::Scan { .. }
+        | Sink::Scatter { .. }
+        | Sink::Sort { .. } => None,
+    }
+}
+
+/// The registers of the body that the epilogue uses.
+fn free_registers(kernel: &Kernel, epilogue: &Epilogue) -> Vec<(Register, ScalarType)> {
+    let indices = kernel.indices.iter().map(|&index| (index, ScalarType::I64));
+    let bound: BTreeMap<Register, ScalarType> = kernel
+        .body
+        .instructions
+        .iter()
+        .flat_map(|instruction| instruction.results.iter().copied())
+        .chain(indices)
+        .collect();
+    let mut used = BTreeSet::new();
+    uses(&epilogue.code, &mut used);
+    for (operand, _) in &epilogue.stores {
+        see(operand, &mut used);
+    }
+    used.into_iter().filter_map(|register| Some((register, *bound.get(&register)?))).collect()
+}
+
+fn uses(code: &Code, used: &mut BTreeSet<Register>) {
+    for instruction in &code.instructions {
+        match &instruction.operation {
+            Operation::Scalar(_, operands)
+            | Operation::Random(_, operands)
+            | Operation::Read(_, operands) => {
+                operands.iter().for_each(|operand| see(operand, used));
+            }
+            Operation::Check(operand, _) => see(operand, used),
+            Operation::If { condition, then, otherwise } => {
+                see(condition, used);
+                uses(then, used);
+                uses(otherwise, used);
+            }
+            Operation::While { initial, condition, body, .. } => {
+                initial.iter().for_each(|operand| see(operand, used));
+                uses(condition, used);
+                uses(body, used);
+            }
+        }
+    }
+    code.results.iter().for_each(|operand| see(operand, used));
+}
+
+fn see(operand: &Operand, used: &mut BTreeSet<Register>) {
+    match operand {
+        Operand::Register(register) => {
+            used.insert(*register);
+        }
+        Operand::Scalar(_) => {}
+    }
+}

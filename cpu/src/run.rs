@@ -1,0 +1,445 @@
+//! Runs a plan, step by step.
+//!
+//! Note [In place]. A variable that is freed right after a kernel is taken from the environment
+//! before it: if nothing else holds its buffer, a scatter writes into it instead of a copy.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use weft_ir::flat::{Dimension, Size, Type, Var};
+use weft_ir::leaves::{Stored, bind_inputs, stored_to_leaf};
+use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
+use weft_ir::{Column, Exhausted, Fault, FaultKind, Scalar, Span, Stop, Value};
+
+use crate::execute::Source;
+use crate::host::Host;
+use crate::lanes::{Elements, Storage};
+use crate::launch::{Launch, Yield};
+use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep};
+use crate::shape::{Axis, Shape};
+use crate::workers::Workers;
+
+/// What a run may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Config<'a> {
+    /// The threads.
+    pub workers: &'a Workers,
+    /// The most bytes that all arrays together may take, inputs excluded.
+    pub memory_limit: u64,
+}
+
+/// A kernel that has run.
+#[derive(Clone, Copy, Debug)]
+pub struct Launched<'a> {
+    /// As the plan has it.
+    pub kernel: &'a Kernel,
+    /// The number of points of its space.
+    pub points: u64,
+    /// How long it took.
+    pub time: Duration,
+    /// The bytes of its results.
+    pub bytes_written: u64,
+    /// The bytes of all arrays that are alive after it, inputs excluded.
+    pub bytes_alive: u64,
+}
+
+/// Runs a plan on the leaves of its inputs; yields the leaves of its value. `observe` hears of every
+/// kernel that has run.
+///
+/// # Errors
+/// A fault, if a check failed; [`Exhausted`] if there is not enough memory, or if `cancel` was set.
+///
+/// # Panics
+/// If the program is not one that [`weft_ir::plan::check`] accepts, if `prepared` is of another, or if
+/// a leaf has not the layout of its input.
+pub fn run(
+    program: &Program,
+    prepared: &Prepared,
+    inputs: &[Value],
+    config: &Config<'_>,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Launched<'_>),
+) -> Result<Vec<Value>, Stop> {
+    let mut machine = Machine {
+        types: &program.types,
+        config,
+        cancel,
+        observe,
+        environment: vec![None; program.types.len()],
+        alive: 0,
+    };
+    for (var, Stored { extents, elements }) in bind_inputs(&program.inputs, &program.types, inputs)
+    {
+        let datum = match extents.is_empty() {
+            true => Datum::Scalar(elements.scalar(0).expect("a scalar is one element")),
+            false => Datum::Array { extents, elements, bytes: 0 },
+        };
+        machine.environment[var.0 as usize] = Some(datum);
+    }
+    machine.steps(&program.body, &prepared.body)?;
+    let stored = |var: Var| match machine.get(var) {
+        Datum::Scalar(scalar) => Stored::scalar(*scalar),
+        Datum::Array { extents, elements, .. } => {
+            Stored { extents: extents.clone(), elements: elements.clone() }
+        }
+    };
+    Ok(program.outputs.iter().map(|leaf| stored_to_leaf(leaf, stored)).collect())
+}
+
+/// What a variable holds.
+#[derive(Clone, Debug)]
+enum Datum {
+    Scalar(Scalar),
+    Array {
+        extents: Vec<usize>,
+        elements: Column,
+        /// What it counts for in the memory in use: nothing, if it shares another's buffer.
+        bytes: u64,
+    },
+}
+
+struct Machine<'a> {
+    types: &'a [Type],
+    config: &'a Config<'a>,
+    cancel: &'a AtomicBool,
+    observe: &'a mut dyn FnMut(Launched<'_>),
+    environment: Vec<Option<Datum>>,
+    /// The bytes of all arrays.
+    alive: u64,
+}
+
+impl Machine<'_> {
+    fn steps(&mut self, block: &Block, prepared: &PreparedBlock) -> Result<(), Stop> {
+        for (at, (step, prepared)) in block.steps.iter().zip(&prepared.steps).enumerate() {
+            if self.cancel.load(Ordering::Relaxed) {
+                return Err(Exhausted::Interrupted.into());
+            }
+            let freed = match block.steps.get(at + 1) {
+                Some(Step::Free(vars)) => &vars[..],
+                Some(_) | None => &[],
+            };
+            self.step(step, prepared, freed)?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step, prepared: &PreparedStep, freed: &[Var]) -> Result<(), Stop> {
+        match (step, prepared) {
+            (Step::Host { results, code, span: _ }, _) => {
+                let read = |var: Var, indices: &[i64]| self.element(var, indices);
+                let values = Host { read: &read, cancel: self.cancel }.run(code)?;
+                for (var, value) in results.iter().zip(values) {
+                    self.set(*var, Datum::Scalar(value));
+                }
+            }
+            (Step::Launch(kernel), PreparedStep::Launch(bound)) => {
+                self.launch(kernel, bound, freed)?;
+            }
+            (Step::Reshape { result, array }, _) => {
+                let elements = match self.get(*array) {
+                    Datum::Array { elements, .. } => elements.clone(),
+                    Datum::Scalar(scalar) => Stored::scalar(*scalar).elements,
+                };
+                let extents = self.extents(*result)?;
+                self.set(*result, Datum::Array { extents, elements, bytes: 0 });
+            }
+            (Step::Constant { result, elements }, _) => {
+                let extents = self.extents(*result)?;
+                self.set(*result, Datum::Array { extents, elements: elements.clone(), bytes: 0 });
+            }
+            (Step::Check { condition, kind, span }, _) => {
+                if self.scalar(*condition) != Scalar::Bool(true) {
+                    return Err(Fault { kind: *kind, span: *span }.into());
+                }
+            }
+            (Step::If { results, condition, then, otherwise }, PreparedStep::Blocks(blocks)) => {
+                let holds = self.scalar(*condition) == Scalar::Bool(true);
+                let chosen = if holds { then } else { otherwise };
+                self.steps(chosen, &blocks[usize::from(!holds)])?;
+                let bound = bound_in(chosen);
+                self.rename(&chosen.results, results, &bound);
+                self.clear_all(&bound, results);
+            }
+            (
+                Step::While { results, state, initial, condition, body },
+                PreparedStep::Blocks(blocks),
+            ) => {
+                let freed: BTreeSet<Var> = freed.iter().copied().collect();
+                self.rename(initial, state, &freed);
+                let states: BTreeSet<Var> = state.iter().copied().collect();
+                let in_condition = bound_in(condition);
+                let in_body = bound_in(body);
+                let owned = in_body.union(&states).copied().collect();
+                loop {
+                    self.steps(condition, &blocks[0])?;
+                    let holds = self.scalar(condition.results[0]) == Scalar::Bool(true);
+                    self.clear_all(&in_condition, state);
+                    if !holds {
+                        break;
+                    }
+                    self.steps(body, &blocks[1])?;
+                    self.rename(&body.results, state, &owned);
+                    self.clear_all(&in_body, state);
+                }
+                self.rename(state, results, &states);
+                self.clear_all(&states, results);
+            }
+            (Step::Free(vars), _) => vars.iter().for_each(|var| self.clear(*var)),
+            (Step::Launch(_) | Step::If { .. } | Step::While { .. }, _) => {
+                panic!("the plan was prepared differently")
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, kernel: &Kernel, bound: &BoundKernel, freed: &[Var]) -> Result<(), Stop> {
+        let begin = Instant::now();
+        let (destinations, extents) = self.destinations(kernel, bound, freed)?;
+        let offsets = self.offsets(kernel);
+        let mut axes = Vec::new();
+        for (dimension, offsets) in kernel.space.iter().zip(&offsets) {
+            axes.push(match (dimension, offsets) {
+                (Dimension::Dense(size), _) => Axis::Dense(self.size(*size, kernel.span)?),
+                (Dimension::Ragged { .. }, Some(offsets)) => match Elements::of_column(offsets) {
+                    Elements::I64(offsets) => Axis::Ragged(offsets),
+                    other => panic!("{other:?} are no offsets"),
+                },
+                (Dimension::Ragged { .. }, None) => panic!("a ragged dimension has offsets"),
+            });
+        }
+        let Some(shape) = Shape::new(axes) else {
+            let (wanted, limit) = (u64::MAX, self.config.memory_limit);
+            return Err(Exhausted::Memory { wanted, limit, span: kernel.span }.into());
+        };
+        let points = shape.points() as u64;
+        let storage = shape.storage();
+        let sources: Vec<Source<'_>> =
+            bound.arrays.iter().map(|var| source(self.get(*var), &storage)).collect();
+        let launch = Launch {
+            kernel,
+            bound,
+            types: self.types,
+            shape,
+            sources: &sources,
+            extents,
+            workers: self.config.workers,
+            cancel: self.cancel,
+            free_bytes: self.config.memory_limit.saturating_sub(self.alive),
+            limit: self.config.memory_limit,
+        };
+        let yields = launch.run(destinations)?;
+        let mut bytes_written = 0;
+        for (var, value) in yields {
+            let datum = match value {
+                Yield::Scalar(scalar) => Datum::Scalar(scalar),
+                Yield::Array(extents, elements) => {
+                    let bytes = elements.bytes() as u64;
+                    bytes_written += bytes;
+                    Datum::Array { extents, elements, bytes }
+                }
+            };
+            self.set(var, datum);
+        }
+        let (time, bytes_alive) = (begin.elapsed(), self.alive);
+        (self.observe)(Launched { kernel, points, time, bytes_written, bytes_alive });
+        Ok(())
+    }
+
+    /// The destinations of the kernel's scatter (Note [In place]), and their extents.
+    fn destinations(
+        &mut self,
+        kernel: &Kernel,
+        bound: &BoundKernel,
+        freed: &[Var],
+    ) -> Result<(Vec<Storage>, BTreeMap<Var, Vec<usize>>), Stop> {
+        let (mut storages, mut all_extents) = (Vec::new(), BTreeMap::new());
+        for sink in &kernel.sinks {
+            let Sink::Scatter { destinations, .. } = sink else { continue };
+            for (at, var) in destinations.iter().enumerate() {
+                let alone = freed.contains(var)
+                    && !bound.arrays.contains(var)
+                    && !destinations[at + 1..].contains(var);
+                let datum = if alone { self.take(*var) } else { self.get(*var).clone() };
+                let Datum::Array { extents, elements, bytes } = datum else {
+                    panic!("a scalar is no destination")
+                };
+                let wanted = elements.bytes() as u64;
+                if !alone && self.alive.saturating_add(wanted) > self.config.memory_limit {
+                    let (limit, span) = (self.config.memory_limit, kernel.span);
+                    return Err(Exhausted::Memory { wanted, limit, span }.into());
+                }
+                if alone {
+                    self.alive = self.alive.saturating_sub(bytes);
+                }
+                storages.push(Storage::from_column(elements));
+                all_extents.insert(*var, extents);
+            }
+        }
+        Ok((storages, all_extents))
+    }
+
+    /// The offsets of the ragged dimensions.
+    fn offsets(&self, kernel: &Kernel) -> Vec<Option<Column>> {
+        let offsets = |dimension: &Dimension| match dimension {
+            Dimension::Dense(_) => None,
+            Dimension::Ragged { offsets, .. } => match self.get(*offsets) {
+                Datum::Array { elements, .. } => Some(elements.clone()),
+                Datum::Scalar(_) => None,
+            },
+        };
+        kernel.space.iter().map(offsets).collect()
+    }
+
+    fn get(&self, var: Var) -> &Datum {
+        match &self.environment[var.0 as usize] {
+            Some(datum) => datum,
+            None => panic!("a{} is used before it is bound or after it was freed", var.0),
+        }
+    }
+
+    fn set(&mut self, var: Var, datum: Datum) {
+        self.clear(var);
+        if let Datum::Array { bytes, .. } = &datum {
+            self.alive += bytes;
+        }
+        self.environment[var.0 as usize] = Some(datum);
+    }
+
+    /// Takes a variable out; its bytes still count.
+    fn take(&mut self, var: Var) -> Datum {
+        match self.environment[var.0 as usize].take() {
+            Some(datum) => datum,
+            None => panic!("a{} is used before it is bound or after it was freed", var.0),
+        }
+    }
+
+    fn clear(&mut self, var: Var) {
+        if let Some(Datum::Array { bytes, .. }) = self.environment[var.0 as usize].take() {
+            self.alive = self.alive.saturating_sub(bytes);
+        }
+    }
+
+    /// Gives the values of some variables to others, all at once. Those that are owned lose them;
+    /// of others the buffers are shared.
+    fn rename(&mut self, from: &[Var], to: &[Var], owned: &BTreeSet<Var>) {
+        let mut values: Vec<Datum> = Vec::with_capacity(from.len());
+        for (at, var) in from.iter().enumerate() {
+            let moves = owned.contains(var) && !from[at + 1..].contains(var);
+            let datum = if moves { self.take(*var) } else { self.get(*var).clone() };
+            values.push(match datum {
+                Datum::Array { extents, elements, bytes } => {
+                    if moves {
+                        self.alive = self.alive.saturating_sub(bytes);
+                    }
+                    Datum::Array { extents, elements, bytes: if moves { bytes } else { 0 } }
+                }
+                Datum::Scalar(scalar) => Datum::Scalar(scalar),
+            });
+        }
+        for (var, datum) in to.iter().zip(values) {
+            self.set(*var, datum);
+        }
+    }
+
+    /// Drops variables, but for some.
+    fn clear_all(&mut self, vars: &BTreeSet<Var>, keep: &[Var]) {
+        vars.iter().filter(|var| !keep.contains(var)).for_each(|var| self.clear(*var));
+    }
+
+    fn scalar(&self, var: Var) -> Scalar {
+        match self.get(var) {
+            Datum::Scalar(scalar) => *scalar,
+            Datum::Array { .. } => panic!("a{} is no scalar", var.0),
+        }
+    }
+
+    fn element(&self, var: Var, indices: &[i64]) -> Option<Scalar> {
+        match self.get(var) {
+            Datum::Scalar(scalar) => Some(*scalar),
+            Datum::Array { extents, elements, .. } => {
+                let mut at = 0;
+                for (&index, &extent) in indices.iter().zip(extents) {
+                    let index = usize::try_from(index).ok().filter(|index| *index < extent)?;
+                    at = at * extent + index;
+                }
+                elements.scalar(at)
+            }
+        }
+    }
+
+    fn size(&self, size: Size, span: Span) -> Result<usize, Stop> {
+        let value = match size {
+            Size::Constant(value) => value,
+            Size::Var(var) => match self.scalar(var) {
+                Scalar::I64(value) => value,
+                other => panic!("the size {other:?} is no i64"),
+            },
+        };
+        let fault = Fault { kind: FaultKind::BadLength, span };
+        usize::try_from(value).map_err(|_| fault.into())
+    }
+
+    fn extents(&self, var: Var) -> Result<Vec<usize>, Stop> {
+        let extents = self.types[var.0 as usize].extents.iter();
+        extents.map(|size| self.size(*size, Span::default())).collect()
+    }
+}
+
+/// What a kernel reads a variable as.
+fn source<'a>(datum: &'a Datum, storage: &[usize]) -> Source<'a> {
+    match datum {
+        Datum::Scalar(scalar) => Source::Scalar(*scalar),
+        Datum::Array { extents, elements, .. } => {
+            let mut strides = vec![1_i64; extents.len()];
+            for at in (1..extents.len()).rev() {
+                strides[at - 1] = strides[at].wrapping_mul(extents[at] as i64);
+            }
+            let over_space = extents == storage;
+            Source::Array { elements: Elements::of_column(elements), strides, over_space }
+        }
+    }
+}
+
+/// The variables that the steps of a block bind.
+fn bound_in(block: &Block) -> BTreeSet<Var> {
+    let mut bound = BTreeSet::new();
+    for step in &block.steps {
+        match step {
+            Step::Host { results, .. } | Step::If { results, .. } | Step::While { results, .. } => {
+                bound.extend(results.iter().copied())
+            }
+            Step::Reshape { result, .. } | Step::Constant { result, .. } => {
+                bound.insert(*result);
+            }
+            Step::Launch(kernel) => results(kernel, &mut bound),
+            Step::Check { .. } | Step::Free(_) => {}
+        }
+    }
+    bound
+}
+
+/// The variables that a kernel binds.
+fn results(kernel: &Kernel, bound: &mut BTreeSet<Var>) {
+    for sink in &kernel.sinks {
+        match sink {
+            Sink::Store { array, .. } => {
+                bound.insert(*array);
+            }
+            Sink::Reduce { arrays, .. } | Sink::Scan { arrays, .. } => {
+                bound.extend(arrays.iter().flatten());
+            }
+            Sink::Filter { counts, kept, .. } => {
+                bound.extend(counts);
+                bound.extend(kept.iter().map(|(_, array)| *array));
+            }
+            Sink::Scatter { arrays, .. } => bound.extend(arrays),
+            Sink::Sort { order, .. } => {
+                bound.insert(*order);
+            }
+        }
+    }
+    if let Some(epilogue) = &kernel.epilogue {
+        bound.extend(epilogue.stores.iter().map(|(_, array)| *array));
+    }
+}
