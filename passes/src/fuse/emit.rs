@@ -149,9 +149,8 @@ fn host(graph: &Graph, group: &[usize]) -> Option<Step> {
         let values = composer.instantiate(*index as u32, thunk, node.space, Vec::new());
         composer.give(*index as u32, &[], values.clone());
         for (result, value) in node.statement.results.iter().zip(values) {
-            // A root may use it beside its thunk, as a size of its space.
             let outside = graph.after[*index].iter().any(|reader| !inside.contains(reader));
-            if outside || region.needed.contains(result) {
+            if outside || region.yielded.contains(result) {
                 results.push(*result);
                 operands.push(value);
             }

@@ -82,7 +82,9 @@ pub(super) struct Region<'p> {
     pub parent: Vec<Option<usize>>,
     /// Of those, which are computed before their reader's own code.
     pub eager: Vec<Vec<Var>>,
-    /// What the region yields or a block inside it uses.
+    /// What the region and the program yield.
+    pub yielded: BTreeSet<Var>,
+    /// What the region yields or a statement uses other than by reading elements.
     pub needed: BTreeSet<Var>,
 }
 
@@ -119,7 +121,8 @@ impl<'p> Region<'p> {
                 producers.insert(*result, index);
             }
         }
-        let mut needed: BTreeSet<Var> = outputs.iter().chain(&block.results).copied().collect();
+        let yielded: BTreeSet<Var> = outputs.iter().chain(&block.results).copied().collect();
+        let mut needed = yielded.clone();
         for node in &nodes {
             needed.extend(&node.others);
         }
@@ -130,6 +133,7 @@ impl<'p> Region<'p> {
             producers,
             parent: vec![None; count],
             eager: vec![Vec::new(); count],
+            yielded,
             needed,
         };
         if contract {
@@ -215,7 +219,7 @@ impl<'p> Region<'p> {
             Kind::Map => {}
             Kind::View => {
                 // Without a producer behind it a view costs nothing.
-                let (array, _) = node.accesses.first_key_value()?;
+                let Operation::Reshape(array) = &node.statement.operation else { return None };
                 let base = *self.producers.get(array)?;
                 if self.nodes[base].kind != Kind::Map
                     || readers[base].len() != 1

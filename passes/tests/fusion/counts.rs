@@ -1,7 +1,7 @@
 //! How many kernels programs become, what fuses and what does not, and why.
 
 use weft_ir::{flat, plan};
-use weft_passes::fuse::{FuseConfig, Fused, Reason, fuse};
+use weft_passes::fuse::{Chosen, FuseConfig, Fused, Reason, fuse};
 
 use crate::suite::{last_of, with_stack};
 use crate::{GREEDY, ILP, OFF};
@@ -93,51 +93,160 @@ output a4: [a0]f64
     println!("{}", fused.program);
 }
 
-const XS: &str = "xs = [3.0, 1.0, 2.0, 5.0]\nys = [1.0, 2.0, 3.0, 4.0]\nis = [2, 0, 1, 3]\n\
-    m = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]\nn = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]\n\
-    rows = [[1.0], [2.0, 3.0], [4.0, 5.0, 6.0]]\n";
+/// Earlier bindings of all programs below: what programs read are inputs of unknown extents.
+const BINDINGS: &str = "xs = [3.0, 1.0, 2.0, 5.0]
+ys = [1.0, 2.0, 3.0, 4.0]
+is = [2, 0, 1, 3]
+m = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+n = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+rows = [[1.0], [2.0, 3.0], [4.0, 5.0, 6.0]]
+";
+
+/// Checks the kernels, the arrays that they write and the reasons of a program of the language.
+#[track_caller]
+fn counts(text: &str, kernels: usize, arrays: usize, expected: &[Reason]) {
+    let cell = format!("{BINDINGS}{text}");
+    let fused = with_stack(|| {
+        let flat = last_of(&cell).expect("a program that flattens");
+        let fused = fuse(&flat, &ILP);
+        plan::check(&fused.program).unwrap_or_else(|error| panic!("{error}\n{}", fused.program));
+        fused
+    });
+    let found = (fused.report.kernels.len(), fused.report.objective.arrays);
+    assert_eq!(found, (kernels, arrays), "kernels, arrays of {text}\n{}", fused.program);
+    assert_eq!(reasons(&fused), expected, "{text}\n{}", fused.program);
+}
 
 #[test]
-fn show() {
-    for text in [
-        "sum (xs * ys)",
-        "map sqrt (reverse (map exp xs))",
-        "let e = map exp xs in (reverse e, length e)",
-        "let (a, b) = unzip (map (\\x -> (exp x, sin x)) xs) in sum a",
-        "let g = map exp xs in zipWith (*) g g",
-        "(sum (xs * xs), maximum xs)",
-        "xs - maximum xs",
-        "let e = exp (xs - maximum xs) in e / sum e",
-        "let e = exp (m - 1.0) in { r / sum r : r in e }",
-        "{ let e = exp (r - maximum r) in e / sum e : r in m }",
-        "{ { sum (r * c) : c in transpose n } : r in m }",
-        "map sqrt (filter (> 1.5) xs)",
-        "let s = scanl1 (+) xs in map sqrt s",
-        "map exp (sort xs)",
-        "let e = map exp xs in e[is]",
-        "{ mean row : row in rows }",
-        "{ sum row * 2.0 : row in m }",
-        "let a = map exp xs; b = map sin ys in (sum a, sum (a * b), maximum b, a)",
-        "loop s = xs for i < 3 do map exp s",
-        "{ { sqrt (x + y) : y in ys } : x in xs }",
-        "sum (flatten (map exp m))",
-        "{ (sum row, maximum row) : row in rows }",
-        "let mu = mean xs in sum ((xs - mu) * (xs - mu))",
-    ] {
-        let cell = format!("{XS}{text}");
-        let report = with_stack(|| {
-            let flat = last_of(&cell)?;
-            let ilp = fuse(&flat, &ILP);
-            let greedy = fuse(&flat, &GREEDY);
-            println!("{flat}\n{}", ilp.program);
-            Some((ilp.report, greedy.report.objective))
-        });
-        match report {
-            Some((report, greedy)) => {
-                let codes: Vec<String> = report.unfused.iter().map(|u| format!("{}{}", u.array, u.reason.code())).collect();
-                println!("### {text}: {} | {greedy} | {} | {codes:?}", report.objective, report.unfused_objective);
-            }
-            None => println!("### {text}: none"),
-        }
+fn producers_become_part_of_their_readers() {
+    counts("sum (xs * ys)", 1, 0, &[]);
+    counts("map sqrt (reverse (map exp xs))", 1, 1, &[Reason::Result]);
+    counts("sum (flatten (map exp m))", 1, 0, &[]);
+    counts("{ { sqrt (x + y) : y in ys } : x in xs }", 1, 1, &[Reason::Result]);
+}
+
+#[test]
+fn looking_at_a_shape_is_no_use() {
+    counts("let e = map exp xs in (reverse e, length e)", 1, 1, &[Reason::Result]);
+}
+
+#[test]
+fn components_of_tuples_count_one_by_one() {
+    counts("let (a, b) = unzip (map (\\x -> (exp x, sin x)) xs) in sum a", 1, 0, &[]);
+}
+
+#[test]
+fn an_element_is_computed_once() {
+    let cell = format!("{BINDINGS}let g = map exp xs in zipWith (*) g g");
+    let fused = with_stack(|| fuse(&last_of(&cell).expect("a program"), &ILP));
+    assert_eq!(fused.program.to_string().matches("= exp").count(), 1, "{}", fused.program);
+    assert_eq!(fused.report.kernels.len(), 1);
+}
+
+#[test]
+fn reductions_of_one_array_share_a_kernel() {
+    counts("(sum (xs * xs), maximum xs)", 1, 0, &[]);
+    counts("(sum (map exp xs), maximum (map exp xs), sum xs)", 1, 0, &[]);
+}
+
+#[test]
+fn a_whole_reduction_comes_between() {
+    counts("xs - maximum xs", 2, 1, &[Reason::Result]);
+    let both = [Reason::Result, Reason::NoCommonKernel];
+    counts("let e = exp (xs - maximum xs) in e / sum e", 3, 2, &both);
+    let rows = [Reason::Result, Reason::Reduction, Reason::NoCommonKernel];
+    counts("{ let e = exp (r - maximum r) in e / sum e : r in m }", 3, 4, &rows);
+    counts("let mu = mean xs in sum ((xs - mu) * (xs - mu))", 2, 0, &[]);
+}
+
+#[test]
+fn a_matrix_product_has_no_intermediate() {
+    counts("{ { sum (r * c) : c in transpose n } : r in m }", 1, 1, &[Reason::Result]);
+}
+
+#[test]
+fn what_follows_point_by_point_is_an_epilogue() {
+    counts("map sqrt (filter (> 1.5) xs)", 1, 1, &[Reason::Result]);
+    counts("let s = scanl1 (+) xs in map sqrt s", 1, 1, &[Reason::Result]);
+    counts("{ sum row * 2.0 : row in m }", 1, 1, &[Reason::Result]);
+}
+
+#[test]
+fn what_does_not_fuse_has_a_reason() {
+    counts("map exp (sort xs)", 2, 2, &[Reason::Result, Reason::Boundary]);
+    counts("let e = map exp xs in e[is]", 2, 2, &[Reason::Result, Reason::DataIndex]);
+    counts(
+        "let e = map exp xs in { { x + y : y in e } : x in xs }",
+        2,
+        2,
+        &[Reason::Result, Reason::SharedElement],
+    );
+    counts("let e = map exp xs in (reverse e, sum e)", 2, 2, &[Reason::Result, Reason::OtherOrder]);
+}
+
+#[test]
+fn without_fusion_every_edge_says_so() {
+    let cell = format!("{BINDINGS}sum (map exp (reverse xs))");
+    let fused = with_stack(|| fuse(&last_of(&cell).expect("a program"), &OFF));
+    assert_eq!(fused.report.chosen, Chosen::Unfused);
+    assert_eq!(reasons(&fused), [Reason::Off]);
+}
+
+/// A chain of maps `a(i + 1) = f a(i)`, the last of which is the result.
+fn chain(length: usize) -> flat::Program {
+    let mut text = String::from("input a1: [a0]f64\n");
+    for link in 1..=length {
+        let (array, next) = (link, link + 1);
+        text.push_str(&format!(
+            "a{next}: [a0]f64 = map [a0] (r0)\n  r1: f64 = read a{array} r0\n  \
+             r3: f64 = exp r1\n  yield r3\n"
+        ));
     }
+    text.push_str(&format!("output a{}: [a0]f64\n", length + 1));
+    flat::parse(&text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_long_chain_is_one_kernel() {
+    let program = chain(5000);
+    let before = std::time::Instant::now();
+    let fused = with_stack(|| fuse(&program, &ILP));
+    println!("chain {:?}", before.elapsed());
+    assert_eq!(fused.report.kernels.len(), 1);
+    assert_eq!(fused.program.to_string().matches("= exp").count(), 5000);
+}
+
+#[test]
+fn large_programs_take_linear_time() {
+    // Every array has two readers.
+    let mut text = String::from("input a1: [a0]f64\ninput a2: [a0]f64\n");
+    for next in 3..3000 {
+        let (first, second) = (next - 1, next - 2);
+        text.push_str(&format!(
+            "a{next}: [a0]f64 = map [a0] (r0)\n  r1: f64 = read a{first} r0\n  \
+             r2: f64 = read a{second} r0\n  r3: f64 = div r1 r2\n  yield r3\n"
+        ));
+    }
+    text.push_str("output a2999: [a0]f64\n");
+    let program = flat::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    let before = std::time::Instant::now();
+    let fused = with_stack(|| fuse(&program, &ILP));
+    println!("two readers {:?}", before.elapsed());
+    assert_eq!(fused.report.kernels.len(), 1);
+    // Statements that have nothing to do with each other.
+    let mut text = String::from("input a1: [a0]f64\n");
+    for next in 2..3000 {
+        text.push_str(&format!(
+            "a{next}: [a0]f64 = map [a0] (r0)\n  r1: f64 = read a1 r0\n  \
+             r3: f64 = pow r1 {next}.0f64\n  yield r3\n"
+        ));
+    }
+    for next in 2..3000 {
+        text.push_str(&format!("output a{next}: [a0]f64\n"));
+    }
+    let program = flat::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    let before = std::time::Instant::now();
+    let fused = with_stack(|| fuse(&program, &ILP));
+    println!("strangers {:?} {}", before.elapsed(), fused.report.kernels.len());
+    assert!(fused.report.objective.reads <= 2998);
 }

@@ -52,9 +52,8 @@ pub(super) fn write(
         (!arrangement.epilogue.is_empty()).then(|| writer.epilogue(&arrangement.epilogue, &lookup));
     if let Some(epilogue) = &epilogue {
         // A filter's epilogue sees the body's registers at the points that are kept.
-        let filtered = writer.given.iter().filter(|(index, _)| {
-            region.nodes[*index].kind == Kind::Filter
-        });
+        let filtered =
+            writer.given.iter().filter(|(index, _)| region.nodes[*index].kind == Kind::Filter);
         let given: Vec<Operand> =
             filtered.flat_map(|(_, elements)| elements.iter().copied()).collect();
         let used = used_registers(epilogue);
