@@ -13,6 +13,8 @@ use super::report::Objective;
 
 /// The most statements that share a kernel without sharing data.
 const MOST_STRANGERS: usize = 8;
+/// The most statements that share a kernel because they read the same arrays.
+const MOST_READERS: usize = 24;
 /// How many edges a search for a path looks at before it gives up.
 const LONGEST_SEARCH: usize = 50_000;
 
@@ -23,6 +25,8 @@ pub(super) struct Clustering {
     of: Vec<usize>,
     /// The members of each cluster in order.
     pub members: BTreeMap<usize, Vec<usize>>,
+    /// The clusters that hold nothing but maps over one space.
+    plain: BTreeSet<usize>,
 }
 
 /// How the statements of a cluster become one kernel.
@@ -38,7 +42,33 @@ impl Clustering {
     /// Every statement alone.
     pub(super) fn alone(graph: &Graph) -> Clustering {
         let members = graph.roots.iter().map(|root| (*root, vec![*root])).collect();
-        Clustering { of: (0..graph.before.len()).collect(), members }
+        let nodes = &graph.region.nodes;
+        let plain = graph.roots.iter().copied().filter(|root| nodes[*root].kind == Kind::Map);
+        Clustering { of: (0..graph.before.len()).collect(), members, plain: plain.collect() }
+    }
+
+    /// Adds a map to a cluster of maps over the same space: what [`Clustering::merge`] would do, but
+    /// in constant time, if all that the map depends on is in the cluster or depends on nothing. No
+    /// statement after the map may be in a cluster with others yet.
+    fn append(&mut self, graph: &Graph, cluster: usize, map: usize) -> bool {
+        let nodes = &graph.region.nodes;
+        let fits = self.plain.contains(&cluster)
+            && self.plain.contains(&map)
+            && self.members.get(&map).is_some_and(|members| members.len() == 1)
+            && nodes[cluster].space == nodes[map].space
+            && graph.before[map].iter().all(|(producer, link)| {
+                if self.of[*producer] == cluster {
+                    *link == Link::Body
+                } else {
+                    graph.before[*producer].is_empty()
+                }
+            });
+        if fits && let Some(members) = self.members.get_mut(&cluster) {
+            members.push(map);
+            self.members.remove(&map);
+            self.of[map] = cluster;
+        }
+        fits
     }
 
     /// The cluster of a statement.
@@ -63,6 +93,7 @@ impl Clustering {
         let name = union[0];
         for cluster in clusters {
             self.members.remove(&cluster);
+            self.plain.remove(&cluster);
         }
         for member in &union {
             self.of[*member] = name;
@@ -180,7 +211,10 @@ pub(super) fn greedy(graph: &Graph) -> Clustering {
         for (producer, link) in graph.before[*root].iter().rev() {
             match link {
                 Link::Body | Link::Epilogue => {
-                    clustering.merge(graph, &[*producer, *root]);
+                    let cluster = clustering.of(*producer);
+                    if !clustering.append(graph, cluster, *root) {
+                        clustering.merge(graph, &[*producer, *root]);
+                    }
                 }
                 Link::After(_) => {}
             }
@@ -206,7 +240,11 @@ pub(super) fn merge_readers(graph: &Graph, clustering: &mut Clustering) {
     }
     for readers in readers.values() {
         for pair in readers.windows(2) {
-            clustering.merge(graph, pair);
+            let clusters = (clustering.of(pair[0]), clustering.of(pair[1]));
+            let size = |cluster| clustering.members[&cluster].len();
+            if clusters.0 != clusters.1 && size(clusters.0) + size(clusters.1) <= MOST_READERS {
+                clustering.merge(graph, pair);
+            }
         }
     }
     // The last cluster over each space that has room.

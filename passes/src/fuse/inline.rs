@@ -11,11 +11,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use weft_ir::Scalar;
 use weft_ir::code::{Code, Operand, Operation as CodeOperation, Register, Thunk};
 use weft_ir::flat::{
     Block, Dimension, Operation, Program, Size, Space, Start, Statement, Type, Var,
 };
+use weft_ir::{Scalar, ScalarOp};
 
 use super::compose::{Composer, Delayed, Lookup};
 use super::cost::{is_cheap, rank};
@@ -35,9 +35,22 @@ pub(super) fn inline(program: &mut Program, enabled: bool) -> Absorbed {
         scalars: vec![HashMap::new()],
         absorbed: Absorbed::new(),
     };
+    let front = equal_extents(program);
+    let mut statements = Vec::new();
+    for mut statement in front.checks {
+        inliner.statement(&mut statement);
+        statements.push(statement);
+    }
+    inliner.aliases.extend(front.aliases);
     inliner.block(&mut program.body);
+    statements.append(&mut program.body.statements);
+    program.body.statements = statements;
     let aliases = inliner.aliases;
-    for ty in &mut program.types {
+    let fixed = fixed(program);
+    for (var, ty) in program.types.iter_mut().enumerate() {
+        if fixed.contains(&Var(var as u32)) {
+            continue;
+        }
         for extent in &mut ty.extents {
             *extent = resolve_size(*extent, &aliases);
         }
@@ -49,6 +62,111 @@ pub(super) fn inline(program: &mut Program, enabled: bool) -> Absorbed {
         leaf.data = resolve(leaf.data, &aliases);
     }
     inliner.absorbed
+}
+
+/// Checks that come first, and the sizes that are equal once they hold.
+struct Front {
+    checks: Vec<Statement>,
+    aliases: BTreeMap<Var, Size>,
+}
+
+/// Takes out of the program the checks that two extents of inputs are equal, which may come before
+/// everything else (Note [Order] in `fuse`: a check is never too early). What stood over the one
+/// extent then stands over the other, so that for instance all readers of two arrays of one length
+/// can share a kernel.
+fn equal_extents(program: &mut Program) -> Front {
+    let mut sizes = BTreeSet::new();
+    for axis in program.inputs.iter().flat_map(|leaf| &leaf.axes) {
+        if let Dimension::Dense(Size::Var(size)) = axis {
+            sizes.insert(*size);
+        }
+    }
+    let mut comparisons: BTreeMap<Var, (Var, Var)> = BTreeMap::new();
+    let mut classes: BTreeMap<Var, Var> = BTreeMap::new();
+    let mut checks = Vec::new();
+    let mut moved = BTreeSet::new();
+    for statement in &program.body.statements {
+        match (&statement.operation, &statement.results[..]) {
+            (Operation::Map { space, thunk }, [result]) if space.is_empty() => {
+                if let Some((left, right)) = comparison(&thunk.code)
+                    && sizes.contains(&left)
+                    && sizes.contains(&right)
+                {
+                    comparisons.insert(*result, (left, right));
+                }
+            }
+            (Operation::Check(condition, _), _) => {
+                let Some((left, right)) = comparisons.get(condition) else { continue };
+                let class = |var: &Var| classes.get(var).copied().unwrap_or(*var);
+                let (left, right) = (class(left), class(right));
+                let (first, second) = (left.min(right), left.max(right));
+                for size in &sizes {
+                    if class_of(&classes, *size) == second {
+                        classes.insert(*size, first);
+                    }
+                }
+                moved.insert(*condition);
+            }
+            _ => {}
+        }
+    }
+    program.body.statements.retain(|statement| {
+        let stays = match (&statement.operation, &statement.results[..]) {
+            (Operation::Map { .. }, [result]) => !moved.contains(result),
+            (Operation::Check(condition, _), _) => !moved.contains(condition),
+            _ => true,
+        };
+        if !stays {
+            checks.push(statement.clone());
+        }
+        stays
+    });
+    let aliases = classes
+        .into_iter()
+        .filter(|(size, class)| size != class)
+        .map(|(size, class)| (size, Size::Var(class)))
+        .collect();
+    Front { checks, aliases }
+}
+
+fn class_of(classes: &BTreeMap<Var, Var>, size: Var) -> Var {
+    classes.get(&size).copied().unwrap_or(size)
+}
+
+/// The two scalars that a code compares, if that is all it does.
+fn comparison(code: &Code) -> Option<(Var, Var)> {
+    let [first, second, third] = &code.instructions[..] else { return None };
+    match (&first.operation, &second.operation, &third.operation) {
+        (
+            CodeOperation::Read(left, _),
+            CodeOperation::Read(right, _),
+            CodeOperation::Scalar(ScalarOp::Eq, operands),
+        ) => {
+            let defined = [first, second].map(|each| Operand::Register(each.results[0].0));
+            let yielded = [Operand::Register(third.results[0].0)];
+            (operands[..] == defined && code.results[..] == yielded).then_some((*left, *right))
+        }
+        _ => None,
+    }
+}
+
+/// The variables whose types stay as they are: inputs, and scatters into them.
+fn fixed(program: &Program) -> BTreeSet<Var> {
+    let mut fixed: BTreeSet<Var> = program.inputs.iter().map(|leaf| leaf.data).collect();
+    fn scatters(block: &Block, fixed: &mut BTreeSet<Var>) {
+        for statement in &block.statements {
+            if let Operation::Scatter { destinations, .. } = &statement.operation
+                && destinations.iter().any(|destination| fixed.contains(destination))
+            {
+                fixed.extend(&statement.results);
+            }
+            super::uses::blocks(&statement.operation)
+                .into_iter()
+                .for_each(|block| scatters(block, fixed));
+        }
+    }
+    scatters(&program.body, &mut fixed);
+    fixed
 }
 
 /// An array whose elements are computed where they are read.

@@ -224,6 +224,5 @@ fn plans_yield_what_flat_yields() {
     assert!(wrong == 0, "{wrong} wrong; the first:\n{}", summary.wrong[0]);
     assert!(summary.compared > 900, "only {} were compared", summary.compared);
     let [ilp, greedy, off] = summary.kernels;
-    println!("{} compared, kernels {ilp} {greedy} {off}", summary.compared);
     assert!(ilp <= greedy && greedy < off, "{ilp} <= {greedy} < {off}");
 }
