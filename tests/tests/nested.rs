@@ -23,9 +23,12 @@ fn what_is_written_reads_back() {
     }
 }
 
+/// Makes a program wrong, if it has the place for that.
+type Mutation = fn(&mut Program) -> bool;
+
 #[test]
 fn the_check_finds_mutations() {
-    let mutations: [(&str, fn(&mut Program) -> bool); 6] = [
+    let mutations: [(&str, Mutation); 6] = [
         ("bound twice", |program| {
             let var = program.params[0].0;
             program.body.statements[0].results[0].0 = var;
