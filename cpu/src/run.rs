@@ -99,6 +99,9 @@ enum Datum {
     },
 }
 
+/// The elements of the destinations of a scatter, and the extents of each.
+type Destinations = (Vec<Storage>, BTreeMap<Var, Vec<usize>>);
+
 struct Machine<'a> {
     types: &'a [Type],
     config: &'a Config<'a>,
@@ -252,7 +255,7 @@ impl Machine<'_> {
         kernel: &Kernel,
         bound: &BoundKernel,
         freed: &[Var],
-    ) -> Result<(Vec<Storage>, BTreeMap<Var, Vec<usize>>), Stop> {
+    ) -> Result<Destinations, Stop> {
         let (mut storages, mut all_extents) = (Vec::new(), BTreeMap::new());
         for sink in &kernel.sinks {
             let Sink::Scatter { destinations, .. } = sink else { continue };

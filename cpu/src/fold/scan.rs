@@ -30,10 +30,8 @@ impl Folder<'_> {
         let (mut shifted, mut before) = (Vec::new(), Vec::new());
         let mut block = 0;
         for length in shorter {
-            for at in block + 1..block + length {
-                shifted.push(blocks[at]);
-                before.push(at - 1);
-            }
+            shifted.extend(blocks[block..block + length].iter().skip(1));
+            before.extend(block..(block + length).saturating_sub(1));
             block += length;
         }
         let carries: Vec<Storage> = carries.iter().map(|carries| carries.gather(&before)).collect();

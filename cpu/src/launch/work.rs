@@ -132,7 +132,7 @@ impl Launch<'_> {
         shared
             .into_iter()
             .zip(0..)
-            .map(|(shared, sink)| self.result(shared, sink, &chunks))
+            .map(|(shared, sink)| self.result(shared, sink, layout, &chunks))
             .collect()
     }
 
@@ -281,7 +281,13 @@ impl Launch<'_> {
     }
 
     /// What a sink has come to, of what the threads had in common.
-    fn result(&self, shared: Shared, sink: usize, chunks: &[Chunk]) -> Result<SinkResult, Stop> {
+    fn result(
+        &self,
+        shared: Shared,
+        sink: usize,
+        layout: &Layout,
+        chunks: &[Chunk],
+    ) -> Result<SinkResult, Stop> {
         let parts = match shared {
             Shared::Nothing | Shared::Scan(_) => return Ok(SinkResult::Written),
             Shared::Scatter(sent) => {
@@ -301,12 +307,13 @@ impl Launch<'_> {
             return Ok(SinkResult::Reduced(rows));
         }
         let mut lengths: Vec<usize> = vec![0; self.shape.rows()];
-        let mut values: Vec<Storage> = Vec::new();
+        let kept = layout.staged[sink].clone().skip(1).chain(layout.more.clone());
+        let mut values: Vec<Storage> = kept.map(|at| Storage::new(layout.stages[at])).collect();
         for (chunk, part) in chunks.iter().zip(parts) {
             for (row, count) in (chunk.rows.start..).zip(part.counts) {
                 lengths[row] += count;
             }
-            if values.is_empty() {
+            if values.iter().all(|values| values.len() == 0) {
                 values = part.values;
             } else {
                 for (values, part) in values.iter_mut().zip(&part.values) {

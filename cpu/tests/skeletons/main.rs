@@ -1,7 +1,10 @@
 //! Every skeleton against obvious loops: many lengths, dense and ragged rows, several element types,
 //! operators whose order matters, and one to four threads with equal bits.
 
+mod control;
 mod reductions;
+mod scans;
+mod sends;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

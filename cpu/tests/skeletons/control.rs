@@ -1,0 +1,281 @@
+//! Steps between kernels, conditionals and loops inside them, faults, interruption, memory.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use weft_cpu::{Config, KernelCache, Workers, kernel_key, prepare, run};
+use weft_ir::plan::Step;
+use weft_ir::{Exhausted, FaultKind, Scalar, Stop, Value, plan};
+
+use crate::{f64s, i64s, noise, try_run, values};
+
+/// The number of steps of the Collatz sequence, guarded against numbers below 1.
+const COLLATZ: &str = "input a1: [a0]i64
+launch \"collatz\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: bool = gt r1 0i64
+  r3: i64 = if r2
+    r4: i64, r5: i64 = while (r6: i64 = r1, r7: i64 = 0i64)
+      r8: bool = ne r6 1i64
+      yield r8
+    do
+      r9: i64 = mod r6 2i64
+      r10: bool = eq r9 0i64
+      r11: i64 = quot r6 2i64
+      r12: i64 = mul r6 3i64
+      r13: i64 = add r12 1i64
+      r14: i64 = select r10 r11 r13
+      r15: i64 = add r7 1i64
+      yield r14 r15
+    yield r5
+  else
+    yield -1i64
+  yield r3
+  store r3 to a2: [a0]i64
+end
+output a2: [a0]i64
+";
+
+#[test]
+fn loops_end_lane_by_lane() {
+    for length in [0, 1, 63, 64, 65, 1000, 5000, 40_000] {
+        let xs: Vec<i64> = noise(length).map(|bits| (bits % 3000) as i64 - 50).collect();
+        let steps = |&x: &i64| {
+            let (mut x, mut steps) = (x, 0);
+            if x <= 0 {
+                return -1;
+            }
+            while x != 1 {
+                x = if x % 2 == 0 { x / 2 } else { 3 * x + 1 };
+                steps += 1;
+            }
+            steps
+        };
+        let expected = xs.iter().map(steps).collect();
+        assert!(values(COLLATZ, &[i64s(xs)])[0].same_bits(&i64s(expected)), "{length}");
+    }
+}
+
+#[test]
+fn what_is_guarded_is_not_evaluated() {
+    let text = "input a1: [a0]i64
+launch \"guarded\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: bool = gt r0 0i64
+  r3: i64 = if r2
+    r4: i64 = sub r0 1i64
+    r5: bool = ge r4 0i64
+    check r5 index
+    r6: i64 = read a1 r4
+    r7: bool = ne r6 0i64
+    r8: i64 = if r7
+      r9: i64 = quot r1 r6
+      yield r9
+    else
+      yield 77i64
+    yield r8
+  else
+    yield 99i64
+  yield r3
+  store r3 to a2: [a0]i64
+end
+output a2: [a0]i64
+";
+    for length in [0, 1, 63, 64, 65, 1000, 5000, 40_000] {
+        let xs: Vec<i64> = noise(length).map(|bits| (bits % 7) as i64 - 3).collect();
+        let quotient = |at: usize| match at {
+            0 => 99,
+            _ if xs[at - 1] == 0 => 77,
+            _ => xs[at] / xs[at - 1],
+        };
+        let expected = (0..length).map(quotient).collect();
+        assert!(values(text, &[i64s(xs.clone())])[0].same_bits(&i64s(expected)), "{length}");
+    }
+}
+
+#[test]
+fn faults_are_reported() {
+    let text = "input a1: [a0]i64
+launch \"divide\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: i64 = quot 100i64 r1
+  yield r2
+  store r2 to a2: [a0]i64
+end
+output a2: [a0]i64
+";
+    for length in [1, 64, 100, 5000, 100_000] {
+        let mut xs = vec![3; length];
+        assert!(try_run(text, &[i64s(xs.clone())]).is_ok());
+        xs[length - 1] = 0;
+        match try_run(text, &[i64s(xs)]) {
+            Err(Stop::Fault(fault)) => assert_eq!(fault.kind, FaultKind::DivisionByZero),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_host_branches_and_loops() {
+    let text = "input a1: [a0]f64
+a2: i64 = host
+  yield 0i64
+a9: i64, a10: [a0]f64 = while (a3: i64 = a2, a4: [a0]f64 = a1)
+  a5: bool = host
+    r0: i64 = read a3
+    r1: bool = lt r0 10i64
+    yield r1
+  yield a5
+do
+  a6: i64 = host
+    r0: i64 = read a3
+    r1: i64 = add r0 1i64
+    yield r1
+  launch \"step\" [a0] (r0)
+    r1: f64 = read a4 r0
+    r2: f64 = mul r1 1.5f64
+    yield r2
+    store r2 to a7: [a0]f64
+  end
+  free a4
+  yield a6 a7
+a11: bool = host
+  r0: i64 = read a0
+  r1: bool = gt r0 2i64
+  r2: f64 = if r1
+    r3: f64 = read a10 1i64
+    yield r3
+  else
+    yield 0.0f64
+  r4: bool = gt r2 50.0f64
+  yield r4
+a12: [a0]f64 = if a11
+  yield a10
+else
+  yield a1
+output a12: [a0]f64
+output a9: i64
+";
+    let found = values(text, &[f64s(vec![1.0, 2.0, 3.0])]);
+    let factor = 1.5_f64.powi(10);
+    assert!(found[0].same_bits(&f64s(vec![factor, 2.0 * factor, 3.0 * factor])), "{found:?}");
+    assert!(found[1].same_bits(&Value::Scalar(Scalar::I64(10))));
+    let found = values(text, &[f64s(vec![1.0, 0.5, 3.0])]);
+    assert!(found[0].same_bits(&f64s(vec![1.0, 0.5, 3.0])), "{found:?}");
+}
+
+#[test]
+fn an_interrupt_ends_an_endless_loop() {
+    let text = "input a1: [a0]i64
+launch \"endless\" [a0] (r0)
+  r1: i64 = while (r2: i64 = r0)
+    r3: bool = ge r2 0i64
+    yield r3
+  do
+    r4: i64 = bit_xor r2 1i64
+    yield r4
+  yield r1
+  store r1 to a2: [a0]i64
+end
+output a2: [a0]i64
+";
+    let program = plan::parse(text).expect("a plan");
+    let prepared = prepare(&program, &mut KernelCache::new());
+    let cancel = AtomicBool::new(false);
+    let workers = Workers::new(2);
+    let config = Config { workers: &workers, memory_limit: 1 << 30 };
+    let stop = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        let inputs = [i64s(vec![0; 100_000])];
+        run(&program, &prepared, &inputs, &config, &cancel, &mut |_| {})
+    });
+    assert_eq!(stop.err(), Some(Stop::Exhausted(Exhausted::Interrupted)));
+}
+
+#[test]
+fn memory_is_asked_for_and_returned() {
+    let text = "a0: i64 = host
+  yield 1000i64
+launch \"iota\" [a0] (r0)
+  yield r0
+  store r0 to a1: [a0]i64
+end
+launch \"again\" [a0] (r0)
+  r1: i64 = read a1 r0
+  yield r1
+  store r1 to a2: [a0]i64
+end
+free a1
+launch \"more\" [a0] (r0)
+  r1: i64 = read a2 r0
+  yield r1
+  store r1 to a3: [a0]i64
+end
+free a2
+output a3: [a0]i64
+";
+    let program = plan::parse(text).expect("a plan");
+    let prepared = prepare(&program, &mut KernelCache::new());
+    let workers = Workers::new(1);
+    let cancel = AtomicBool::new(false);
+    let with_limit = |memory_limit| {
+        let config = Config { workers: &workers, memory_limit };
+        let mut alive = Vec::new();
+        let result = run(&program, &prepared, &[], &config, &cancel, &mut |launched| {
+            alive.push((launched.points, launched.bytes_written, launched.bytes_alive));
+        });
+        (result, alive)
+    };
+    let (result, alive) = with_limit(16_000);
+    assert!(result.is_ok(), "{result:?}");
+    assert_eq!(alive, [(1000, 8000, 8000), (1000, 8000, 16_000), (1000, 8000, 16_000)]);
+    match with_limit(15_999).0 {
+        Err(Stop::Exhausted(Exhausted::Memory { wanted: 8000, limit: 15_999, .. })) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn kernels_of_one_form_are_prepared_once() {
+    let text = "input a1: [a0]f64
+input a5: [a4]f64
+launch \"first\" [a0] (r0)
+  r1: f64 = read a1 r0
+  r2: f64 = mul r1 r1
+  yield r2
+  store r2 to a2: [a0]f64
+end
+launch \"second\" [a4] (r7)
+  r9: f64 = read a5 r7
+  r8: f64 = mul r9 r9
+  yield r8
+  store r8 to a3: [a4]f64
+end
+launch \"other\" [a4] (r7)
+  r9: f64 = read a5 r7
+  r8: f64 = add r9 r9
+  yield r8
+  store r8 to a6: [a4]f64
+end
+output a2: [a0]f64
+output a3: [a4]f64
+output a6: [a4]f64
+";
+    let program = plan::parse(text).expect("a plan");
+    let mut known = KernelCache::new();
+    prepare(&program, &mut known);
+    assert_eq!((known.len(), known.hits_and_misses()), (2, (1, 2)));
+    let keys: Vec<String> = program
+        .body
+        .steps
+        .iter()
+        .map(|step| match step {
+            Step::Launch(kernel) => kernel_key(kernel, &program.types),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert!(keys[0] == keys[1] && keys[1] != keys[2]);
+}
