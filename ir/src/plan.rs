@@ -14,6 +14,8 @@
 mod check;
 mod parse;
 mod print;
+#[cfg(test)]
+mod tests;
 
 pub use check::{check, epilogue_space};
 pub use parse::parse;

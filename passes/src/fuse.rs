@@ -1,12 +1,44 @@
 //! Fusion: *flat* to *plan*. Delays arrays into their readers, puts what shares data into one kernel,
 //! and says why the rest did not fuse.
 //!
-//! ```text
-//! a2 : [a0]f64 = map (r0) [a0]               launch reduce (r0) [a0]
-//!   r1 : f64 = read a1 r0                →     r1 : f64 = read a1 r0
-//!   r2 : f64 = mul r1 r1                       r2 : f64 = mul r1 r1
-//!   yield r2                                   …
-//! a3 : f64 = reduce (r0) [a0] …
+//! ```
+//! use weft_passes::fuse::{FuseConfig, Solver, fuse};
+//! let dot = weft_ir::flat::parse("\
+//! input a1: [a0]f64
+//! input a2: [a0]f64
+//! a3: [a0]f64 = map [a0] (r0)
+//!   r1: f64 = read a1 r0
+//!   r2: f64 = read a2 r0
+//!   r3: f64 = mul r1 r2
+//!   yield r3
+//! a4: f64 = reduce [a0] (r0)
+//!   r1: f64 = read a3 r0
+//!   yield r1
+//! by (r0: f64) (r1: f64)
+//!   r2: f64 = add r0 r1
+//!   yield r2
+//! if_empty ()
+//!   yield 0.0f64
+//! output a4: f64
+//! ").unwrap();
+//! let config = FuseConfig { fusion: true, solver: Solver::Greedy };
+//! assert_eq!(fuse(&dot, &config).program.to_string(), "\
+//! input a1: [a0]f64
+//! input a2: [a0]f64
+//! launch \"reduce\" [a0] (r0) fusing a3
+//!   r1: f64 = read a1 r0
+//!   r2: f64 = read a2 r0
+//!   r3: f64 = mul r1 r2
+//!   yield r3
+//!   reduce r3 as (r4: f64) to a4: f64
+//!   by (r5: f64) (r6: f64)
+//!     r7: f64 = add r5 r6
+//!     yield r7
+//!   if_empty ()
+//!     yield 0.0f64
+//! end
+//! output a4: f64
+//! ");
 //! ```
 //!
 //! The steps: what nobody uses goes ([`prune`]); what is cheaper than a load is inlined everywhere

@@ -1,12 +1,24 @@
 //! Placement: the lifetimes of the buffers of a *plan*. Inserts a `free` after the last use of every
 //! array that nobody yields, on every level of control.
 //!
-//! ```text
-//! launch "map" …  store r1 to a3: [a0]f64          launch "map" …
-//! end                                              end
-//! launch "reduce" … r1: f64 = read a3 r0     →     launch "reduce" …
-//! end                                              end
-//!                                                  free a3
+//! ```
+//! let plan = weft_ir::plan::parse("\
+//! input a1: [a0]f64
+//! launch \"sort\" [a0] (r0)
+//!   r1: f64 = read a1 r0
+//!   yield r1
+//!   sort r1 to a2: [a0]i64
+//! end
+//! launch \"map\" [a0] (r0)
+//!   r1: i64 = read a2 r0
+//!   r2: f64 = read a1 r1
+//!   yield r2
+//!   store r2 to a3: [a0]f64
+//! end
+//! output a3: [a0]f64
+//! ").unwrap();
+//! let placed = weft_passes::place(plan).to_string();
+//! assert!(placed.ends_with("end\nfree a2\noutput a3: [a0]f64\n"));
 //! ```
 //!
 //! What a step uses for the last time it may overwrite: a back end looks at the `free` that follows
