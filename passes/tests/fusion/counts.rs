@@ -250,3 +250,16 @@ fn arrays_that_are_checked_to_be_equally_long_share_kernels() {
     counts(text, 1, 1, &[]);
     counts("(sum (map exp ys), sum (xs * ys), sum (map sin xs))", 1, 0, &[]);
 }
+
+#[test]
+fn the_solver_is_better_than_edge_by_edge() {
+    // Greedily the quotient joins the kernel of what it reads, and has to be stored for the sum that
+    // waits for the reduction; there it is free.
+    let text = "let a = map exp xs; b = map sin xs; q = a / b in (q - sum (a + b)) * a + b";
+    let cell = format!("{BINDINGS}{text}");
+    let flat = with_stack(|| last_of(&cell).expect("a program"));
+    let report = with_stack(|| fuse(&flat, &ILP)).report;
+    assert_eq!(report.chosen, Chosen::Solver, "{} and {}", report.objective, report.greedy);
+    assert_eq!((report.objective.arrays, report.greedy.arrays), (3, 4));
+    assert!(report.objective < report.greedy && report.gained());
+}
