@@ -30,9 +30,13 @@ pub(crate) fn bundle(shown: &Shown) -> (Json, Json) {
     } else if let Some(html) = shown.html(HTML_BYTES) {
         data.insert("text/html".to_owned(), json!(html));
     }
-    // A list is better read as text, with its type; front ends would prefer the formula.
-    let is_list = |latex: &str| latex.contains("matrix") && !data.contains_key("text/html");
-    if let Some(latex) = shown.latex().filter(|latex| !is_list(latex)) {
+    if let Some(latex) = shown.latex() {
+        // For exporters. Front ends prefer formulas to text, but HTML to both, and a number is best
+        // read as it was written.
+        if !data.contains_key("text/html") {
+            let text = escaped(&shown.text(WIDTH, false));
+            data.insert("text/html".to_owned(), json!(format!("<pre>{text}</pre>")));
+        }
         data.insert("text/latex".to_owned(), json!(latex));
     }
     (Json::Object(data), Json::Object(metadata))

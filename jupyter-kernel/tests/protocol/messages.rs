@@ -21,7 +21,7 @@ fn a_cell_is_answered_in_order() {
     assert_eq!(reply["user_expressions"], json!({}));
     assert_eq!(kinds(&published), ["status", "execute_input", "execute_result", "status"]);
     assert_eq!(published[0].text("execution_state"), "busy");
-    let data = json!({"text/plain": "45", "text/latex": "$45$"});
+    let data = json!({"text/plain": "45", "text/latex": "$45$", "text/html": "<pre>45</pre>"});
     assert_eq!(published[2].content["data"], data);
     assert_eq!(published[2].content["transient"], json!({}));
     assert!(bench.client.beats(PATIENCE));
@@ -141,7 +141,7 @@ fn silent_cells_are_not_counted_and_expressions_are_answered() {
     let request = json!({"code": "", "silent": true, "user_expressions": expressions});
     let (reply, _) = bench.execute(request);
     let answers = &reply["user_expressions"];
-    let data = json!({"text/plain": "40", "text/latex": "$40$"});
+    let data = json!({"text/plain": "40", "text/latex": "$40$", "text/html": "<pre>40</pre>"});
     assert_eq!(answers["v"], json!({"status": "ok", "data": data, "metadata": {}}));
     assert_eq!(
         (&answers["wrong"]["status"], &answers["wrong"]["ename"]),

@@ -86,11 +86,8 @@ fn matrix_columns(rows: &Column, row: &Type, options: &Options) -> Option<Vec<Op
 
 fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize) -> String {
     let count = columns.iter().flatten().next().map_or(0, |strip| strip.column.len());
-    let mut out = String::from(
-        "<table class=\"weft\">\n<caption style=\"text-align: left; white-space: nowrap\"><code>",
-    );
-    out.push_str(&escaped(ty));
-    out.push_str("</code></caption>\n");
+    // Not as a caption: that would be as narrow as the table.
+    let mut out = format!("<div><code>{}</code></div>\n<table class=\"weft\">\n", escaped(ty));
     if columns.iter().flatten().any(|strip| strip.header.is_some()) {
         out.push_str("<thead><tr>");
         for strip in columns {
