@@ -19,6 +19,7 @@ usage:
 options:
   --backend interp|auto     what runs the program (there is only the interpreter so far)
   --no-io                   no program may read or write files
+  --no-config               a session at a prompt begins without config.weft
   --help, --version
 
 exit codes:
@@ -26,7 +27,10 @@ exit codes:
 
 environment:
   NO_COLOR     no colours            TERM=dumb  no colours, no line editor
-  WEFT_HISTORY the file that keeps what was typed (empty: none)";
+  WEFT_HISTORY the file that keeps what was typed (empty: none)
+  PAGER        what shows long texts at the prompt (empty: nothing does)
+
+settings: lines of `:set` in weft/config.weft, in XDG_CONFIG_HOME or ~/.config";
 
 /// What to do.
 #[derive(Debug, PartialEq)]
@@ -44,6 +48,8 @@ pub(crate) struct Arguments {
     pub(crate) mode: Mode,
     /// Whether programs may touch files.
     pub(crate) io: bool,
+    /// Whether a session at a prompt begins with the user's settings.
+    pub(crate) config: bool,
     /// The arguments of the program.
     pub(crate) rest: Vec<OsString>,
 }
@@ -67,6 +73,7 @@ pub(crate) fn parse(
 ) -> Result<Request, lexopt::Error> {
     let mut parser = Parser::from_iter(arguments);
     let mut io = true;
+    let mut config = true;
     let mut expressions: Vec<String> = Vec::new();
     let mut mode = None;
     let mut rest = Vec::new();
@@ -78,6 +85,7 @@ pub(crate) fn parse(
             }
             Arg::Short('e') => expressions.push(parser.value()?.string()?),
             Arg::Long("no-io") => io = false,
+            Arg::Long("no-config") => config = false,
             Arg::Long("backend") => check_backend(&parser.value()?.string()?)?,
             Arg::Value(value) if expressions.is_empty() => {
                 mode =
@@ -97,7 +105,7 @@ pub(crate) fn parse(
         None if expressions.is_empty() => Mode::Interactive,
         None => Mode::Expression(expressions.join("\n")),
     };
-    Ok(Request::Run(Arguments { mode, io, rest }))
+    Ok(Request::Run(Arguments { mode, io, config, rest }))
 }
 
 fn check_backend(name: &str) -> Result<(), lexopt::Error> {
@@ -134,7 +142,8 @@ mod tests {
         let file = mode(&["--no-io", "a.weft", "-e", "--help"]);
         assert_eq!(file.mode, Mode::File("a.weft".into()));
         assert_eq!(file.rest, ["-e", "--help"]);
-        assert!(!file.io);
+        assert!(!file.io && file.config);
+        assert!(!mode(&["--no-config"]).config);
         assert_eq!(mode(&["-e", "args", "x"]).rest, ["x"]);
     }
 

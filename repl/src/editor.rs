@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
-use rustyline::hint::Hinter;
+use rustyline::hint::{Hint, Hinter};
 use rustyline::history::{FileHistory, History as _};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{
     Cmd, CompletionType, ConditionalEventHandler, Config, Context, Editor, Event, EventContext,
     EventHandler, Helper, KeyCode, KeyEvent, Modifiers, RepeatCount,
 };
-use weft_session::{Completeness, Snapshot, TokenClass, completeness, tokens};
+use weft_session::{Completeness, Hints, Snapshot, TokenClass, completeness, tokens};
 
 /// What a person does at the prompt.
 pub(crate) enum Input {
@@ -57,7 +57,7 @@ pub(crate) fn open_editor(
         .build();
     let mut editor = Editor::<CellHelper, FileHistory>::with_config(config)
         .map_err(|error| error.to_string())?;
-    editor.set_helper(Some(CellHelper { snapshot: None, colour }));
+    editor.set_helper(Some(CellHelper { snapshot: None, hints: None, colour }));
     let enter = KeyEvent(KeyCode::Enter, Modifiers::NONE);
     editor.bind_sequence(enter, EventHandler::Conditional(Box::new(OnEnter)));
     let alt_enter = KeyEvent(KeyCode::Enter, Modifiers::ALT);
@@ -106,6 +106,7 @@ impl LineEditor for Rustyline {
 
     fn look_at(&mut self, snapshot: Snapshot) {
         if let Some(helper) = self.editor.helper_mut() {
+            helper.hints = Some(Hints::new(snapshot.clone()));
             helper.snapshot = Some(snapshot);
         }
     }
@@ -114,18 +115,54 @@ impl LineEditor for Rustyline {
 /// What the editor asks while a cell is typed.
 struct CellHelper {
     snapshot: Option<Snapshot>,
+    hints: Option<Hints>,
     colour: bool,
 }
 
 impl Helper for CellHelper {}
+
+/// The most characters of a type that is shown behind the cursor.
+const LONGEST_HINT: usize = 60;
+
+/// The type of what has been typed. It is only looked at: no key takes it over.
+struct TypeHint(String);
+
+impl Hint for TypeHint {
+    fn display(&self) -> &str {
+        &self.0
+    }
+
+    fn completion(&self) -> Option<&str> {
+        None
+    }
+}
+
 impl Hinter for CellHelper {
-    type Hint = String;
+    type Hint = TypeHint;
+
+    fn hint(&self, line: &str, position: usize, _context: &Context<'_>) -> Option<TypeHint> {
+        // Where nothing can be dim, a hint would look like something typed.
+        if !self.colour || position < line.len() {
+            return None;
+        }
+        let ty = self.hints.as_ref()?.hint(line)?;
+        let mut hint = format!("  : {ty}");
+        if let Some((end, _)) = hint.char_indices().nth(LONGEST_HINT) {
+            hint.truncate(end);
+            hint.push('…');
+        }
+        Some(TypeHint(hint))
+    }
 }
 
 /// Cells longer than this are not coloured while they are typed: every key draws them again.
 const LONGEST_COLOURED: usize = 20_000;
 
 impl Highlighter for CellHelper {
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        Cow::Owned(format!("\x1b[2m{hint}\x1b[0m"))
+    }
+
     fn highlight<'l>(&self, line: &'l str, _position: usize) -> Cow<'l, str> {
         if !self.colour || line.len() > LONGEST_COLOURED {
             return Cow::Borrowed(line);

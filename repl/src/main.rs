@@ -2,11 +2,14 @@
 //! standard input.
 
 mod arguments;
+mod config;
 mod editor;
+mod graphics;
 mod history;
 mod interrupt;
 mod jupyter;
 mod output;
+mod pager;
 mod prompt;
 mod script;
 
@@ -88,6 +91,9 @@ fn run(arguments: &Arguments, output: &mut Output) -> Exit {
             }
         },
         Mode::Interactive if std::io::stdin().is_terminal() => {
+            if arguments.config {
+                config::load(&mut session, &interrupts, output);
+            }
             prompt::run(&mut session, &interrupts, output)
         }
         Mode::Interactive | Mode::StandardInput => match script::Program::standard_input() {

@@ -3,8 +3,12 @@
 use std::env;
 use std::io::{self, IsTerminal, Write};
 
-use terminal_size::{Width, terminal_size_of};
-use weft_session::{Event, Report, Shown, Sink};
+use terminal_size::{Height, Width, terminal_size_of};
+use weft_session::display::graphics;
+use weft_session::{Event, Progress, Report, Shown, Sink};
+
+use crate::graphics::Environment;
+use crate::pager;
 
 /// The width where there is no terminal that knows better.
 const DEFAULT_WIDTH: usize = 80;
@@ -15,22 +19,32 @@ pub(crate) struct Output {
     colour: bool,
     error_colour: bool,
     closed: bool,
+    /// Whether standard output is a terminal on which a line can be written over.
+    controls: bool,
+    /// Whether such a line stands there.
+    has_status: bool,
+    environment: Environment,
 }
 
 impl Output {
     /// Standard output and standard error as they are.
     pub(crate) fn new() -> Output {
+        let environment = Environment::of_process();
         let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || env::var_os("TERM").is_some_and(|term| term == "dumb");
+            || environment.term == "dumb";
         Output {
             colour: !refused && io::stdout().is_terminal(),
             error_colour: !refused && io::stderr().is_terminal(),
             closed: false,
+            controls: io::stdout().is_terminal() && environment.term != "dumb",
+            has_status: false,
+            environment,
         }
     }
 
     /// A line on standard output.
     pub(crate) fn line(&mut self, text: &str) {
+        self.clear_status();
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
         self.note(written);
@@ -47,6 +61,7 @@ impl Output {
 
     /// A line on standard error, after everything on standard output.
     pub(crate) fn error_line(&mut self, text: &str) {
+        self.clear_status();
         self.flush();
         // If standard error is gone there is nobody left to tell.
         let _ = writeln!(io::stderr(), "{text}");
@@ -61,7 +76,68 @@ impl Output {
     /// A value on standard output.
     pub(crate) fn shown(&mut self, shown: &Shown) {
         let text = shown.text(self.width(), self.colour);
-        self.line(&text);
+        if shown.whole {
+            self.page(&text);
+        } else if let Some(picture) = self.picture(shown) {
+            // The type stands on the first line, before the numbers that the picture replaces.
+            self.line(text.lines().next().unwrap_or_default());
+            self.line(&picture);
+        } else {
+            self.line(&text);
+        }
+    }
+
+    /// The value as graphics, if it is a picture and the terminal shows some.
+    fn picture(&self, shown: &Shown) -> Option<String> {
+        if !self.colour {
+            return None;
+        }
+        let kind = self.environment.graphics(shown.limits.graphics)?;
+        Some(graphics(&shown.picture()?, kind, self.width()))
+    }
+
+    /// A text on standard output; where a person reads it and it is longer than the screen, a page
+    /// at a time.
+    pub(crate) fn page(&mut self, text: &str) {
+        let height = terminal_size_of(io::stdout()).map_or(0, |(_, Height(rows))| rows.into());
+        let is_long = self.controls && height > 2 && text.lines().count() > height - 2;
+        if is_long {
+            self.clear_status();
+            self.flush();
+            if pager::page(&format!("{text}\n")) {
+                return;
+            }
+        }
+        self.line(text);
+    }
+
+    /// How far something has come, on a line that the next one replaces.
+    pub(crate) fn progress(&mut self, progress: &Progress) {
+        const STEPS: usize = 24;
+        if !self.controls {
+            return;
+        }
+        let done = (progress.fraction() * STEPS as f64) as usize;
+        let bar = format!("{}{}", "━".repeat(done), "─".repeat(STEPS - done));
+        let percent = (progress.fraction() * 100.0) as usize;
+        let room = self.width().saturating_sub(STEPS + 8);
+        let activity: String = progress.activity.chars().take(room).collect();
+        let text = format!("{bar} {percent:>3} % {activity}");
+        let text = if self.colour { format!("\x1b[2m{text}\x1b[0m") } else { text };
+        let mut stdout = io::stdout().lock();
+        let written = write!(stdout, "\r{text}\x1b[K");
+        drop(stdout);
+        self.has_status = true;
+        self.note(written);
+        self.flush();
+    }
+
+    /// Takes the line of [`Output::progress`] away.
+    pub(crate) fn clear_status(&mut self) {
+        if std::mem::replace(&mut self.has_status, false) {
+            let written = io::stdout().write_all(b"\r\x1b[K");
+            self.note(written);
+        }
     }
 
     /// Writes out what is buffered.
@@ -112,10 +188,12 @@ impl Sink for Interactive<'_> {
                 self.0.dim_line(&format!("type {name}"))
             }
             Event::Defined { name, ty } => self.0.dim_line(&format!("{name} : {ty}")),
-            Event::Text(text) => self.0.line(&text),
+            Event::Text(text) => self.0.page(&text),
             Event::Note(text) => self.0.dim_line(&text),
             Event::Report(report) => self.0.report(&report),
-            Event::Progress(_) | Event::Footer(_) => {}
+            Event::Progress(progress) => self.0.progress(&progress),
+            Event::Footer(footer) if footer.wanted => self.0.dim_line(&footer.line()),
+            Event::Footer(_) => {}
         }
         self.0.flush();
     }

@@ -56,6 +56,7 @@ fn evaluate(
 ) -> Outcome {
     let outcome = interrupts
         .during(|cancel| session.eval(Cell::typed(text), &mut Interactive(output), cancel));
+    output.clear_status();
     match &outcome {
         Outcome::Interrupted => output.error_line("interrupted; everything is as before"),
         Outcome::Done | Outcome::Quit | Outcome::Failed(_) | Outcome::Bug(_) => {}
