@@ -358,7 +358,7 @@ fn help(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
         overview()
     } else {
         match resolve(name) {
-            Ok(command) => describe_command(command),
+            Ok(command) => documentation::demonstrated(command),
             // `:help sum` is not wrong, only unusual.
             Err(unknown) => match describe(planner, name, Detail::Brief) {
                 Some(text) => text,

@@ -27,12 +27,32 @@ struct Terminal {
 
 impl Terminal {
     fn open(home: &Path, variables: &[(&str, &str)]) -> Terminal {
+        Terminal::open_with(home, variables, &[])
+    }
+
+    fn open_with(home: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Terminal {
+        let mut terminal = Terminal::start(home, variables, arguments);
+        terminal.expect("1> ");
+        terminal
+    }
+
+    /// As [`Terminal::open_with`], without waiting for the prompt.
+    fn start(home: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Terminal {
         let (keyboard, seat) = open().expect("a pseudo-terminal");
         keyboard.resize(Size::new(30, 80)).expect("its size");
         let child = Command::new(env!("CARGO_BIN_EXE_weft"))
             .env("TERM", "xterm-256color")
             .env("HOME", home)
+            .args(arguments)
             .env_remove("XDG_STATE_HOME")
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("COLORTERM")
+            .env_remove("KITTY_WINDOW_ID")
+            .env_remove("TERM_PROGRAM")
+            .env_remove("TMUX")
+            .env_remove("STY")
+            .env_remove("WEFT_PAGER")
+            .env("PAGER", "")
             .env_remove("WEFT_HISTORY")
             .env_remove("NO_COLOR")
             .envs(variables.iter().copied())
@@ -51,9 +71,7 @@ impl Terminal {
                 }
             }
         });
-        let mut terminal = Terminal { keyboard, screen, seen: String::new(), child };
-        terminal.expect("1> ");
-        terminal
+        Terminal { keyboard, screen, seen: String::new(), child }
     }
 
     fn keys(&mut self, keys: &str) {
@@ -85,6 +103,19 @@ impl Terminal {
                 Err(_) => panic!("{text:?} does not appear, but\n{}", self.seen),
             }
         }
+    }
+
+    /// Whether that text appears soon.
+    fn shows(&mut self, text: &str) -> bool {
+        let started = Instant::now();
+        while !self.seen.contains(text) {
+            let left = Duration::from_millis(500).saturating_sub(started.elapsed());
+            match self.screen.recv_timeout(left) {
+                Ok(bytes) => self.seen.push_str(&without_escapes(&String::from_utf8_lossy(&bytes))),
+                Err(_) => return false,
+            }
+        }
+        true
     }
 
     /// Waits for the end; the exit code.
@@ -252,4 +283,114 @@ fn colours_are_refused_on_request() {
         terminal.cell("1 + 1", "2");
         terminal.cell("x = 3", "x : i64");
     }
+}
+
+#[test]
+fn the_type_of_the_line_so_far_is_shown() {
+    let home = home();
+    let mut terminal = Terminal::open(home.path(), &[]);
+    terminal.keys("sum (map sqrt [1.0");
+    // On a busy machine the answer may come too late; another key asks again.
+    let asked = (0..40).any(|_| {
+        let found = terminal.shows("  : f64");
+        terminal.keys(" \x7f");
+        found
+    });
+    assert!(asked, "{}", terminal.seen);
+    terminal.keys("])\r");
+    terminal.expect("\n1.0");
+    // Without colours it would look like something typed.
+    let mut terminal = Terminal::open(home.path(), &[("NO_COLOR", "1")]);
+    terminal.keys("1 + 1");
+    terminal.keys("\r");
+    terminal.expect("\n2");
+    assert!(!terminal.seen.contains(": i64"), "{}", terminal.seen);
+}
+
+#[test]
+fn the_history_is_searched_backwards() {
+    const CTRL_R: &str = "\x12";
+    let home = home();
+    let mut terminal = Terminal::open(home.path(), &[]);
+    terminal.cell("6 * 7", "42");
+    terminal.cell("1 + 1", "2");
+    terminal.keys(CTRL_D);
+    terminal.end();
+    let mut terminal = Terminal::open(home.path(), &[]);
+    terminal.keys(CTRL_R);
+    terminal.keys("6 *");
+    terminal.expect("6 * 7");
+    terminal.keys("\r");
+    terminal.expect("\n42");
+}
+
+#[test]
+fn long_values_go_to_the_pager_when_all_is_asked_for() {
+    let home = home();
+    let mut terminal = Terminal::open(home.path(), &[("PAGER", "sed s/^/PAGED:/")]);
+    terminal.cell(":show iota 2000", "PAGED:");
+    terminal.cell("iota 2000", "[2000]i64 [0, 1, 2,");
+    terminal.cell(":show iota 3", "[3]i64 [0, 1, 2]");
+    // A pager that is missing, and none.
+    for pager in ["no-such-pager-anywhere", ""] {
+        let mut terminal = Terminal::open(home.path(), &[("PAGER", pager)]);
+        terminal.cell(":show iota 2000", "1999]");
+    }
+}
+
+#[test]
+fn settings_are_read_and_their_errors_are_placed() {
+    let home = home();
+    let folder = home.path().join(".config/weft");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("config.weft");
+    std::fs::write(&file, ":set float f32\ndef twice x = 2 * x\n").expect("a file");
+    let mut terminal = Terminal::open(home.path(), &[]);
+    terminal.cell(":type 1.5", "1.5 : f32");
+    terminal.cell("twice 4", "8");
+    let mut terminal = Terminal::open_with(home.path(), &[], &["--no-config"]);
+    terminal.cell(":type 1.5", "1.5 : f64");
+    std::fs::write(&file, ":set float f32\n:set flaot f32\n").expect("a file");
+    let mut terminal = Terminal::start(home.path(), &[], &[]);
+    terminal.expect("config.weft:2:");
+    terminal.expect("1> ");
+    terminal.cell(":type 1.5", "1.5 : f64");
+}
+
+#[test]
+fn plots_and_pictures_are_drawn() {
+    let home = home();
+    let mut terminal = Terminal::open(home.path(), &[]);
+    terminal.cell("plot [1, 3, 2]", "└─");
+    terminal.cell(":plot [1, 3, 2]", "└─");
+    terminal.cell("image [[0.0, 1.0]]", "▀▀");
+    terminal.keys(":set pictures sixel\r");
+    terminal.expect("5> ");
+    terminal.cell("image [[0.0, 1.0]]", "2;100;100;100");
+    let mut terminal = Terminal::open(home.path(), &[("KITTY_WINDOW_ID", "1")]);
+    terminal.cell("image [[0.0, 1.0]]", "a=T,f=100");
+    let mut terminal = Terminal::open(home.path(), &[("NO_COLOR", "1")]);
+    terminal.cell("image [[0.0, 1.0]]", "a picture of 2 by 1 pixels");
+}
+
+#[test]
+fn what_a_cell_costs_is_shown_on_request() {
+    let home = home();
+    let mut terminal = Terminal::open(home.path(), &[]);
+    terminal.keys(":set footer on\r");
+    terminal.expect("2> ");
+    terminal.cell("1 + 1", "parse ");
+    terminal.keys(":set footer off\r");
+    terminal.expect("4> ");
+    terminal.keys("2 + 2\r");
+    terminal.expect("5> ");
+    assert!(!terminal.seen.contains("parse"), "{}", terminal.seen);
+}
+
+#[test]
+fn commands_are_told_by_their_beginning_and_shown_with_an_example() {
+    let home = home();
+    let mut terminal = Terminal::open(home.path(), &[]);
+    terminal.cell(":ty 1", "1 : i64");
+    terminal.cell(":help type", "map sqrt : Float a => []a -> []a");
 }

@@ -4,12 +4,14 @@ use weft_ir::Span;
 use weft_lang::builtins::{self, Entry};
 use weft_lang::{Binding, Diagnostic, Global, suggest};
 
-use super::{Call, describe_command, resolve, unquoted};
+use super::{Call, Command, describe_command, resolve, unquoted};
 use crate::complete::Detail;
 use crate::explain;
 use crate::plan::{Planner, Step};
 use crate::plot;
 use crate::prelude;
+use crate::session::{Cell, Config, Session};
+use crate::sink::{Cancel, Collected, Event, Outcome};
 use crate::sources::Sources;
 use crate::state::State;
 
@@ -36,6 +38,43 @@ pub(super) fn doc(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diag
     };
     planner.steps.push(Step::Text(text));
     Ok(())
+}
+
+/// A command with its example and what that prints, where it runs in a session without files.
+pub(super) fn demonstrated(command: &Command) -> String {
+    /// Lines of the output that are shown.
+    const MOST: usize = 16;
+    /// What takes its time is left to those who want it.
+    const SLOW: [&str; 2] = ["bench", "compare"];
+    let mut text = describe_command(command);
+    if SLOW.contains(&command.name) {
+        return text;
+    }
+    let mut session = Session::new(&Config { memory: 64 << 20, io: false });
+    let mut sink = Collected::default();
+    let outcome = session.eval(Cell::typed(command.example), &mut sink, &Cancel::new());
+    if outcome != Outcome::Done {
+        return text;
+    }
+    let printed = sink.events.into_iter().filter_map(|event| match event {
+        Event::Shown(shown) => Some(shown.text(72, false)),
+        Event::Text(text) => Some(text),
+        Event::Bound { .. }
+        | Event::Defined { .. }
+        | Event::Note(_)
+        | Event::Report(_)
+        | Event::Progress(_)
+        | Event::Footer(_) => None,
+    });
+    let printed: Vec<String> = printed.collect();
+    let lines: Vec<&str> = printed.iter().flat_map(|text| text.lines()).collect();
+    for line in lines.iter().take(MOST) {
+        text.push_str(format!("\n  {line}").trim_end_matches(' '));
+    }
+    if lines.len() > MOST {
+        text.push_str("\n  …");
+    }
+    text
 }
 
 /// What a name is: the definition of the session if there is one, else the builtin, else the
