@@ -166,7 +166,9 @@ impl Reading {
         for (position, array) in arrays.iter().enumerate() {
             let array =
                 array.unwrap_or_else(|| self.fresh(registers[position].1, extents.to_vec()));
-            if let Some((register, ty)) = registers.get(position) {
+            // A reduction of all points beside a scan has no register in the epilogue.
+            let rows = !extents.is_empty();
+            if let Some((register, ty)) = registers.get(position).filter(|_| rows) {
                 known.insert(*register, (array, *ty));
             }
             results.push(array);
