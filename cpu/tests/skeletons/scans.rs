@@ -12,13 +12,13 @@ fn scanned<T: Clone>(
     start: Option<&T>,
     operator: &dyn Fn(&T, &T) -> T,
 ) -> Vec<T> {
-    let operator: Box<dyn Fn(&T, &T) -> T> =
-        if right { Box::new(|a, b| operator(b, a)) } else { Box::new(operator) };
+    let exchanged = |a: &T, b: &T| operator(b, a);
+    let operator: &dyn Fn(&T, &T) -> T = if right { &exchanged } else { operator };
     let mut values = row.to_vec();
     if right {
         values.reverse();
     }
-    tree_scan(&mut values, &*operator);
+    tree_scan(&mut values, operator);
     if let Some(start) = start {
         values.iter_mut().for_each(|value| *value = operator(start, value));
         if form != "inclusive" {
