@@ -5,7 +5,7 @@ use weft_ir::{Span, flat, nested, plan};
 
 use crate::fuse::{FuseConfig, Report, fuse};
 use crate::share::{self, share, unshare};
-use crate::{Unsupported, flatten};
+use crate::{Unsupported, flatten, place};
 
 /// Without sharing a program may have this many operations; it grows exponentially.
 const MOST_UNSHARED: usize = 200_000;
@@ -91,7 +91,7 @@ pub fn compile(
     let fused = fuse(&flat, &config.fuse);
     checked(config, "fuse", &fused.program, plan::check);
     after(Pass::Fuse);
-    let plan = fused.program.clone();
+    let plan = place(fused.program.clone());
     checked(config, "place", &plan, plan::check);
     after(Pass::Place);
     Ok(Compiled { shared, flat, fused: fused.program, report: fused.report, plan })

@@ -12,8 +12,9 @@
 
 mod compile;
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use weft_interp::Limits;
@@ -80,7 +81,7 @@ pub(crate) struct Ran {
     pub(crate) fallback: Option<Fallback>,
     /// The phases in order.
     pub(crate) phases: Vec<(Phase, Duration)>,
-    /// Kernels that ran, and how often one was launched; plans found compiled already.
+    /// What it did.
     pub(crate) counters: Counters,
 }
 
@@ -102,6 +103,10 @@ pub struct Counters {
     pub compiled: u64,
     /// Kernels whose code was there already.
     pub cached: u64,
+    /// Bytes of the arrays that kernels wrote.
+    pub bytes_written: u64,
+    /// The most bytes that arrays took at once, those of the inputs not counted.
+    pub peak_bytes: u64,
 }
 
 /// The programs that ran on each engine since a session began.
@@ -120,8 +125,24 @@ pub struct Statistics {
 /// The engines of a session, shared by all of its states.
 #[derive(Debug, Default)]
 pub(crate) struct Engine {
+    kernels: Mutex<weft_cpu::KernelCache>,
+    /// Plans by the text of what they were compiled from.
+    plans: Mutex<HashMap<String, Arc<Plan>>>,
+    /// Threads, started when they are first needed.
+    workers: Mutex<Option<Arc<weft_cpu::Workers>>>,
     statistics: Mutex<Statistics>,
 }
+
+/// A plan that is ready to run.
+#[derive(Debug)]
+struct Plan {
+    plan: weft_ir::plan::Program,
+    prepared: weft_cpu::Prepared,
+    kernels: u64,
+}
+
+/// Plans that are kept; a session that makes more starts again.
+const MOST_PLANS: usize = 10_000;
 
 impl Engine {
     /// Runs a program, on the back end that the modes ask for.
@@ -133,7 +154,7 @@ impl Engine {
             counters: Counters::default(),
         };
         let result = match job.modes.backend {
-            Backend::Interp | Backend::Auto => None,
+            Backend::Interp => None,
             backend => self.compiled(job, backend, &mut ran),
         };
         let result = result.unwrap_or_else(|| {
@@ -204,9 +225,83 @@ impl Engine {
         Ok(leaves_to_value(&results, &lowered.ty))
     }
 
-    fn run_plan(&self, _job: &Job<'_>, _ran: &mut Ran) -> Result<Value, NotRun> {
-        let reason = "the cpu back end is not linked yet".to_owned();
-        Err(NotRun::Unsupported(Unsupported { reason, span: Span::default() }))
+    fn run_plan(&self, job: &Job<'_>, ran: &mut Ran) -> Result<Value, NotRun> {
+        let lowered = compile::lowered(job, ran)?;
+        let inputs = leaves(job, &lowered);
+        let started = Instant::now();
+        let key = compile::key(job.modes, &lowered, &inputs);
+        let known = self.plans().get(&key).cloned();
+        ran.phases.push((Phase::Compile, started.elapsed()));
+        let compiled = match known {
+            Some(compiled) => {
+                ran.counters.cached += compiled.kernels;
+                compiled
+            }
+            None => self.prepared(job, &lowered, &inputs, key, ran)?,
+        };
+        let started = Instant::now();
+        let workers = self.workers(job.modes.threads);
+        let config = weft_cpu::Config { workers: &workers, memory_limit: job.modes.memory };
+        let counters = &mut ran.counters;
+        let results = weft_cpu::run(
+            &compiled.plan,
+            &compiled.prepared,
+            &inputs,
+            &config,
+            job.cancel,
+            &mut |launched| {
+                counters.launches += 1;
+                counters.bytes_written += launched.bytes_written;
+                counters.peak_bytes = counters.peak_bytes.max(launched.bytes_alive);
+            },
+        );
+        ran.phases.push((Phase::Run, started.elapsed()));
+        let started = Instant::now();
+        let value = leaves_to_value(&results?, &lowered.ty);
+        ran.phases.push((Phase::Fetch, started.elapsed()));
+        Ok(value)
+    }
+
+    /// Compiles a program and keeps what comes of it.
+    fn prepared(
+        &self,
+        job: &Job<'_>,
+        lowered: &weft_lang::lower::Lowered,
+        inputs: &[Value],
+        key: String,
+        ran: &mut Ran,
+    ) -> Result<Arc<Plan>, Unsupported> {
+        let plan = compile::compiled(job.modes, lowered, inputs, ran)?.plan;
+        let started = Instant::now();
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        let (hits, misses) = kernels.hits_and_misses();
+        let prepared = weft_cpu::prepare(&plan, &mut kernels);
+        let (all_hits, all_misses) = kernels.hits_and_misses();
+        drop(kernels);
+        ran.phases.push((Phase::Compile, started.elapsed()));
+        ran.counters.cached += all_hits - hits;
+        ran.counters.compiled += all_misses - misses;
+        let kernels = all_hits - hits + all_misses - misses;
+        let plan = Arc::new(Plan { plan, prepared, kernels });
+        let mut plans = self.plans();
+        if plans.len() >= MOST_PLANS {
+            plans.clear();
+        }
+        plans.insert(key, Arc::clone(&plan));
+        Ok(plan)
+    }
+
+    /// That many threads; the last that were asked for are kept.
+    fn workers(&self, threads: usize) -> Arc<weft_cpu::Workers> {
+        let mut known = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some(workers) if workers.threads() == threads => Arc::clone(workers),
+            _ => Arc::clone(known.insert(Arc::new(weft_cpu::Workers::new(threads)))),
+        }
+    }
+
+    fn plans(&self) -> MutexGuard<'_, HashMap<String, Arc<Plan>>> {
+        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn count(&self, ran: &Ran) {
@@ -219,12 +314,16 @@ impl Engine {
         }
     }
 
-    /// Forgets them.
-    pub(crate) fn clear(&self) {}
+    /// Forgets everything that was compiled.
+    pub(crate) fn clear(&self) {
+        self.plans().clear();
+        *self.kernels.lock().unwrap_or_else(PoisonError::into_inner) = weft_cpu::KernelCache::new();
+    }
 
     /// How many plans are kept, and how many different kernels.
     pub(crate) fn kept(&self) -> (usize, usize) {
-        (0, 0)
+        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner).len();
+        (self.plans().len(), kernels)
     }
 }
 

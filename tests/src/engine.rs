@@ -1,5 +1,5 @@
-//! What can run a case. The reference interpreter is the only engine so far; the others will be
-//! listed in [`all`], and every `value` is then checked on each.
+//! What can run a case: a session on each of its back ends, with the passes of the compiler on and
+//! off. Every `value` is checked on all of them.
 
 use weft_ir::{Type, Value};
 use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session};
@@ -43,12 +43,23 @@ pub enum Answer {
 
 /// Every engine that there is.
 pub fn all() -> Vec<&'static dyn Engine> {
-    vec![&Interpreter]
+    vec![&INTERPRETER, &NESTED, &FLAT]
 }
 
-/// The reference interpreter, behind a session.
+/// A session on one back end.
 #[derive(Clone, Copy, Debug)]
-pub struct Interpreter;
+pub struct Backend {
+    name: &'static str,
+    /// The modes that differ from the defaults.
+    modes: &'static [(&'static str, &'static str)],
+}
+
+/// The reference interpreter.
+pub const INTERPRETER: Backend = Backend { name: "interp", modes: &[("backend", "interp")] };
+/// The interpreter of *nested*: what lowering makes.
+pub const NESTED: Backend = Backend { name: "nested", modes: &[("backend", "nested")] };
+/// The interpreter of *flat*: what sharing and flattening make.
+pub const FLAT: Backend = Backend { name: "flat", modes: &[("backend", "flat")] };
 
 /// Bytes that the arrays of a case may take.
 const MEMORY: u64 = 2 << 30;
@@ -56,13 +67,17 @@ const MEMORY: u64 = 2 << 30;
 /// Reports are laid out for a terminal this wide, so that no message is cut.
 const REPORT_WIDTH: usize = 200;
 
-impl Engine for Interpreter {
+impl Engine for Backend {
     fn name(&self) -> &'static str {
-        "interp"
+        self.name
     }
 
     fn open(&self) -> Box<dyn Evaluator> {
-        Box::new(Session::new(&Config { memory: MEMORY, io: true }))
+        let mut session = Session::new(&Config { memory: MEMORY, io: true });
+        for (mode, value) in self.modes {
+            session.set_mode(mode, value).expect("a mode of the session");
+        }
+        Box::new(session)
     }
 }
 

@@ -61,7 +61,12 @@ impl Flattener<'_> {
         let depth = self.scalars.depth(first);
         let space: Space = self.context.space[..depth].to_vec();
         let span = self.scalars.node(first).span;
-        let thunk = self.thunk(&wanted, depth, sharing);
+        let mut compiler = Compiler::new(self, depth, sharing);
+        // What is stored here is computed here.
+        compiler.roots = wanted.clone();
+        let operands = wanted.iter().map(|&id| compiler.operand(id)).collect();
+        let code = compiler.finish(operands);
+        let thunk = Thunk { indices: (0..depth as u32).map(Register).collect(), code };
         // Compiling may have stored some of them on the way.
         let types: Vec<ScalarType> = wanted.iter().map(|&id| self.scalars.ty(id)).collect();
         let results: Vec<Var> = types.into_iter().map(|ty| self.array_over(&space, ty)).collect();
@@ -107,6 +112,8 @@ struct Compiler<'f, 'p> {
     flattener: &'f mut Flattener<'p>,
     depth: usize,
     sharing: Sharing,
+    /// Scalars that are computed here whatever they cost.
+    roots: Vec<ScalarId>,
     instructions: Vec<Instruction>,
     known: HashMap<ScalarId, Operand>,
     controls: HashMap<ControlId, Vec<Register>>,
@@ -121,6 +128,7 @@ impl<'f, 'p> Compiler<'f, 'p> {
             flattener,
             depth,
             sharing,
+            roots: Vec::new(),
             instructions: Vec::new(),
             known: HashMap::new(),
             controls: HashMap::new(),
@@ -192,7 +200,7 @@ impl<'f, 'p> Compiler<'f, 'p> {
     /// The array that holds the scalar, if it is better loaded than computed here.
     fn stored(&mut self, id: ScalarId) -> Option<Var> {
         let node = self.flattener.scalars.node(id);
-        if node.stored.is_some() || node.home.is_some() {
+        if node.stored.is_some() || node.home.is_some() || self.roots.contains(&id) {
             return node.stored;
         }
         let free = matches!(node.definition, Definition::Index(_) | Definition::Host(_));

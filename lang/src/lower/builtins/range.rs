@@ -63,6 +63,8 @@ impl<'p> Lowering<'p> {
         let steps = self.compute(ScalarOp::FloorDiv, &[before, stride]);
         let count = self.compute(ScalarOp::Add, &[steps, int(1)]);
         let count = self.select(some, count, int(0));
+        // The step counts also where there is nothing to step over.
+        let count = self.assert_one(moves, FaultKind::BadArgument, count);
         self.assert_one(holds, FaultKind::BadLength, count)
     }
 
