@@ -1,0 +1,19 @@
+//! Scalar code ([`weft_ir::code`]) as text of the C family.
+//!
+//! The text is the same for C and CUDA; what differs stands in the [`Dialect`]'s prelude, a few macros
+//! for types and for the operations that a machine has. Everything else is built of these: the
+//! integer and float operators of `prelude/shared.h`, and the transcendental functions, whose text
+//! is recorded from their one definition in [`weft_ir::math::transcendental`] ([`Functions`]).
+
+mod dialect;
+mod functions;
+mod literal;
+mod operator;
+mod recorder;
+mod scalar;
+
+pub use dialect::Dialect;
+pub use functions::Functions;
+pub use literal::literal;
+pub use operator::{Expression, operator, random};
+pub use scalar::{Surroundings, Writer};

@@ -1,0 +1,89 @@
+/* The prelude of C: types, and the exact operations that the machine has. No header is included. */
+typedef signed char i8;
+typedef short i16;
+typedef int i32;
+typedef long long i64;
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+typedef _Bool bool;
+#define true ((bool)1)
+#define false ((bool)0)
+
+#define FUNCTION static inline __attribute__((always_inline, unused))
+#define CONSTANT_TABLE static const
+
+#define NAN_F32 __builtin_nanf("")
+#define NAN_F64 __builtin_nan("")
+#define INFINITY_F32 __builtin_inff()
+#define INFINITY_F64 __builtin_inf()
+
+#define fma_f32 __builtin_fmaf
+#define fma_f64 __builtin_fma
+#define sqrt_f32 __builtin_sqrtf
+#define sqrt_f64 __builtin_sqrt
+#define abs_f32 __builtin_fabsf
+#define abs_f64 __builtin_fabs
+#define floor_f32 __builtin_floorf
+#define floor_f64 __builtin_floor
+#define ceil_f32 __builtin_ceilf
+#define ceil_f64 __builtin_ceil
+#define trunc_f32 __builtin_truncf
+#define trunc_f64 __builtin_trunc
+/* To nearest, of two the even one: the rounding mode is never another. */
+#define round_f32 __builtin_rintf
+#define round_f64 __builtin_rint
+/* The remainder is exact, so that it may come from the C library. */
+#define rem_f32 __builtin_fmodf
+#define rem_f64 __builtin_fmod
+
+#define COUNT_ONES(x) __builtin_popcountll(x)
+#define LEADING_ZEROS(x) __builtin_clzll(x)
+#define TRAILING_ZEROS(x) __builtin_ctzll(x)
+
+FUNCTION u32 raw_bits_f32(f32 x) {
+  union { f32 number; u32 bits; } both = { .number = x };
+  return both.bits;
+}
+FUNCTION u64 raw_bits_f64(f64 x) {
+  union { f64 number; u64 bits; } both = { .number = x };
+  return both.bits;
+}
+FUNCTION f32 number_f32(u32 x) {
+  union { u32 bits; f32 number; } both = { .bits = x };
+  return both.number;
+}
+FUNCTION f64 number_f64(u64 x) {
+  union { u64 bits; f64 number; } both = { .bits = x };
+  return both.number;
+}
+
+FUNCTION u32 multiply_high_u32(u32 a, u32 b) { return (u32)(((u64)a * b) >> 32); }
+FUNCTION u64 multiply_high_u64(u64 a, u64 b) { return (u64)(((unsigned __int128)a * b) >> 64); }
+
+#ifdef __AVX512DQ__
+FUNCTION f64 small_to_f64(u64 x) { return (f64)(i64)x; }
+FUNCTION f64 i64_to_f64(i64 x) { return (f64)x; }
+#else
+/* Vector units before AVX-512 have no conversion of i64: bits of a float do. The first is for
+   magnitudes below 2^51; the second rounds once, in its last addition. */
+FUNCTION f64 small_to_f64(u64 x) {
+  return number_f64(x + 0x4338000000000000ULL) - 6755399441055744.0;
+}
+FUNCTION f64 i64_to_f64(i64 x) {
+  f64 high = number_f64(((u64)x >> 32) ^ 0x4530000080000000ULL);
+  f64 low = number_f64(((u64)x & 0xffffffffULL) | 0x4330000000000000ULL);
+  return (high - number_f64(0x4530000080100000ULL)) + low;
+}
+#endif
+/* By way of f64: a great number gets an odd last bit first where bits are lost, so that it is not
+   rounded twice. */
+FUNCTION f32 i64_to_f32(i64 x) {
+  u64 lost = (u64)x & 2047;
+  i64 odd = (i64)(((u64)x & ~2047ULL) | ((lost + 2047) & 2048));
+  bool small = (u64)x + (1ULL << 53) <= 1ULL << 54;
+  return (f32)i64_to_f64(small ? x : odd);
+}

@@ -1,0 +1,169 @@
+//! Every scalar operator, on every type that it admits, as compiled C against its definition.
+
+mod program;
+
+use program::{Case, check};
+use weft_ir::{ScalarOp, ScalarType, math};
+
+/// Every operator; conversions apart.
+const OPERATORS: [ScalarOp; 70] = [
+    ScalarOp::Neg,
+    ScalarOp::Not,
+    ScalarOp::Complement,
+    ScalarOp::Abs,
+    ScalarOp::Signum,
+    ScalarOp::Sqrt,
+    ScalarOp::Rsqrt,
+    ScalarOp::Cbrt,
+    ScalarOp::Exp,
+    ScalarOp::Exp2,
+    ScalarOp::Expm1,
+    ScalarOp::Log,
+    ScalarOp::Log2,
+    ScalarOp::Log10,
+    ScalarOp::Log1p,
+    ScalarOp::Sin,
+    ScalarOp::Cos,
+    ScalarOp::Tan,
+    ScalarOp::Asin,
+    ScalarOp::Acos,
+    ScalarOp::Atan,
+    ScalarOp::Sinh,
+    ScalarOp::Cosh,
+    ScalarOp::Tanh,
+    ScalarOp::Asinh,
+    ScalarOp::Acosh,
+    ScalarOp::Atanh,
+    ScalarOp::Erf,
+    ScalarOp::Floor,
+    ScalarOp::Ceil,
+    ScalarOp::Round,
+    ScalarOp::Trunc,
+    ScalarOp::IsNan,
+    ScalarOp::IsInf,
+    ScalarOp::Popcount,
+    ScalarOp::Clz,
+    ScalarOp::Ctz,
+    ScalarOp::Add,
+    ScalarOp::Sub,
+    ScalarOp::Mul,
+    ScalarOp::Div,
+    ScalarOp::FloorDiv,
+    ScalarOp::Mod,
+    ScalarOp::Quot,
+    ScalarOp::Rem,
+    ScalarOp::Pow,
+    ScalarOp::Min,
+    ScalarOp::Max,
+    ScalarOp::Atan2,
+    ScalarOp::Hypot,
+    ScalarOp::Gcd,
+    ScalarOp::BitAnd,
+    ScalarOp::BitOr,
+    ScalarOp::BitXor,
+    ScalarOp::Shl,
+    ScalarOp::Shr,
+    ScalarOp::Eq,
+    ScalarOp::Ne,
+    ScalarOp::Lt,
+    ScalarOp::Le,
+    ScalarOp::Gt,
+    ScalarOp::Ge,
+    ScalarOp::And,
+    ScalarOp::Or,
+    ScalarOp::Fma,
+    ScalarOp::Clip,
+    ScalarOp::Select,
+    ScalarOp::Cast(ScalarType::Char),
+    ScalarOp::Cast(ScalarType::Bool),
+    ScalarOp::Bitcast(ScalarType::F32),
+];
+
+/// The cases of the operators that a predicate chooses, on all types that they admit.
+fn cases(chosen: impl Fn(ScalarOp, ScalarType) -> bool) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for op in OPERATORS {
+        for ty in ScalarType::ALL {
+            let mut operands = vec![ty; math::arity(op)];
+            if op == ScalarOp::Select {
+                operands[0] = ScalarType::Bool;
+            }
+            if let Some(result) = math::result_type(op, &operands)
+                && chosen(op, ty)
+            {
+                cases.push(Case { op, operands, result });
+            }
+        }
+    }
+    cases
+}
+
+fn is_transcendental(op: ScalarOp, ty: ScalarType) -> bool {
+    let exact = matches!(op, ScalarOp::Abs | ScalarOp::Select | ScalarOp::Cast(_));
+    let by_name = matches!(
+        op,
+        ScalarOp::Rsqrt
+            | ScalarOp::Cbrt
+            | ScalarOp::Exp
+            | ScalarOp::Exp2
+            | ScalarOp::Expm1
+            | ScalarOp::Log
+            | ScalarOp::Log2
+            | ScalarOp::Log10
+            | ScalarOp::Log1p
+            | ScalarOp::Sin
+            | ScalarOp::Cos
+            | ScalarOp::Tan
+            | ScalarOp::Asin
+            | ScalarOp::Acos
+            | ScalarOp::Atan
+            | ScalarOp::Sinh
+            | ScalarOp::Cosh
+            | ScalarOp::Tanh
+            | ScalarOp::Asinh
+            | ScalarOp::Acosh
+            | ScalarOp::Atanh
+            | ScalarOp::Erf
+            | ScalarOp::Pow
+            | ScalarOp::Atan2
+            | ScalarOp::Hypot
+    );
+    ty.is_float() && by_name && !exact
+}
+
+#[test]
+fn exact_operators_agree() {
+    let cases = cases(|op, ty| !is_transcendental(op, ty));
+    assert!(cases.len() > 300, "{}", cases.len());
+    check(&cases, "-O2", 400);
+}
+
+#[test]
+fn conversions_agree() {
+    let mut cases = Vec::new();
+    for from in ScalarType::ALL {
+        for to in ScalarType::ALL {
+            for op in [ScalarOp::Cast(to), ScalarOp::Bitcast(to)] {
+                if let Some(result) = math::result_type(op, &[from]) {
+                    cases.push(Case { op, operands: vec![from], result });
+                }
+            }
+        }
+    }
+    assert!(cases.len() > 144, "{}", cases.len());
+    check(&cases, "-O3", 20_000);
+}
+
+#[test]
+fn transcendental_functions_of_f32_agree() {
+    let cases = cases(|op, ty| is_transcendental(op, ty) && ty == ScalarType::F32);
+    assert_eq!(cases.len(), 25);
+    check(&cases, "-O3", 200_000);
+}
+
+#[test]
+fn transcendental_functions_of_f64_agree() {
+    let cases = cases(|op, ty| is_transcendental(op, ty) && ty == ScalarType::F64);
+    assert_eq!(cases.len(), 25);
+    check(&cases, "-O3", 200_000);
+}
