@@ -11,13 +11,7 @@ use crate::output::{Interactive, Output};
 /// Reads cells and evaluates them until the user leaves.
 pub(crate) fn run(session: &mut Session, interrupts: &Interrupts, output: &mut Output) -> Exit {
     interrupts.stay_alive();
-    let mut editor = match open_editor(history::file(), output.colour()) {
-        Ok(editor) => editor,
-        Err(problem) => {
-            output.error_line(&format!("weft: {problem}"));
-            return Exit::Bug;
-        }
-    };
+    let mut editor = open_editor(history::file(), output.colour());
     output.line(&format!(
         "Weft {}. `:help` lists the commands, Ctrl-D leaves.",
         env!("CARGO_PKG_VERSION")

@@ -21,6 +21,8 @@ const UP: &str = "\x1b[A";
 struct Terminal {
     keyboard: Pty,
     screen: Receiver<Vec<u8>>,
+    /// The end of what was written, as long as it may be half of something.
+    half: Vec<u8>,
     seen: String,
     child: Child,
 }
@@ -71,7 +73,7 @@ impl Terminal {
                 }
             }
         });
-        Terminal { keyboard, screen, seen: String::new(), child }
+        Terminal { keyboard, screen, half: Vec::new(), seen: String::new(), child }
     }
 
     fn keys(&mut self, keys: &str) {
@@ -99,10 +101,27 @@ impl Terminal {
             }
             let left = PATIENCE.saturating_sub(started.elapsed());
             match self.screen.recv_timeout(left) {
-                Ok(bytes) => self.seen.push_str(&without_escapes(&String::from_utf8_lossy(&bytes))),
+                Ok(bytes) => self.take(&bytes),
                 Err(_) => panic!("{text:?} does not appear, but\n{}", self.seen),
             }
         }
+    }
+
+    /// Adds what was written, without escape sequences.
+    fn take(&mut self, bytes: &[u8]) {
+        self.half.extend_from_slice(bytes);
+        let text = match std::str::from_utf8(&self.half) {
+            Ok(text) => text,
+            Err(error) => {
+                std::str::from_utf8(&self.half[..error.valid_up_to()]).expect("valid up to there")
+            }
+        };
+        let whole = match text.rfind('\x1b') {
+            Some(at) if !text[at + 1..].contains(|c: char| c.is_ascii_alphabetic()) => at,
+            _ => text.len(),
+        };
+        self.seen.push_str(&without_escapes(&text[..whole]));
+        self.half.drain(..whole);
     }
 
     /// Whether that text appears soon.
@@ -111,7 +130,7 @@ impl Terminal {
         while !self.seen.contains(text) {
             let left = Duration::from_millis(500).saturating_sub(started.elapsed());
             match self.screen.recv_timeout(left) {
-                Ok(bytes) => self.seen.push_str(&without_escapes(&String::from_utf8_lossy(&bytes))),
+                Ok(bytes) => self.take(&bytes),
                 Err(_) => return false,
             }
         }
