@@ -7,6 +7,7 @@
 
 mod dialect;
 mod functions;
+mod lanes;
 mod literal;
 mod operator;
 mod recorder;
@@ -14,6 +15,7 @@ mod scalar;
 
 pub use dialect::Dialect;
 pub use functions::Functions;
+pub use lanes::{GROUP, INTERRUPTED, LaneFunction, Lanes, Running, lanes};
 pub use literal::literal;
 pub use operator::{Expression, operator, random};
 pub use scalar::{Surroundings, Writer};

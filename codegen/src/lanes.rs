@@ -1,0 +1,448 @@
+//! Scalar code over lanes: a function of C that computes many points at once.
+//!
+//! Note [Segments]. Straight code becomes a loop over lanes, a *segment*, which the C compiler turns
+//! into vector instructions. A loop of the code that runs a different number of times from lane to
+//! lane stands around segments: all lanes step together until none goes on, and those that are done
+//! keep their state. Values that pass from one segment to another lie in arrays of [`GROUP`] lanes.
+//! Code without loops is one segment over all lanes.
+//!
+//! Note [Masks]. There are no branches within a segment: both sides of a conditional are computed,
+//! and reads, checks and operators that may fail look only at the lanes that take their side. A
+//! failed check masks what follows it in its segment; at the segment's end the function returns. So
+//! no lane reads what its code would not read.
+//!
+//! Note [Uniform values]. What all lanes share is computed once, outside of the segments: it depends
+//! on the launch, on a row, or on loops whose state and condition are uniform themselves.
+
+mod print;
+mod repetition;
+mod segment;
+
+use std::collections::BTreeMap;
+
+use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
+use weft_ir::{FaultKind, ScalarOp, ScalarType, Span};
+
+use crate::dialect::type_name;
+use crate::functions::Functions;
+use crate::literal::literal;
+use crate::operator::{operator, random};
+use segment::Scope;
+
+/// The lanes that step through a loop together.
+pub const GROUP: usize = 32;
+
+/// The bit of a function's result that says that it was interrupted.
+pub const INTERRUPTED: u32 = 1 << 31;
+
+/// How an index of a point runs along the lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Running {
+    /// The same for all.
+    Uniform,
+    /// From a first value on, by one.
+    Counting,
+    /// Given lane by lane.
+    Varying,
+}
+
+/// Code to be computed for many points.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes<'a> {
+    /// The indices of a point.
+    pub indices: &'a [(Register, Running)],
+    /// The first of the indices that address the storage.
+    pub first_stored: usize,
+    /// Whether arrays that are read at the point itself have the extents of the space, so that the
+    /// elements stand at the lanes' positions.
+    pub in_place: bool,
+    /// Registers that are given lane by lane.
+    pub inputs: &'a [(Register, ScalarType)],
+    /// The element types of the arrays, by number, and whether they are scalars.
+    pub arrays: &'a [(ScalarType, bool)],
+    /// The code. Its variables are the numbers of arrays.
+    pub code: &'a Code,
+    /// What it yields.
+    pub results: &'a [Operand],
+    /// Which results have room for one value only, as all lanes share it.
+    pub shared: &'a [bool],
+}
+
+/// A function of C.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaneFunction {
+    /// Its text; [`LaneFunction::NAME`] stands for its name.
+    pub text: String,
+    /// What it calls.
+    pub functions: Functions,
+    /// The checks by the bits of its result; later ones share the last.
+    pub sites: Vec<(FaultKind, Span)>,
+}
+
+impl LaneFunction {
+    /// What stands for the name.
+    pub const NAME: &'static str = "KERNEL";
+    /// What stands before all functions: the type of their argument.
+    pub const DECLARATIONS: &'static str = include_str!("prelude/lanes.h");
+}
+
+/// The function of some code.
+///
+/// # Panics
+/// If the code is not one that [`weft_ir::code::CodeCheck`] accepts.
+pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
+    let mut builder = Builder {
+        given,
+        functions: Functions::new(),
+        values: BTreeMap::new(),
+        scopes: vec![Scope::default()],
+        guard: None,
+        alive: None,
+        sites: Vec::new(),
+        names: 0,
+        segments: 0,
+        declared: Vec::new(),
+        loops: 0,
+        strides: BTreeMap::new(),
+    };
+    builder.parameters();
+    builder.code(given.code);
+    builder.results();
+    builder.close_segment();
+    print::print(builder)
+}
+
+/// What a register is.
+#[derive(Clone, Debug)]
+struct Value {
+    /// An expression that binds as tightly as a name.
+    text: String,
+    ty: ScalarType,
+    /// Whether it differs from lane to lane.
+    varies: bool,
+}
+
+/// A condition under which code runs.
+#[derive(Clone, Debug)]
+struct Mask {
+    name: String,
+    varies: bool,
+}
+
+/// A function that is being written.
+struct Builder<'a> {
+    given: &'a Lanes<'a>,
+    functions: Functions,
+    values: BTreeMap<Register, Value>,
+    /// The function and the loops around the present place, outermost first.
+    scopes: Vec<Scope>,
+    /// The lanes that take the present side of the conditionals and go on in the loops around.
+    guard: Option<Mask>,
+    /// The lanes whose checks in this segment have held.
+    alive: Option<Mask>,
+    sites: Vec<(FaultKind, Span)>,
+    /// How many names have been made up.
+    names: usize,
+    /// How many segments have been begun.
+    segments: usize,
+    /// Arrays of lanes that are no result of a line: the states of loops, with their types.
+    declared: Vec<(String, &'static str)>,
+    /// How many loops there are.
+    loops: usize,
+    /// How many indices each array that is read has.
+    strides: BTreeMap<usize, usize>,
+}
+
+impl Builder<'_> {
+    /// The indices and the inputs.
+    fn parameters(&mut self) {
+        for (at, &(register, running)) in self.given.indices.iter().enumerate() {
+            let name = register.to_string();
+            match running {
+                Running::Uniform => {
+                    self.scalar(&format!("const i64 {name} = block->indices[{at}];"));
+                }
+                Running::Counting => {
+                    self.scalar(&format!("const i64 first_{name} = block->indices[{at}];"));
+                    let text = format!("first_{name} + at");
+                    self.line(Some((&name, "i64")), &text, &[]);
+                }
+                Running::Varying => {
+                    self.scalar(&format!(
+                        "const i64 *restrict const given_{name} = block->lanes[{at}];"
+                    ));
+                    self.line(Some((&name, "i64")), &format!("given_{name}[at]"), &[]);
+                }
+            }
+            let varies = running != Running::Uniform;
+            self.values.insert(register, Value { text: name, ty: ScalarType::I64, varies });
+        }
+        for (at, &(register, ty)) in self.given.inputs.iter().enumerate() {
+            let (name, element) = (register.to_string(), type_name(ty));
+            self.scalar(&format!(
+                "const {element} *restrict const given_{name} = block->inputs[{at}];"
+            ));
+            self.line(Some((&name, element)), &format!("given_{name}[at]"), &[]);
+            self.values.insert(register, Value { text: name, ty, varies: true });
+        }
+    }
+
+    fn results(&mut self) {
+        for (at, (operand, &shared)) in self.given.results.iter().zip(self.given.shared).enumerate()
+        {
+            let value = self.value(operand);
+            let ty = type_name(value.ty);
+            self.scalar(&format!("{ty} *restrict const result_{at} = block->results[{at}];"));
+            // A value that all lanes share fills a group of registers.
+            let place = if shared { "at & 63" } else { "at" };
+            let text = format!("result_{at}[{place}] = {};", value.text);
+            self.line(None, &text, &[&value]);
+        }
+    }
+
+    fn value(&self, operand: &Operand) -> Value {
+        match operand {
+            Operand::Scalar(scalar) => {
+                Value { text: literal(*scalar), ty: scalar.ty(), varies: false }
+            }
+            Operand::Register(register) => match self.values.get(register) {
+                Some(value) => value.clone(),
+                None => panic!("{register} is used before it is bound"),
+            },
+        }
+    }
+
+    fn fresh(&mut self, stem: &str) -> String {
+        self.names += 1;
+        format!("{stem}_{}", self.names)
+    }
+
+    fn code(&mut self, code: &Code) {
+        for instruction in &code.instructions {
+            self.instruction(instruction);
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction) {
+        let results = &instruction.results;
+        match &instruction.operation {
+            Operation::Scalar(op, operands) => {
+                let values: Vec<Value> = operands.iter().map(|at| self.value(at)).collect();
+                self.operator(*op, results[0], &values, instruction.span);
+            }
+            Operation::Random(kind, operands) => {
+                let values: Vec<Value> = operands.iter().map(|at| self.value(at)).collect();
+                let texts: Vec<String> = values.iter().map(|value| value.text.clone()).collect();
+                self.define(results[0], &random(*kind, &texts), &values);
+            }
+            Operation::Read(array, indices) => {
+                self.read(results[0], array.0 as usize, indices);
+            }
+            Operation::Check(condition, kind) => {
+                let condition = self.value(condition);
+                self.check(&condition, *kind, instruction.span);
+            }
+            Operation::If { condition, then, otherwise } => {
+                self.conditional(condition, then, otherwise, results);
+            }
+            Operation::While { state, initial, condition, body } => {
+                self.repetition(state, initial, condition, body, results);
+            }
+        }
+    }
+
+    fn operator(
+        &mut self,
+        op: ScalarOp,
+        result: (Register, ScalarType),
+        values: &[Value],
+        span: Span,
+    ) {
+        let texts: Vec<String> = values.iter().map(|value| value.text.clone()).collect();
+        let types: Vec<ScalarType> = values.iter().map(|value| value.ty).collect();
+        let expression = operator(op, &texts, &types, &mut self.functions);
+        if let Some((condition, kind)) = expression.fails {
+            let holds = self.compute(&format!("!({condition})"), ScalarType::Bool, values);
+            self.check(&holds, kind, span);
+        }
+        self.define(result, &expression.text, values);
+    }
+
+    /// Binds a register to an expression of some values that yields something for any operands.
+    fn define(&mut self, (register, ty): (Register, ScalarType), text: &str, values: &[Value]) {
+        let name = register.to_string();
+        let value = self.named(name, ty, text, values);
+        self.values.insert(register, value);
+    }
+
+    /// An expression of some values under a name of its own.
+    fn compute(&mut self, text: &str, ty: ScalarType, values: &[Value]) -> Value {
+        let name = self.fresh("t");
+        self.named(name, ty, text, values)
+    }
+
+    fn named(&mut self, name: String, ty: ScalarType, text: &str, values: &[Value]) -> Value {
+        let varies = values.iter().any(|value| value.varies);
+        let element = type_name(ty);
+        if varies {
+            let uses: Vec<&Value> = values.iter().collect();
+            self.line(Some((&name, element)), text, &uses);
+        } else {
+            self.scalar(&format!("const {element} {name} = {text};"));
+        }
+        Value { text: name, ty, varies }
+    }
+
+    /// The conjunction of two masks.
+    fn both(&mut self, a: Option<Mask>, b: Option<Mask>) -> Option<Mask> {
+        match (a, b) {
+            (Some(a), Some(b)) => {
+                let values = [a.value(), b.value()];
+                let text = format!("{} & {}", a.name, b.name);
+                Some(self.compute(&text, ScalarType::Bool, &values).into_mask())
+            }
+            (Some(mask), None) | (None, Some(mask)) => Some(mask),
+            (None, None) => None,
+        }
+    }
+
+    /// The lanes that are looked at here.
+    fn mask(&mut self) -> Option<Mask> {
+        self.both(self.guard.clone(), self.alive.clone())
+    }
+
+    fn check(&mut self, condition: &Value, kind: FaultKind, span: Span) {
+        let site = self.sites.len();
+        self.sites.push((kind, span));
+        let bit = 1_u32 << site.min(30);
+        let mask = self.mask();
+        let guard = mask.as_ref().map(Mask::value);
+        let failing = match &guard {
+            Some(guard) => format!("{} & !{}", guard.text, condition.text),
+            None => format!("!{}", condition.text),
+        };
+        if !condition.varies && mask.as_ref().is_none_or(|mask| !mask.varies) {
+            self.scalar(&format!("if ({failing}) return {bit}U;"));
+            return;
+        }
+        let uses: Vec<&Value> = guard.iter().chain([condition]).collect();
+        self.line(None, &format!("failed |= {failing} ? {bit}U : 0U;"), &uses);
+        self.top().open_segment().fails = true;
+        let held = match &guard {
+            Some(guard) => {
+                let text = format!("!{} | {}", guard.text, condition.text);
+                self.compute(&text, ScalarType::Bool, &[guard.clone(), condition.clone()])
+            }
+            None => condition.clone(),
+        };
+        let alive = self.alive.take();
+        self.alive = self.both(alive, Some(held.into_mask()));
+    }
+
+    fn read(&mut self, (register, ty): (Register, ScalarType), array: usize, indices: &[Operand]) {
+        let (_, is_scalar) = self.given.arrays[array];
+        let name = register.to_string();
+        if is_scalar {
+            self.strides.entry(array).or_insert(0);
+            let value = Value { text: format!("a{array}"), ty, varies: false };
+            self.values.insert(register, value);
+            return;
+        }
+        self.strides.insert(array, indices.len());
+        let stored = &self.given.indices[self.given.first_stored..];
+        let at_point = self.given.in_place
+            && stored.len() == indices.len()
+            && stored
+                .iter()
+                .zip(indices)
+                .all(|((register, _), operand)| *operand == Operand::Register(*register))
+            && stored.iter().any(|(_, running)| *running == Running::Varying)
+            && stored.iter().all(|(_, running)| *running != Running::Uniform);
+        let element = type_name(ty);
+        if at_point {
+            self.line(Some((&name, element)), &format!("a{array}[position + at]"), &[]);
+            self.values.insert(register, Value { text: name, ty, varies: true });
+            return;
+        }
+        let values: Vec<Value> = indices.iter().map(|at| self.value(at)).collect();
+        let mut terms = Vec::new();
+        for (dimension, value) in values.iter().enumerate() {
+            terms.push(if dimension + 1 == values.len() {
+                value.text.clone()
+            } else {
+                format!("{} * stride_{array}_{dimension}", value.text)
+            });
+        }
+        let place = format!("a{array}[{}]", terms.join(" + "));
+        let mask = self.mask();
+        let guard = mask.as_ref().map(Mask::value);
+        let text = match &guard {
+            Some(guard) => format!("{} ? {place} : ({element})0", guard.text),
+            None => place,
+        };
+        let uses: Vec<Value> = values.into_iter().chain(guard).collect();
+        let value = self.named(name, ty, &text, &uses);
+        self.values.insert(register, value);
+    }
+
+    fn conditional(
+        &mut self,
+        condition: &Operand,
+        then: &Code,
+        otherwise: &Code,
+        results: &[(Register, ScalarType)],
+    ) {
+        let condition = self.value(condition);
+        let outside = self.guard.clone();
+        let mut sides = Vec::new();
+        for (holds, code) in [(true, then), (false, otherwise)] {
+            let text = if holds { condition.text.clone() } else { format!("!{}", condition.text) };
+            // A guard needs a name only if something looks at it.
+            self.guard = match partial(code) {
+                false => outside.clone(),
+                true => {
+                    let side =
+                        self.compute(&text, ScalarType::Bool, std::slice::from_ref(&condition));
+                    self.both(outside.clone(), Some(side.into_mask()))
+                }
+            };
+            self.code(code);
+            sides.push(code.results.iter().map(|at| self.value(at)).collect::<Vec<Value>>());
+            self.guard = outside.clone();
+        }
+        for (at, &result) in results.iter().enumerate() {
+            let (a, b) = (sides[0][at].clone(), sides[1][at].clone());
+            let text = format!("{} ? {} : {}", condition.text, a.text, b.text);
+            self.define(result, &text, &[condition.clone(), a, b]);
+        }
+    }
+}
+
+/// Whether code reads, may fail or loops, so that it matters which lanes it runs for.
+fn partial(code: &Code) -> bool {
+    code.instructions.iter().any(|instruction| match &instruction.operation {
+        Operation::Scalar(op, operands) => {
+            let fails = matches!(
+                op,
+                ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow
+            );
+            // The type is known to the operator only; floats never fail, which costs a name at most.
+            fails && !operands.is_empty()
+        }
+        Operation::Random(..) => false,
+        Operation::Read(..) | Operation::Check(..) | Operation::While { .. } => true,
+        Operation::If { then, otherwise, .. } => partial(then) || partial(otherwise),
+    })
+}
+
+impl Mask {
+    fn value(&self) -> Value {
+        Value { text: self.name.clone(), ty: ScalarType::Bool, varies: self.varies }
+    }
+}
+
+impl Value {
+    fn into_mask(self) -> Mask {
+        Mask { name: self.text, varies: self.varies }
+    }
+}

@@ -1,0 +1,257 @@
+//! The text of a function.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::segment::{Line, Node, Segment};
+use super::{Builder, GROUP, INTERRUPTED, LaneFunction};
+use crate::dialect::type_name;
+
+/// Prints what has been built.
+pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
+    let mut nodes = builder.scopes.pop().expect("the function is a scope").nodes;
+    while drop_unused(&mut nodes) {}
+    let mut plan = Plan::default();
+    plan.declare(&builder.declared);
+    plan.see(&nodes);
+    let grouped = builder.loops > 0;
+    let mut text = Text { grouped, lanes: plan.lanes(), out: String::new() };
+    let parameters = parameters(&builder);
+    if grouped {
+        text.line(0, "FUNCTION u32 KERNEL_group(const struct block *restrict const block,");
+        text.line(0, "                          const i64 first, const i64 count) {");
+        parameters.iter().for_each(|line| text.line(1, line));
+        text.line(1, "u32 steps = 0;");
+        for (name, ty) in plan.lanes() {
+            text.line(1, &format!("{ty} {name}_lanes[{GROUP}] __attribute__((aligned(64)));"));
+        }
+        text.nodes(1, &nodes);
+        text.line(1, "return 0;");
+        text.line(0, "}");
+        text.out.push_str(GROUPS);
+    } else {
+        text.line(0, "u32 KERNEL(const struct block *restrict const block) {");
+        text.line(1, "const i64 count = block->count;");
+        parameters.iter().for_each(|line| text.line(1, line));
+        text.nodes(1, &nodes);
+        text.line(1, "return 0;");
+        text.line(0, "}");
+    }
+    LaneFunction { text: text.out, functions: builder.functions, sites: builder.sites }
+}
+
+/// Whole groups, with a constant number of lanes, and the rest.
+const GROUPS: &str = "static __attribute__((cold, noinline)) u32 KERNEL_rest(
+    const struct block *restrict const block, const i64 first, const i64 count) {
+  return KERNEL_group(block, first, count);
+}
+u32 KERNEL(const struct block *restrict const block) {
+  i64 first = 0;
+  for (; first + 32 <= block->count; first += 32) {
+    const u32 failed = KERNEL_group(block, first, 32);
+    if (failed) return failed;
+  }
+  return first < block->count ? KERNEL_rest(block, first, block->count - first) : 0;
+}
+";
+
+/// The declarations of what the function is given.
+fn parameters(builder: &Builder<'_>) -> Vec<String> {
+    let mut lines = vec!["const i64 position = block->position;".to_owned()];
+    for (&array, &dimensions) in &builder.strides {
+        let (ty, is_scalar) = builder.given.arrays[array];
+        let element = type_name(ty);
+        let elements = format!("(const {element} *)block->arrays[{array}]");
+        lines.push(if is_scalar {
+            format!("const {element} a{array} = *{elements};")
+        } else {
+            format!("const {element} *restrict const a{array} = {elements};")
+        });
+        for dimension in 0..dimensions.saturating_sub(1) {
+            lines.push(format!(
+                "const i64 stride_{array}_{dimension} = block->strides[{array}][{dimension}];"
+            ));
+        }
+    }
+    lines
+}
+
+/// Removes lines whose values nobody uses. Whether there were any.
+fn drop_unused(nodes: &mut Vec<Node>) -> bool {
+    fn uses(nodes: &[Node], used: &mut BTreeSet<String>) {
+        for node in nodes {
+            match node {
+                Node::Scalar(_) => {}
+                Node::Loop(inner) => uses(inner, used),
+                Node::Segment(segment) => {
+                    let assigns = segment.assigns.iter().map(|(_, line)| line);
+                    for line in segment.lines.iter().chain(assigns) {
+                        used.extend(line.uses.iter().cloned());
+                    }
+                }
+            }
+        }
+    }
+    fn keep(nodes: &mut Vec<Node>, used: &BTreeSet<String>) -> bool {
+        let mut dropped = false;
+        nodes.retain_mut(|node| match node {
+            Node::Scalar(_) => true,
+            Node::Loop(inner) => {
+                dropped |= keep(inner, used);
+                true
+            }
+            Node::Segment(segment) => {
+                let before = segment.lines.len();
+                segment.lines.retain(|line| match &line.defines {
+                    Some((name, _)) => used.contains(name),
+                    None => true,
+                });
+                dropped |= segment.lines.len() < before;
+                !segment.lines.is_empty() || !segment.assigns.is_empty()
+            }
+        });
+        dropped
+    }
+    let mut used = BTreeSet::new();
+    uses(nodes, &mut used);
+    keep(nodes, &used)
+}
+
+/// Where values are defined and used.
+#[derive(Default)]
+struct Plan {
+    /// The type of each value, and the segment that defines it; none for the state of a loop.
+    defined: BTreeMap<String, (Option<usize>, &'static str)>,
+    /// The segments that use each value.
+    used: BTreeMap<String, BTreeSet<usize>>,
+}
+
+impl Plan {
+    fn declare(&mut self, arrays: &[(String, &'static str)]) {
+        for (name, ty) in arrays {
+            self.defined.insert(name.clone(), (None, ty));
+        }
+    }
+
+    fn see(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            match node {
+                Node::Scalar(_) => {}
+                Node::Loop(inner) => self.see(inner),
+                Node::Segment(segment) => {
+                    for Line { defines, uses, .. } in all_lines(segment) {
+                        if let Some((name, ty)) = defines {
+                            self.defined.insert(name.clone(), (Some(segment.number), ty));
+                        }
+                        for name in uses {
+                            self.used.entry(name.clone()).or_default().insert(segment.number);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The values that lie in arrays: those that a segment uses which another defines.
+    fn lanes(&self) -> BTreeMap<String, &'static str> {
+        let crosses = |name: &String, by: Option<usize>| match (by, self.used.get(name)) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(by), Some(used)) => used.iter().any(|&segment| segment != by),
+        };
+        let values = self.defined.iter();
+        values
+            .filter(|(name, (by, _))| crosses(name, *by))
+            .map(|(name, (_, ty))| (name.clone(), *ty))
+            .collect()
+    }
+}
+
+fn all_lines(segment: &Segment) -> impl Iterator<Item = &Line> {
+    segment.lines.iter().chain(segment.assigns.iter().map(|(_, line)| line))
+}
+
+/// Text in progress.
+struct Text {
+    /// Whether lanes come in groups.
+    grouped: bool,
+    /// The values that lie in arrays.
+    lanes: BTreeMap<String, &'static str>,
+    out: String,
+}
+
+impl Text {
+    fn line(&mut self, indent: usize, line: &str) {
+        let margin = "  ".repeat(indent);
+        writeln!(self.out, "{margin}{line}").expect("a string takes all");
+    }
+
+    fn nodes(&mut self, indent: usize, nodes: &[Node]) {
+        for node in nodes {
+            match node {
+                Node::Scalar(statement) => self.line(indent, statement),
+                Node::Segment(segment) => self.segment(indent, segment),
+                Node::Loop(body) => {
+                    self.line(indent, "for (;;) {");
+                    let poll = "if ((++steps & 31) == 0 && *block->cancel)";
+                    self.line(indent + 1, &format!("{poll} return {INTERRUPTED}U;"));
+                    self.nodes(indent + 1, body);
+                    self.line(indent, "}");
+                }
+            }
+        }
+    }
+
+    fn segment(&mut self, indent: usize, segment: &Segment) {
+        let mut reductions = String::new();
+        let failed = format!("failed_{}", segment.number);
+        if segment.fails {
+            self.line(indent, &format!("u32 {failed} = 0;"));
+            write!(reductions, " reduction(|:{failed})").expect("a string takes all");
+        }
+        if let Some(flag) = &segment.any {
+            self.line(indent, &format!("u32 {flag} = 0;"));
+            write!(reductions, " reduction(|:{flag})").expect("a string takes all");
+        }
+        self.line(indent, &format!("#pragma omp simd{reductions}"));
+        if self.grouped {
+            self.line(indent, "for (i64 lane = 0; lane < count; lane++) {");
+            if all_lines(segment).any(|line| line.text.contains("at")) {
+                self.line(indent + 1, "const i64 at = first + lane;");
+            }
+        } else {
+            self.line(indent, "for (i64 at = 0; at < count; at++) {");
+        }
+        self.body(indent + 1, segment, &failed);
+        self.line(indent, "}");
+        if segment.fails {
+            self.line(indent, &format!("if ({failed}) return {failed};"));
+        }
+    }
+
+    fn body(&mut self, indent: usize, segment: &Segment, failed: &str) {
+        let own: BTreeSet<&String> =
+            segment.lines.iter().filter_map(|line| Some(&line.defines.as_ref()?.0)).collect();
+        let used: BTreeSet<&String> = all_lines(segment).flat_map(|line| &line.uses).collect();
+        for name in used {
+            if !own.contains(name) {
+                let ty = self.lanes[name];
+                self.line(indent, &format!("const {ty} {name} = {name}_lanes[lane];"));
+            }
+        }
+        for line in &segment.lines {
+            match &line.defines {
+                Some((name, ty)) => {
+                    self.line(indent, &format!("const {ty} {name} = {};", line.text));
+                    if self.lanes.contains_key(name) {
+                        self.line(indent, &format!("{name}_lanes[lane] = {name};"));
+                    }
+                }
+                None => self.line(indent, &line.text.replace("failed |=", &format!("{failed} |="))),
+            }
+        }
+        for (array, line) in &segment.assigns {
+            self.line(indent, &format!("{array}_lanes[lane] = {};", line.text));
+        }
+    }
+}

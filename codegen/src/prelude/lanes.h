@@ -1,0 +1,12 @@
+/* What a kernel function is given. */
+struct block {
+  i64 count;                    /* How many lanes. */
+  i64 position;                 /* The position of the first lane in the storage. */
+  const i64 *indices;           /* Per index its value, or the first lane's. */
+  const i64 *const *lanes;      /* Per index that varies its lanes. */
+  const void *const *arrays;    /* Per array its elements. */
+  const i64 *const *strides;    /* Per array how far apart neighbours are along each dimension. */
+  const void *const *inputs;    /* Per input its lanes. */
+  void *const *results;         /* Per result room for the lanes. */
+  const volatile u8 *cancel;    /* Not 0 when the run shall end. */
+};
