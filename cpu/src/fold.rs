@@ -18,10 +18,11 @@ use crate::compile::{Compiled, Signature, compile};
 use crate::execute::{Context, Halt, Lanes, copy_lanes, load_lanes, run};
 use crate::isa::Slot;
 use crate::lanes::{BLOCK, Elements, Frame, GROUP, Lane, LaneType, Storage, with_lane_type};
+use crate::native::Engine;
 use crate::operators;
 use crate::routine::level;
 
-pub(crate) use primitive::Primitive;
+pub(crate) use primitive::{Primitive, SPREAD, Streams};
 pub(crate) use scan::{Chain, SECOND};
 
 /// How many elements are combined from left to right before their result is combined further.
@@ -91,6 +92,7 @@ pub(crate) struct Folder<'a> {
     fold: &'a Fold,
     compiled: &'a Compiled,
     context: Context<'a>,
+    engine: Engine<'a>,
     frame: Frame,
     started: bool,
     /// Whether what comes first is the right operand: for scans from the right.
@@ -107,17 +109,24 @@ impl<'a> Folder<'a> {
     ) -> Folder<'a> {
         let compiled = fold.compiled(arrays);
         let frame = compiled.routine.frame(BLOCK);
-        Folder { fold, compiled, context, frame, started: false, exchange }
+        let engine = Engine::new(compiled, context, true);
+        Folder { fold, compiled, context, engine, frame, started: false, exchange }
     }
 
     /// Combines the lanes that have been loaded.
     fn apply(&mut self, count: usize) -> Result<(), Halt> {
+        let began = self.engine.begin();
+        if let Some(caller) = self.engine.caller() {
+            return caller.run(self.compiled, &mut self.frame, count, 0, None);
+        }
         let lanes = Lanes { count, position: 0 };
         if !self.started {
             self.started = true;
             run(&self.compiled.routine, level::LAUNCH, &mut self.frame, lanes, &self.context)?;
         }
-        run(&self.compiled.routine, level::BLOCK, &mut self.frame, lanes, &self.context)
+        run(&self.compiled.routine, level::BLOCK, &mut self.frame, lanes, &self.context)?;
+        self.engine.end(began);
+        Ok(())
     }
 
     /// The registers of the earlier operand.

@@ -30,6 +30,8 @@ macro_rules! for_lane_types {
     };
 }
 
+pub(crate) use for_lane_types;
+
 /// Evaluates an expression with a type name standing for the Rust type of a [`LaneType`].
 macro_rules! with_lane_type {
     ($ty:expr, $name:ident => $body:expr) => {
@@ -350,26 +352,6 @@ impl LaneType {
             LaneType::F32 => ScalarType::F32,
             LaneType::F64 => ScalarType::F64,
             LaneType::Bool => ScalarType::Bool,
-        }
-    }
-}
-
-impl Storage {
-    /// As a column of a scalar type with these lanes.
-    pub(crate) fn into_column(self, ty: ScalarType) -> Column {
-        match self {
-            Storage::I8(vec) => Column::I8(vec.into()),
-            Storage::I16(vec) => Column::I16(vec.into()),
-            Storage::I32(vec) => Column::I32(vec.into()),
-            Storage::I64(vec) => Column::I64(vec.into()),
-            Storage::U8(vec) if ty == ScalarType::Char => Column::Char(vec.into()),
-            Storage::U8(vec) => Column::U8(vec.into()),
-            Storage::U16(vec) => Column::U16(vec.into()),
-            Storage::U32(vec) => Column::U32(vec.into()),
-            Storage::U64(vec) => Column::U64(vec.into()),
-            Storage::F32(vec) => Column::F32(vec.into()),
-            Storage::F64(vec) => Column::F64(vec.into()),
-            Storage::Bool(vec) => Column::Bool(vec.into()),
         }
     }
 }

@@ -30,6 +30,7 @@ use crate::shape::{Axis, Shape};
 use crate::traverse::{Mode, Thunk};
 use crate::workers::Workers;
 use layout::Layout;
+pub(crate) use sort::{SortedKeys, sort_keys, sorted_keys};
 
 /// A kernel that is about to run.
 pub(crate) struct Launch<'a> {
@@ -83,7 +84,7 @@ impl<'a> Launch<'a> {
         halt.stop(&self.bound.spans)
     }
 
-    /// Zeros of a type, if there is memory for them.
+    /// That many elements, which may be anything, if there is memory for them.
     fn allocate(&self, ty: LaneType, length: usize, taken: &mut u64) -> Result<Storage, Stop> {
         let wanted = (length as u64).saturating_mul(ty.scalar_type().bytes() as u64);
         *taken = taken.saturating_add(wanted);
@@ -91,7 +92,7 @@ impl<'a> Launch<'a> {
             let span = self.kernel.span;
             return Err(Exhausted::Memory { wanted, limit: self.limit, span }.into());
         }
-        Ok(Storage::zeros(ty, length))
+        Ok(self.workers.memory().take(ty, length))
     }
 
     /// How lanes run through the points of a space.
@@ -120,7 +121,7 @@ impl<'a> Launch<'a> {
         let mut outputs = layout.allocate(self, &mut taken)?;
         let results = match self.columns()? {
             Some(results) => results,
-            None => self.chunks(&layout, &mut outputs, &starts, destinations)?,
+            None => self.chunks(&layout, &mut outputs, &starts, destinations, &mut taken)?,
         };
         let mut yields = Vec::new();
         for (output, storage) in layout.outputs.iter().zip(&mut outputs) {
@@ -204,7 +205,8 @@ impl<'a> Launch<'a> {
     }
 
     fn array(&self, var: Var, extents: Vec<usize>, storage: Storage) -> Yield {
-        let column = storage.into_column(self.element(var));
+        let length = extents.iter().product();
+        let column = storage.into_column(self.element(var), length, self.workers.memory());
         match extents.is_empty() {
             true => Yield::Scalar(column.scalar(0).expect("a scalar is one element")),
             false => Yield::Array(extents, column),

@@ -6,6 +6,7 @@
 //! number of threads.
 
 mod canonical;
+mod compact;
 mod compile;
 mod execute;
 mod fold;
@@ -14,7 +15,10 @@ mod isa;
 mod lanes;
 mod launch;
 mod operators;
+mod pages;
+mod pool;
 mod prepare;
+mod radix;
 mod routine;
 mod run;
 mod shape;

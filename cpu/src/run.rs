@@ -12,10 +12,10 @@ use weft_ir::leaves::{Stored, bind_inputs, stored_to_leaf};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 use weft_ir::{Column, Exhausted, Fault, FaultKind, Scalar, Span, Stop, Value};
 
-use crate::execute::Source;
+use crate::execute::{Halt, Source};
 use crate::host::Host;
 use crate::lanes::{Elements, Storage};
-use crate::launch::{Launch, Yield};
+use crate::launch::{self, Launch, SortedKeys, Yield, sorted_keys};
 use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep};
 use crate::shape::{Axis, Shape};
 use crate::workers::Workers;
@@ -61,6 +61,7 @@ pub fn run(
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Launched<'_>),
 ) -> Result<Vec<Value>, Stop> {
+    config.workers.memory().begin_run(config.memory_limit);
     let mut machine = Machine {
         types: &program.types,
         config,
@@ -114,9 +115,19 @@ struct Machine<'a> {
 
 impl Machine<'_> {
     fn steps(&mut self, block: &Block, prepared: &PreparedBlock) -> Result<(), Stop> {
+        let mut done = 0;
         for (at, (step, prepared)) in block.steps.iter().zip(&prepared.steps).enumerate() {
             if self.cancel.load(Ordering::Relaxed) {
                 return Err(Exhausted::Interrupted.into());
+            }
+            if at < done {
+                continue;
+            }
+            if let Some(sorted) = sorted_keys(&block.steps, at)
+                && self.sort_keys(step, &block.steps[at + 1], &sorted)?
+            {
+                done = at + 2;
+                continue;
             }
             let freed = match block.steps.get(at + 1) {
                 Some(Step::Free(vars)) => &vars[..],
@@ -247,6 +258,39 @@ impl Machine<'_> {
         let (time, bytes_alive) = (begin.elapsed(), self.alive);
         (self.observe)(Launched { kernel, points, time, bytes_written, bytes_alive });
         Ok(())
+    }
+
+    /// Sorts an array in one go, if it is long and there is memory for it; whether it did.
+    fn sort_keys(&mut self, first: &Step, last: &Step, sorted: &SortedKeys) -> Result<bool, Stop> {
+        const LONG: usize = 4096;
+        let (Step::Launch(first), Step::Launch(kernel)) = (first, last) else { return Ok(false) };
+        let Datum::Array { extents, elements, .. } = self.get(sorted.keys) else {
+            return Ok(false);
+        };
+        let length = elements.len();
+        let bytes = elements.bytes() as u64;
+        if length < LONG || self.alive.saturating_add(4 * bytes) > self.config.memory_limit {
+            return Ok(false);
+        }
+        let begin = Instant::now();
+        let (workers, cancel) = (self.config.workers, self.cancel);
+        let poll = || match cancel.load(Ordering::Relaxed) {
+            true => Err(Halt::Interrupted),
+            false => Ok(()),
+        };
+        let elements =
+            launch::sort_keys(Elements::of_column(elements), sorted.descending, workers, &poll)
+                .map_err(|halt| halt.stop(&[]))?;
+        let ty = self.types[sorted.sorted.0 as usize].element;
+        let elements = elements.into_column(ty, length, workers.memory());
+        let datum = Datum::Array { extents: extents.clone(), elements, bytes };
+        self.set(sorted.sorted, datum);
+        let (time, bytes_alive) = (begin.elapsed(), self.alive);
+        for (kernel, time, bytes_written) in [(first, time, 0), (kernel, Duration::ZERO, bytes)] {
+            let points = length as u64;
+            (self.observe)(Launched { kernel, points, time, bytes_written, bytes_alive });
+        }
+        Ok(true)
     }
 
     /// The destinations of the kernel's scatter (Note [In place]), and their extents.

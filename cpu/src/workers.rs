@@ -1,15 +1,18 @@
 //! Threads that share the chunks of a kernel.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::execute::Halt;
+use crate::pool::Pool;
 
 /// Threads, made once and used by every run.
 #[derive(Debug)]
 pub struct Workers {
-    pool: Option<rayon_core::ThreadPool>,
-    threads: usize,
+    threads: Option<rayon_core::ThreadPool>,
+    count: usize,
+    memory: Arc<Pool>,
 }
 
 impl Workers {
@@ -18,12 +21,18 @@ impl Workers {
     pub fn new(threads: usize) -> Workers {
         let build = || rayon_core::ThreadPoolBuilder::new().num_threads(threads).build().ok();
         let pool = if threads > 1 { build() } else { None };
-        Workers { threads: if pool.is_some() { threads } else { 1 }, pool }
+        let count = if pool.is_some() { threads } else { 1 };
+        Workers { threads: pool, count, memory: Arc::default() }
     }
 
     /// How many threads there are.
     pub fn threads(&self) -> usize {
-        self.threads
+        self.count
+    }
+
+    /// The memory that their arrays lie in.
+    pub(crate) fn memory(&self) -> &Arc<Pool> {
+        &self.memory
     }
 
     /// Works through claims, which are handed out in order; each thread has a state of its own. After
@@ -35,7 +44,7 @@ impl Workers {
         start: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, C) -> Result<(), Halt> + Sync,
     ) -> Result<(), Halt> {
-        let Some(pool) = self.pool.as_ref().filter(|_| parallel) else {
+        let Some(pool) = self.threads.as_ref().filter(|_| parallel) else {
             let mut state = start();
             return claims.into_iter().try_for_each(|claim| work(&mut state, claim));
         };
@@ -54,7 +63,7 @@ impl Workers {
             }
         };
         pool.scope(|scope| {
-            for _ in 0..self.threads {
+            for _ in 0..self.count {
                 scope.spawn(|_| one());
             }
         });
@@ -65,14 +74,20 @@ impl Workers {
 /// Something that is worked on in the order of the claims, one at a time.
 #[derive(Debug)]
 pub(crate) struct InOrder<T> {
-    state: Mutex<(usize, T)>,
+    /// The claim whose turn it is.
+    turn: AtomicUsize,
+    state: Mutex<T>,
     moved: Condvar,
 }
+
+/// How often a thread looks whether it is its turn before it lets others run, and before it sleeps.
+const SPINS: usize = 200;
+const YIELDS: usize = 400;
 
 impl<T> InOrder<T> {
     /// Claim 0 comes first.
     pub(crate) fn new(value: T) -> InOrder<T> {
-        InOrder { state: Mutex::new((0, value)), moved: Condvar::new() }
+        InOrder { turn: AtomicUsize::new(0), state: Mutex::new(value), moved: Condvar::new() }
     }
 
     /// Works on it when all claims before have done so. `given_up` tells that one of them never will.
@@ -82,21 +97,35 @@ impl<T> InOrder<T> {
         given_up: impl Fn() -> Result<(), Halt>,
         work: impl FnOnce(&mut T) -> Result<R, Halt>,
     ) -> Result<R, Halt> {
-        let mut state = lock(&self.state);
-        while state.0 != claim {
+        let mut looks = 0;
+        while self.turn.load(Ordering::Acquire) != claim {
+            looks += 1;
+            if looks < SPINS {
+                std::hint::spin_loop();
+                continue;
+            }
             given_up()?;
-            let wait = Duration::from_millis(1);
-            state = self.moved.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+            if looks < YIELDS {
+                std::thread::yield_now();
+                continue;
+            }
+            let state = lock(&self.state);
+            if self.turn.load(Ordering::Acquire) != claim {
+                // The time limit is for claims that were given up.
+                drop(self.moved.wait_timeout(state, Duration::from_millis(1)));
+            }
         }
-        let result = work(&mut state.1);
-        state.0 += 1;
+        let mut state = lock(&self.state);
+        let result = work(&mut state);
+        self.turn.store(claim + 1, Ordering::Release);
+        drop(state);
         self.moved.notify_all();
         result
     }
 
     /// What it has become.
     pub(crate) fn into_inner(self) -> T {
-        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).1
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,80 +4,13 @@
 //! *ragged* where they differ (an axis with row offsets). The type says how deep the nesting is;
 //! the layout of each axis is discovered from the data. Slices share their storage.
 
+mod buffer;
+
 use std::sync::Arc;
 
+pub use buffer::{Buf, Recycle};
+
 use crate::{ColumnBuilder, Scalar, ScalarType, Type, Value};
-
-/// A shared, sliceable run of elements.
-#[derive(Clone, Debug)]
-pub struct Buf<T> {
-    data: Arc<Vec<T>>,
-    start: usize,
-    len: usize,
-}
-
-impl<T> Buf<T> {
-    /// The whole of `data`.
-    pub fn new(data: Vec<T>) -> Buf<T> {
-        let len = data.len();
-        Buf { data: Arc::new(data), start: 0, len }
-    }
-
-    /// The elements.
-    pub fn as_slice(&self) -> &[T] {
-        &self.data[self.start..self.start + self.len]
-    }
-
-    /// The number of elements.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The `len` elements from `start` on, sharing storage.
-    ///
-    /// # Panics
-    /// If they reach past the end.
-    pub fn slice(&self, start: usize, len: usize) -> Buf<T> {
-        assert!(start + len <= self.len, "slice {start}+{len} of a buffer of {}", self.len);
-        Buf { data: Arc::clone(&self.data), start: self.start + start, len }
-    }
-
-    /// The elements as a vector: without a copy if nobody else holds them.
-    pub fn into_vec(self) -> Vec<T>
-    where
-        T: Clone,
-    {
-        if self.start != 0 || self.len != self.data.len() {
-            return self.as_slice().to_vec();
-        }
-        Arc::try_unwrap(self.data).unwrap_or_else(|shared| shared.to_vec())
-    }
-
-    /// The elements for writing: in place if nobody else holds them, else in a copy.
-    pub fn make_mut(&mut self) -> &mut [T]
-    where
-        T: Clone,
-    {
-        if Arc::get_mut(&mut self.data).is_none() {
-            self.data = Arc::new(self.as_slice().to_vec());
-            self.start = 0;
-        }
-        let (start, len) = (self.start, self.len);
-        let data = Arc::get_mut(&mut self.data).expect("just made unique");
-        &mut data[start..start + len]
-    }
-}
-
-impl<T> From<Vec<T>> for Buf<T> {
-    fn from(data: Vec<T>) -> Buf<T> {
-        Buf::new(data)
-    }
-}
 
 /// A run of elements of one type, in structure-of-arrays form.
 #[derive(Clone, Debug)]

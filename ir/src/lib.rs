@@ -18,7 +18,7 @@ pub mod text;
 mod trap;
 mod value;
 
-pub use array::{Array, Buf, Column};
+pub use array::{Array, Buf, Column, Recycle};
 pub use builder::ColumnBuilder;
 pub use fault::{Fault, FaultKind, Stop};
 pub use op::ScalarOp;

@@ -13,7 +13,32 @@ pub(crate) struct Primitive {
     scan: fn(&mut Storage, &[(usize, usize)]),
     shift: fn(&mut Storage, &[(usize, usize)], Elements<'_>),
     accumulate: fn(&mut Frame, Slot, &Frame, Slot, usize),
-    send: fn(&mut Storage, &[Option<usize>], Elements<'_>),
+    send: fn(&mut Storage, &[i64], Elements<'_>) -> bool,
+    send_spread: fn(&mut Storage, &[i64], Elements<'_>) -> bool,
+    gather_spread: fn(&mut Storage, &Storage),
+    stream: fn(&mut Streams, &[i64], Elements<'_>) -> bool,
+    finish: fn(Streams, &mut Storage),
+    /// Whether zero changes nothing, and any bracketing gives the same bits.
+    pub(crate) from_zeros: bool,
+}
+
+/// How many copies of an array elements are sent to in turn, so that one does not wait for the one
+/// before where both go to the same place.
+pub(crate) const SPREAD: usize = 4;
+
+/// Folds in progress, one per element of an array: level by level of the tree what the current block
+/// has come to.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    counts: Vec<u64>,
+    levels: Vec<Storage>,
+}
+
+impl Streams {
+    /// Nothing has come to any of so many elements.
+    pub(crate) fn new(elements: usize) -> Streams {
+        Streams { counts: vec![0; elements], levels: Vec::new() }
+    }
 }
 
 /// How many whole blocks run side by side, so that one does not wait for its own last result.
@@ -28,7 +53,17 @@ impl Primitive {
             shift: shift::<O>,
             accumulate: accumulate::<O>,
             send: send::<O>,
+            send_spread: send_spread::<O>,
+            gather_spread: gather_spread::<O>,
+            stream: stream::<O>,
+            finish: finish::<O>,
+            from_zeros: false,
         }
+    }
+
+    /// Of an operator on integers or truth values to which zero is neutral.
+    pub(crate) fn from_zeros<O: Binary<R = <O as Binary>::A>>() -> Primitive {
+        Primitive { from_zeros: true, ..Primitive::of::<O>() }
     }
 
     /// Folds each block.
@@ -68,9 +103,35 @@ impl Primitive {
         (self.accumulate)(accumulator, slot, from, value, count);
     }
 
-    /// Combines elements with those that are sent to them, in order.
-    pub(crate) fn send(&self, to: &mut Storage, targets: &[Option<usize>], from: Elements<'_>) {
-        (self.send)(to, targets, from);
+    /// Combines elements with those that are sent to them, in order; one that is sent to -1 is
+    /// dropped. Whether all other targets exist.
+    pub(crate) fn send(&self, to: &mut Storage, targets: &[i64], from: Elements<'_>) -> bool {
+        (self.send)(to, targets, from)
+    }
+
+    /// As [`Primitive::send`], to [`SPREAD`] copies of the array in turn.
+    pub(crate) fn send_spread(
+        &self,
+        to: &mut Storage,
+        targets: &[i64],
+        from: Elements<'_>,
+    ) -> bool {
+        (self.send_spread)(to, targets, from)
+    }
+
+    /// Combines elements with those of all copies.
+    pub(crate) fn gather_spread(&self, to: &mut Storage, copies: &Storage) {
+        (self.gather_spread)(to, copies);
+    }
+
+    /// As [`Primitive::send`], in the tree of a fold.
+    pub(crate) fn stream(&self, to: &mut Streams, targets: &[i64], from: Elements<'_>) -> bool {
+        (self.stream)(to, targets, from)
+    }
+
+    /// Combines elements with what the folds have come to.
+    pub(crate) fn finish(&self, streams: Streams, to: &mut Storage) {
+        (self.finish)(streams, to);
     }
 }
 
@@ -177,13 +238,101 @@ fn accumulate<O: Binary<R = <O as Binary>::A>>(
 
 fn send<O: Binary<R = <O as Binary>::A>>(
     to: &mut Storage,
-    targets: &[Option<usize>],
+    targets: &[i64],
     from: Elements<'_>,
-) {
+) -> bool {
+    let to = &mut <O::A as Lane>::storage_mut(to)[..];
+    let mut inside = true;
+    for (&target, &value) in targets.iter().zip(<O::A as Lane>::elements(from)) {
+        match to.get_mut(target as usize) {
+            Some(to) => *to = O::apply(*to, value),
+            None => inside &= target == -1,
+        }
+    }
+    inside
+}
+
+fn send_spread<O: Binary<R = <O as Binary>::A>>(
+    to: &mut Storage,
+    targets: &[i64],
+    from: Elements<'_>,
+) -> bool {
+    let to = &mut <O::A as Lane>::storage_mut(to)[..];
+    let elements = to.len() / SPREAD;
+    let from = <O::A as Lane>::elements(from);
+    let mut inside = true;
+    for (targets, values) in targets.chunks(SPREAD).zip(from.chunks(SPREAD)) {
+        for ((to, &target), &value) in to.chunks_exact_mut(elements).zip(targets).zip(values) {
+            match to.get_mut(target as usize) {
+                Some(to) => *to = O::apply(*to, value),
+                None => inside &= target == -1,
+            }
+        }
+    }
+    inside
+}
+
+fn gather_spread<O: Binary<R = <O as Binary>::A>>(to: &mut Storage, copies: &Storage) {
     let to = <O::A as Lane>::storage_mut(to);
-    for (target, &value) in targets.iter().zip(<O::A as Lane>::elements(from)) {
-        if let Some(target) = *target {
-            to[target] = O::apply(to[target], value);
+    for copy in <O::A as Lane>::storage(copies).chunks_exact(to.len().max(1)) {
+        for (to, &value) in to.iter_mut().zip(copy) {
+            *to = O::apply(*to, value);
+        }
+    }
+}
+
+fn stream<O: Binary<R = <O as Binary>::A>>(
+    to: &mut Streams,
+    targets: &[i64],
+    from: Elements<'_>,
+) -> bool {
+    let Streams { counts, levels } = to;
+    let fresh = || <O::A as Lane>::into_storage(vec![<O::A>::default(); counts.len()]);
+    if levels.is_empty() {
+        levels.push(fresh());
+    }
+    let mut inside = true;
+    for (&target, &value) in targets.iter().zip(<O::A as Lane>::elements(from)) {
+        let at = target as usize;
+        if at >= counts.len() {
+            inside &= target == -1;
+            continue;
+        }
+        counts[at] += 1;
+        // The elements before this one at the level; the value goes up where a block is complete.
+        let (mut before, mut value) = (counts[at] - 1, value);
+        for level in 0.. {
+            if level == levels.len() {
+                levels.push(<O::A as Lane>::into_storage(vec![<O::A>::default(); counts.len()]));
+            }
+            let element = &mut <O::A as Lane>::storage_mut(&mut levels[level])[at];
+            let place = before % TREE as u64;
+            *element = if place == 0 { value } else { O::apply(*element, value) };
+            if place + 1 < TREE as u64 {
+                break;
+            }
+            value = *element;
+            before /= TREE as u64;
+        }
+    }
+    inside
+}
+
+fn finish<O: Binary<R = <O as Binary>::A>>(streams: Streams, to: &mut Storage) {
+    let Streams { counts, levels } = streams;
+    let to = <O::A as Lane>::storage_mut(to);
+    for (at, (to, count)) in to.iter_mut().zip(counts).enumerate() {
+        let mut rest = count;
+        let mut carry = None;
+        for level in &levels {
+            let element = <O::A as Lane>::storage(level)[at];
+            if rest % TREE as u64 > 0 {
+                carry = Some(carry.map_or(element, |carry| O::apply(element, carry)));
+            }
+            rest /= TREE as u64;
+        }
+        if let Some(carry) = carry {
+            *to = O::apply(*to, carry);
         }
     }
 }

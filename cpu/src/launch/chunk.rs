@@ -2,11 +2,15 @@
 
 use std::ops::Range;
 
+use crate::execute::{Context, Halt};
 use crate::fold::SECOND;
 use crate::shape::Shape;
 
 /// The points of a chunk, about; a multiple of the second level of the tree of a fold.
 pub(crate) const CHUNK: usize = 4 * SECOND;
+
+/// How many chunks are made between two looks at whether the run shall end.
+const POLL: usize = 1 << 16;
 
 /// Consecutive points: whole rows, or a piece of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,16 +47,24 @@ pub(crate) enum Cut {
     Rows,
 }
 
-/// The chunks of a space in order.
-pub(crate) fn chunks(shape: &Shape<'_>, cut: Cut) -> Vec<Chunk> {
+/// The chunks of a space in order. A space that nobody stores can be very large: making the list
+/// then takes long, and ends when the run shall.
+pub(crate) fn chunks(
+    shape: &Shape<'_>,
+    cut: Cut,
+    context: Context<'_>,
+) -> Result<Vec<Chunk>, Halt> {
     let mut chunks = Vec::new();
     if cut == Cut::Anywhere {
         let points = shape.points();
         for start in (0..points).step_by(CHUNK) {
+            if chunks.len().is_multiple_of(POLL) {
+                context.poll()?;
+            }
             let positions = start..points.min(start + CHUNK);
             chunks.push(Chunk { positions, rows: 0..0, piece: None });
         }
-        return chunks;
+        return Ok(chunks);
     }
     let rows = shape.rows();
     let mut row = 0;
@@ -67,8 +79,11 @@ pub(crate) fn chunks(shape: &Shape<'_>, cut: Cut) -> Vec<Chunk> {
         }
         let positions = start..shape.row(fits - 1).end;
         if positions.len() > CHUNK && cut != Cut::Rows {
-            pieces(row, positions, cut, &mut chunks);
+            pieces(row, positions, cut, context, &mut chunks)?;
         } else {
+            if chunks.len().is_multiple_of(POLL) {
+                context.poll()?;
+            }
             chunks.push(Chunk { positions, rows: row..fits, piece: None });
         }
         row = fits;
@@ -76,11 +91,17 @@ pub(crate) fn chunks(shape: &Shape<'_>, cut: Cut) -> Vec<Chunk> {
     if cut == Cut::FromEnd {
         chunks.reverse();
     }
-    chunks
+    Ok(chunks)
 }
 
 /// The pieces of a long row, by position.
-fn pieces(row: usize, positions: Range<usize>, cut: Cut, chunks: &mut Vec<Chunk>) {
+fn pieces(
+    row: usize,
+    positions: Range<usize>,
+    cut: Cut,
+    context: Context<'_>,
+    chunks: &mut Vec<Chunk>,
+) -> Result<(), Halt> {
     let length = positions.len();
     let first = match cut {
         Cut::FromEnd => match length % CHUNK {
@@ -92,6 +113,9 @@ fn pieces(row: usize, positions: Range<usize>, cut: Cut, chunks: &mut Vec<Chunk>
     let mut start = positions.start;
     let mut end = start + first;
     while start < positions.end {
+        if chunks.len().is_multiple_of(POLL) {
+            context.poll()?;
+        }
         let ends = (start == positions.start, end == positions.end);
         let (is_first, is_last) = if cut == Cut::FromEnd { (ends.1, ends.0) } else { ends };
         let piece = Some((is_first, is_last));
@@ -99,4 +123,5 @@ fn pieces(row: usize, positions: Range<usize>, cut: Cut, chunks: &mut Vec<Chunk>
         start = end;
         end = positions.end.min(start + CHUNK);
     }
+    Ok(())
 }

@@ -2,9 +2,9 @@
 
 use weft_ir::code::Operand;
 use weft_ir::flat::Var;
-use weft_ir::{Exhausted, Scalar, Stop};
+use weft_ir::{Scalar, Stop};
 
-use crate::lanes::{Lane, LaneType, Storage, with_lane_type};
+use crate::lanes::{LaneType, Storage};
 use crate::launch::{Launch, Yield};
 use crate::shape::{Axis, Shape};
 
@@ -29,11 +29,6 @@ impl Launch<'_> {
             offsets.push(end);
         }
         for ((_, var), values) in kept.iter().zip(values) {
-            *taken += (total * values.ty().scalar_type().bytes()) as u64;
-            if *taken > self.free_bytes {
-                let (wanted, limit, span) = (*taken, self.limit, self.kernel.span);
-                return Err(Exhausted::Memory { wanted, limit, span }.into());
-            }
             yields.push((*var, self.array(*var, vec![total], values)));
         }
         if let (Some(epilogue), Some(thunk)) = (&self.kernel.epilogue, &self.bound.kernel.epilogue)
@@ -63,19 +58,4 @@ impl Launch<'_> {
         }
         Ok(())
     }
-}
-
-/// The values whose flags hold.
-pub(super) fn compact(flags: &[bool], values: &Storage, kept: usize) -> Storage {
-    with_lane_type!(values.ty(), T => {
-        // Each value is written; the position moves on if it is kept.
-        let mut out = vec![T::default(); kept + 1];
-        let mut at = 0;
-        for (&flag, &value) in flags.iter().zip(T::storage(values)) {
-            out[at.min(kept)] = value;
-            at += usize::from(flag);
-        }
-        out.truncate(kept);
-        T::into_storage(out)
-    })
 }

@@ -28,7 +28,9 @@ impl Launch<'_> {
         let compiled = thunk.variant(mode, &self.bound.kernel.types);
         let inputs: Vec<Elements<'_>> = inputs.iter().map(Storage::elements).collect();
         let mut rest: Vec<StorageMut<'_>> = results.iter_mut().map(Storage::as_mut).collect();
-        let claims = chunks(shape, Cut::Anywhere).into_iter().map(|chunk| {
+        let chunks =
+            chunks(shape, Cut::Anywhere, self.context()).map_err(|halt| self.stop(halt))?;
+        let claims = chunks.into_iter().map(|chunk| {
             let length = chunk.positions.len();
             let parts: Vec<StorageMut<'_>> =
                 rest.iter_mut().map(|rest| rest.take_front(length)).collect();

@@ -1,37 +1,89 @@
 //! Scatters: chunks are evaluated in parallel and sent in order.
+//!
+//! Note [Private copies]. What combines integers and truth values by an operator to which zero is
+//! neutral may do so in any order. Where the destinations are small, each thread sends to copies of
+//! its own, which begin with zeros and are combined with the destinations at the end.
+//!
+//! Other operators combine in the tree of a fold, whose blocks go across chunks. A common operator on
+//! small destinations keeps one fold in progress for each of their elements; otherwise targets and
+//! values are kept and sorted when all have come.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_ir::FaultKind;
 use weft_ir::plan::Sink;
 
 use crate::execute::Halt;
-use crate::fold::Folder;
+use crate::fold::{Folder, Primitive, SPREAD, Streams};
 use crate::lanes::{Elements, Lane, LaneType, Storage, with_lane_type};
 use crate::launch::Launch;
 use crate::launch::layout::Layout;
-use crate::launch::sort::radix_sort;
-use crate::launch::work::{Claim, Worker};
-use crate::workers::InOrder;
+use crate::launch::work::{Claim, Shared, Worker};
+use crate::workers::{InOrder, lock};
+
+/// The most elements of a destination that has private copies, or folds in progress.
+const SMALL: usize = 1 << 15;
 
 /// The destinations, and what is kept until all has been sent.
 #[derive(Debug)]
 pub(super) struct Sent {
     destinations: Vec<Storage>,
-    /// Targets and values that are combined at the end, because the tree of a fold must not depend
-    /// on where chunks are cut.
-    targets: Vec<usize>,
-    values: Vec<Storage>,
+    kept: Kept,
 }
 
-impl Sent {
-    pub(super) fn new(destinations: Vec<Storage>) -> Sent {
-        let values = destinations.iter().map(|storage| Storage::new(storage.ty())).collect();
-        Sent { destinations, targets: Vec::new(), values }
-    }
+/// What is combined at the end, because the tree of a fold must not depend on where chunks are cut.
+#[derive(Debug)]
+enum Kept {
+    /// Nothing: all is sent at once.
+    Nothing,
+    /// Folds in progress, by component.
+    Streams(Vec<Streams>),
+    /// Targets and values, by component.
+    All(Vec<i64>, Vec<Storage>),
+}
+
+/// Copies of destinations that no thread uses at the moment (Note [Private copies]).
+#[derive(Debug)]
+pub(super) struct Private {
+    destinations: Vec<Storage>,
+    copies: Mutex<Vec<Vec<Storage>>>,
 }
 
 impl Launch<'_> {
+    /// What threads have in common for a scatter to these destinations.
+    pub(super) fn scatter(&self, sink: usize, destinations: Vec<Storage>) -> Shared<'_> {
+        let fold = self.bound.kernel.folds[sink].as_ref();
+        let elements = destinations.first().map_or(0, Storage::len);
+        let small = (1..=SMALL).contains(&elements);
+        let primitives = fold.and_then(|fold| fold.primitives.as_deref());
+        let exact = destinations.iter().all(|to| !matches!(to.ty(), LaneType::F32 | LaneType::F64));
+        let kept = match (fold, primitives) {
+            (Some(_), Some(primitives)) if exact => {
+                let from_zeros = primitives.iter().all(|primitive| primitive.from_zeros);
+                if small && from_zeros && self.shape.points() / 4 >= elements {
+                    return Shared::Private(Private { destinations, copies: Mutex::default() });
+                }
+                Kept::Nothing
+            }
+            (Some(_), Some(primitives)) if small => {
+                Kept::Streams(primitives.iter().map(|_| Streams::new(elements)).collect())
+            }
+            (Some(_), _) => {
+                let fresh = destinations.iter().map(|storage| Storage::new(storage.ty()));
+                Kept::All(Vec::new(), fresh.collect())
+            }
+            (None, _) => Kept::Nothing,
+        };
+        Shared::Scatter(InOrder::new(Sent { destinations, kept }))
+    }
+
+    /// The operators of a scatter whose components are combined one by one.
+    fn primitives(&self, sink: usize) -> &[Primitive] {
+        let fold = self.bound.kernel.folds[sink].as_ref();
+        fold.and_then(|fold| fold.primitives.as_deref()).unwrap_or_default()
+    }
+
     /// Sends what is staged.
     pub(super) fn send(
         &self,
@@ -42,72 +94,134 @@ impl Launch<'_> {
         claim: &Claim<'_, '_>,
         failed: &AtomicBool,
     ) -> Result<(), Halt> {
-        let Sink::Scatter { target, destinations, operator, .. } = &self.kernel.sinks[sink] else {
-            return Ok(());
-        };
-        let stages = &worker.stages[layout.staged[sink].clone()];
-        let (indices, values) = stages.split_at(target.len());
-        let extents = &self.extents[&destinations[0]];
-        let targets = targets(indices, extents)?;
+        let (indices, values, extents) = self.staged(worker, sink, layout);
+        let flat = flat(indices, extents)?;
+        let targets = flat.as_deref().unwrap_or_else(|| i64::storage(&indices[0]));
         let given_up = || {
             self.context().poll()?;
             if failed.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
         };
-        let fold = self.bound.kernel.folds[sink].as_ref();
-        let direct = fold.and_then(|fold| fold.primitives.as_ref()).filter(|_| {
-            // Integers and truth values may be combined in any bracketing.
-            values.iter().all(|values| !matches!(values.ty(), LaneType::F32 | LaneType::F64))
-        });
+        let primitives = self.primitives(sink);
+        let combines = self.bound.kernel.folds[sink].is_some();
         sent.with(claim.number, given_up, |sent| {
-            for (at, values) in values.iter().enumerate() {
-                match (operator, direct) {
-                    (None, _) => replace(&mut sent.destinations[at], &targets, values),
-                    (Some(_), Some(primitives)) => {
-                        primitives[at].send(
-                            &mut sent.destinations[at],
-                            &targets,
-                            values.elements(),
-                        );
-                    }
-                    (Some(_), None) => {
-                        let sources: Vec<usize> =
-                            (0..targets.len()).filter(|&at| targets[at].is_some()).collect();
-                        sent.values[at].append(values.gather(&sources).elements());
+            let mut inside = true;
+            match &mut sent.kept {
+                Kept::Nothing if combines => {
+                    let each = primitives.iter().zip(&mut sent.destinations).zip(values);
+                    for ((primitive, to), values) in each {
+                        inside &= primitive.send(to, targets, values.elements());
                     }
                 }
+                Kept::Nothing => {
+                    for (to, values) in sent.destinations.iter_mut().zip(values) {
+                        inside &= replace(to, targets, values);
+                    }
+                }
+                Kept::Streams(streams) => {
+                    let each = primitives.iter().zip(streams).zip(values);
+                    for ((primitive, streams), values) in each {
+                        inside &= primitive.stream(streams, targets, values.elements());
+                    }
+                }
+                Kept::All(all, kept) => {
+                    let elements = sent.destinations[0].len();
+                    let is_inside = |target: i64| (0..elements as i64).contains(&target);
+                    inside = targets.iter().all(|&target| target == -1 || is_inside(target));
+                    let sources: Vec<usize> =
+                        (0..targets.len()).filter(|&at| targets[at] != -1).collect();
+                    for (kept, values) in kept.iter_mut().zip(values) {
+                        kept.append(values.gather(&sources).elements());
+                    }
+                    all.extend(sources.iter().map(|&at| targets[at]));
+                }
             }
-            if operator.is_some() && direct.is_none() {
-                sent.targets.extend(targets.iter().flatten());
-            }
-            Ok(())
+            if inside { Ok(()) } else { Err(OUTSIDE) }
         })
+    }
+
+    /// Sends what is staged to copies that other threads do not see.
+    pub(super) fn send_privately(
+        &self,
+        worker: &mut Worker<'_>,
+        sink: usize,
+        layout: &Layout,
+        private: &Private,
+    ) -> Result<(), Halt> {
+        let (indices, values, extents) = self.staged(worker, sink, layout);
+        let flat = flat(indices, extents)?;
+        let targets = flat.as_deref().unwrap_or_else(|| i64::storage(&indices[0]));
+        let fresh = || {
+            let zeros = |to: &Storage| Storage::zeros(to.ty(), to.len() * SPREAD);
+            private.destinations.iter().map(zeros).collect()
+        };
+        let mut copies: Vec<Storage> = lock(&private.copies).pop().unwrap_or_else(fresh);
+        let mut inside = true;
+        for ((primitive, to), values) in self.primitives(sink).iter().zip(&mut copies).zip(values) {
+            inside &= primitive.send_spread(to, targets, values.elements());
+        }
+        lock(&private.copies).push(copies);
+        if inside { Ok(()) } else { Err(OUTSIDE) }
+    }
+
+    /// The destinations, when all copies have come to something.
+    pub(super) fn sent_privately(&self, private: Private, sink: usize) -> Vec<Storage> {
+        let Private { mut destinations, copies } = private;
+        let copies = copies.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for copies in &copies {
+            let each = self.primitives(sink).iter().zip(&mut destinations).zip(copies);
+            for ((primitive, to), copies) in each {
+                primitive.gather_spread(to, copies);
+            }
+        }
+        destinations
+    }
+
+    /// The indices and the values that a chunk sends, and the extents of where to.
+    fn staged<'b>(
+        &'b self,
+        worker: &'b Worker<'_>,
+        sink: usize,
+        layout: &Layout,
+    ) -> (&'b [Storage], &'b [Storage], &'b [usize]) {
+        let Sink::Scatter { target, destinations, .. } = &self.kernel.sinks[sink] else {
+            unreachable!("only scatters send")
+        };
+        let stages = &worker.stages[layout.staged[sink].clone()];
+        let (indices, values) = stages.split_at(target.len());
+        (indices, values, &self.extents[&destinations[0]])
     }
 
     /// The destinations, when all has been sent.
     pub(super) fn sent(&self, sent: Sent, sink: usize) -> Result<Vec<Storage>, Halt> {
-        let Sent { mut destinations, targets, values } = sent;
+        let Sent { mut destinations, kept } = sent;
+        let (targets, values) = match kept {
+            Kept::Nothing => return Ok(destinations),
+            Kept::Streams(streams) => {
+                let each = self.primitives(sink).iter().zip(streams).zip(&mut destinations);
+                each.for_each(|((primitive, streams), to)| primitive.finish(streams, to));
+                return Ok(destinations);
+            }
+            Kept::All(targets, values) => (targets, values),
+        };
         let Some(fold) = self.bound.kernel.folds[sink].as_ref().filter(|_| !targets.is_empty())
         else {
             return Ok(destinations);
         };
         let mut folder = Folder::new(fold, &self.bound.kernel.types, self.context(), false);
-        let mut pairs: Vec<(u64, usize)> =
-            targets.iter().enumerate().map(|(at, &target)| (target as u64, at)).collect();
-        radix_sort(&mut pairs, &|| self.context().poll())?;
-        let sources: Vec<usize> = pairs.iter().map(|&(_, at)| at).collect();
+        let sources = self.ordered(&targets)?;
         let (mut rows, mut lengths) = (Vec::new(), Vec::new());
-        for equal in pairs.chunk_by(|a, b| a.0 == b.0) {
-            rows.push(equal[0].0 as usize);
+        for equal in sources.chunk_by(|&a, &b| targets[a] == targets[b]) {
+            rows.push(targets[equal[0]]);
             lengths.push(equal.len());
         }
         let values: Vec<Storage> = values.iter().map(|values| values.gather(&sources)).collect();
         let values: Vec<Elements<'_>> = values.iter().map(Storage::elements).collect();
         let (folded, _) = folder.fold(&values, &lengths, usize::MAX)?;
-        let old: Vec<Storage> = destinations.iter().map(|old| old.gather(&rows)).collect();
+        let positions: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
+        let old: Vec<Storage> = destinations.iter().map(|old| old.gather(&positions)).collect();
         let old: Vec<Elements<'_>> = old.iter().map(Storage::elements).collect();
         let folded: Vec<Elements<'_>> = folded.iter().map(Storage::elements).collect();
         let combined = folder.combine(&old, &folded)?;
-        let rows: Vec<Option<usize>> = rows.into_iter().map(Some).collect();
         for (destination, combined) in destinations.iter_mut().zip(&combined) {
             replace(destination, &rows, combined);
         }
@@ -115,37 +229,45 @@ impl Launch<'_> {
     }
 }
 
-/// The storage index of each target; none if the element is dropped.
-fn targets(indices: &[Storage], extents: &[usize]) -> Result<Vec<Option<usize>>, Halt> {
+const OUTSIDE: Halt = Halt::Fault(FaultKind::IndexOutOfRange, u32::MAX);
+
+/// The storage index of each target, unless there is one index only; -1 if the element is dropped.
+fn flat(indices: &[Storage], extents: &[usize]) -> Result<Option<Vec<i64>>, Halt> {
+    if indices.len() < 2 {
+        return Ok(None);
+    }
     let indices: Vec<&[i64]> = indices.iter().map(|index| i64::storage(index).as_slice()).collect();
-    let length = indices.first().map_or(0, |index| index.len());
+    let length = indices[0].len();
     let mut targets = Vec::with_capacity(length);
     for at in 0..length {
         if indices[0][at] == -1 {
-            targets.push(None);
+            targets.push(-1);
             continue;
         }
         let mut target = 0;
         for (index, &extent) in indices.iter().zip(extents) {
             let index = index[at];
             if index < 0 || index as usize >= extent {
-                return Err(Halt::Fault(FaultKind::IndexOutOfRange, u32::MAX));
+                return Err(OUTSIDE);
             }
-            target = target * extent + index as usize;
+            target = target * extent as i64 + index;
         }
-        targets.push(Some(target));
+        targets.push(target);
     }
-    Ok(targets)
+    Ok(Some(targets))
 }
 
-/// Writes values where they belong; the last one stays.
-fn replace(destination: &mut Storage, targets: &[Option<usize>], values: &Storage) {
+/// Writes values where they belong; the last one stays. Whether all targets but -1 exist.
+fn replace(destination: &mut Storage, targets: &[i64], values: &Storage) -> bool {
+    let mut inside = true;
     with_lane_type!(destination.ty(), T => {
-        let destination = T::storage_mut(destination);
-        for (target, &value) in targets.iter().zip(T::storage(values)) {
-            if let Some(target) = *target {
-                destination[target] = value;
+        let destination = &mut T::storage_mut(destination)[..];
+        for (&target, &value) in targets.iter().zip(T::storage(values)) {
+            match destination.get_mut(target as usize) {
+                Some(element) => *element = value,
+                None => inside &= target == -1,
             }
         }
     });
+    inside
 }

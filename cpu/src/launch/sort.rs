@@ -1,26 +1,64 @@
 //! Stable sorting by keys, row by row.
 //!
-//! Keys become unsigned integers in the order of numerics.md, and are sorted by digits from the last
-//! key to the first (least significant digit first, which is stable). Short rows are sorted by
-//! comparison.
+//! Keys become unsigned integers in the order of numerics.md. A long row is sorted by digits with all
+//! threads, several keys from the last to the first; of many rows each thread sorts some, and short
+//! ones by comparison.
+//!
+//! Note [Sorted keys]. Where the order of an array is only used to bring that array into it, no order
+//! is made: the keys are sorted alone, and turned back into elements.
 
 use std::ops::Range;
 use std::sync::Mutex;
 
+use weft_ir::code::{Operand, Operation};
+use weft_ir::flat::Var;
+use weft_ir::plan::{Kernel, Sink, Step};
 use weft_ir::{Exhausted, Stop};
 
 use crate::execute::Halt;
-use crate::lanes::Storage;
+use crate::lanes::{Elements, Storage};
 use crate::launch::chunk::{Cut, chunks};
 use crate::launch::{Launch, PARALLEL};
+use crate::radix::{self, Long, Short};
 use crate::shape::Axis;
-use crate::workers::lock;
+use crate::workers::{Workers, lock};
 
 /// Rows below this length are sorted by comparison.
 const SHORT: usize = 256;
 
-/// The bits of a digit.
-const DIGIT: u32 = 11;
+/// A single row from this length on is sorted by all threads.
+const LONG: usize = 4096;
+
+const SIGN: u64 = 1 << 63;
+const SIGN_32: u32 = 1 << 31;
+
+/// Evaluates an expression with the function from positions to [`ordered_bits`], if these are 32 at
+/// most.
+macro_rules! with_short_bits {
+    ($keys:expr, $descending:expr, $bits:ident => $body:expr) => {{
+        let flip = if $descending { u32::MAX } else { 0 };
+        macro_rules! with {
+            ($vec:expr, $key:ident => $ordered:expr) => {{
+                let $bits = |at: usize| {
+                    let $key = $vec[at];
+                    $ordered ^ flip
+                };
+                Some($body)
+            }};
+        }
+        match $keys {
+            Elements::I8(keys) => with!(keys, key => i32::from(key) as u32 ^ SIGN_32),
+            Elements::I16(keys) => with!(keys, key => i32::from(key) as u32 ^ SIGN_32),
+            Elements::I32(keys) => with!(keys, key => key as u32 ^ SIGN_32),
+            Elements::U8(keys) => with!(keys, key => u32::from(key)),
+            Elements::U16(keys) => with!(keys, key => u32::from(key)),
+            Elements::U32(keys) => with!(keys, key => key),
+            Elements::F32(keys) => with!(keys, key => float_bits_f32(key)),
+            Elements::Bool(keys) => with!(keys, key => u32::from(key)),
+            Elements::I64(_) | Elements::U64(_) | Elements::F64(_) => None,
+        }
+    }};
+}
 
 impl Launch<'_> {
     /// The order of the points of each row, by the keys.
@@ -37,10 +75,16 @@ impl Launch<'_> {
             let span = self.kernel.span;
             return Err(Exhausted::Memory { wanted: bytes, limit: self.limit, span }.into());
         }
-        let keys: Vec<Vec<u64>> = keys.iter().map(|key| ordered_bits(key, descending)).collect();
+        if self.shape.rows() == 1 && points >= LONG {
+            let order = self.sort_long(keys, descending).map_err(|halt| self.stop(halt))?;
+            return Ok(Storage::I64(order));
+        }
+        let keys: Vec<Vec<u64>> =
+            keys.iter().map(|key| ordered_bits(key.elements(), descending)).collect();
         let ragged = matches!(self.shape.axes.last(), Some(Axis::Ragged(_)));
         let parts = Mutex::new(Vec::new());
-        let claims = chunks(&self.shape, Cut::Rows).into_iter().enumerate();
+        let chunks = chunks(&self.shape, Cut::Rows, self.context());
+        let claims = chunks.map_err(|halt| self.stop(halt))?.into_iter().enumerate();
         self.workers
             .each(
                 points >= PARALLEL,
@@ -69,11 +113,116 @@ impl Launch<'_> {
     }
 }
 
+impl Launch<'_> {
+    /// The order of one long row.
+    fn sort_long(&self, keys: &[&Storage], descending: bool) -> Result<Vec<i64>, Halt> {
+        let poll = || self.context().poll();
+        let (workers, length) = (self.workers, self.shape.points());
+        let short: Option<Result<Vec<Short>, Halt>> = match keys {
+            [key] if u32::try_from(length).is_ok() => {
+                with_short_bits!(key.elements(), descending, bits => {
+                    let of = |at: usize| Short(u64::from(bits(at)) << 32 | at as u64);
+                    radix::items(length, workers, of)
+                })
+            }
+            _ => None,
+        };
+        if let Some(pairs) = short {
+            let mut pairs = pairs?;
+            radix::sort(&mut pairs, workers, &poll)?;
+            return Ok(pairs.into_iter().map(|pair| i64::from(pair.0 as u32)).collect());
+        }
+        let mut order: Option<Vec<i64>> = None;
+        for key in keys.iter().rev() {
+            let bits = ordered_bits(key.elements(), descending);
+            let mut pairs = radix::items(length, workers, |at| match &order {
+                Some(order) => Long(bits[order[at] as usize], order[at] as u64),
+                None => Long(bits[at], at as u64),
+            })?;
+            radix::sort(&mut pairs, workers, &poll)?;
+            order = Some(pairs.into_iter().map(|pair| pair.1 as i64).collect());
+        }
+        Ok(order.unwrap_or_else(|| (0..length as i64).collect()))
+    }
+
+    /// The positions of these targets, by target.
+    pub(super) fn ordered(&self, targets: &[i64]) -> Result<Vec<usize>, Halt> {
+        let of = |at: usize| Long(targets[at] as u64, at as u64);
+        let mut pairs = radix::items(targets.len(), self.workers, of)?;
+        radix::sort(&mut pairs, self.workers, &|| self.context().poll())?;
+        Ok(pairs.into_iter().map(|pair| pair.1 as usize).collect())
+    }
+}
+
+/// What follows a sort whose order serves to bring the keys into it (Note [Sorted keys]).
+pub(crate) struct SortedKeys {
+    /// The keys.
+    pub(crate) keys: Var,
+    /// Whether the greatest comes first.
+    pub(crate) descending: bool,
+    /// The array in order.
+    pub(crate) sorted: Var,
+}
+
+/// Whether the step at a position and the one after it sort an array (Note [Sorted keys]).
+pub(crate) fn sorted_keys(steps: &[Step], at: usize) -> Option<SortedKeys> {
+    let [Step::Launch(sort), Step::Launch(send), Step::Free(freed), ..] = &steps[at..] else {
+        return None;
+    };
+    let [Sink::Sort { keys: by, descending, order }] = &sort.sinks[..] else { return None };
+    let [Sink::Store { value, array }] = &send.sinks[..] else { return None };
+    let simple = |kernel: &Kernel| kernel.space.len() == 1 && kernel.epilogue.is_none();
+    if !simple(sort) || !simple(send) || sort.space != send.space || !freed.contains(order) {
+        return None;
+    }
+    let index = |kernel: &Kernel| Operand::Register(kernel.indices[0]);
+    let [key] = &sort.body.instructions[..] else { return None };
+    let [place, element] = &send.body.instructions[..] else { return None };
+    let (Operation::Read(keys, at_key), Operation::Read(from, at_place)) =
+        (&key.operation, &place.operation)
+    else {
+        return None;
+    };
+    let Operation::Read(elements, at_element) = &element.operation else { return None };
+    let result = |results: &[(weft_ir::code::Register, weft_ir::ScalarType)]| {
+        Operand::Register(results[0].0)
+    };
+    let matches = *by == [result(&key.results)]
+        && *at_key == [index(sort)]
+        && from == order
+        && *at_place == [index(send)]
+        && elements == keys
+        && *at_element == [result(&place.results)]
+        && *value == result(&element.results);
+    matches.then_some(SortedKeys { keys: *keys, descending: *descending, sorted: *array })
+}
+
+/// The keys in order (Note [Sorted keys]).
+pub(crate) fn sort_keys(
+    keys: Elements<'_>,
+    descending: bool,
+    workers: &Workers,
+    poll: &(dyn Fn() -> Result<(), Halt> + Sync),
+) -> Result<Storage, Halt> {
+    let flip = if descending { u64::MAX } else { 0 };
+    let length = keys.len();
+    let short: Option<Result<Vec<u32>, Halt>> =
+        with_short_bits!(keys, descending, bits => radix::items(length, workers, bits));
+    if let Some(items) = short {
+        let mut items = items?;
+        radix::sort(&mut items, workers, poll)?;
+        return from_bits(keys, &items, |bits| u64::from(bits ^ flip as u32), workers);
+    }
+    let mut items = ordered_bits(keys, descending);
+    radix::sort(&mut items, workers, poll)?;
+    from_bits(keys, &items, |bits| bits ^ flip, workers)
+}
+
 /// The positions of a row, sorted by the keys.
 fn sorted(
     keys: &[Vec<u64>],
     positions: Range<usize>,
-    poll: &dyn Fn() -> Result<(), Halt>,
+    poll: &(dyn Fn() -> Result<(), Halt> + Sync),
 ) -> Result<Vec<usize>, Halt> {
     let mut order: Vec<usize> = positions.clone().collect();
     if positions.len() < SHORT {
@@ -88,78 +237,90 @@ fn sorted(
         }
         return Ok(order);
     }
+    let alone = Workers::new(1);
     for key in keys.iter().rev() {
-        poll()?;
-        let mut pairs: Vec<(u64, usize)> = order.iter().map(|&at| (key[at], at)).collect();
-        radix_sort(&mut pairs, poll)?;
+        let mut pairs: Vec<Long> = order.iter().map(|&at| Long(key[at], at as u64)).collect();
+        radix::sort(&mut pairs, &alone, poll)?;
         order.clear();
-        order.extend(pairs.into_iter().map(|(_, at)| at));
+        order.extend(pairs.into_iter().map(|pair| pair.1 as usize));
     }
     Ok(order)
 }
 
-/// Sorts by the first component, stably. Digits that all pairs have in common are skipped.
-pub(super) fn radix_sort(
-    pairs: &mut Vec<(u64, usize)>,
-    poll: &dyn Fn() -> Result<(), Halt>,
-) -> Result<(), Halt> {
-    let Some(&(first, _)) = pairs.first() else { return Ok(()) };
-    let differing = pairs.iter().fold(0, |bits, (key, _)| bits | (key ^ first));
-    let mut other = vec![(0, 0); pairs.len()];
-    for shift in (0..u64::BITS).step_by(DIGIT as usize) {
-        let mask = (1_u64 << DIGIT) - 1;
-        if (differing >> shift) & mask == 0 {
-            continue;
-        }
-        poll()?;
-        let mut starts = vec![0_usize; 1 << DIGIT];
-        for (key, _) in pairs.iter() {
-            starts[((key >> shift) & mask) as usize] += 1;
-        }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += std::mem::replace(start, sum);
-        }
-        for &pair in pairs.iter() {
-            let start = &mut starts[((pair.0 >> shift) & mask) as usize];
-            other[*start] = pair;
-            *start += 1;
-        }
-        std::mem::swap(pairs, &mut other);
+/// Unsigned integers in the order of the keys: `-inf … -0 < +0 … inf`, then NaN.
+fn ordered_bits(keys: Elements<'_>, descending: bool) -> Vec<u64> {
+    let flip = if descending { u64::MAX } else { 0 };
+    let length = keys.len();
+    let short: Option<Vec<u64>> = with_short_bits!(keys, descending, bits => {
+        (0..length).map(|at| u64::from(bits(at))).collect()
+    });
+    if let Some(short) = short {
+        return short;
     }
-    Ok(())
+    match keys {
+        Elements::I64(keys) => keys.iter().map(|&key| key as u64 ^ SIGN ^ flip).collect(),
+        Elements::U64(keys) => keys.iter().map(|&key| key ^ flip).collect(),
+        Elements::F64(keys) => keys.iter().map(|&key| float_bits_f64(key) ^ flip).collect(),
+        other => unreachable!("{:?} has 32 bits at most", other.ty()),
+    }
 }
 
-/// Unsigned integers in the order of the keys: `-inf … -0 < +0 … inf`, then NaN.
-fn ordered_bits(keys: &Storage, descending: bool) -> Vec<u64> {
-    let flip = if descending { u64::MAX } else { 0 };
-    macro_rules! bits {
-        ($vec:expr, $key:ident => $bits:expr) => {
-            $vec.iter().map(|&$key| $bits ^ flip).collect()
+/// The elements of the type of `keys` with these bits: the inverse of [`ordered_bits`], but that all
+/// NaNs are one.
+fn from_bits<E: radix::Item>(
+    keys: Elements<'_>,
+    items: &[E],
+    bits: impl Fn(E) -> u64 + Sync,
+    workers: &Workers,
+) -> Result<Storage, Halt> {
+    let mut sorted = workers.memory().take(keys.ty(), items.len());
+    let part = items.len().div_ceil(workers.threads()).max(1);
+    macro_rules! fill {
+        ($vec:expr, $bits:ident => $element:expr) => {
+            workers.each(
+                items.len() >= PARALLEL,
+                $vec.chunks_mut(part).zip(items.chunks(part)),
+                || (),
+                |(), (sorted, items)| {
+                    for (element, &item) in sorted.iter_mut().zip(items) {
+                        let $bits = bits(item);
+                        *element = $element;
+                    }
+                    Ok(())
+                },
+            )?
         };
     }
-    const SIGN: u64 = 1 << 63;
-    match keys {
-        Storage::I8(vec) => bits!(vec, key => i64::from(key) as u64 ^ SIGN),
-        Storage::I16(vec) => bits!(vec, key => i64::from(key) as u64 ^ SIGN),
-        Storage::I32(vec) => bits!(vec, key => i64::from(key) as u64 ^ SIGN),
-        Storage::I64(vec) => bits!(vec, key => key as u64 ^ SIGN),
-        Storage::U8(vec) => bits!(vec, key => u64::from(key)),
-        Storage::U16(vec) => bits!(vec, key => u64::from(key)),
-        Storage::U32(vec) => bits!(vec, key => u64::from(key)),
-        Storage::U64(vec) => bits!(vec, key => key),
-        Storage::F32(vec) => bits!(vec, key => u64::from(float_bits_f32(key))),
-        Storage::F64(vec) => bits!(vec, key => float_bits_f64(key)),
-        Storage::Bool(vec) => bits!(vec, key => u64::from(key)),
+    match &mut sorted {
+        Storage::I8(vec) => fill!(vec, bits => (bits as u32 ^ SIGN_32) as i8),
+        Storage::I16(vec) => fill!(vec, bits => (bits as u32 ^ SIGN_32) as i16),
+        Storage::I32(vec) => fill!(vec, bits => (bits as u32 ^ SIGN_32) as i32),
+        Storage::I64(vec) => fill!(vec, bits => (bits ^ SIGN) as i64),
+        Storage::U8(vec) => fill!(vec, bits => bits as u8),
+        Storage::U16(vec) => fill!(vec, bits => bits as u16),
+        Storage::U32(vec) => fill!(vec, bits => bits as u32),
+        Storage::U64(vec) => fill!(vec, bits => bits),
+        Storage::Bool(vec) => fill!(vec, bits => bits == 1),
+        Storage::F32(vec) => fill!(vec, bits => match bits as u32 {
+            u32::MAX => f32::NAN,
+            bits if bits & SIGN_32 == 0 => f32::from_bits(!bits),
+            bits => f32::from_bits(bits ^ SIGN_32),
+        }),
+        Storage::F64(vec) => fill!(vec, bits => match bits {
+            u64::MAX => f64::NAN,
+            bits if bits & SIGN == 0 => f64::from_bits(!bits),
+            bits => f64::from_bits(bits ^ SIGN),
+        }),
     }
+    Ok(sorted)
 }
 
 fn float_bits_f32(key: f32) -> u32 {
     let bits = key.to_bits();
     match key.is_nan() {
         true => u32::MAX,
-        false if bits >> 31 == 1 => !bits,
-        false => bits | 1 << 31,
+        false if bits & SIGN_32 != 0 => !bits,
+        false => bits | SIGN_32,
     }
 }
 
@@ -167,7 +328,7 @@ fn float_bits_f64(key: f64) -> u64 {
     let bits = key.to_bits();
     match key.is_nan() {
         true => u64::MAX,
-        false if bits >> 63 == 1 => !bits,
-        false => bits | 1 << 63,
+        false if bits & SIGN != 0 => !bits,
+        false => bits | SIGN,
     }
 }

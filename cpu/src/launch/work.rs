@@ -3,35 +3,40 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weft_ir::Stop;
 use weft_ir::plan::Sink;
+use weft_ir::{Exhausted, Stop};
 
+use crate::compact::{SLACK, compact};
 use crate::compile::Compiled;
 use crate::execute::{Halt, copy_lanes};
 use crate::fold::{Chain, Folder};
 use crate::lanes::{Elements, Lane, Storage, StorageMut, with_lane_type};
 use crate::launch::chunk::{CHUNK, Chunk, Cut, chunks};
-use crate::launch::filter::compact;
 use crate::launch::layout::{Layout, Target};
 use crate::launch::reduce::spread;
-use crate::launch::scatter::Sent;
+use crate::launch::scatter::{Private, Sent};
 use crate::launch::{Launch, PARALLEL, SinkResult};
 use crate::traverse::Evaluator;
 use crate::workers::{InOrder, lock};
 
+/// About how many bytes are kept of a chunk: where it is, and what it has come to.
+const BYTES_OF_CHUNK: u64 = 200;
+
 /// What threads have in common for one sink.
-pub(super) enum Shared {
+pub(super) enum Shared<'o> {
     Nothing,
     /// What each chunk has come to.
     Parts(Mutex<Vec<(usize, Part)>>),
+    /// The rest of the arrays of what is kept, and how many points of the rows of each chunk are.
+    Filter(InOrder<Vec<StorageMut<'o>>>, Mutex<Vec<(usize, Vec<usize>)>>),
     Scan(InOrder<Chain>),
     Scatter(InOrder<Sent>),
+    Private(Private),
 }
 
-/// What a chunk has come to: for a filter, how many points of each of its rows are kept.
+/// What a chunk of a reduction has come to.
 pub(super) struct Part {
     values: Vec<Storage>,
-    counts: Vec<usize>,
 }
 
 /// The state of one thread.
@@ -41,6 +46,8 @@ pub(super) struct Worker<'a> {
     pub(super) stages: Vec<Storage>,
     /// Per sink.
     pub(super) folders: Vec<Option<Folder<'a>>>,
+    /// What a filter keeps of a chunk, with room for more.
+    kept: Vec<Storage>,
     epilogue: Option<Evaluator<'a>>,
 }
 
@@ -52,6 +59,18 @@ pub(super) struct Claim<'c, 'o> {
     pub(super) parts: Vec<StorageMut<'o>>,
     /// Whether some chunks are pieces of rows.
     pub(super) chained: bool,
+}
+
+/// Sets a flag if the work at hand panics: those who wait for what it would have done must not wait
+/// for ever.
+struct SetOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for SetOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Launch<'_> {
@@ -85,10 +104,18 @@ impl Launch<'_> {
         outputs: &mut [Storage],
         starts: &[Option<Vec<Storage>>],
         destinations: Vec<Storage>,
+        taken: &mut u64,
     ) -> Result<Vec<SinkResult>, Stop> {
         let kernel = &*self.bound.kernel;
         let (points, cut) = (self.shape.points(), self.cut());
-        let chunks = chunks(&self.shape, cut);
+        // What is kept of each chunk counts as memory too: of points that nobody stores there can be
+        // very many.
+        let wanted = (points as u64 / CHUNK as u64).saturating_mul(BYTES_OF_CHUNK);
+        if wanted > self.free_bytes {
+            let (limit, span) = (self.limit, self.kernel.span);
+            return Err(Exhausted::Memory { wanted, limit, span }.into());
+        }
+        let chunks = chunks(&self.shape, cut, self.context()).map_err(|halt| self.stop(halt))?;
         let mode = self.mode(&kernel.body, &self.shape);
         let body = kernel.body.variant(mode, &kernel.types);
         let epilogue = kernel.epilogue.as_ref().filter(|_| !layout.epilogue.is_empty());
@@ -97,8 +124,11 @@ impl Launch<'_> {
             (mode, thunk.variant(mode, &kernel.types))
         });
         let mut destinations = Some(destinations);
-        let shared: Vec<Shared> =
-            self.kernel.sinks.iter().map(|sink| self.shared(sink, &mut destinations)).collect();
+        let mut kept = self.room_for_kept(layout, taken)?;
+        let mut kept_parts = Some(kept.iter_mut().map(Storage::as_mut).collect());
+        let shared: Vec<Shared<'_>> = (0..self.kernel.sinks.len())
+            .map(|sink| self.shared(sink, &mut destinations, &mut kept_parts))
+            .collect();
 
         let mut rest: Vec<StorageMut<'_>> = outputs.iter_mut().map(Storage::as_mut).collect();
         let chained = chunks.iter().any(|chunk| chunk.piece.is_some());
@@ -115,6 +145,7 @@ impl Launch<'_> {
             evaluator: Evaluator::new(body, mode, &self.shape, self.context(), points.min(CHUNK)),
             stages: layout.stages.iter().map(|ty| Storage::new(*ty)).collect(),
             folders: self.folders(),
+            kept: Vec::new(),
             epilogue: epilogue.map(|(mode, compiled)| {
                 Evaluator::new(compiled, mode, &self.shape, self.context(), points.min(CHUNK))
             }),
@@ -122,6 +153,7 @@ impl Launch<'_> {
         let failed = AtomicBool::new(false);
         self.workers
             .each(points >= PARALLEL && chunks.len() > 1, claims, start, |worker, claim| {
+                let _panicking = SetOnPanic(&failed);
                 let done = self.chunk(worker, body, layout, &shared, starts, claim, &failed);
                 if done.is_err() {
                     failed.store(true, Ordering::Relaxed);
@@ -129,23 +161,43 @@ impl Launch<'_> {
                 done
             })
             .map_err(|halt| self.stop(halt))?;
-        shared
+        let mut results = shared
             .into_iter()
             .zip(0..)
-            .map(|(shared, sink)| self.result(shared, sink, layout, &chunks))
-            .collect()
-    }
-
-    fn shared(&self, sink: &Sink, destinations: &mut Option<Vec<Storage>>) -> Shared {
-        match sink {
-            Sink::Store { .. } | Sink::Sort { .. } => Shared::Nothing,
-            Sink::Reduce { .. } | Sink::Filter { .. } => Shared::Parts(Mutex::new(Vec::new())),
-            Sink::Scan { .. } => Shared::Scan(InOrder::new(Chain::default())),
-            Sink::Scatter { .. } => {
-                let destinations = destinations.take().unwrap_or_default();
-                Shared::Scatter(InOrder::new(Sent::new(destinations)))
+            .map(|(shared, sink)| self.result(shared, sink, &chunks))
+            .collect::<Result<Vec<SinkResult>, Stop>>()?;
+        for result in &mut results {
+            if let SinkResult::Filtered(_, values) = result {
+                *values = std::mem::take(&mut kept);
             }
         }
+        Ok(results)
+    }
+
+    fn shared<'o>(
+        &'o self,
+        sink: usize,
+        destinations: &mut Option<Vec<Storage>>,
+        kept: &mut Option<Vec<StorageMut<'o>>>,
+    ) -> Shared<'o> {
+        match &self.kernel.sinks[sink] {
+            Sink::Store { .. } | Sink::Sort { .. } => Shared::Nothing,
+            Sink::Reduce { .. } => Shared::Parts(Mutex::default()),
+            Sink::Filter { .. } => {
+                Shared::Filter(InOrder::new(kept.take().unwrap_or_default()), Mutex::default())
+            }
+            Sink::Scan { .. } => Shared::Scan(InOrder::new(Chain::default())),
+            Sink::Scatter { .. } => self.scatter(sink, destinations.take().unwrap_or_default()),
+        }
+    }
+
+    /// Arrays for all points, of which a filter fills the front. Pages that are never written take no
+    /// memory.
+    fn room_for_kept(&self, layout: &Layout, taken: &mut u64) -> Result<Vec<Storage>, Stop> {
+        let filter = |sink: &Sink| matches!(sink, Sink::Filter { .. });
+        let Some(sink) = self.kernel.sinks.iter().position(filter) else { return Ok(Vec::new()) };
+        let kept = layout.staged[sink].clone().skip(1).chain(layout.more.clone());
+        kept.map(|at| self.allocate(layout.stages[at], self.shape.points(), taken)).collect()
     }
 
     fn folders(&self) -> Vec<Option<Folder<'_>>> {
@@ -169,7 +221,7 @@ impl Launch<'_> {
         worker: &mut Worker<'_>,
         body: &Compiled,
         layout: &Layout,
-        shared: &[Shared],
+        shared: &[Shared<'_>],
         starts: &[Option<Vec<Storage>>],
         mut claim: Claim<'_, '_>,
         failed: &AtomicBool,
@@ -206,11 +258,27 @@ impl Launch<'_> {
                     let (values, counts) = folder.fold(&values, &lengths, levels)?;
                     let values =
                         if chunk.piece.is_some() { values } else { spread(values, &counts) };
-                    lock(parts).push((claim.number, Part { values, counts: Vec::new() }));
+                    lock(parts).push((claim.number, Part { values }));
                 }
-                (Sink::Filter { .. }, Shared::Parts(parts)) => {
-                    let part = self.filter(chunk, &worker.stages, staged, layout);
-                    lock(parts).push((claim.number, part));
+                (Sink::Filter { .. }, Shared::Filter(rest, counts)) => {
+                    let given_up = || {
+                        self.context().poll()?;
+                        if failed.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
+                    };
+                    let Worker { stages, kept, .. } = &mut *worker;
+                    let of_rows = self.filter(chunk, stages, staged, layout, kept);
+                    let total = of_rows.iter().sum();
+                    let places: Vec<StorageMut<'_>> =
+                        rest.with(claim.number, given_up, |rest| {
+                            Ok(rest.iter_mut().map(|rest| rest.take_front(total)).collect())
+                        })?;
+                    for (mut place, kept) in places.into_iter().zip(kept) {
+                        with_lane_type!(kept.ty(), T => {
+                            let kept = &T::storage(kept)[..total];
+                            <T as Lane>::slice_mut(&mut place).copy_from_slice(kept);
+                        });
+                    }
+                    lock(counts).push((claim.number, of_rows));
                 }
                 (Sink::Scan { .. }, Shared::Scan(chain)) => {
                     self.scan(
@@ -225,6 +293,9 @@ impl Launch<'_> {
                 }
                 (Sink::Scatter { .. }, Shared::Scatter(sent)) => {
                     self.send(worker, at, layout, sent, &claim, failed)?;
+                }
+                (Sink::Scatter { .. }, Shared::Private(private)) => {
+                    self.send_privately(worker, at, layout, private)?;
                 }
                 (_, _) => {}
             }
@@ -252,19 +323,33 @@ impl Launch<'_> {
         Ok(())
     }
 
-    /// The points of a chunk that are kept.
+    /// Closes up what is kept of a chunk; yields how many points of each of its rows that are.
     fn filter(
         &self,
         chunk: &Chunk,
         stages: &[Storage],
         staged: std::ops::Range<usize>,
         layout: &Layout,
-    ) -> Part {
-        let flags = bool::storage(&stages[staged.start]);
+        kept: &mut Vec<Storage>,
+    ) -> Vec<usize> {
+        let flags = &bool::storage(&stages[staged.start])[..];
+        let values =
+            stages[staged.start + 1..staged.end].iter().chain(&stages[layout.more.clone()]);
+        for (at, values) in values.enumerate() {
+            if kept.len() == at {
+                kept.push(Storage::new(values.ty()));
+            }
+            let room = values.len() + SLACK;
+            if kept[at].len() < room {
+                kept[at].resize(room);
+            }
+            with_lane_type!(values.ty(), T => {
+                compact(flags, T::storage(values), T::storage_mut(&mut kept[at]));
+            });
+        }
         let count = |flags: &[bool]| flags.iter().map(|&flag| usize::from(flag)).sum::<usize>();
-        let kept = count(flags);
         let first = chunk.positions.start;
-        let counts = match chunk.piece {
+        match chunk.piece {
             None if !chunk.rows.is_empty() => chunk
                 .rows
                 .clone()
@@ -273,54 +358,48 @@ impl Launch<'_> {
                     count(&flags[row.start - first..row.end - first])
                 })
                 .collect(),
-            _ => vec![kept],
-        };
-        let values =
-            stages[staged.start + 1..staged.end].iter().chain(&stages[layout.more.clone()]);
-        Part { values: values.map(|values| compact(flags, values, kept)).collect(), counts }
+            _ => vec![count(flags)],
+        }
     }
 
     /// What a sink has come to, of what the threads had in common.
     fn result(
         &self,
-        shared: Shared,
+        shared: Shared<'_>,
         sink: usize,
-        layout: &Layout,
         chunks: &[Chunk],
     ) -> Result<SinkResult, Stop> {
-        let parts = match shared {
-            Shared::Nothing | Shared::Scan(_) => return Ok(SinkResult::Written),
+        match shared {
+            Shared::Nothing | Shared::Scan(_) => Ok(SinkResult::Written),
             Shared::Scatter(sent) => {
                 let values = self.sent(sent.into_inner(), sink).map_err(|halt| self.stop(halt))?;
-                return Ok(SinkResult::Scattered(values));
+                Ok(SinkResult::Scattered(values))
             }
-            Shared::Parts(parts) => parts,
-        };
-        let mut parts = parts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        parts.sort_by_key(|(number, _)| *number);
-        let parts = parts.into_iter().map(|(_, part)| part);
-        if let (Sink::Reduce { .. }, Some(fold)) =
-            (&self.kernel.sinks[sink], &self.bound.kernel.folds[sink])
-        {
-            let parts = parts.map(|part| part.values).collect();
-            let rows = self.joined(fold, chunks, parts).map_err(|halt| self.stop(halt))?;
-            return Ok(SinkResult::Reduced(rows));
-        }
-        let mut lengths: Vec<usize> = vec![0; self.shape.rows()];
-        let kept = layout.staged[sink].clone().skip(1).chain(layout.more.clone());
-        let mut values: Vec<Storage> = kept.map(|at| Storage::new(layout.stages[at])).collect();
-        for (chunk, part) in chunks.iter().zip(parts) {
-            for (row, count) in (chunk.rows.start..).zip(part.counts) {
-                lengths[row] += count;
+            Shared::Private(private) => {
+                Ok(SinkResult::Scattered(self.sent_privately(private, sink)))
             }
-            if values.iter().all(|values| values.len() == 0) {
-                values = part.values;
-            } else {
-                for (values, part) in values.iter_mut().zip(&part.values) {
-                    values.append(part.elements());
+            Shared::Filter(_, counts) => {
+                let mut lengths: Vec<usize> = vec![0; self.shape.rows()];
+                for (number, counts) in in_order(counts) {
+                    for (row, count) in (chunks[number].rows.start..).zip(counts) {
+                        lengths[row] += count;
+                    }
                 }
+                Ok(SinkResult::Filtered(lengths, Vec::new()))
+            }
+            Shared::Parts(parts) => {
+                let fold = self.bound.kernel.folds[sink].as_ref().expect("a reduction folds");
+                let parts = in_order(parts).into_iter().map(|(_, part)| part.values).collect();
+                let rows = self.joined(fold, chunks, parts).map_err(|halt| self.stop(halt))?;
+                Ok(SinkResult::Reduced(rows))
             }
         }
-        Ok(SinkResult::Filtered(lengths, values))
     }
+}
+
+/// What belongs to the chunks, by their number.
+fn in_order<T>(parts: Mutex<Vec<(usize, T)>>) -> Vec<(usize, T)> {
+    let mut parts = parts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    parts.sort_by_key(|(number, _)| *number);
+    parts
 }

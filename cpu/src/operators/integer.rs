@@ -63,11 +63,11 @@ pub(super) fn loop_of<T: Lane + Integer>(op: ScalarOp) -> Option<Apply> {
 /// The folds by an operator on these numbers, if it is a common one.
 pub(super) fn primitive<T: Lane + Integer>(op: ScalarOp) -> Option<Primitive> {
     match op {
-        ScalarOp::Add => Some(Primitive::of::<Add<T>>()),
+        ScalarOp::Add => Some(Primitive::from_zeros::<Add<T>>()),
         ScalarOp::Mul => Some(Primitive::of::<Mul<T>>()),
         ScalarOp::BitAnd => Some(Primitive::of::<BitAnd<T>>()),
-        ScalarOp::BitOr => Some(Primitive::of::<BitOr<T>>()),
-        ScalarOp::BitXor => Some(Primitive::of::<BitXor<T>>()),
+        ScalarOp::BitOr => Some(Primitive::from_zeros::<BitOr<T>>()),
+        ScalarOp::BitXor => Some(Primitive::from_zeros::<BitXor<T>>()),
         _ => order::ordered_primitive::<T>(op),
     }
 }
