@@ -26,6 +26,11 @@ impl Functions {
         name(op, ty)
     }
 
+    /// Those that another text calls are called too.
+    pub fn merge(&mut self, others: &Functions) {
+        self.called.extend(&others.called);
+    }
+
     /// Their definitions, in an order that does not depend on the order of the calls.
     ///
     /// # Panics

@@ -7,6 +7,7 @@
 
 mod dialect;
 mod functions;
+mod hash;
 mod lanes;
 mod literal;
 mod operator;
@@ -15,6 +16,7 @@ mod scalar;
 
 pub use dialect::Dialect;
 pub use functions::Functions;
+pub use hash::{Digest, bytes_hash, text_hash};
 pub use lanes::{GROUP, INTERRUPTED, LaneFunction, Lanes, Running, lanes};
 pub use literal::literal;
 pub use operator::{Expression, operator, random};

@@ -61,6 +61,8 @@ pub(crate) struct Compiled {
     pub(crate) needed: Vec<bool>,
     /// The arrays that are read at the point.
     pub(crate) at_point: Vec<usize>,
+    /// The native function of the same code.
+    pub(crate) native: crate::native::Slot,
 }
 
 /// What the code of a thunk sees.
@@ -109,7 +111,9 @@ pub(crate) fn compile(signature: &Signature<'_>, code: &Code, results: &[Operand
     let scope = builder.scopes.pop().expect("the outermost scope");
     let at_point = scope.at_point.clone();
     let (routine, names) = registers::assign(scope, slots);
+    let shared = routine.results.iter().map(|slot| slot.uniform).collect();
     Compiled {
+        native: crate::native::Slot::new(signature, code, results, shared),
         needed: indices.iter().map(|&slot| names.is_needed(slot)).collect(),
         indices: indices.into_iter().map(|slot| names.slot(slot)).collect(),
         inputs: inputs.into_iter().map(|slot| names.slot(slot)).collect(),

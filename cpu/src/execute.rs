@@ -4,12 +4,14 @@ mod branch;
 mod read;
 mod repeat;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_ir::{Exhausted, FaultKind, Scalar};
 
 use crate::isa::Slot;
 use crate::lanes::{Elements, Frame, GROUP, Group, Lane};
+use crate::native::Service;
 use crate::routine::{Instruction, Routine};
 
 /// What a kernel reads.
@@ -35,6 +37,8 @@ pub(crate) struct Context<'a> {
     pub(crate) sources: &'a [Source<'a>],
     /// Set when the run shall end.
     pub(crate) cancel: &'a AtomicBool,
+    /// Where native functions come from.
+    pub(crate) native: Option<&'a Arc<Service>>,
 }
 
 /// Why a block did not end.

@@ -73,7 +73,8 @@ const LONG_ROW: usize = 192;
 
 impl<'a> Launch<'a> {
     pub(crate) fn context(&self) -> Context<'_> {
-        Context { sources: self.sources, cancel: self.cancel }
+        let native = self.bound.kernel.native.as_ref().map(|native| &native.0);
+        Context { sources: self.sources, cancel: self.cancel, native }
     }
 
     fn element(&self, var: Var) -> ScalarType {

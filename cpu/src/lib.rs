@@ -14,6 +14,7 @@ mod host;
 mod isa;
 mod lanes;
 mod launch;
+mod native;
 mod operators;
 mod pages;
 mod pool;
@@ -25,6 +26,7 @@ mod shape;
 mod traverse;
 mod workers;
 
+pub use native::{Config as NativeConfig, Native, Statistics, Tier};
 pub use prepare::{KernelCache, Prepared, kernel_key, prepare};
 pub use run::{Config, Launched, run};
 pub use workers::Workers;

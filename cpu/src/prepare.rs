@@ -10,6 +10,7 @@ use weft_ir::{ScalarType, Span, code};
 
 use crate::canonical::{Canonical, canonical};
 use crate::fold::Fold;
+use crate::native::Native;
 use crate::traverse::Thunk;
 
 /// Kernels that have been prepared, by their canonical form; may be kept over many programs.
@@ -18,12 +19,18 @@ pub struct KernelCache {
     kernels: BTreeMap<String, Arc<PreparedKernel>>,
     hits: u64,
     misses: u64,
+    native: Option<Arc<Native>>,
 }
 
 impl KernelCache {
     /// Nothing is known yet.
     pub fn new() -> KernelCache {
         KernelCache::default()
+    }
+
+    /// Nothing is known yet; kernels get native functions.
+    pub fn with_native(native: Arc<Native>) -> KernelCache {
+        KernelCache { native: Some(native), ..KernelCache::default() }
     }
 
     /// How many kernels were known when they were asked for, and how many were not.
@@ -90,6 +97,8 @@ pub(crate) struct PreparedKernel {
     pub(crate) starts: Vec<Option<Thunk>>,
     /// The epilogue; its inputs are the sinks' registers in order, then registers of the body.
     pub(crate) epilogue: Option<Thunk>,
+    /// What gives its code native functions.
+    pub(crate) native: Option<Arc<Native>>,
 }
 
 /// Prepares all kernels of a program, those that `known` has not yet.
@@ -125,7 +134,7 @@ fn bound(kernel: &Kernel, types: &[Type], known: &mut KernelCache) -> BoundKerne
         }
         None => {
             known.misses += 1;
-            let prepared = Arc::new(prepared(kernel, types));
+            let prepared = Arc::new(prepared(kernel, types, known.native.clone()));
             known.kernels.insert(key, Arc::clone(&prepared));
             prepared
         }
@@ -133,7 +142,11 @@ fn bound(kernel: &Kernel, types: &[Type], known: &mut KernelCache) -> BoundKerne
     BoundKernel { kernel: prepared, arrays, spans }
 }
 
-fn prepared(kernel: Kernel, types: Vec<(ScalarType, bool)>) -> PreparedKernel {
+fn prepared(
+    kernel: Kernel,
+    types: Vec<(ScalarType, bool)>,
+    native: Option<Arc<Native>>,
+) -> PreparedKernel {
     let ragged: Vec<bool> = kernel
         .space
         .iter()
@@ -183,6 +196,7 @@ fn prepared(kernel: Kernel, types: Vec<(ScalarType, bool)>) -> PreparedKernel {
     };
     PreparedKernel {
         types,
+        native,
         own,
         starts: kernel.sinks.iter().map(start).collect(),
         folds: kernel.sinks.iter().map(fold).collect(),

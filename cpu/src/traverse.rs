@@ -10,6 +10,7 @@ use crate::compile::{Compiled, Running, Signature, compile};
 use crate::execute::{Context, Halt, Lanes, Source, load_lanes, run};
 use crate::isa::Slot;
 use crate::lanes::{BLOCK, Elements, Frame, Lane, with_lane_type};
+use crate::native::Engine;
 use crate::routine::{level, set_uniform};
 use crate::shape::{Axis, Shape};
 
@@ -104,6 +105,8 @@ pub(crate) struct Evaluator<'a> {
     /// The dimensions that lanes run through: the shape, or its columns'.
     lanes_shape: Shape<'a>,
     context: Context<'a>,
+    /// What computes the elements: it may be a native function instead of the routine.
+    engine: Engine<'a>,
     /// The registers.
     pub(crate) frame: Frame,
     /// The index registers that have to be filled.
@@ -143,6 +146,7 @@ impl<'a> Evaluator<'a> {
             mode,
             shape,
             lanes_shape,
+            engine: Engine::new(compiled, context, !moved),
             context,
             block,
             started: false,
@@ -156,6 +160,7 @@ impl<'a> Evaluator<'a> {
         inputs: &[Elements<'_>],
         mut show: impl FnMut(&mut Frame, Range<usize>) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
+        let began = self.engine.begin();
         let first = positions.start;
         let mut position = first;
         while position < positions.end {
@@ -172,17 +177,24 @@ impl<'a> Evaluator<'a> {
             while position < end {
                 let until = end.min(position + self.block);
                 self.enter_block(position, until, row.start)?;
-                for (slot, input) in self.compiled.inputs.iter().zip(inputs) {
-                    let part = input.slice(position - first, until - first);
-                    with_lane_type!(slot.ty, T => {
-                        load_lanes::<T>(&mut self.frame, *slot, <T as Lane>::elements(part));
-                    });
+                let parts = inputs.iter().map(|input| input.slice(position - first, until - first));
+                if let Some(caller) = self.engine.caller() {
+                    let parts: Vec<Elements<'_>> = parts.collect();
+                    let (frame, count) = (&mut self.frame, until - position);
+                    caller.run(self.compiled, frame, count, position, Some(&parts))?;
+                } else {
+                    for (slot, part) in self.compiled.inputs.iter().zip(parts) {
+                        with_lane_type!(slot.ty, T => {
+                            load_lanes::<T>(&mut self.frame, *slot, <T as Lane>::elements(part));
+                        });
+                    }
+                    self.run(level::BLOCK, until - position, position)?;
                 }
-                self.run(level::BLOCK, until - position, position)?;
                 show(&mut self.frame, position..until)?;
                 position = until;
             }
         }
+        self.engine.end(began);
         Ok(())
     }
 
@@ -198,6 +210,7 @@ impl<'a> Evaluator<'a> {
             Some(Axis::Ragged(_)) | None => unreachable!("only dense rows are stepped through"),
         };
         let last = self.compiled.indices[self.shape.axes.len() - 1];
+        let began = self.engine.begin();
         let mut position = rows.start;
         while position < rows.end {
             let row = match self.mode {
@@ -212,17 +225,23 @@ impl<'a> Evaluator<'a> {
             while position < end {
                 let until = end.min(position + self.block);
                 self.enter_block(position, until, row.start)?;
-                if steps > 0 {
+                if steps > 0 && !self.engine.is_native() {
                     self.run(level::BLOCK, until - position, position)?;
                 }
                 for step in 0..steps {
                     set_uniform(&mut self.frame, last, Scalar::I64(step as i64));
-                    self.run(level::STEP, until - position, position)?;
+                    if let Some(caller) = self.engine.caller() {
+                        let (frame, count) = (&mut self.frame, until - position);
+                        caller.run(self.compiled, frame, count, position, None)?;
+                    } else {
+                        self.run(level::STEP, until - position, position)?;
+                    }
                     show(&mut self.frame, position..until, step)?;
                 }
                 position = until;
             }
         }
+        self.engine.end(began);
         Ok(())
     }
 
@@ -232,6 +251,9 @@ impl<'a> Evaluator<'a> {
         let indices = outer.indices(row);
         for (&slot, index) in self.compiled.indices.iter().zip(indices) {
             set_uniform(&mut self.frame, slot, Scalar::I64(index));
+        }
+        if self.engine.is_native() {
+            return Ok(());
         }
         self.start()?;
         self.run(level::ROW, 1, 0)
@@ -259,7 +281,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn start(&mut self) -> Result<(), Halt> {
-        if self.started {
+        if self.started || self.engine.is_native() {
             return Ok(());
         }
         self.started = true;

@@ -1,0 +1,110 @@
+//! Native functions for the code of elements: tier 1.
+//!
+//! Code that has run for a while on the block interpreter (tier 0) is written as C
+//! ([`weft_codegen::lanes()`]), compiled in the background, loaded, and used from the next chunk on.
+//! Both tiers yield the same bits, so that nobody can tell but by the clock. Where there is no
+//! compiler everything goes on interpreted.
+
+mod cache;
+mod call;
+mod compiler;
+mod engine;
+mod service;
+mod slot;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use engine::Engine;
+pub(crate) use service::Service;
+pub(crate) use slot::Slot;
+
+/// When native functions are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// For code that takes long, when they are ready.
+    Automatic,
+    /// Never: tier 0.
+    Interpreted,
+    /// Always, waiting for the compiler: tier 1. For tests.
+    Native,
+}
+
+/// How functions are compiled and kept.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// When they are used.
+    pub tier: Tier,
+    /// The commands to try for a C compiler, in order.
+    pub compilers: Vec<String>,
+    /// How long the compiler may take for one file.
+    pub patience: Duration,
+    /// The folder where compiled functions are kept; nothing if they are not.
+    pub cache: Option<PathBuf>,
+    /// The most bytes that they may take there.
+    pub cache_bytes: u64,
+    /// The folder for files that go at once.
+    pub scratch: PathBuf,
+}
+
+impl Config {
+    /// What the environment of the process says: `WEFT_CC` names the compiler, which is else one of
+    /// `cc`, `gcc` and `clang`; functions are kept in `weft/native` in `XDG_CACHE_HOME`, or in
+    /// `.cache` at home.
+    pub fn of_environment(tier: Tier) -> Config {
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let chosen = variable("WEFT_CC").and_then(|command| command.into_string().ok());
+        let usual = ["cc", "gcc", "clang"].map(str::to_owned);
+        let caches = variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let at_home = || variable("HOME").map(|home| PathBuf::from(home).join(".cache"));
+        Config {
+            tier,
+            compilers: chosen.into_iter().chain(usual).collect(),
+            patience: Duration::from_secs(60),
+            cache: caches.or_else(at_home).map(|folder| folder.join("weft").join("native")),
+            cache_bytes: 256 << 20,
+            scratch: std::env::temp_dir(),
+        }
+    }
+}
+
+/// How many functions there were of each fate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Compiled.
+    pub compiled: u64,
+    /// Asked for again in this process.
+    pub known: u64,
+    /// Found on disk.
+    pub from_disk: u64,
+    /// Not compiled: there is no compiler, or it has failed.
+    pub failed: u64,
+}
+
+/// Has functions compiled, and keeps them. Given to [`crate::KernelCache::with_native`].
+#[derive(Debug)]
+pub struct Native(pub(crate) Arc<Service>);
+
+impl Native {
+    /// Nothing is looked for before the first function is asked for.
+    pub fn new(config: Config) -> Native {
+        Native(Arc::new(Service::new(config)))
+    }
+
+    /// What has become of the functions that were asked for.
+    pub fn statistics(&self) -> Statistics {
+        self.0.statistics()
+    }
+
+    /// Why functions are not compiled, once it is known; then never again.
+    pub fn take_notice(&self) -> Option<String> {
+        self.0.take_notice()
+    }
+}
+
+impl Drop for Native {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}

@@ -1,0 +1,214 @@
+//! Compiled objects on disk, for all processes of a user.
+//!
+//! Note [The cache]. An object is a file that is named by its checksum; an *entry*, named by the key
+//! of a function, holds the name of the object that the function is in. Files are written under
+//! another name and then renamed, so that nobody sees half of one, and two that write the same do no
+//! harm to each other. Whatever is not as it should be (a checksum, the text of an entry, a missing
+//! object) is removed and counts as not there. The folder must belong to the user and be closed to all
+//! others, because what lies in it is run: otherwise it is not used at all.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use weft_codegen::{Digest, bytes_hash};
+
+/// What the name of an object ends with.
+const OBJECT: &str = "so";
+/// What the name of an entry ends with.
+const ENTRY: &str = "entry";
+/// What the name of a file ends with that is being written.
+const PARTIAL: &str = "partial";
+/// The first line of an entry.
+const MAGIC: &str = "weft cache 1";
+/// A file that is being written for longer than this belongs to a process that has died.
+const ABANDONED: Duration = Duration::from_secs(600);
+
+/// Tells apart the files that one process is writing.
+static WRITES: AtomicU64 = AtomicU64::new(0);
+
+/// A folder of compiled objects.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    folder: PathBuf,
+    /// The most bytes that the objects may take together.
+    capacity: u64,
+    /// How a file is filled; tests put a full disk here.
+    write: fn(&mut File, &[u8]) -> io::Result<()>,
+}
+
+impl Cache {
+    /// The cache in a folder, which is made if it is not there.
+    ///
+    /// # Errors
+    /// It cannot be made or written, is no folder, belongs to somebody else, or is open to others.
+    pub(crate) fn open(folder: &Path, capacity: u64) -> io::Result<Cache> {
+        make_private(folder)?;
+        let cache = Cache {
+            folder: folder.to_owned(),
+            capacity,
+            write: |file, bytes| file.write_all(bytes),
+        };
+        cache.check_owner()?;
+        Ok(cache)
+    }
+
+    /// The object that a function is in.
+    pub(crate) fn find(&self, key: &Digest) -> Option<PathBuf> {
+        let entry = self.folder.join(format!("{key}.{ENTRY}"));
+        let text = fs::read_to_string(&entry).ok()?;
+        let found = self.object_of(&text);
+        match &found {
+            // Recently used; if that cannot be noted, the object only goes earlier.
+            Some(path) => drop(touch(path)),
+            None => drop(fs::remove_file(&entry)),
+        }
+        found
+    }
+
+    /// The object of an entry with that text, if it is whole.
+    fn object_of(&self, text: &str) -> Option<PathBuf> {
+        let (first, name) = text.strip_suffix('\n')?.split_once('\n')?;
+        let plain = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if first != MAGIC || !plain {
+            return None;
+        }
+        let path = self.folder.join(format!("{name}.{OBJECT}"));
+        let bytes = fs::read(&path).ok()?;
+        if bytes_hash(&bytes).to_string() == name {
+            return Some(path);
+        }
+        drop(fs::remove_file(&path));
+        None
+    }
+
+    /// Keeps an object in which functions with these keys are. Yields where it is.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn store(&self, keys: &[Digest], object: &[u8]) -> io::Result<PathBuf> {
+        let name = bytes_hash(object).to_string();
+        let path = self.folder.join(format!("{name}.{OBJECT}"));
+        self.replace(&path, object)?;
+        for key in keys {
+            let entry = self.folder.join(format!("{key}.{ENTRY}"));
+            self.replace(&entry, format!("{MAGIC}\n{name}\n").as_bytes())?;
+        }
+        self.make_room(&path);
+        Ok(path)
+    }
+
+    /// Makes a file hold these bytes, or leaves it as it is.
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let number = WRITES.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}-{number}.{PARTIAL}", std::process::id());
+        let partial = self.folder.join(name);
+        let written = File::create_new(&partial)
+            .and_then(|mut file| (self.write)(&mut file, bytes))
+            .and_then(|()| fs::rename(&partial, path));
+        if written.is_err() {
+            drop(fs::remove_file(&partial));
+        }
+        written
+    }
+
+    /// Removes what has been used least recently until all objects but `kept` fit. What cannot be
+    /// removed stays: another process may have been faster.
+    fn make_room(&self, kept: &Path) {
+        let Ok(files) = fs::read_dir(&self.folder) else { return };
+        let now = SystemTime::now();
+        let (mut objects, mut entries, mut total) = (Vec::new(), Vec::new(), 0);
+        for file in files.flatten() {
+            let path = file.path();
+            let Ok(metadata) = file.metadata() else { continue };
+            let used = metadata.modified().unwrap_or(now);
+            match path.extension().and_then(|extension| extension.to_str()) {
+                Some(OBJECT) => {
+                    total += metadata.len();
+                    objects.push((used, metadata.len(), path));
+                }
+                Some(ENTRY) => entries.push(path),
+                Some(PARTIAL) if now.duration_since(used).is_ok_and(|age| age > ABANDONED) => {
+                    drop(fs::remove_file(path));
+                }
+                Some(_) | None => {}
+            }
+        }
+        if total <= self.capacity {
+            return;
+        }
+        objects.sort();
+        for (_, bytes, path) in objects.into_iter().filter(|(_, _, path)| path != kept) {
+            // Down to three quarters, so that not every new object begins this again.
+            if total <= self.capacity / 4 * 3 {
+                break;
+            }
+            drop(fs::remove_file(path));
+            total -= bytes;
+        }
+        for entry in entries {
+            let text = fs::read_to_string(&entry).unwrap_or_default();
+            let name = text.lines().nth(1).unwrap_or_default();
+            if !self.folder.join(format!("{name}.{OBJECT}")).exists() {
+                drop(fs::remove_file(entry));
+            }
+        }
+    }
+
+    /// That the folder belongs to whom this process runs as.
+    fn check_owner(&self) -> io::Result<()> {
+        let name = format!("{}-owner.{PARTIAL}", std::process::id());
+        let number = WRITES.fetch_add(1, Ordering::Relaxed);
+        let path = self.folder.join(format!("{number}-{name}"));
+        let file = File::create_new(&path)?;
+        let mine = file.metadata();
+        drop(fs::remove_file(&path));
+        same_owner(&fs::symlink_metadata(&self.folder)?, &mine?)
+    }
+}
+
+fn touch(path: &Path) -> io::Result<()> {
+    File::options().append(true).open(path)?.set_modified(SystemTime::now())
+}
+
+fn refused(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, reason.to_owned())
+}
+
+/// Makes a folder that only its owner can use, or checks that it is one.
+#[cfg(unix)]
+fn make_private(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let metadata = fs::symlink_metadata(folder)?;
+    if !metadata.is_dir() {
+        return Err(refused("it is no folder"));
+    }
+    if metadata.mode() & 0o077 != 0 {
+        return Err(refused("it is open to others"));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_private(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+#[cfg(unix)]
+fn same_owner(folder: &fs::Metadata, mine: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+
+    if folder.uid() == mine.uid() { Ok(()) } else { Err(refused("it belongs to somebody else")) }
+}
+
+#[cfg(not(unix))]
+fn same_owner(_folder: &fs::Metadata, _mine: &fs::Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! Loads compiled functions and calls them.
+//!
+//! This is where `unsafe` is needed: what a shared object holds is not known to Rust. It holds what
+//! [`weft_codegen::lanes()`] has written, which keeps to these rules (Note [Calls]).
+//!
+//! Note [Calls]. A function takes a block ([`Block`]) and reads of it: the indices and inputs of
+//! `count` lanes; elements of arrays, at indices that a check of the same function has found in range,
+//! or that lie in range by construction of the plan; the cancel flag. It writes `count` lanes of each
+//! result, or one group of lanes where all lanes share a result, and nothing else. It keeps no
+//! pointer, calls nothing but the C library's `fmod`, and may run on several threads at once.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::ptr;
+use std::sync::Arc;
+
+use weft_codegen::INTERRUPTED;
+use weft_ir::{FaultKind, Scalar};
+
+use crate::compile::Compiled;
+use crate::execute::{Context, Halt, Source, uniform_i64};
+use crate::isa::Slot;
+use crate::lanes::{Elements, Frame, GROUP, Lane, with_lane_type};
+
+/// What a function is given; the C side is `struct block` of the generator's prelude.
+#[repr(C)]
+struct Block {
+    count: i64,
+    position: i64,
+    indices: *const i64,
+    lanes: *const *const i64,
+    arrays: *const *const c_void,
+    strides: *const *const i64,
+    inputs: *const *const c_void,
+    results: *const *mut c_void,
+    cancel: *const u8,
+}
+
+type Entry = unsafe extern "C" fn(*const Block) -> u32;
+
+/// A shared object in this process.
+#[derive(Debug)]
+pub(crate) struct Library(libloading::Library);
+
+/// A function of one; the object stays as long as the function does.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    entry: Entry,
+    _library: Arc<Library>,
+}
+
+impl Library {
+    /// Loads a shared object, which must be one that this crate's generator and a C compiler have
+    /// made.
+    ///
+    /// # Errors
+    /// What the dynamic linker says.
+    pub(crate) fn load(path: &Path) -> Result<Library, String> {
+        // SAFETY: such an object has no initialisers. That it is one follows from where it comes from:
+        // it has just been compiled in a private folder, or its name there is its checksum.
+        let library = unsafe { libloading::Library::new(path) };
+        library.map(Library).map_err(|error| error.to_string())
+    }
+
+    /// A function of the generator's by its name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn function(self: &Arc<Library>, name: &str) -> Result<Function, String> {
+        // SAFETY: every function that the generator exports has this type.
+        let symbol = unsafe { self.0.get::<Entry>(name) };
+        let entry = *symbol.map_err(|error| error.to_string())?;
+        Ok(Function { entry, _library: Arc::clone(self) })
+    }
+}
+
+/// A function with what stays the same for all blocks of a launch.
+#[derive(Debug)]
+pub(crate) struct Caller<'a> {
+    function: Function,
+    sites: &'a [(FaultKind, u32)],
+    context: Context<'a>,
+    arrays: Vec<*const c_void>,
+    strides: Vec<*const i64>,
+    /// The scalars among the arrays; pointers go here, so that it must not change.
+    scalars: Box<[u64]>,
+    indices: Vec<i64>,
+    lanes: Vec<*const i64>,
+    inputs: Vec<*const c_void>,
+    results: Vec<*mut c_void>,
+    sources: PhantomData<&'a [Source<'a>]>,
+}
+
+impl<'a> Caller<'a> {
+    /// For the sources of a launch. `sites` are the checks by the bits of the function's result.
+    pub(crate) fn new(
+        function: Function,
+        sites: &'a [(FaultKind, u32)],
+        context: Context<'a>,
+    ) -> Caller<'a> {
+        let bits = |source: &Source<'_>| match source {
+            Source::Scalar(scalar) => bits(*scalar),
+            Source::Array { .. } => 0,
+        };
+        let scalars: Box<[u64]> = context.sources.iter().map(bits).collect();
+        let (mut arrays, mut strides) = (Vec::new(), Vec::new());
+        for (source, scalar) in context.sources.iter().zip(&scalars) {
+            match source {
+                Source::Scalar(_) => {
+                    arrays.push(ptr::from_ref(scalar).cast());
+                    strides.push(ptr::null());
+                }
+                Source::Array { elements, strides: of_array, .. } => {
+                    arrays.push(address(*elements));
+                    strides.push(of_array.as_ptr());
+                }
+            }
+        }
+        Caller {
+            function,
+            sites,
+            context,
+            arrays,
+            strides,
+            scalars,
+            indices: Vec::new(),
+            lanes: Vec::new(),
+            inputs: Vec::new(),
+            results: Vec::new(),
+            sources: PhantomData,
+        }
+    }
+
+    /// Computes the results of a block of lanes in the registers of a frame, where the indices are.
+    /// The inputs are there as well, unless they are given.
+    pub(crate) fn run(
+        &mut self,
+        compiled: &Compiled,
+        frame: &mut Frame,
+        count: usize,
+        position: usize,
+        inputs: Option<&[Elements<'_>]>,
+    ) -> Result<(), Halt> {
+        self.indices.clear();
+        self.lanes.clear();
+        for &slot in &compiled.indices {
+            let (value, lanes) = match slot.uniform {
+                true => (uniform_i64(frame, slot), ptr::null()),
+                false => (0, register::<i64>(frame, slot, count).cast_const()),
+            };
+            self.indices.push(value);
+            self.lanes.push(lanes);
+        }
+        self.inputs.clear();
+        match inputs {
+            Some(inputs) => {
+                for input in inputs {
+                    assert!(input.len() >= count, "an input has all lanes");
+                    self.inputs.push(address(*input));
+                }
+            }
+            None => {
+                for &slot in &compiled.inputs {
+                    with_lane_type!(slot.ty, T => {
+                        self.inputs.push(register::<T>(frame, slot, count).cast_const().cast());
+                    });
+                }
+            }
+        }
+        assert_eq!(self.inputs.len(), compiled.inputs.len(), "all inputs are given");
+        self.results.clear();
+        for &slot in &compiled.routine.results {
+            with_lane_type!(slot.ty, T => {
+                self.results.push(register::<T>(frame, slot, count).cast());
+            });
+        }
+        let block = Block {
+            count: count as i64,
+            position: position as i64,
+            indices: self.indices.as_ptr(),
+            lanes: self.lanes.as_ptr(),
+            arrays: self.arrays.as_ptr(),
+            strides: self.strides.as_ptr(),
+            inputs: self.inputs.as_ptr(),
+            results: self.results.as_ptr(),
+            cancel: self.context.cancel.as_ptr().cast_const().cast(),
+        };
+        debug_assert_eq!(self.scalars.len(), self.arrays.len());
+        // SAFETY: Note [Calls]. The pointers are valid for what the function does with them: the
+        // registers have room for all lanes ([`register`]), the inputs have been measured, the arrays
+        // and their strides belong to the sources of the launch, which outlive `self`.
+        let failed = unsafe { (self.function.entry)(&block) };
+        match failed {
+            0 => Ok(()),
+            INTERRUPTED => Err(Halt::Interrupted),
+            bits => {
+                let site = bits.trailing_zeros() as usize;
+                let (kind, span) = self.sites[site.min(self.sites.len() - 1)];
+                Err(Halt::Fault(kind, span))
+            }
+        }
+    }
+}
+
+/// The lanes of a register.
+///
+/// # Panics
+/// If it has not so many.
+fn register<T: Lane>(frame: &mut Frame, slot: Slot, count: usize) -> *mut T {
+    let groups = &mut T::file_mut(frame)[slot.index as usize];
+    assert!(slot.uniform || groups.len() * GROUP >= count, "a register has all lanes");
+    groups.as_mut_ptr().cast()
+}
+
+/// Where elements begin.
+fn address(elements: Elements<'_>) -> *const c_void {
+    with_lane_type!(elements.ty(), T => <T as Lane>::elements(elements).as_ptr().cast())
+}
+
+/// The bytes of a scalar, at the beginning of a word.
+fn bits(scalar: Scalar) -> u64 {
+    let mut bytes = [0; 8];
+    let mut put = |value: &[u8]| bytes[..value.len()].copy_from_slice(value);
+    match scalar {
+        Scalar::I8(value) => put(&value.to_ne_bytes()),
+        Scalar::I16(value) => put(&value.to_ne_bytes()),
+        Scalar::I32(value) => put(&value.to_ne_bytes()),
+        Scalar::I64(value) => put(&value.to_ne_bytes()),
+        Scalar::U8(value) | Scalar::Char(value) => put(&value.to_ne_bytes()),
+        Scalar::U16(value) => put(&value.to_ne_bytes()),
+        Scalar::U32(value) => put(&value.to_ne_bytes()),
+        Scalar::U64(value) => put(&value.to_ne_bytes()),
+        Scalar::F32(value) => put(&value.to_ne_bytes()),
+        Scalar::F64(value) => put(&value.to_ne_bytes()),
+        Scalar::Bool(value) => put(&[u8::from(value)]),
+    }
+    u64::from_ne_bytes(bytes)
+}

@@ -1,0 +1,184 @@
+//! Finds a C compiler and runs it.
+
+use std::fs;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::native::Config;
+
+/// The flags beside those for the machine. No flag changes what a float operation yields.
+const FLAGS: [&str; 10] = [
+    "-std=gnu11",
+    "-O3",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=off",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fopenmp-simd",
+    "-fPIC",
+    "-shared",
+];
+
+/// What makes code for this machine.
+const MACHINE: &str = if cfg!(target_arch = "x86_64") { "-march=native" } else { "-mcpu=native" };
+
+/// How long a compiler may take to say what it is.
+const ANSWER: Duration = Duration::from_secs(3);
+
+/// A C compiler that has been tried.
+#[derive(Clone, Debug)]
+pub(crate) struct Compiler {
+    /// The program and what comes first among its arguments.
+    command: Vec<String>,
+    /// What it calls itself.
+    version: String,
+    /// Where files go.
+    folder: PathBuf,
+    /// How long it may take.
+    patience: Duration,
+}
+
+/// A shared object. Its file goes with it.
+#[derive(Debug)]
+pub(crate) struct Object {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    _folder: tempfile::TempDir,
+}
+
+impl Object {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the file holds.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Compiler {
+    /// The first of the compilers that answers.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub(crate) fn find(config: &Config) -> Result<Compiler, String> {
+        for command in &config.compilers {
+            let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+            let Some((program, first)) = words.split_first() else { continue };
+            let mut asking = Command::new(program);
+            asking.args(first).arg("--version");
+            if let Ok(answer) = run(asking, ANSWER)
+                && let Some(version) = answer.lines().next()
+            {
+                let (version, folder) = (version.to_owned(), config.scratch.clone());
+                let patience = config.patience;
+                return Ok(Compiler { command: words, version, folder, patience });
+            }
+        }
+        let tried = config.compilers.join(", ");
+        Err(format!("no C compiler answers ({tried}): code runs interpreted, block by block"))
+    }
+
+    /// What compiled code depends on beside its text: the compiler, its flags and the machine.
+    pub(crate) fn identity(&self) -> String {
+        let flags = FLAGS.join(" ");
+        format!("{} | {} | {flags} {MACHINE} | {}", self.command.join(" "), self.version, machine())
+    }
+
+    /// Compiles a file.
+    ///
+    /// # Errors
+    /// A sentence with the compiler's first words.
+    pub(crate) fn compile(&self, source: &str) -> Result<Object, String> {
+        let folder = tempfile::Builder::new()
+            .prefix("weft-")
+            .tempdir_in(&self.folder)
+            .map_err(|error| format!("cannot write to {}: {error}", self.folder.display()))?;
+        let (input, output) = (folder.path().join("kernels.c"), folder.path().join("kernels.so"));
+        fs::write(&input, source).map_err(|error| error.to_string())?;
+        let mut command = self.command();
+        command.args(FLAGS).arg(MACHINE).arg("-o").arg(&output).arg(&input).arg("-lm");
+        run(command, self.patience)?;
+        let bytes = fs::read(&output).map_err(|error| error.to_string())?;
+        Ok(Object { path: output, bytes, _folder: folder })
+    }
+
+    /// The assembler text of a file.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub(crate) fn assemble(&self, source: &str) -> Result<String, String> {
+        let folder = tempfile::Builder::new()
+            .prefix("weft-")
+            .tempdir_in(&self.folder)
+            .map_err(|error| format!("cannot write to {}: {error}", self.folder.display()))?;
+        let (input, output) = (folder.path().join("kernels.c"), folder.path().join("kernels.s"));
+        fs::write(&input, source).map_err(|error| error.to_string())?;
+        let mut command = self.command();
+        let flags = FLAGS.into_iter().filter(|flag| *flag != "-shared");
+        command.args(flags).arg(MACHINE).args(["-S", "-fno-asynchronous-unwind-tables", "-o"]);
+        command.arg(&output).arg(&input);
+        run(command, self.patience)?;
+        fs::read_to_string(&output).map_err(|error| error.to_string())
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]);
+        command
+    }
+}
+
+/// Runs a program to its end; what it has said. One that takes too long is killed.
+///
+/// # Errors
+/// It cannot be run, takes too long, or ends otherwise than well.
+fn run(mut command: Command, patience: Duration) -> Result<String, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let fails = |error: std::io::Error| format!("{program}: {error}");
+    let mut said = tempfile::tempfile().map_err(fails)?;
+    let (out, errors) = (said.try_clone().map_err(fails)?, said.try_clone().map_err(fails)?);
+    // Messages in English, and no flags from the environment of the user's own programs.
+    command.env("LC_ALL", "C").stdin(Stdio::null()).stdout(out).stderr(errors);
+    let mut child = command.spawn().map_err(fails)?;
+    let begin = Instant::now();
+    let status = loop {
+        match child.try_wait().map_err(fails)? {
+            Some(status) => break status,
+            None if begin.elapsed() > patience => {
+                // It may end by itself at this very moment.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("{program} took longer than {} s", patience.as_secs()));
+            }
+            None => thread::sleep(Duration::from_millis(1)),
+        }
+    };
+    let mut text = String::new();
+    said.rewind().map_err(fails)?;
+    said.take(10_000).read_to_string(&mut text).map_err(fails)?;
+    if status.success() {
+        return Ok(text);
+    }
+    let error = text.lines().find(|line| line.contains("error")).or(text.lines().next());
+    Err(format!("{program} failed: {}", error.unwrap_or("it says nothing")))
+}
+
+/// The processor: its name, and what it can do.
+fn machine() -> String {
+    let described = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let first = described.split("\n\n").next().unwrap_or_default();
+    let of_interest = |line: &&str| {
+        ["model name", "flags", "Features", "CPU part", "CPU implementer"]
+            .iter()
+            .any(|key| line.starts_with(key))
+    };
+    let lines: Vec<&str> = first.lines().filter(of_interest).collect();
+    format!("{} {}", std::env::consts::ARCH, lines.join(" "))
+}

@@ -1,0 +1,74 @@
+//! Chooses, chunk by chunk, what computes the elements: the block interpreter or a native function.
+
+use std::time::Instant;
+
+use crate::compile::Compiled;
+use crate::execute::Context;
+use crate::native::Tier;
+use crate::native::call::Caller;
+
+/// The time that the block interpreter spends on some code before a native function is asked for,
+/// in nanoseconds. A compiler takes a hundred times as long, and code that has run for so long is
+/// likely to run again.
+const PATIENCE: u64 = 1_000_000;
+
+/// What computes elements on one thread.
+#[derive(Debug)]
+pub(crate) struct Engine<'a> {
+    compiled: &'a Compiled,
+    context: Context<'a>,
+    in_place: bool,
+    caller: Option<Caller<'a>>,
+}
+
+impl<'a> Engine<'a> {
+    /// For some code of a launch; `in_place` says whether all arrays that it reads at the point have
+    /// the extents of the space.
+    pub(crate) fn new(compiled: &'a Compiled, context: Context<'a>, in_place: bool) -> Engine<'a> {
+        Engine { compiled, context, in_place, caller: None }
+    }
+
+    /// Looks whether there is a native function by now; to be called where a chunk begins. When the
+    /// chunk began, if its time is to be measured.
+    pub(crate) fn begin(&mut self) -> Option<Instant> {
+        if self.caller.is_some() {
+            return None;
+        }
+        let service = self.context.native?;
+        let slot = &self.compiled.native;
+        let wanted = match (slot.wanted(self.in_place), service.tier()) {
+            (_, Tier::Interpreted) => return None,
+            (None, Tier::Automatic) => return Some(Instant::now()),
+            (None, Tier::Native) => {
+                slot.want(self.in_place, |function| service.request(function))?
+            }
+            (Some(wanted), _) => wanted,
+        };
+        if service.tier() == Tier::Native {
+            wanted.ticket.wait();
+        }
+        if let Some(function) = wanted.ticket.function() {
+            self.caller = Some(Caller::new(function, &wanted.sites, self.context));
+        }
+        None
+    }
+
+    /// The native function, if there is one.
+    pub(crate) fn caller(&mut self) -> Option<&mut Caller<'a>> {
+        self.caller.as_mut()
+    }
+
+    /// Whether there is a native function.
+    pub(crate) fn is_native(&self) -> bool {
+        self.caller.is_some()
+    }
+
+    /// Notes how long a chunk took, and asks for a native function if that is worth it.
+    pub(crate) fn end(&self, began: Option<Instant>) {
+        let (Some(began), Some(service)) = (began, self.context.native) else { return };
+        let nanoseconds = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        if self.compiled.native.spend(nanoseconds) >= PATIENCE {
+            self.compiled.native.want(self.in_place, |function| service.request(function));
+        }
+    }
+}

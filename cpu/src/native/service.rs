@@ -1,0 +1,279 @@
+//! The thread that has functions compiled.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::thread;
+
+use weft_codegen::{Dialect, Digest, Functions, LaneFunction, text_hash};
+
+use crate::native::cache::Cache;
+use crate::native::call::{Function, Library};
+use crate::native::compiler::Compiler;
+use crate::native::{Config, Statistics, Tier};
+use crate::workers::lock;
+
+/// Where a function will be.
+#[derive(Debug, Default)]
+pub(crate) struct Ticket {
+    /// Nothing inside if it cannot be compiled.
+    state: OnceLock<Option<Function>>,
+}
+
+impl Ticket {
+    /// The function, when it is there.
+    pub(crate) fn function(&self) -> Option<Function> {
+        self.state.get()?.clone()
+    }
+
+    /// Waits until it is known whether there will be a function.
+    pub(crate) fn wait(&self) {
+        self.state.wait();
+    }
+
+    fn settle(&self, function: Option<Function>) {
+        // It is settled once only; were it twice, the first would stand.
+        let _ = self.state.set(function);
+    }
+}
+
+/// What the threads that compute and the one that compiles have in common.
+#[derive(Debug)]
+pub(crate) struct Service {
+    config: Config,
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    counts: Counts,
+    /// Why nothing is compiled, once that is known.
+    notice: Mutex<Option<String>>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    requests: Vec<Request>,
+    running: bool,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Request {
+    function: LaneFunction,
+    ticket: Arc<Ticket>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    compiled: AtomicU64,
+    known: AtomicU64,
+    from_disk: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl Service {
+    pub(crate) fn new(config: Config) -> Service {
+        let (queue, wake) = (Mutex::default(), Condvar::new());
+        Service { config, queue, wake, counts: Counts::default(), notice: Mutex::new(None) }
+    }
+
+    pub(crate) fn tier(&self) -> Tier {
+        self.config.tier
+    }
+
+    /// Has a function compiled.
+    pub(crate) fn request(self: &Arc<Service>, function: LaneFunction) -> Arc<Ticket> {
+        let ticket = Arc::new(Ticket::default());
+        let mut queue = lock(&self.queue);
+        queue.requests.push(Request { function, ticket: Arc::clone(&ticket) });
+        if !queue.running {
+            queue.running = true;
+            let service = Arc::clone(self);
+            let name = "compiler".to_owned();
+            let started = thread::Builder::new().name(name).spawn(move || service.work());
+            if started.is_err() {
+                queue.running = false;
+                queue.requests.drain(..).for_each(|request| request.ticket.settle(None));
+            }
+        }
+        self.wake.notify_one();
+        ticket
+    }
+
+    /// Ends the thread when it has done what it is doing.
+    pub(crate) fn close(&self) {
+        lock(&self.queue).closed = true;
+        self.wake.notify_one();
+    }
+
+    pub(crate) fn statistics(&self) -> Statistics {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Statistics {
+            compiled: read(&self.counts.compiled),
+            known: read(&self.counts.known),
+            from_disk: read(&self.counts.from_disk),
+            failed: read(&self.counts.failed),
+        }
+    }
+
+    pub(crate) fn take_notice(&self) -> Option<String> {
+        lock(&self.notice).take()
+    }
+
+    /// Compiles what has been asked for, all that has come meanwhile at once.
+    fn work(&self) {
+        let mut workshop = Workshop { service: self, known: BTreeMap::new(), environment: None };
+        loop {
+            let requests = {
+                let mut queue = lock(&self.queue);
+                while queue.requests.is_empty() && !queue.closed {
+                    queue =
+                        self.wake.wait(queue).unwrap_or_else(std::sync::PoisonError::into_inner);
+                }
+                if queue.closed {
+                    queue.requests.drain(..).for_each(|request| request.ticket.settle(None));
+                    return;
+                }
+                std::mem::take(&mut queue.requests)
+            };
+            workshop.settle(requests);
+        }
+    }
+}
+
+/// The state of the compiling thread.
+struct Workshop<'a> {
+    service: &'a Service,
+    /// The functions of this process by their text.
+    known: BTreeMap<Digest, Option<Function>>,
+    environment: Option<Environment>,
+}
+
+/// The compiler and the cache; none of them may be there.
+struct Environment {
+    compiler: Result<Compiler, String>,
+    cache: Option<Cache>,
+    /// What keys depend on beside the text.
+    salt: String,
+    /// Objects that have been loaded.
+    libraries: BTreeMap<PathBuf, Arc<Library>>,
+}
+
+/// A function that is neither known nor on disk.
+struct Missing {
+    key: Digest,
+    function: LaneFunction,
+    tickets: Vec<Arc<Ticket>>,
+}
+
+impl Workshop<'_> {
+    fn settle(&mut self, requests: Vec<Request>) {
+        let service = self.service;
+        let environment = self.environment.get_or_insert_with(|| {
+            let environment = Environment::new(&service.config);
+            if let Err(reason) = &environment.compiler {
+                *lock(&service.notice) = Some(reason.clone());
+            }
+            environment
+        });
+        let mut missing: BTreeMap<Digest, Missing> = BTreeMap::new();
+        for Request { function, ticket } in requests {
+            let key = environment.key(&function);
+            if let Some(known) = self.known.get(&key) {
+                service.counts.known.fetch_add(1, Ordering::Relaxed);
+                ticket.settle(known.clone());
+            } else if let Some(found) = environment.on_disk(&key) {
+                service.counts.from_disk.fetch_add(1, Ordering::Relaxed);
+                self.known.insert(key, Some(found.clone()));
+                ticket.settle(Some(found));
+            } else {
+                let entry = Missing { key: key.clone(), function, tickets: Vec::new() };
+                missing.entry(key).or_insert(entry).tickets.push(ticket);
+            }
+        }
+        let missing: Vec<Missing> = missing.into_values().collect();
+        if missing.is_empty() {
+            return;
+        }
+        let functions = environment.compile(&missing).unwrap_or_else(|reason| {
+            lock(&service.notice).get_or_insert(reason);
+            vec![None; missing.len()]
+        });
+        for (Missing { key, tickets, .. }, function) in missing.into_iter().zip(functions) {
+            let count =
+                if function.is_some() { &service.counts.compiled } else { &service.counts.failed };
+            count.fetch_add(1, Ordering::Relaxed);
+            tickets.iter().for_each(|ticket| ticket.settle(function.clone()));
+            self.known.insert(key, function);
+        }
+    }
+}
+
+impl Environment {
+    fn new(config: &Config) -> Environment {
+        let compiler = Compiler::find(config);
+        let salt = match &compiler {
+            Ok(compiler) => compiler.identity(),
+            Err(_) => String::new(),
+        };
+        let cache =
+            config.cache.as_ref().and_then(|folder| Cache::open(folder, config.cache_bytes).ok());
+        Environment { compiler, cache, salt, libraries: BTreeMap::new() }
+    }
+
+    /// What tells functions apart: their text, all that it is compiled with, and by what.
+    fn key(&self, function: &LaneFunction) -> Digest {
+        text_hash(&[&function.text, &function.functions.definitions(), &frame(), &self.salt])
+    }
+
+    fn on_disk(&mut self, key: &Digest) -> Option<Function> {
+        let path = self.cache.as_ref()?.find(key)?;
+        let library = self.library(&path).ok()?;
+        library.function(&name(key)).ok()
+    }
+
+    fn library(&mut self, path: &Path) -> Result<Arc<Library>, String> {
+        if let Some(library) = self.libraries.get(path) {
+            return Ok(Arc::clone(library));
+        }
+        let library = Arc::new(Library::load(path)?);
+        self.libraries.insert(path.to_owned(), Arc::clone(&library));
+        Ok(library)
+    }
+
+    /// Compiles functions in one file.
+    fn compile(&mut self, missing: &[Missing]) -> Result<Vec<Option<Function>>, String> {
+        let source = source(missing.iter().map(|missing| (&missing.function, name(&missing.key))));
+        let compiler = self.compiler.as_ref().map_err(Clone::clone)?;
+        let object = compiler.compile(&source)?;
+        let keys: Vec<Digest> = missing.iter().map(|missing| missing.key.clone()).collect();
+        // A cache that cannot be written is no reason not to run what has been compiled.
+        let stored = self.cache.as_ref().and_then(|cache| cache.store(&keys, object.bytes()).ok());
+        let library = match stored {
+            Some(path) => self.library(&path)?,
+            None => Arc::new(Library::load(object.path())?),
+        };
+        Ok(missing.iter().map(|missing| library.function(&name(&missing.key)).ok()).collect())
+    }
+}
+
+/// What stands before the functions of a file.
+fn frame() -> String {
+    format!("{}\n{}", Dialect::C.prelude(), LaneFunction::DECLARATIONS)
+}
+
+/// The name of a function.
+fn name(key: &Digest) -> String {
+    format!("weft_{}", key.short())
+}
+
+/// A file with these functions.
+pub(crate) fn source<'a>(functions: impl Iterator<Item = (&'a LaneFunction, String)>) -> String {
+    let mut called = Functions::new();
+    let mut texts = String::new();
+    for (function, name) in functions {
+        called.merge(&function.functions);
+        texts.push('\n');
+        texts.push_str(&function.text.replace(LaneFunction::NAME, &name));
+    }
+    format!("{}\n{}{texts}", frame(), called.definitions())
+}
