@@ -149,6 +149,7 @@ pub fn fuse(program: &Program, config: &FuseConfig) -> Fused {
     });
     let report = Report {
         saved: saved.collect(),
+        spans: spans.clone(),
         kernels: written.kernels,
         unfused,
         chosen,
@@ -231,6 +232,10 @@ impl Fuser<'_> {
                         }
                     }
                 };
+                let between = match reason {
+                    Reason::NoCommonKernel => between(graph, clustering, *producer, *root),
+                    _ => None,
+                };
                 for array in &nodes[*producer].statement.results {
                     let used = graph.reads[*root].contains(array)
                         || graph.parts[*root].iter().any(|part| {
@@ -243,6 +248,7 @@ impl Fuser<'_> {
                             producer: self.span(*array, nodes[*producer].statement.span),
                             reader: Some(nodes[*root].statement.span),
                             reason,
+                            between,
                         });
                     }
                 }
@@ -255,6 +261,7 @@ impl Fuser<'_> {
                         producer: self.span(*array, nodes[*root].statement.span),
                         reader: None,
                         reason: Reason::Result,
+                        between: None,
                     });
                 }
             }
@@ -264,6 +271,51 @@ impl Fuser<'_> {
     fn span(&self, array: Var, otherwise: Span) -> Span {
         self.context.spans.get(&array).copied().unwrap_or(otherwise)
     }
+}
+
+/// What keeps a reader out of its producer's kernel: an expression on another way from the producer
+/// to the reader, or to what shares the reader's kernel.
+fn between(graph: &Graph, clustering: &Clustering, producer: usize, reader: usize) -> Option<Span> {
+    let span = |node: usize| graph.region.nodes[node].statement.span;
+    let kernel = &clustering.members[&clustering.of(reader)];
+    let needs_all =
+        |node: &usize| matches!(graph.before[*node].get(&producer), Some(Link::After(_)));
+    if let Some(other) = kernel.iter().find(|member| **member != reader && needs_all(member)) {
+        return Some(span(*other));
+    }
+    // The last statement of another kernel on a way to the reader.
+    let mut seen = BTreeSet::from([reader]);
+    let mut open = kernel.clone();
+    while let Some(node) = open.pop() {
+        for (before, _) in &graph.before[node] {
+            if *before == producer || !seen.insert(*before) {
+                continue;
+            }
+            if is_after(graph, producer, *before) {
+                return Some(span(*before));
+            }
+            open.push(*before);
+        }
+    }
+    None
+}
+
+/// Whether a statement depends on another, directly or not.
+fn is_after(graph: &Graph, first: usize, second: usize) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![second];
+    while let Some(node) = open.pop() {
+        for before in graph.before[node].keys() {
+            if *before == first {
+                return true;
+            }
+            // Statements stand in order.
+            if *before > first && seen.insert(*before) {
+                open.push(*before);
+            }
+        }
+    }
+    false
 }
 
 /// What the program yields, with the layouts of the arrays.

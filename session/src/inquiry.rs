@@ -1,8 +1,12 @@
-//! Commands that look at how a program is compiled: `:ir`, `:fuse`, `:cost`, `:compare`, `:bench`.
+//! Commands that look at how a program is compiled: `:ir`, `:fuse`, `:cost`, `:check`, `:compare`, `:bench`.
 //! They need the values that the program reads, so they are answered while the cell runs.
 
+mod check;
 mod compare;
+mod cost;
+mod excerpt;
 mod fuse;
+mod names;
 mod stages;
 
 use weft_ir::Type;
@@ -29,6 +33,8 @@ pub(crate) enum Inquiry {
     Fuse,
     /// `:cost e`.
     Cost,
+    /// `:check e`.
+    Check,
     /// `:compare e`.
     Compare,
     /// `:bench e`.
@@ -53,7 +59,8 @@ pub(crate) fn answer(
     match inquiry {
         Inquiry::Ir { stage, diff } => stages::text(stage, diff, context, job).map_err(failed),
         Inquiry::Fuse => fuse::text(context, job).map_err(failed),
-        Inquiry::Cost => fuse::cost(context, job).map_err(failed),
+        Inquiry::Cost => cost::text(context, job).map_err(failed),
+        Inquiry::Check => Ok(check::text(ty, context, job)),
         Inquiry::Compare => compare::text(program, ty, context, job),
         Inquiry::Bench => compare::bench(context, job),
     }

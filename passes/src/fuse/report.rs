@@ -1,6 +1,7 @@
 //! What fusion did, for people: kernels, edges that did not fuse with the reason, objectives.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use weft_ir::flat::{Size, Space, Var};
@@ -197,6 +198,9 @@ pub struct Unfused {
     pub reader: Option<Span>,
     /// Why.
     pub reason: Reason,
+    /// For [`Reason::NoCommonKernel`]: an expression that needs the array complete and that the
+    /// reader needs, or that shares the reader's kernel.
+    pub between: Option<Span>,
 }
 
 /// An array that is never stored: what that saves is its elements, written once and read by each
@@ -214,6 +218,8 @@ pub struct Saved {
 /// What fusion did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
+    /// The expression of every variable that the program computes.
+    pub spans: BTreeMap<Var, Span>,
     /// The kernels in the order of the plan's text.
     pub kernels: Vec<KernelReport>,
     /// What did not fuse.

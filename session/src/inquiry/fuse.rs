@@ -1,254 +1,213 @@
-//! `:fuse`: the kernels that a program becomes, what each reads and writes, and why arrays are stored
-//! that something reads; `:cost`: the work of each kernel.
+//! `:fuse`: the kernels that a program becomes, what each reads, holds and writes, what that saves, and
+//! why arrays are stored that something reads.
+//!
+//! The first paragraph is made of counts alone: the `fuse` fences of the tests expect it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use weft_ir::code::{Code, Operation};
-use weft_ir::flat::{Dimension, Size, Space, Type, Var};
-use weft_ir::plan::{Block, Kernel, Step};
-use weft_ir::{Span, leaves};
+use weft_ir::flat::Var;
+use weft_ir::{Span, nested};
 use weft_lang::Diagnostic;
-use weft_passes::fuse::{Chosen, Report, Unfused};
+use weft_passes::fuse::{Chosen, KernelReport, Objective, Report, Unfused};
+use weft_passes::share::unshare;
 
 use super::Context;
+use super::excerpt::excerpt;
+use super::names::Names;
 use crate::engine::{Job, Stages, stages, unsupported_diagnostic};
+
+/// Without sharing, more operations than that are not counted.
+const MOST_UNSHARED: usize = 200_000;
 
 /// What fusion did.
 pub(super) fn text(context: &Context<'_>, job: &Job<'_>) -> Result<String, Box<Diagnostic>> {
-    let stages = match stages(job) {
-        Ok(stages) => stages,
-        Err(unsupported) => {
-            return Err(unsupported_diagnostic(&unsupported, job));
-        }
-    };
+    let stages = stages(job).map_err(|unsupported| unsupported_diagnostic(&unsupported, job))?;
     let names = Names::new(context, &stages);
     let report = &stages.compiled.report;
-    let mut text = summary(report);
+    let mut paragraphs = vec![summary(&stages, &names)];
     for (number, kernel) in report.kernels.iter().enumerate() {
-        let place = context.sources.place(kernel.span);
-        let _ = write!(text, "\n\nkernel {}: {}", number + 1, kernel.name);
-        let space = names.space(&kernel.space);
-        let _ = write!(text, " over {space}");
-        let _ = write!(text, "\n├ of      {}  ({place})", names.excerpt(kernel.span));
-        let _ = write!(text, "\n├ reads   {}", names.list(&kernel.reads));
-        if !kernel.fused.is_empty() {
-            let inside: Vec<String> =
-                kernel.fused.iter().map(|(_, span)| names.excerpt(*span)).collect();
-            let mut shown: Vec<String> = Vec::new();
-            for excerpt in inside {
-                if !shown.contains(&excerpt) {
-                    shown.push(excerpt);
-                }
-            }
-            let _ = write!(text, "\n├ inside  {}", shown.join(" · "));
-        }
-        let _ = write!(text, "\n└ writes  {}", names.list(&kernel.writes));
+        paragraphs.push(kernel_text(number + 1, kernel, &names));
     }
-    if !report.saved.is_empty() {
-        text.push_str("\n\nnot stored:");
-        for saved in &report.saved {
-            let ty = Type { element: saved.element, extents: saved.extents.clone() };
-            let _ = write!(text, "\n  {}", names.typed(saved.array, &ty));
-        }
+    let edges = edges(report);
+    if !edges.is_empty() {
+        paragraphs.push("Stored, although a kernel or the host reads it again:".to_owned());
     }
-    let stored: Vec<&Unfused> =
-        report.unfused.iter().filter(|edge| edge.reader.is_some()).collect();
-    if !stored.is_empty() {
-        text.push_str("\n\nstored, though something reads it:");
-        for edge in stored {
-            let reason = edge.reason;
-            let _ = write!(
-                text,
-                "\n  {} {}: {}\n      made by `{}`",
-                reason.code(),
-                names.of(edge.array),
-                reason.explanation(),
-                names.excerpt(edge.producer),
-            );
-            if let Some(reader) = edge.reader {
-                let _ = write!(text, ", read by `{}`", names.excerpt(reader));
-            }
-        }
+    for edge in &edges {
+        paragraphs.push(edge_text(edge, &names, context));
     }
-    Ok(text)
+    Ok(paragraphs.join("\n\n"))
 }
 
-fn summary(report: &Report) -> String {
-    let mut text = format!("{}", report.objective);
+/// The counts: of the plan, of the plans that were not chosen, of what sharing and fusion saved.
+fn summary(stages: &Stages, names: &Names<'_>) -> String {
+    let report = &stages.compiled.report;
+    let mut lines = vec![objective_text(&report.objective)];
     match report.chosen {
-        Chosen::Unfused => text.push_str(" (fusion is switched off)"),
-        Chosen::Greedy | Chosen::Solver => {
-            let _ = write!(text, "; without fusion {}", report.unfused_objective);
-            if report.gained() {
-                let _ = write!(text, "; the greedy plan has {}", report.greedy);
-            }
+        Chosen::Unfused => lines[0].push_str(" (fusion is switched off)"),
+        Chosen::Greedy => {}
+        Chosen::Solver => lines.push(format!(
+            "chosen by the solver; edge by edge: {}",
+            objective_text(&report.greedy)
+        )),
+    }
+    if report.chosen != Chosen::Unfused && report.unfused_objective != report.objective {
+        lines.push(format!("without fusion: {}", objective_text(&report.unfused_objective)));
+    }
+    let arrays: Vec<Var> = report.saved.iter().map(|saved| saved.array).collect();
+    if !arrays.is_empty() {
+        let bytes = names.bytes_of(&arrays).map_or_else(String::new, |bytes| format!(", {bytes}"));
+        lines.push(format!("never stored: {}{bytes}", counted(arrays.len(), "array")));
+    }
+    let shared = operations(&stages.compiled.shared);
+    let unshared = unshare(&stages.lowered.program, MOST_UNSHARED).map(|tree| operations(&tree));
+    match unshared {
+        Ok(unshared) if unshared == shared => {}
+        Ok(unshared) => lines
+            .push(format!("{} after sharing; {unshared} without", counted(shared, "operation"))),
+        Err(_) => lines.push(format!(
+            "{} after sharing; more than {MOST_UNSHARED} without",
+            counted(shared, "operation")
+        )),
+    }
+    lines.join("\n")
+}
+
+fn objective_text(objective: &Objective) -> String {
+    if *objective == Objective::default() {
+        return "no kernels: the host computes it".to_owned();
+    }
+    let verbs = if objective.kernels == 1 { ("stores", "reads") } else { ("store", "read") };
+    format!(
+        "{} {} {} and {} {}",
+        counted(objective.kernels, "kernel"),
+        verbs.0,
+        counted(objective.arrays, "array"),
+        verbs.1,
+        objective.reads
+    )
+}
+
+/// `1 kernel`, `2 kernels`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The operations of a program in its bodies; a lambda or a branch counts once.
+fn operations(program: &nested::Program) -> usize {
+    fn of(body: &nested::Body) -> usize {
+        let mut sum = body.statements.len();
+        for statement in &body.statements {
+            statement.operation.for_each_body(&mut |inner| sum += of(inner));
         }
+        sum
+    }
+    of(&program.body) + program.functions.iter().map(|function| of(&function.body)).sum::<usize>()
+}
+
+fn kernel_text(number: usize, kernel: &KernelReport, names: &Names<'_>) -> String {
+    let name = kernel.name.replace("_then_", ", then ").replace('_', " and ");
+    let mut text = format!("kernel {number}: {name} over {}", names.space(&kernel.space));
+    let mut lines = Vec::new();
+    let inside: Vec<Var> = kernel.fused.iter().map(|(array, _)| *array).collect();
+    for (verb, arrays, with_source) in [
+        ("reads ", &kernel.reads, false),
+        ("inside", &inside, true),
+        ("writes", &kernel.writes, true),
+    ] {
+        let items = items(arrays, with_source, names);
+        lines.extend(items.into_iter().map(|item| (verb, item)));
+    }
+    let (count, mut before) = (lines.len(), "");
+    for (place, (verb, item)) in lines.into_iter().enumerate() {
+        let branch = if place + 1 == count { '└' } else { '├' };
+        let shown = if verb == before { "      " } else { verb };
+        let _ = write!(text, "\n{branch} {shown}  {item}");
+        before = verb;
     }
     text
 }
 
-/// The work of each kernel: points, operations and memory accesses a point.
-pub(super) fn cost(context: &Context<'_>, job: &Job<'_>) -> Result<String, Box<Diagnostic>> {
-    let stages = stages(job).map_err(|unsupported| unsupported_diagnostic(&unsupported, job))?;
-    let names = Names::new(context, &stages);
-    let mut lines = Vec::new();
-    kernels(&stages.compiled.plan.body, false, &mut |kernel, repeated| {
-        let work = work(&kernel.body);
-        let again = if repeated { ", once for each turn of a loop" } else { "" };
-        lines.push(format!(
-            "kernel {}: {} over {}{again}\n  a point takes {} operations and reads {} elements; {} \
-             results",
-            lines.len() + 1,
-            kernel.name,
-            names.space(&kernel.space),
-            work.operations,
-            work.reads,
-            kernel.sinks.len(),
-        ));
-    });
-    if lines.is_empty() {
-        lines.push("no kernels: the host computes it".to_owned());
+/// Arrays, a line each; those of one type, and of one expression if that is shown, share a line.
+fn items(vars: &[Var], with_source: bool, names: &Names<'_>) -> Vec<String> {
+    const MOST: usize = 8;
+    let mut groups: Vec<(String, Vec<Var>)> = Vec::new();
+    for var in vars {
+        let ty = names.type_text(*var);
+        let rest = match names.span(*var).filter(|_| with_source) {
+            Some(span) => format!("{ty} = {}  {}", names.excerpt(span), names.place(span)),
+            None => ty,
+        };
+        match groups.iter_mut().find(|(known, _)| *known == rest) {
+            Some((_, group)) => group.push(*var),
+            None => groups.push((rest, vec![*var])),
+        }
     }
-    Ok(lines.join("\n"))
+    let left = groups.len().saturating_sub(MOST);
+    let mut lines: Vec<String> = groups
+        .into_iter()
+        .take(MOST)
+        .map(|(rest, group)| format!("{}: {rest}", name_list(&group, names)))
+        .collect();
+    if left > 0 {
+        lines.push(format!("and {left} more"));
+    }
+    lines
 }
 
-/// Visits the kernels of a plan in order, and whether they run repeatedly.
-fn kernels(block: &Block, repeated: bool, visit: &mut impl FnMut(&Kernel, bool)) {
-    for step in &block.steps {
-        match step {
-            Step::Launch(kernel) => visit(kernel, repeated),
-            Step::If { then, otherwise, .. } => {
-                kernels(then, repeated, visit);
-                kernels(otherwise, repeated, visit);
-            }
-            Step::While { condition, body, .. } => {
-                kernels(condition, true, visit);
-                kernels(body, true, visit);
-            }
-            Step::Host { .. }
-            | Step::Reshape { .. }
-            | Step::Constant { .. }
-            | Step::Check { .. }
-            | Step::Free(_) => {}
+/// `a1, a2, a3`; a long list has its ends only.
+fn name_list(vars: &[Var], names: &Names<'_>) -> String {
+    match vars {
+        [first, _, _, .., last] => {
+            format!("{} … {} ({} arrays)", names.of(*first), names.of(*last), vars.len())
         }
+        _ => vars.iter().map(|var| names.of(*var)).collect::<Vec<_>>().join(", "),
     }
 }
 
-#[derive(Default)]
-struct Work {
-    operations: usize,
-    reads: usize,
+/// What did not fuse: the arrays that one expression makes and another reads.
+struct Edge {
+    arrays: Vec<Var>,
+    first: Unfused,
 }
 
-/// What a straight run of the code does; a branch or loop body counts once.
-fn work(code: &Code) -> Work {
-    let mut sum = Work::default();
-    let mut add = |more: Work| {
-        sum.operations += more.operations;
-        sum.reads += more.reads;
-    };
-    for instruction in &code.instructions {
-        match &instruction.operation {
-            Operation::Scalar(..) | Operation::Random(..) => {
-                add(Work { operations: 1, reads: 0 });
-            }
-            Operation::Read(..) => add(Work { operations: 0, reads: 1 }),
-            Operation::Check(..) => {}
-            Operation::If { then, otherwise, .. } => {
-                add(work(then));
-                add(work(otherwise));
-            }
-            Operation::While { condition, body, .. } => {
-                add(work(condition));
-                add(work(body));
+fn edges(report: &Report) -> Vec<Edge> {
+    let mut known: BTreeMap<(&str, Span, Span), usize> = BTreeMap::new();
+    let mut edges: Vec<Edge> = Vec::new();
+    for unfused in &report.unfused {
+        let Some(reader) = unfused.reader else { continue };
+        let key = (unfused.reason.code(), unfused.producer, reader);
+        match known.get(&key) {
+            Some(place) if edges[*place].arrays.contains(&unfused.array) => {}
+            Some(place) => edges[*place].arrays.push(unfused.array),
+            None => {
+                known.insert(key, edges.len());
+                edges.push(Edge { arrays: vec![unfused.array], first: *unfused });
             }
         }
     }
-    sum
+    edges
 }
 
-/// What people call the variables of a plan.
-pub(super) struct Names<'a> {
-    context: &'a Context<'a>,
-    known: BTreeMap<Var, String>,
-    types: &'a [Type],
-}
-
-impl<'a> Names<'a> {
-    fn new(context: &'a Context<'a>, stages: &'a Stages) -> Names<'a> {
-        let mut known = BTreeMap::new();
-        let mut leaves_left = stages.compiled.plan.inputs.iter();
-        for (global, ty) in &stages.lowered.inputs {
-            let name = context.state.name_of(*global);
-            let count = leaves::leaf_types(ty).len();
-            for (number, leaf) in leaves_left.by_ref().take(count).enumerate() {
-                let name = if count == 1 { name.clone() } else { format!("{name}.{number}") };
-                for (axis, dimension) in leaf.axes.iter().enumerate() {
-                    match *dimension {
-                        Dimension::Dense(Size::Var(size)) if axis == 0 => {
-                            known.insert(size, format!("length {name}"));
-                        }
-                        Dimension::Dense(Size::Var(size)) => {
-                            known.insert(size, format!("extent {axis} of {name}"));
-                        }
-                        Dimension::Ragged { offsets, total } => {
-                            known.insert(offsets, format!("offsets of {name}"));
-                            if let Size::Var(total) = total {
-                                known.insert(total, format!("size {name}"));
-                            }
-                        }
-                        Dimension::Dense(Size::Constant(_)) => {}
-                    }
-                }
-                known.insert(leaf.data, name);
-            }
-        }
-        Names { context, known, types: &stages.compiled.plan.types }
+fn edge_text(edge: &Edge, names: &Names<'_>, context: &Context<'_>) -> String {
+    let Unfused { reason, producer, reader, between, .. } = edge.first;
+    let bytes =
+        names.bytes_of(&edge.arrays).map_or_else(String::new, |bytes| format!(" ({bytes})"));
+    let mut text = format!(
+        "{} {}{bytes}: {}",
+        reason.code(),
+        name_list(&edge.arrays, names),
+        reason.explanation()
+    );
+    let mut remarks = vec![(producer, "makes it")];
+    remarks.extend(between.map(|between| (between, "has to be complete first")));
+    match reader {
+        Some(reader) if reader == producer => remarks[0].1 = "makes it, and reads it again",
+        Some(reader) => remarks.push((reader, "reads it")),
+        None => {}
     }
-
-    fn of(&self, var: Var) -> String {
-        self.known.get(&var).cloned().unwrap_or_else(|| var.to_string())
+    for line in excerpt(&remarks, context.sources) {
+        let _ = write!(text, "\n  {line}");
     }
-
-    fn typed(&self, var: Var, ty: &Type) -> String {
-        let extents: Vec<String> =
-            ty.extents.iter().map(|size| format!("[{}]", self.size(*size))).collect();
-        format!("{}: {}{}", self.of(var), extents.concat(), ty.element)
-    }
-
-    fn list(&self, vars: &[Var]) -> String {
-        let shown: Vec<String> =
-            vars.iter().map(|var| self.typed(*var, &self.types[var.0 as usize])).collect();
-        if shown.is_empty() { "nothing".to_owned() } else { shown.join(", ") }
-    }
-
-    fn size(&self, size: Size) -> String {
-        match size {
-            Size::Constant(value) => value.to_string(),
-            Size::Var(var) => self.of(var),
-        }
-    }
-
-    fn space(&self, space: &Space) -> String {
-        if space.is_empty() {
-            return "one point".to_owned();
-        }
-        let dimensions = space.iter().map(|dimension| match *dimension {
-            Dimension::Dense(size) => format!("[{}]", self.size(size)),
-            Dimension::Ragged { offsets, .. } => format!("[~{}]", self.of(offsets)),
-        });
-        dimensions.collect::<Vec<_>>().concat()
-    }
-
-    /// The source of an expression in one short line.
-    fn excerpt(&self, span: Span) -> String {
-        const MOST: usize = 60;
-        let text = self.context.sources.slice(span);
-        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        match line.char_indices().nth(MOST) {
-            Some((end, _)) => format!("{}…", &line[..end]),
-            None => line,
-        }
-    }
+    text
 }
