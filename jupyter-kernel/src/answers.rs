@@ -1,13 +1,14 @@
 //! Completion, inspection, "is this complete", history: answered from a snapshot on a thread of
 //! their own, so that they come while a cell runs.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use weft_session::{Cancel, Candidate, Completeness, Detail, Snapshot, completeness};
 
-use crate::content;
+use crate::content::{self, Failure};
 use crate::history::History;
 use crate::publish::{Outlet, Request};
 use crate::wire::Message;
@@ -48,7 +49,7 @@ pub(crate) fn serve(requests: &Receiver<Request>, shared: &Shared, outlet: &Outl
     for request in requests {
         let parent = Arc::clone(&request.message.header);
         outlet.status("busy", &parent);
-        if let Some(answer) = answer(&request.message, shared) {
+        if let Some(answer) = guarded(|| answer(&request.message, shared)) {
             outlet.reply(&request, answer);
         } else if request.message.kind() == "comm_open" {
             // No comm target exists here; the client is told so.
@@ -57,6 +58,20 @@ pub(crate) fn serve(requests: &Receiver<Request>, shared: &Shared, outlet: &Outl
         }
         outlet.status("idle", &parent);
     }
+}
+
+/// The answer, whatever happens on the way to it: a bug that one question meets must not leave the
+/// next one unanswered.
+fn guarded(answer: impl FnOnce() -> Option<Value>) -> Option<Value> {
+    catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|_| {
+        let problem = "a bug in Weft: the answer broke off";
+        let failure = Failure {
+            name: "E0901".to_owned(),
+            summary: problem.to_owned(),
+            traceback: vec![problem.to_owned()],
+        };
+        Some(content::no_answer(&failure))
+    })
 }
 
 fn answer(message: &Message, shared: &Shared) -> Option<Value> {
@@ -157,7 +172,14 @@ fn code_points(text: &str, offset: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{byte_offset, code_points};
+    use super::{byte_offset, code_points, guarded};
+
+    #[test]
+    fn an_answer_that_breaks_off_is_an_error() {
+        let answer = guarded(|| panic!("a fault for the test")).unwrap();
+        assert_eq!((&answer["status"], &answer["ename"]), (&"error".into(), &"E0901".into()));
+        assert_eq!(guarded(|| None), None);
+    }
 
     #[test]
     fn cursors_count_code_points() {

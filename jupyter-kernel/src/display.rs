@@ -1,7 +1,5 @@
 //! A value as a bundle of representations, of which a front end picks the best it can show.
 
-use std::time::Duration;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json, json};
@@ -11,8 +9,6 @@ use weft_session::{Footer, Progress, Shown};
 pub(crate) const WIDTH: usize = 100;
 /// The bytes that a table may take.
 const HTML_BYTES: usize = 50_000;
-/// A cell that took less than this has nothing under its results.
-pub(crate) const FOOTER_FROM: Duration = Duration::from_millis(100);
 
 /// The data and the metadata of a value.
 pub(crate) fn bundle(shown: &Shown) -> (Json, Json) {
@@ -34,12 +30,18 @@ pub(crate) fn bundle(shown: &Shown) -> (Json, Json) {
         // For exporters. Front ends prefer formulas to text, but HTML to both, and a number is best
         // read as it was written.
         if !data.contains_key("text/html") {
-            let text = escaped(&shown.text(WIDTH, false));
-            data.insert("text/html".to_owned(), json!(format!("<pre>{text}</pre>")));
+            data.insert("text/html".to_owned(), json!(plain(&shown.text(WIDTH, false))));
         }
         data.insert("text/latex".to_owned(), json!(latex));
     }
     (Json::Object(data), Json::Object(metadata))
+}
+
+/// Text as HTML that looks like the plain text beside it, where front ends set pages.
+fn plain(text: &str) -> String {
+    let style = "margin: 0; padding-left: var(--jp-code-padding); \
+                 font-size: var(--jp-code-font-size); line-height: var(--jp-code-line-height)";
+    format!("<pre style=\"{style}\">{}</pre>", escaped(text))
 }
 
 /// Data that replaces what the display with that id shows.

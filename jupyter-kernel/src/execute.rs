@@ -1,5 +1,6 @@
 //! The thread that runs cells, one after the other, in a session that it owns.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
@@ -24,7 +25,8 @@ pub(crate) fn serve(requests: &Receiver<Request>, mut executor: Executor) {
     while let Ok(request) = requests.recv() {
         let parent = Arc::clone(&request.message.header);
         executor.outlet.status("busy", &parent);
-        let reply = executor.execute(&request);
+        let done = catch_unwind(AssertUnwindSafe(|| executor.execute(&request)));
+        let reply = done.unwrap_or_else(|_| executor.broken_off(&request));
         let failed = reply.content["status"] == "error";
         let mut queued = Vec::new();
         if failed && request.message.flag("stop_on_error", true) {
@@ -87,7 +89,8 @@ impl Executor {
         if clears {
             self.outlet.publish("clear_output", parent, json!({"wait": false}));
         }
-        let heard = Heard { silent, stored, number, is_question: is_question(&code) };
+        let (is_question, tells_time) = (is_question(&code), tells_time(&code));
+        let heard = Heard { silent, stored, number, is_question, tells_time };
         let mut output = Output::new(&self.outlet, parent, &self.shared, heard);
         let keep = if stored { Keep::Everything } else { Keep::Definitions };
         let cell = Cell::typed(&code);
@@ -114,6 +117,17 @@ impl Executor {
             metadata["weft"] = content::cost(&cost);
         }
         Reply { content, metadata }
+    }
+
+    /// The answer to a cell on which the kernel itself broke off. (Bugs behind the session come as
+    /// [`Outcome::Bug`].) What was bound stays.
+    fn broken_off(&self, request: &Request) -> Reply {
+        *lock(&self.shared.running) = false;
+        let failure = plain_failure("E0901", "a bug in Weft: the kernel broke off");
+        let (parent, content) = (&request.message.header, content::error_output(&failure));
+        self.outlet.publish("error", parent, content);
+        let number = self.session.next_number().saturating_sub(1);
+        Reply { content: content::failed(number, &failure), metadata: json!({}) }
     }
 
     /// The values of the expressions that a client asks for besides a cell, by its own names for
@@ -150,6 +164,13 @@ impl Executor {
 fn is_question(code: &str) -> bool {
     let code = code.trim();
     code.ends_with('?') && !code.contains(char::is_whitespace)
+}
+
+/// Whether a cell is one command that says how long something takes.
+fn tells_time(code: &str) -> bool {
+    let command = code.trim().strip_prefix(':').filter(|_| !code.trim().contains('\n'));
+    let name = command.and_then(|command| command.split_whitespace().next()).unwrap_or("");
+    name.len() > 1 && ["time", "bench", "compare"].iter().any(|known| known.starts_with(name))
 }
 
 /// The text after `:clear` on its first line, and whether it is there. The line stays, empty, so
@@ -202,7 +223,13 @@ fn plain_failure(name: &str, summary: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::without_clear;
+    use super::{tells_time, without_clear};
+
+    #[test]
+    fn some_commands_tell_the_time() {
+        assert!(tells_time(":time 1 + 1") && tells_time(":ti 1") && tells_time(":bench 2"));
+        assert!(!tells_time(":type 1") && !tells_time("1 + 1") && !tells_time(":time 1\n2"));
+    }
 
     #[test]
     fn a_first_line_may_clear() {

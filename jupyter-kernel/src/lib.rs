@@ -8,6 +8,7 @@
 
 mod answers;
 pub mod client;
+mod colours;
 pub mod command;
 mod content;
 mod display;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use weft_session::{Event, Footer, Progress, Report, Shown, Sink};
 
 use crate::answers::{Shared, lock};
+use crate::colours::settled;
 use crate::content::Failure;
 use crate::display::{self, WIDTH};
 use crate::publish::Outlet;
@@ -20,6 +21,8 @@ pub(crate) struct Heard {
     pub(crate) number: usize,
     /// Whether its text is for the pager.
     pub(crate) is_question: bool,
+    /// Whether it says itself how long it took.
+    pub(crate) tells_time: bool,
 }
 
 /// What is left to be said in the reply.
@@ -74,7 +77,7 @@ impl<'a> Output<'a> {
     fn report(&mut self, report: &Report) {
         match failure_in(report) {
             Some(failure) => self.said.failure = Some(failure),
-            None => self.stream("stderr", report.render(true, WIDTH).trim_end()),
+            None => self.stream("stderr", settled(&report.render(true, WIDTH)).trim_end()),
         }
     }
 
@@ -109,7 +112,7 @@ impl<'a> Output<'a> {
     }
 
     fn footer(&mut self, footer: Footer) {
-        if !self.heard.silent && footer.total() >= display::FOOTER_FROM {
+        if !self.heard.silent && footer.wanted && !self.heard.tells_time {
             let content = display::footer(&footer);
             self.outlet.publish("display_data", self.parent, content);
         }
@@ -146,6 +149,6 @@ pub(crate) fn failure_in(report: &Report) -> Option<Failure> {
     Some(Failure {
         name: error.code.to_owned(),
         summary: error.message.replace('\n', " "),
-        traceback: text.trim_end().lines().map(str::to_owned).collect(),
+        traceback: text.trim_end().lines().map(settled).collect(),
     })
 }

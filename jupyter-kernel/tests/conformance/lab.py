@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import pathlib
 import shutil
 import socket
@@ -49,6 +50,11 @@ class Lab:
         announcements = "@jupyterlab/apputils-extension:announcements"
         text = json.dumps({"disabledExtensions": {announcements: True}})
         (config / "page_config.json").write_text(text)
+        # All cells are in the page, also those out of sight.
+        settings = pathlib.Path(os.environ["JUPYTERLAB_SETTINGS_DIR"])
+        settings = settings / "@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.write_text(json.dumps({"windowingMode": "none"}))
         self.server = subprocess.Popen(
             [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",
              f"--ServerApp.port={port}", "--ServerApp.ip=127.0.0.1", "--IdentityProvider.token=",
@@ -97,6 +103,15 @@ class Lab:
     def picture(self, name):
         self.browser.save_screenshot(str(self.pictures / f"{name}.png"))
 
+    def pages(self, name):
+        """Pictures of the whole notebook."""
+        area = "const area = panel.node.querySelector('.jp-WindowedPanel-outer');"
+        height, whole = self.script(area + "return [area.clientHeight, area.scrollHeight];")
+        for page, top in enumerate(range(0, whole, height), 1):
+            self.script(area + "area.scrollTop = arguments[0];", top)
+            time.sleep(0.2)
+            self.picture(f"{name}-{page}")
+
     def open(self, name):
         self.browser.get(f"{self.address}/lab/tree/{name}?reset")
         wait("the application", lambda: self.script("return !!app"))
@@ -104,6 +119,19 @@ class Lab:
             "return !!(panel && panel.context && panel.context.isReady && panel.sessionContext"
             " && panel.sessionContext.session && panel.sessionContext.session.kernel"
             " && panel.sessionContext.session.kernel.status === 'idle')"))
+
+    def clear(self):
+        """Forgets the outputs that the file keeps, so that those of this run are seen."""
+        self.command("notebook:clear-all-cell-outputs")
+        wait("nothing has run", lambda: all(count is None for count in self.counts()))
+
+    def seen(self):
+        """How many errors, tables and images are to be seen."""
+        return self.script(
+            "const all = s => panel.node.querySelectorAll('.jp-OutputArea-output' + s).length;"
+            "const outputs = notebook.widgets.flatMap(c => c.model.outputs?.toJSON() || []);"
+            "return {errors: outputs.filter(o => o.output_type === 'error').length,"
+            " tables: all(' table'), images: all(' img')}")
 
     def is_idle(self):
         return self.script("const kernel = panel.sessionContext.session.kernel;"
@@ -147,16 +175,27 @@ class Lab:
 def tour(lab):
     """Runs the tour and looks at what is there."""
     lab.open("tour.ipynb")
+    lab.clear()
     lab.command("notebook:run-all-cells")
     wait("all cells have run", lab.all_have_run)
-    seen = lab.script(
-        "const all = selector => panel.node.querySelectorAll(selector).length;"
-        "return {errors: all('[data-mime-type=\"application/vnd.jupyter.error\"]'),"
-        " tables: all('.jp-OutputArea table'), images: all('.jp-OutputArea img, .jp-OutputArea svg')}")
-    print(seen)
+    seen = lab.seen()
     # The tour shows one error on purpose.
     assert seen["errors"] == 1 and seen["tables"] >= 2 and seen["images"] >= 1, seen
-    lab.picture("tour")
+    lab.pages("tour")
+
+
+def other_notebooks(lab):
+    """The others run too, without an error, and their plots and pictures are drawn."""
+    for name, images in [("how-fusion-works", 0), ("image-processing", 7), ("pagerank", 2),
+                         ("black-scholes", 4)]:
+        lab.open(f"{name}.ipynb")
+        lab.clear()
+        lab.command("notebook:run-all-cells")
+        wait("all cells have run", lab.all_have_run)
+        seen = lab.seen()
+        assert seen["errors"] == 0 and seen["images"] >= images, (name, seen)
+        lab.pages(name)
+    lab.open("tour.ipynb")
 
 
 def colours(lab):
@@ -221,6 +260,7 @@ def interrupt(lab):
 
 def restart_and_run_all(lab):
     lab.open("tour.ipynb")
+    lab.clear()
     lab.command("notebook:restart-run-all")
     wait("the question", lambda: lab.script(
         "const yes = document.querySelector('.jp-Dialog .jp-mod-accept');"
@@ -240,7 +280,7 @@ def main():
         (copy / "data").symlink_to(examples / "data")
         lab = Lab(copy, pictures)
         try:
-            for step in [tour, colours, completion, tooltip, errors, interrupt,
+            for step in [tour, other_notebooks, colours, completion, tooltip, errors, interrupt,
                          restart_and_run_all]:
                 try:
                     step(lab)

@@ -81,6 +81,14 @@ impl Bench {
         self.client = Client::connect(&self.connection, PATIENCE).unwrap();
     }
 
+    /// Ends the kernel as `kill -9` does, and starts another one on the same ports.
+    pub(crate) fn kill_and_start_again(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.child = kernel(self.folder.path(), &[]);
+        self.client = Client::connect(&self.connection, PATIENCE).unwrap();
+    }
+
     /// Stops what runs, from outside.
     pub(crate) fn interrupt(&mut self) {
         let id = self.client.request(Channel::Control, "interrupt_request", json!({}));

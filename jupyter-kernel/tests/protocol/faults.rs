@@ -71,6 +71,30 @@ fn a_hundred_restarts() {
     assert_eq!(restarts, 100);
 }
 
+#[test]
+fn a_kernel_that_is_killed_starts_again() {
+    let mut bench = Bench::start();
+    for round in 1..=3 {
+        bench.run(&format!("kept = {round}"));
+        // In the middle of a cell, and of a line of its history.
+        let endless = bench.send(ENDLESS);
+        let begun = |m: &weft_jupyter_kernel::wire::Message| {
+            m.kind() == "execute_input" && m.parent["msg_id"] == endless
+        };
+        bench.client.expect(Channel::Iopub, PATIENCE, begun).unwrap();
+        let history = bench.folder.path().join("history");
+        let mut text = std::fs::read(&history).unwrap();
+        text.extend_from_slice(b"[9,1,\"half a li");
+        std::fs::write(&history, text).unwrap();
+        bench.kill_and_start_again();
+        assert_eq!(bench.run("kept").0["ename"], "E0201");
+        assert_eq!(bench.result("1 + 1"), "2");
+        let search = json!({"hist_access_type": "search", "pattern": "kept = *"});
+        let found = bench.ask("history_request", search)["history"].clone();
+        assert_eq!(found.as_array().unwrap().len(), round, "{found}");
+    }
+}
+
 /// Not a test of its own: a client that leaves an endless cell behind and waits to be killed.
 #[test]
 fn client_as_child() {

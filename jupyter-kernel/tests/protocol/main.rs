@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "measured times are worth seeing with --show-output")]
 
 mod bench;
+mod compiled;
 mod faults;
 mod messages;
 mod strangers;
