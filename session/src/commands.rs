@@ -1,7 +1,9 @@
 //! The `:commands`: one table for dispatch, `:help`, completion and the manual.
 
+mod compiler;
 mod documentation;
 mod drawing;
+mod held;
 mod save;
 mod shown;
 pub(crate) mod typed_text;
@@ -13,11 +15,11 @@ use weft_lang::ast::Ident;
 use weft_lang::{CheckedKind, Diagnostic, suggest};
 
 use crate::complete::Detail;
-use crate::inquiry::{Inquiry, Stage};
 use crate::plan::{Planner, Step};
 use crate::plot;
 
 pub(crate) use documentation::{describe, describe_name, type_of_name};
+pub(crate) use held::memory;
 pub(crate) use shown::variables;
 
 /// A command.
@@ -29,8 +31,11 @@ pub struct Command {
     pub arguments: &'static str,
     /// What it does.
     pub doc: &'static str,
-    /// An example that runs in a fresh session.
+    /// An example that runs in a fresh session; each line is a cell.
     pub example: &'static str,
+    /// What it prints, where that is not found out by running it whenever somebody asks: because
+    /// it takes files, or its time.
+    pub printed: Option<&'static str>,
     action: Action,
 }
 
@@ -101,6 +106,7 @@ pub const COMMANDS: &[Command] = &[
         arguments: "[command]",
         doc: "lists the commands, or shows one of them with an example",
         example: ":help type",
+        printed: None,
         action: Action::Plan(help),
     },
     Command {
@@ -108,6 +114,7 @@ pub const COMMANDS: &[Command] = &[
         arguments: "expression",
         doc: "shows the type of an expression, which is not evaluated",
         example: ":type map sqrt",
+        printed: None,
         action: Action::Plan(type_of),
     },
     Command {
@@ -116,6 +123,7 @@ pub const COMMANDS: &[Command] = &[
         doc: "shows what a builtin, a command or a definition does; `name?` is short for it, and \
               `name??` shows the source of a definition",
         example: ":doc scanl",
+        printed: None,
         action: Action::Plan(documentation::doc),
     },
     Command {
@@ -123,20 +131,39 @@ pub const COMMANDS: &[Command] = &[
         arguments: "word or \"type\"",
         doc: "finds builtins and definitions by words of their documentation, or by type",
         example: ":search \"[]a -> i64\"",
+        printed: None,
         action: Action::Plan(documentation::search),
     },
     Command {
         name: "vars",
         arguments: "",
         doc: "lists what is defined, with types and sizes",
-        example: ":vars",
+        example: "xs = iota 1000\n:vars",
+        printed: None,
         action: Action::Plan(vars),
+    },
+    Command {
+        name: "mem",
+        arguments: "",
+        doc: "lists what each name holds: its type, its bytes and where they are",
+        example: "xs = iota 1000\n:mem",
+        printed: None,
+        action: Action::Plan(held::mem),
+    },
+    Command {
+        name: "free",
+        arguments: "name …",
+        doc: "forgets names, and lets go of what only they hold; `:undo` brings them back",
+        example: "xs = iota 1000\n:free xs\n:vars",
+        printed: None,
+        action: Action::Plan(held::free),
     },
     Command {
         name: "time",
         arguments: "expression",
         doc: "evaluates an expression, shows it, and says how long each phase took",
         example: ":time sum (iota 1000)",
+        printed: None,
         action: Action::Plan(time),
     },
     Command {
@@ -144,13 +171,17 @@ pub const COMMANDS: &[Command] = &[
         arguments: "\"file.weft\"",
         doc: "runs a file in this session; if it fails, nothing changes",
         example: ":load \"examples/dot.weft\"",
+        printed: Some("1461\n{days = 1461, correlation = 0.8756866637108166}"),
         action: Action::Plan(load),
     },
     Command {
         name: "reload",
         arguments: "",
         doc: "runs the files again that `:load` has run",
-        example: ":reload",
+        example: ":load \"examples/dot.weft\"\n:reload",
+        printed: Some(
+            "1461\n{days = 1461, correlation = 0.8756866637108166}\n1461\n{days = 1461, correlation = 0.8756866637108166}",
+        ),
         action: Action::Plan(reload),
     },
     Command {
@@ -159,6 +190,7 @@ pub const COMMANDS: &[Command] = &[
         doc: "writes a value in the format that the name of the file says (npy, npz, csv, png, \
               wav, mtx, txt), or all definitions, with what they need, as a source file",
         example: ":save (iota 10) \"numbers.npy\"",
+        printed: Some("saved numbers.npy (208 bytes)"),
         action: Action::Plan(save::save),
     },
     Command {
@@ -166,6 +198,7 @@ pub const COMMANDS: &[Command] = &[
         arguments: "expression",
         doc: "shows a value with nothing left out; on a terminal page by page",
         example: ":show iota 200",
+        printed: None,
         action: Action::Plan(drawing::show),
     },
     Command {
@@ -173,6 +206,7 @@ pub const COMMANDS: &[Command] = &[
         arguments: "expression",
         doc: "draws an array as a line, or a plot as it is",
         example: ":plot [1, 3, 2]",
+        printed: None,
         action: Action::Plan(drawing::plot),
     },
     Command {
@@ -180,41 +214,47 @@ pub const COMMANDS: &[Command] = &[
         arguments: "expression",
         doc: "shows a matrix as a picture",
         example: ":image [[0.0, 0.5], [0.5, 1.0]]",
+        printed: None,
         action: Action::Plan(drawing::image),
     },
     Command {
         name: "history",
         arguments: "[count]",
         doc: "lists the cells so far, or the last few",
-        example: ":history 5",
+        example: "6 * 7\n:history 5",
+        printed: None,
         action: Action::Plan(history),
     },
     Command {
         name: "undo",
         arguments: "",
         doc: "goes back to the state before the last cell that changed something",
-        example: ":undo",
+        example: "x = 1\nx = 2\n:undo\nx",
+        printed: None,
         action: Action::Alone(Alone::Undo),
     },
     Command {
         name: "redo",
         arguments: "",
         doc: "takes `:undo` back",
-        example: ":redo",
+        example: "x = 1\n:undo\n:redo\nx",
+        printed: None,
         action: Action::Alone(Alone::Redo),
     },
     Command {
         name: "goto",
         arguments: "number",
         doc: "goes back to the state after that cell",
-        example: ":goto 0",
+        example: "x = 1\nx = 2\n:goto 1\nx",
+        printed: None,
         action: Action::Alone(Alone::Goto),
     },
     Command {
         name: "reset",
         arguments: "",
         doc: "forgets everything but the modes",
-        example: ":reset",
+        example: "x = 1\n:reset",
+        printed: None,
         action: Action::Alone(Alone::Reset),
     },
     Command {
@@ -222,13 +262,15 @@ pub const COMMANDS: &[Command] = &[
         arguments: "code",
         doc: "explains an error",
         example: ":explain E0301",
+        printed: None,
         action: Action::Plan(documentation::explain),
     },
     Command {
         name: "set",
         arguments: "[mode [value]]",
         doc: "shows or changes the modes",
-        example: ":set float f32",
+        example: ":set float f32\n:type 1.5",
+        printed: None,
         action: Action::Plan(set),
     },
     Command {
@@ -237,7 +279,8 @@ pub const COMMANDS: &[Command] = &[
         doc: "shows a program in an intermediate language: typed, nested, shared, flat, fused or \
               plan; `--diff` shows what `share` or `place` changed",
         example: ":ir flat sum (map (* 2) (iota 10))",
-        action: Action::Plan(ir),
+        printed: None,
+        action: Action::Plan(compiler::ir),
     },
     Command {
         name: "fuse",
@@ -245,48 +288,72 @@ pub const COMMANDS: &[Command] = &[
         doc: "shows the kernels that an expression becomes, what each reads and writes, and why \
               arrays are stored that something reads",
         example: ":fuse sum (map (* 2) (iota 10))",
-        action: Action::Plan(fuse),
+        printed: None,
+        action: Action::Plan(compiler::fuse),
     },
     Command {
         name: "cost",
         arguments: "expression",
         doc: "shows the work of each kernel of an expression",
         example: ":cost sum (map (* 2) (iota 10))",
-        action: Action::Plan(cost),
+        printed: None,
+        action: Action::Plan(compiler::cost),
+    },
+    Command {
+        name: "check",
+        arguments: "expression",
+        doc: "checks an expression without running it: its type, the rules of each intermediate \
+              language, and where it would run",
+        example: ":check sum (map (* 2) (iota 10))",
+        printed: None,
+        action: Action::Plan(compiler::check),
     },
     Command {
         name: "compare",
         arguments: "expression",
         doc: "evaluates an expression on every engine, and says where they differ",
         example: ":compare sum (map (* 2) (iota 10))",
-        action: Action::Plan(compare),
+        printed: None,
+        action: Action::Plan(compiler::compare),
     },
     Command {
         name: "bench",
         arguments: "expression",
         doc: "evaluates an expression for two seconds, and says how long it takes",
         example: ":bench sum (iota 1000)",
-        action: Action::Plan(bench),
+        printed: Some("BENCH"),
+        action: Action::Plan(compiler::bench),
     },
     Command {
         name: "backend",
         arguments: "[name]",
         doc: "shows or changes what runs programs: auto, cpu or interp",
-        example: ":backend cpu",
-        action: Action::Plan(backend),
+        example: ":backend interp\n:backend",
+        printed: None,
+        action: Action::Plan(compiler::backend),
+    },
+    Command {
+        name: "devices",
+        arguments: "",
+        doc: "lists what programs can run on",
+        example: ":devices",
+        printed: None,
+        action: Action::Plan(compiler::devices),
     },
     Command {
         name: "cache",
         arguments: "[clear]",
         doc: "says how many compiled programs are kept and where programs ran; or forgets them",
-        example: ":cache",
-        action: Action::Plan(cache),
+        example: "sum (iota 10)\n:cache",
+        printed: None,
+        action: Action::Plan(compiler::cache),
     },
     Command {
         name: "quit",
         arguments: "",
         doc: "ends the session",
         example: ":quit",
+        printed: None,
         action: Action::Plan(quit),
     },
 ];
@@ -310,6 +377,11 @@ pub(crate) fn plan(planner: &mut Planner<'_>, call: Call) -> Result<(), Box<Diag
             )))
         }
     }
+}
+
+/// The command that a name or a unique beginning of one means, if there is one.
+pub(crate) fn named(name: &str) -> Option<&'static Command> {
+    resolve(name).ok()
 }
 
 /// The command that a name or a unique beginning of one means.
@@ -395,11 +467,6 @@ fn overview() -> String {
          `:help command` shows an example, `:doc name` what a function does, `:search word` finds one.",
         lines.join("\n")
     )
-}
-
-pub(crate) fn describe_command(command: &Command) -> String {
-    let head = format!(":{} {}", command.name, command.arguments);
-    format!("{}\n  {}\n\n  {}", head.trim_end(), command.doc, command.example)
 }
 
 fn type_of(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
@@ -494,84 +561,6 @@ fn set(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
     }
 }
 
-fn ir(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
-    let stages: Vec<&str> = Stage::ALL.into_iter().map(Stage::name).collect();
-    let usage = format!("`:ir` takes a stage ({}) and an expression", stages.join(", "));
-    let argument = call.needed(&usage)?;
-    let (word, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
-    let Some(stage) = Stage::from_name(word) else {
-        return Err(Box::new(call.misuse(&usage)));
-    };
-    let rest = rest.trim_start();
-    let (diff, rest) = match rest.strip_prefix("--diff") {
-        Some(rest) => (true, rest.trim_start()),
-        None => (false, rest),
-    };
-    if rest.is_empty() {
-        return Err(Box::new(call.misuse(&usage)));
-    }
-    let mut span = call.argument_span;
-    span.start = span.end - rest.len() as u32;
-    inquire(planner, span, Inquiry::Ir { stage, diff })
-}
-
-fn fuse(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
-    call.needed("`:fuse` takes an expression")?;
-    inquire(planner, call.argument_span, Inquiry::Fuse)
-}
-
-fn cost(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
-    call.needed("`:cost` takes an expression")?;
-    inquire(planner, call.argument_span, Inquiry::Cost)
-}
-
-fn compare(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
-    call.needed("`:compare` takes an expression")?;
-    inquire(planner, call.argument_span, Inquiry::Compare)
-}
-
-fn bench(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
-    call.needed("`:bench` takes an expression")?;
-    inquire(planner, call.argument_span, Inquiry::Bench)
-}
-
-/// Plans a question about the program that an expression becomes.
-fn inquire(planner: &mut Planner<'_>, span: Span, inquiry: Inquiry) -> Result<(), Box<Diagnostic>> {
-    let Some(expression) = planner.expression(span) else { return Ok(()) };
-    match expression.item.kind {
-        CheckedKind::Show { program, ty, .. } | CheckedKind::Bind { program, ty, .. } => {
-            planner.steps.push(Step::Inquire { inquiry, program, ty });
-        }
-        CheckedKind::ShowFunction { scheme } | CheckedKind::Define { scheme, .. } => {
-            planner.steps.push(Step::Text(format!(
-                "a function : {scheme}\n(it becomes a program where it is applied)"
-            )));
-        }
-        CheckedKind::Alias { .. } => {}
-    }
-    Ok(())
-}
-
-fn backend(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
-    let value = call.argument.as_str();
-    match planner.state.modes.set("backend", value) {
-        Ok(line) if value.is_empty() => planner.steps.push(Step::Text(line)),
-        Ok(_) => planner.changes = true,
-        Err(problem) => return Err(Box::new(call.misuse(&problem))),
-    }
-    Ok(())
-}
-
-fn cache(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
-    let clear = match call.argument.as_str() {
-        "" => false,
-        "clear" => true,
-        _ => return Err(Box::new(call.misuse("`:cache` takes nothing, or `clear`"))),
-    };
-    planner.steps.push(Step::Cache { clear });
-    Ok(())
-}
-
 fn quit(planner: &mut Planner<'_>, _call: &Call) -> Result<(), Box<Diagnostic>> {
     planner.steps.push(Step::Quit);
     Ok(())
@@ -600,11 +589,8 @@ mod tests {
     #[test]
     fn every_command_is_documented() {
         for command in COMMANDS {
-            assert!(
-                !command.doc.is_empty() && command.example.starts_with(':'),
-                "{}",
-                command.name
-            );
+            let shown = command.example.contains(&format!(":{}", command.name));
+            assert!(!command.doc.is_empty() && shown, "{}", command.name);
         }
     }
 }

@@ -10,9 +10,12 @@ use weft_lang::builtins;
 use weft_lang::syntax::{self, Completeness};
 use weft_lang::{Binding, Environment, Global};
 
-use crate::commands::{COMMANDS, describe_name, type_of_name};
+use crate::commands::{self, COMMANDS, describe_name, type_of_name};
+use crate::explain;
+use crate::inquiry::Stage;
 use crate::inspect::subjects;
 use crate::modes::Modes;
+use crate::prelude;
 use crate::sources::Sources;
 use crate::state::State;
 
@@ -80,15 +83,19 @@ impl Snapshot {
             .map_or(before.len(), |(index, _)| index);
         let word = &before[start..];
         let line = before.rsplit('\n').next().unwrap_or(before);
-        let candidates = if let Some(command) = line.strip_prefix(':') {
-            match command.split_once(' ') {
-                None => self.commands(word),
-                Some((name, _)) if "help".starts_with(name) => self.commands(word),
-                Some((name, rest)) if "set".starts_with(name) && rest.trim() == word => modes(word),
-                Some(_) => self.names(before, start, word),
+        let Some(command) = line.strip_prefix(':') else {
+            return Completions { start, candidates: self.names(before, start, word) };
+        };
+        let candidates = match command.split_once(' ') {
+            None => self.commands(word),
+            Some((name, arguments)) => {
+                let name = commands::named(name).map_or("", |command| command.name);
+                if name == "load" {
+                    return paths(before, before.len() - arguments.trim_start().len());
+                }
+                self.argument(name, arguments, word)
+                    .unwrap_or_else(|| self.names(before, start, word))
             }
-        } else {
-            self.names(before, start, word)
         };
         Completions { start, candidates }
     }
@@ -98,6 +105,45 @@ impl Snapshot {
     pub fn inspect(&self, text: &str, cursor: usize, detail: Detail) -> Option<String> {
         let about = |name: &str| describe_name(&self.state, &self.sources, name, detail);
         subjects(text, cursor).into_iter().find_map(|range| about(&text[range]))
+    }
+
+    /// What could stand as the last word of the arguments of a command; `None` if that is part of
+    /// an expression.
+    fn argument(&self, command: &str, arguments: &str, word: &str) -> Option<Vec<Candidate>> {
+        let is_first = arguments.trim_start() == word;
+        let plain = |text: &str| Candidate { text: text.to_owned(), detail: String::new() };
+        let mut found: Vec<Candidate> = match command {
+            "help" => return Some(self.commands(word.trim_start_matches(':'))),
+            "set" if is_first => {
+                let modes = self.state.modes.names();
+                modes.map(|(name, detail)| Candidate { text: name.to_owned(), detail }).collect()
+            }
+            "set" => {
+                let mode = arguments.split_whitespace().next().unwrap_or_default();
+                Modes::choices(mode).iter().map(|choice| plain(choice)).collect()
+            }
+            "backend" => Modes::choices("backend").iter().map(|choice| plain(choice)).collect(),
+            "cache" => vec![plain("clear")],
+            "ir" if is_first => Stage::ALL.iter().map(|stage| plain(stage.name())).collect(),
+            "explain" => explain::codes()
+                .map(|code| Candidate { text: code.to_owned(), detail: title(code) })
+                .collect(),
+            "free" => {
+                let names = self.state.environment.names();
+                let own = names.filter(|(name, binding)| !prelude::is_own(name, binding));
+                own.map(|(name, _)| self.named(name)).collect()
+            }
+            _ => return None,
+        };
+        let upper = word.to_uppercase();
+        found.retain(|one| one.text.starts_with(word) || one.text.starts_with(&upper));
+        Some(if command == "set" || command == "ir" { found } else { sorted(found.into_iter()) })
+    }
+
+    /// A name of the session with its type.
+    fn named(&self, name: &str) -> Candidate {
+        let detail = type_of_name(&self.state, name).unwrap_or_default();
+        Candidate { text: name.to_owned(), detail }
     }
 
     fn commands(&self, word: &str) -> Vec<Candidate> {
@@ -110,22 +156,19 @@ impl Snapshot {
 
     fn names(&self, before: &str, start: usize, word: &str) -> Vec<Candidate> {
         if let Some(record) = before[..start].strip_suffix('.') {
-            let name_start = record
+            let path_start = record
                 .char_indices()
                 .rev()
-                .take_while(|(_, c)| is_name_character(*c))
+                .take_while(|(_, c)| is_name_character(*c) || *c == '.')
                 .last()
                 .map_or(record.len(), |(index, _)| index);
-            return self.fields(&record[name_start..], word);
+            return self.fields(&record[path_start..], word);
         }
         if word.is_empty() {
             return Vec::new();
         }
         let own = self.state.environment.names().filter(|(name, _)| name.starts_with(word));
-        let own = own.map(|(name, _)| Candidate {
-            text: name.to_string(),
-            detail: type_of_name(&self.state, name).unwrap_or_default(),
-        });
+        let own = own.map(|(name, _)| self.named(name));
         let builtins = builtins::all().filter(|entry| {
             entry.name.starts_with(word) && self.state.environment.lookup(entry.name).is_none()
         });
@@ -136,18 +179,19 @@ impl Snapshot {
         sorted(own.chain(builtins))
     }
 
-    /// The fields of a value, or of its elements.
-    fn fields(&self, name: &str, word: &str) -> Vec<Candidate> {
+    /// The fields of a value, or of its elements. The value may be a field of another: `a.b`.
+    fn fields(&self, path: &str, word: &str) -> Vec<Candidate> {
+        let mut steps = path.split('.');
+        let name = steps.next().unwrap_or_default();
         let Some(Binding::Global(global)) = self.state.environment.lookup(name) else {
             return Vec::new();
         };
         let Some(Global::Value { ty, .. }) = self.state.environment.global(*global) else {
             return Vec::new();
         };
-        let mut ty = ty;
-        while let Type::Array(element) = ty {
-            ty = element;
-        }
+        let Some(ty) = steps.try_fold(element(ty), |ty, step| field(ty, step).map(element)) else {
+            return Vec::new();
+        };
         let Type::Record(fields) = ty else { return Vec::new() };
         let fields = fields.iter().filter(|(name, _)| name.starts_with(word));
         sorted(
@@ -156,17 +200,39 @@ impl Snapshot {
     }
 }
 
+/// What an array of arrays holds at last.
+fn element(mut ty: &Type) -> &Type {
+    while let Type::Array(element) = ty {
+        ty = element;
+    }
+    ty
+}
+
+/// The type of a field or component.
+fn field<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+    match ty {
+        Type::Record(fields) => fields.iter().find(|(own, _)| &**own == name).map(|(_, ty)| ty),
+        Type::Tuple(parts) => parts.get(name.parse::<usize>().ok()?),
+        Type::Scalar(_) | Type::Array(_) => None,
+    }
+}
+
+/// What a page about an error is called: its heading without the code.
+fn title(code: &str) -> String {
+    let heading = explain::page(code).and_then(|page| page.lines().next()).unwrap_or_default();
+    heading
+        .trim_start_matches(['#', ' '])
+        .trim_start_matches(code)
+        .trim_start_matches([':', ' '])
+        .to_owned()
+}
+
 /// Whether a cell is whole, wrong, or needs another line. Commands and questions are one line.
 pub fn completeness(text: &str) -> Completeness {
     if text.starts_with(':') || text.trim_end().ends_with('?') {
         return Completeness::Complete;
     }
     syntax::completeness(text)
-}
-
-fn modes(word: &str) -> Vec<Candidate> {
-    let names = Modes::names().filter(|name| name.starts_with(word));
-    sorted(names.map(|name| Candidate { text: name.to_owned(), detail: String::new() }))
 }
 
 /// The files and folders whose names go on from the text that is open at byte `open`.

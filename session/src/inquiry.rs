@@ -1,5 +1,5 @@
-//! Commands that look at how a program is compiled: `:ir`, `:fuse`, `:cost`, `:check`, `:compare`, `:bench`.
-//! They need the values that the program reads, so they are answered while the cell runs.
+//! Commands that look at how a program is compiled: `:ir`, `:fuse`, `:cost`, `:check`, `:compare`,
+//! `:bench`. They need the values that the program reads, so they are answered while the cell runs.
 
 mod check;
 mod compare;

@@ -34,6 +34,8 @@ pub(crate) struct Modes {
 struct Mode {
     name: &'static str,
     values: &'static str,
+    /// The values, where there are few.
+    choices: &'static [&'static str],
     doc: &'static str,
     get: fn(&Modes) -> String,
     set: fn(&mut Modes, &str) -> Option<()>,
@@ -43,6 +45,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "float",
         values: "f32 or f64",
+        choices: &["f32", "f64"],
         doc: "the type of a literal with a point where nothing else fixes it",
         get: |modes| modes.float.name().to_owned(),
         set: |modes, text| {
@@ -53,6 +56,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "memory",
         values: "bytes, such as 512M or 4G",
+        choices: &[],
         doc: "what the arrays of one run may take",
         get: |modes| bytes_text(modes.memory),
         set: |modes, text| {
@@ -63,6 +67,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "recursion",
         values: "a number",
+        choices: &[],
         doc: "how deep calls may nest",
         get: |modes| modes.recursion.to_string(),
         set: |modes, text| {
@@ -73,6 +78,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "outputs",
         values: "bytes, such as 512M or 4G",
+        choices: &[],
         doc: "what the results kept as Out[n] and for :undo may take",
         get: |modes| bytes_text(modes.outputs),
         set: |modes, text| {
@@ -83,6 +89,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "backend",
         values: "auto, cpu, interp, or flat or nested to test the compiler",
+        choices: &["auto", "cpu", "interp", "flat", "nested"],
         doc: "what runs programs",
         get: |modes| modes.backend.name().to_owned(),
         set: |modes, text| {
@@ -93,6 +100,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "fusion",
         values: "on or off",
+        choices: &["on", "off"],
         doc: "whether the compiler fuses loops",
         get: |modes| switch_text(modes.fusion),
         set: |modes, text| set_switch(&mut modes.fusion, text),
@@ -100,6 +108,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "sharing",
         values: "on or off",
+        choices: &["on", "off"],
         doc: "whether the compiler computes common terms once",
         get: |modes| switch_text(modes.sharing),
         set: |modes, text| set_switch(&mut modes.sharing, text),
@@ -107,6 +116,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "threads",
         values: "a number",
+        choices: &[],
         doc: "the threads that kernels run on",
         get: |modes| modes.threads.to_string(),
         set: |modes, text| {
@@ -117,6 +127,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "elements",
         values: "a number",
+        choices: &[],
         doc: "a longer list shows its ends only",
         get: |modes| modes.limits.max_elements.to_string(),
         set: |modes, text| set_count(&mut modes.limits.max_elements, text),
@@ -124,6 +135,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "rows",
         values: "a number",
+        choices: &[],
         doc: "the rows of a table that are shown",
         get: |modes| modes.limits.max_rows.to_string(),
         set: |modes, text| set_count(&mut modes.limits.max_rows, text),
@@ -131,6 +143,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "columns",
         values: "a number",
+        choices: &[],
         doc: "the columns of a table that are shown, if they fit",
         get: |modes| modes.limits.max_columns.to_string(),
         set: |modes, text| set_count(&mut modes.limits.max_columns, text),
@@ -138,6 +151,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "text",
         values: "bytes, such as 20k",
+        choices: &[],
         doc: "the bytes of a text that are shown",
         get: |modes| bytes_text(modes.limits.max_text as u64),
         set: |modes, text| {
@@ -148,6 +162,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "pictures",
         values: "auto, kitty, sixel, blocks or off",
+        choices: &["auto", "kitty", "sixel", "blocks", "off"],
         doc: "how a terminal shows pictures",
         get: |modes| {
             let known = Pictures::ALL.into_iter().find(|(_, own)| *own == modes.limits.graphics);
@@ -161,6 +176,7 @@ const MODES: &[Mode] = &[
     Mode {
         name: "footer",
         values: "auto, on or off",
+        choices: &["auto", "on", "off"],
         doc: "whether times are shown after each cell; auto: after long ones",
         get: |modes| match modes.footer {
             None => "auto".to_owned(),
@@ -214,9 +230,14 @@ impl Modes {
         Ok(self.line(mode))
     }
 
-    /// The names of all modes.
-    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        MODES.iter().map(|mode| mode.name)
+    /// The modes with their values.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&'static str, String)> {
+        MODES.iter().map(|mode| (mode.name, format!("{}: {}", (mode.get)(self), mode.doc)))
+    }
+
+    /// The values of a mode, where there are few.
+    pub(crate) fn choices(name: &str) -> &'static [&'static str] {
+        MODES.iter().find(|mode| mode.name == name).map_or(&[], |mode| mode.choices)
     }
 
     fn line(&self, mode: &Mode) -> String {

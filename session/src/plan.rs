@@ -66,6 +66,8 @@ pub(crate) enum Step {
     Text(String),
     /// `:vars`, with the names that it sees.
     Variables(Environment),
+    /// `:mem`.
+    Memory,
     /// `:show e`.
     Whole(CheckedItem),
     /// `:save x "file"`.

@@ -7,7 +7,7 @@ use weft_ir::{Failure, Span, Type, Value};
 use weft_lang::typed::{GlobalId, Program};
 use weft_lang::{CheckedItem, CheckedKind, Diagnostic, render};
 
-use crate::commands::variables;
+use crate::commands::{memory, variables};
 use crate::display::discovered_type;
 use crate::engine::{Backend, Engine, Fallback, Job, Ran};
 use crate::files::{self, forbidden};
@@ -130,6 +130,10 @@ impl<'a> Runner<'a> {
             }
             Step::Variables(environment) => {
                 self.sink.event(Event::Text(variables(&environment, &self.state)));
+                Ok(())
+            }
+            Step::Memory => {
+                self.sink.event(Event::Text(memory(&self.state)));
                 Ok(())
             }
             Step::SaveValue { program, ty, path, span } => self.save(&program, &ty, &path, span),

@@ -103,10 +103,13 @@ impl State {
             total -= bytes(global);
             dropped.push(*old);
         }
-        for old in dropped {
-            self.outputs.remove(&old);
-            self.environment.unbind(&output_name(old));
-        }
+        dropped.into_iter().for_each(|old| self.drop_output(old));
+    }
+
+    /// Lets go of the result of a cell.
+    pub(crate) fn drop_output(&mut self, number: usize) {
+        self.outputs.remove(&number);
+        self.environment.unbind(&output_name(number));
     }
 
     /// The visible functions that use `global` directly, by name.

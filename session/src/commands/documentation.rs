@@ -4,14 +4,14 @@ use weft_ir::Span;
 use weft_lang::builtins::{self, Entry};
 use weft_lang::{Binding, Diagnostic, Global, suggest};
 
-use super::{Call, Command, describe_command, resolve, unquoted};
+use super::{Call, Command, resolve, unquoted};
 use crate::complete::Detail;
 use crate::explain;
 use crate::plan::{Planner, Step};
 use crate::plot;
 use crate::prelude;
 use crate::session::{Cell, Config, Session};
-use crate::sink::{Cancel, Collected, Event, Outcome};
+use crate::sink::{Cancel, Collected, Event};
 use crate::sources::Sources;
 use crate::state::State;
 
@@ -40,41 +40,56 @@ pub(super) fn doc(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diag
     Ok(())
 }
 
-/// A command with its example and what that prints, where it runs in a session without files.
+/// A command with its example, run in a session of its own, and what that prints.
 pub(super) fn demonstrated(command: &Command) -> String {
     /// Lines of the output that are shown.
-    const MOST: usize = 16;
-    /// What takes its time is left to those who want it.
-    const SLOW: [&str; 2] = ["bench", "compare"];
-    let mut text = describe_command(command);
-    if SLOW.contains(&command.name) {
-        return text;
-    }
+    const MOST: usize = 24;
+    let mut lines: Vec<String> = Vec::new();
     let mut session = Session::new(&Config { memory: 64 << 20, io: false });
-    let mut sink = Collected::default();
-    let outcome = session.eval(Cell::typed(command.example), &mut sink, &Cancel::new());
-    if outcome != Outcome::Done {
-        return text;
+    for cell in command.example.lines() {
+        lines.push(format!("> {cell}"));
+        if command.printed.is_none() {
+            let mut sink = Collected::default();
+            session.eval(Cell::typed(cell), &mut sink, &Cancel::new());
+            lines.extend(
+                sink.events
+                    .into_iter()
+                    .filter_map(printed)
+                    .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()),
+            );
+        }
     }
-    let printed = sink.events.into_iter().filter_map(|event| match event {
-        Event::Shown(shown) => Some(shown.text(72, false)),
-        Event::Text(text) => Some(text),
-        Event::Bound { .. }
-        | Event::Defined { .. }
-        | Event::Note(_)
-        | Event::Report(_)
-        | Event::Progress(_)
-        | Event::Footer(_) => None,
-    });
-    let printed: Vec<String> = printed.collect();
-    let lines: Vec<&str> = printed.iter().flat_map(|text| text.lines()).collect();
-    for line in lines.iter().take(MOST) {
+    lines.extend(command.printed.into_iter().flat_map(str::lines).map(str::to_owned));
+    let hidden = lines.len().saturating_sub(MOST);
+    lines.truncate(MOST);
+    let mut text = format!("{}\n", head(command));
+    for line in &lines {
         text.push_str(format!("\n  {line}").trim_end_matches(' '));
     }
-    if lines.len() > MOST {
+    if hidden > 0 {
         text.push_str("\n  …");
     }
     text
+}
+
+/// What an event is at a prompt.
+fn printed(event: Event) -> Option<String> {
+    match event {
+        Event::Shown(shown) => Some(shown.text(72, false)),
+        Event::Text(text) | Event::Note(text) => Some(text),
+        Event::Bound { name, ty } | Event::Defined { name, ty } => Some(format!("{name} : {ty}")),
+        Event::Report(_) | Event::Progress(_) | Event::Footer(_) => None,
+    }
+}
+
+fn head(command: &Command) -> String {
+    let head = format!(":{} {}", command.name, command.arguments);
+    format!("{}\n  {}", head.trim_end(), command.doc)
+}
+
+/// A command with its example, which is not run.
+fn described(command: &Command) -> String {
+    format!("{}\n\n  {}", head(command), command.example.replace('\n', "\n  "))
 }
 
 /// What a name is: the definition of the session if there is one, else the builtin, else the
@@ -109,7 +124,7 @@ pub(crate) fn describe_name(
     if let Some(entry) = builtins::lookup(name) {
         return Some(describe_builtin(entry));
     }
-    resolve(name.strip_prefix(':')?).ok().map(describe_command)
+    resolve(name.strip_prefix(':')?).ok().map(described)
 }
 
 /// The type of a name of the session, as text.

@@ -169,7 +169,7 @@ fn a_long_computation_is_cancelled_soon_and_changes_nothing() {
     session.check("x = 1", "x : i64");
     for endless in [
         "x = loop a = 0 while true do a + 1",
-        "x = sum { sum (iota 1000000) + i : i in iota 1000000 }",
+        "x = loop a = 0.0 for i < 1000000 do sum (sqrt (f64 (iota 1000000) + a))",
         "x = map (\\i -> loop a = i while true do a + 1) (iota 10)",
     ] {
         let cancel = Cancel::new();
@@ -190,7 +190,7 @@ fn a_long_computation_is_cancelled_soon_and_changes_nothing() {
 #[test]
 fn beyond_the_memory_limit_is_an_error() {
     let mut session = Transcript::new();
-    session.check("sum (iota (10 ** 12))", "E0701");
+    session.check("iota (10 ** 12)", "E0701");
     session.check("1", "1");
 }
 

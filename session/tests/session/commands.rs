@@ -72,7 +72,7 @@ fn time_shows_the_value_and_the_phases() {
 fn typed_program() {
     let mut session = Transcript::new();
     session.check(":ir typed sum [[1, 2], [3, 4]]", "(sum@1 ~[[1, 2], [3, 4]]) : []i64");
-    session.check(":ir plan 1", "E0502");
+    session.check(":ir plans 1", "E0502");
 }
 
 #[test]
@@ -85,23 +85,57 @@ fn history() {
 }
 
 #[test]
-fn every_example_of_a_command_runs() {
+fn every_example_of_a_command_runs_and_is_shown() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
+    fs::create_dir_all(folder.path().join("examples")).expect("a folder");
+    fs::write(folder.path().join("examples/dot.weft"), "x = 1\n").expect("a file");
     for command in COMMANDS {
         let mut session = Transcript::with(&CONFIG, folder.path());
-        fs::create_dir_all(folder.path().join("examples")).expect("a folder");
-        fs::write(folder.path().join("examples/dot.weft"), "x = 1\n").expect("a file");
-        // What moves in time or repeats needs something before it, and files go to the folder.
-        session.eval("x = 1");
-        session.eval(":load \"examples/dot.weft\"");
-        if command.name == "redo" {
-            session.eval(":undo");
-        }
+        // Files that are written go to the folder.
         let example = command.example.replace("numbers", &format!("{}/n", folder.path().display()));
-        let cell = session.eval_with(&example, &weft_session::Cancel::new());
-        assert!(matches!(cell, Outcome::Done | Outcome::Quit), "{example}: {cell:?}");
-        assert!(session.eval(&format!(":help {}", command.name)).contains(command.example));
+        for cell in example.lines() {
+            let outcome = session.eval_with(cell, &weft_session::Cancel::new());
+            assert!(matches!(outcome, Outcome::Done | Outcome::Quit), "{cell}: {outcome:?}");
+        }
+        let help = session.eval(&format!(":help {}", command.name));
+        let last = command.example.lines().last().expect("an example");
+        let (_, printed) = help.split_once(&format!("  > {last}")).expect("the last cell is shown");
+        assert_eq!(printed.trim().is_empty(), command.name == "quit", "{help}");
+        assert!(!help.contains("Error"), "{help}");
     }
+}
+
+#[test]
+fn memory_is_listed_and_let_go_of() {
+    let mut session = Transcript::new();
+    session.check("xs = iota 10000", "xs : [10000]i64");
+    session.check("xs", "[10000]i64 [0, 1, 2, …, 9998, 9999]");
+    let mem = session.eval(":mem");
+    let lines: Vec<&str> = mem.lines().collect();
+    assert_eq!(lines[0], "    78kB  host  _2, it  [10000]i64");
+    assert_eq!(lines[1], "    78kB  host  xs      [10000]i64");
+    assert!(lines[2].starts_with("   156kB  in all; a run may take 1G"), "{mem}");
+    session.check("def f y = y + length xs", "f : i64 -> i64");
+    session.check(":free xs it", "`xs` is forgotten; still held by `f`\n`it` is forgotten");
+    session.check("xs", "E0201");
+    session.check("Out[2]", "E0504");
+    session.check("f 1", "10001");
+    let mem = session.eval(":mem");
+    assert!(mem.contains("(held by functions)"), "{mem}");
+    session.check(":free nothing", "E0508");
+    session.check(":free sum", "E0508");
+    session.check(":undo", "as after In[5]");
+    session.check(":undo", "as after In[4]");
+    session.check("sum xs", "49995000");
+}
+
+#[test]
+fn expressions_are_checked_without_running() {
+    let mut session = Transcript::new();
+    let check = session.eval(":check sum (map (\\x -> 1 // x) (iota 10))");
+    assert!(check.starts_with("type    i64\nstages  "), "{check}");
+    assert!(check.ends_with("runs    on cpu"), "{check}");
+    session.check(":check 1 + true", "E0303");
 }
 
 #[test]
@@ -196,6 +230,7 @@ fn without_io_files_are_out_of_reach() {
 fn completion_offers_names_fields_commands_and_modes() {
     let mut session = Transcript::new();
     session.eval("sumOfAll = 1\npoint = {north = 1.0, east = 2}");
+    session.eval("line = {ends = [point, point], label = (1, point)}");
     let texts = |text: &str| {
         let found = session.session.snapshot().complete(text, text.len());
         let texts: Vec<String> = found.candidates.into_iter().map(|found| found.text).collect();
@@ -207,6 +242,18 @@ fn completion_offers_names_fields_commands_and_modes() {
     assert_eq!(texts("point."), (6, "east north".to_owned()));
     assert_eq!(texts(":he"), (1, "help".to_owned()));
     assert_eq!(texts(":set fl"), (5, "float".to_owned()));
+    assert_eq!(texts(":set float "), (11, "f32 f64".to_owned()));
+    assert_eq!(texts(":set footer o"), (12, "on off".to_owned()));
+    assert_eq!(texts(":backend c"), (9, "cpu".to_owned()));
+    assert_eq!(texts(":ir fl"), (4, "flat".to_owned()));
+    assert_eq!(texts(":ir flat sumO"), (9, "sumOfAll".to_owned()));
+    assert_eq!(texts(":explain e060"), texts(":explain E060"));
+    assert_eq!(texts(":explain E0601"), (9, "E0601".to_owned()));
+    assert_eq!(texts(":free sumO"), (6, "sumOfAll".to_owned()));
+    assert_eq!(texts(":load src/lib."), (10, "lib.rs".to_owned()));
+    assert_eq!(texts("loadText \"src/lib."), (14, "lib.rs".to_owned()));
+    assert_eq!(texts("line.ends.e"), (10, "east".to_owned()));
+    assert_eq!(texts("line.label.1.n"), (13, "north".to_owned()));
     assert_eq!(texts(""), (0, String::new()));
     let snapshot = session.session.snapshot();
     let candidate = &snapshot.complete("sumO", 4).candidates[0];

@@ -1,0 +1,124 @@
+//! Commands about how programs are compiled and where they run.
+
+use weft_ir::Span;
+use weft_lang::{CheckedKind, Diagnostic};
+
+use super::Call;
+use crate::engine::Backend;
+use crate::inquiry::{Inquiry, Stage};
+use crate::plan::{Planner, Step};
+
+/// `:ir stage e`.
+pub(super) fn ir(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let stages: Vec<&str> = Stage::ALL.into_iter().map(Stage::name).collect();
+    let usage = format!("`:ir` takes a stage ({}) and an expression", stages.join(", "));
+    let argument = call.needed(&usage)?;
+    let (word, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+    let Some(stage) = Stage::from_name(word) else {
+        return Err(Box::new(call.misuse(&usage)));
+    };
+    let rest = rest.trim_start();
+    let (diff, rest) = match rest.strip_prefix("--diff") {
+        Some(rest) => (true, rest.trim_start()),
+        None => (false, rest),
+    };
+    if rest.is_empty() {
+        return Err(Box::new(call.misuse(&usage)));
+    }
+    let mut span = call.argument_span;
+    span.start = span.end - rest.len() as u32;
+    inquire(planner, span, Inquiry::Ir { stage, diff })
+}
+
+/// `:fuse e`.
+pub(super) fn fuse(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    call.needed("`:fuse` takes an expression")?;
+    inquire(planner, call.argument_span, Inquiry::Fuse)
+}
+
+/// `:cost e`.
+pub(super) fn cost(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    call.needed("`:cost` takes an expression")?;
+    inquire(planner, call.argument_span, Inquiry::Cost)
+}
+
+/// `:compare e`.
+pub(super) fn compare(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    call.needed("`:compare` takes an expression")?;
+    inquire(planner, call.argument_span, Inquiry::Compare)
+}
+
+/// `:bench e`.
+pub(super) fn bench(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    call.needed("`:bench` takes an expression")?;
+    inquire(planner, call.argument_span, Inquiry::Bench)
+}
+
+/// `:check e`.
+pub(super) fn check(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    call.needed("`:check` takes an expression")?;
+    inquire(planner, call.argument_span, Inquiry::Check)
+}
+
+/// Plans a question about the program that an expression becomes.
+fn inquire(planner: &mut Planner<'_>, span: Span, inquiry: Inquiry) -> Result<(), Box<Diagnostic>> {
+    let Some(expression) = planner.expression(span) else { return Ok(()) };
+    match expression.item.kind {
+        CheckedKind::Show { program, ty, .. } | CheckedKind::Bind { program, ty, .. } => {
+            planner.steps.push(Step::Inquire { inquiry, program, ty });
+        }
+        CheckedKind::ShowFunction { scheme } | CheckedKind::Define { scheme, .. } => {
+            planner.steps.push(Step::Text(format!(
+                "a function : {scheme}\n(it becomes a program where it is applied)"
+            )));
+        }
+        CheckedKind::Alias { .. } => {}
+    }
+    Ok(())
+}
+
+/// `:backend`, `:backend name`.
+pub(super) fn backend(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let value = call.argument.as_str();
+    match planner.state.modes.set("backend", value) {
+        Ok(line) if value.is_empty() => planner.steps.push(Step::Text(line)),
+        Ok(_) => planner.changes = true,
+        Err(problem) => return Err(Box::new(call.misuse(&problem))),
+    }
+    Ok(())
+}
+
+/// `:cache`, `:cache clear`.
+pub(super) fn cache(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let clear = match call.argument.as_str() {
+        "" => false,
+        "clear" => true,
+        _ => return Err(Box::new(call.misuse("`:cache` takes nothing, or `clear`"))),
+    };
+    planner.steps.push(Step::Cache { clear });
+    Ok(())
+}
+
+/// `:devices`.
+pub(super) fn devices(planner: &mut Planner<'_>, _call: &Call) -> Result<(), Box<Diagnostic>> {
+    let modes = &planner.state.modes;
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    let processor = processor().map_or_else(String::new, |name| format!(", {name}"));
+    let memory = crate::modes::bytes_text(modes.memory);
+    let used = |backend: Backend| if modes.backend == backend { "  (in use)" } else { "" };
+    let cpu = if modes.backend == Backend::Auto { "  (in use)" } else { used(Backend::Cpu) };
+    planner.steps.push(Step::Text(format!(
+        "cpu     {} of {most} threads{processor}; a run may take {memory}{cpu}\n\
+         interp  the reference interpreter, on one thread{}",
+        modes.threads,
+        used(Backend::Interp),
+    )));
+    Ok(())
+}
+
+/// What the processor calls itself, where the system tells.
+fn processor() -> Option<String> {
+    let info = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = info.lines().find_map(|line| line.strip_prefix("model name"))?;
+    Some(line.trim_start_matches([' ', '\t', ':']).trim().to_owned())
+}

@@ -1,0 +1,113 @@
+//! `:mem` and `:free`: what the names of a session hold.
+
+use std::collections::BTreeMap;
+
+use unicode_width::UnicodeWidthStr as _;
+use weft_lang::{Binding, Diagnostic, Global};
+
+use super::Call;
+use crate::display::discovered_type;
+use crate::modes::bytes_text;
+use crate::plan::{Planner, Step};
+use crate::prelude;
+use crate::state::State;
+
+/// `:mem`.
+pub(super) fn mem(planner: &mut Planner<'_>, _call: &Call) -> Result<(), Box<Diagnostic>> {
+    planner.steps.push(Step::Memory);
+    Ok(())
+}
+
+/// `:free name …`.
+pub(super) fn free(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let names = call.needed("`:free` takes names")?.to_owned();
+    let mut freed = Vec::new();
+    for name in names.split_whitespace() {
+        let own = planner
+            .state
+            .environment
+            .lookup(name)
+            .filter(|binding| !prelude::is_own(name, binding));
+        let Some(binding) = own.cloned() else {
+            let message = format!("nothing is called `{name}` in this session");
+            let diagnostic =
+                Diagnostic::error("E0508", message, call.argument_span, "nothing to let go of");
+            return Err(Box::new(diagnostic.help("`:mem` lists the names")));
+        };
+        if let Binding::Global(global) = binding {
+            // The value may also be a result, which would go on holding it.
+            let state = &mut planner.state;
+            let numbers: Vec<usize> = state
+                .outputs
+                .iter()
+                .filter(|(number, kept)| **kept == global || output_number(name) == Some(**number))
+                .map(|(number, _)| *number)
+                .collect();
+            numbers.into_iter().for_each(|number| state.drop_output(number));
+        }
+        planner.state.environment.unbind(name);
+        let users = match binding {
+            Binding::Global(global) => planner.state.users(global),
+            Binding::Alias(_) | Binding::Broken => Vec::new(),
+        };
+        let users: Vec<String> = users.iter().map(|user| format!("`{user}`")).collect();
+        freed.push(match users.is_empty() {
+            true => format!("`{name}` is forgotten"),
+            false => format!("`{name}` is forgotten; still held by {}", users.join(", ")),
+        });
+    }
+    planner.changes = true;
+    planner.steps.push(Step::Text(freed.join("\n")));
+    Ok(())
+}
+
+/// What `:mem` lists: the largest first.
+pub(crate) fn memory(state: &State) -> String {
+    let mut rows: Vec<(u64, String, String)> = Vec::new();
+    let mut named = BTreeMap::new();
+    for (name, binding) in state.environment.names() {
+        let Binding::Global(global) = binding else { continue };
+        let Some(Global::Value { ty, .. }) = state.environment.global(*global) else { continue };
+        let Some(value) = state.values.get(global) else { continue };
+        if prelude::is_own(name, binding) {
+            continue;
+        }
+        let (names, _) = named
+            .entry(*global)
+            .or_insert_with(|| (Vec::new(), (value.bytes() as u64, discovered_type(value, ty))));
+        names.push(name.to_string());
+    }
+    let unnamed = state.values.iter().filter(|(global, _)| !named.contains_key(global));
+    let unnamed: u64 = unnamed.map(|(_, value)| value.bytes() as u64).sum();
+    for (names, (bytes, ty)) in named.into_values() {
+        rows.push((bytes, names.join(", "), ty));
+    }
+    rows.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let total: u64 = rows.iter().map(|(bytes, _, _)| bytes).sum::<u64>() + unnamed;
+    if unnamed > 0 {
+        rows.push((unnamed, "(held by functions)".to_owned(), String::new()));
+    }
+    let widest = rows.iter().map(|(_, name, _)| name.width()).max().unwrap_or(0);
+    let mut lines: Vec<String> = rows
+        .iter()
+        .map(|(bytes, name, ty)| {
+            let padding = widest - name.width();
+            format!("{:>8}  host  {name}{:padding$}  {ty}", size(*bytes), "").trim_end().to_owned()
+        })
+        .collect();
+    let limit = bytes_text(state.modes.memory);
+    lines.push(format!("{:>8}  in all; a run may take {limit} beside", size(total)));
+    lines.join("\n")
+}
+
+/// The number of the result that a name stands for: `_7`.
+fn output_number(name: &str) -> Option<usize> {
+    name.strip_prefix('_')?.parse().ok()
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..10_240 => format!("{bytes}B"),
+        _ => format!("{}B", bytes_text(bytes)),
+    }
+}
