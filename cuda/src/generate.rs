@@ -1,0 +1,309 @@
+//! From a plan to CUDA C++.
+//!
+//! Before: `launch "sum" [a0] (r0)`, `r1 = read a1 r0`, `reduce r1 …`. After: a structure with
+//! `element` (the body), `combine` (the operator) and `finish` (what becomes of a row), and a
+//! `__global__` function per skeleton that the row lengths may ask for.
+
+mod filter;
+mod map;
+mod reduce;
+mod scan;
+mod scatter;
+mod sort;
+mod uses;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use weft_codegen::{Functions, Writer};
+use weft_ir::ScalarType;
+use weft_ir::code::{Operand, Register};
+use weft_ir::flat::{Dimension, Type};
+use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
+
+use crate::policy::Policy;
+use crate::structure::{Point, Shared, Structure, bind_indices};
+use crate::text::{Code, KernelCode, Length, Piece, Skeleton};
+
+/// The kernels of a plan that [`weft_ir::plan::check`] accepts.
+pub fn generate(program: &Program, policy: &Policy) -> Code {
+    let mut kernels = Vec::new();
+    collect(&program.body, &mut kernels);
+    let mut functions = Functions::new();
+    let mut generator = Generator { text: String::new(), entries: Vec::new(), policy };
+    let mut codes = Vec::new();
+    for (number, kernel) in kernels.into_iter().enumerate() {
+        codes.push(generator.kernel(kernel, number, &program.types, &mut functions));
+    }
+    generator.helpers(&codes);
+    let Generator { text, entries, .. } = generator;
+    Code { body: format!("{}{text}", functions.definitions()), entries, kernels: codes }
+}
+
+/// The kernels of a block, in the order of its text.
+fn collect<'p>(block: &'p Block, kernels: &mut Vec<&'p Kernel>) {
+    for step in &block.steps {
+        match step {
+            Step::Launch(kernel) => kernels.push(kernel),
+            Step::If { then: first, otherwise: second, .. }
+            | Step::While { condition: first, body: second, .. } => {
+                collect(first, kernels);
+                collect(second, kernels);
+            }
+            Step::Host { .. }
+            | Step::Reshape { .. }
+            | Step::Constant { .. }
+            | Step::Check { .. }
+            | Step::Free(_) => {}
+        }
+    }
+}
+
+struct Generator<'a> {
+    text: String,
+    entries: Vec<String>,
+    policy: &'a Policy,
+}
+
+/// A kernel that is being generated.
+struct Draft<'k, 'a> {
+    kernel: &'k Kernel,
+    number: usize,
+    shared: Shared<'a>,
+    pieces: Vec<Piece>,
+    text: String,
+    /// The `__global__` functions: the name, the parameters after the arguments, the call.
+    entries: Vec<Entry>,
+    lengths: Vec<Length>,
+}
+
+struct Entry {
+    name: String,
+    structure: String,
+    parameters: String,
+    call: String,
+}
+
+impl Generator<'_> {
+    fn kernel(
+        &mut self,
+        kernel: &Kernel,
+        number: usize,
+        types: &[Type],
+        functions: &mut Functions,
+    ) -> KernelCode {
+        let threads = self.policy.threads;
+        let shared =
+            Shared { types, functions, sites: Vec::new(), temporaries: Vec::new(), threads };
+        let mut draft = Draft {
+            kernel,
+            number,
+            shared,
+            pieces: Vec::new(),
+            text: String::new(),
+            entries: Vec::new(),
+            lengths: Vec::new(),
+        };
+        draft.pieces();
+        let Draft { pieces, text, entries, lengths, shared, .. } = draft;
+        let name = kernel.name.replace(['\n', '\r'], " ").replace("*/", "");
+        writeln!(self.text, "/* Kernel {number}: {name} */\n{text}").expect("a string takes all");
+        for Entry { name, structure, parameters, call } in entries {
+            writeln!(
+                self.text,
+                "extern \"C\" __global__ void __launch_bounds__({threads})\n\
+                 {name}(const __grid_constant__ {structure}::Arguments in{parameters}) {{\n  \
+                 {call};\n}}"
+            )
+            .expect("a string takes all");
+            self.entries.push(name);
+        }
+        self.text.push('\n');
+        let Shared { sites, temporaries, .. } = shared;
+        KernelCode { kernel: kernel.clone(), number, pieces, temporaries, lengths, sites }
+    }
+
+    /// The functions that belong to no kernel.
+    fn helpers(&mut self, codes: &[KernelCode]) {
+        let threads = self.policy.threads;
+        let skeletons = || codes.iter().flat_map(|code| &code.pieces).map(|piece| &piece.skeleton);
+        if skeletons().any(|skeleton| matches!(skeleton, Skeleton::Filter { positions: Some(_) })) {
+            self.helper(
+                "offsets_of_kept",
+                "Rows rows, i64 points, const i64* positions, i64* offsets",
+                &format!("filter_offsets(rows, points, positions, offsets, {threads})"),
+            );
+        }
+        let sorts =
+            |skeleton: &Skeleton| matches!(skeleton, Skeleton::Sort(_) | Skeleton::Targets { .. });
+        if skeletons().any(sorts) {
+            self.helper(
+                "sort_by_digit_count",
+                "const u64* keys, i64 points, int shift, i64 tiles, u64* counts",
+                &format!("sort_count<{threads}>(keys, points, shift, tiles, counts)"),
+            );
+            self.helper(
+                "sort_by_digit_sum",
+                "u64* counts, i64 length",
+                &format!("sort_sum<{threads}>(counts, length)"),
+            );
+            self.helper(
+                "sort_by_digit_send",
+                "const u64* keys, const u64* values, i64 points, int shift, i64 tiles, \
+                 const u64* counts, u64* keys_out, u64* values_out",
+                &format!(
+                    "sort_send<{threads}>(keys, values, points, shift, tiles, counts, keys_out, \
+                     values_out)"
+                ),
+            );
+            self.helper(
+                "sort_gather",
+                "const u64* keys, const u64* order, i64 points, u64* out",
+                &format!("gather_keys(keys, order, points, out, {threads})"),
+            );
+            self.helper(
+                "sort_rows",
+                "Rows rows, const u64* order, i64 points, u64* out",
+                &format!("row_keys(rows, order, points, out, {threads})"),
+            );
+            self.helper(
+                "sort_order",
+                "const u64* order, i64 points, i64 length, i64* out",
+                &format!("order_in_rows(order, points, length, out, {threads})"),
+            );
+        }
+    }
+
+    fn helper(&mut self, name: &str, parameters: &str, call: &str) {
+        writeln!(
+            self.text,
+            "extern \"C\" __global__ void __launch_bounds__({})\n{name}({parameters}) {{\n  \
+             {call};\n}}",
+            self.policy.threads
+        )
+        .expect("a string takes all");
+        self.entries.push(name.to_owned());
+    }
+}
+
+impl<'a> Draft<'_, 'a> {
+    fn pieces(&mut self) {
+        let sinks = &self.kernel.sinks;
+        let reduces = sinks.iter().any(|sink| matches!(sink, Sink::Reduce { .. }));
+        let stores = sinks.iter().any(|sink| matches!(sink, Sink::Store { .. }));
+        if reduces {
+            self.reduce();
+        } else if stores {
+            self.map();
+        }
+        // Where the epilogue finds what the scans have come to.
+        let mut scanned = Vec::new();
+        for (at, sink) in sinks.iter().enumerate() {
+            match sink {
+                Sink::Store { .. } | Sink::Reduce { .. } => {}
+                Sink::Scan { .. } => scanned.extend(self.scan(at)),
+                Sink::Filter { .. } => self.filter(at),
+                Sink::Scatter { .. } => self.scatter(at),
+                Sink::Sort { .. } => self.sort(at),
+            }
+        }
+        let filters = sinks.iter().any(|sink| matches!(sink, Sink::Filter { .. }));
+        if self.kernel.epilogue.is_some() && !filters && !self.over_rows() {
+            self.scan_epilogue(&scanned);
+        }
+    }
+
+    /// Whether the epilogue follows reductions, row by row.
+    fn over_rows(&self) -> bool {
+        let dimensions = self.kernel.epilogue.as_ref().map(|epilogue| epilogue.indices.len());
+        let outer = self.kernel.space.len() - 1;
+        outer > 0
+            && dimensions == Some(outer)
+            && self.kernel.sinks.iter().any(|sink| matches!(sink, Sink::Reduce { .. }))
+    }
+
+    /// The types of operands of the body.
+    fn types_of(&self, operands: &[Operand]) -> Vec<ScalarType> {
+        let mut used = BTreeSet::new();
+        uses::operands(operands, &mut used);
+        let known = map::used_of_body(self.kernel, &used);
+        let of = |operand: &Operand| match operand {
+            Operand::Scalar(scalar) => scalar.ty(),
+            Operand::Register(register) => {
+                let found = known.iter().find(|(known, _)| known == register);
+                found.expect("a register of the body").1
+            }
+        };
+        operands.iter().map(of).collect()
+    }
+
+    fn structure(&mut self, name: &str) -> Structure<'_, 'a> {
+        Structure::new(self.name(name), &mut self.shared)
+    }
+
+    fn name(&self, piece: &str) -> String {
+        format!("K{}_{piece}", self.number)
+    }
+
+    /// Adds a finished structure and what is launched for it.
+    fn piece(
+        &mut self,
+        name: &str,
+        finished: (String, Vec<crate::fields::Field>),
+        skeleton: Skeleton,
+        entries: &[(&str, &'static str, &str)],
+    ) {
+        let (text, fields) = finished;
+        let structure = self.name(name);
+        self.text.push_str(&text);
+        for (entry, parameters, call) in entries {
+            self.entries.push(Entry {
+                name: format!("k{}_{entry}", self.number),
+                structure: structure.clone(),
+                parameters: parameters
+                    .replace("K::", &format!("{structure}::"))
+                    .replace("<K>", &format!("<{structure}>")),
+                call: call.replace("<K", &format!("<{structure}")),
+            });
+        }
+        self.pieces.push(Piece { name: structure, fields, skeleton });
+    }
+}
+
+/// The statements that define the indices of a point which the kernel's body and some operands need,
+/// and from which dimension on these are.
+fn indices(
+    kernel: &Kernel,
+    structure: &mut Structure<'_, '_>,
+    wanted: &[Operand],
+    point: Point,
+) -> (Vec<String>, usize) {
+    let mut used = BTreeSet::new();
+    uses::code(&kernel.body, &mut used);
+    uses::operands(wanted, &mut used);
+    needed(&kernel.space, &kernel.indices, &used, structure, point)
+}
+
+/// As [`indices`], of any space.
+fn needed(
+    space: &[Dimension],
+    registers: &[Register],
+    used: &BTreeSet<Register>,
+    structure: &mut Structure<'_, '_>,
+    point: Point,
+) -> (Vec<String>, usize) {
+    let first = registers.iter().position(|register| used.contains(register));
+    let first = first.unwrap_or(registers.len());
+    (structure.indices(space, registers, first, point), first)
+}
+
+/// Writes indices and body.
+fn write_body(
+    kernel: &Kernel,
+    writer: &mut Writer<'_>,
+    (statements, first): &(Vec<String>, usize),
+) {
+    statements.iter().for_each(|statement| writer.statement(statement));
+    bind_indices(writer, &kernel.indices, *first);
+    writer.code(&kernel.body);
+}

@@ -1,0 +1,135 @@
+//! Scans, each on its own.
+
+use std::collections::BTreeSet;
+
+use weft_ir::ScalarType;
+use weft_ir::code::Register;
+use weft_ir::flat::{Dimension, ScanForm, Start};
+use weft_ir::plan::Sink;
+
+use super::{Draft, indices, needed, uses, write_body};
+use crate::fields::Field;
+use crate::structure::{Point, bind_indices, operands};
+use crate::text::{Length, Skeleton};
+
+/// The entries for rows of one length, and for ragged rows.
+const DENSE: [(&str, &str, &str); 2] = [
+    (
+        "scan_tiles",
+        ", Rows rows, i64 tiles, Published<K> published, u32* ticket",
+        "scan_tiles<K>(in, rows, tiles, published, ticket)",
+    ),
+    ("scan_rows", ", Rows rows", "scan_rows<K, 2>(in, rows)"),
+];
+const RAGGED: [(&str, &str, &str); 2] = [
+    ("scan_blocks", ", Rows rows", "scan_blocks<K>(in, rows)"),
+    ("scan_rows", ", Rows rows", "scan_rows<K, 6>(in, rows)"),
+];
+
+impl Draft<'_, '_> {
+    /// The scan of a sink; where the epilogue finds its registers.
+    pub(super) fn scan(&mut self, sink: usize) -> Vec<(Register, ScalarType, Field)> {
+        let kernel = self.kernel;
+        let Sink::Scan { values, form, from_right, operator, start, registers, arrays, .. } =
+            &kernel.sinks[sink]
+        else {
+            return Vec::new();
+        };
+        let name = format!("scan{sink}");
+        let over_points = *form != ScanForm::Full;
+        let epilogue = kernel.epilogue.is_some() && over_points && !self.over_rows();
+        let components: Vec<ScalarType> = operator.left.iter().map(|(_, ty)| *ty).collect();
+        let mut structure = self.structure(&name);
+        // Results that nothing stores are kept for the epilogue only.
+        let mut temporaries = 0;
+        let targets: Vec<Option<Field>> = arrays
+            .iter()
+            .zip(&components)
+            .map(|(array, ty)| match array {
+                Some(array) => Some(Field::Output(*array)),
+                None if epilogue => {
+                    temporaries += 1;
+                    Some(Field::Temporary(structure.temporary(*ty)))
+                }
+                None => None,
+            })
+            .collect();
+        structure.element(&components);
+        let form = match form {
+            ScanForm::Inclusive => 0,
+            ScanForm::Exclusive => 1,
+            ScanForm::Full => 2,
+        };
+        let started = !matches!(start, Start::None);
+        structure.member(&format!(
+            "static constexpr bool REVERSED = {from_right}, STARTED = {started};\n\
+             static constexpr int FORM = {form};"
+        ));
+        let point = indices(kernel, &mut structure, values, Point::InRow);
+        let signature = "Element element(const Arguments& in, i64 row, i64 at)";
+        structure.function(signature, "return Element{};", |writer| {
+            write_body(kernel, writer, &point);
+            let values = operands(writer, values).join(", ");
+            writer.statement(&format!("return Element{{{values}}};"));
+        });
+        structure.combine(&[operator]);
+        let outer = &kernel.space[..kernel.space.len() - 1];
+        match start {
+            Start::None => structure.member(
+                "static __device__ __forceinline__ Element start(const Arguments&, i64) { return \
+                 zero(); }",
+            ),
+            Start::Combined(thunk) | Start::IfEmpty(thunk) => {
+                let mut used = BTreeSet::new();
+                uses::code(&thunk.code, &mut used);
+                let (statements, first) =
+                    needed(outer, &thunk.indices, &used, &mut structure, Point::Number);
+                let signature = "Element start(const Arguments& in, i64 row)";
+                structure.function(signature, "return Element{};", |writer| {
+                    writer.statement("const i64 at = row;");
+                    statements.iter().for_each(|statement| writer.statement(statement));
+                    bind_indices(writer, &thunk.indices, first);
+                    let values = writer.code(&thunk.code).join(", ");
+                    writer.statement(&format!("return Element{{{values}}};"));
+                });
+            }
+        }
+        let outputs: Vec<Option<String>> =
+            targets.iter().map(|target| target.map(|target| structure.field(target))).collect();
+        let signature = "void store(const Arguments& in, i64 to, const Element& value)";
+        structure.function(signature, "return;", |writer| {
+            for (at, output) in outputs.iter().enumerate() {
+                if let Some(output) = output {
+                    writer.statement(&format!("{output}[to] = value.c{at};"));
+                }
+            }
+        });
+        let finished = structure.finish();
+        self.lengths.extend(vec![Length::Points; temporaries]);
+        let entries = match kernel.space.last() {
+            Some(Dimension::Ragged { .. }) => &RAGGED,
+            Some(Dimension::Dense(_)) | None => &DENSE,
+        };
+        let named: Vec<(String, &'static str, &str)> = entries
+            .iter()
+            .map(|(entry, parameters, call)| (format!("{entry}{sink}"), *parameters, *call))
+            .collect();
+        let entries: Vec<(&str, &'static str, &str)> = named
+            .iter()
+            .map(|(entry, parameters, call)| (&entry[..], *parameters, *call))
+            .collect();
+        self.piece(&name, finished, Skeleton::Scan(components), &entries);
+        registers
+            .iter()
+            .zip(targets)
+            .filter_map(|((register, ty), target)| {
+                // What one piece writes another reads.
+                let field = match target? {
+                    Field::Output(var) => Field::Array(var),
+                    other => other,
+                };
+                Some((*register, *ty, field))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,255 @@
+//! Scatters.
+
+use weft_codegen::literal;
+use weft_ir::code::{Operand, Operation, Operator};
+use weft_ir::plan::Sink;
+use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
+
+use super::map::MAP;
+use super::{Draft, indices, write_body};
+use crate::fields::Field;
+use crate::structure::{Point, Structure, operands};
+use crate::text::{Length, Skeleton};
+
+/// The function that gives a point's target.
+const TARGET: &str = "i64 target(const Arguments& in, i64 at)";
+
+impl Draft<'_, '_> {
+    pub(super) fn scatter(&mut self, sink: usize) {
+        let Sink::Scatter { operator, .. } = &self.kernel.sinks[sink] else { return };
+        let atomic: Option<Vec<ScalarOp>> = operator.as_ref().and_then(atomic);
+        match (operator, atomic) {
+            (None, _) => self.replace(sink),
+            (Some(_), Some(ops)) => self.update(sink, &ops),
+            (Some(operator), None) => self.combine_sorted(sink, operator),
+        }
+    }
+
+    /// The last value wins.
+    fn replace(&mut self, sink: usize) {
+        let kernel = self.kernel;
+        let Sink::Scatter { values, arrays, .. } = &kernel.sinks[sink] else { return };
+        let mut structure = self.structure("scatter");
+        target(kernel, sink, &mut structure);
+        let point = indices(kernel, &mut structure, values, Point::Number);
+        let outputs: Vec<String> =
+            arrays.iter().map(|array| structure.field(Field::Output(*array))).collect();
+        let signature = "void write(const Arguments& in, i64 at, i64 to)";
+        structure.function(signature, "return;", |writer| {
+            write_body(kernel, writer, &point);
+            for (value, output) in operands(writer, values).iter().zip(&outputs) {
+                writer.statement(&format!("{output}[to] = {value};"));
+            }
+        });
+        let finished = structure.finish();
+        let parameters = ", i64 points, u64* winners";
+        let entries = [
+            ("scatter_vote", parameters, "scatter_vote<K>(in, points, winners)"),
+            ("scatter_write", parameters, "scatter_write<K>(in, points, winners)"),
+        ];
+        self.piece("scatter", finished, Skeleton::Scatter(sink), &entries);
+    }
+
+    /// By atomic operations of the machine, one per component.
+    fn update(&mut self, sink: usize, ops: &[ScalarOp]) {
+        let kernel = self.kernel;
+        let Sink::Scatter { values, arrays, .. } = &kernel.sinks[sink] else { return };
+        let mut structure = self.structure("scatter");
+        target(kernel, sink, &mut structure);
+        let point = indices(kernel, &mut structure, values, Point::Number);
+        let outputs: Vec<String> =
+            arrays.iter().map(|array| structure.field(Field::Output(*array))).collect();
+        let types: Vec<ScalarType> = arrays.iter().map(|array| structure.type_of(*array)).collect();
+        let signature = "void update(const Arguments& in, i64 at, i64 to)";
+        structure.function(signature, "return;", |writer| {
+            write_body(kernel, writer, &point);
+            let values = operands(writer, values);
+            for (((value, output), op), ty) in values.iter().zip(&outputs).zip(ops).zip(&types) {
+                writer.statement(&call(*op, *ty, &format!("{output} + to"), value));
+            }
+        });
+        let mut entries = vec![("scatter_update", ", i64 points", "scatter_update<K>(in, points)")];
+        if let ([op], [ty], [output]) = (ops, &types[..], &outputs[..]) {
+            let name = weft_codegen::Dialect::Cuda.type_name(*ty);
+            let zero = literal(neutral(*op, *ty));
+            structure.member(&format!("typedef {name} Bin;"));
+            structure.member(&format!(
+                "static __device__ __forceinline__ Bin zero_bin() {{ return {zero}; }}"
+            ));
+            let signature = "void update_bin(const Arguments& in, i64 at, Bin* bin)";
+            structure.function(signature, "return;", |writer| {
+                write_body(kernel, writer, &point);
+                let value = operands(writer, values).remove(0);
+                writer.statement(&call(*op, *ty, "bin", &value));
+            });
+            let signature = "void flush(const Arguments& in, i64 to, Bin bin)";
+            structure.function(signature, "return;", |writer| {
+                let update = call(*op, *ty, &format!("{output} + to"), "bin");
+                writer.statement(&format!("if (bin != zero_bin()) {update}"));
+            });
+            entries.push((
+                "scatter_bins",
+                ", i64 points, int bins",
+                "scatter_bins<K>(in, points, bins)",
+            ));
+        }
+        let finished = structure.finish();
+        self.piece("scatter", finished, Skeleton::Update(sink), &entries);
+    }
+
+    /// Any operator: points are sorted by target, then each run is folded.
+    fn combine_sorted(&mut self, sink: usize, operator: &Operator) {
+        let kernel = self.kernel;
+        let Sink::Scatter { values, destinations, arrays, .. } = &kernel.sinks[sink] else {
+            return;
+        };
+        let components: Vec<ScalarType> = operator.left.iter().map(|(_, ty)| *ty).collect();
+        let mut structure = self.structure("targets");
+        let (keys, order) =
+            (structure.temporary(ScalarType::U64), structure.temporary(ScalarType::U64));
+        let held: Vec<usize> = components.iter().map(|ty| structure.temporary(*ty)).collect();
+        target(kernel, sink, &mut structure);
+        let point = indices(kernel, &mut structure, values, Point::Number);
+        let extents = structure.extents_of(destinations[0]);
+        let all: Vec<String> =
+            extents.iter().map(|extent| format!("(u64){}", structure.size(*extent))).collect();
+        let (keys_name, order_name) =
+            (structure.field(Field::Temporary(keys)), structure.field(Field::Temporary(order)));
+        let outputs: Vec<String> =
+            held.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
+        structure.function("void point(const Arguments& in, i64 at)", "return;", |writer| {
+            writer.statement("const i64 to = target(in, at);");
+            // Points that are dropped come behind all targets.
+            writer.statement(&format!("{keys_name}[at] = to < 0 ? {} : (u64)to;", all.join(" * ")));
+            writer.statement(&format!("{order_name}[at] = (u64)at;"));
+            write_body(kernel, writer, &point);
+            for (value, output) in operands(writer, values).iter().zip(&outputs) {
+                writer.statement(&format!("{output}[at] = {value};"));
+            }
+        });
+        let finished = structure.finish();
+        self.lengths.extend(vec![Length::Points; held.len() + 2]);
+        let targets = Skeleton::Targets { keys, order };
+        self.piece("targets", finished, targets, &[("targets", MAP.0, MAP.1)]);
+
+        let mut structure = self.structure("runs");
+        structure.element(&components);
+        let order = structure.field(Field::Temporary(order));
+        let held: Vec<String> =
+            held.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
+        let signature = "Element element(const Arguments& in, i64, i64 at)";
+        structure.function(signature, "return Element{};", |writer| {
+            writer.statement(&format!("const u64 from = {order}[at];"));
+            let values: Vec<String> = held.iter().map(|field| format!("{field}[from]")).collect();
+            writer.statement(&format!("return Element{{{}}};", values.join(", ")));
+        });
+        structure.combine(&[operator]);
+        let outputs: Vec<String> =
+            arrays.iter().map(|array| structure.field(Field::Output(*array))).collect();
+        let signature = "void combine_into(const Arguments& in, i64 to, const Element& value)";
+        structure.function(signature, "return;", |writer| {
+            let old: Vec<String> = outputs.iter().map(|output| format!("{output}[to]")).collect();
+            writer.statement(&format!("const Element old = Element{{{}}};", old.join(", ")));
+            writer.statement("const Element next = combine(in, old, value);");
+            for (at, output) in outputs.iter().enumerate() {
+                writer.statement(&format!("{output}[to] = next.c{at};"));
+            }
+        });
+        let finished = structure.finish();
+        let entry = (
+            "scatter_runs",
+            ", i64 points, const u64* targets, u64 dropped",
+            "scatter_runs<K>(in, points, targets, dropped)",
+        );
+        self.piece("runs", finished, Skeleton::Runs { sink, keys }, &[entry]);
+    }
+}
+
+/// Adds the function `target`.
+fn target(kernel: &weft_ir::plan::Kernel, sink: usize, structure: &mut Structure<'_, '_>) {
+    let Sink::Scatter { target, destinations, .. } = &kernel.sinks[sink] else { return };
+    let point = indices(kernel, structure, target, Point::Number);
+    let extents = structure.extents_of(destinations[0]);
+    let sizes: Vec<String> = extents.iter().map(|extent| structure.size(*extent)).collect();
+    let site = structure.site(FaultKind::IndexOutOfRange, kernel.span);
+    let names: Vec<String> = (0..target.len()).map(|at| format!("to{at}")).collect();
+    let to = structure.storage_index(&names, &extents);
+    structure.function(TARGET, "return -1;", |writer| {
+        write_body(kernel, writer, &point);
+        for (name, operand) in names.iter().zip(operands(writer, target)) {
+            writer.statement(&format!("const i64 {name} = {operand};"));
+        }
+        writer.statement("if (to0 == -1) return -1;");
+        for (name, size) in names.iter().zip(&sizes) {
+            writer.statement(&format!(
+                "if ((u64){name} >= (u64){size}) {{ fail(in.failure, {site}); return -1; }}"
+            ));
+        }
+        writer.statement(&format!("return {to};"));
+    });
+}
+
+/// The operators of the components, if the machine has each as an atomic operation and it is exact in
+/// any order.
+fn atomic(operator: &Operator) -> Option<Vec<ScalarOp>> {
+    let code = &operator.code;
+    let of = |(at, result): (usize, &Operand)| {
+        let Operand::Register(result) = *result else { return None };
+        let mut instructions = code.instructions.iter();
+        let instruction =
+            instructions.find(|instruction| instruction.results.iter().any(|at| at.0 == result))?;
+        let Operation::Scalar(op, found) = &instruction.operation else { return None };
+        let (left, ty) = operator.left[at];
+        let (left, right) = (Operand::Register(left), Operand::Register(operator.right[at].0));
+        let own = *found == [left, right] || *found == [right, left];
+        let wide =
+            matches!(ty, ScalarType::I32 | ScalarType::I64 | ScalarType::U32 | ScalarType::U64);
+        let known = matches!(
+            op,
+            ScalarOp::Add
+                | ScalarOp::Min
+                | ScalarOp::Max
+                | ScalarOp::BitAnd
+                | ScalarOp::BitOr
+                | ScalarOp::BitXor
+        );
+        (own && wide && known).then_some(*op)
+    };
+    code.results.iter().enumerate().map(of).collect()
+}
+
+/// The statement that updates an address.
+fn call(op: ScalarOp, ty: ScalarType, address: &str, value: &str) -> String {
+    let (function, signed) = match op {
+        ScalarOp::Min => ("atomicMin", true),
+        ScalarOp::Max => ("atomicMax", true),
+        ScalarOp::BitAnd => ("atomicAnd", false),
+        ScalarOp::BitOr => ("atomicOr", false),
+        ScalarOp::BitXor => ("atomicXor", false),
+        _ => ("atomicAdd", false),
+    };
+    let ty = match ty {
+        ScalarType::I32 if !signed => ScalarType::U32,
+        ScalarType::I64 if !signed => ScalarType::U64,
+        other => other,
+    };
+    format!("{function}(({ty}*)({address}), ({ty})({value}));")
+}
+
+/// What changes nothing.
+fn neutral(op: ScalarOp, ty: ScalarType) -> Scalar {
+    let all_ones = op == ScalarOp::BitAnd;
+    match (op, ty) {
+        (ScalarOp::Min, ScalarType::I32) => Scalar::I32(i32::MAX),
+        (ScalarOp::Min, ScalarType::I64) => Scalar::I64(i64::MAX),
+        (ScalarOp::Min, ScalarType::U32) => Scalar::U32(u32::MAX),
+        (ScalarOp::Min, ScalarType::U64) => Scalar::U64(u64::MAX),
+        (ScalarOp::Max, ScalarType::I32) => Scalar::I32(i32::MIN),
+        (ScalarOp::Max, ScalarType::I64) => Scalar::I64(i64::MIN),
+        (_, ScalarType::I32) if all_ones => Scalar::I32(-1),
+        (_, ScalarType::I64) if all_ones => Scalar::I64(-1),
+        (_, ScalarType::U32) if all_ones => Scalar::U32(u32::MAX),
+        (_, ScalarType::U64) if all_ones => Scalar::U64(u64::MAX),
+        (_, ty) => Scalar::zero(ty),
+    }
+}

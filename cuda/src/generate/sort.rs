@@ -1,0 +1,60 @@
+//! Sorts: keys become unsigned integers in the order of numerics.md.
+
+use weft_ir::ScalarType;
+use weft_ir::plan::Sink;
+
+use super::map::MAP;
+use super::{Draft, indices, write_body};
+use crate::fields::Field;
+use crate::structure::{Point, operands};
+use crate::text::{Length, Skeleton};
+
+impl Draft<'_, '_> {
+    pub(super) fn sort(&mut self, sink: usize) {
+        let kernel = self.kernel;
+        let Sink::Sort { keys, descending, .. } = &kernel.sinks[sink] else { return };
+        let types = self.types_of(keys);
+        let mut structure = self.structure("sort");
+        let temporaries: Vec<usize> =
+            keys.iter().map(|_| structure.temporary(ScalarType::U64)).collect();
+        let point = indices(kernel, &mut structure, keys, Point::Number);
+        let outputs: Vec<String> =
+            temporaries.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
+        structure.function("void point(const Arguments& in, i64 at)", "return;", |writer| {
+            write_body(kernel, writer, &point);
+            for ((key, output), ty) in operands(writer, keys).iter().zip(&outputs).zip(&types) {
+                let (ordered, mask) = ordered(key, *ty);
+                let ordered = match descending {
+                    true => format!("~({ordered}) & {mask}"),
+                    false => ordered,
+                };
+                writer.statement(&format!("{output}[at] = {ordered};"));
+            }
+        });
+        let finished = structure.finish();
+        self.lengths.extend(vec![Length::Points; temporaries.len()]);
+        let bits = |ty: &ScalarType| match ty {
+            ScalarType::Bool => 1,
+            other => 8 * other.bytes() as u32,
+        };
+        let keys = temporaries.into_iter().zip(types.iter().map(bits)).collect();
+        self.piece("sort", finished, Skeleton::Sort(keys), &[("sort_keys", MAP.0, MAP.1)]);
+    }
+}
+
+/// A key as an expression of type `u64` that is ordered as numerics.md orders, and the bits it uses.
+fn ordered(key: &str, ty: ScalarType) -> (String, &'static str) {
+    match ty {
+        ScalarType::Bool => (format!("(u64){key}"), "1ull"),
+        ScalarType::U8 | ScalarType::Char => (format!("(u64){key}"), "0xffull"),
+        ScalarType::U16 => (format!("(u64){key}"), "0xffffull"),
+        ScalarType::U32 => (format!("(u64){key}"), "0xffffffffull"),
+        ScalarType::U64 => (format!("(u64){key}"), "~0ull"),
+        ScalarType::I8 => (format!("(u64)((u8){key} ^ 0x80u)"), "0xffull"),
+        ScalarType::I16 => (format!("(u64)((u16){key} ^ 0x8000u)"), "0xffffull"),
+        ScalarType::I32 => (format!("(u64)((u32){key} ^ 0x80000000u)"), "0xffffffffull"),
+        ScalarType::I64 => (format!("(u64){key} ^ 0x8000000000000000ull"), "~0ull"),
+        ScalarType::F32 => (format!("ordered_f32(bits_f32({key}))"), "0xffffffffull"),
+        ScalarType::F64 => (format!("ordered_f64(bits_f64({key}))"), "~0ull"),
+    }
+}

@@ -1,0 +1,115 @@
+//! Scalar code between kernels, one instruction after the other.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use weft_ir::code::{Code, Operand, Operation, Register};
+use weft_ir::flat::Var;
+use weft_ir::math;
+use weft_ir::nested::RandomKind;
+use weft_ir::{Exhausted, Fault, FaultKind, Scalar, Span, Stop};
+
+/// What host code runs in.
+pub(crate) struct Host<'a> {
+    /// The element of a variable at these indices; nothing if it is out of range.
+    pub(crate) read: &'a mut dyn FnMut(Var, &[i64]) -> Result<Option<Scalar>, Stop>,
+    /// Set when the run shall end.
+    pub(crate) cancel: &'a AtomicBool,
+}
+
+type Registers = BTreeMap<Register, Scalar>;
+
+impl Host<'_> {
+    /// The results of code.
+    pub(crate) fn run(&mut self, code: &Code) -> Result<Vec<Scalar>, Stop> {
+        self.code(code, &mut Registers::new())
+    }
+
+    fn code(&mut self, code: &Code, registers: &mut Registers) -> Result<Vec<Scalar>, Stop> {
+        for instruction in &code.instructions {
+            let values = self.operation(&instruction.operation, instruction.span, registers)?;
+            for (&(register, _), value) in instruction.results.iter().zip(values) {
+                registers.insert(register, value);
+            }
+        }
+        Ok(all(&code.results, registers))
+    }
+
+    fn operation(
+        &mut self,
+        operation: &Operation,
+        span: Span,
+        registers: &mut Registers,
+    ) -> Result<Vec<Scalar>, Stop> {
+        let fault = |kind: FaultKind| Stop::from(Fault { kind, span });
+        match operation {
+            Operation::Scalar(op, operands) => {
+                let value = math::eval(*op, &all(operands, registers));
+                value.map(|value| vec![value]).map_err(|trap| fault(FaultKind::of_trap(&trap)))
+            }
+            Operation::Random(kind, operands) => Ok(vec![random(*kind, &all(operands, registers))]),
+            Operation::Read(array, operands) => {
+                let indices: Vec<i64> = all(operands, registers).into_iter().map(integer).collect();
+                let element = (self.read)(*array, &indices)?;
+                element.map(|value| vec![value]).ok_or_else(|| fault(FaultKind::IndexOutOfRange))
+            }
+            Operation::Check(condition, kind) => match value(*condition, registers) {
+                Scalar::Bool(true) => Ok(Vec::new()),
+                _ => Err(fault(*kind)),
+            },
+            Operation::If { condition, then, otherwise } => {
+                let holds = value(*condition, registers) == Scalar::Bool(true);
+                self.code(if holds { then } else { otherwise }, registers)
+            }
+            Operation::While { state, initial, condition, body } => {
+                let mut values = all(initial, registers);
+                loop {
+                    if self.cancel.load(Ordering::Relaxed) {
+                        return Err(Exhausted::Interrupted.into());
+                    }
+                    for (&(register, _), value) in state.iter().zip(&values) {
+                        registers.insert(register, *value);
+                    }
+                    if self.code(condition, registers)? != [Scalar::Bool(true)] {
+                        return Ok(values);
+                    }
+                    values = self.code(body, registers)?;
+                }
+            }
+        }
+    }
+}
+
+fn all(operands: &[Operand], registers: &Registers) -> Vec<Scalar> {
+    operands.iter().map(|operand| value(*operand, registers)).collect()
+}
+
+fn value(operand: Operand, registers: &Registers) -> Scalar {
+    match operand {
+        Operand::Scalar(scalar) => scalar,
+        Operand::Register(register) => registers[&register],
+    }
+}
+
+fn integer(scalar: Scalar) -> i64 {
+    match scalar {
+        Scalar::I64(value) => value,
+        other => panic!("{other:?} is no i64"),
+    }
+}
+
+fn random(kind: RandomKind, operands: &[Scalar]) -> Scalar {
+    let operands: Vec<i64> = operands.iter().map(|scalar| integer(*scalar)).collect();
+    match (kind, &operands[..]) {
+        (RandomKind::UniformF64, &[seed, index]) => {
+            Scalar::F64(math::random::uniform_f64(seed, index as u64))
+        }
+        (RandomKind::UniformF32, &[seed, index]) => {
+            Scalar::F32(math::random::uniform_f32(seed, index as u64))
+        }
+        (RandomKind::Int, &[seed, index, low, high]) => {
+            Scalar::I64(math::random::int_below(seed, index as u64, low, high))
+        }
+        (kind, operands) => panic!("{kind:?} of {} operands", operands.len()),
+    }
+}

@@ -1,0 +1,426 @@
+//! Launches the pieces of a kernel.
+
+mod sort;
+
+use std::collections::BTreeMap;
+
+use weft_ir::flat::{Dimension, Var};
+use weft_ir::plan::{Kernel, Sink};
+use weft_ir::{Exhausted, Scalar, ScalarType, Stop};
+
+use crate::fields::{Argument, Field, structure};
+use crate::run::{Buffer, Datum, Machine, name, stop};
+use crate::shape::{Row, Shape, TILE, tree_nodes};
+use crate::text::{KernelCode, Length, Piece, Skeleton};
+
+/// Elements of a thread in filters and sorts.
+const ITEMS: u64 = 4;
+
+impl Machine<'_> {
+    /// The space of a kernel.
+    pub(crate) fn shape(&self, kernel: &Kernel) -> Result<Shape, Stop> {
+        let (mut points, mut rows, mut row) = (1_u64, 1, Row::Dense(1));
+        for dimension in &kernel.space {
+            rows = points;
+            (points, row) = match dimension {
+                Dimension::Dense(size) => {
+                    let extent = self.size(*size, kernel.span)?;
+                    let wanted = u64::MAX;
+                    let limit = self.config.memory_limit;
+                    let beyond = Exhausted::Memory { wanted, limit, span: kernel.span };
+                    let all = rows.checked_mul(extent).filter(|all| i64::try_from(*all).is_ok());
+                    (all.ok_or(beyond)?, Row::Dense(extent))
+                }
+                Dimension::Ragged { offsets, total } => {
+                    let total = self.size(*total, kernel.span)?;
+                    (total, Row::Ragged(self.buffer(*offsets).address))
+                }
+            };
+        }
+        Ok(Shape { points, rows, row })
+    }
+
+    fn buffer(&self, var: Var) -> &Buffer {
+        match self.get(var) {
+            Datum::Array { buffer, .. } => buffer,
+            Datum::Scalar(_) => panic!("a{} is no array", var.0),
+        }
+    }
+}
+
+/// A kernel that is about to run.
+pub(crate) struct Launch<'m, 'a> {
+    machine: &'m mut Machine<'a>,
+    code: &'m KernelCode,
+    shape: Shape,
+    outputs: BTreeMap<Var, Buffer>,
+    temporaries: Vec<Buffer>,
+    /// How many points the filter kept.
+    kept: u64,
+}
+
+impl<'m, 'a> Launch<'m, 'a> {
+    pub(crate) fn new(
+        machine: &'m mut Machine<'a>,
+        code: &'m KernelCode,
+        shape: Shape,
+    ) -> Launch<'m, 'a> {
+        let (outputs, temporaries) = (BTreeMap::new(), Vec::new());
+        Launch { machine, code, shape, outputs, temporaries, kept: 0 }
+    }
+
+    /// Runs all pieces; `freed` are the variables that are not used any more after it.
+    pub(crate) fn run(mut self, freed: &[Var]) -> Result<(), Stop> {
+        self.allocate(freed)?;
+        let code = self.code;
+        for piece in &code.pieces {
+            match &piece.skeleton {
+                Skeleton::Map => self.map(piece, self.shape.points)?,
+                Skeleton::MapKept => self.map(piece, self.kept)?,
+                Skeleton::Reduce(components) => self.reduce(piece, components)?,
+                Skeleton::Scan(components) => self.scan(piece, components)?,
+                Skeleton::Filter { positions } => self.filter(piece, *positions)?,
+                Skeleton::Scatter(sink) => self.scatter(piece, *sink)?,
+                Skeleton::Update(sink) => self.update(piece, *sink)?,
+                Skeleton::Targets { keys, order } => self.targets(piece, *keys, *order)?,
+                Skeleton::Runs { sink, keys } => self.runs(piece, *sink, *keys)?,
+                Skeleton::Sort(keys) => self.sort(piece, keys)?,
+            }
+        }
+        self.bind()
+    }
+
+    /// Buffers for all that the kernel yields, but for what depends on how many points are kept.
+    fn allocate(&mut self, freed: &[Var]) -> Result<(), Stop> {
+        let kernel = &self.code.kernel;
+        let points = self.shape.points;
+        let mut filters = false;
+        for sink in &kernel.sinks {
+            match sink {
+                Sink::Store { array, .. } | Sink::Sort { order: array, .. } => {
+                    self.output(*array, None)?;
+                }
+                Sink::Reduce { arrays, .. } | Sink::Scan { arrays, .. } => {
+                    arrays.iter().flatten().try_for_each(|array| self.output(*array, None))?;
+                }
+                Sink::Filter { counts, kept, .. } => {
+                    filters = true;
+                    if let [offsets, _] = counts[..] {
+                        self.output(offsets, None)?;
+                    }
+                    kept.iter().try_for_each(|(_, array)| self.output(*array, Some(points)))?;
+                }
+                Sink::Scatter { destinations, arrays, .. } => {
+                    for (at, (before, after)) in destinations.iter().zip(arrays).enumerate() {
+                        let alone = freed.contains(before)
+                            && !destinations[at + 1..].contains(before)
+                            && !self.reads(*before);
+                        self.destination(*before, *after, alone)?;
+                    }
+                }
+            }
+        }
+        if let Some(epilogue) = kernel.epilogue.as_ref().filter(|_| !filters) {
+            epilogue.stores.iter().try_for_each(|(_, array)| self.output(*array, None))?;
+        }
+        for (number, (ty, length)) in
+            self.code.temporaries.iter().zip(&self.code.lengths).enumerate()
+        {
+            let count = match length {
+                Length::Points => points,
+                Length::Positions => points + 1,
+            };
+            let name = format!("t{number}");
+            let buffer = self.machine.memory.allocate(count, ty.bytes(), &name, kernel.span)?;
+            self.temporaries.push(buffer);
+        }
+        Ok(())
+    }
+
+    /// Whether any piece reads an array.
+    fn reads(&self, var: Var) -> bool {
+        self.code.pieces.iter().any(|piece| piece.fields.contains(&Field::Array(var)))
+    }
+
+    fn output(&mut self, var: Var, count: Option<u64>) -> Result<(), Stop> {
+        let count = match count {
+            Some(count) => count,
+            None => self.machine.extents(var)?.iter().map(|extent| *extent as u64).product(),
+        };
+        let element = self.machine.types[var.0 as usize].element.bytes();
+        let span = self.code.kernel.span;
+        let buffer = self.machine.memory.allocate(count, element, &name(var), span)?;
+        self.outputs.insert(var, buffer);
+        Ok(())
+    }
+
+    /// The buffer of a scatter's result, which begins as its destination (Note [In place]).
+    fn destination(&mut self, before: Var, after: Var, alone: bool) -> Result<(), Stop> {
+        let datum = match alone {
+            true => self.machine.take(before),
+            false => self.machine.get(before).clone(),
+        };
+        let Datum::Array { buffer, extents } = datum else { panic!("a scalar is no destination") };
+        let result = if alone && std::sync::Arc::strong_count(&buffer) == 1 {
+            buffer.clone()
+        } else {
+            let element = self.machine.types[after.0 as usize].element.bytes();
+            let span = self.code.kernel.span;
+            self.machine.memory.copy(&buffer, element, &name(after), span)?
+        };
+        if alone {
+            // The step behind frees it.
+            self.machine.set(before, Datum::Array { buffer, extents });
+        }
+        self.outputs.insert(after, result);
+        Ok(())
+    }
+
+    /// Makes the results known.
+    fn bind(self) -> Result<(), Stop> {
+        for (var, buffer) in self.outputs {
+            let ty = &self.machine.types[var.0 as usize];
+            let datum = if ty.extents.is_empty() {
+                Datum::Scalar(self.machine.memory.element(&buffer, 0, ty.element)?)
+            } else {
+                Datum::Array { extents: self.machine.extents(var)?, buffer }
+            };
+            self.machine.set(var, datum);
+        }
+        Ok(())
+    }
+
+    // ---- arguments ----------------------------------------------------------------------------
+
+    fn arguments(&self, piece: &Piece) -> Vec<u8> {
+        let of = |field: &Field| match *field {
+            Field::Failure => Argument::Pointer(self.machine.failure.address),
+            Field::Array(var) => Argument::Pointer(match self.outputs.get(&var) {
+                Some(buffer) => buffer.address,
+                None => self.machine.buffer(var).address,
+            }),
+            Field::Output(var) => Argument::Pointer(self.outputs[&var].address),
+            Field::Scalar(var) => Argument::Scalar(self.machine.scalar(var)),
+            Field::Temporary(number) => Argument::Pointer(self.temporaries[number].address),
+        };
+        let arguments: Vec<Argument> = piece.fields.iter().map(of).collect();
+        structure(&arguments)
+    }
+
+    fn entry(&self, name: &str) -> String {
+        format!("k{}_{name}", self.code.number)
+    }
+
+    fn launch(&mut self, entry: &str, blocks: u64, parameters: &[Vec<u8>]) -> Result<(), Stop> {
+        let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
+        let threads = self.machine.config.policy.threads;
+        self.machine.memory.target.launch(entry, blocks, threads, parameters).map_err(stop)
+    }
+
+    fn threads(&self) -> u64 {
+        u64::from(self.machine.config.policy.threads)
+    }
+
+    /// Blocks of threads that go on with further elements.
+    fn blocks_for(&self, elements: u64) -> u64 {
+        elements.div_ceil(self.threads()).min(u64::from(self.machine.config.policy.blocks))
+    }
+
+    fn zeros(&mut self, count: u64, element: usize, name: &str) -> Result<Buffer, Stop> {
+        let buffer = self.machine.memory.scratch(count, element, name)?;
+        self.machine.memory.clear(&buffer)?;
+        Ok(buffer)
+    }
+
+    // ---- skeletons ----------------------------------------------------------------------------
+
+    fn map(&mut self, piece: &Piece, points: u64) -> Result<(), Stop> {
+        if points == 0 {
+            return Ok(());
+        }
+        let entry = match (&piece.skeleton, piece.name.ends_with("epilogue")) {
+            (Skeleton::Targets { .. }, _) => "targets",
+            (Skeleton::Sort(_), _) => "sort_keys",
+            (_, true) => "epilogue",
+            (_, false) => "map",
+        };
+        let parameters = [self.arguments(piece), word(points)];
+        self.launch(&self.entry(entry), self.blocks_for(points), &parameters)
+    }
+
+    /// Whether rows are short enough for a thread each.
+    fn short(&self) -> bool {
+        let Shape { rows, row, .. } = self.shape;
+        let short = self.shape.length() <= self.machine.config.policy.short_row;
+        match row {
+            Row::Dense(length) => length == 0 || (rows > 1 && short),
+            Row::Ragged(_) => short,
+        }
+    }
+
+    fn reduce(&mut self, piece: &Piece, components: &[ScalarType]) -> Result<(), Stop> {
+        let Shape { rows, row, .. } = self.shape;
+        if rows == 0 {
+            return Ok(());
+        }
+        let mut parameters = vec![self.arguments(piece), self.shape.rows_argument()];
+        match row {
+            _ if self.short() => {
+                self.launch(&self.entry("reduce_rows"), self.blocks_for(rows), &parameters)
+            }
+            Row::Ragged(_) => {
+                let blocks = rows.min(u64::from(self.machine.config.policy.blocks));
+                self.launch(&self.entry("reduce_blocks"), blocks, &parameters)
+            }
+            Row::Dense(length) => {
+                let tiles = length.div_ceil(TILE);
+                let per_row = tree_nodes(tiles);
+                let all = if tiles > 1 { rows * per_row } else { 1 };
+                let (_scratch, addresses) = self.components(components, all)?;
+                let counters = self.zeros(rows, 4, "counters")?;
+                parameters.extend([word(tiles), addresses, word(per_row), word(counters.address)]);
+                self.launch(&self.entry("reduce_tiles"), rows * tiles, &parameters)
+            }
+        }
+    }
+
+    /// A buffer per component, and the addresses of all.
+    fn components(
+        &mut self,
+        components: &[ScalarType],
+        count: u64,
+    ) -> Result<(Vec<Buffer>, Vec<u8>), Stop> {
+        let mut buffers = Vec::new();
+        for ty in components {
+            buffers.push(self.machine.memory.scratch(count, ty.bytes(), "scratch")?);
+        }
+        let addresses = buffers.iter().flat_map(|buffer| buffer.address.to_le_bytes()).collect();
+        Ok((buffers, addresses))
+    }
+
+    fn scan(&mut self, piece: &Piece, components: &[ScalarType]) -> Result<(), Stop> {
+        let Shape { rows, row, .. } = self.shape;
+        if rows == 0 {
+            return Ok(());
+        }
+        let number = piece.name.rsplit("scan").next().unwrap_or_default();
+        let entry = |name: &str| self.entry(&format!("{name}{number}"));
+        let mut parameters = vec![self.arguments(piece), self.shape.rows_argument()];
+        match row {
+            _ if self.short() => {
+                self.launch(&entry("scan_rows"), self.blocks_for(rows), &parameters)
+            }
+            Row::Ragged(_) => {
+                let blocks = rows.min(u64::from(self.machine.config.policy.blocks));
+                self.launch(&entry("scan_blocks"), blocks, &parameters)
+            }
+            Row::Dense(length) => {
+                let entry = entry("scan_tiles");
+                let tiles = length.div_ceil(TILE);
+                let per_row = tree_nodes(tiles);
+                let (_values, mut published) = self.components(components, rows * per_row)?;
+                let flags = self.zeros(rows * per_row, 4, "flags")?;
+                let ticket = self.zeros(1, 4, "ticket")?;
+                published.extend(flags.address.to_le_bytes());
+                published.extend(per_row.to_le_bytes());
+                parameters.extend([word(tiles), published, word(ticket.address)]);
+                self.launch(&entry, rows * tiles, &parameters)
+            }
+        }
+    }
+
+    fn filter(&mut self, piece: &Piece, positions: Option<usize>) -> Result<(), Stop> {
+        let kernel = &self.code.kernel;
+        let counts = kernel.sinks.iter().find_map(|sink| match sink {
+            Sink::Filter { counts, .. } => Some(counts),
+            Sink::Store { .. }
+            | Sink::Reduce { .. }
+            | Sink::Scan { .. }
+            | Sink::Scatter { .. }
+            | Sink::Sort { .. } => None,
+        });
+        let counts = counts.expect("the piece of a filter");
+        let points = self.shape.points;
+        let positions = positions.map(|number| self.temporaries[number].clone());
+        let tiles = points.div_ceil(self.threads() * ITEMS);
+        if tiles > 0 {
+            let status = self.zeros(tiles, 8, "status")?;
+            let ticket = self.zeros(1, 4, "ticket")?;
+            let total = self.machine.memory.scratch(1, 8, "total")?;
+            let parameters = [
+                self.arguments(piece),
+                word(points),
+                word(status.address),
+                word(ticket.address),
+                word(total.address),
+                word(positions.as_ref().map_or(0, |buffer| buffer.address)),
+            ];
+            self.launch(&self.entry("filter"), tiles, &parameters)?;
+            match self.machine.memory.element(&total, 0, ScalarType::I64)? {
+                Scalar::I64(kept) => self.kept = kept as u64,
+                other => panic!("{other:?} is no count"),
+            }
+        }
+        if let (&[offsets, _], Some(positions)) = (&counts[..], positions) {
+            let offsets = self.outputs[&offsets].clone();
+            if tiles == 0 {
+                self.machine.memory.clear(&offsets)?;
+            } else {
+                let parameters = [
+                    self.shape.rows_argument(),
+                    word(points),
+                    word(positions.address),
+                    word(offsets.address),
+                ];
+                let blocks = self.blocks_for(self.shape.rows + 1);
+                self.launch("offsets_of_kept", blocks, &parameters)?;
+            }
+        }
+        if let Some(total) = counts.last() {
+            self.machine.set(*total, Datum::Scalar(Scalar::I64(self.kept as i64)));
+        }
+        if let Some(epilogue) = &kernel.epilogue {
+            epilogue.stores.iter().try_for_each(|(_, array)| self.output(*array, None))?;
+        }
+        Ok(())
+    }
+
+    /// The number of targets of a scatter.
+    fn targets_of(&self, sink: usize) -> Result<u64, Stop> {
+        let Sink::Scatter { arrays, .. } = &self.code.kernel.sinks[sink] else { return Ok(0) };
+        let extents = self.machine.extents(arrays[0])?;
+        Ok(extents.iter().map(|extent| *extent as u64).product())
+    }
+
+    fn scatter(&mut self, piece: &Piece, sink: usize) -> Result<(), Stop> {
+        let points = self.shape.points;
+        if points == 0 {
+            return Ok(());
+        }
+        let winners = self.zeros(self.targets_of(sink)?, 8, "winners")?;
+        let parameters = [self.arguments(piece), word(points), word(winners.address)];
+        let blocks = self.blocks_for(points);
+        self.launch(&self.entry("scatter_vote"), blocks, &parameters)?;
+        self.launch(&self.entry("scatter_write"), blocks, &parameters)
+    }
+
+    fn update(&mut self, piece: &Piece, sink: usize) -> Result<(), Stop> {
+        let (points, targets) = (self.shape.points, self.targets_of(sink)?);
+        if points == 0 {
+            return Ok(());
+        }
+        let Sink::Scatter { arrays, .. } = &self.code.kernel.sinks[sink] else { return Ok(()) };
+        let blocks = self.blocks_for(points);
+        let mut parameters = vec![self.arguments(piece), word(points)];
+        if arrays.len() == 1 && targets <= self.machine.config.policy.bins {
+            parameters.push((targets as u32).to_le_bytes().to_vec());
+            return self.launch(&self.entry("scatter_bins"), blocks, &parameters);
+        }
+        self.launch(&self.entry("scatter_update"), blocks, &parameters)
+    }
+}
+
+/// The bytes of a parameter of eight.
+fn word(value: u64) -> Vec<u8> {
+    value.to_le_bytes().to_vec()
+}

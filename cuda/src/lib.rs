@@ -1,0 +1,27 @@
+//! Plans as CUDA C++, and their run on the emulated device.
+//!
+//! A kernel of a plan becomes one or several *pieces*, one for what its stores and reductions need,
+//! one for each scan, filter, scatter and sort, and one for an epilogue that cannot run where its
+//! inputs are made. A piece is a C++ structure with the scalar code of its points ([`generate`]), on
+//! which a skeleton (`skeletons/*.cu`) is instantiated. The host launches the pieces in order
+//! ([`run`]); what it needs of a device is the trait [`Target`].
+//!
+//! Note [One tree]. Reductions and scans combine in the tree of the interpreter, so results have the
+//! same bits on every back end. Long rows are cut at nodes of the second level (64 · 64 elements).
+
+mod fields;
+mod generate;
+mod host;
+mod launch;
+mod policy;
+mod run;
+mod shape;
+mod structure;
+mod target;
+mod text;
+
+pub use generate::generate;
+pub use policy::Policy;
+pub use run::{Config, Emulated, Launched, run, run_emulated};
+pub use target::{EmulatedTarget, Target};
+pub use text::{Code, KernelCode};

@@ -1,0 +1,22 @@
+//! How kernels are cut into blocks of threads: one table per architecture.
+
+/// What an architecture likes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Policy {
+    /// Threads of a block: a multiple of 32.
+    pub threads: u32,
+    /// The most blocks of a kernel whose threads go on with further elements.
+    pub blocks: u32,
+    /// Rows up to this average length are worked on by one thread each; at most 4096.
+    pub short_row: u64,
+    /// Scatters into at most that many targets combine in shared memory first; at most 1024.
+    pub bins: u64,
+}
+
+impl Policy {
+    /// For an H200: 132 multiprocessors, eight blocks on each.
+    pub const SM_90: Policy = Policy { threads: 256, blocks: 132 * 8, short_row: 64, bins: 1024 };
+
+    /// For the emulated device: small blocks, so that small arrays have several.
+    pub const EMULATED: Policy = Policy { threads: 64, blocks: 6, short_row: 64, bins: 1024 };
+}

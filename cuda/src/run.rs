@@ -1,0 +1,443 @@
+//! Runs a plan step by step on a device.
+//!
+//! Note [In place]. A variable that is freed right after a kernel is taken from the environment before
+//! it: if nothing else holds its buffer, a scatter writes into it instead of a copy.
+
+mod memory;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use weft_emulator::{Emulator, Error, Schedule};
+use weft_ir::flat::{Dimension, Size, Type, Var};
+use weft_ir::leaves::{Stored, bind_inputs, stored_to_leaf};
+use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
+use weft_ir::{Exhausted, Fault, FaultKind, Scalar, Span, Stop, Value};
+
+use crate::generate::generate;
+use crate::host::Host;
+use crate::launch::Launch;
+use crate::policy::Policy;
+use crate::target::{Broken, EmulatedTarget, Target};
+use crate::text::{Code, KernelCode};
+pub(crate) use memory::{Buffer, Memory};
+
+/// What a run may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Config<'a> {
+    /// How kernels are cut; the policy that the code was generated with.
+    pub policy: &'a Policy,
+    /// The most bytes that all arrays together may take, inputs excluded.
+    pub memory_limit: u64,
+}
+
+/// A kernel that has run.
+#[derive(Clone, Copy, Debug)]
+pub struct Launched<'a> {
+    /// As the plan has it.
+    pub kernel: &'a Kernel,
+    /// The number of points of its space.
+    pub points: u64,
+    /// How long it took.
+    pub time: Duration,
+    /// The bytes of its results.
+    pub bytes_written: u64,
+    /// The bytes of all arrays that are alive after it, inputs excluded.
+    pub bytes_alive: u64,
+}
+
+/// The emulator, and the order in which it runs threads.
+#[derive(Debug)]
+pub struct Emulated {
+    emulator: Emulator,
+    /// By number ([`Schedule::numbered`]).
+    pub schedule: u64,
+}
+
+impl Emulated {
+    /// Finds the host's compiler and builds the device.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where there is no `g++`.
+    pub fn new() -> Result<Emulated, Error> {
+        Ok(Emulated { emulator: Emulator::new()?, schedule: 2 })
+    }
+
+    /// The emulator.
+    pub fn emulator(&self) -> &Emulator {
+        &self.emulator
+    }
+}
+
+/// Generates the kernels of a plan and runs it on the emulated device: its leaves in, the leaves of
+/// its value out. `observe` hears of every kernel that has run.
+///
+/// # Errors
+/// A fault, if a check failed; [`Exhausted`] if there is not enough memory, or if `cancel` was set.
+///
+/// # Panics
+/// If the kernels are wrong: with the emulator's report.
+pub fn run_emulated(
+    emulated: &Emulated,
+    program: &Program,
+    inputs: &[Value],
+    memory_limit: u64,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Launched<'_>),
+) -> Result<Vec<Value>, Stop> {
+    let policy = &Policy::EMULATED;
+    let code = generate(program, policy);
+    let schedule = Schedule::numbered(emulated.schedule);
+    let target = EmulatedTarget::new(&emulated.emulator, &code, schedule, cancel);
+    let mut target = target.unwrap_or_else(|error| panic!("{error}"));
+    let config = Config { policy, memory_limit };
+    run(program, &code, inputs, &mut target, &config, cancel, observe)
+}
+
+/// Runs a plan whose code has been generated, on a device that holds the code.
+///
+/// # Errors
+/// A fault, if a check failed; [`Exhausted`] if there is not enough memory, or if `cancel` was set.
+///
+/// # Panics
+/// If the device reports a defect, or if `code` is of another program or policy.
+pub fn run(
+    program: &Program,
+    code: &Code,
+    inputs: &[Value],
+    target: &mut dyn Target,
+    config: &Config<'_>,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Launched<'_>),
+) -> Result<Vec<Value>, Stop> {
+    let mut memory = Memory::new(target, config.memory_limit);
+    let failure = memory.scratch(1, 4, "failure")?;
+    memory.clear(&failure)?;
+    let mut machine = Machine {
+        types: &program.types,
+        code,
+        config,
+        cancel,
+        observe,
+        memory,
+        failure,
+        environment: vec![None; program.types.len()],
+    };
+    for (var, Stored { extents, elements }) in bind_inputs(&program.inputs, &program.types, inputs)
+    {
+        let datum = match extents.is_empty() {
+            true => Datum::Scalar(elements.scalar(0).expect("a scalar is one element")),
+            false => {
+                Datum::Array { buffer: machine.memory.upload(&elements, &name(var))?, extents }
+            }
+        };
+        machine.environment[var.0 as usize] = Some(datum);
+    }
+    machine.memory.inputs_are_uploaded();
+    let mut kernels = 0;
+    machine.steps(&program.body, &mut kernels)?;
+    let mut fetched = BTreeMap::new();
+    for leaf in &program.outputs {
+        let sizes = leaf.axes.iter().flat_map(|axis| match *axis {
+            Dimension::Dense(size) => [None, variable(size)],
+            Dimension::Ragged { offsets, total } => [Some(offsets), variable(total)],
+        });
+        for var in sizes.flatten().chain([leaf.data]) {
+            fetched.insert(var, machine.stored(var)?);
+        }
+    }
+    let leaf = |leaf| stored_to_leaf(leaf, |var| fetched[&var].clone());
+    Ok(program.outputs.iter().map(leaf).collect())
+}
+
+fn variable(size: Size) -> Option<Var> {
+    match size {
+        Size::Constant(_) => None,
+        Size::Var(var) => Some(var),
+    }
+}
+
+/// What a variable holds.
+#[derive(Clone, Debug)]
+pub(crate) enum Datum {
+    Scalar(Scalar),
+    Array { extents: Vec<usize>, buffer: Buffer },
+}
+
+pub(crate) struct Machine<'a> {
+    pub(crate) types: &'a [Type],
+    code: &'a Code,
+    pub(crate) config: &'a Config<'a>,
+    cancel: &'a AtomicBool,
+    observe: &'a mut dyn FnMut(Launched<'_>),
+    pub(crate) memory: Memory<'a>,
+    pub(crate) failure: Buffer,
+    environment: Vec<Option<Datum>>,
+}
+
+/// What reports call the buffer of a variable.
+pub(crate) fn name(var: Var) -> String {
+    format!("a{}", var.0)
+}
+
+/// A device that is broken is a defect, unless the user broke it.
+pub(crate) fn stop(broken: Broken) -> Stop {
+    match broken {
+        Broken::Interrupted => Exhausted::Interrupted.into(),
+        Broken::Report(report) => panic!("{report}"),
+    }
+}
+
+impl Machine<'_> {
+    /// Runs the steps of a block; `kernel` is the number of its first kernel, and after it of the
+    /// first one behind it.
+    fn steps(&mut self, block: &Block, kernel: &mut usize) -> Result<(), Stop> {
+        for (at, step) in block.steps.iter().enumerate() {
+            if self.cancel.load(Ordering::Relaxed) {
+                return Err(Exhausted::Interrupted.into());
+            }
+            let freed = match block.steps.get(at + 1) {
+                Some(Step::Free(vars)) => &vars[..],
+                Some(_) | None => &[],
+            };
+            self.step(step, freed, kernel)?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step, freed: &[Var], kernel: &mut usize) -> Result<(), Stop> {
+        match step {
+            Step::Host { results, code, span: _ } => {
+                let cancel = self.cancel;
+                let mut read = |var: Var, indices: &[i64]| self.element(var, indices);
+                let values = Host { read: &mut read, cancel }.run(code)?;
+                for (var, value) in results.iter().zip(values) {
+                    self.set(*var, Datum::Scalar(value));
+                }
+            }
+            Step::Launch(_) => {
+                *kernel += 1;
+                self.launch(*kernel - 1, freed)?;
+            }
+            Step::Reshape { result, array } => {
+                let buffer = match self.get(*array).clone() {
+                    Datum::Array { buffer, .. } => buffer,
+                    Datum::Scalar(scalar) => {
+                        self.memory.upload(&Stored::scalar(scalar).elements, &name(*result))?
+                    }
+                };
+                let extents = self.extents(*result)?;
+                self.set(*result, Datum::Array { extents, buffer });
+            }
+            Step::Constant { result, elements } => {
+                let extents = self.extents(*result)?;
+                let buffer = self.memory.upload(elements, &name(*result))?;
+                self.set(*result, Datum::Array { extents, buffer });
+            }
+            Step::Check { condition, kind, span } => {
+                if self.scalar(*condition) != Scalar::Bool(true) {
+                    return Err(Fault { kind: *kind, span: *span }.into());
+                }
+            }
+            Step::If { results, condition, then, otherwise } => {
+                let holds = self.scalar(*condition) == Scalar::Bool(true);
+                let before = kernels_in(then);
+                let mut first = *kernel + if holds { 0 } else { before };
+                *kernel += before + kernels_in(otherwise);
+                let chosen = if holds { then } else { otherwise };
+                self.steps(chosen, &mut first)?;
+                self.rename(&chosen.results, results);
+                self.clear_all(&bound_in(chosen), results);
+            }
+            Step::While { results, state, initial, condition, body } => {
+                let first = *kernel;
+                let middle = first + kernels_in(condition);
+                *kernel = middle + kernels_in(body);
+                self.rename(initial, state);
+                // What is freed behind the loop may be overwritten in it.
+                for var in freed.iter().filter(|var| initial.contains(var)) {
+                    self.environment[var.0 as usize] = None;
+                }
+                let in_condition = bound_in(condition);
+                let in_body = bound_in(body);
+                loop {
+                    self.steps(condition, &mut first.clone())?;
+                    let holds = self.scalar(condition.results[0]) == Scalar::Bool(true);
+                    self.clear_all(&in_condition, state);
+                    if !holds {
+                        break;
+                    }
+                    self.steps(body, &mut middle.clone())?;
+                    self.rename(&body.results, state);
+                    self.clear_all(&in_body, state);
+                }
+                self.rename(state, results);
+                self.clear_all(&state.iter().copied().collect(), results);
+            }
+            Step::Free(vars) => {
+                vars.iter().for_each(|var| self.environment[var.0 as usize] = None);
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, number: usize, freed: &[Var]) -> Result<(), Stop> {
+        let begin = Instant::now();
+        let code: &KernelCode = &self.code.kernels[number];
+        let shape = self.shape(&code.kernel)?;
+        let before = self.memory.allocated();
+        Launch::new(self, code, shape).run(freed)?;
+        let failed = self.memory.read(&self.failure.clone(), 4)?;
+        let failed = failed.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        if failed > 0 {
+            return Err(code.sites[failed as usize - 1].into());
+        }
+        let bytes_written = self.memory.allocated() - before;
+        let (points, time, bytes_alive) = (shape.points, begin.elapsed(), self.memory.alive());
+        let kernel = &code.kernel;
+        (self.observe)(Launched { kernel, points, time, bytes_written, bytes_alive });
+        Ok(())
+    }
+
+    pub(crate) fn get(&self, var: Var) -> &Datum {
+        match &self.environment[var.0 as usize] {
+            Some(datum) => datum,
+            None => panic!("a{} is used before it is bound or after it was freed", var.0),
+        }
+    }
+
+    pub(crate) fn set(&mut self, var: Var, datum: Datum) {
+        self.environment[var.0 as usize] = Some(datum);
+    }
+
+    /// Takes a variable out.
+    pub(crate) fn take(&mut self, var: Var) -> Datum {
+        let datum = self.get(var).clone();
+        self.environment[var.0 as usize] = None;
+        datum
+    }
+
+    /// Gives the values of some variables to others, all at once.
+    fn rename(&mut self, from: &[Var], to: &[Var]) {
+        let values: Vec<Datum> = from.iter().map(|var| self.get(*var).clone()).collect();
+        for (var, datum) in to.iter().zip(values) {
+            self.set(*var, datum);
+        }
+    }
+
+    /// Drops variables, but for some.
+    fn clear_all(&mut self, vars: &BTreeSet<Var>, keep: &[Var]) {
+        let dropped = vars.iter().filter(|var| !keep.contains(var));
+        dropped.for_each(|var| self.environment[var.0 as usize] = None);
+    }
+
+    pub(crate) fn scalar(&self, var: Var) -> Scalar {
+        match self.get(var) {
+            Datum::Scalar(scalar) => *scalar,
+            Datum::Array { .. } => panic!("a{} is no scalar", var.0),
+        }
+    }
+
+    fn element(&mut self, var: Var, indices: &[i64]) -> Result<Option<Scalar>, Stop> {
+        let (extents, buffer) = match self.get(var) {
+            Datum::Scalar(scalar) => return Ok(Some(*scalar)),
+            Datum::Array { extents, buffer } => (extents, buffer.clone()),
+        };
+        let mut at = 0_u64;
+        for (&index, &extent) in indices.iter().zip(extents) {
+            let Some(index) = usize::try_from(index).ok().filter(|index| *index < extent) else {
+                return Ok(None);
+            };
+            at = at * extent as u64 + index as u64;
+        }
+        let element = self.types[var.0 as usize].element;
+        self.memory.element(&buffer, at, element).map(Some)
+    }
+
+    pub(crate) fn size(&self, size: Size, span: Span) -> Result<u64, Stop> {
+        let value = match size {
+            Size::Constant(value) => value,
+            Size::Var(var) => match self.scalar(var) {
+                Scalar::I64(value) => value,
+                other => panic!("the size {other:?} is no i64"),
+            },
+        };
+        let fault = Fault { kind: FaultKind::BadLength, span };
+        u64::try_from(value).map_err(|_| fault.into())
+    }
+
+    pub(crate) fn extents(&self, var: Var) -> Result<Vec<usize>, Stop> {
+        let extents = self.types[var.0 as usize].extents.iter();
+        extents
+            .map(|size| self.size(*size, Span::default()).map(|extent| extent as usize))
+            .collect()
+    }
+
+    /// The value of a variable on the host.
+    fn stored(&mut self, var: Var) -> Result<Stored, Stop> {
+        match self.get(var).clone() {
+            Datum::Scalar(scalar) => Ok(Stored::scalar(scalar)),
+            Datum::Array { extents, buffer } => {
+                let count = extents.iter().product::<usize>() as u64;
+                let element = self.types[var.0 as usize].element;
+                let elements = self.memory.download(&buffer, count, element)?;
+                Ok(Stored { extents, elements })
+            }
+        }
+    }
+}
+
+fn kernels_in(block: &Block) -> usize {
+    let of = |step: &Step| match step {
+        Step::Launch(_) => 1,
+        Step::If { then: first, otherwise: second, .. }
+        | Step::While { condition: first, body: second, .. } => {
+            kernels_in(first) + kernels_in(second)
+        }
+        Step::Host { .. }
+        | Step::Reshape { .. }
+        | Step::Constant { .. }
+        | Step::Check { .. }
+        | Step::Free(_) => 0,
+    };
+    block.steps.iter().map(of).sum()
+}
+
+/// The variables that the steps of a block bind.
+fn bound_in(block: &Block) -> BTreeSet<Var> {
+    let mut bound = BTreeSet::new();
+    for step in &block.steps {
+        match step {
+            Step::Host { results, .. } | Step::If { results, .. } | Step::While { results, .. } => {
+                bound.extend(results.iter().copied());
+            }
+            Step::Reshape { result, .. } | Step::Constant { result, .. } => {
+                bound.insert(*result);
+            }
+            Step::Launch(kernel) => bound.extend(results(kernel)),
+            Step::Check { .. } | Step::Free(_) => {}
+        }
+    }
+    bound
+}
+
+/// The variables that a kernel binds.
+fn results(kernel: &Kernel) -> Vec<Var> {
+    let of = |sink: &Sink| match sink {
+        Sink::Store { array, .. } => vec![*array],
+        Sink::Reduce { arrays, .. } | Sink::Scan { arrays, .. } => {
+            arrays.iter().flatten().copied().collect()
+        }
+        Sink::Filter { counts, kept, .. } => {
+            counts.iter().copied().chain(kept.iter().map(|(_, array)| *array)).collect()
+        }
+        Sink::Scatter { arrays, .. } => arrays.clone(),
+        Sink::Sort { order, .. } => vec![*order],
+    };
+    let mut bound: Vec<Var> = kernel.sinks.iter().flat_map(of).collect();
+    if let Some(epilogue) = &kernel.epilogue {
+        bound.extend(epilogue.stores.iter().map(|(_, array)| *array));
+    }
+    bound
+}

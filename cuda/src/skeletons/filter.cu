@@ -1,0 +1,98 @@
+/* Stable compaction in one pass. K: Kept, kept(in, position, values) (whether the point is kept, and
+   what of it), store(in, index, values).
+
+   A tile's status is one word: the upper two bits say whether the rest counts the tile (1) or all up to
+   it (2). Counts are exact in any bracketing, so here the usual look-back is right. */
+constexpr int FILTER_ITEMS = 4;
+constexpr u64 COUNTED = 1ull << 62, SUMMED = 2ull << 62, COUNT_MASK = (1ull << 62) - 1;
+
+/* How many are kept before a tile, by one warp. */
+FUNCTION u64 count_before(u64* status, i64 tile, u64 count) {
+  const int lane = threadIdx.x & 31;
+  if (lane == 0) store_relaxed(status + tile, (tile == 0 ? SUMMED : COUNTED) | count);
+  if (tile == 0) return 0;
+  u64 before = 0;
+#pragma unroll 1
+  for (i64 base = tile - 1;; base -= 32) {
+    const i64 at = base - lane;
+    u64 word = SUMMED;
+    if (at >= 0) {
+      word = load_relaxed(status + at);
+      while (word >> 62 == 0) {
+        __nanosleep(32);
+        word = load_relaxed(status + at);
+      }
+    }
+    const u32 summed = __ballot_sync(ALL_LANES, word >> 62 == 2);
+    const int stop = summed ? __ffs((int)summed) - 1 : 31;
+    u64 part = lane <= stop ? word & COUNT_MASK : 0;
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) part += __shfl_xor_sync(ALL_LANES, part, step);
+    before += part;
+    if (summed) break;
+  }
+  if (lane == 0) store_relaxed(status + tile, SUMMED | (before + count));
+  return before;
+}
+
+/* `positions`, if any, gets for each point how many before it are kept, and at the end the total. */
+template <class K>
+FUNCTION void filter(const typename K::Arguments& in, i64 points, u64* status, u32* ticket,
+                     i64* total, i64* positions) {
+  constexpr int WARPS = K::THREADS / 32;
+  __shared__ u32 counts[FILTER_ITEMS * WARPS];
+  __shared__ u32 number;
+  __shared__ u64 base;
+  const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
+  if (thread == 0) number = atomicAdd(ticket, 1u);
+  __syncthreads();  /* ticket */
+  const i64 tile = number, first = tile * (K::THREADS * FILTER_ITEMS);
+  typename K::Kept values[FILTER_ITEMS];
+  u32 kept[FILTER_ITEMS];
+#pragma unroll
+  for (int item = 0; item < FILTER_ITEMS; item++) {
+    const i64 at = first + item * K::THREADS + thread;
+    const bool keeps = at < points && K::kept(in, at, values[item]);
+    kept[item] = __ballot_sync(ALL_LANES, keeps);
+    if (lane == 0) counts[item * WARPS + warp] = (u32)__popc(kept[item]);
+  }
+  __syncthreads();  /* counted */
+  if (warp == 0) {
+    u32 sum = 0;
+    if (lane == 0) {
+#pragma unroll 1
+      for (int at = 0; at < FILTER_ITEMS * WARPS; at++) {
+        const u32 count = counts[at];
+        counts[at] = sum;
+        sum += count;
+      }
+    }
+    sum = __shfl_sync(ALL_LANES, sum, 0);
+    const u64 before = count_before(status, tile, sum);
+    if (lane == 0) {
+      base = before;
+      if (first + K::THREADS * FILTER_ITEMS >= points) {
+        *total = (i64)(before + sum);
+        if (positions) positions[points] = (i64)(before + sum);
+      }
+    }
+  }
+  __syncthreads();  /* summed */
+#pragma unroll
+  for (int item = 0; item < FILTER_ITEMS; item++) {
+    const i64 at = first + item * K::THREADS + thread;
+    const u32 below = (u32)__popc(kept[item] & ((1u << lane) - 1));
+    const i64 to = (i64)(base + counts[item * WARPS + warp] + below);
+    if (kept[item] >> lane & 1) K::store(in, to, values[item]);
+    if (positions && at < points) positions[at] = to;
+  }
+}
+
+/* The offsets of what is left of rows: the positions at their starts. */
+FUNCTION void filter_offsets(Rows rows, i64 points, const i64* positions, i64* offsets, i64 threads) {
+  const i64 stride = (i64)gridDim.x * threads;
+#pragma unroll 1
+  for (i64 row = (i64)blockIdx.x * threads + threadIdx.x; row <= rows.count; row += stride) {
+    offsets[row] = positions[row == rows.count ? points : row_start(rows, row)];
+  }
+}

@@ -1,0 +1,183 @@
+/* Folds of rows. K: Element, element(in, row, position), combine(in, left, right),
+   finish(in, row, empty, result), Array<N> in shared memory, Scratch in global memory. */
+
+/* So many blocks of the tree are staged at once, that shared memory suffices for 16 KiB. */
+template <class K> constexpr int slice() {
+  int blocks = TREE;
+  while (blocks > 1 && blocks * TREE * (int)sizeof(typename K::Element) > 16384) blocks /= 2;
+  return blocks;
+}
+
+/* Where element k of block b is staged: the blocks are one element apart from a multiple of the
+   banks, because every thread reads along its own block. */
+FUNCTION int staged_at(int position) { return position + position / TREE; }
+
+template <class K> struct TileMemory {
+  typename K::template Array<slice<K>() * (TREE + 1)> staged;
+  typename K::template Array<TREE> blocks;
+};
+
+/* Up to TILE elements, by a block of threads; the result is thread 0's. */
+template <class K>
+FUNCTION typename K::Element fold_tile(const typename K::Arguments& in, TileMemory<K>& memory,
+                                       i64 row, i64 first, int count) {
+  constexpr int SLICE = slice<K>() * TREE;
+  const int thread = threadIdx.x;
+#pragma unroll 1
+  for (int base = 0; base < count; base += SLICE) {
+    const int here = count - base < SLICE ? count - base : SLICE;
+#pragma unroll 1
+    for (int at = thread; at < here; at += K::THREADS) {
+      memory.staged.put(staged_at(at), K::element(in, row, first + base + at));
+    }
+    __syncthreads();  /* staged */
+#pragma unroll 1
+    for (int block = thread; block * TREE < here; block += K::THREADS) {
+      const int from = block * (TREE + 1);
+      const int length = here - block * TREE < TREE ? here - block * TREE : TREE;
+      typename K::Element value = memory.staged.get(from);
+#pragma unroll 1
+      for (int at = 1; at < length; at++) {
+        value = K::combine(in, value, memory.staged.get(from + at));
+      }
+      memory.blocks.put(base / TREE + block, value);
+    }
+    __syncthreads();  /* folded */
+  }
+  typename K::Element value = memory.blocks.get(0);
+  if (thread == 0) {
+    const int blocks = (count + TREE - 1) / TREE;
+#pragma unroll 1
+    for (int block = 1; block < blocks; block++) {
+      value = K::combine(in, value, memory.blocks.get(block));
+    }
+  }
+  return value;
+}
+
+/* Long rows of one length: a block of threads per tile; the last one of a row folds what the tiles
+   have come to. Scratch holds so many elements per row, and counters are zero. */
+template <class K>
+FUNCTION void reduce_tiles(const typename K::Arguments& in, Rows rows, i64 tiles,
+                           typename K::Scratch scratch, i64 scratch_per_row, u32* counters) {
+  __shared__ TileMemory<K> memory;
+  __shared__ u32 last;
+  const i64 row = blockIdx.x / tiles, tile = blockIdx.x - row * tiles;
+  const i64 start = row * rows.length + tile * TILE;
+  const int count = (int)smaller(rows.length - tile * TILE, TILE);
+  typename K::Element value = fold_tile<K>(in, memory, row, start, count);
+  if (tiles == 1) {
+    if (threadIdx.x == 0) K::finish(in, row, false, value);
+    return;
+  }
+  i64 base = row * scratch_per_row;
+  if (threadIdx.x == 0) {
+    scratch.put(base + tile, value);
+    __threadfence();  /* hand over */
+    last = atomicAdd(counters + row, 1u) + 1 == (u32)tiles;
+    __threadfence();  /* take over */
+  }
+  __syncthreads();  /* last */
+  if (!last) return;
+  /* Level by level, each behind the one below. */
+  i64 length = tiles;
+#pragma unroll 1
+  while (length > 1) {
+    const i64 blocks = blocks_of(length);
+#pragma unroll 1
+    for (i64 block = threadIdx.x; block < blocks; block += K::THREADS) {
+      const i64 from = base + block * TREE, to = base + smaller(length, (block + 1) * TREE);
+      value = scratch.get(from);
+#pragma unroll 1
+      for (i64 at = from + 1; at < to; at++) value = K::combine(in, value, scratch.get(at));
+      scratch.put(base + length + block, value);
+    }
+    __syncthreads();  /* level */
+    base += length;
+    length = blocks;
+  }
+  if (threadIdx.x == 0) K::finish(in, row, false, scratch.get(base));
+}
+
+/* The fold of up to 64^LEVEL elements by one thread. */
+template <class K, int LEVEL> struct Run {
+  static __device__ typename K::Element fold(const typename K::Arguments& in, i64 row, i64 first,
+                                             i64 count) {
+    constexpr i64 STEP = (i64)1 << 6 * (LEVEL - 1);
+    typename K::Element value = Run<K, LEVEL - 1>::fold(in, row, first, smaller(STEP, count));
+#pragma unroll 1
+    for (i64 at = STEP; at < count; at += STEP) {
+      value = K::combine(in, value,
+                         Run<K, LEVEL - 1>::fold(in, row, first + at, smaller(STEP, count - at)));
+    }
+    return value;
+  }
+};
+template <class K> struct Run<K, 0> {
+  static __device__ typename K::Element fold(const typename K::Arguments& in, i64 row, i64 first,
+                                             i64) {
+    return K::element(in, row, first);
+  }
+};
+
+/* Short rows: a thread per row. */
+template <class K, int LEVEL>
+FUNCTION void reduce_rows(const typename K::Arguments& in, Rows rows) {
+  const i64 stride = (i64)gridDim.x * K::THREADS;
+#pragma unroll 1
+  for (i64 row = (i64)blockIdx.x * K::THREADS + threadIdx.x; row < rows.count; row += stride) {
+    const i64 start = row_start(rows, row), length = row_length(rows, row);
+    typename K::Element value = K::zero();
+    if (length > 0) value = Run<K, LEVEL>::fold(in, row, start, length);
+    K::finish(in, row, length == 0, value);
+  }
+}
+
+/* The levels of the tree above some elements that come one after the other. */
+template <class K, int LEVELS> struct Levels {
+  typename K::Element value[LEVELS];
+  int taken[LEVELS];
+  FUNCTION_MEMBER void begin() {
+    for (int level = 0; level < LEVELS; level++) taken[level] = 0;
+  }
+  FUNCTION_MEMBER void push(const typename K::Arguments& in, typename K::Element next) {
+    int level = 0;
+    for (;;) {
+      value[level] = taken[level] == 0 ? next : K::combine(in, value[level], next);
+      taken[level]++;
+      if (taken[level] < TREE) return;
+      next = value[level];
+      taken[level] = 0;
+      level++;
+    }
+  }
+  FUNCTION_MEMBER typename K::Element end(const typename K::Arguments& in) {
+    typename K::Element result = value[0];
+    bool any = taken[0] > 0;
+    for (int level = 1; level < LEVELS; level++) {
+      if (taken[level] == 0) continue;
+      result = any ? K::combine(in, value[level], result) : value[level];
+      any = true;
+    }
+    return result;
+  }
+};
+
+/* Rows of any length: a block of threads per row, tile after tile. */
+template <class K> FUNCTION void reduce_blocks(const typename K::Arguments& in, Rows rows) {
+  __shared__ TileMemory<K> memory;
+  Levels<K, 8> levels;
+#pragma unroll 1
+  for (i64 row = blockIdx.x; row < rows.count; row += gridDim.x) {
+    const i64 start = row_start(rows, row), length = row_length(rows, row);
+    levels.begin();
+#pragma unroll 1
+    for (i64 at = 0; at < length; at += TILE) {
+      typename K::Element value =
+          fold_tile<K>(in, memory, row, start + at, (int)smaller(TILE, length - at));
+      if (threadIdx.x == 0) levels.push(in, value);
+      __syncthreads();  /* next tile */
+    }
+    if (threadIdx.x == 0) K::finish(in, row, length == 0, length == 0 ? K::zero() : levels.end(in));
+  }
+}

@@ -1,0 +1,321 @@
+/* Scans of rows. K as for reductions, and: REVERSED, start(in, row) and STARTED, FORM (0 inclusive, 1
+   exclusive, 2 full), store(in, index, value). Elements are taken from the right if REVERSED, with
+   the operands exchanged.
+
+   The tree of a scan: blocks of 64 are scanned from left to right, their last values likewise, and
+   every value of a block but the first is combined with what stands before the block. */
+
+template <class K>
+FUNCTION typename K::Element follow(const typename K::Arguments& in,
+                                    const typename K::Element& before,
+                                    const typename K::Element& next) {
+  return K::REVERSED ? K::combine(in, next, before) : K::combine(in, before, next);
+}
+
+/* The position of element k of a row, and where value k of its results stands. */
+template <class K> FUNCTION i64 scanned(i64 start, i64 length, i64 k) {
+  return K::REVERSED ? start + length - 1 - k : start + k;
+}
+template <class K> FUNCTION i64 result_at(i64 row, i64 start, i64 length, i64 k) {
+  if (K::FORM != 2) return scanned<K>(start, length, k);
+  return start + row + (K::REVERSED ? length - k : k);
+}
+
+/* Stores value k. */
+template <class K>
+FUNCTION void scan_store(const typename K::Arguments& in, i64 row, i64 start, i64 length, i64 k,
+                         typename K::Element value) {
+  if (K::STARTED) value = follow<K>(in, K::start(in, row), value);
+  const i64 to = K::FORM == 0 ? k : k + 1;
+  if (K::FORM == 1 && to == length) return;
+  K::store(in, result_at<K>(row, start, length, to), value);
+}
+
+/* Stores what comes before the first value. */
+template <class K>
+FUNCTION void scan_begin(const typename K::Arguments& in, i64 row, i64 start, i64 length) {
+  if (K::FORM == 0 || (K::FORM == 1 && length == 0)) return;
+  K::store(in, result_at<K>(row, start, length, 0), K::start(in, row));
+}
+
+/* A scan of elements that come one after the other. */
+template <class K, int LEVELS> struct Stream {
+  typename K::Element local[LEVELS], carry[LEVELS];
+  int taken[LEVELS];
+  bool carries[LEVELS];
+  FUNCTION_MEMBER void begin() {
+    for (int level = 0; level < LEVELS; level++) {
+      taken[level] = 0;
+      carries[level] = false;
+    }
+  }
+  FUNCTION_MEMBER typename K::Element at(const typename K::Arguments& in, int level) {
+    return carries[level] ? follow<K>(in, carry[level], local[level]) : local[level];
+  }
+  FUNCTION_MEMBER typename K::Element push(const typename K::Arguments& in,
+                                           typename K::Element next) {
+    local[0] = taken[0] == 0 ? next : follow<K>(in, local[0], next);
+    taken[0]++;
+    const typename K::Element result = at(in, 0);
+    for (int level = 0; level + 1 < LEVELS && taken[level] == TREE; level++) {
+      taken[level] = 0;
+      local[level + 1] =
+          taken[level + 1] == 0 ? local[level] : follow<K>(in, local[level + 1], local[level]);
+      taken[level + 1]++;
+      carry[level] = at(in, level + 1);
+      carries[level] = true;
+    }
+    return result;
+  }
+};
+
+/* Short rows: a thread per row. */
+template <class K, int LEVELS>
+FUNCTION void scan_rows(const typename K::Arguments& in, Rows rows) {
+  const i64 stride = (i64)gridDim.x * K::THREADS;
+#pragma unroll 1
+  for (i64 row = (i64)blockIdx.x * K::THREADS + threadIdx.x; row < rows.count; row += stride) {
+    const i64 start = row_start(rows, row), length = row_length(rows, row);
+    Stream<K, LEVELS> stream;
+    stream.begin();
+    scan_begin<K>(in, row, start, length);
+#pragma unroll 1
+    for (i64 k = 0; k < length; k++) {
+      const typename K::Element next = K::element(in, row, scanned<K>(start, length, k));
+      scan_store<K>(in, row, start, length, k, stream.push(in, next));
+    }
+  }
+}
+
+template <class K> struct ScanMemory {
+  typename K::template Array<slice<K>() * (TREE + 1)> staged;
+  typename K::template Array<TREE> blocks;  /* the last values of the blocks, scanned */
+  typename K::template Array<TREE> looked;  /* what other tiles have published */
+  typename K::template Array<2> before;     /* what stands before the tile */
+};
+
+/* Elements of a slice of a tile, staged. */
+template <class K>
+FUNCTION void stage(const typename K::Arguments& in, ScanMemory<K>& memory, i64 row, i64 start,
+                    i64 length, i64 first, int here) {
+#pragma unroll 1
+  for (int at = threadIdx.x; at < here; at += K::THREADS) {
+    memory.staged.put(staged_at(at), K::element(in, row, scanned<K>(start, length, first + at)));
+  }
+}
+
+/* The first half: the tile's blocks on their own, and the scan of their last values. Yields in thread
+   0 what the tile comes to. */
+template <class K>
+FUNCTION typename K::Element scan_up(const typename K::Arguments& in, ScanMemory<K>& memory,
+                                     i64 row, i64 start, i64 length, i64 first, int count) {
+  constexpr int SLICE = slice<K>() * TREE;
+#pragma unroll 1
+  for (int base = 0; base < count; base += SLICE) {
+    const int here = count - base < SLICE ? count - base : SLICE;
+    stage<K>(in, memory, row, start, length, first + base, here);
+    __syncthreads();  /* staged */
+#pragma unroll 1
+    for (int block = threadIdx.x; block * TREE < here; block += K::THREADS) {
+      const int from = block * (TREE + 1);
+      const int ends = here - block * TREE < TREE ? here - block * TREE : TREE;
+      typename K::Element value = memory.staged.get(from);
+#pragma unroll 1
+      for (int at = 1; at < ends; at++) {
+        value = follow<K>(in, value, memory.staged.get(from + at));
+      }
+      memory.blocks.put(base / TREE + block, value);
+    }
+    __syncthreads();  /* folded */
+  }
+  typename K::Element value = memory.blocks.get(0);
+  if (threadIdx.x == 0) {
+    const int blocks = (count + TREE - 1) / TREE;
+#pragma unroll 1
+    for (int block = 1; block < blocks; block++) {
+      value = follow<K>(in, value, memory.blocks.get(block));
+      memory.blocks.put(block, value);
+    }
+  }
+  return value;
+}
+
+/* The second half. `before` 0 is what stands before the tile's first block, if `carried`; `before` 1
+   what its blocks' last values are combined with. For the first tile there is neither. */
+template <class K>
+FUNCTION void scan_down(const typename K::Arguments& in, ScanMemory<K>& memory, i64 row, i64 start,
+                        i64 length, i64 first, int count, bool carried) {
+  constexpr int SLICE = slice<K>() * TREE;
+#pragma unroll 1
+  for (int base = 0; base < count; base += SLICE) {
+    const int here = count - base < SLICE ? count - base : SLICE;
+    if (count > SLICE) {
+      stage<K>(in, memory, row, start, length, first + base, here);
+      __syncthreads();  /* staged again */
+    }
+#pragma unroll 1
+    for (int block = threadIdx.x; block * TREE < here; block += K::THREADS) {
+      const int from = block * (TREE + 1), number = base / TREE + block;
+      const int ends = here - block * TREE < TREE ? here - block * TREE : TREE;
+      const bool combines = carried || number > 0;
+      typename K::Element carry = K::zero();
+      if (number > 0) {
+        carry = memory.blocks.get(number - 1);
+        if (carried) carry = follow<K>(in, memory.before.get(1), carry);
+      } else if (carried) {
+        carry = memory.before.get(0);
+      }
+      typename K::Element value = memory.staged.get(from);
+#pragma unroll 1
+      for (int at = 0; at < ends; at++) {
+        if (at > 0) value = follow<K>(in, value, memory.staged.get(from + at));
+        memory.staged.put(from + at, combines ? follow<K>(in, carry, value) : value);
+      }
+    }
+    __syncthreads();  /* scanned */
+#pragma unroll 1
+    for (int at = threadIdx.x; at < here; at += K::THREADS) {
+      scan_store<K>(in, row, start, length, first + base + at, memory.staged.get(staged_at(at)));
+    }
+    __syncthreads();  /* next slice */
+  }
+}
+
+/* What tiles publish: for each row the values of its tiles, then of every 64 tiles, and so on, each
+   with a flag that is 0 before. */
+template <class K> struct Published {
+  typename K::Scratch values;
+  u32* flags;
+  i64 per_row;
+};
+
+/* Values first..last of a level, into `looked`; waits for them. */
+template <class K>
+FUNCTION void look(ScanMemory<K>& memory, const Published<K>& published, i64 base, i64 first,
+                   i64 last) {
+#pragma unroll 1
+  for (i64 at = first + threadIdx.x; at <= last; at += K::THREADS) {
+    while (load_acquire(published.flags + base + at) == 0) __nanosleep(32);
+    memory.looked.put((int)(at - first), published.values.get(base + at));
+  }
+  __syncthreads();  /* looked */
+}
+
+/* The fold of what is in `looked`, in thread 0. */
+template <class K>
+FUNCTION typename K::Element looked_fold(const typename K::Arguments& in, ScanMemory<K>& memory,
+                                         int count) {
+  typename K::Element value = memory.looked.get(0);
+  if (threadIdx.x == 0) {
+#pragma unroll 1
+    for (int at = 1; at < count; at++) value = follow<K>(in, value, memory.looked.get(at));
+  }
+  return value;
+}
+
+/* The scanned value of tile `tile` among the tiles, in thread 0. Looks at published values only, never
+   at prefixes of other tiles: so the bracketing does not depend on which tile was first, and no tile
+   waits for a chain of others. */
+template <class K>
+FUNCTION typename K::Element look_back(const typename K::Arguments& in, ScanMemory<K>& memory,
+                                       const Published<K>& published, i64 row, i64 tiles, i64 tile) {
+  constexpr int LEVELS = 6;
+  typename K::Element local[LEVELS];
+  i64 base = row * published.per_row, count = tiles, at = tile;
+  int level = 0;
+#pragma unroll 1
+  for (;; level++) {
+    const i64 group = at / TREE;
+    look<K>(memory, published, base, group * TREE, at);
+    local[level] = looked_fold<K>(in, memory, (int)(at - group * TREE) + 1);
+    __syncthreads();  /* looked is free */
+    if (group == 0) break;
+    base += count;
+    count = blocks_of(count);
+    at = group - 1;
+  }
+  typename K::Element value = local[level];
+#pragma unroll 1
+  for (level--; level >= 0; level--) value = follow<K>(in, value, local[level]);
+  return value;
+}
+
+/* Publishes a value of a level. */
+template <class K>
+FUNCTION void publish(const Published<K>& published, i64 at, const typename K::Element& value) {
+  published.values.put(at, value);
+  store_release(published.flags + at, 1u);
+}
+
+/* Long rows of one length, in one pass: tiles are handed out by a ticket, in order. */
+template <class K>
+FUNCTION void scan_tiles(const typename K::Arguments& in, Rows rows, i64 tiles,
+                         Published<K> published, u32* ticket) {
+  __shared__ ScanMemory<K> memory;
+  __shared__ u32 number;
+  if (threadIdx.x == 0) number = atomicAdd(ticket, 1u);
+  __syncthreads();  /* ticket */
+  const i64 row = number / tiles, tile = number - row * tiles;
+  const i64 start = row * rows.length, first = tile * TILE;
+  const int count = (int)smaller(rows.length - first, TILE);
+  typename K::Element value = scan_up<K>(in, memory, row, start, rows.length, first, count);
+  i64 base = row * published.per_row, level_count = tiles, at = tile;
+  if (threadIdx.x == 0) {
+    publish<K>(published, base + at, value);
+    if (tile == 0) scan_begin<K>(in, row, start, rows.length);
+  }
+  /* The last tile of each 64 publishes what they come to, the last of each 64 of these likewise. */
+#pragma unroll 1
+  while (at % TREE == TREE - 1) {
+    __syncthreads();  /* looked is free */
+    look<K>(memory, published, base, at - (TREE - 1), at);
+    value = looked_fold<K>(in, memory, TREE);
+    base += level_count;
+    level_count = blocks_of(level_count);
+    at /= TREE;
+    if (threadIdx.x == 0) publish<K>(published, base + at, value);
+  }
+  __syncthreads();  /* looked is free */
+  if (tile > 0) {
+    value = look_back<K>(in, memory, published, row, tiles, tile - 1);
+    if (threadIdx.x == 0) memory.before.put(1, value);
+    typename K::Element earlier = K::zero();
+    if (tile > 1) earlier = look_back<K>(in, memory, published, row, tiles, tile - 2);
+    if (threadIdx.x == 0) {
+      const typename K::Element last = published.values.get(row * published.per_row + tile - 1);
+      memory.before.put(0, tile > 1 ? follow<K>(in, earlier, last) : last);
+    }
+  }
+  __syncthreads();  /* before */
+  scan_down<K>(in, memory, row, start, rows.length, first, count, tile > 0);
+}
+
+/* Rows of any length: a block of threads per row, tile after tile. */
+template <class K> FUNCTION void scan_blocks(const typename K::Arguments& in, Rows rows) {
+  __shared__ ScanMemory<K> memory;
+  Stream<K, 7> stream;
+#pragma unroll 1
+  for (i64 row = blockIdx.x; row < rows.count; row += gridDim.x) {
+    const i64 start = row_start(rows, row), length = row_length(rows, row);
+    stream.begin();
+    if (threadIdx.x == 0) scan_begin<K>(in, row, start, length);
+    /* The scanned values of the tile before, and of the one before that. */
+    typename K::Element earlier = K::zero(), earliest = K::zero(), last = K::zero();
+#pragma unroll 1
+    for (i64 first = 0; first < length; first += TILE) {
+      const int count = (int)smaller(TILE, length - first);
+      typename K::Element value = scan_up<K>(in, memory, row, start, length, first, count);
+      if (threadIdx.x == 0) {
+        if (first > 0) {
+          memory.before.put(1, earlier);
+          memory.before.put(0, first > TILE ? follow<K>(in, earliest, last) : last);
+        }
+        earliest = earlier;
+        earlier = stream.push(in, value);
+        last = value;
+      }
+      __syncthreads();  /* before */
+      scan_down<K>(in, memory, row, start, length, first, count, first > 0);
+    }
+  }
+}

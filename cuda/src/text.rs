@@ -1,0 +1,113 @@
+//! What is generated: the text of a plan's kernels, and what the host has to know of them.
+
+use weft_codegen::Dialect;
+use weft_ir::plan::Kernel;
+use weft_ir::{Fault, ScalarType};
+
+use crate::fields::Field;
+
+/// The kernels of a plan.
+#[derive(Clone, Debug)]
+pub struct Code {
+    /// What the program has of its own: structures, and the functions that they call.
+    pub body: String,
+    /// The names of the `__global__` functions, as they stand in the text.
+    pub entries: Vec<String>,
+    /// One per kernel of the plan, in the order of its text.
+    pub kernels: Vec<KernelCode>,
+}
+
+/// The skeletons, in the order in which they use each other.
+pub(crate) const SKELETONS: [&str; 7] = [
+    include_str!("skeletons/base.cu"),
+    include_str!("skeletons/map.cu"),
+    include_str!("skeletons/reduce.cu"),
+    include_str!("skeletons/scan.cu"),
+    include_str!("skeletons/filter.cu"),
+    include_str!("skeletons/scatter.cu"),
+    include_str!("skeletons/sort.cu"),
+];
+
+impl Code {
+    /// The whole translation unit: prelude, skeletons, and the program's own text.
+    pub fn text(&self) -> String {
+        let prelude = Dialect::Cuda.prelude();
+        format!("{prelude}\n{}\n{}", SKELETONS.join("\n"), self.body)
+    }
+}
+
+/// One kernel of the plan.
+#[derive(Clone, Debug)]
+pub struct KernelCode {
+    /// As the plan has it.
+    pub kernel: Kernel,
+    /// Its number, with which the names of its structures begin.
+    pub(crate) number: usize,
+    /// In the order in which they run.
+    pub(crate) pieces: Vec<Piece>,
+    /// The types of the temporaries' elements.
+    pub(crate) temporaries: Vec<ScalarType>,
+    /// How many elements each has.
+    pub(crate) lengths: Vec<Length>,
+    /// What a failing check's number means; numbers begin with 1.
+    pub(crate) sites: Vec<Fault>,
+}
+
+/// The number of elements of a temporary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// One per point.
+    Points,
+    /// One per point, and one more.
+    Positions,
+}
+
+/// A structure, and the skeleton that it is for.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// The name of the structure: `K2_reduce`.
+    pub(crate) name: String,
+    /// The fields of its arguments, in order.
+    pub(crate) fields: Vec<Field>,
+    /// What is launched.
+    pub(crate) skeleton: Skeleton,
+}
+
+/// What is launched for a piece.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Skeleton {
+    /// `map` over the points of the kernel.
+    Map,
+    /// `map` over the points that a filter kept.
+    MapKept,
+    /// Reductions; the types of the components.
+    Reduce(Vec<ScalarType>),
+    /// The scan of that sink; the types of the components.
+    Scan(Vec<ScalarType>),
+    /// The filter.
+    Filter {
+        /// The temporary that holds the positions, if there are rows.
+        positions: Option<usize>,
+    },
+    /// The scatter of that sink, the last value wins.
+    Scatter(usize),
+    /// The scatter of that sink by atomic operations.
+    Update(usize),
+    /// The scatter of that sink: prepares what is sorted by target. The temporaries of the targets
+    /// and of the order.
+    Targets {
+        /// Of the keys.
+        keys: usize,
+        /// Of the order.
+        order: usize,
+    },
+    /// The scatter of that sink: combines the sorted points.
+    Runs {
+        /// The sink.
+        sink: usize,
+        /// The temporary with the targets.
+        keys: usize,
+    },
+    /// The keys of the sort; temporaries per component with their significant bits.
+    Sort(Vec<(usize, u32)>),
+}
