@@ -11,6 +11,10 @@
 //! failed check masks what follows it in its segment; at the segment's end the function returns. So
 //! no lane reads what its code would not read.
 //!
+//! Note [Rare paths]. A function with a slow path that is rarely taken (the sine of a huge angle) would
+//! keep its segment from becoming vector instructions. So code without loops is written twice: without
+//! the slow paths, noting whether a lane would have taken one, and whole, for when one has.
+//!
 //! Note [Uniform values]. What all lanes share is computed once, outside of the segments: it depends
 //! on the launch, on a row, or on loops whose state and condition are uniform themselves.
 
@@ -84,6 +88,22 @@ impl LaneFunction {
     pub const NAME: &'static str = "KERNEL";
     /// What stands before all functions: the type of their argument.
     pub const DECLARATIONS: &'static str = include_str!("prelude/lanes.h");
+}
+
+impl Lanes<'_> {
+    fn has_no_loops(&self) -> bool {
+        fn straight(code: &Code) -> bool {
+            code.instructions.iter().all(|instruction| match &instruction.operation {
+                Operation::While { .. } => false,
+                Operation::If { then, otherwise, .. } => straight(then) && straight(otherwise),
+                Operation::Scalar(..)
+                | Operation::Random(..)
+                | Operation::Read(..)
+                | Operation::Check(..) => true,
+            })
+        }
+        straight(self.code)
+    }
 }
 
 /// The function of some code.
@@ -266,6 +286,13 @@ impl Builder<'_> {
             self.check(&holds, kind, span);
         }
         self.define(result, &expression.text, values);
+        // Code with loops would have to take back what a segment has done to their state.
+        if self.given.has_no_loops()
+            && values.iter().any(|value| value.varies)
+            && let Some((usual, rare)) = self.functions.usual_and_rare(op, result.1)
+        {
+            self.rare(format!("{usual}({})", texts[0]), format!("{rare}({})", texts[0]));
+        }
     }
 
     /// Binds a register to an expression of some values that yields something for any operands.

@@ -23,27 +23,41 @@ pub(crate) struct Recorded {
     pub(crate) tables: BTreeMap<String, String>,
 }
 
+/// What is recorded of a function with a slow path that is rarely taken ([`Real::branch`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Part {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Without the slow path.
+    Usual,
+    /// Whether the slow path is taken: a bool.
+    Rare,
+}
+
 /// Records a function of one operand, called `x`.
 pub(crate) fn record_unary<const DOUBLE: bool>(
     function: fn(Traced<DOUBLE>) -> Traced<DOUBLE>,
+    part: Part,
 ) -> Recorded {
-    record(|| function(Traced(parameter("x"))).0)
+    record(part, || function(Traced(parameter("x"))).0)
 }
 
 /// Records a function of two operands, called `x` and `y`.
 pub(crate) fn record_binary<const DOUBLE: bool>(
     function: fn(Traced<DOUBLE>, Traced<DOUBLE>) -> Traced<DOUBLE>,
 ) -> Recorded {
-    record(|| {
+    record(Part::Whole, || {
         let x = parameter("x");
         function(Traced(x), Traced(parameter("y"))).0
     })
 }
 
-fn record(function: impl FnOnce() -> u32) -> Recorded {
-    TAPE.with_borrow_mut(|tape| *tape = Tape::default());
+fn record(part: Part, function: impl FnOnce() -> u32) -> Recorded {
+    TAPE.with_borrow_mut(|tape| *tape = Tape { part, ..Tape::default() });
     let result = function();
     let tape = TAPE.with_borrow_mut(std::mem::take);
+    let result = if part == Part::Rare { tape.rare.unwrap_or(result) } else { result };
     let mut needed = vec![false; tape.names.len()];
     needed[result as usize] = true;
     let mut lines = Vec::new();
@@ -105,6 +119,9 @@ struct Tape {
     tables: BTreeMap<String, String>,
     /// How many names have been made.
     count: usize,
+    part: Part,
+    /// Whether the slow path is taken.
+    rare: Option<u32>,
 }
 
 enum Line {
@@ -309,6 +326,13 @@ impl<const DOUBLE: bool> Real for Traced<DOUBLE> {
         then: impl FnOnce() -> (Self, Self, Self::Word),
         otherwise: impl FnOnce() -> (Self, Self, Self::Word),
     ) -> (Self, Self, Self::Word) {
+        let usual = TAPE.with_borrow_mut(|tape| {
+            tape.rare = Some(mask.0);
+            tape.part != Part::Whole
+        });
+        if usual {
+            return otherwise();
+        }
         let then = side(|| {
             let (high, low, word) = then();
             vec![high.0, low.0, word.0]

@@ -15,7 +15,11 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
     plan.declare(&builder.declared);
     plan.see(&nodes);
     let grouped = builder.loops > 0;
-    let mut text = Text { grouped, lanes: plan.lanes(), out: String::new() };
+    let rare = nodes.iter().any(|node| match node {
+        Node::Segment(segment) => segment.lines.iter().any(|line| line.rare.is_some()),
+        Node::Scalar(_) | Node::Loop(_) => false,
+    });
+    let mut text = Text { grouped, usual: false, lanes: plan.lanes(), out: String::new() };
     let parameters = parameters(&builder);
     if grouped {
         text.line(0, "FUNCTION u32 KERNEL_group(const struct block *restrict const block,");
@@ -30,11 +34,17 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
         text.line(0, "}");
         text.out.push_str(GROUPS);
     } else {
+        if rare {
+            text.line(0, "static __attribute__((cold, noinline)) u32 KERNEL_whole(");
+            text.line(0, "    const struct block *restrict const block) {");
+            text.function(&parameters, &nodes);
+            text.line(1, "return 0;");
+            text.line(0, "}");
+        }
+        text.usual = rare;
         text.line(0, "u32 KERNEL(const struct block *restrict const block) {");
-        text.line(1, "const i64 count = block->count;");
-        parameters.iter().for_each(|line| text.line(1, line));
-        text.nodes(1, &nodes);
-        text.line(1, "return 0;");
+        text.function(&parameters, &nodes);
+        text.line(1, if rare { "return rare ? KERNEL_whole(block) : 0;" } else { "return 0;" });
         text.line(0, "}");
     }
     LaneFunction { text: text.out, functions: builder.functions, sites: builder.sites }
@@ -175,6 +185,8 @@ fn all_lines(segment: &Segment) -> impl Iterator<Item = &Line> {
 struct Text {
     /// Whether lanes come in groups.
     grouped: bool,
+    /// Whether slow paths are left out (Note [Rare paths]).
+    usual: bool,
     /// The values that lie in arrays.
     lanes: BTreeMap<String, &'static str>,
     out: String,
@@ -184,6 +196,16 @@ impl Text {
     fn line(&mut self, indent: usize, line: &str) {
         let margin = "  ".repeat(indent);
         writeln!(self.out, "{margin}{line}").expect("a string takes all");
+    }
+
+    /// The body of a function over all lanes.
+    fn function(&mut self, parameters: &[String], nodes: &[Node]) {
+        self.line(1, "const i64 count = block->count;");
+        if self.usual {
+            self.line(1, "u32 rare = 0;");
+        }
+        parameters.iter().for_each(|line| self.line(1, line));
+        self.nodes(1, nodes);
     }
 
     fn nodes(&mut self, indent: usize, nodes: &[Node]) {
@@ -213,6 +235,9 @@ impl Text {
             self.line(indent, &format!("u32 {flag} = 0;"));
             write!(reductions, " reduction(|:{flag})").expect("a string takes all");
         }
+        if self.usual {
+            reductions.push_str(" reduction(|:rare)");
+        }
         self.line(indent, &format!("#pragma omp simd{reductions}"));
         if self.grouped {
             self.line(indent, "for (i64 lane = 0; lane < count; lane++) {");
@@ -225,7 +250,13 @@ impl Text {
         self.body(indent + 1, segment, &failed);
         self.line(indent, "}");
         if segment.fails {
-            self.line(indent, &format!("if ({failed}) return {failed};"));
+            // What was left out may be what a check has failed for.
+            let result = if self.usual {
+                format!("rare ? KERNEL_whole(block) : {failed}")
+            } else {
+                failed.clone()
+            };
+            self.line(indent, &format!("if ({failed}) return {result};"));
         }
     }
 
@@ -242,7 +273,12 @@ impl Text {
         for line in &segment.lines {
             match &line.defines {
                 Some((name, ty)) => {
-                    self.line(indent, &format!("const {ty} {name} = {};", line.text));
+                    let mut value = &line.text;
+                    if let (true, Some((usual, rare))) = (self.usual, &line.rare) {
+                        self.line(indent, &format!("rare |= {rare} ? 1U : 0U;"));
+                        value = usual;
+                    }
+                    self.line(indent, &format!("const {ty} {name} = {value};"));
                     if self.lanes.contains_key(name) {
                         self.line(indent, &format!("{name}_lanes[lane] = {name};"));
                     }

@@ -57,12 +57,13 @@ impl Builder<'_> {
             let going = self.both(outside.clone(), Some(holds.into_mask())).expect("a condition");
             let going = self.pinned(going);
             let (value, flag) = (going.value(), format!("any_{number}"));
+            // The body is computed once more when no lane goes on: that costs less than a segment
+            // of its own would, and changes nothing.
             self.any(&flag, &value);
-            self.close_segment();
-            self.scalar(&format!("if (!{flag}) break;"));
             self.guard = Some(going.clone());
             self.code(body);
             self.next(state, body, Some(&value));
+            self.scalar(&format!("if (!{flag}) break;"));
         } else {
             self.close_segment();
             self.scalar(&format!("if (!{}) break;", holds.text));

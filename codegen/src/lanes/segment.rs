@@ -11,6 +11,9 @@ pub(super) struct Line {
     pub(super) text: String,
     /// The values of lanes that it uses.
     pub(super) uses: Vec<String>,
+    /// If its function has a slow path that is rarely taken: the value without it, and whether it is
+    /// taken.
+    pub(super) rare: Option<(String, String)>,
 }
 
 /// A loop over lanes.
@@ -86,13 +89,21 @@ impl Builder<'_> {
             defines: defines.map(|(name, ty)| (name.to_owned(), ty)),
             text: text.to_owned(),
             uses: uses(values),
+            rare: None,
         };
         self.segment().lines.push(line);
     }
 
+    /// Notes that the last line calls a function with a slow path.
+    pub(super) fn rare(&mut self, usual: String, condition: String) {
+        let line = self.segment().lines.last_mut().expect("the line that calls the function");
+        line.rare = Some((usual, condition));
+    }
+
     /// Gives an array of lanes a value at the end of the open segment.
     pub(super) fn assign(&mut self, array: &str, text: &str, values: &[&Value]) {
-        let line = Line { defines: None, text: text.to_owned(), uses: uses(values) };
+        let (text, uses) = (text.to_owned(), uses(values));
+        let line = Line { defines: None, text, uses, rare: None };
         self.segment().assigns.push((array.to_owned(), line));
     }
 
