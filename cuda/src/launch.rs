@@ -87,7 +87,11 @@ impl<'m, 'a> Launch<'m, 'a> {
                 Skeleton::Sort(keys) => self.sort(piece, keys)?,
             }
         }
-        self.bind()
+        let failed = self.machine.memory.read(&self.machine.failure.clone(), 4)?;
+        match failed.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)) {
+            0 => self.bind(),
+            site => Err(code.sites[site as usize - 1].into()),
+        }
     }
 
     /// Buffers for all that the kernel yields, but for what depends on how many points are kept.

@@ -288,11 +288,6 @@ impl Machine<'_> {
         let shape = self.shape(&code.kernel)?;
         let before = self.memory.allocated();
         Launch::new(self, code, shape).run(freed)?;
-        let failed = self.memory.read(&self.failure.clone(), 4)?;
-        let failed = failed.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        if failed > 0 {
-            return Err(code.sites[failed as usize - 1].into());
-        }
         let bytes_written = self.memory.allocated() - before;
         let (points, time, bytes_alive) = (shape.points, begin.elapsed(), self.memory.alive());
         let kernel = &code.kernel;

@@ -1,8 +1,14 @@
-//! Every skeleton on the emulated device against the back end of the host: lengths around tiles, dense
-//! and ragged rows, several element types and tuples, operators whose order matters, and several
-//! schedules. Equal bits are asked for.
+//! Every skeleton on the emulated device against obvious loops: lengths around blocks and tiles of the
+//! tree, rows of one length and ragged ones, several element types and tuples, operators whose order
+//! matters, and several schedules. Equal bits are asked for.
 
+mod maps;
+mod mutants;
+mod operators;
 mod reductions;
+mod scans;
+mod scatters;
+mod selections;
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -10,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 
 use weft_cuda::{Code, Config, Emulated, EmulatedTarget, Policy, generate, run};
 use weft_emulator::{Error, Schedule};
-use weft_ir::{Array, Column, Stop, Value, plan};
+use weft_ir::{Array, Column, ColumnBuilder, Scalar, ScalarType, Stop, Type, Value, plan};
 
 /// The emulator; `None`, after saying so, where the machine has no compiler.
 #[allow(clippy::print_stderr, reason = "a skipped test says so")]
@@ -31,29 +37,20 @@ fn emulated() -> Option<&'static Emulated> {
 struct Compiled {
     program: plan::Program,
     code: Code,
-    prepared: weft_cpu::Prepared,
-    workers: weft_cpu::Workers,
+    text: String,
 }
-
-const MEMORY: u64 = 1 << 30;
 
 impl Compiled {
     #[track_caller]
     fn new(text: &str) -> Compiled {
         let program = plan::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         plan::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let prepared = weft_cpu::prepare(&program, &mut weft_cpu::KernelCache::new());
         let code = generate(&program, &Policy::EMULATED);
-        Compiled { program, code, prepared, workers: weft_cpu::Workers::new(1) }
+        let text = code.text();
+        Compiled { program, code, text }
     }
 
-    fn on_host(&self, inputs: &[Value]) -> Result<Vec<Value>, Stop> {
-        let config = weft_cpu::Config { workers: &self.workers, memory_limit: MEMORY };
-        let cancel = AtomicBool::new(false);
-        weft_cpu::run(&self.program, &self.prepared, inputs, &config, &cancel, &mut |_| {})
-    }
-
-    fn on_device(
+    fn try_run(
         &self,
         emulated: &Emulated,
         inputs: &[Value],
@@ -61,35 +58,74 @@ impl Compiled {
     ) -> Result<Vec<Value>, Stop> {
         let cancel = AtomicBool::new(false);
         let schedule = Schedule::numbered(schedule);
-        let target = EmulatedTarget::new(emulated.emulator(), &self.code, schedule, &cancel);
+        let emulator = emulated.emulator();
+        let entries = &self.code.entries;
+        let target = EmulatedTarget::of_text(emulator, &self.text, entries, schedule, &cancel);
         let mut target = target.unwrap_or_else(|error| panic!("{error}"));
-        let config = Config { policy: &Policy::EMULATED, memory_limit: MEMORY };
+        let config = Config { policy: &Policy::EMULATED, memory_limit: 1 << 30 };
         run(&self.program, &self.code, inputs, &mut target, &config, &cancel, &mut |_| {})
     }
 
-    /// Both yield the same bits, or both a fault of the same kind.
+    /// What it yields is this.
     #[track_caller]
-    fn agree(&self, emulated: &Emulated, inputs: &[Value], schedule: u64) {
-        let expected = self.on_host(inputs);
-        let found = self.on_device(emulated, inputs, schedule);
-        match (&expected, &found) {
-            (Ok(expected), Ok(found)) => {
-                let same = expected.iter().zip(found).all(|(a, b)| a.same_bits(b));
-                assert!(
-                    same && expected.len() == found.len(),
-                    "schedule {schedule}: {found:?}\nnot {expected:?}\nof {inputs:?}"
-                );
-            }
-            (Err(Stop::Fault(expected)), Err(Stop::Fault(found))) => {
-                assert_eq!(expected.kind, found.kind);
-            }
-            (expected, found) => panic!("{found:?}\nnot {expected:?}\nof {inputs:?}"),
+    fn yields(&self, emulated: &Emulated, inputs: &[Value], schedule: u64, expected: &[Value]) {
+        let found = self.try_run(emulated, inputs, schedule);
+        let found = found.unwrap_or_else(|stop| panic!("{stop:?}\n{}", self.program));
+        assert_eq!(found.len(), expected.len());
+        for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
+            assert!(
+                found.same_bits(expected),
+                "schedule {schedule}, output {at}: {found:?}\nnot {expected:?}\nof {inputs:?}"
+            );
         }
     }
 }
 
+/// Lengths around the sizes at which skeletons change what they do.
+fn lengths() -> Vec<usize> {
+    let mut lengths: Vec<usize> = (0..=130).collect();
+    for length in [256, 1024, 4096, 8192] {
+        lengths.extend([length - 1, length, length + 1]);
+    }
+    lengths
+}
+
+/// The schedule that a length is tested under; all are used.
+fn schedule_of(length: usize) -> u64 {
+    length as u64 % 5
+}
+
 fn array(elements: Column) -> Value {
     Value::Array(Arc::new(Array::new(elements)))
+}
+
+/// A column of scalars of one type.
+fn column(ty: ScalarType, scalars: impl IntoIterator<Item = Scalar>) -> Column {
+    let mut builder = ColumnBuilder::new(&Type::Scalar(ty));
+    scalars.into_iter().for_each(|scalar| builder.push_scalar(scalar));
+    builder.finish()
+}
+
+fn i64s(values: impl IntoIterator<Item = i64>) -> Value {
+    array(column(ScalarType::I64, values.into_iter().map(Scalar::I64)))
+}
+
+fn f64s(values: impl IntoIterator<Item = f64>) -> Value {
+    array(column(ScalarType::F64, values.into_iter().map(Scalar::F64)))
+}
+
+/// Rows of these lengths, which must differ.
+fn ragged(lengths: &[usize], elements: Column) -> Value {
+    let mut offsets = vec![0];
+    for length in lengths {
+        offsets.push(offsets[offsets.len() - 1] + length);
+    }
+    array(Column::Ragged { offsets: offsets.into(), inner: Box::new(elements) })
+}
+
+/// Rows of one length.
+fn dense(rows: usize, extent: usize, elements: Column) -> Value {
+    array(Column::Dense { len: rows, extent, inner: Box::new(elements) })
 }
 
 /// Numbers without an order, the same in every run.
@@ -101,14 +137,4 @@ fn noise(length: usize) -> impl Iterator<Item = u64> {
         state ^= state << 17;
         state
     })
-}
-
-fn f32s(length: usize) -> Value {
-    let numbers = noise(length).map(|bits| (bits % 1009) as f32 / 7.0 - 50.0);
-    array(Column::F32(numbers.collect::<Vec<_>>().into()))
-}
-
-fn i64s(length: usize) -> Value {
-    let numbers = noise(length).map(|bits| (bits % 1009) as i64 - 500);
-    array(Column::I64(numbers.collect::<Vec<_>>().into()))
 }

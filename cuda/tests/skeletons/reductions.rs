@@ -1,29 +1,192 @@
-//! Reductions.
+//! Reductions of vectors, of rows of one length and of ragged rows.
 
-use crate::{Compiled, emulated, f32s};
+use weft_ir::{FaultKind, Stop, Value};
+
+use crate::operators::{OPERATORS, Operator, Tuple, tree};
+use crate::{Compiled, array, dense, emulated, lengths, ragged, schedule_of};
+
+/// The reduction of a vector of tuples.
+fn of_vector(operator: &Operator, started: bool) -> Compiled {
+    let inputs = operator.each(|at, ty| format!("input a{}: [a0]{ty}\n", at + 1));
+    let reads = operator.each(|at, ty| format!("  r{}: {ty} = read a{} r0\n", at + 1, at + 1));
+    let values = operator.list(" ", |at, _| format!("r{}", at + 1));
+    let registers = operator.list(", ", |at, ty| format!("r{}: {ty}", at + 50));
+    let results = operator.list(", ", |at, ty| format!("a{}: {ty}", at + 10));
+    let outputs = operator.each(|at, ty| format!("output a{}: {ty}\n", at + 10));
+    let by = operator.text(started.then_some(""));
+    Compiled::new(&format!(
+        "{inputs}launch \"fold\" [a0] (r0)\n{reads}  yield {values}\n  reduce {values} as \
+         ({registers}) to {results}\n{by}end\n{outputs}"
+    ))
+}
+
+/// The reduction of rows, `space` being `[a0][a1]` or `[a0][~a1 a2]`.
+fn of_rows(operator: &Operator, ragged: bool) -> Compiled {
+    let (space, head, index) = match ragged {
+        false => ("[a0][a1]", "[a0][a1]", "r0 r1"),
+        true => ("[a0][~a1 a2]", "[a0][~a1 a2]", "r1"),
+    };
+    let descriptor = if ragged { " where a1: [a3]i64" } else { "" };
+    let inputs = operator.each(|at, ty| {
+        let descriptor = if at == 0 { descriptor } else { "" };
+        format!("input a{}: {head}{ty}{descriptor}\n", at + 4)
+    });
+    let reads = operator.each(|at, ty| format!("  r{}: {ty} = read a{} {index}\n", at + 2, at + 4));
+    let values = operator.list(" ", |at, _| format!("r{}", at + 2));
+    let registers = operator.list(", ", |at, ty| format!("r{}: {ty}", at + 50));
+    let results = operator.list(", ", |at, ty| format!("a{}: [a0]{ty}", at + 10));
+    let outputs = operator.each(|at, ty| format!("output a{}: [a0]{ty}\n", at + 10));
+    let by = operator.text(Some("r70"));
+    Compiled::new(&format!(
+        "{inputs}launch \"fold\" {space} (r0 r1)\n{reads}  yield {values}\n  reduce {values} as \
+         ({registers}) to {results}\n{by}  then (r60)\n    r61: i64 = add r60 1i64\n    yield \
+         r61\n    store r61 to a20: [a0]i64\nend\n{outputs}output a20: [a0]i64\n"
+    ))
+}
+
+/// What a row comes to.
+fn folded(operator: &Operator, row: &[Tuple]) -> Tuple {
+    let start = (operator.start)();
+    match tree(row, &operator.apply) {
+        Some(value) => (operator.apply)(&start, &value),
+        None => start,
+    }
+}
+
+/// What rows come to, a column per component, and the rows numbered from 1.
+fn expected(operator: &Operator, rows: &[&[Tuple]]) -> Vec<Value> {
+    let folded: Vec<Tuple> = rows.iter().map(|row| folded(operator, row)).collect();
+    let numbers = crate::i64s((0..rows.len() as i64).map(|at| at + 1));
+    operator.columns(&folded).into_iter().map(array).chain([numbers]).collect()
+}
 
 #[test]
-fn sums() {
+fn vectors() {
+    let Some(emulated) = emulated() else { return };
+    for operator in &OPERATORS {
+        let compiled = of_vector(operator, true);
+        for length in lengths() {
+            let elements = operator.elements(length);
+            let inputs: Vec<Value> = operator.columns(&elements).into_iter().map(array).collect();
+            let expected: Vec<Value> =
+                folded(operator, &elements).into_iter().map(Value::Scalar).collect();
+            compiled.yields(emulated, &inputs, schedule_of(length), &expected);
+        }
+    }
+}
+
+#[test]
+fn a_vector_of_more_than_64_tiles() {
+    let Some(emulated) = emulated() else { return };
+    let operator = &OPERATORS[0];
+    let compiled = of_vector(operator, true);
+    let elements = operator.elements(66 * 4096 + 100);
+    let inputs: Vec<Value> = operator.columns(&elements).into_iter().map(array).collect();
+    let expected: Vec<Value> = folded(operator, &elements).into_iter().map(Value::Scalar).collect();
+    compiled.yields(emulated, &inputs, 2, &expected);
+}
+
+#[test]
+fn a_fold_without_start_of_nothing_is_a_fault() {
+    let Some(emulated) = emulated() else { return };
+    let operator = &OPERATORS[0];
+    let compiled = of_vector(operator, false);
+    let found = compiled.try_run(emulated, &[array(operator.columns(&[]).remove(0))], 0);
+    match found {
+        Err(Stop::Fault(fault)) => assert_eq!(fault.kind, FaultKind::EmptyArray),
+        other => panic!("{other:?}"),
+    }
+    let elements = operator.elements(100);
+    let inputs = [array(operator.columns(&elements).remove(0))];
+    let expected = tree(&elements, &operator.apply).into_iter().flatten().map(Value::Scalar);
+    compiled.yields(emulated, &inputs, 1, &expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn rows_of_one_length() {
+    let Some(emulated) = emulated() else { return };
+    for operator in &OPERATORS {
+        let compiled = of_rows(operator, false);
+        let shapes =
+            [(0, 3), (3, 0), (1, 5), (200, 1), (130, 64), (3, 65), (2, 4096), (3, 4097), (2, 9000)];
+        for (rows, extent) in shapes {
+            let elements = operator.elements(rows * extent);
+            let columns = operator.columns(&elements).into_iter();
+            let inputs: Vec<Value> = columns.map(|column| dense(rows, extent, column)).collect();
+            let all: Vec<&[Tuple]> =
+                (0..rows).map(|row| &elements[row * extent..(row + 1) * extent]).collect();
+            let expected = expected(operator, &all);
+            compiled.yields(emulated, &inputs, schedule_of(rows + extent), &expected);
+        }
+    }
+}
+
+#[test]
+fn ragged_rows() {
+    let Some(emulated) = emulated() else { return };
+    for operator in &OPERATORS {
+        let compiled = of_rows(operator, true);
+        let shapes: [&[usize]; 5] = [
+            &[0, 1, 0, 2],
+            &[63, 64, 65, 0, 1],
+            &[0, 0, 5000, 1],
+            &[8192, 4096, 4097, 0, 100],
+            &[200, 100, 300],
+        ];
+        for (number, lengths) in shapes.into_iter().enumerate() {
+            let elements = operator.elements(lengths.iter().sum());
+            let columns = operator.columns(&elements).into_iter();
+            let inputs: Vec<Value> = columns.map(|column| ragged(lengths, column)).collect();
+            let mut rest = &elements[..];
+            let mut all = Vec::new();
+            for length in lengths {
+                let (row, behind) = rest.split_at(*length);
+                all.push(row);
+                rest = behind;
+            }
+            let expected = expected(operator, &all);
+            compiled.yields(emulated, &inputs, schedule_of(number), &expected);
+        }
+    }
+}
+
+#[test]
+fn two_reductions_and_a_store_are_one_kernel() {
     let Some(emulated) = emulated() else { return };
     let compiled = Compiled::new(
-        "input a1: [a0]f32
-launch \"sum\" [a0] (r0)
-  r1: f32 = read a1 r0
-  yield r1
-  reduce r1 as (r3: f32) to a2: f32
-  by (r4: f32) (r5: f32)
-    r6: f32 = add r4 r5
+        "input a1: [a0]i64
+launch \"both\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: i64 = mul r1 r1
+  yield r1 r2
+  store r2 to a2: [a0]i64
+  reduce r1 as (r3: i64) to a3: i64
+  by (r4: i64) (r5: i64)
+    r6: i64 = add r4 r5
     yield r6
   from ()
-    yield 0.5f32
+    yield 0i64
+  reduce r2 as (r7: i64) to a4: i64
+  by (r8: i64) (r9: i64)
+    r10: i64 = max r8 r9
+    yield r10
+  from ()
+    yield -5i64
 end
-output a2: f32
+output a2: [a0]i64
+output a3: i64
+output a4: i64
 ",
     );
-    println!("{}", compiled.code.body);
-    for length in [0, 1, 2, 63, 64, 65, 100, 4095, 4096, 4097, 10000] {
-        for schedule in 0..3 {
-            compiled.agree(emulated, &[f32s(length)], schedule);
-        }
+    for length in [0, 1, 64, 100, 5000] {
+        let xs: Vec<i64> = (0..length).map(|at| at * 7 % 101 - 50).collect();
+        let squares: Vec<i64> = xs.iter().map(|x| x * x).collect();
+        let scalar = |value| Value::Scalar(weft_ir::Scalar::I64(value));
+        let expected = [
+            crate::i64s(squares.iter().copied()),
+            scalar(xs.iter().sum()),
+            scalar(squares.iter().copied().max().unwrap_or(-5)),
+        ];
+        compiled.yields(emulated, &[crate::i64s(xs.iter().copied())], 3, &expected);
     }
 }
