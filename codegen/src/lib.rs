@@ -11,6 +11,7 @@ mod hash;
 mod lanes;
 mod literal;
 mod operator;
+mod order;
 mod recorder;
 mod scalar;
 
@@ -20,4 +21,5 @@ pub use hash::{Digest, bytes_hash, text_hash};
 pub use lanes::{GROUP, INTERRUPTED, LaneFunction, Lanes, Running, lanes};
 pub use literal::literal;
 pub use operator::{Expression, operator, random};
+pub use order::order;
 pub use scalar::{Surroundings, Writer};

@@ -1,12 +1,16 @@
-//! The canonical form of a kernel: what its code is, up to the names of variables and registers, the
-//! sizes of arrays and the places in the source. Kernels of one form share what is prepared for them.
+//! The canonical form of a kernel: what its code is, up to the order of instructions, the names of
+//! variables and registers, the sizes of arrays and the places in the source. Kernels of one form
+//! share what is prepared for them.
 
 use std::collections::BTreeMap;
 
+use weft_codegen::order;
 use weft_ir::code::{Code, Instruction, Operand, Operation, Operator, Register, Thunk};
 use weft_ir::flat::{Dimension, Size, Start, Type, Var};
 use weft_ir::plan::{Kernel, Sink};
 use weft_ir::{ScalarType, SourceId, Span};
+
+use crate::prepare::operands;
 
 /// A kernel in canonical form, and what the form leaves out.
 #[derive(Clone, Debug)]
@@ -31,6 +35,7 @@ pub(crate) fn canonical(kernel: &Kernel, types: &[Type]) -> Canonical {
     kernel.fused.clear();
     kernel.span = Span::default();
     kernel.space.iter_mut().for_each(forget_size);
+    order_code(&mut kernel);
     form.kernel(&mut kernel);
     let types: Vec<(ScalarType, bool)> = form
         .arrays
@@ -40,6 +45,31 @@ pub(crate) fn canonical(kernel: &Kernel, types: &[Type]) -> Canonical {
         .collect();
     let key = format!("{types:?} {kernel:?}");
     Canonical { kernel, arrays: form.arrays, types, spans: form.spans, key }
+}
+
+/// Makes the order of instructions one that depends on what they compute only.
+fn order_code(kernel: &mut Kernel) {
+    let results: Vec<Operand> = kernel.sinks.iter().flat_map(operands).collect();
+    order(&mut kernel.body, &results);
+    for sink in &mut kernel.sinks {
+        let (operator, start) = match sink {
+            Sink::Reduce { operator, start, .. } | Sink::Scan { operator, start, .. } => {
+                (Some(operator), Some(start))
+            }
+            Sink::Scatter { operator, .. } => (operator.as_mut(), None),
+            Sink::Store { .. } | Sink::Filter { .. } | Sink::Sort { .. } => (None, None),
+        };
+        if let Some(operator) = operator {
+            order(&mut operator.code, &[]);
+        }
+        if let Some(Start::Combined(thunk) | Start::IfEmpty(thunk)) = start {
+            order(&mut thunk.code, &[]);
+        }
+    }
+    if let Some(epilogue) = &mut kernel.epilogue {
+        let stored: Vec<Operand> = epilogue.stores.iter().map(|(operand, _)| *operand).collect();
+        order(&mut epilogue.code, &stored);
+    }
 }
 
 fn forget_size(dimension: &mut Dimension) {

@@ -4,14 +4,13 @@ mod branch;
 mod read;
 mod repeat;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_ir::{Exhausted, FaultKind, Scalar};
 
 use crate::isa::Slot;
 use crate::lanes::{Elements, Frame, GROUP, Group, Lane};
-use crate::native::Service;
+use crate::native;
 use crate::routine::{Instruction, Routine};
 
 /// What a kernel reads.
@@ -38,7 +37,7 @@ pub(crate) struct Context<'a> {
     /// Set when the run shall end.
     pub(crate) cancel: &'a AtomicBool,
     /// Where native functions come from.
-    pub(crate) native: Option<&'a Arc<Service>>,
+    pub(crate) native: Option<&'a native::Supply>,
 }
 
 /// Why a block did not end.

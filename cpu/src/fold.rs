@@ -49,7 +49,8 @@ impl Fold {
         self.operator.left.iter().map(|(_, ty)| LaneType::of(*ty))
     }
 
-    fn compiled(&self, arrays: &[(ScalarType, bool)]) -> &Compiled {
+    /// The operator, compiled.
+    pub(crate) fn compiled(&self, arrays: &[(ScalarType, bool)]) -> &Compiled {
         self.compiled.get_or_init(|| {
             let both = self.operator.left.iter().chain(&self.operator.right);
             let signature = Signature {

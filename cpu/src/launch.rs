@@ -73,7 +73,7 @@ const LONG_ROW: usize = 192;
 
 impl<'a> Launch<'a> {
     pub(crate) fn context(&self) -> Context<'_> {
-        let native = self.bound.kernel.native.as_ref().map(|native| &native.0);
+        let native = self.bound.kernel.native.as_ref();
         Context { sources: self.sources, cancel: self.cancel, native }
     }
 

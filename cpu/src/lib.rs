@@ -26,7 +26,9 @@ mod shape;
 mod traverse;
 mod workers;
 
-pub use native::{Config as NativeConfig, Native, Statistics, Tier};
+pub use native::{
+    Config as NativeConfig, Native, NativeSource, Statistics, Tier, native_assembly, native_source,
+};
 pub use prepare::{KernelCache, Prepared, kernel_key, prepare};
 pub use run::{Config, Launched, run};
 pub use workers::Workers;

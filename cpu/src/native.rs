@@ -9,19 +9,23 @@ mod cache;
 mod call;
 mod compiler;
 mod engine;
+mod listing;
 mod service;
 mod slot;
+mod source;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use engine::Engine;
+pub use listing::{native_assembly, native_source};
 pub(crate) use service::Service;
 pub(crate) use slot::Slot;
+pub use source::Source as NativeSource;
 
 /// When native functions are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
     /// For code that takes long, when they are ready.
     Automatic,
@@ -34,8 +38,6 @@ pub enum Tier {
 /// How functions are compiled and kept.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// When they are used.
-    pub tier: Tier,
     /// The commands to try for a C compiler, in order.
     pub compilers: Vec<String>,
     /// How long the compiler may take for one file.
@@ -52,14 +54,14 @@ impl Config {
     /// What the environment of the process says: `WEFT_CC` names the compiler, which is else one of
     /// `cc`, `gcc` and `clang`; functions are kept in `weft/native` in `XDG_CACHE_HOME`, or in
     /// `.cache` at home.
-    pub fn of_environment(tier: Tier) -> Config {
+    pub fn of_environment() -> Config {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let chosen = variable("WEFT_CC").and_then(|command| command.into_string().ok());
         let usual = ["cc", "gcc", "clang"].map(str::to_owned);
-        let caches = variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let caches =
+            variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let at_home = || variable("HOME").map(|home| PathBuf::from(home).join(".cache"));
         Config {
-            tier,
             compilers: chosen.into_iter().chain(usual).collect(),
             patience: Duration::from_secs(60),
             cache: caches.or_else(at_home).map(|folder| folder.join("weft").join("native")),
@@ -82,28 +84,43 @@ pub struct Statistics {
     pub failed: u64,
 }
 
-/// Has functions compiled, and keeps them. Given to [`crate::KernelCache::with_native`].
+/// Has functions compiled, and keeps them as long as it or a copy of it lives.
+#[derive(Clone, Debug)]
+pub struct Native(Arc<Owner>);
+
+/// Ends the service with the last that asks it for something.
 #[derive(Debug)]
-pub struct Native(pub(crate) Arc<Service>);
+struct Owner(Arc<Service>);
+
+/// What gives kernels native functions, and when; for [`crate::KernelCache::with_native`].
+#[derive(Clone, Debug)]
+pub(crate) struct Supply {
+    pub(crate) native: Native,
+    pub(crate) tier: Tier,
+}
 
 impl Native {
     /// Nothing is looked for before the first function is asked for.
     pub fn new(config: Config) -> Native {
-        Native(Arc::new(Service::new(config)))
+        Native(Arc::new(Owner(Arc::new(Service::new(config)))))
+    }
+
+    pub(crate) fn service(&self) -> &Arc<Service> {
+        &self.0.0
     }
 
     /// What has become of the functions that were asked for.
     pub fn statistics(&self) -> Statistics {
-        self.0.statistics()
+        self.service().statistics()
     }
 
     /// Why functions are not compiled, once it is known; then never again.
     pub fn take_notice(&self) -> Option<String> {
-        self.0.take_notice()
+        self.service().take_notice()
     }
 }
 
-impl Drop for Native {
+impl Drop for Owner {
     fn drop(&mut self) {
         self.0.close();
     }

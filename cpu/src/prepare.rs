@@ -10,7 +10,8 @@ use weft_ir::{ScalarType, Span, code};
 
 use crate::canonical::{Canonical, canonical};
 use crate::fold::Fold;
-use crate::native::Native;
+use crate::interior::{self, Bound};
+use crate::native::{self, Native, Tier};
 use crate::traverse::Thunk;
 
 /// Kernels that have been prepared, by their canonical form; may be kept over many programs.
@@ -19,7 +20,7 @@ pub struct KernelCache {
     kernels: BTreeMap<String, Arc<PreparedKernel>>,
     hits: u64,
     misses: u64,
-    native: Option<Arc<Native>>,
+    native: Option<native::Supply>,
 }
 
 impl KernelCache {
@@ -28,9 +29,9 @@ impl KernelCache {
         KernelCache::default()
     }
 
-    /// Nothing is known yet; kernels get native functions.
-    pub fn with_native(native: Arc<Native>) -> KernelCache {
-        KernelCache { native: Some(native), ..KernelCache::default() }
+    /// Nothing is known yet; kernels get native functions when the tier says so.
+    pub fn with_native(native: Native, tier: Tier) -> KernelCache {
+        KernelCache { native: Some(native::Supply { native, tier }), ..KernelCache::default() }
     }
 
     /// How many kernels were known when they were asked for, and how many were not.
@@ -89,6 +90,8 @@ pub(crate) struct PreparedKernel {
     pub(crate) types: Vec<(ScalarType, bool)>,
     /// The body; its results are those that the sinks take, one after the other.
     pub(crate) body: Thunk,
+    /// The body for a box of points, and the box (note [Interior]).
+    pub(crate) interior: Option<(Thunk, Vec<Bound>)>,
     /// How many of these the sinks take; the others are inputs of the epilogue.
     pub(crate) own: usize,
     /// The operator of each sink that has one.
@@ -98,7 +101,7 @@ pub(crate) struct PreparedKernel {
     /// The epilogue; its inputs are the sinks' registers in order, then registers of the body.
     pub(crate) epilogue: Option<Thunk>,
     /// What gives its code native functions.
-    pub(crate) native: Option<Arc<Native>>,
+    pub(crate) native: Option<native::Supply>,
 }
 
 /// Prepares all kernels of a program, those that `known` has not yet.
@@ -145,7 +148,7 @@ fn bound(kernel: &Kernel, types: &[Type], known: &mut KernelCache) -> BoundKerne
 fn prepared(
     kernel: Kernel,
     types: Vec<(ScalarType, bool)>,
-    native: Option<Arc<Native>>,
+    native: Option<native::Supply>,
 ) -> PreparedKernel {
     let ragged: Vec<bool> = kernel
         .space
@@ -194,7 +197,14 @@ fn prepared(
         | Sink::Filter { .. }
         | Sink::Sort { .. } => None,
     };
+    let dense = !kernel.space.is_empty() && !ragged.contains(&true);
+    let found = interior::interior(&kernel.indices, &kernel.body, &results).filter(|_| dense);
+    let interior = found.map(|found| {
+        let (indices, ragged) = (kernel.indices.clone(), ragged.clone());
+        (Thunk::new(indices, found.code, found.results, Vec::new(), ragged), found.bounds)
+    });
     PreparedKernel {
+        interior,
         types,
         native,
         own,

@@ -231,7 +231,7 @@ impl Text {
             self.line(indent, &format!("u32 {failed} = 0;"));
             write!(reductions, " reduction(|:{failed})").expect("a string takes all");
         }
-        if let Some(flag) = &segment.any {
+        for flag in &segment.any {
             self.line(indent, &format!("u32 {flag} = 0;"));
             write!(reductions, " reduction(|:{flag})").expect("a string takes all");
         }

@@ -26,8 +26,8 @@ pub(super) struct Segment {
     pub(super) assigns: Vec<(String, Line)>,
     /// Whether it sets `failed`.
     pub(super) fails: bool,
-    /// The flag that some lane goes on, if it sets one.
-    pub(super) any: Option<String>,
+    /// The flags that it sets where something holds for some lane.
+    pub(super) any: Vec<String>,
 }
 
 /// A part of a function.
@@ -110,7 +110,7 @@ impl Builder<'_> {
     /// Makes the open segment say by a flag whether a condition holds for some lane.
     pub(super) fn any(&mut self, flag: &str, condition: &Value) {
         self.line(None, &format!("{flag} |= {} ? 1U : 0U;", condition.text), &[condition]);
-        self.segment().any = Some(flag.to_owned());
+        self.segment().any.push(flag.to_owned());
     }
 
     /// Ends the open segment. All lanes that come after it have held.

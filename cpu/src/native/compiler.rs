@@ -24,7 +24,8 @@ const FLAGS: [&str; 10] = [
 ];
 
 /// What makes code for this machine.
-const MACHINE: &str = if cfg!(target_arch = "x86_64") { "-march=native" } else { "-mcpu=native" };
+const MACHINE: &[&str] =
+    if cfg!(target_arch = "x86_64") { &["-march=native"] } else { &["-mcpu=native"] };
 
 /// How long a compiler may take to say what it is.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -87,8 +88,8 @@ impl Compiler {
 
     /// What compiled code depends on beside its text: the compiler, its flags and the machine.
     pub(crate) fn identity(&self) -> String {
-        let flags = FLAGS.join(" ");
-        format!("{} | {} | {flags} {MACHINE} | {}", self.command.join(" "), self.version, machine())
+        let flags = [&FLAGS[..], MACHINE].concat().join(" ");
+        format!("{} | {} | {flags} | {}", self.command.join(" "), self.version, machine())
     }
 
     /// Compiles a file.
@@ -103,7 +104,7 @@ impl Compiler {
         let (input, output) = (folder.path().join("kernels.c"), folder.path().join("kernels.so"));
         fs::write(&input, source).map_err(|error| error.to_string())?;
         let mut command = self.command();
-        command.args(FLAGS).arg(MACHINE).arg("-o").arg(&output).arg(&input).arg("-lm");
+        command.args(FLAGS).args(MACHINE).arg("-o").arg(&output).arg(&input).arg("-lm");
         run(command, self.patience)?;
         let bytes = fs::read(&output).map_err(|error| error.to_string())?;
         Ok(Object { path: output, bytes, _folder: folder })
@@ -122,7 +123,7 @@ impl Compiler {
         fs::write(&input, source).map_err(|error| error.to_string())?;
         let mut command = self.command();
         let flags = FLAGS.into_iter().filter(|flag| *flag != "-shared");
-        command.args(flags).arg(MACHINE).args(["-S", "-fno-asynchronous-unwind-tables", "-o"]);
+        command.args(flags).args(MACHINE).args(["-S", "-fno-asynchronous-unwind-tables", "-o"]);
         command.arg(&output).arg(&input);
         run(command, self.patience)?;
         fs::read_to_string(&output).map_err(|error| error.to_string())

@@ -34,9 +34,10 @@ impl<'a> Engine<'a> {
         if self.caller.is_some() {
             return None;
         }
-        let service = self.context.native?;
+        let source = self.context.native?;
+        let service = source.native.service();
         let slot = &self.compiled.native;
-        let wanted = match (slot.wanted(self.in_place), service.tier()) {
+        let wanted = match (slot.wanted(self.in_place), source.tier) {
             (_, Tier::Interpreted) => return None,
             (None, Tier::Automatic) => return Some(Instant::now()),
             (None, Tier::Native) => {
@@ -44,7 +45,7 @@ impl<'a> Engine<'a> {
             }
             (Some(wanted), _) => wanted,
         };
-        if service.tier() == Tier::Native {
+        if source.tier == Tier::Native {
             wanted.ticket.wait();
         }
         if let Some(function) = wanted.ticket.function() {
@@ -65,9 +66,10 @@ impl<'a> Engine<'a> {
 
     /// Notes how long a chunk took, and asks for a native function if that is worth it.
     pub(crate) fn end(&self, began: Option<Instant>) {
-        let (Some(began), Some(service)) = (began, self.context.native) else { return };
+        let (Some(began), Some(source)) = (began, self.context.native) else { return };
         let nanoseconds = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         if self.compiled.native.spend(nanoseconds) >= PATIENCE {
+            let service = source.native.service();
             self.compiled.native.want(self.in_place, |function| service.request(function));
         }
     }

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread;
 
-use weft_codegen::{Dialect, Digest, Functions, LaneFunction, text_hash};
+use weft_codegen::{Digest, LaneFunction, text_hash};
 
 use crate::native::cache::Cache;
 use crate::native::call::{Function, Library};
 use crate::native::compiler::Compiler;
-use crate::native::{Config, Statistics, Tier};
+use crate::native::source::{prelude, source};
+use crate::native::{Config, Statistics};
 use crate::workers::lock;
 
 /// Where a function will be.
@@ -74,10 +75,6 @@ impl Service {
     pub(crate) fn new(config: Config) -> Service {
         let (queue, wake) = (Mutex::default(), Condvar::new());
         Service { config, queue, wake, counts: Counts::default(), notice: Mutex::new(None) }
-    }
-
-    pub(crate) fn tier(&self) -> Tier {
-        self.config.tier
     }
 
     /// Has a function compiled.
@@ -222,7 +219,7 @@ impl Environment {
 
     /// What tells functions apart: their text, all that it is compiled with, and by what.
     fn key(&self, function: &LaneFunction) -> Digest {
-        text_hash(&[&function.text, &function.functions.definitions(), &frame(), &self.salt])
+        text_hash(&[&function.text, &function.functions.definitions(), &prelude(), &self.salt])
     }
 
     fn on_disk(&mut self, key: &Digest) -> Option<Function> {
@@ -244,7 +241,7 @@ impl Environment {
     fn compile(&mut self, missing: &[Missing]) -> Result<Vec<Option<Function>>, String> {
         let source = source(missing.iter().map(|missing| (&missing.function, name(&missing.key))));
         let compiler = self.compiler.as_ref().map_err(Clone::clone)?;
-        let object = compiler.compile(&source)?;
+        let object = compiler.compile(&source.whole())?;
         let keys: Vec<Digest> = missing.iter().map(|missing| missing.key.clone()).collect();
         // A cache that cannot be written is no reason not to run what has been compiled.
         let stored = self.cache.as_ref().and_then(|cache| cache.store(&keys, object.bytes()).ok());
@@ -256,24 +253,7 @@ impl Environment {
     }
 }
 
-/// What stands before the functions of a file.
-fn frame() -> String {
-    format!("{}\n{}", Dialect::C.prelude(), LaneFunction::DECLARATIONS)
-}
-
 /// The name of a function.
 fn name(key: &Digest) -> String {
     format!("weft_{}", key.short())
-}
-
-/// A file with these functions.
-pub(crate) fn source<'a>(functions: impl Iterator<Item = (&'a LaneFunction, String)>) -> String {
-    let mut called = Functions::new();
-    let mut texts = String::new();
-    for (function, name) in functions {
-        called.merge(&function.functions);
-        texts.push('\n');
-        texts.push_str(&function.text.replace(LaneFunction::NAME, &name));
-    }
-    format!("{}\n{}{texts}", frame(), called.definitions())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use weft_cpu::{Config, KernelCache, Workers, prepare, run};
+use weft_cpu::{Config, KernelCache, Native, NativeConfig, Tier, Workers, prepare, run};
 use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
 use weft_ir::flat::{Dimension, Leaf, Size, Type, Var};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
@@ -210,7 +210,7 @@ impl Author {
 }
 
 /// A kernel that stores what code yields, and the same code on the host for every point.
-fn check(seed: usize) {
+fn check(seed: usize, native: Option<&Native>) {
     let random = noise(usize::MAX).skip(seed * 1013);
     let extents = [vec![N], vec![6, 15], vec![3, 250], vec![2, 3, 15]][seed % 4].clone();
     let indices: Vec<Register> = (0..extents.len()).map(|at| Register(at as u32)).collect();
@@ -260,13 +260,15 @@ fn check(seed: usize) {
         i64s(noise(N as usize).map(|bits| (bits % 19) as i64 - 4).collect()),
         f64s(noise(N as usize).map(|bits| (bits % 31) as f64 / 4.0 - 3.0).collect()),
     ];
-    let result = |program: &Program| {
+    let result_of = |program: &Program, mut kernels: KernelCache| {
         weft_ir::plan::check(program).unwrap_or_else(|error| panic!("{error}\n{program}"));
-        let prepared = prepare(program, &mut KernelCache::new());
+        let prepared = prepare(program, &mut kernels);
         run(program, &prepared, &values, &config, &AtomicBool::new(false), &mut |_| {})
     };
+    let result = |program: &Program| result_of(program, KernelCache::new());
     let whole = program(Step::Launch(Box::new(kernel)), &outputs, &types);
-    let found = result(&whole);
+    let kernels = native.map(|native| KernelCache::with_native(native.clone(), Tier::Native));
+    let found = result_of(&whole, kernels.unwrap_or_default());
     let mut faults = false;
     for point in 0..extents.iter().product::<i64>() {
         let mut code = Code::default();
@@ -311,6 +313,18 @@ fn check(seed: usize) {
 #[test]
 fn random_code_yields_what_the_host_yields() {
     for seed in 0..400 {
-        check(seed);
+        check(seed, None);
     }
+}
+
+#[test]
+fn random_code_yields_the_same_as_native_functions() {
+    let config = NativeConfig { cache: None, ..NativeConfig::of_environment() };
+    let native = Native::new(config);
+    for seed in 400..460 {
+        check(seed, Some(&native));
+    }
+    assert_eq!(native.take_notice(), None);
+    let statistics = native.statistics();
+    assert!(statistics.compiled >= 55 && statistics.failed == 0, "{statistics:?}");
 }

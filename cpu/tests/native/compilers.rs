@@ -1,0 +1,156 @@
+//! The compiler and the cache: switching while a program runs, no compiler, bad ones, other processes.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use weft_cpu::{Native, NativeConfig, Statistics, Tier};
+
+use crate::{config, f32s, same, try_run};
+
+const MAP: &str = "input a1: [a0]f32
+launch \"map\" [a0] (r0)
+  r1: f32 = read a1 r0
+  r2: f32 = exp r1
+  r3: f32 = log r2
+  r4: f32 = tanh r3
+  yield r4
+  store r4 to a2: [a0]f32
+end
+output a2: [a0]f32
+";
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+/// A program that stands for a compiler.
+fn script(folder: &Path, text: &str) -> PathBuf {
+    let path = folder.join("compiler");
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("writable");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("mine");
+    path
+}
+
+/// Runs with such compilers; what became of the functions, and the notice.
+fn with_compilers(compilers: Vec<String>, tier: Tier) -> (Statistics, Option<String>) {
+    let config = NativeConfig { compilers, patience: Duration::from_secs(1), ..config(None) };
+    let native = Native::new(config);
+    let inputs = [f32s(3000)];
+    let expected = try_run(MAP, &inputs, 1, None).expect("a value");
+    for _ in 0..3 {
+        let found = try_run(MAP, &inputs, 1, Some((&native, tier))).expect("a value");
+        assert!(same(&expected, &found));
+    }
+    let notice = native.take_notice();
+    assert_eq!(native.take_notice(), None, "a notice comes once");
+    (native.statistics(), notice)
+}
+
+#[test]
+fn without_a_compiler_everything_is_interpreted() {
+    let (statistics, notice) =
+        with_compilers(vec!["no-such-compiler".to_owned(), String::new()], Tier::Native);
+    assert_eq!(statistics.compiled, 0);
+    assert!(notice.expect("a notice").contains("no C compiler answers"));
+}
+
+#[test]
+fn a_compiler_that_fails_is_told_once() {
+    let folder = folder();
+    let path = script(
+        folder.path(),
+        "if [ \"$1\" = --version ]; then echo bad 1.0; else echo 'error: too tired' >&2; exit 1; fi",
+    );
+    let (statistics, notice) = with_compilers(vec![path.display().to_string()], Tier::Native);
+    assert_eq!((statistics.compiled, statistics.failed), (0, 1));
+    assert!(notice.expect("a notice").contains("too tired"));
+}
+
+#[test]
+fn a_compiler_that_writes_nothing_or_rubbish_does_no_harm() {
+    for rubbish in ["", "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && echo rubbish > \"$2\"; shift; done; true"] {
+        let folder = folder();
+        let text = format!("if [ \"$1\" = --version ]; then echo odd 1.0; fi\n{rubbish}");
+        let path = script(folder.path(), &text);
+        let (statistics, notice) = with_compilers(vec![path.display().to_string()], Tier::Native);
+        assert_eq!((statistics.compiled, statistics.failed), (0, 1));
+        assert!(notice.is_some());
+    }
+}
+
+#[test]
+fn a_compiler_that_hangs_is_killed() {
+    let folder = folder();
+    let text = "if [ \"$1\" = --version ]; then echo slow 1.0; else exec sleep 1000; fi";
+    let path = script(folder.path(), text);
+    let begin = Instant::now();
+    let (statistics, notice) = with_compilers(vec![path.display().to_string()], Tier::Native);
+    assert_eq!((statistics.compiled, statistics.failed), (0, 1));
+    assert!(notice.expect("a notice").contains("longer than"));
+    assert!(begin.elapsed() < Duration::from_secs(100));
+}
+
+#[test]
+fn the_next_compiler_is_tried() {
+    let (statistics, notice) =
+        with_compilers(vec!["no-such-compiler".to_owned(), "cc".to_owned()], Tier::Native);
+    assert_eq!((statistics.compiled, statistics.failed), (1, 0));
+    assert_eq!(statistics.known, 2, "the same function again in each preparation");
+    assert_eq!(notice, None);
+}
+
+#[test]
+fn the_block_interpreter_asks_no_compiler() {
+    let (statistics, notice) = with_compilers(vec!["cc".to_owned()], Tier::Interpreted);
+    assert_eq!((statistics, notice), (Statistics::default(), None));
+}
+
+#[test]
+fn code_that_runs_for_long_becomes_native_in_the_background() {
+    let native = Native::new(config(None));
+    let small = [f32s(100)];
+    try_run(MAP, &small, 1, Some((&native, Tier::Automatic))).expect("a value");
+    assert_eq!(native.statistics(), Statistics::default(), "tiny work stays interpreted");
+    let inputs = [f32s(400_000)];
+    let expected = try_run(MAP, &inputs, 1, None).expect("a value");
+    let begin = Instant::now();
+    while native.statistics().compiled == 0 && begin.elapsed() < Duration::from_secs(120) {
+        let found = try_run(MAP, &inputs, 2, Some((&native, Tier::Automatic))).expect("a value");
+        assert!(same(&expected, &found));
+    }
+    assert_eq!(native.statistics().failed, 0);
+    assert_eq!(native.statistics().compiled, 1);
+    let found = try_run(MAP, &inputs, 2, Some((&native, Tier::Automatic))).expect("a value");
+    assert!(same(&expected, &found));
+}
+
+#[test]
+fn another_process_finds_what_was_compiled() {
+    let folder = folder();
+    let cache = folder.path().join("cache");
+    let inputs = [f32s(3000)];
+    let expected = try_run(MAP, &inputs, 1, None).expect("a value");
+    let run = || {
+        // A service of its own, as another process has.
+        let native = Native::new(config(Some(&cache)));
+        let found = try_run(MAP, &inputs, 1, Some((&native, Tier::Native))).expect("a value");
+        assert!(same(&expected, &found));
+        let statistics = native.statistics();
+        (statistics.compiled, statistics.from_disk, statistics.failed)
+    };
+    assert_eq!(run(), (1, 0, 0));
+    assert_eq!(run(), (0, 1, 0));
+    for file in fs::read_dir(&cache).expect("a folder").flatten() {
+        if file.path().extension().is_some_and(|extension| extension == "so") {
+            let bytes = fs::read(file.path()).expect("readable");
+            fs::remove_file(file.path()).expect("mine");
+            fs::write(file.path(), &bytes[..bytes.len() / 2]).expect("writable");
+        }
+    }
+    assert_eq!(run(), (1, 0, 0), "half an object is none");
+    assert_eq!(run(), (0, 1, 0));
+    fs::set_permissions(&cache, fs::Permissions::from_mode(0o777)).expect("mine");
+    assert_eq!(run(), (1, 0, 0), "a folder that is open to others is not used");
+}

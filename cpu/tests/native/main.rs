@@ -1,0 +1,77 @@
+//! Native functions against the block interpreter: equal bits on every skeleton, and what happens
+//! where there is no compiler, a bad one, or a damaged cache.
+
+mod compilers;
+mod kernels;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use weft_cpu::{Config, KernelCache, Native, NativeConfig, Tier, Workers, prepare, run};
+use weft_ir::{Array, Column, Stop, Value, plan};
+
+/// How functions are compiled in these tests: not kept, unless a folder is given.
+fn config(cache: Option<&Path>) -> NativeConfig {
+    let cache = cache.map(Path::to_owned);
+    NativeConfig { cache, ..NativeConfig::of_environment() }
+}
+
+/// Runs the text of a plan with the functions of `native`, or on the block interpreter.
+fn try_run(
+    text: &str,
+    inputs: &[Value],
+    threads: usize,
+    native: Option<(&Native, Tier)>,
+) -> Result<Vec<Value>, Stop> {
+    let program = plan::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    plan::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut kernels = match native {
+        Some((native, tier)) => KernelCache::with_native(native.clone(), tier),
+        None => KernelCache::new(),
+    };
+    let prepared = prepare(&program, &mut kernels);
+    let workers = Workers::new(threads);
+    let config = Config { workers: &workers, memory_limit: 1 << 32 };
+    run(&program, &prepared, inputs, &config, &AtomicBool::new(false), &mut |_| {})
+}
+
+fn same(a: &[Value], b: &[Value]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same_bits(b))
+}
+
+fn f32s(length: usize) -> Value {
+    let values: Vec<f32> = noise(length).map(|bits| (bits % 4001) as f32 / 500.0 - 4.0).collect();
+    array(Column::F32(values.into()))
+}
+
+fn f64s(length: usize) -> Value {
+    let values: Vec<f64> = noise(length).map(|bits| (bits % 4001) as f64 / 500.0 - 4.0).collect();
+    array(Column::F64(values.into()))
+}
+
+fn i64s(length: usize, below: u64) -> Value {
+    let values: Vec<i64> = noise(length).map(|bits| (bits % below) as i64).collect();
+    array(Column::I64(values.into()))
+}
+
+fn matrix(elements: &Value, extent: usize) -> Value {
+    let Value::Array(elements) = elements else { panic!("an array") };
+    let inner = Box::new(elements.elements.clone());
+    array(Column::Dense { len: elements.len() / extent, extent, inner })
+}
+
+fn array(column: Column) -> Value {
+    Value::Array(Arc::new(Array::new(column)))
+}
+
+/// Numbers without a pattern, always the same.
+fn noise(length: usize) -> impl Iterator<Item = u64> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    (0..length).map(move |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state >> 3
+    })
+}
