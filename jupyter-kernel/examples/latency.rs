@@ -5,7 +5,8 @@
 //! ```
 //!
 //! It prints, in milliseconds: from the start of the program to the answer to the first question, a
-//! trivial cell there and back, and completion while a cell runs.
+//! trivial cell there and back, completion while a cell runs on one thread and on all, and from the
+//! wish to interrupt a cell to its end.
 
 #![allow(clippy::print_stdout, reason = "it is a command")]
 
@@ -21,6 +22,17 @@ use weft_jupyter_kernel::client::{Channel, Client, free_connection};
 const PATIENCE: Duration = Duration::from_secs(20);
 const STARTS: usize = 10;
 const CELLS: usize = 500;
+const INTERRUPTS: usize = 20;
+
+/// Cells that do not end, with what they are.
+const ENDLESS: [(&str, &str); 3] = [
+    ("a loop of scalars", "loop x = 0 while x >= 0 do (x + 1) % 7"),
+    ("a kernel on all threads", "sum { sqrt (f64 i) : i in iota 60000000000 }"),
+    (
+        "a loop around kernels",
+        "loop v = iota 100000 while length v > 0 do { (x + 1) % 7 : x in v }",
+    ),
+];
 
 fn main() -> ExitCode {
     let Some(program) = std::env::args_os().nth(1) else {
@@ -56,15 +68,28 @@ fn measure(program: &OsString) -> Result<(), String> {
     }
     report("trivial cell, with all that it publishes", times);
 
-    let endless = json!({"code": "loop x = 0 while x >= 0 do (x + 1) % 7"});
-    kernel.client.request(Channel::Shell, "execute_request", endless);
-    let mut times = Vec::new();
-    for _ in 0..CELLS {
-        let asked = Instant::now();
-        kernel.ask("complete_request", json!({"code": "1 + s", "cursor_pos": 5}))?;
-        times.push(asked.elapsed());
+    for (what, code) in ENDLESS {
+        let mut completions = Vec::new();
+        let mut interrupts = Vec::new();
+        for _ in 0..INTERRUPTS {
+            let cell =
+                kernel.client.request(Channel::Shell, "execute_request", json!({"code": code}));
+            for _ in 0..CELLS / INTERRUPTS {
+                let asked = Instant::now();
+                kernel.ask("complete_request", json!({"code": "1 + s", "cursor_pos": 5}))?;
+                completions.push(asked.elapsed());
+            }
+            let asked = Instant::now();
+            kernel.client.request(Channel::Control, "interrupt_request", json!({}));
+            let reply = kernel.client.reply(Channel::Shell, &cell, PATIENCE)?;
+            interrupts.push(asked.elapsed());
+            if reply.text("ename") != "Interrupted" {
+                return Err(format!("{what} ended by itself: {}", reply.content));
+            }
+        }
+        report(&format!("completion while {what} runs"), completions);
+        report(&format!("interrupt of {what}"), interrupts);
     }
-    report("completion while a cell runs", times);
     Ok(())
 }
 

@@ -109,8 +109,10 @@ fn complete(snapshot: &Snapshot, message: &Message) -> Value {
             let kind = match () {
                 () if is_command => "keyword".to_owned(),
                 () if candidate.text.ends_with('/') => "path".to_owned(),
-                // Front ends show this beside the name, and would break it at blanks.
-                () if shows_type => detail.replace(' ', "\u{a0}"),
+                // Front ends show this beside the name, and would break it at blanks and hyphens.
+                () if shows_type => {
+                    detail.replace("->", "→").replace("=>", "⇒").replace(' ', "\u{a0}")
+                }
                 () if detail.contains("->") => "function".to_owned(),
                 () => "instance".to_owned(),
             };
@@ -140,7 +142,12 @@ fn inspect(snapshot: &Snapshot, message: &Message) -> Value {
         Some(level) if level > 0 => Detail::Full,
         Some(_) | None => Detail::Brief,
     };
-    let found = snapshot.inspect(code, cursor, detail);
+    let mut found = snapshot.inspect(code, cursor, detail);
+    if detail == Detail::Full {
+        let parts = [found, snapshot.kernels(code, cursor)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        found = (!parts.is_empty()).then(|| parts.join("\n\n"));
+    }
     let data = match &found {
         Some(text) => json!({"text/plain": text}),
         None => json!({}),

@@ -1,11 +1,12 @@
 //! Colours of reports, for pages: a front end puts them on a background that the kernel does not know.
 
-/// The grey in which a report has source text that is not the point, which nobody can read on the
-/// pale red of an error in JupyterLab.
-const FAINT: &str = "38;5;249";
+/// Shades of a palette for dark terminals that nobody can read on the pale red of an error in
+/// JupyterLab, and what stands for them: source text that is not the point is as all text, and the
+/// word before a hint is green as the front end has it.
+const PALE: [(&str, &str); 3] = [("0", ""), ("38;5;249", ""), ("38;5;115", "32")];
 
-/// The same text with as few escapes as will do: a report colours each character on its own. What is
-/// faint gets the colour of all text.
+/// The same text with as few escapes as will do, as a report colours each character on its own, and
+/// in colours that can be read everywhere.
 pub(crate) fn settled(text: &str) -> String {
     let mut settled = String::with_capacity(text.len());
     // As the text so far ends, and as the next character should be; empty is the colour of all text.
@@ -17,7 +18,8 @@ pub(crate) fn settled(text: &str) -> String {
             rest = "";
             break;
         };
-        wanted = if style == "0" || style == FAINT { "" } else { style };
+        let other = PALE.iter().find(|(pale, _)| *pale == style);
+        wanted = other.map_or(style, |(_, other)| other);
         rest = after;
     }
     say(rest, &mut current, wanted, &mut settled);
@@ -63,8 +65,9 @@ mod tests {
     }
 
     #[test]
-    fn faint_text_is_as_all_text() {
+    fn pale_colours_are_replaced() {
         check("\x1b[38;5;249mx\x1b[0m\x1b[38;5;246m1\x1b[0m", "x\x1b[38;5;246m1\x1b[0m");
+        check("\x1b[38;5;115mHelp\x1b[0m", "\x1b[32mHelp\x1b[0m");
     }
 
     #[test]

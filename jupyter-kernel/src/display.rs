@@ -39,7 +39,7 @@ pub(crate) fn bundle(shown: &Shown) -> (Json, Json) {
 
 /// Text as HTML that looks like the plain text beside it, where front ends set pages.
 fn plain(text: &str) -> String {
-    let style = "margin: 0; padding-left: var(--jp-code-padding); \
+    let style = "margin: 0; padding: 6px 8px 0; \
                  font-size: var(--jp-code-font-size); line-height: var(--jp-code-line-height)";
     format!("<pre style=\"{style}\">{}</pre>", escaped(text))
 }

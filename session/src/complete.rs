@@ -22,8 +22,8 @@ use crate::state::State;
 /// The session at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    state: Arc<State>,
-    sources: Sources,
+    pub(crate) state: Arc<State>,
+    pub(crate) sources: Sources,
 }
 
 /// What could stand at a place.

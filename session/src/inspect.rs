@@ -2,8 +2,28 @@
 //! around it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use weft_lang::syntax::{TokenClass, tokens};
+
+use crate::complete::Snapshot;
+use crate::session::{Cell, Keep, Session};
+use crate::sink::{Cancel, Collected, Event};
+
+impl Snapshot {
+    /// The kernels that the expression around byte `cursor` becomes, as `:fuse` shows them; none if
+    /// no expression stands there, or one that has errors.
+    pub fn kernels(&self, text: &str, cursor: usize) -> Option<String> {
+        let question = format!(":fuse {}", expression(text, cursor)?.replace('\n', " "));
+        let mut aside = Session::aside(Arc::clone(&self.state), self.sources.clone());
+        let mut said = Collected::default();
+        aside.eval_as(Cell::typed(&question), Keep::Nothing, &mut said, &Cancel::new());
+        said.events.into_iter().find_map(|event| match event {
+            Event::Text(text) => Some(text),
+            _ => None,
+        })
+    }
+}
 
 /// The byte ranges that inspection at `cursor` could be about, the closest first: what stands at
 /// the cursor, what ends there, the head of the application that it is in.
@@ -14,6 +34,32 @@ pub(crate) fn subjects(text: &str, cursor: usize) -> Vec<Range<usize>> {
     let before = tokens.iter().filter(|token| token.range.end == cursor);
     let here = under.chain(before).filter(|token| token.has_meaning());
     here.map(|token| token.range.clone()).chain(applied(text, &tokens, cursor)).collect()
+}
+
+/// The expression of the item around `cursor`: an item begins in the first column and goes on where
+/// lines are indented. Definitions, commands and imports are none.
+pub(crate) fn expression(text: &str, cursor: usize) -> Option<&str> {
+    let begins = |line: &str| line.chars().next().is_some_and(|c| !c.is_whitespace());
+    let (mut start, mut end, mut offset) = (None, text.len(), 0);
+    for line in text.split_inclusive('\n') {
+        if begins(line) && offset <= cursor {
+            start = Some(offset);
+        } else if begins(line) {
+            end = offset;
+            break;
+        }
+        offset += line.len();
+    }
+    let item = text[start?..end].trim_end();
+    let found: Vec<Token> =
+        tokens(item).into_iter().map(|(class, range)| Token { class, range }).collect();
+    let word = |index: usize| found.get(index).map(|token| &item[token.range.clone()]);
+    match (word(0)?, word(1)) {
+        ("def" | "type" | "import", _) => None,
+        (first, _) if first.starts_with(':') || first.starts_with("--") => None,
+        (_, Some("=")) => Some(item[found[1].range.end..].trim()),
+        (_, _) => Some(item),
+    }
 }
 
 struct Token {
@@ -65,7 +111,7 @@ fn applied(text: &str, tokens: &[Token], cursor: usize) -> Option<Range<usize>> 
 
 #[cfg(test)]
 mod tests {
-    use super::subjects;
+    use super::{expression, subjects};
 
     /// The texts that inspection is about where `^` stands.
     #[track_caller]
@@ -90,5 +136,16 @@ mod tests {
         check("f (take 3 ^)", &["take"]);
         check("x = 1\nmap ^", &["map"]);
         check("(^", &[]);
+    }
+
+    #[test]
+    fn the_expression_around_a_place() {
+        let text = "xs = iota 3\nsum\n  (xs * 2)\ndef f x = x\n:vars\n";
+        assert_eq!(expression(text, 2), Some("iota 3"));
+        assert_eq!(expression(text, text.find("xs *").unwrap()), Some("sum\n  (xs * 2)"));
+        assert_eq!(expression(text, text.find("def").unwrap()), None);
+        assert_eq!(expression(text, text.find("vars").unwrap()), None);
+        assert_eq!(expression("", 0), None);
+        assert_eq!(expression("x == 1", 0), Some("x == 1"));
     }
 }

@@ -110,6 +110,19 @@ impl Session {
         }
     }
 
+    /// A session beside another one, to ask what must not disturb that: it begins with a state of it.
+    pub(crate) fn aside(state: Arc<State>, sources: Sources) -> Session {
+        Session {
+            engine: Arc::new(Engine::default()),
+            sources,
+            io: false,
+            next_number: 1,
+            log: Vec::new(),
+            states: vec![Moment { number: 0, state }],
+            position: 0,
+        }
+    }
+
     /// Where programs have run so far.
     pub fn statistics(&self) -> Statistics {
         self.engine.statistics()

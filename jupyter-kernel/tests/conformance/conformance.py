@@ -175,6 +175,7 @@ def main():
             os.environ[f"JUPYTER_{name}_DIR"] = f"{state}/{name.lower()}"
         os.environ["IPYTHONDIR"] = f"{state}/ipython"
         os.environ["WEFT_KERNEL_HISTORY"] = f"{state}/history"
+        os.environ["XDG_CACHE_HOME"] = f"{state}/cache"
         os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
         os.environ["JUPYTERLAB_SETTINGS_DIR"] = f"{state}/settings"
         os.environ["JUPYTERLAB_WORKSPACES_DIR"] = f"{state}/workspaces"

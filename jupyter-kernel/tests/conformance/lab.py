@@ -221,7 +221,7 @@ def completion(lab):
     lab.add_cell("scan")
     lab.command("completer:invoke-notebook")
     menu = wait("the menu", lambda: lab.script(MENU))
-    assert "scanl1" in menu and "->" in menu, menu
+    assert "scanl1" in menu and "→" in menu, menu
     lab.picture("completion")
     lab.script("notebook.mode = 'command'; notebook.activeCell.model.sharedModel.setSource('');")
 

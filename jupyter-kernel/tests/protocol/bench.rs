@@ -48,6 +48,7 @@ fn kernel(folder: &Path, environment: &[(&str, String)]) -> Child {
         .args(["--exact", "bench::kernel_as_child"])
         .env(CONNECTION, folder.join(FILE))
         .env("WEFT_KERNEL_HISTORY", folder.join("history"))
+        .env("XDG_CACHE_HOME", folder.join("cache"))
         .env_remove("JPY_PARENT_PID")
         .envs(environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())

@@ -119,6 +119,15 @@ fn inspection_and_completeness() {
     };
     assert_eq!(text(0), "twice : Num a => a -> a\n\nTwice.");
     assert!(text(1).contains("\n\ndef twice x = 2 * x"));
+    // What the line becomes, too; while a cell runs as well.
+    bench.run("xs = iota 1000");
+    let endless = bench.send("loop x = 0 while x >= 0 do (x + 1) % 7");
+    let request = json!({"code": "sum (xs * xs)", "cursor_pos": 2, "detail_level": 1});
+    let reply = bench.ask("inspect_request", request);
+    let shown = reply["data"]["text/plain"].as_str().unwrap();
+    assert!(shown.starts_with("sum : ") && shown.contains("kernel 1: reduce"), "{shown}");
+    bench.interrupt();
+    bench.client.reply(Channel::Shell, &endless, PATIENCE).unwrap();
     let reply = bench.ask("inspect_request", json!({"code": "unheard", "cursor_pos": 3}));
     assert_eq!((&reply["found"], &reply["data"]), (&json!(false), &json!({})));
     for (code, status) in
