@@ -12,9 +12,9 @@
 
 mod compile;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use weft_interp::Limits;
@@ -125,7 +125,10 @@ pub struct Statistics {
 /// The engines of a session, shared by all of its states.
 #[derive(Debug, Default)]
 pub(crate) struct Engine {
-    kernels: Mutex<weft_cpu::KernelCache>,
+    /// Kernels, by when they become machine code.
+    kernels: Mutex<BTreeMap<weft_cpu::Tier, weft_cpu::KernelCache>>,
+    /// What makes machine code of them, begun when it is first needed.
+    native: OnceLock<weft_cpu::Native>,
     /// Plans by the text of what they were compiled from.
     plans: Mutex<HashMap<String, Arc<Plan>>>,
     /// Threads, started when they are first needed.
@@ -273,11 +276,14 @@ impl Engine {
     ) -> Result<Arc<Plan>, Unsupported> {
         let plan = compile::compiled(job.modes, lowered, inputs, ran)?.plan;
         let started = Instant::now();
-        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all_kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        let kernels = all_kernels.entry(job.modes.tier).or_insert_with(|| {
+            weft_cpu::KernelCache::with_native(self.native().clone(), job.modes.tier)
+        });
         let (hits, misses) = kernels.hits_and_misses();
-        let prepared = weft_cpu::prepare(&plan, &mut kernels);
+        let prepared = weft_cpu::prepare(&plan, kernels);
         let (all_hits, all_misses) = kernels.hits_and_misses();
-        drop(kernels);
+        drop(all_kernels);
         ran.phases.push((Phase::Compile, started.elapsed()));
         ran.counters.cached += all_hits - hits;
         ran.counters.compiled += all_misses - misses;
@@ -317,13 +323,25 @@ impl Engine {
     /// Forgets everything that was compiled.
     pub(crate) fn clear(&self) {
         self.plans().clear();
-        *self.kernels.lock().unwrap_or_else(PoisonError::into_inner) = weft_cpu::KernelCache::new();
+        self.kernels.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// How many plans are kept, and how many different kernels.
     pub(crate) fn kept(&self) -> (usize, usize) {
-        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        let kernels = kernels.values().map(weft_cpu::KernelCache::len).sum();
         (self.plans().len(), kernels)
+    }
+
+    /// What makes machine code of kernels.
+    pub(crate) fn native(&self) -> &weft_cpu::Native {
+        self.native
+            .get_or_init(|| weft_cpu::Native::new(weft_cpu::NativeConfig::of_environment()))
+    }
+
+    /// Why kernels do not become machine code, once that is known.
+    pub(crate) fn take_notice(&self) -> Option<String> {
+        self.native.get()?.take_notice()
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Modes {
     pub sharing: bool,
     /// Threads that kernels run on.
     pub threads: usize,
+    /// Whether kernels are interpreted block by block, or compiled to machine code.
+    pub tier: weft_cpu::Tier,
     /// Whether the cost of a cell is shown; `None` for long ones.
     pub footer: Option<bool>,
     /// How much of a value is shown. (The width is the front end's.)
@@ -125,6 +127,29 @@ const MODES: &[Mode] = &[
         },
     },
     Mode {
+        name: "tier",
+        values: "auto, 0 or 1",
+        choices: &["auto", "0", "1"],
+        doc: "whether kernels are interpreted (0), machine code (1), or become that when it pays",
+        get: |modes| {
+            let name = match modes.tier {
+                weft_cpu::Tier::Automatic => "auto",
+                weft_cpu::Tier::Interpreted => "0",
+                weft_cpu::Tier::Native => "1",
+            };
+            name.to_owned()
+        },
+        set: |modes, text| {
+            modes.tier = match text {
+                "auto" => weft_cpu::Tier::Automatic,
+                "0" => weft_cpu::Tier::Interpreted,
+                "1" => weft_cpu::Tier::Native,
+                _ => return None,
+            };
+            Some(())
+        },
+    },
+    Mode {
         name: "elements",
         values: "a number",
         choices: &[],
@@ -206,6 +231,7 @@ impl Modes {
             fusion: true,
             sharing: true,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            tier: weft_cpu::Tier::Automatic,
             footer: None,
             limits: display::Options::new(80),
         }

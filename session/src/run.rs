@@ -214,6 +214,9 @@ impl<'a> Runner<'a> {
         ran.phases.iter().for_each(|(phase, time)| self.footer.add(*phase, *time));
         self.footer.cache_hits += ran.counters.cached;
         self.footer.cache_misses += ran.counters.compiled;
+        if let Some(notice) = self.engine.take_notice() {
+            self.sink.event(Event::Note(notice));
+        }
         self.last = Some(ran);
         result.map_err(|failure| match failure {
             Failure::Exhausted(weft_ir::Exhausted::Interrupted) => Stop::Interrupted,
@@ -283,14 +286,27 @@ fn ran_text(ran: &Ran) -> String {
     }
 }
 
+/// The fate of the functions that were to become machine code.
+fn native_text(engine: &Engine) -> String {
+    let functions = engine.native().statistics();
+    format!(
+        "{} functions became machine code, {} more were found on disk, {} failed",
+        functions.compiled, functions.from_disk, functions.failed
+    )
+}
+
 /// What the caches hold, and where programs ran.
 fn cache_text(engine: &Engine) -> String {
     let (plans, kernels) = engine.kept();
     let ran = engine.statistics();
     format!(
         "{plans} plans of {kernels} different kernels\n{} programs ran compiled, {} on the \
-         interpreter, {} there because the compiled path cannot do them, {} because of a fault",
-        ran.compiled, ran.interpreted, ran.unsupported, ran.faults
+         interpreter, {} there because the compiled path cannot do them, {} because of a fault\n{}",
+        ran.compiled,
+        ran.interpreted,
+        ran.unsupported,
+        ran.faults,
+        native_text(engine)
     )
 }
 

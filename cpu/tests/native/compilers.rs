@@ -70,7 +70,9 @@ fn a_compiler_that_fails_is_told_once() {
 
 #[test]
 fn a_compiler_that_writes_nothing_or_rubbish_does_no_harm() {
-    for rubbish in ["", "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && echo rubbish > \"$2\"; shift; done; true"] {
+    for rubbish in
+        ["", "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && echo rubbish > \"$2\"; shift; done; true"]
+    {
         let folder = folder();
         let text = format!("if [ \"$1\" = --version ]; then echo odd 1.0; fi\n{rubbish}");
         let path = script(folder.path(), &text);

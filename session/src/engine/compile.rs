@@ -109,7 +109,8 @@ pub(super) fn compiled(
 
 /// What a plan depends on, as text.
 pub(super) fn key(modes: &Modes, lowered: &Lowered, inputs: &[Value]) -> String {
-    let mut key = format!("{:?} {:?}\n", config(modes), layouts(inputs));
+    let layouts = layouts(inputs);
+    let mut key = format!("{:?} {:?} {layouts:?}\n", config(modes), modes.tier);
     write!(key, "{}", lowered.program).expect("a string takes all text");
     key
 }

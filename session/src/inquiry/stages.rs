@@ -16,12 +16,22 @@ pub(crate) enum Stage {
     Flat,
     Fused,
     Plan,
+    C,
+    Asm,
 }
 
 impl Stage {
     /// Every stage in order.
-    pub(crate) const ALL: [Stage; 6] =
-        [Stage::Typed, Stage::Nested, Stage::Shared, Stage::Flat, Stage::Fused, Stage::Plan];
+    pub(crate) const ALL: [Stage; 8] = [
+        Stage::Typed,
+        Stage::Nested,
+        Stage::Shared,
+        Stage::Flat,
+        Stage::Fused,
+        Stage::Plan,
+        Stage::C,
+        Stage::Asm,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -31,6 +41,8 @@ impl Stage {
             Stage::Flat => "flat",
             Stage::Fused => "fused",
             Stage::Plan => "plan",
+            Stage::C => "c",
+            Stage::Asm => "asm",
         }
     }
 
@@ -43,7 +55,12 @@ impl Stage {
         match self {
             Stage::Shared => Some(Stage::Nested),
             Stage::Plan => Some(Stage::Fused),
-            Stage::Typed | Stage::Nested | Stage::Flat | Stage::Fused => None,
+            Stage::Typed
+            | Stage::Nested
+            | Stage::Flat
+            | Stage::Fused
+            | Stage::C
+            | Stage::Asm => None,
         }
     }
 }
@@ -59,13 +76,16 @@ pub(super) fn text(
         return Ok(typed_text::program(job.program));
     }
     let stages = stages(job).map_err(|unsupported| unsupported_diagnostic(&unsupported, job))?;
+    if matches!(stage, Stage::C | Stage::Asm) {
+        return native(stage, &stages.compiled.plan, job);
+    }
     let of = |stage| match stage {
         Stage::Typed => typed_text::program(job.program),
         Stage::Nested => stages.lowered.program.to_string(),
         Stage::Shared => stages.compiled.shared.to_string(),
         Stage::Flat => stages.compiled.flat.to_string(),
         Stage::Fused => stages.compiled.fused.to_string(),
-        Stage::Plan => stages.compiled.plan.to_string(),
+        Stage::Plan | Stage::C | Stage::Asm => stages.compiled.plan.to_string(),
     };
     let mut text = inputs(context, &stages);
     match (diff, stage.before()) {
@@ -73,6 +93,24 @@ pub(super) fn text(
         _ => text.push_str(&of(stage)),
     }
     Ok(text.trim_end().to_owned())
+}
+
+/// The C of the kernels, without what stands before them in every file, or its assembler text.
+fn native(
+    stage: Stage,
+    plan: &weft_ir::plan::Program,
+    job: &Job<'_>,
+) -> Result<String, Box<Diagnostic>> {
+    let prepared = weft_cpu::prepare(plan, &mut weft_cpu::KernelCache::new());
+    let source = weft_cpu::native_source(&prepared);
+    if stage == Stage::Asm {
+        let config = weft_cpu::NativeConfig::of_environment();
+        return weft_cpu::native_assembly(&source.whole(), &config).map_err(|reason| {
+            let span = job.program.entry.span;
+            Box::new(Diagnostic::error("E0509", reason, span, "for this"))
+        });
+    }
+    Ok(source.kernels.trim().to_owned())
 }
 
 /// A comment that says which earlier values are the inputs.
