@@ -277,7 +277,7 @@ pub const COMMANDS: &[Command] = &[
         name: "ir",
         arguments: "stage [--diff] expression",
         doc: "shows a program in an intermediate language: typed, nested, shared, flat, fused or \
-              plan; `--diff` shows what `share` or `place` changed",
+              plan; `--diff` shows what sharing, fusion or placement changed",
         example: ":ir flat sum (map (* 2) (iota 10))",
         printed: None,
         action: Action::Plan(compiler::ir),
@@ -552,7 +552,7 @@ fn set(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
         Ok(line) => {
             match value.is_empty() {
                 true => planner.steps.push(Step::Text(line)),
-                false => planner.changes = true,
+                false => planner.change_modes(),
             }
             planner.loader.limit = planner.state.modes.memory;
             Ok(())

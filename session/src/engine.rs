@@ -12,13 +12,15 @@
 
 mod compile;
 
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use weft_interp::Limits;
-use weft_ir::leaves::{leaf_layout, leaves_to_value, value_to_leaves};
+use weft_ir::leaves::{leaves_to_value, value_to_leaves};
 use weft_ir::{Exhausted, Failure, Fault, Span, Stop, Value};
 use weft_lang::typed::{GlobalId, Program};
 
@@ -33,6 +35,8 @@ pub enum Backend {
     Auto,
     /// Kernels on host threads.
     Cpu,
+    /// The CUDA kernels, on an emulated device that checks every access.
+    GpuEmulated,
     /// The interpreter of the intermediate language *flat*, to test the passes before it.
     Flat,
     /// The interpreter of the intermediate language *nested*, to test lowering.
@@ -43,14 +47,21 @@ pub enum Backend {
 
 impl Backend {
     /// Every back end.
-    pub const ALL: [Backend; 5] =
-        [Backend::Auto, Backend::Cpu, Backend::Flat, Backend::Nested, Backend::Interp];
+    pub const ALL: [Backend; 6] = [
+        Backend::Auto,
+        Backend::Cpu,
+        Backend::GpuEmulated,
+        Backend::Flat,
+        Backend::Nested,
+        Backend::Interp,
+    ];
 
     /// The name in `--backend` and `:backend`.
     pub fn name(self) -> &'static str {
         match self {
             Backend::Auto => "auto",
             Backend::Cpu => "cpu",
+            Backend::GpuEmulated => "gpu-emulated",
             Backend::Flat => "flat",
             Backend::Nested => "nested",
             Backend::Interp => "interp",
@@ -92,6 +103,9 @@ pub(crate) enum Fallback {
     Unsupported(Unsupported),
     /// The compiled program met a fault (Note [The interpreter decides]).
     Fault(Fault),
+    /// The compiler or its back end broke off with this message: a defect, of which nothing but a
+    /// notice comes.
+    Bug(String),
 }
 
 /// What a run did.
@@ -118,6 +132,8 @@ pub struct Statistics {
     pub unsupported: u64,
     /// Programs whose compiled form met a fault.
     pub faults: u64,
+    /// Programs on which the compiled path broke off: its own defects.
+    pub bugs: u64,
     /// Programs that ran on the interpreter because that was asked for, or because they are small.
     pub interpreted: u64,
 }
@@ -129,6 +145,8 @@ pub(crate) struct Engine {
     kernels: Mutex<BTreeMap<weft_cpu::Tier, weft_cpu::KernelCache>>,
     /// What makes machine code of them, begun when it is first needed.
     native: OnceLock<weft_cpu::Native>,
+    /// The emulated device, or why there is none.
+    emulated: OnceLock<Result<weft_cuda::Emulated, String>>,
     /// Plans by the text of what they were compiled from.
     plans: Mutex<HashMap<String, Arc<Plan>>>,
     /// Threads, started when they are first needed.
@@ -183,11 +201,19 @@ impl Engine {
         backend: Backend,
         ran: &mut Ran,
     ) -> Option<Result<Value, Failure>> {
-        let outcome = match backend {
+        // What is shared is behind locks that are taken over where a thread has left them.
+        let outcome = catch_unwind(AssertUnwindSafe(|| match backend {
             Backend::Nested => self.run_nested(job, ran),
             Backend::Flat => self.run_flat(job, ran),
-            Backend::Auto | Backend::Cpu => self.run_plan(job, ran),
-            Backend::Interp => return None,
+            Backend::GpuEmulated => self.run_emulated(job, ran),
+            Backend::Auto | Backend::Cpu | Backend::Interp => self.run_plan(job, ran),
+        }));
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(panic) => {
+                ran.fallback = Some(Fallback::Bug(message(&*panic)));
+                return None;
+            }
         };
         match outcome {
             Ok(value) => {
@@ -226,6 +252,36 @@ impl Engine {
         let results = weft_interp::run_flat(&flat, &inputs, &limits(job.modes), job.cancel)?;
         ran.phases.push((Phase::Run, started.elapsed()));
         Ok(leaves_to_value(&results, &lowered.ty))
+    }
+
+    /// Runs the CUDA kernels on the emulated device, which panics with a report if one is wrong.
+    fn run_emulated(&self, job: &Job<'_>, ran: &mut Ran) -> Result<Value, NotRun> {
+        let emulated = self.emulated.get_or_init(|| {
+            weft_cuda::Emulated::new().map_err(|error| error.to_string())
+        });
+        let emulated = emulated.as_ref().map_err(|reason| {
+            let (reason, span) = (reason.clone(), Span::default());
+            Unsupported { reason, span }
+        })?;
+        let lowered = compile::lowered(job, ran)?;
+        let inputs = leaves(job, &lowered);
+        let plan = compile::compiled(job.modes, &lowered, &inputs, ran)?.plan;
+        let started = Instant::now();
+        let counters = &mut ran.counters;
+        let results = weft_cuda::run_emulated(
+            emulated,
+            &plan,
+            &inputs,
+            job.modes.memory,
+            job.cancel,
+            &mut |launched| {
+                counters.launches += 1;
+                counters.bytes_written += launched.bytes_written;
+                counters.peak_bytes = counters.peak_bytes.max(launched.bytes_alive);
+            },
+        );
+        ran.phases.push((Phase::Run, started.elapsed()));
+        Ok(leaves_to_value(&results?, &lowered.ty))
     }
 
     fn run_plan(&self, job: &Job<'_>, ran: &mut Ran) -> Result<Value, NotRun> {
@@ -315,6 +371,7 @@ impl Engine {
         match (&ran.fallback, ran.backend) {
             (Some(Fallback::Unsupported(_)), _) => statistics.unsupported += 1,
             (Some(Fallback::Fault(_)), _) => statistics.faults += 1,
+            (Some(Fallback::Bug(_)), _) => statistics.bugs += 1,
             (None, Backend::Interp) => statistics.interpreted += 1,
             (None, _) => statistics.compiled += 1,
         }
@@ -343,6 +400,12 @@ impl Engine {
     pub(crate) fn take_notice(&self) -> Option<String> {
         self.native.get()?.take_notice()
     }
+}
+
+/// What a panic says.
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
 /// Why a program gave no value on the compiled path.
@@ -392,9 +455,4 @@ fn at_item(exhausted: Exhausted, job: &Job<'_>) -> Exhausted {
         Exhausted::Recursion { depth, span } => Exhausted::Recursion { depth, span: known(span) },
         Exhausted::Interrupted => Exhausted::Interrupted,
     }
-}
-
-/// Which axes of inputs are ragged.
-pub(crate) fn layouts(inputs: &[Value]) -> Vec<Vec<weft_ir::leaves::Axis>> {
-    inputs.iter().map(leaf_layout).collect()
 }

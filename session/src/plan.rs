@@ -23,6 +23,7 @@ use crate::commands::{self, Alone, Call};
 use crate::files::{Loader, forbidden};
 use crate::footer::{Footer, Phase};
 use crate::inquiry::Inquiry;
+use crate::modes::Modes;
 use crate::numbered::{self, Numbered};
 use crate::references;
 use crate::session::Entry;
@@ -68,6 +69,8 @@ pub(crate) enum Step {
     Variables(Environment),
     /// `:mem`.
     Memory,
+    /// `:set mode value`: how the steps after it run.
+    Modes(Box<Modes>),
     /// `:show e`.
     Whole(CheckedItem),
     /// `:save x "file"`.
@@ -144,6 +147,12 @@ impl<'a> Planner<'a> {
             imported: BTreeSet::new(),
             shown: true,
         }
+    }
+
+    /// Makes the modes of the state those of the steps to come.
+    pub(crate) fn change_modes(&mut self) {
+        self.changes = true;
+        self.steps.push(Step::Modes(Box::new(self.state.modes.clone())));
     }
 
     /// Whether something is wrong.

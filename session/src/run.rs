@@ -144,6 +144,10 @@ impl<'a> Runner<'a> {
                 self.whole = false;
                 result
             }
+            Step::Modes(modes) => {
+                self.state.modes = *modes;
+                Ok(())
+            }
             Step::Quit => Err(Stop::Quit),
         }
     }
@@ -214,6 +218,12 @@ impl<'a> Runner<'a> {
         ran.phases.iter().for_each(|(phase, time)| self.footer.add(*phase, *time));
         self.footer.cache_hits += ran.counters.cached;
         self.footer.cache_misses += ran.counters.compiled;
+        if let Some(Fallback::Bug(message)) = &ran.fallback {
+            self.sink.event(Event::Note(format!(
+                "a bug in Weft: the compiler broke off ({message}); the interpreter ran this \
+                 instead, and nothing is lost. Please report it with this cell."
+            )));
+        }
         if let Some(notice) = self.engine.take_notice() {
             self.sink.event(Event::Note(notice));
         }
@@ -278,6 +288,9 @@ fn ran_text(ran: &Ran) -> String {
         Some(Fallback::Fault(fault)) => {
             format!("on the interpreter, after a fault ({}) of the compiled program", fault.kind)
         }
+        Some(Fallback::Bug(message)) => {
+            format!("on the interpreter, as the compiler broke off: {message}")
+        }
         None if ran.backend == Backend::Interp => "on the interpreter".to_owned(),
         None => {
             let launches = ran.counters.launches;
@@ -301,11 +314,13 @@ fn cache_text(engine: &Engine) -> String {
     let ran = engine.statistics();
     format!(
         "{plans} plans of {kernels} different kernels\n{} programs ran compiled, {} on the \
-         interpreter, {} there because the compiled path cannot do them, {} because of a fault\n{}",
+         interpreter, {} there because the compiled path cannot do them, {} because of a fault, {} \
+         because of a bug\n{}",
         ran.compiled,
         ran.interpreted,
         ran.unsupported,
         ran.faults,
+        ran.bugs,
         native_text(engine)
     )
 }

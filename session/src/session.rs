@@ -243,7 +243,9 @@ impl Session {
             let span = diagnostic.span();
             (span.source, span.start)
         });
-        let (state, steps, alone) = (planner.state, planner.steps, planner.alone);
+        let (mut state, steps, alone) = (planner.state, planner.steps, planner.alone);
+        // The steps change the modes one after the other.
+        state.modes = before.modes.clone();
         let (changes, mut footer) = (planner.changes, planner.footer);
         if failed {
             return self.fail(diagnostics, sink);

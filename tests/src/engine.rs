@@ -2,7 +2,7 @@
 //! off. Every `value` is checked on all of them.
 
 use weft_ir::{Type, Value};
-use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session};
+use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session, Statistics};
 
 /// An engine under test.
 pub trait Engine: Sync {
@@ -16,6 +16,8 @@ pub trait Engine: Sync {
 pub trait Evaluator: Send {
     /// Evaluates a cell, until it ends or `cancel` asks it to stop.
     fn evaluate(&mut self, source: &str, cancel: &Cancel) -> Answer;
+    /// Where its programs ran so far.
+    fn statistics(&self) -> Statistics;
 }
 
 /// What came of a cell.
@@ -43,7 +45,7 @@ pub enum Answer {
 
 /// Every engine that there is.
 pub fn all() -> Vec<&'static dyn Engine> {
-    vec![&INTERPRETER, &NESTED, &FLAT]
+    vec![&INTERPRETER, &NESTED, &FLAT, &CPU, &THREADED, &UNFUSED, &UNSHARED]
 }
 
 /// A session on one back end.
@@ -60,6 +62,22 @@ pub const INTERPRETER: Backend = Backend { name: "interp", modes: &[("backend", 
 pub const NESTED: Backend = Backend { name: "nested", modes: &[("backend", "nested")] };
 /// The interpreter of *flat*: what sharing and flattening make.
 pub const FLAT: Backend = Backend { name: "flat", modes: &[("backend", "flat")] };
+
+/// The compiled path as it is by default, on one thread.
+pub const CPU: Backend = Backend { name: "cpu", modes: &[("backend", "cpu"), ("threads", "1")] };
+/// The compiled path on several threads.
+pub const THREADED: Backend =
+    Backend { name: "cpu, 3 threads", modes: &[("backend", "cpu"), ("threads", "3")] };
+/// The compiled path without fusion.
+pub const UNFUSED: Backend = Backend {
+    name: "cpu without fusion",
+    modes: &[("backend", "cpu"), ("threads", "1"), ("fusion", "off")],
+};
+/// The compiled path without sharing.
+pub const UNSHARED: Backend = Backend {
+    name: "cpu without sharing",
+    modes: &[("backend", "cpu"), ("threads", "1"), ("sharing", "off")],
+};
 
 /// Bytes that the arrays of a case may take.
 const MEMORY: u64 = 2 << 30;
@@ -84,7 +102,16 @@ impl Engine for Backend {
 impl Evaluator for Session {
     fn evaluate(&mut self, source: &str, cancel: &Cancel) -> Answer {
         let mut sink = Collected::default();
-        match self.eval(Cell::typed(source), &mut sink, cancel) {
+        let bugs = Session::statistics(self).bugs;
+        let outcome = self.eval(Cell::typed(source), &mut sink, cancel);
+        if Session::statistics(self).bugs > bugs {
+            let notes = sink.events.iter().filter_map(|event| match event {
+                Event::Note(note) => Some(note.as_str()),
+                _ => None,
+            });
+            return Answer::Bug(notes.collect::<Vec<_>>().join("\n"));
+        }
+        match outcome {
             Outcome::Done | Outcome::Quit => done(sink),
             Outcome::Failed(code) => {
                 let reports = sink.events.iter().filter_map(|event| match event {
@@ -96,6 +123,10 @@ impl Evaluator for Session {
             Outcome::Interrupted => Answer::Interrupted,
             Outcome::Bug(message) => Answer::Bug(message),
         }
+    }
+
+    fn statistics(&self) -> Statistics {
+        Session::statistics(self)
     }
 }
 

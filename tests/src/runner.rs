@@ -1,14 +1,14 @@
 //! Runs pages on engines: sections in parallel, the cases of a section one after the other, each
 //! with a time limit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use weft_session::Cancel;
+use weft_session::{Cancel, Statistics};
 
 use crate::engine::{Answer, Engine, Evaluator};
 use crate::expectation::{self, Edit, Mismatch};
@@ -47,8 +47,17 @@ pub struct Failure {
     pub stale: bool,
 }
 
-/// Runs every case of the pages on every engine; a result per page.
-pub fn run(pages: &[Page], engines: &[&dyn Engine], config: &Config) -> Vec<PageResult> {
+/// What came of all pages.
+#[derive(Debug, Default)]
+pub struct Results {
+    /// A result per page.
+    pub pages: Vec<PageResult>,
+    /// Where the programs of each engine ran.
+    pub engines: BTreeMap<&'static str, Statistics>,
+}
+
+/// Runs every case of the pages on every engine.
+pub fn run(pages: &[Page], engines: &[&dyn Engine], config: &Config) -> Results {
     let jobs: Vec<(usize, &Section)> = pages
         .iter()
         .enumerate()
@@ -56,11 +65,13 @@ pub fn run(pages: &[Page], engines: &[&dyn Engine], config: &Config) -> Vec<Page
         .collect();
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());
+    let statistics = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {
         for _ in 0..config.threads.max(1) {
             scope.spawn(|| {
                 while let Some((page, section)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = run_section(section, pages[*page].code(), engines, config);
+                    let result =
+                        run_section(section, pages[*page].code(), engines, config, &statistics);
                     found
                         .lock()
                         .unwrap_or_else(PoisonError::into_inner)
@@ -84,7 +95,8 @@ pub fn run(pages: &[Page], engines: &[&dyn Engine], config: &Config) -> Vec<Page
         result.failures.sort_by_key(|failure| failure.line);
         result.updated = (!edits.is_empty()).then(|| apply(&page.text, edits));
     }
-    results
+    let engines = statistics.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Results { pages: results, engines }
 }
 
 fn of_problems(page: &Page) -> PageResult {
@@ -103,13 +115,14 @@ fn run_section(
     code: Option<&str>,
     engines: &[&dyn Engine],
     config: &Config,
+    statistics: &Mutex<BTreeMap<&'static str, Statistics>>,
 ) -> Vec<(usize, Mismatch)> {
     let mut mismatches: Vec<(usize, Mismatch)> = Vec::new();
-    for engine in engines {
+    for (number, engine) in engines.iter().enumerate() {
         let mut evaluator = Some(engine.open());
         for case in &section.cases {
             let found = match evaluator.take() {
-                Some(open) => run_case(case, code, open, &mut evaluator, config.limit),
+                Some(open) => run_case(case, code, open, &mut evaluator, config.limit, number == 0),
                 None => vec![lost(case, "not run: the session did not survive an earlier case")],
             };
             for mut mismatch in found {
@@ -122,8 +135,20 @@ fn run_section(
                 }
             }
         }
+        if let Some(open) = evaluator {
+            let mut statistics = statistics.lock().unwrap_or_else(PoisonError::into_inner);
+            add(statistics.entry(engine.name()).or_default(), open.statistics());
+        }
     }
     mismatches
+}
+
+fn add(sum: &mut Statistics, more: Statistics) {
+    sum.compiled += more.compiled;
+    sum.unsupported += more.unsupported;
+    sum.faults += more.faults;
+    sum.bugs += more.bugs;
+    sum.interpreted += more.interpreted;
 }
 
 /// Runs a case, and hands the session back unless it is lost.
@@ -133,31 +158,37 @@ fn run_case(
     open: Box<dyn Evaluator>,
     evaluator: &mut Option<Box<dyn Evaluator>>,
     limit: Duration,
+    is_first: bool,
 ) -> Vec<Mismatch> {
     let (open, answer) = match answer(open, &case.source, limit) {
         Ok(answered) => answered,
         Err(message) => return vec![lost(case, &message)],
     };
-    let mut mismatches = expectation::compare(case, code, &answer);
+    let mut mismatches = expectation::compare(case, code, &answer, is_first);
     let failed = !matches!(answer, Answer::Done { .. });
-    let Some((expected, subject)) = expectation::type_subject(case) else {
-        *evaluator = Some(open);
-        return mismatches;
-    };
-    if failed {
-        if mismatches.is_empty() {
-            mismatches.extend(expectation::compare_type(expected, &subject, &answer));
+    let mut open = open;
+    for question in expectation::questions(case) {
+        if question.is_about_fusion() && !is_first {
+            continue;
         }
-        *evaluator = Some(open);
-        return mismatches;
-    }
-    match self::answer(open, &format!(":type {subject}"), limit) {
-        Ok((open, answer)) => {
-            mismatches.extend(expectation::compare_type(expected, &subject, &answer));
-            *evaluator = Some(open);
+        if failed {
+            if mismatches.is_empty() {
+                mismatches.extend(question.compare(&answer));
+            }
+            continue;
         }
-        Err(message) => mismatches.push(lost(case, &message)),
+        match self::answer(open, &question.command(), limit) {
+            Ok((again, answer)) => {
+                mismatches.extend(question.compare(&answer));
+                open = again;
+            }
+            Err(message) => {
+                mismatches.push(lost(case, &message));
+                return mismatches;
+            }
+        }
     }
+    *evaluator = Some(open);
     mismatches
 }
 
@@ -202,6 +233,7 @@ fn answer(
 
 fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|edit| edit.place.start);
+    edits.dedup_by(|later, earlier| later.place == earlier.place);
     let mut result = String::new();
     let mut position = 0;
     for edit in edits {
@@ -248,11 +280,15 @@ mod tests {
                 _ => Answer::Done { shown: None, texts: vec![source.to_owned()] },
             }
         }
+
+        fn statistics(&self) -> Statistics {
+            Statistics::default()
+        }
     }
 
     fn run_fake(text: &str) -> PageResult {
         let config = Config { limit: Duration::from_millis(200), threads: 2 };
-        run(&[parse("page.md", text)], &[&Fake], &config).remove(0)
+        run(&[parse("page.md", text)], &[&Fake], &config).pages.remove(0)
     }
 
     #[test]

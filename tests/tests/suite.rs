@@ -38,8 +38,16 @@ fn main() -> ExitCode {
     let threads = thread::available_parallelism().map_or(2, usize::from);
     let results = runner::run(&pages, &engine::all(), &Config { limit: LIMIT, threads });
     let mut totals = Totals::default();
-    for (page, result) in pages.iter().zip(&results) {
+    for (page, result) in pages.iter().zip(&results.pages) {
         report(page, result, update, &mut totals);
+    }
+    println!();
+    for (engine, ran) in &results.engines {
+        println!(
+            "{engine}: {} programs ran compiled; {} on the interpreter; {} there as they are not \
+             compiled, {} after a fault",
+            ran.compiled, ran.interpreted, ran.unsupported, ran.faults
+        );
     }
     let Totals { passed, failed, updated, prose } = totals;
     let outcome = if failed == 0 && passed + updated > 0 { "ok" } else { "FAILED" };

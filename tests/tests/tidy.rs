@@ -8,14 +8,20 @@ use weft_lang::builtins;
 use weft_tests::{markdown, pages, repository};
 
 /// The crates with what they may depend on, as ARCHITECTURE.md draws it. `tests` may use anything.
-const CRATES: [(&str, &[&str]); 7] = [
+const CRATES: [(&str, &[&str]); 12] = [
     ("ir", &[]),
     ("lang", &["ir"]),
     ("interp", &["ir", "lang"]),
-    ("session", &["ir", "lang", "interp"]),
+    // Its tests compare with the interpreter.
+    ("passes", &["ir", "lang", "interp"]),
+    ("codegen", &["ir"]),
+    ("cpu", &["ir", "codegen"]),
+    ("emulator", &[]),
+    ("cuda", &["ir", "codegen", "emulator"]),
+    ("session", &["ir", "lang", "interp", "passes", "cpu", "cuda"]),
     ("jupyter-kernel", &["session"]),
     ("repl", &["session", "jupyter-kernel"]),
-    ("tests", &["ir", "lang", "interp", "session"]),
+    ("tests", &["ir", "lang", "interp", "passes", "session"]),
 ];
 
 /// The most lines of a source file.

@@ -1,7 +1,8 @@
 //! Order: sorting, ranking, searching, merging, by the total order of [`weft_ir::math::total_cmp`];
 //! tuples by their first components, then the second, and so on.
 //!
-//! An error among the elements or keys is an error of the whole result.
+//! An error among the elements or keys is an error of every element of the result; its length does not
+//! depend on them.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -19,14 +20,20 @@ impl Machine<'_> {
     /// `sort xs`.
     pub(super) fn sort(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let elements = call.array(0)?;
-        let order = self.ascending(&elements, call.span)?;
+        let order = match self.ascending(&elements, call.span) {
+            Ok(order) => order,
+            Err(stop) => return erroneous(stop, elements.len()),
+        };
         Ok(self.gather_elements(&elements, &order, call.element())?.into_val())
     }
 
     /// `sortDesc xs`: equal elements keep their order.
     pub(super) fn sort_desc(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let elements = call.array(0)?;
-        let column = sound(&elements)?;
+        let column = match sound(&elements) {
+            Ok(column) => column,
+            Err(stop) => return erroneous(stop, elements.len()),
+        };
         self.admit(column.len() as u128 * 16, call.span)?;
         let order = self.stable_order(column.len(), |a, b| compare_in(column, b, a))?;
         Ok(self.gather_elements(&elements, &order, call.element())?.into_val())
@@ -47,7 +54,11 @@ impl Machine<'_> {
                 keys.push(key);
             }
             Ok(keys)
-        })?;
+        });
+        let keys = match keys {
+            Ok(keys) => keys,
+            Err(stop) => return erroneous(stop, elements.len()),
+        };
         let order = self.stable_order(keys.len(), |a, b| compare(&keys[a], &keys[b]))?;
         Ok(self.gather_elements(&elements, &order, call.element())?.into_val())
     }
@@ -55,7 +66,10 @@ impl Machine<'_> {
     /// `argsort xs`: the positions of the elements in sorted order.
     pub(super) fn argsort(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let elements = call.array(0)?;
-        let order = self.ascending(&elements, call.span)?;
+        let order = match self.ascending(&elements, call.span) {
+            Ok(order) => order,
+            Err(stop) => return erroneous(stop, elements.len()),
+        };
         let order: Vec<i64> = order.into_iter().map(|position| position as i64).collect();
         Ok(Val::array(Column::I64(order.into())))
     }
@@ -85,7 +99,10 @@ impl Machine<'_> {
     /// `merge xs ys`: of equal elements those of xs come first.
     pub(super) fn merge(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let (left, right) = (call.array(0)?, call.array(1)?);
-        let (xs, ys) = (sound(&left)?, sound(&right)?);
+        let (xs, ys) = match (sound(&left), sound(&right)) {
+            (Ok(xs), Ok(ys)) => (xs, ys),
+            (Err(stop), _) | (_, Err(stop)) => return erroneous(stop, left.len() + right.len()),
+        };
         let mut both = Collector::new(call.element(), call.span);
         both.extend(&left);
         both.extend(&right);
@@ -161,6 +178,17 @@ impl Machine<'_> {
             width *= 2;
         }
         Ok(order)
+    }
+}
+
+/// The result of an operation that had to stop, where its length does not depend on why: an array
+/// with the error in every element.
+pub(super) fn erroneous(stop: Stop, length: usize) -> Outcome<Val> {
+    match stop {
+        Stop::Error(error) if length > 0 => {
+            Ok(Val::Boxed(Rc::new(vec![Val::Error(error); length])))
+        }
+        stop => Err(stop),
     }
 }
 

@@ -6,6 +6,7 @@ use weft_ir::{Column, Span, TrapKind};
 
 use super::Call;
 use super::make::integer;
+use super::order::erroneous;
 use super::reduce::Tree;
 use crate::apply::Callee;
 use crate::collect::Collector;
@@ -19,7 +20,10 @@ impl Machine<'_> {
     pub(super) fn scatter(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let (dest, indices, elements) = (call.array(0)?, call.array(1)?, call.array(2)?);
         self.lockstep(&call, &indices, &elements)?;
-        let targets = self.targets(&indices, dest.len(), call.span)?;
+        let targets = match self.targets(&indices, dest.len(), call.span) {
+            Ok(targets) => targets,
+            Err(stop) => return erroneous(stop, dest.len()),
+        };
         // Where each element of the result comes from, in dest followed by xs.
         let mut sources: Vec<usize> = (0..dest.len()).collect();
         for (source, target) in targets.into_iter().enumerate() {
@@ -41,7 +45,10 @@ impl Machine<'_> {
         let function = call.value(0);
         let (dest, indices, elements) = (call.array(1)?, call.array(2)?, call.array(3)?);
         self.lockstep(&call, &indices, &elements)?;
-        let targets = self.targets(&indices, dest.len(), call.span)?;
+        let targets = match self.targets(&indices, dest.len(), call.span) {
+            Ok(targets) => targets,
+            Err(stop) => return erroneous(stop, dest.len()),
+        };
         let targets: Vec<Option<usize>> = targets.into_iter().map(Some).collect();
         self.send_with(&call, &function, &dest, &targets, &elements)
     }
@@ -60,7 +67,11 @@ impl Machine<'_> {
                 });
             }
             Ok(targets)
-        })?;
+        });
+        let targets = match targets {
+            Ok(targets) => targets,
+            Err(stop) => return erroneous(stop, dest.len()),
+        };
         self.send_with(&call, &function, &dest, &targets, &elements)
     }
 
@@ -100,7 +111,10 @@ impl Machine<'_> {
         let length = self.new_length(&call, length)?;
         let bins = call.array(1)?;
         self.admit(length as u128 * 8, call.span)?;
-        let targets = self.targets(&bins, length, call.span)?;
+        let targets = match self.targets(&bins, length, call.span) {
+            Ok(targets) => targets,
+            Err(stop) => return erroneous(stop, length),
+        };
         let mut counts = vec![0_i64; length];
         for target in targets {
             counts[target] += 1;
@@ -116,7 +130,7 @@ impl Machine<'_> {
     }
 
     /// Integers as positions on an axis of `extent` elements; one that is an error or out of range
-    /// is an error of the whole, since what it would have replaced is unknown.
+    /// is an error of every element, since what it would have replaced is unknown.
     pub(super) fn targets(
         &mut self,
         indices: &Elements,

@@ -20,6 +20,7 @@ use weft_ir::{Scalar, ScalarOp};
 use super::compose::{Composer, Delayed, Lookup};
 use super::cost::{is_cheap, rank};
 use super::prune::remove_dead_code;
+use super::uses::has_check;
 
 /// The arrays that were inlined into a statement, by the statement's first result.
 pub(super) type Absorbed = BTreeMap<Var, BTreeSet<Var>>;
@@ -207,8 +208,10 @@ impl<'p> Lookup<'p> for CheapArrays<'p> {
 impl Inliner {
     fn block(&mut self, block: &mut Block) {
         self.scalars.push(HashMap::new());
-        for statement in &mut block.statements {
-            self.statement(statement);
+        for mut statement in std::mem::take(&mut block.statements) {
+            self.statement(&mut statement);
+            block.statements.extend(self.checks_of_replaced(&statement));
+            block.statements.push(statement);
         }
         for result in &mut block.results {
             *result = resolve(*result, &self.aliases);
@@ -375,6 +378,20 @@ impl Inliner {
         if let Some(block) = self.scalars.last_mut() {
             block.insert(key, results.to_vec());
         }
+    }
+
+    /// The checks of a statement that computes scalars for which others now stand: who uses those
+    /// relies on the checks, and the statement itself may go.
+    fn checks_of_replaced(&self, statement: &Statement) -> Option<Statement> {
+        let Operation::Map { space, thunk } = &statement.operation else { return None };
+        let replaced = statement.results.iter().any(|result| self.aliases.contains_key(result));
+        if !space.is_empty() || !replaced || !has_check(&thunk.code) {
+            return None;
+        }
+        let mut thunk = thunk.clone();
+        thunk.code.results.clear();
+        let operation = Operation::Map { space: Vec::new(), thunk };
+        Some(Statement { results: Vec::new(), operation, span: statement.span })
     }
 
     fn remember(&mut self, results: &[Var], space: &Space, thunk: &Thunk) {

@@ -82,7 +82,7 @@ pub(super) fn backend(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<
     let value = call.argument.as_str();
     match planner.state.modes.set("backend", value) {
         Ok(line) if value.is_empty() => planner.steps.push(Step::Text(line)),
-        Ok(_) => planner.changes = true,
+        Ok(_) => planner.change_modes(),
         Err(problem) => return Err(Box::new(call.misuse(&problem))),
     }
     Ok(())

@@ -2,18 +2,34 @@
 
 use std::time::{Duration, Instant};
 
-use weft_ir::{Failure, Type, Value};
+use weft_ir::{Failure, Scalar, Type, Value};
 use weft_lang::render;
 use weft_lang::typed::Program;
 
 use super::Context;
+use super::fuse::counted;
+use super::names::bytes_words;
 use crate::display;
-use crate::engine::{Backend, Fallback, Job};
+use crate::engine::{Backend, Counters, Fallback, Job};
 use crate::footer::time_text;
 use crate::modes::Modes;
 use crate::run::Stop;
 
-/// The answers and times of all engines.
+/// The back ends and configurations that are compared, the reference first.
+fn configurations(modes: &Modes) -> Vec<(&'static str, Modes)> {
+    let with = |backend| Modes { backend, ..modes.clone() };
+    let cpu = with(Backend::Cpu);
+    vec![
+        ("interp", with(Backend::Interp)),
+        ("nested", with(Backend::Nested)),
+        ("flat", with(Backend::Flat)),
+        ("cpu", Modes { fusion: true, sharing: true, ..cpu.clone() }),
+        ("cpu, no fusion", Modes { fusion: false, sharing: true, ..cpu.clone() }),
+        ("cpu, no sharing", Modes { fusion: true, sharing: false, ..cpu }),
+    ]
+}
+
+/// The answers, times, launches and memory of all engines and configurations.
 pub(super) fn text(
     program: &Program,
     ty: &Type,
@@ -22,8 +38,7 @@ pub(super) fn text(
 ) -> Result<String, Stop> {
     let mut lines = Vec::new();
     let mut reference: Option<Result<Value, Failure>> = None;
-    for backend in [Backend::Interp, Backend::Nested, Backend::Flat, Backend::Cpu] {
-        let modes = Modes { backend, ..job.modes.clone() };
+    for (name, modes) in configurations(job.modes) {
         let job = Job { program, modes: &modes, ..*job };
         let started = Instant::now();
         let (result, ran) = context.engine.run(&job);
@@ -39,9 +54,16 @@ pub(super) fn text(
             (_, Some(Fallback::Fault(fault))) => {
                 format!("met a fault ({}): the interpreter decides", fault.kind)
             }
+            (_, Some(Fallback::Bug(message))) => format!("BROKE OFF, a bug in Weft: {message}"),
             (Some(reference), None) => agreement(reference, &result, ty),
         };
-        lines.push(format!("{:<7} {:>9}  {verdict}", backend.name(), time_text(time)));
+        let mut line = format!("{name:<15} {:>9}  {verdict}", time_text(time));
+        let Counters { launches, peak_bytes, .. } = ran.counters;
+        if launches > 0 && ran.fallback.is_none() {
+            let peak = bytes_words(peak_bytes);
+            line.push_str(&format!("; {}, at most {peak}", counted(launches as usize, "launch")));
+        }
+        lines.push(line);
         reference.get_or_insert(result);
     }
     Ok(lines.join("\n"))
@@ -51,7 +73,8 @@ fn answer(result: &Result<Value, Failure>, ty: &Type) -> String {
     match result {
         Ok(value) => {
             let text = display::text(value, ty, &display::Options::new(60));
-            text.lines().next().unwrap_or_default().to_owned()
+            let words: Vec<&str> = text.split_whitespace().take(12).collect();
+            words.join(" ")
         }
         Err(Failure::Trap(trap)) => format!("{}: {}", trap.kind.code(), trap.kind),
         Err(Failure::Exhausted(exhausted)) => format!("{}: {exhausted}", exhausted.code()),
@@ -67,6 +90,10 @@ fn agreement(
         (Ok(a), Ok(b)) if a.same_elements(b) => "the same bits".to_owned(),
         (Err(a), Err(b)) if a == b => "the same error".to_owned(),
         (Ok(a), Ok(b)) => match first_difference(a, b, String::new()) {
+            // The order of float sums is free (numerics.md).
+            Some(difference) if difference.ends_with("ulp apart") => {
+                format!("rounded differently: {difference}")
+            }
             Some(difference) => format!("DIFFERENT: {difference}"),
             None => "DIFFERENT in shape".to_owned(),
         },
@@ -80,7 +107,14 @@ fn first_difference(a: &Value, b: &Value, path: String) -> Option<String> {
         (Value::Scalar(x), Value::Scalar(y)) if x.same_bits(*y) => None,
         (Value::Scalar(x), Value::Scalar(y)) => {
             let place = if path.is_empty() { String::new() } else { format!("at {path} ") };
-            Some(format!("{place}{x:?} and {y:?}"))
+            let distance = match (x, y) {
+                (Scalar::F64(x), Scalar::F64(y)) => ulps(x.to_bits() as i64, y.to_bits() as i64),
+                (Scalar::F32(x), Scalar::F32(y)) => {
+                    ulps(i64::from(x.to_bits() as i32), i64::from(y.to_bits() as i32))
+                }
+                _ => String::new(),
+            };
+            Some(format!("{place}{x:?} and {y:?}{distance}"))
         }
         (Value::Tuple(xs), Value::Tuple(ys)) => xs
             .iter()
@@ -98,6 +132,11 @@ fn first_difference(a: &Value, b: &Value, path: String) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// How many floats of one sign lie between two, by their bits.
+fn ulps(x: i64, y: i64) -> String {
+    if (x < 0) != (y < 0) { String::new() } else { format!(", {} ulp apart", x.abs_diff(y)) }
 }
 
 /// The median and the spread of many runs.

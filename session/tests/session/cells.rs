@@ -190,7 +190,7 @@ fn a_long_computation_is_cancelled_soon_and_changes_nothing() {
 #[test]
 fn beyond_the_memory_limit_is_an_error() {
     let mut session = Transcript::new();
-    session.check("iota (10 ** 12)", "E0701");
+    session.check("fill (1_000_000, 1_000_000) 0.0", "E0701");
     session.check("1", "1");
 }
 
@@ -201,6 +201,15 @@ fn modes_are_part_of_the_state() {
     session.check(":type 1.5", "1.5 : f32");
     session.check(":undo", "as at the start");
     session.check(":type 1.5", "1.5 : f64");
+}
+
+#[test]
+fn a_mode_holds_for_what_stands_after_it() {
+    let mut session = Transcript::new();
+    session.check(
+        "iota 5\n:set elements 2\niota 5",
+        "[5]i64 [0, 1, 2, 3, 4]\n[5]i64 [0, …, 4]",
+    );
 }
 
 #[test]
