@@ -96,6 +96,33 @@ fn split(column: &Column, ty: &Type) -> Vec<Column> {
     }
 }
 
+/// How many of its outermost axes each leaf of a type has in common with the leaf before it: those
+/// of the arrays of tuples that both are components of.
+pub fn shared_axes(ty: &Type) -> Vec<usize> {
+    fn collect(ty: &Type, depth: usize, shared: &mut Vec<usize>) {
+        match ty {
+            Type::Scalar(_) => shared.push(0),
+            Type::Array(element) => collect(element, depth + 1, shared),
+            Type::Tuple(_) | Type::Record(_) => {
+                let components = components(ty);
+                if components.is_empty() {
+                    shared.push(0);
+                }
+                for (number, component) in components.iter().enumerate() {
+                    let first = shared.len();
+                    collect(component, depth, shared);
+                    if number > 0 {
+                        shared[first] = depth;
+                    }
+                }
+            }
+        }
+    }
+    let mut shared = Vec::new();
+    collect(ty, 0, &mut shared);
+    shared
+}
+
 /// The value of type `ty` with these leaves: the inverse of [`value_to_leaves`]. An axis is dense
 /// where all its rows have one length, whatever its layout in the leaves.
 ///

@@ -50,7 +50,7 @@ impl Generator {
             spaces: vec![vec![Dimension::Dense(Size::Constant(3))]],
             registers: 0,
         };
-        let mut inputs = vec![input_leaf(&[], ScalarType::Bool, &mut generator.types)];
+        let mut inputs = vec![input_leaf(&[], &[], ScalarType::Bool, &mut generator.types)];
         generator.visible.push(FLAG);
         for _ in 0..generator.random.below(4) {
             inputs.push(generator.input());
@@ -77,7 +77,7 @@ impl Generator {
             .collect();
         let first = self.types.len() as u32;
         let element = *self.random.pick(&ELEMENTS);
-        let leaf = input_leaf(&layout, element, &mut self.types);
+        let leaf = input_leaf(&layout, &[], element, &mut self.types);
         self.visible.extend((first..self.types.len() as u32).map(Var));
         if !leaf.axes.is_empty() {
             self.spaces.push(leaf.axes.clone());

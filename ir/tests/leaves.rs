@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use weft_ir::leaves::{
-    Axis, Stored, bind_inputs, input_leaf, leaf_layout, leaf_types, leaves_to_value,
+    Axis, Stored, bind_inputs, input_leaf, leaf_layout, leaf_types, leaves_to_value, shared_axes,
     stored_to_leaf, value_to_leaves,
 };
 use weft_ir::{Array, Buf, Column, ColumnBuilder, Scalar, ScalarType, Type, Value, nested};
@@ -118,11 +118,13 @@ fn round_trip(value: &Value, ty: &Type) {
     assert!(is_canonical(&back), "{back:?}");
 
     let mut flat_types = Vec::new();
-    let inputs: Vec<_> = leaves
-        .iter()
-        .zip(&types)
-        .map(|(leaf, ty)| input_leaf(&leaf_layout(leaf), ty.element, &mut flat_types))
-        .collect();
+    let mut inputs: Vec<weft_ir::flat::Leaf> = Vec::new();
+    for ((leaf, ty), shared) in leaves.iter().zip(&types).zip(shared_axes(ty)) {
+        let mut layout = leaf_layout(leaf);
+        layout[..shared].fill(Axis::Shared);
+        let before = inputs.last().map_or(&[][..], |leaf| &leaf.axes);
+        inputs.push(input_leaf(&layout, before, ty.element, &mut flat_types));
+    }
     let bindings = bind_inputs(&inputs, &flat_types, &leaves);
     for (index, (var, stored)) in bindings.iter().enumerate() {
         assert_eq!(var.0 as usize, index, "variables are bound in the order they were made");
@@ -204,6 +206,17 @@ fn leaves_share_the_elements() {
 }
 
 #[test]
+fn components_of_an_array_of_tuples_share_its_axes() {
+    let number = scalar(ScalarType::I64);
+    let pair = Type::Tuple([number.clone(), Type::array(number.clone())].into());
+    assert_eq!(shared_axes(&number), [0]);
+    assert_eq!(shared_axes(&pair), [0, 0]);
+    assert_eq!(shared_axes(&Type::array(pair.clone())), [0, 1]);
+    let rows = Type::array(Type::array(pair));
+    assert_eq!(shared_axes(&Type::Tuple([rows, number].into())), [0, 2, 0]);
+}
+
+#[test]
 fn units_keep_their_length() {
     let unit = Type::Tuple([].into());
     let boolean = nested::Type::scalar(ScalarType::Bool);
@@ -257,7 +270,7 @@ fn nested_descriptors_are_in_terms_of_the_axis_above() {
     let outer = Column::Ragged { offsets: vec![0, 3, 3, 4].into(), inner: Box::new(inner) };
     let value = array(outer.slice(1, 2));
     let mut types = Vec::new();
-    let leaf = input_leaf(&leaf_layout(&value), ScalarType::I64, &mut types);
+    let leaf = input_leaf(&leaf_layout(&value), &[], ScalarType::I64, &mut types);
     let bindings = bind_inputs(&[leaf], &types, &[value]);
     let stored: Vec<Stored> = bindings.into_iter().map(|(_, stored)| stored).collect();
     let number = |value| Stored::scalar(Scalar::I64(value));

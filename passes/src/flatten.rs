@@ -42,15 +42,17 @@ use crate::Unsupported;
 use scalar::{Definition, Level, Region, ScalarId, Scalars};
 use view::{Length, Source, Value};
 
-/// Flattens a program. `layouts` gives for each parameter which of its axes are ragged.
+/// Flattens a program. `layouts` gives for each parameter which of its axes are ragged, and which are
+/// those of the parameter before.
 ///
 /// # Errors
 /// What it cannot flatten, with the reason.
 pub fn flatten(program: &nested::Program, layouts: &[Vec<Axis>]) -> Result<Program, Unsupported> {
     let mut flattener = Flattener::new(program);
-    let mut inputs = Vec::new();
+    let mut inputs: Vec<Leaf> = Vec::new();
     for (&(var, ty), layout) in program.params.iter().zip(layouts) {
-        let leaf = leaves::input_leaf(layout, ty.element, &mut flattener.types);
+        let before = inputs.last().map_or(&[][..], |leaf| &leaf.axes);
+        let leaf = leaves::input_leaf(layout, before, ty.element, &mut flattener.types);
         let value = flattener.stored_part(leaf.data, ty, Vec::new(), leaf.axes.clone());
         flattener.bind(var, value);
         inputs.push(leaf);

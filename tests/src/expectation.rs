@@ -29,9 +29,14 @@ pub(crate) struct Edit {
     pub(crate) text: String,
 }
 
-/// Compares the answer to a case with all that is expected of it, but for its type (see
-/// [`type_subject`]).
-pub(crate) fn compare(case: &Case, code: Option<&str>, answer: &Answer) -> Vec<Mismatch> {
+/// Compares the answer to a case with all that is expected of it, but for what has to be asked (see
+/// [`questions`]). What commands print depends on the modes: it is that of the first engine.
+pub(crate) fn compare(
+    case: &Case,
+    code: Option<&str>,
+    answer: &Answer,
+    is_first: bool,
+) -> Vec<Mismatch> {
     let mut mismatches = Vec::new();
     if let Some(message) = unexpected_end(case, code, answer) {
         mismatches.push(Mismatch { line: case.line, message, update: None });
@@ -39,44 +44,84 @@ pub(crate) fn compare(case: &Case, code: Option<&str>, answer: &Answer) -> Vec<M
     for expectation in &case.expectations {
         mismatches.extend(match expectation.stage {
             Stage::Value => compare_value(expectation, answer),
-            Stage::Output => compare_output(expectation, answer),
+            Stage::Output if is_first => compare_output(expectation, answer),
             Stage::Error | Stage::Trap => compare_failure(expectation, answer),
-            Stage::Type => None,
+            Stage::Output | Stage::Type | Stage::Fuse => None,
         });
     }
     mismatches
 }
 
-/// What to ask `:type` about, if the type of a case's last item is expected.
-pub(crate) fn type_subject(case: &Case) -> Option<(&Expectation, String)> {
-    let expectation = case.expectations.iter().find(|e| e.stage == Stage::Type)?;
-    let parsed = syntax::parse(weft_ir::SourceId(0), &case.source);
-    let subject = match &parsed.items.last()?.kind {
-        ItemKind::Expr { value, .. } => case.source[value.span.range()].to_owned(),
-        ItemKind::Def(def) => def.name.name.to_string(),
-        ItemKind::Binding { pattern, .. } => match &pattern.kind {
-            PatternKind::Name(name) => name.to_string(),
-            _ => return None,
-        },
-        _ => return None,
-    };
-    Some((expectation, subject))
+/// A command that answers what a case expects of its last item.
+pub(crate) struct Question<'c> {
+    expectation: &'c Expectation,
+    /// The item without its name, or the name.
+    subject: String,
 }
 
-/// Compares the answer to `:type subject`, which repeats the subject.
-pub(crate) fn compare_type(
-    expectation: &Expectation,
-    subject: &str,
-    answer: &Answer,
-) -> Option<Mismatch> {
-    match answer {
-        Answer::Done { texts, .. } => {
-            let text = texts.join("\n");
-            let ty = text.strip_prefix(subject).and_then(|rest| rest.strip_prefix(" : "));
-            stale(expectation, ty.unwrap_or(&text))
+/// What to ask about the last item of a case.
+pub(crate) fn questions(case: &Case) -> Vec<Question<'_>> {
+    let asked = case.expectations.iter();
+    let asked = asked.filter(|expectation| matches!(expectation.stage, Stage::Type | Stage::Fuse));
+    let subjects = asked.filter_map(|expectation| {
+        let subject = subject(&case.source, expectation.stage)?;
+        Some(Question { expectation, subject })
+    });
+    subjects.collect()
+}
+
+/// What to ask about: names have types, but only expressions become kernels.
+fn subject(source: &str, stage: Stage) -> Option<String> {
+    let parsed = syntax::parse(weft_ir::SourceId(0), source);
+    let value = match (&parsed.items.last()?.kind, stage) {
+        (ItemKind::Expr { value, .. }, _) | (ItemKind::Binding { value, .. }, Stage::Fuse) => value,
+        (ItemKind::Def(def), Stage::Type) => return Some(def.name.name.to_string()),
+        (ItemKind::Binding { pattern, .. }, _) => {
+            return match &pattern.kind {
+                PatternKind::Name(name) => Some(name.to_string()),
+                _ => None,
+            };
         }
-        Answer::Failed { report, .. } => Some(instead(expectation, report)),
-        Answer::Interrupted | Answer::Bug(_) => None,
+        _ => return None,
+    };
+    let text = &source[value.span.range()];
+    if stage == Stage::Type {
+        return Some(text.to_owned());
+    }
+    // The lines keep their columns, as the layout depends on them.
+    let before = &source[..value.span.start as usize];
+    let column = before.chars().rev().take_while(|each| *each != '\n').count();
+    Some(format!("\n  {}{}", " ".repeat(column), text.replace('\n', "\n  ")))
+}
+
+impl Question<'_> {
+    /// Whether it is about fusion, which does not depend on the engine.
+    pub(crate) fn is_about_fusion(&self) -> bool {
+        self.expectation.stage == Stage::Fuse
+    }
+
+    /// The cell that asks it.
+    pub(crate) fn command(&self) -> String {
+        let command = if self.is_about_fusion() { "fuse" } else { "type" };
+        format!(":{command} {}", self.subject)
+    }
+
+    /// Compares the answer, of which `:type` repeats the subject.
+    pub(crate) fn compare(&self, answer: &Answer) -> Option<Mismatch> {
+        let expectation = self.expectation;
+        match answer {
+            Answer::Done { texts, .. } => {
+                let text = texts.join("\n");
+                let found = if self.is_about_fusion() {
+                    text.split("\n\n").next()
+                } else {
+                    text.strip_prefix(&self.subject).and_then(|rest| rest.strip_prefix(" : "))
+                };
+                stale(expectation, found.unwrap_or(&text))
+            }
+            Answer::Failed { report, .. } => Some(instead(expectation, report)),
+            Answer::Interrupted | Answer::Bug(_) => None,
+        }
     }
 }
 
@@ -116,7 +161,7 @@ fn is_of_stage(code: &str, stage: Stage) -> bool {
     match stage {
         Stage::Error => code < "E06",
         Stage::Trap => code >= "E04",
-        Stage::Value | Stage::Type | Stage::Output => false,
+        Stage::Value | Stage::Type | Stage::Output | Stage::Fuse => false,
     }
 }
 
@@ -241,7 +286,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, answer: &Answer, expect: &[(&str, Option<&str>)]) {
-        let found = compare(&case(text), Some("E0601"), answer);
+        let found = compare(&case(text), Some("E0601"), answer, true);
         let summary: Vec<(&str, Option<&str>)> = found
             .iter()
             .map(|mismatch| {
@@ -296,14 +341,27 @@ mod tests {
     }
 
     #[test]
-    fn the_subject_of_a_type() {
-        let subject = |source: &str| {
-            let case = case(&format!("```weft\n{source}\n```\n```type\n```\n"));
-            type_subject(&case).map(|(_, subject)| subject)
-        };
-        assert_eq!(subject("x = 1\nx + 1;"), Some("x + 1".to_owned()));
-        assert_eq!(subject("def f x = x"), Some("f".to_owned()));
-        assert_eq!(subject("x = 1"), Some("x".to_owned()));
-        assert_eq!(subject(":vars"), None);
+    fn the_last_item_is_asked_about() {
+        let subject = |stage, source: &str| subject(source, stage);
+        assert_eq!(subject(Stage::Type, "x = 1\nx + 1;"), Some("x + 1".to_owned()));
+        assert_eq!(subject(Stage::Type, "def f x = x"), Some("f".to_owned()));
+        assert_eq!(subject(Stage::Type, "x = 1"), Some("x".to_owned()));
+        assert_eq!(subject(Stage::Type, ":vars"), None);
+        assert_eq!(
+            subject(Stage::Fuse, "x = let a = 1\n      in a"),
+            Some("\n      let a = 1\n        in a".to_owned())
+        );
+        assert_eq!(subject(Stage::Fuse, "def f x = x"), None);
+    }
+
+    #[test]
+    fn plans_are_compared_by_their_counts() {
+        let case = case("```weft\nsum xs\n```\n```fuse\n1 kernel\n```\n");
+        let questions = questions(&case);
+        assert_eq!(questions[0].command(), ":fuse \n  sum xs");
+        let answer = |text: &str| Answer::Done { shown: None, texts: vec![text.to_owned()] };
+        assert_eq!(questions[0].compare(&answer("1 kernel\n\nkernel 1")), None);
+        let stale = questions[0].compare(&answer("2 kernels\n\nkernel 1")).expect("a mismatch");
+        assert_eq!(stale.update.map(|edit| edit.text), Some("2 kernels\n".to_owned()));
     }
 }

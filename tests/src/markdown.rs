@@ -6,6 +6,7 @@
 //! - `value`: the full value of its last bare expression, in source syntax;
 //! - `type`: the type of its last item;
 //! - `output`: what its commands print;
+//! - `fuse`: the counts of the plan that its last item becomes: the first paragraph of `:fuse`;
 //! - `error`: the code of the first error of a cell that does not check, then texts that the report
 //!   must contain: one on the line of the code, others a line each;
 //! - `trap`: the same for a cell that fails while it runs.
@@ -23,7 +24,7 @@ const PROSE: [&str; 12] = [
 ];
 
 /// The stages of back ends that do not exist yet.
-const PLANNED: [&str; 5] = ["nested", "flat", "plan", "fuse", "cuda"];
+const PLANNED: [&str; 4] = ["nested", "flat", "plan", "cuda"];
 
 /// A page with its cases.
 #[derive(Debug, Default)]
@@ -84,6 +85,8 @@ pub enum Stage {
     Type,
     /// What commands print.
     Output,
+    /// How many kernels the last item becomes, and what they store and read.
+    Fuse,
     /// The code of an error found before anything runs.
     Error,
     /// The code of an error found at run time.
@@ -97,13 +100,14 @@ impl Stage {
             Stage::Value => "value",
             Stage::Type => "type",
             Stage::Output => "output",
+            Stage::Fuse => "fuse",
             Stage::Error => "error",
             Stage::Trap => "trap",
         }
     }
 
     fn named(name: &str) -> Option<Stage> {
-        [Stage::Value, Stage::Type, Stage::Output, Stage::Error, Stage::Trap]
+        [Stage::Value, Stage::Type, Stage::Output, Stage::Fuse, Stage::Error, Stage::Trap]
             .into_iter()
             .find(|stage| stage.name() == name)
     }

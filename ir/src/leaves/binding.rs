@@ -10,6 +10,8 @@ pub enum Axis {
     Dense,
     /// Rows with offsets. They may have one length by chance.
     Ragged,
+    /// That of the leaf before: both are components of one array of tuples. Only outermost axes are.
+    Shared,
 }
 
 /// The layout of the axes of a leaf, outermost first; none for a scalar. An axis is ragged if its
@@ -42,11 +44,21 @@ pub fn leaf_layout(leaf: &Value) -> Vec<Axis> {
 
 /// A leaf of that layout in new variables, which are appended to `types` in this order: for each
 /// axis, outermost first, of a dense axis its extent (a scalar); of a ragged one the number of
-/// offsets (a scalar), the offsets, and the total (a scalar); at last the data.
-pub fn input_leaf(layout: &[Axis], element: ScalarType, types: &mut Vec<Type>) -> Leaf {
+/// offsets (a scalar), the offsets, and the total (a scalar); at last the data. `before` are the axes
+/// of the leaf before, which shared ones are.
+///
+/// # Panics
+/// If more axes are shared than the leaf before has.
+pub fn input_leaf(
+    layout: &[Axis],
+    before: &[Dimension],
+    element: ScalarType,
+    types: &mut Vec<Type>,
+) -> Leaf {
     let mut axes = Vec::with_capacity(layout.len());
-    for axis in layout {
+    for (position, axis) in layout.iter().enumerate() {
         axes.push(match axis {
+            Axis::Shared => before[position],
             Axis::Dense => Dimension::Dense(Size::Var(scalar(types))),
             Axis::Ragged => {
                 let count = scalar(types);

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
+use weft_ir::leaves::{Axis, leaf_layout, shared_axes};
 use weft_ir::{Span, Value, flat};
 use weft_lang::Diagnostic;
 use weft_lang::lower::{Lowered, lower};
@@ -10,7 +11,7 @@ use weft_passes::fuse::{FuseConfig, Solver};
 use weft_passes::pipeline::{self, Compiled, Pass};
 use weft_passes::share;
 
-use super::{Job, Ran, layouts};
+use super::{Job, Ran};
 use crate::footer::Phase;
 use crate::modes::Modes;
 
@@ -81,7 +82,7 @@ pub(super) fn flattened(
     } else {
         lowered.program.clone()
     };
-    let flat = weft_passes::flatten(&program, &layouts(inputs)).map_err(from_passes)?;
+    let flat = weft_passes::flatten(&program, &layouts(lowered, inputs)).map_err(from_passes)?;
     ran.phases.push((Phase::Lower, started.elapsed()));
     Ok(flat)
 }
@@ -96,7 +97,7 @@ pub(super) fn compiled(
     let mut started = Instant::now();
     let phases = &mut ran.phases;
     let config = config(modes);
-    pipeline::compile(lowered.program.clone(), &layouts(inputs), &config, &mut |pass| {
+    pipeline::compile(lowered.program.clone(), &layouts(lowered, inputs), &config, &mut |pass| {
         let phase = match pass {
             Pass::Share | Pass::Flatten => Phase::Lower,
             Pass::Fuse | Pass::Place => Phase::Fuse,
@@ -109,10 +110,21 @@ pub(super) fn compiled(
 
 /// What a plan depends on, as text.
 pub(super) fn key(modes: &Modes, lowered: &Lowered, inputs: &[Value]) -> String {
-    let layouts = layouts(inputs);
+    let layouts = layouts(lowered, inputs);
     let mut key = format!("{:?} {:?} {layouts:?}\n", config(modes), modes.tier);
     write!(key, "{}", lowered.program).expect("a string takes all text");
     key
+}
+
+/// Which axes of inputs are ragged, and which are those of one array of tuples.
+fn layouts(lowered: &Lowered, inputs: &[Value]) -> Vec<Vec<Axis>> {
+    let shared = lowered.inputs.iter().flat_map(|(_, ty)| shared_axes(ty));
+    let layouts = inputs.iter().zip(shared).map(|(leaf, shared)| {
+        let mut layout = leaf_layout(leaf);
+        layout[..shared].fill(Axis::Shared);
+        layout
+    });
+    layouts.collect()
 }
 
 fn config(modes: &Modes) -> pipeline::Config {

@@ -3,7 +3,7 @@
 //!
 //! The first paragraph is made of counts alone: the `fuse` fences of the tests expect it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use weft_ir::flat::Var;
@@ -59,6 +59,11 @@ fn summary(stages: &Stages, names: &Names<'_>) -> String {
         let bytes = names.bytes_of(&arrays).map_or_else(String::new, |bytes| format!(", {bytes}"));
         lines.push(format!("never stored: {}{bytes}", counted(arrays.len(), "array")));
     }
+    let codes: BTreeSet<&str> = edges(report).iter().map(|edge| edge.first.reason.code()).collect();
+    if !codes.is_empty() {
+        let codes: Vec<&str> = codes.into_iter().collect();
+        lines.push(format!("stored for a reader: {}", codes.join(", ")));
+    }
     let shared = operations(&stages.compiled.shared);
     let unshared = unshare(&stages.lowered.program, MOST_UNSHARED).map(|tree| operations(&tree));
     match unshared {
@@ -90,7 +95,12 @@ fn objective_text(objective: &Objective) -> String {
 
 /// `1 kernel`, `2 kernels`.
 pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+    let ending = match count {
+        1 => "",
+        _ if what.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{count} {what}{ending}")
 }
 
 /// The operations of a program in its bodies; a lambda or a branch counts once.

@@ -2,4 +2,5 @@
 
 mod cells;
 mod commands;
+mod compiled;
 mod transcript;

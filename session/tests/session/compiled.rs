@@ -1,0 +1,47 @@
+//! What a cell compiles: a changed line compiles its own kernels only.
+
+use weft_session::{Cancel, Cell, Collected, Event, Footer, Outcome, Session};
+
+use crate::transcript::CONFIG;
+
+/// Kernels that a cell found compiled, and kernels that it compiled.
+fn cache(session: &mut Session, cell: &str) -> (u64, u64) {
+    let mut sink = Collected::default();
+    let outcome = session.eval(Cell::typed(cell), &mut sink, &Cancel::new());
+    assert!(matches!(outcome, Outcome::Done), "{cell}: {outcome:?}");
+    let footers = sink.events.iter().filter_map(|event| match event {
+        Event::Footer(footer) => Some(footer),
+        _ => None,
+    });
+    footers.fold((0, 0), |(hits, misses), footer: &Footer| {
+        (hits + footer.cache_hits, misses + footer.cache_misses)
+    })
+}
+
+const CELL: &str = "xs = map f64 (iota 100)
+ys = map (\\x -> exp x * 2.0) xs
+zs = scan (+) 0.0 ys
+maximum zs";
+
+#[test]
+fn a_changed_line_compiles_its_kernels_only() {
+    let mut session = Session::new(&CONFIG);
+    session.set_mode("backend", "cpu").expect("a back end");
+    assert_eq!(cache(&mut session, CELL), (0, 4));
+    assert_eq!(cache(&mut session, CELL), (4, 0));
+    assert_eq!(cache(&mut session, &CELL.replace("2.0", "3.0")), (3, 1));
+    // Names are no part of a kernel, and neither are lengths.
+    let renamed = CELL.replace("ys", "other").replace("100", "200");
+    assert_eq!(cache(&mut session, &renamed), (4, 0));
+}
+
+#[test]
+fn modes_change_kernels_and_no_result() {
+    let mut session = Session::new(&CONFIG);
+    session.set_mode("backend", "cpu").expect("a back end");
+    let cell = "xs = map f64 (iota 100)\nsum (xs * xs + 1.0)";
+    let kernels = |(hits, misses)| hits + misses;
+    assert_eq!(kernels(cache(&mut session, cell)), 2);
+    session.set_mode("fusion", "off").expect("a mode");
+    assert_eq!(kernels(cache(&mut session, cell)), 4);
+}
