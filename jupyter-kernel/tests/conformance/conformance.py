@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,16 +35,23 @@ def check(function):
     return function
 
 
-def run(*command, patience=120, cwd=None, text="", ok=True):
+def run(*command, patience=180, cwd=None, text="", ok=True):
     """Runs a program of the environment; its output and errors as one text."""
     program = [sys.executable, "-m", *command[1:]] if command[0] == "python -m" else list(command)
-    done = subprocess.run(
-        program, cwd=cwd, input=text, timeout=patience, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    # In a group of its own, so that nothing that it starts outlives it.
+    child = subprocess.Popen(
+        program, cwd=cwd, text=True, start_new_session=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )
-    if ok and done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, command))} failed:\n{done.stdout[-4000:]}")
-    return done.stdout
+    try:
+        said, _ = child.communicate(text, timeout=patience)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        said, _ = child.communicate()
+        raise AssertionError(f"{' '.join(map(str, command))} took {patience} s:\n{said[-4000:]}")
+    if ok and child.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))} failed:\n{said[-4000:]}")
+    return said
 
 
 def jupyter(*command, **options):
@@ -155,7 +163,7 @@ def jupyterlab_in_a_browser(folder):
     if not (shutil.which("chromedriver") and shutil.which("chromium")):
         raise Skip("there is no chromium with its driver")
     RESULTS.mkdir(parents=True, exist_ok=True)
-    said = run(sys.executable, str(HERE / "lab.py"), str(EXAMPLES), str(RESULTS), patience=240)
+    said = run(sys.executable, str(HERE / "lab.py"), str(EXAMPLES), str(RESULTS), patience=600)
     print(said.strip())
 
 

@@ -18,7 +18,7 @@ import jupyter_core.paths
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-PATIENCE = 60
+PATIENCE = 150
 # The text of the menu of completions.
 MENU = ("const menu = document.querySelector('.jp-Completer:not(.lm-mod-hidden)');"
         "return menu && menu.innerText;")

@@ -42,9 +42,20 @@ const PROGRAMS: [(&str, &str, &str); 8] = [
 ];
 
 #[test]
-fn compiled_programs_stop_when_they_are_asked_to() {
+fn interpreted_kernels_stop_when_they_are_asked_to() {
+    stop_on_request("0");
+}
+
+#[test]
+fn machine_code_stops_when_it_is_asked_to() {
+    stop_on_request("1");
+}
+
+/// Runs every program, with kernels on that tier, and interrupts it.
+fn stop_on_request(tier: &str) {
     let mut bench = Bench::start();
-    bench.run(":backend cpu\nkept = sum { i * i : i in iota 1000 }");
+    bench.run(&format!(":backend cpu\n:set tier {tier}"));
+    bench.run("kept = sum { i * i : i in iota 1000 }");
     let mut slowest = (Duration::ZERO, "");
     for (kind, program, large) in PROGRAMS {
         // Compiled it is, and it ends.
@@ -61,7 +72,8 @@ fn compiled_programs_stop_when_they_are_asked_to() {
             let reply = bench.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
             let took = asked.elapsed();
             assert_eq!(reply.text("ename"), "Interrupted", "{kind}: {}", reply.content);
-            assert!(took < Duration::from_secs(1), "{kind}: {took:?}");
+            // A C compiler that has been started goes on to its end.
+            assert!(took < Duration::from_secs(3), "{kind}: {took:?}");
             slowest = slowest.max((took, kind));
             assert_eq!(bench.result("kept"), "332833500", "{kind}");
         }
@@ -69,9 +81,9 @@ fn compiled_programs_stop_when_they_are_asked_to() {
         let (reply, _) = bench.run(&program.replace('N', "3"));
         assert_eq!(reply["status"], "ok", "{kind}");
     }
+    let (took, kind) = slowest;
     println!(
-        "slowest interrupt of a compiled program: {:?}, {} (goal: 200 ms)",
-        slowest.0, slowest.1
+        "slowest interrupt of a compiled program, tier {tier}: {took:?}, {kind} (goal: 200 ms)"
     );
 }
 
