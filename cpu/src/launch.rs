@@ -8,8 +8,10 @@
 mod chunk;
 mod column;
 mod filter;
+mod interior;
 mod layout;
 mod map;
+mod product;
 mod reduce;
 mod scan;
 mod scatter;
@@ -120,7 +122,11 @@ impl<'a> Launch<'a> {
         let starts = self.starts()?;
         let layout = Layout::new(self);
         let mut outputs = layout.allocate(self, &mut taken)?;
-        let results = match self.columns()? {
+        let known = match self.product()? {
+            Some(results) => Some(results),
+            None => self.columns()?,
+        };
+        let results = match known {
             Some(results) => results,
             None => self.chunks(&layout, &mut outputs, &starts, destinations, &mut taken)?,
         };
@@ -136,13 +142,20 @@ impl<'a> Launch<'a> {
             match (sink, result) {
                 (Sink::Reduce { arrays, .. }, SinkResult::Reduced(values)) => {
                     let values = self.started(sink, values, start)?;
-                    for (array, values) in arrays.iter().zip(&values) {
-                        if let Some(var) = array {
-                            let extents = self.shape.outer().storage();
-                            yields.push((*var, self.array(*var, extents, values.clone())));
+                    for (array, values) in arrays.iter().zip(values) {
+                        let extents = self.shape.outer().storage();
+                        match array {
+                            Some(var) if self.kernel.epilogue.is_none() => {
+                                yields.push((*var, self.array(*var, extents, values)));
+                                continue;
+                            }
+                            Some(var) => {
+                                yields.push((*var, self.array(*var, extents, values.clone())));
+                            }
+                            None => {}
                         }
+                        inputs.push(values);
                     }
-                    inputs.extend(values);
                 }
                 (Sink::Filter { counts, kept, .. }, SinkResult::Filtered(lengths, mut values)) => {
                     let more = values.split_off(kept.len());

@@ -10,9 +10,11 @@ use super::TREE;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Primitive {
     fold: fn(Elements<'_>, &[(usize, usize)], &mut Storage),
+    fold_lanes: fn(&Frame, Slot, usize, &mut Storage),
     scan: fn(&mut Storage, &[(usize, usize)]),
     shift: fn(&mut Storage, &[(usize, usize)], Elements<'_>),
     accumulate: fn(&mut Frame, Slot, &Frame, Slot, usize),
+    combine: fn(Elements<'_>, &mut Storage),
     send: fn(&mut Storage, &[i64], Elements<'_>) -> bool,
     send_spread: fn(&mut Storage, &[i64], Elements<'_>) -> bool,
     gather_spread: fn(&mut Storage, &Storage),
@@ -49,9 +51,11 @@ impl Primitive {
     pub(crate) fn of<O: Binary<R = <O as Binary>::A>>() -> Primitive {
         Primitive {
             fold: fold::<O>,
+            fold_lanes: fold_lanes::<O>,
             scan: scan::<O>,
             shift: shift::<O>,
             accumulate: accumulate::<O>,
+            combine: combine::<O>,
             send: send::<O>,
             send_spread: send_spread::<O>,
             gather_spread: gather_spread::<O>,
@@ -74,6 +78,11 @@ impl Primitive {
         results: &mut Storage,
     ) {
         (self.fold)(values, blocks, results);
+    }
+
+    /// Folds the lanes of a register, group by group, and appends what these come to.
+    pub(crate) fn fold_lanes(&self, frame: &Frame, slot: Slot, lanes: usize, to: &mut Storage) {
+        (self.fold_lanes)(frame, slot, lanes, to);
     }
 
     /// Scans each block in place.
@@ -101,6 +110,11 @@ impl Primitive {
         count: usize,
     ) {
         (self.accumulate)(accumulator, slot, from, value, count);
+    }
+
+    /// Combines elements pairwise, in place of the later ones.
+    pub(crate) fn combine(&self, earlier: Elements<'_>, later: &mut Storage) {
+        (self.combine)(earlier, later);
     }
 
     /// Combines elements with those that are sent to them, in order; one that is sent to -1 is
@@ -154,28 +168,77 @@ fn fold<O: Binary<R = <O as Binary>::A>>(
 ) {
     let values = <O::A as Lane>::elements(values);
     let results = <O::A as Lane>::storage_mut(results);
-    let mut results = results.iter_mut();
-    for run in runs(blocks) {
-        if run.len() == ABREAST {
-            let block = |at: usize| -> &[O::A; TREE] {
-                values[run[at].0..].first_chunk().expect("a whole block")
-            };
-            let lanes: [&[O::A; TREE]; ABREAST] = std::array::from_fn(block);
-            let mut folded: [O::A; ABREAST] = std::array::from_fn(|at| lanes[at][0]);
-            for step in 1..TREE {
-                for (folded, lane) in folded.iter_mut().zip(lanes) {
-                    *folded = O::apply(*folded, lane[step]);
-                }
-            }
-            for (folded, result) in folded.into_iter().zip(&mut results) {
-                *result = folded;
-            }
-        } else {
-            let (start, length) = run[0];
-            let block = &values[start..start + length];
-            let folded = block[1..].iter().fold(block[0], |a, &b| O::apply(a, b));
-            *results.next().expect("a result per block") = folded;
+    let whole = |block: usize| -> &[O::A; TREE] {
+        values[blocks[block].0..].first_chunk().expect("a whole block")
+    };
+    // Whole blocks side by side, wherever they lie; then the others.
+    let mut waiting = [0; ABREAST];
+    let (mut count, mut others) = (0, Vec::new());
+    for (at, block) in blocks.iter().enumerate() {
+        if block.1 < TREE {
+            others.push(at);
+            continue;
         }
+        waiting[count] = at;
+        count += 1;
+        if count == ABREAST {
+            count = 0;
+            let folded = abreast::<O>(waiting.map(whole));
+            for (at, folded) in waiting.into_iter().zip(folded) {
+                results[at] = folded;
+            }
+        }
+    }
+    others.extend(&waiting[..count]);
+    for others in others.chunks(ABREAST) {
+        let of = |at: &usize| &values[blocks[*at].0..][..blocks[*at].1];
+        let shortest = others.iter().map(|at| blocks[*at].1).min().unwrap_or(0);
+        let mut folded: [O::A; ABREAST] = std::array::from_fn(|lane| match others.get(lane) {
+            Some(at) => of(at)[0],
+            None => <O::A>::default(),
+        });
+        for step in 1..shortest {
+            for (folded, at) in folded.iter_mut().zip(others) {
+                *folded = O::apply(*folded, of(at)[step]);
+            }
+        }
+        for (folded, at) in folded.into_iter().zip(others) {
+            let rest = of(at)[shortest.max(1)..].iter();
+            results[*at] = rest.fold(folded, |a, &b| O::apply(a, b));
+        }
+    }
+}
+
+/// Folds some blocks, so that none waits for its own last result.
+#[inline(always)]
+fn abreast<O: Binary<R = <O as Binary>::A>>(blocks: [&[O::A; TREE]; ABREAST]) -> [O::A; ABREAST] {
+    let mut folded: [O::A; ABREAST] = std::array::from_fn(|at| blocks[at][0]);
+    for step in 1..TREE {
+        for (folded, block) in folded.iter_mut().zip(blocks) {
+            *folded = O::apply(*folded, block[step]);
+        }
+    }
+    folded
+}
+
+fn fold_lanes<O: Binary<R = <O as Binary>::A>>(
+    frame: &Frame,
+    slot: Slot,
+    lanes: usize,
+    to: &mut Storage,
+) {
+    let register = &<O::A as Lane>::file(frame)[slot.index as usize];
+    let to = <O::A as Lane>::storage_mut(to);
+    let group = |at: usize| &register[at * slot.step()].0;
+    let mut at = 0;
+    while (at + ABREAST) * GROUP <= lanes {
+        to.extend(abreast::<O>(std::array::from_fn(|next| group(at + next))));
+        at += ABREAST;
+    }
+    while at * GROUP < lanes {
+        let group = &group(at)[..GROUP.min(lanes - at * GROUP)];
+        to.push(group[1..].iter().fold(group[0], |a, &b| O::apply(a, b)));
+        at += 1;
     }
 }
 
@@ -233,6 +296,13 @@ fn accumulate<O: Binary<R = <O as Binary>::A>>(
         for (lane, &value) in group.0.iter_mut().zip(values) {
             *lane = O::apply(*lane, value);
         }
+    }
+}
+
+fn combine<O: Binary<R = <O as Binary>::A>>(earlier: Elements<'_>, later: &mut Storage) {
+    let earlier = <O::A as Lane>::elements(earlier);
+    for (later, &earlier) in <O::A as Lane>::storage_mut(later).iter_mut().zip(earlier) {
+        *later = O::apply(earlier, *later);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::compile::Compiled;
 use crate::execute::{Halt, Source};
 use crate::fold::{Folder, TREE};
 use crate::isa::Slot;
-use crate::lanes::{Frame, GROUP, Group, Lane, LaneType, Storage, with_lane_type};
+use crate::lanes::{BLOCK, Frame, GROUP, Group, Lane, LaneType, Storage, with_lane_type};
 use crate::launch::chunk::CHUNK;
 use crate::launch::{Launch, PARALLEL, SinkResult};
 use crate::routine::{Index, Instruction, level};
@@ -30,7 +30,8 @@ impl Launch<'_> {
         let compiled = kernel.body.variant(mode, &kernel.types);
         let rows = self.shape.rows();
         let steps = self.shape.points() / rows;
-        let span = (CHUNK * 4 / steps.max(1)).clamp(LANES, CHUNK);
+        let least = rows.div_ceil(self.workers.threads() * 2).clamp(LANES, BLOCK);
+        let span = (CHUNK * 4 / steps.max(1)).clamp(least, CHUNK);
         let span = match (mode, self.shape.outer().axes.last()) {
             // Whole rows of lanes.
             (Mode::Column, Some(Axis::Dense(extent))) => span.div_ceil(*extent) * extent,

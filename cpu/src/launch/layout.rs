@@ -3,14 +3,20 @@
 use std::ops::Range;
 
 use weft_ir::Stop;
+use weft_ir::code::{Instruction, Operand, Operation};
 use weft_ir::flat::{Dimension, ScanForm, Var};
 use weft_ir::plan::Sink;
 
+use crate::execute::Source;
+use crate::fold::Primitive;
 use crate::lanes::{LaneType, Storage};
 use crate::launch::Launch;
 use crate::launch::chunk::Chunk;
 use crate::prepare::{operands, over_rows};
 use crate::traverse::Mode;
+
+/// Outputs of so many bytes are written past the caches.
+const LARGE: usize = 1 << 25;
 
 /// An array that chunks write.
 #[derive(Debug)]
@@ -49,6 +55,15 @@ pub(crate) struct Layout {
     pub(crate) targets: Vec<Target>,
     /// The types of the buffers.
     pub(crate) stages: Vec<LaneType>,
+    /// Of each buffer the array whose elements it would hold just as they stand, so that it is not
+    /// needed.
+    pub(crate) known: Vec<Option<usize>>,
+    /// Of each buffer the operator that folds its values, if that is a common one.
+    pub(crate) folds: Vec<Option<Primitive>>,
+    /// Whether no code needs to run for all results to be known.
+    pub(crate) only_known: bool,
+    /// Whether the outputs are too large for any cache.
+    pub(crate) streams: bool,
     /// The buffers of each sink.
     pub(crate) staged: Vec<Range<usize>>,
     /// The buffers that only the epilogue needs.
@@ -76,8 +91,9 @@ impl Layout {
         let mut layout = Layout::default();
         let storage = launch.shape.storage();
         let mut at = 0;
-        for sink in &kernel.sinks {
+        for (sink_number, sink) in kernel.sinks.iter().enumerate() {
             let own = &types[at..at + operands(sink).len()];
+            let first_result = at;
             at += own.len();
             let first = layout.stages.len();
             let mut scans = Vec::new();
@@ -98,24 +114,50 @@ impl Layout {
                         Some(full) => full_extents(launch, full),
                         None => storage.clone(),
                     };
-                    for (array, ty) in arrays.iter().zip(own) {
+                    for ((array, ty), known) in arrays.iter().zip(own).zip(first_result..) {
                         layout.stage(*ty);
+                        layout.known.push(launch.read_as_it_stands(known));
                         scans.push(array.map(|array| {
                             let full = *form == ScanForm::Full;
                             layout.output(Some(array), *ty, extents.clone(), full)
                         }));
                     }
                 }
-                Sink::Reduce { .. } | Sink::Filter { .. } | Sink::Scatter { .. } => {
-                    own.iter().for_each(|ty| layout.stage(*ty));
+                Sink::Reduce { .. } => {
+                    for (ty, known) in own.iter().zip(first_result..) {
+                        layout.stage(*ty);
+                        layout.known.push(launch.read_as_it_stands(known));
+                    }
+                    // The components of one element are folded together or not at all.
+                    let known = layout.known[first..].iter().flatten().count();
+                    if known != 0 && known != own.len() {
+                        layout.known[first..].fill(None);
+                    }
+                    let fold = launch.bound.kernel.folds[sink_number].as_ref();
+                    if let Some(primitives) = fold.and_then(|fold| fold.primitives.as_ref()) {
+                        layout.folds.resize(first, None);
+                        layout.folds.extend(primitives.iter().copied().map(Some));
+                    }
                 }
+                Sink::Filter { .. } => {
+                    for (ty, known) in own.iter().zip(first_result..) {
+                        layout.stage(*ty);
+                        // The flags are always evaluated.
+                        let known =
+                            launch.read_as_it_stands(known).filter(|_| known > first_result);
+                        layout.known.push(known);
+                    }
+                }
+                Sink::Scatter { .. } => own.iter().for_each(|ty| layout.stage(*ty)),
             }
+            layout.known.resize(layout.stages.len(), None);
             layout.staged.push(first..layout.stages.len());
             layout.scans.push(scans);
         }
         let first = layout.stages.len();
         types[at..].iter().for_each(|ty| layout.stage(*ty));
         layout.more = first..layout.stages.len();
+        layout.known.resize(layout.stages.len(), None);
         let filters = kernel.sinks.iter().any(|sink| matches!(sink, Sink::Filter { .. }));
         if let Some(epilogue) = &kernel.epilogue
             && !filters
@@ -127,6 +169,22 @@ impl Layout {
                 layout.epilogue.push(output);
             }
         }
+        layout.folds.resize(layout.stages.len(), None);
+        let is_known = |target: &Target| match target {
+            Target::Output(_) => false,
+            Target::Stage(stage) => layout.known[*stage].is_some(),
+        };
+        let reads = |at: &Instruction| matches!(at.operation, Operation::Read(..));
+        layout.only_known = layout.targets.iter().all(is_known)
+            && launch.bound.kernel.body.code.instructions.iter().all(reads);
+        let bytes = |output: &Output| output.ty.scalar_type().bytes();
+        let kept = |sink: &Sink| match sink {
+            Sink::Filter { kept, .. } => kept.len() * size_of::<f32>(),
+            _ => 0,
+        };
+        let kept: usize = kernel.sinks.iter().map(kept).sum();
+        let bytes = layout.outputs.iter().map(bytes).sum::<usize>() + kept;
+        layout.streams = bytes.saturating_mul(launch.shape.points()) >= LARGE;
         layout
     }
 
@@ -153,6 +211,24 @@ impl Layout {
             .iter()
             .map(|output| launch.allocate(output.ty, length(output), taken))
             .collect()
+    }
+}
+
+impl Launch<'_> {
+    /// The array whose elements at the points are a result of the body.
+    fn read_as_it_stands(&self, result: usize) -> Option<usize> {
+        let body = &self.bound.kernel.body;
+        let Operand::Register(result) = body.results[result] else { return None };
+        let is_result = |at: &&Instruction| at.results.first().is_some_and(|at| at.0 == result);
+        let read = body.code.instructions.iter().find(is_result)?;
+        let Operation::Read(array, indices) = &read.operation else { return None };
+        let first = body.ragged.iter().rposition(|&ragged| ragged).unwrap_or(0);
+        let at_point = indices
+            .iter()
+            .eq(&body.indices[first..].iter().map(|&at| Operand::Register(at)).collect::<Vec<_>>());
+        let array = array.0 as usize;
+        let over_space = matches!(self.sources[array], Source::Array { over_space: true, .. });
+        (at_point && over_space && !indices.is_empty()).then_some(array)
     }
 }
 

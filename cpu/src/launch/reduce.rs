@@ -57,6 +57,15 @@ impl Launch<'_> {
         let mut values = values;
         match (kind, start) {
             (Start::Combined(_), Some(start)) => {
+                if let Some(primitives) = &fold.primitives {
+                    for ((primitive, start), values) in
+                        primitives.iter().zip(&start).zip(&mut values)
+                    {
+                        primitive.combine(start.elements(), values);
+                    }
+                    replace(&mut values, &start, &empty);
+                    return Ok(values);
+                }
                 let mut folder = Folder::new(fold, &self.bound.kernel.types, self.context(), false);
                 let left: Vec<Elements<'_>> = start.iter().map(Storage::elements).collect();
                 let right: Vec<Elements<'_>> = values.iter().map(Storage::elements).collect();

@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weft_ir::flat::ScanForm;
 use weft_ir::plan::Sink;
 
-use crate::execute::Halt;
+use crate::execute::{Halt, Source};
 use crate::fold::{Chain, TREE};
 use crate::lanes::{Storage, StorageMut, with_lane_type};
 use crate::launch::Launch;
 use crate::launch::layout::Layout;
 use crate::launch::work::{Claim, Worker};
+use crate::stream::stream;
 use crate::workers::InOrder;
 
 impl Launch<'_> {
@@ -44,6 +45,16 @@ impl Launch<'_> {
                 .map(|row| (row.start - first, row.len()))
                 .collect(),
         };
+        for stage in layout.staged[sink].clone() {
+            // What stands in an array was not evaluated.
+            if let Some(Source::Array { elements, .. }) =
+                layout.known[stage].map(|array| &self.sources[array])
+            {
+                let elements = elements.slice(first, first + chunk.positions.len());
+                worker.stages[stage].resize(0);
+                worker.stages[stage].append(elements);
+            }
+        }
         let values = &mut worker.stages[layout.staged[sink].clone()];
         let folder = worker.folders[sink].as_mut().expect("a scan folds");
         let reverse = |values: &mut [Storage]| {
@@ -113,10 +124,19 @@ impl Launch<'_> {
             let values = &mut values[at];
             let part = output.map(|output| &mut claim.parts[output]);
             let before = before.as_ref().map(|before| &before[at]);
-            write(values, before, part, *form, *from_right, &rows, ends);
+            let copy = Copy { form: *form, from_right: *from_right, streams: layout.streams };
+            write(values, before, part, copy, &rows, ends);
         }
         Ok(())
     }
+}
+
+/// How the values of a scan are written.
+#[derive(Clone, Copy)]
+struct Copy {
+    form: ScanForm,
+    from_right: bool,
+    streams: bool,
 }
 
 /// Writes one component, and puts into `values` what stands at each point. Both are reversed back.
@@ -124,8 +144,7 @@ fn write(
     values: &mut Storage,
     before: Option<&Storage>,
     part: Option<&mut StorageMut<'_>>,
-    form: ScanForm,
-    from_right: bool,
+    Copy { form, from_right, streams }: Copy,
     rows: &[(usize, usize)],
     ends: bool,
 ) {
@@ -150,7 +169,8 @@ fn write(
             // In full form the total follows, or comes first, where the row is complete.
             let total = if form == ScanForm::Full && ends { last } else { None };
             let shift = usize::from(total.is_some() && from_right);
-            part[at + shift..at + shift + length].copy_from_slice(row);
+            let to = &mut part[at + shift..at + shift + length];
+            if streams { stream(row, to) } else { to.copy_from_slice(row) }
             if let Some(total) = total {
                 part[if from_right { at } else { at + length }] = total;
             }

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use weft_ir::code::{Operand, Operation};
 use weft_ir::flat::Var;
 use weft_ir::plan::{Kernel, Sink, Step};
-use weft_ir::{Exhausted, Stop};
+use weft_ir::{Exhausted, FaultKind, ScalarOp, Stop};
 
 use crate::execute::Halt;
 use crate::lanes::{Elements, Storage};
@@ -177,13 +177,22 @@ pub(crate) fn sorted_keys(steps: &[Step], at: usize) -> Option<SortedKeys> {
     }
     let index = |kernel: &Kernel| Operand::Register(kernel.indices[0]);
     let [key] = &sort.body.instructions[..] else { return None };
-    let [place, element] = &send.body.instructions[..] else { return None };
-    let (Operation::Read(keys, at_key), Operation::Read(from, at_place)) =
-        (&key.operation, &place.operation)
-    else {
+    let mut reads = Vec::new();
+    for instruction in &send.body.instructions {
+        match &instruction.operation {
+            Operation::Read(array, indices) if !indices.is_empty() => {
+                reads.push((instruction, array, indices));
+            }
+            // An order is in range.
+            Operation::Read(..) | Operation::Check(_, FaultKind::IndexOutOfRange) => {}
+            Operation::Scalar(ScalarOp::Ge | ScalarOp::Lt | ScalarOp::And, _) => {}
+            _ => return None,
+        }
+    }
+    let Operation::Read(keys, at_key) = &key.operation else { return None };
+    let [(place, from, at_place), (element, elements, at_element)] = reads[..] else {
         return None;
     };
-    let Operation::Read(elements, at_element) = &element.operation else { return None };
     let result = |results: &[(weft_ir::code::Register, weft_ir::ScalarType)]| {
         Operand::Register(results[0].0)
     };

@@ -1,21 +1,22 @@
 //! The work on chunks.
 
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_ir::plan::Sink;
 use weft_ir::{Exhausted, Stop};
 
-use crate::compact::{SLACK, compact};
-use crate::compile::Compiled;
-use crate::execute::{Halt, copy_lanes};
+use crate::execute::{Halt, Source, copy_lanes};
 use crate::fold::{Chain, Folder};
 use crate::lanes::{Elements, Lane, Storage, StorageMut, with_lane_type};
 use crate::launch::chunk::{CHUNK, Chunk, Cut, chunks};
+use crate::launch::filter::Filtering;
 use crate::launch::layout::{Layout, Target};
 use crate::launch::reduce::spread;
 use crate::launch::scatter::{Private, Sent};
 use crate::launch::{Launch, PARALLEL, SinkResult};
+use crate::stream::stream_lanes;
 use crate::traverse::Evaluator;
 use crate::workers::{InOrder, lock};
 
@@ -27,11 +28,24 @@ pub(super) enum Shared<'o> {
     Nothing,
     /// What each chunk has come to.
     Parts(Mutex<Vec<(usize, Part)>>),
-    /// The rest of the arrays of what is kept, and how many points of the rows of each chunk are.
-    Filter(InOrder<Vec<StorageMut<'o>>>, Mutex<Vec<(usize, Vec<usize>)>>),
+    Filter(Filtering<'o>),
     Scan(InOrder<Chain>),
     Scatter(InOrder<Sent>),
     Private(Private),
+}
+
+impl Shared<'_> {
+    /// How many bytes a filter would have needed that had to end.
+    fn exceeded(&self) -> Option<u64> {
+        match self {
+            Shared::Filter(filtering) => filtering.exceeded(),
+            Shared::Nothing
+            | Shared::Parts(_)
+            | Shared::Scan(_)
+            | Shared::Scatter(_)
+            | Shared::Private(_) => None,
+        }
+    }
 }
 
 /// What a chunk of a reduction has come to.
@@ -42,10 +56,14 @@ pub(super) struct Part {
 /// The state of one thread.
 pub(super) struct Worker<'a> {
     evaluator: Evaluator<'a>,
+    /// For the points of a box (note [Interior]).
+    interior: Option<(Evaluator<'a>, &'a [Range<usize>])>,
     /// The buffers.
     pub(super) stages: Vec<Storage>,
     /// Per sink.
     pub(super) folders: Vec<Option<Folder<'a>>>,
+    /// Per buffer what the blocks of its values have come to.
+    folded: Vec<Storage>,
     /// What a filter keeps of a chunk, with room for more.
     kept: Vec<Storage>,
     epilogue: Option<Evaluator<'a>>,
@@ -118,16 +136,17 @@ impl Launch<'_> {
         let chunks = chunks(&self.shape, cut, self.context()).map_err(|halt| self.stop(halt))?;
         let mode = self.mode(&kernel.body, &self.shape);
         let body = kernel.body.variant(mode, &kernel.types);
+        let interior = self.interior(mode);
         let epilogue = kernel.epilogue.as_ref().filter(|_| !layout.epilogue.is_empty());
         let epilogue = epilogue.map(|thunk| {
             let mode = self.mode(thunk, &self.shape);
             (mode, thunk.variant(mode, &kernel.types))
         });
         let mut destinations = Some(destinations);
-        let mut kept = self.room_for_kept(layout, taken)?;
-        let mut kept_parts = Some(kept.iter_mut().map(Storage::as_mut).collect());
+        let mut kept = self.room_for_kept(layout, taken);
+        let mut filtering = Some(self.filtering(layout, &mut kept, *taken));
         let shared: Vec<Shared<'_>> = (0..self.kernel.sinks.len())
-            .map(|sink| self.shared(sink, &mut destinations, &mut kept_parts))
+            .map(|sink| self.shared(sink, &mut destinations, &mut filtering))
             .collect();
 
         let mut rest: Vec<StorageMut<'_>> = outputs.iter_mut().map(Storage::as_mut).collect();
@@ -143,8 +162,13 @@ impl Launch<'_> {
         });
         let start = || Worker {
             evaluator: Evaluator::new(body, mode, &self.shape, self.context(), points.min(CHUNK)),
+            interior: interior.as_ref().map(|(mode, compiled, inside)| {
+                let (context, most) = (self.context(), points.min(CHUNK));
+                (Evaluator::new(compiled, *mode, &self.shape, context, most), &inside[..])
+            }),
             stages: layout.stages.iter().map(|ty| Storage::new(*ty)).collect(),
             folders: self.folders(),
+            folded: layout.stages.iter().map(|ty| Storage::new(*ty)).collect(),
             kept: Vec::new(),
             epilogue: epilogue.map(|(mode, compiled)| {
                 Evaluator::new(compiled, mode, &self.shape, self.context(), points.min(CHUNK))
@@ -154,21 +178,29 @@ impl Launch<'_> {
         self.workers
             .each(points >= PARALLEL && chunks.len() > 1, claims, start, |worker, claim| {
                 let _panicking = SetOnPanic(&failed);
-                let done = self.chunk(worker, body, layout, &shared, starts, claim, &failed);
+                let done = self.chunk(worker, layout, &shared, starts, claim, &failed);
                 if done.is_err() {
                     failed.store(true, Ordering::Relaxed);
                 }
                 done
             })
-            .map_err(|halt| self.stop(halt))?;
+            .map_err(|halt| match shared.iter().find_map(Shared::exceeded) {
+                Some(wanted) => {
+                    let (limit, span) = (self.limit, self.kernel.span);
+                    Exhausted::Memory { wanted, limit, span }.into()
+                }
+                None => self.stop(halt),
+            })?;
         let mut results = shared
             .into_iter()
             .zip(0..)
             .map(|(shared, sink)| self.result(shared, sink, &chunks))
             .collect::<Result<Vec<SinkResult>, Stop>>()?;
         for result in &mut results {
-            if let SinkResult::Filtered(_, values) = result {
-                *values = std::mem::take(&mut kept);
+            if let SinkResult::Filtered(_, values) = result
+                && let Some(kept) = kept.take()
+            {
+                *values = kept;
             }
         }
         Ok(results)
@@ -178,26 +210,15 @@ impl Launch<'_> {
         &'o self,
         sink: usize,
         destinations: &mut Option<Vec<Storage>>,
-        kept: &mut Option<Vec<StorageMut<'o>>>,
+        filtering: &mut Option<Filtering<'o>>,
     ) -> Shared<'o> {
         match &self.kernel.sinks[sink] {
             Sink::Store { .. } | Sink::Sort { .. } => Shared::Nothing,
             Sink::Reduce { .. } => Shared::Parts(Mutex::default()),
-            Sink::Filter { .. } => {
-                Shared::Filter(InOrder::new(kept.take().unwrap_or_default()), Mutex::default())
-            }
+            Sink::Filter { .. } => Shared::Filter(filtering.take().expect("one filter")),
             Sink::Scan { .. } => Shared::Scan(InOrder::new(Chain::default())),
             Sink::Scatter { .. } => self.scatter(sink, destinations.take().unwrap_or_default()),
         }
-    }
-
-    /// Arrays for all points, of which a filter fills the front. Pages that are never written take no
-    /// memory.
-    fn room_for_kept(&self, layout: &Layout, taken: &mut u64) -> Result<Vec<Storage>, Stop> {
-        let filter = |sink: &Sink| matches!(sink, Sink::Filter { .. });
-        let Some(sink) = self.kernel.sinks.iter().position(filter) else { return Ok(Vec::new()) };
-        let kept = layout.staged[sink].clone().skip(1).chain(layout.more.clone());
-        kept.map(|at| self.allocate(layout.stages[at], self.shape.points(), taken)).collect()
     }
 
     fn folders(&self) -> Vec<Option<Folder<'_>>> {
@@ -219,7 +240,6 @@ impl Launch<'_> {
     fn chunk(
         &self,
         worker: &mut Worker<'_>,
-        body: &Compiled,
         layout: &Layout,
         shared: &[Shared<'_>],
         starts: &[Option<Vec<Storage>>],
@@ -228,57 +248,98 @@ impl Launch<'_> {
     ) -> Result<(), Halt> {
         let chunk = claim.chunk;
         let (first, length) = (chunk.positions.start, chunk.positions.len());
-        worker.stages.iter_mut().for_each(|stage| stage.resize(length));
-        let Worker { evaluator, stages, .. } = worker;
-        evaluator.points(chunk.positions.clone(), &[], |frame, block| {
-            let block = block.start - first..block.end - first;
-            for (&slot, target) in body.routine.results.iter().zip(&layout.targets) {
-                with_lane_type!(slot.ty, T => {
-                    let to = match *target {
-                        Target::Output(output) => <T as Lane>::slice_mut(&mut claim.parts[output]),
-                        Target::Stage(stage) => T::storage_mut(&mut stages[stage]),
-                    };
-                    copy_lanes::<T>(frame, slot, &mut to[block.clone()]);
-                });
+        let Worker { evaluator, interior, stages, folded, .. } = worker;
+        for (stage, known) in stages.iter_mut().zip(&layout.known) {
+            if known.is_none() {
+                stage.resize(length);
             }
-            Ok(())
-        })?;
+        }
+        // The values of reductions by common operators are folded block by block where the blocks are
+        // those of the tree.
+        let direct = chunk.piece.is_some() && interior.is_none();
+        folded.iter_mut().for_each(|folded| folded.resize(0));
+        let mut evaluate = |evaluator: &mut Evaluator<'_>, positions: Range<usize>| {
+            let results = &evaluator.compiled.routine.results;
+            evaluator.points(positions, &[], |frame, block| {
+                let block = block.start - first..block.end - first;
+                for (&slot, target) in results.iter().zip(&layout.targets) {
+                    with_lane_type!(slot.ty, T => {
+                        match *target {
+                            Target::Output(output) => {
+                                let to = <T as Lane>::slice_mut(&mut claim.parts[output]);
+                                let copy = if layout.streams { stream_lanes } else { copy_lanes };
+                                copy(frame, slot, &mut to[block.clone()]);
+                            }
+                            Target::Stage(stage) if layout.known[stage].is_some() => {}
+                            Target::Stage(stage) => match &layout.folds[stage] {
+                                Some(fold) if direct => {
+                                    fold.fold_lanes(frame, slot, block.len(), &mut folded[stage]);
+                                }
+                                _ => {
+                                    let to = T::storage_mut(&mut stages[stage]);
+                                    copy_lanes::<T>(frame, slot, &mut to[block.clone()]);
+                                }
+                            },
+                        }
+                    });
+                }
+                Ok(())
+            })
+        };
+        match interior {
+            None if layout.only_known => {}
+            None => evaluate(evaluator, chunk.positions.clone())?,
+            Some((interior, inside)) => {
+                let mut position = chunk.positions.start;
+                while position < chunk.positions.end {
+                    let (until, is_inside) = self.run_from(position, inside);
+                    let run = position..until.min(chunk.positions.end);
+                    evaluate(if is_inside { &mut *interior } else { &mut *evaluator }, run)?;
+                    position = until;
+                }
+            }
+        }
         for (at, (sink, shared)) in self.kernel.sinks.iter().zip(shared).enumerate() {
             let staged = layout.staged[at].clone();
             match (sink, shared) {
                 (Sink::Reduce { .. }, Shared::Parts(parts)) => {
-                    let values: Vec<Elements<'_>> =
-                        worker.stages[staged].iter().map(Storage::elements).collect();
-                    let folder = worker.folders[at].as_mut().expect("a reduction folds");
+                    let Worker { stages, folded, folders, .. } = &mut *worker;
+                    let of = |stage: usize| match layout.known[stage].map(|at| &self.sources[at]) {
+                        Some(Source::Array { elements, .. }) => {
+                            elements.slice(first, first + length)
+                        }
+                        _ if direct && layout.folds[stage].is_some() => folded[stage].elements(),
+                        _ => stages[stage].elements(),
+                    };
+                    let is_folded = |stage: usize| {
+                        direct && layout.folds[stage].is_some() && layout.known[stage].is_none()
+                    };
+                    // All components or none.
+                    let is_folded = staged.clone().all(is_folded);
+                    let values: Vec<Elements<'_>> = staged.map(of).collect();
+                    let folder = folders[at].as_mut().expect("a reduction folds");
                     let lengths: Vec<usize> = match chunk.piece {
-                        Some(_) => vec![length],
+                        Some(_) => vec![values[0].len()],
                         None => chunk.rows.clone().map(|row| self.shape.row(row).len()).collect(),
                     };
-                    let levels = if chunk.piece.is_some() { 2 } else { usize::MAX };
+                    let levels = match chunk.piece {
+                        Some(_) if is_folded => 1,
+                        Some(_) => 2,
+                        None => usize::MAX,
+                    };
                     let (values, counts) = folder.fold(&values, &lengths, levels)?;
                     let values =
                         if chunk.piece.is_some() { values } else { spread(values, &counts) };
                     lock(parts).push((claim.number, Part { values }));
                 }
-                (Sink::Filter { .. }, Shared::Filter(rest, counts)) => {
+                (Sink::Filter { .. }, Shared::Filter(filtering)) => {
                     let given_up = || {
                         self.context().poll()?;
                         if failed.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
                     };
                     let Worker { stages, kept, .. } = &mut *worker;
-                    let of_rows = self.filter(chunk, stages, staged, layout, kept);
-                    let total = of_rows.iter().sum();
-                    let places: Vec<StorageMut<'_>> =
-                        rest.with(claim.number, given_up, |rest| {
-                            Ok(rest.iter_mut().map(|rest| rest.take_front(total)).collect())
-                        })?;
-                    for (mut place, kept) in places.into_iter().zip(kept) {
-                        with_lane_type!(kept.ty(), T => {
-                            let kept = &T::storage(kept)[..total];
-                            <T as Lane>::slice_mut(&mut place).copy_from_slice(kept);
-                        });
-                    }
-                    lock(counts).push((claim.number, of_rows));
+                    let of_rows = self.close_up(chunk, stages, staged, layout, kept);
+                    filtering.keep(claim.number, kept, of_rows, layout.streams, given_up)?;
                 }
                 (Sink::Scan { .. }, Shared::Scan(chain)) => {
                     self.scan(
@@ -323,45 +384,6 @@ impl Launch<'_> {
         Ok(())
     }
 
-    /// Closes up what is kept of a chunk; yields how many points of each of its rows that are.
-    fn filter(
-        &self,
-        chunk: &Chunk,
-        stages: &[Storage],
-        staged: std::ops::Range<usize>,
-        layout: &Layout,
-        kept: &mut Vec<Storage>,
-    ) -> Vec<usize> {
-        let flags = &bool::storage(&stages[staged.start])[..];
-        let values =
-            stages[staged.start + 1..staged.end].iter().chain(&stages[layout.more.clone()]);
-        for (at, values) in values.enumerate() {
-            if kept.len() == at {
-                kept.push(Storage::new(values.ty()));
-            }
-            let room = values.len() + SLACK;
-            if kept[at].len() < room {
-                kept[at].resize(room);
-            }
-            with_lane_type!(values.ty(), T => {
-                compact(flags, T::storage(values), T::storage_mut(&mut kept[at]));
-            });
-        }
-        let count = |flags: &[bool]| flags.iter().map(|&flag| usize::from(flag)).sum::<usize>();
-        let first = chunk.positions.start;
-        match chunk.piece {
-            None if !chunk.rows.is_empty() => chunk
-                .rows
-                .clone()
-                .map(|row| {
-                    let row = self.shape.row(row);
-                    count(&flags[row.start - first..row.end - first])
-                })
-                .collect(),
-            _ => vec![count(flags)],
-        }
-    }
-
     /// What a sink has come to, of what the threads had in common.
     fn result(
         &self,
@@ -378,14 +400,15 @@ impl Launch<'_> {
             Shared::Private(private) => {
                 Ok(SinkResult::Scattered(self.sent_privately(private, sink)))
             }
-            Shared::Filter(_, counts) => {
+            Shared::Filter(filtering) => {
                 let mut lengths: Vec<usize> = vec![0; self.shape.rows()];
+                let (values, counts) = filtering.into_inner();
                 for (number, counts) in in_order(counts) {
                     for (row, count) in (chunks[number].rows.start..).zip(counts) {
                         lengths[row] += count;
                     }
                 }
-                Ok(SinkResult::Filtered(lengths, Vec::new()))
+                Ok(SinkResult::Filtered(lengths, values))
             }
             Shared::Parts(parts) => {
                 let fold = self.bound.kernel.folds[sink].as_ref().expect("a reduction folds");

@@ -3,9 +3,11 @@
 
 mod codes;
 mod control;
+mod products;
 mod reductions;
 mod scans;
 mod sends;
+mod stencils;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

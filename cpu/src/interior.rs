@@ -1,0 +1,361 @@
+//! The code of points away from the borders.
+//!
+//! Note [Interior]. What reads its neighbours clamps their indices and checks them, at every point,
+//! though only those at the borders need it. An index that is clamped or checked is often the point's
+//! own plus a constant; then there is a box of points where that changes nothing. In it the code runs
+//! without: its reads are contiguous. Where the box lies depends on sizes, so each launch asks.
+//!
+//! ```text
+//! r2 = add r1 -1        r2 = add r1 -1
+//! r3 = max r2 0    →                       where r1 + -1 >= 0
+//! r4 = lt r3 a6                            where r1 + -1 < a6
+//! check r4
+//! r5 = read a2 r0 r3    r5 = read a2 r0 r2
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
+use weft_ir::{Scalar, ScalarOp, ScalarType};
+
+/// Code for a box of points, with the conditions that make the box.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Interior {
+    /// What runs there.
+    pub(crate) code: Code,
+    /// Its results.
+    pub(crate) results: Vec<Operand>,
+    /// The box.
+    pub(crate) bounds: Vec<Bound>,
+}
+
+/// A condition on the index along one dimension, plus an offset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bound {
+    pub(crate) dimension: usize,
+    pub(crate) offset: i64,
+    pub(crate) limit: Limit,
+}
+
+/// What the sum is compared with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Limit {
+    AtLeast(Number),
+    AtMost(Number),
+    Below(Number),
+}
+
+/// A number that is the same at all points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
+    Constant(i64),
+    /// A scalar, by the number of its array.
+    Read(u32),
+}
+
+/// The interior of a canonical kernel's body, if it has one.
+pub(crate) fn interior(indices: &[Register], body: &Code, results: &[Operand]) -> Option<Interior> {
+    let mut finder = Finder::default();
+    for (dimension, &index) in indices.iter().enumerate() {
+        finder.affine.insert(index, (dimension, 0));
+    }
+    let mut instructions = Vec::with_capacity(body.instructions.len());
+    for instruction in &body.instructions {
+        let mut instruction = instruction.clone();
+        rename(&mut instruction.operation, &finder.same);
+        if !finder.drops(&instruction) {
+            instructions.push(instruction);
+        }
+    }
+    if finder.bounds.is_empty() {
+        return None;
+    }
+    let mut results = results.to_vec();
+    results.iter_mut().for_each(|operand| rename_operand(operand, &finder.same));
+    let mut code = Code { instructions, results: body.results.clone() };
+    code.results.iter_mut().for_each(|operand| rename_operand(operand, &finder.same));
+    remove_dead(&mut code, &results);
+    Some(Interior { code, results, bounds: finder.bounds })
+}
+
+/// What is known of the registers so far.
+#[derive(Debug, Default)]
+struct Finder {
+    /// Registers that are an index plus a constant.
+    affine: BTreeMap<Register, (usize, i64)>,
+    numbers: BTreeMap<Register, Number>,
+    /// Truth values that hold in a box.
+    holding: BTreeMap<Register, Vec<Bound>>,
+    /// Registers that are others in the box.
+    same: BTreeMap<Register, Register>,
+    bounds: Vec<Bound>,
+}
+
+impl Finder {
+    /// Whether the instruction is not needed in the box.
+    fn drops(&mut self, instruction: &Instruction) -> bool {
+        match &instruction.operation {
+            Operation::Read(array, indices) if indices.is_empty() => {
+                if let [(register, ScalarType::I64)] = instruction.results[..] {
+                    self.numbers.insert(register, Number::Read(array.0));
+                }
+                false
+            }
+            Operation::Scalar(op, operands) => self.scalar(*op, operands, instruction.results[0].0),
+            Operation::Check(Operand::Register(condition), _) => {
+                let Some(bounds) = self.holding.get(condition) else { return false };
+                self.bounds.extend(bounds);
+                true
+            }
+            Operation::Read(..)
+            | Operation::Check(..)
+            | Operation::Random(..)
+            | Operation::If { .. }
+            | Operation::While { .. } => false,
+        }
+    }
+
+    fn scalar(&mut self, op: ScalarOp, operands: &[Operand], result: Register) -> bool {
+        let [first, second] = *operands else { return false };
+        match op {
+            ScalarOp::Add | ScalarOp::Sub => {
+                let sum = match (self.index(first), second, self.index(second), first) {
+                    (Some((dimension, offset)), Operand::Scalar(Scalar::I64(more)), _, _) => {
+                        let more =
+                            if op == ScalarOp::Add { Some(more) } else { more.checked_neg() };
+                        more.and_then(|more| Some((dimension, offset.checked_add(more)?)))
+                    }
+                    (_, _, Some((dimension, offset)), Operand::Scalar(Scalar::I64(more)))
+                        if op == ScalarOp::Add =>
+                    {
+                        offset.checked_add(more).map(|offset| (dimension, offset))
+                    }
+                    _ => None,
+                };
+                if let Some(sum) = sum {
+                    self.affine.insert(result, sum);
+                }
+                false
+            }
+            ScalarOp::Max | ScalarOp::Min => {
+                let limit = if op == ScalarOp::Max { Limit::AtLeast } else { Limit::AtMost };
+                let pair = [(first, second), (second, first)]
+                    .into_iter()
+                    .find_map(|(index, number)| Some((index, self.bound(index, number, limit)?)));
+                let Some((Operand::Register(index), bound)) = pair else { return false };
+                self.affine.insert(result, (bound.dimension, bound.offset));
+                self.same.insert(result, index);
+                self.bounds.push(bound);
+                true
+            }
+            ScalarOp::Ge => self.holds(result, self.bound(first, second, Limit::AtLeast)),
+            ScalarOp::Le => self.holds(result, self.bound(first, second, Limit::AtMost)),
+            ScalarOp::Lt => self.holds(result, self.bound(first, second, Limit::Below)),
+            ScalarOp::And => {
+                let of = |operand: Operand| match operand {
+                    Operand::Register(register) => self.holding.get(&register).cloned(),
+                    Operand::Scalar(_) => None,
+                };
+                if let (Some(mut all), Some(more)) = (of(first), of(second)) {
+                    all.extend(more);
+                    self.holding.insert(result, all);
+                }
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn holds(&mut self, result: Register, bound: Option<Bound>) -> bool {
+        if let Some(bound) = bound {
+            self.holding.insert(result, vec![bound]);
+        }
+        false
+    }
+
+    fn index(&self, operand: Operand) -> Option<(usize, i64)> {
+        match operand {
+            Operand::Register(register) => self.affine.get(&register).copied(),
+            Operand::Scalar(_) => None,
+        }
+    }
+
+    fn bound(&self, index: Operand, number: Operand, limit: fn(Number) -> Limit) -> Option<Bound> {
+        let (dimension, offset) = self.index(index)?;
+        let number = match number {
+            Operand::Scalar(Scalar::I64(value)) => Number::Constant(value),
+            Operand::Register(register) => *self.numbers.get(&register)?,
+            Operand::Scalar(_) => return None,
+        };
+        Some(Bound { dimension, offset, limit: limit(number) })
+    }
+}
+
+fn rename(operation: &mut Operation, same: &BTreeMap<Register, Register>) {
+    let all = |operands: &mut Vec<Operand>| {
+        operands.iter_mut().for_each(|operand| rename_operand(operand, same));
+    };
+    match operation {
+        Operation::Scalar(_, operands)
+        | Operation::Random(_, operands)
+        | Operation::Read(_, operands) => all(operands),
+        Operation::Check(operand, _) => rename_operand(operand, same),
+        Operation::If { condition, then, otherwise } => {
+            rename_operand(condition, same);
+            rename_code(then, same);
+            rename_code(otherwise, same);
+        }
+        Operation::While { state: _, initial, condition, body } => {
+            all(initial);
+            rename_code(condition, same);
+            rename_code(body, same);
+        }
+    }
+}
+
+fn rename_code(code: &mut Code, same: &BTreeMap<Register, Register>) {
+    code.instructions.iter_mut().for_each(|at| rename(&mut at.operation, same));
+    code.results.iter_mut().for_each(|operand| rename_operand(operand, same));
+}
+
+fn rename_operand(operand: &mut Operand, same: &BTreeMap<Register, Register>) {
+    if let Operand::Register(register) = operand
+        && let Some(other) = same.get(register)
+    {
+        *register = *other;
+    }
+}
+
+/// Removes comparisons that nobody looks at any more.
+fn remove_dead(code: &mut Code, results: &[Operand]) {
+    let mut used = BTreeSet::new();
+    results.iter().chain(&code.results).for_each(|operand| see(operand, &mut used));
+    let mut kept = Vec::with_capacity(code.instructions.len());
+    while let Some(instruction) = code.instructions.pop() {
+        let is_comparison = matches!(
+            instruction.operation,
+            Operation::Scalar(ScalarOp::And | ScalarOp::Ge | ScalarOp::Le | ScalarOp::Lt, _)
+        );
+        let is_used = |(register, _): &(Register, ScalarType)| used.contains(register);
+        if is_comparison && !instruction.results.iter().any(is_used) {
+            continue;
+        }
+        see_all(&instruction.operation, &mut used);
+        kept.push(instruction);
+    }
+    kept.reverse();
+    code.instructions = kept;
+}
+
+fn see_all(operation: &Operation, used: &mut BTreeSet<Register>) {
+    let mut code = |code: &Code| {
+        code.instructions.iter().for_each(|at| see_all(&at.operation, used));
+        code.results.iter().for_each(|operand| see(operand, used));
+    };
+    match operation {
+        Operation::If { then, otherwise, .. } => {
+            code(then);
+            code(otherwise);
+        }
+        Operation::While { condition, body, .. } => {
+            code(condition);
+            code(body);
+        }
+        Operation::Scalar(..)
+        | Operation::Random(..)
+        | Operation::Read(..)
+        | Operation::Check(..) => {}
+    }
+    match operation {
+        Operation::Scalar(_, operands)
+        | Operation::Random(_, operands)
+        | Operation::Read(_, operands)
+        | Operation::While { initial: operands, .. } => {
+            operands.iter().for_each(|operand| see(operand, used));
+        }
+        Operation::Check(operand, _) | Operation::If { condition: operand, .. } => {
+            see(operand, used);
+        }
+    }
+}
+
+fn see(operand: &Operand, used: &mut BTreeSet<Register>) {
+    if let Operand::Register(register) = operand {
+        used.insert(*register);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
+    use weft_ir::flat::Var;
+    use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, Span};
+
+    use super::{Bound, Limit, Number, interior};
+
+    fn register(number: u32) -> Operand {
+        Operand::Register(Register(number))
+    }
+
+    fn number(value: i64) -> Operand {
+        Operand::Scalar(Scalar::I64(value))
+    }
+
+    fn instruction(result: u32, ty: ScalarType, operation: Operation) -> Instruction {
+        let results = match operation {
+            Operation::Check(..) => Vec::new(),
+            _ => vec![(Register(result), ty)],
+        };
+        Instruction { results, operation, span: Span::default() }
+    }
+
+    fn scalar(result: u32, op: ScalarOp, left: Operand, right: Operand) -> Instruction {
+        let ty = match op {
+            ScalarOp::Lt | ScalarOp::Ge | ScalarOp::And => ScalarType::Bool,
+            _ => ScalarType::I64,
+        };
+        instruction(result, ty, Operation::Scalar(op, vec![left, right]))
+    }
+
+    #[test]
+    fn clamps_and_checks_are_left_out() {
+        let check = Operation::Check(register(7), FaultKind::IndexOutOfRange);
+        let read = Operation::Read(Var(1), vec![register(3)]);
+        let instructions = vec![
+            scalar(2, ScalarOp::Add, register(0), number(-1)),
+            scalar(3, ScalarOp::Max, register(2), number(0)),
+            instruction(4, ScalarType::I64, Operation::Read(Var(0), Vec::new())),
+            scalar(5, ScalarOp::Lt, register(3), register(4)),
+            scalar(6, ScalarOp::Ge, register(3), number(0)),
+            scalar(7, ScalarOp::And, register(5), register(6)),
+            instruction(8, ScalarType::Bool, check),
+            instruction(9, ScalarType::F32, read),
+        ];
+        let body = Code { instructions: instructions.clone(), results: vec![register(9)] };
+        let found = interior(&[Register(0)], &body, &[register(9)]).expect("an interior");
+        let mut last = instructions[7].clone();
+        last.operation = Operation::Read(Var(1), vec![register(2)]);
+        let kept = [instructions[0].clone(), instructions[2].clone(), last];
+        assert_eq!(found.code.instructions, kept);
+        let bound = |limit: Limit| Bound { dimension: 0, offset: -1, limit };
+        let bounds = [
+            bound(Limit::AtLeast(Number::Constant(0))),
+            bound(Limit::Below(Number::Read(0))),
+            bound(Limit::AtLeast(Number::Constant(0))),
+        ];
+        assert_eq!(found.bounds, bounds);
+    }
+
+    #[test]
+    fn what_is_no_index_stays() {
+        let check = Operation::Check(register(3), FaultKind::IndexOutOfRange);
+        let instructions = vec![
+            instruction(1, ScalarType::I64, Operation::Read(Var(1), vec![register(0)])),
+            scalar(2, ScalarOp::Max, register(1), number(0)),
+            scalar(3, ScalarOp::Lt, register(2), number(9)),
+            instruction(4, ScalarType::Bool, check),
+        ];
+        let body = Code { instructions, results: vec![register(2)] };
+        assert_eq!(interior(&[Register(0)], &body, &[register(2)]), None);
+    }
+}

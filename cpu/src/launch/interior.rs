@@ -1,0 +1,72 @@
+//! Where the code of a kernel's interior runs (note [Interior]).
+
+use std::ops::Range;
+
+use weft_ir::Scalar;
+
+use crate::compile::Compiled;
+use crate::execute::Source;
+use crate::interior::{Limit, Number};
+use crate::launch::Launch;
+use crate::shape::Axis;
+use crate::traverse::Mode;
+
+impl Launch<'_> {
+    /// The code for a box of points, and the box, if that is most of the space (note [Interior]).
+    pub(super) fn interior(&self, mode: Mode) -> Option<(Mode, &Compiled, Vec<Range<usize>>)> {
+        let kernel = &*self.bound.kernel;
+        let (thunk, bounds) = kernel.interior.as_ref()?;
+        let mut inside = Vec::with_capacity(self.shape.axes.len());
+        for axis in &self.shape.axes {
+            let Axis::Dense(extent) = axis else { return None };
+            inside.push(0..*extent);
+        }
+        if mode != Mode::Row && inside.len() > 1 {
+            return None;
+        }
+        let number = |number: Number| match number {
+            Number::Constant(value) => Some(value),
+            Number::Read(array) => match self.sources[array as usize] {
+                Source::Scalar(Scalar::I64(value)) => Some(value),
+                Source::Scalar(_) | Source::Array { .. } => None,
+            },
+        };
+        for bound in bounds {
+            let inside = &mut inside[bound.dimension];
+            // Below zero counts as zero.
+            let least =
+                |value: i64| usize::try_from(value.saturating_sub(bound.offset)).unwrap_or(0);
+            match bound.limit {
+                Limit::AtLeast(limit) => inside.start = inside.start.max(least(number(limit)?)),
+                Limit::Below(limit) => inside.end = inside.end.min(least(number(limit)?)),
+                Limit::AtMost(limit) => {
+                    inside.end = inside.end.min(least(number(limit)?.saturating_add(1)));
+                }
+            }
+        }
+        let points = inside.iter().map(ExactSizeIterator::len).product::<usize>();
+        (points > self.shape.points() / 2)
+            .then(|| (mode, thunk.variant(mode, &kernel.types), inside))
+    }
+
+    /// Where the points end that lie, like the one at a position, inside the box or outside of it;
+    /// whether they are inside. They do not go beyond a row.
+    pub(super) fn run_from(&self, position: usize, inside: &[Range<usize>]) -> (usize, bool) {
+        let row = self.shape.row_of(position);
+        let Range { start, end } = self.shape.row(row);
+        let (last, outer) = inside.split_last().expect("a dimension");
+        let mut number = row;
+        for (axis, inside) in self.shape.axes.iter().zip(outer).rev() {
+            let Axis::Dense(extent) = axis else { unreachable!("dense spaces have an interior") };
+            if !inside.contains(&(number % extent)) {
+                return (end, false);
+            }
+            number /= extent;
+        }
+        match position - start {
+            index if index < last.start => (end.min(start + last.start), false),
+            index if index < last.end => (start + last.end, true),
+            _ => (end, false),
+        }
+    }
+}

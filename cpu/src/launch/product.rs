@@ -1,0 +1,262 @@
+//! Matrix products: sums over k of `a[i, k] · b[k, j]`, whichever way the factors lie in memory
+//! (Note [Products in the tree]).
+
+use weft_ir::ScalarOp;
+use weft_ir::Stop;
+use weft_ir::code::{Operand, Operation, Operator, Register};
+use weft_ir::plan::Sink;
+
+use crate::execute::{Halt, Source};
+use crate::fold::TREE;
+use crate::lanes::{Elements, Lane};
+use crate::launch::{Launch, PARALLEL, SinkResult};
+use crate::product::{Factor, ROWS};
+use crate::shape::Axis;
+
+/// The rows that a thread works on at once, at most.
+const SPAN: usize = 256;
+
+/// Smaller products are left to the other ways.
+const SMALL: usize = 1 << 15;
+
+/// An operand: elements, and how far apart neighbours stand along its two dimensions.
+#[derive(Clone, Copy)]
+struct Matrix<'a, T> {
+    elements: &'a [T],
+    /// Along the product's dimension.
+    outer: usize,
+    /// Along the sum's.
+    inner: usize,
+}
+
+impl Launch<'_> {
+    /// The sums, if this is a matrix product.
+    pub(super) fn product(&self) -> Result<Option<Vec<SinkResult>>, Stop> {
+        let Some((left, right)) = self.factors() else { return Ok(None) };
+        let extent = |at: usize| match self.shape.axes[at] {
+            Axis::Dense(extent) => extent,
+            Axis::Ragged(_) => 0,
+        };
+        let extents = [extent(0), extent(1), extent(2)];
+        if extents.contains(&0) || self.shape.points() < SMALL || extents[1] < 8 {
+            return Ok(None);
+        }
+        let storage = match (self.elements(left.0), self.elements(right.0)) {
+            (Some(Elements::F32(a)), Some(Elements::F32(b))) => {
+                self.multiply(a, left.1, b, right.1, extents)
+            }
+            (Some(Elements::F64(a)), Some(Elements::F64(b))) => {
+                self.multiply(a, left.1, b, right.1, extents)
+            }
+            (Some(Elements::I32(a)), Some(Elements::I32(b))) => {
+                self.multiply(a, left.1, b, right.1, extents)
+            }
+            (Some(Elements::I64(a)), Some(Elements::I64(b))) => {
+                self.multiply(a, left.1, b, right.1, extents)
+            }
+            (_, _) => return Ok(None),
+        };
+        let storage = storage.map_err(|halt| self.stop(halt))?;
+        Ok(Some(vec![SinkResult::Reduced(vec![storage])]))
+    }
+
+    fn elements(&self, array: usize) -> Option<Elements<'_>> {
+        match &self.sources[array] {
+            Source::Array { elements, .. } => Some(*elements),
+            Source::Scalar(_) => None,
+        }
+    }
+
+    /// The two arrays by number, the left one over the first dimension and the last, the right one
+    /// over the second and the last; with the strides along these.
+    fn factors(&self) -> Option<((usize, (usize, usize)), (usize, (usize, usize)))> {
+        let kernel = self.kernel;
+        let [Sink::Reduce { values, operator, .. }] = &kernel.sinks[..] else { return None };
+        let ([value], 3) = (&values[..], kernel.space.len()) else { return None };
+        if !is_sum(operator) || self.bound.kernel.own != self.bound.kernel.body.results.len() {
+            return None;
+        }
+        let [first, second, product] = &kernel.body.instructions[..] else { return None };
+        let Operation::Scalar(ScalarOp::Mul, operands) = &product.operation else { return None };
+        let result = |at: &weft_ir::code::Instruction| Operand::Register(at.results[0].0);
+        let of_both = *operands == [result(first), result(second)]
+            || *operands == [result(second), result(first)];
+        if !of_both || *value != result(product) {
+            return None;
+        }
+        let [i, j, k]: [Register; 3] = kernel.indices[..].try_into().ok()?;
+        let matrix = |operation: &Operation, outer: Register| {
+            let Operation::Read(var, indices) = operation else { return None };
+            let array = self.bound.arrays.iter().position(|array| array == var)?;
+            let Source::Array { strides, .. } = &self.sources[array] else { return None };
+            let (mut along_outer, mut along_inner) = (None, None);
+            for (index, &stride) in indices.iter().zip(strides) {
+                let stride = usize::try_from(stride).ok()?;
+                match index {
+                    Operand::Register(index) if *index == outer => along_outer.replace(stride),
+                    Operand::Register(index) if *index == k => along_inner.replace(stride),
+                    Operand::Register(_) | Operand::Scalar(_) => return None,
+                };
+            }
+            let strides = (along_outer?, along_inner?);
+            (indices.len() == 2).then_some((array, strides))
+        };
+        let pair = |a: &Operation, b: &Operation| Some((matrix(a, i)?, matrix(b, j)?));
+        pair(&first.operation, &second.operation)
+            .or_else(|| pair(&second.operation, &first.operation))
+    }
+
+    /// All sums, row by row.
+    fn multiply<T: Factor + Lane>(
+        &self,
+        left: &[T],
+        left_strides: (usize, usize),
+        right: &[T],
+        right_strides: (usize, usize),
+        [rows, columns, steps]: [usize; 3],
+    ) -> Result<crate::lanes::Storage, Halt> {
+        let left = Matrix { elements: left, outer: left_strides.0, inner: left_strides.1 };
+        let right = Matrix { elements: right, outer: right_strides.0, inner: right_strides.1 };
+        let mut results = self.workers.memory().take(T::TYPE, rows * columns);
+        let span = rows.div_ceil(self.workers.threads() * 2).clamp(ROWS * 4, SPAN);
+        let claims = T::storage_mut(&mut results).chunks_mut(span * columns).enumerate();
+        let start = || Panel::new(span, steps);
+        let parallel = self.shape.points() >= PARALLEL;
+        self.workers.each(parallel, claims, start, |panel: &mut Panel<T>, (number, results)| {
+            let first = number * span;
+            let rows = results.len() / columns;
+            for column in (0..columns).step_by(T::COLUMNS) {
+                self.context().poll()?;
+                let width = T::COLUMNS.min(columns - column);
+                panel.sum(left, first..first + rows, right, column, width, steps);
+                panel.finish(results, columns, column, width, rows);
+            }
+            Ok(())
+        })?;
+        Ok(results)
+    }
+}
+
+/// Whether an operator is the sum of two numbers.
+fn is_sum(operator: &Operator) -> bool {
+    let ([left], [right], [sum]) =
+        (&operator.left[..], &operator.right[..], &operator.code.instructions[..])
+    else {
+        return false;
+    };
+    let (left, right) = (Operand::Register(left.0), Operand::Register(right.0));
+    matches!(&sum.operation, Operation::Scalar(ScalarOp::Add, operands)
+        if *operands == [left, right] || *operands == [right, left])
+        && operator.code.results == [Operand::Register(sum.results[0].0)]
+}
+
+/// The sums of some columns, level by level of the tree.
+struct Panel<T> {
+    /// What the current block of each level has come to, and of how many.
+    levels: Vec<(Vec<T>, usize)>,
+    /// A block of the right matrix, step by step.
+    right: Vec<T>,
+    tile: Vec<T>,
+}
+
+impl<T: Factor> Panel<T> {
+    fn new(rows: usize, steps: usize) -> Panel<T> {
+        let (mut depth, mut blocks) = (1, steps.div_ceil(TREE));
+        while blocks > 1 {
+            blocks = blocks.div_ceil(TREE);
+            depth += 1;
+        }
+        // A tile may reach past the last row.
+        let sums = (rows + ROWS) * T::COLUMNS;
+        Panel {
+            levels: (0..depth).map(|_| (vec![T::default(); sums], 0)).collect(),
+            right: vec![T::default(); TREE * T::COLUMNS],
+            tile: vec![T::default(); ROWS * T::COLUMNS],
+        }
+    }
+
+    /// Adds up all steps for some rows and `width` columns.
+    fn sum(
+        &mut self,
+        left: Matrix<'_, T>,
+        rows: std::ops::Range<usize>,
+        right: Matrix<'_, T>,
+        column: usize,
+        width: usize,
+        steps: usize,
+    ) {
+        self.levels.iter_mut().for_each(|(_, taken)| *taken = 0);
+        for step in (0..steps).step_by(TREE) {
+            let block = TREE.min(steps - step);
+            for (at, packed) in self.right.chunks_exact_mut(T::COLUMNS).take(block).enumerate() {
+                let start = column * right.outer + (step + at) * right.inner;
+                if right.outer == 1 {
+                    packed[..width].copy_from_slice(&right.elements[start..start + width]);
+                } else {
+                    for (to, at) in packed[..width].iter_mut().zip(0..) {
+                        *to = right.elements[start + at * right.outer];
+                    }
+                }
+            }
+            let packed = &self.right[..block * T::COLUMNS];
+            let (sums, taken) = &mut self.levels[0];
+            for (at, sums) in
+                sums.chunks_exact_mut(ROWS * T::COLUMNS).take(rows.len().div_ceil(ROWS)).enumerate()
+            {
+                let row = |of: usize| (rows.start + at * ROWS + of).min(rows.end - 1);
+                let starts: [usize; ROWS] =
+                    std::array::from_fn(|of| row(of) * left.outer + step * left.inner);
+                if *taken == 0 {
+                    T::tile(left.elements, starts, left.inner, packed, sums);
+                } else {
+                    T::tile(left.elements, starts, left.inner, packed, &mut self.tile);
+                    add(sums, &self.tile);
+                }
+            }
+            *taken += 1;
+            self.carry();
+        }
+    }
+
+    /// Takes complete blocks to the level above.
+    fn carry(&mut self) {
+        for level in 0..self.levels.len() - 1 {
+            if self.levels[level].1 < TREE {
+                return;
+            }
+            let (below, above) = self.levels.split_at_mut(level + 1);
+            let ((from, taken_below), (to, taken)) = (&mut below[level], &mut above[0]);
+            match *taken {
+                0 => to.copy_from_slice(from),
+                _ => add(to, from),
+            }
+            *taken += 1;
+            *taken_below = 0;
+        }
+    }
+
+    /// Combines the levels and writes the sums to columns of the results.
+    fn finish(&self, results: &mut [T], columns: usize, column: usize, width: usize, rows: usize) {
+        for row in 0..rows {
+            let to = &mut results[row * columns + column..][..width];
+            let mut first = true;
+            for (sums, taken) in &self.levels {
+                if *taken == 0 {
+                    continue;
+                }
+                let sums = &sums[row * T::COLUMNS..][..width];
+                for (to, &sum) in to.iter_mut().zip(sums) {
+                    *to = if first { sum } else { sum.plus(*to) };
+                }
+                first = false;
+            }
+        }
+    }
+}
+
+/// Adds numbers, the earlier ones on the left.
+fn add<T: Factor>(earlier: &mut [T], later: &[T]) {
+    for (earlier, &later) in earlier.iter_mut().zip(later) {
+        *earlier = earlier.plus(later);
+    }
+}

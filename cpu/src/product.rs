@@ -1,0 +1,217 @@
+//! The inner part of matrix products: a tile of sums of products over one block of the tree of a fold.
+//!
+//! Note [Products in the tree]. A product's element is a fold like any other: blocks of 64 products
+//! from left to right, then blocks of the blocks' results, each product rounded on its own. The lanes
+//! are elements of the product, so that costs nothing: on processors that multiply and add in different
+//! units it runs as fast as with fused operations.
+#![allow(unsafe_code)]
+
+use crate::fold::TREE;
+
+/// The rows of a tile.
+pub(crate) const ROWS: usize = 5;
+
+/// What products are made of.
+pub(crate) trait Factor: Copy + Default + Send + Sync {
+    /// The columns of a tile.
+    const COLUMNS: usize;
+
+    /// The product of two.
+    fn times(self, other: Self) -> Self;
+
+    /// The sum of two.
+    fn plus(self, other: Self) -> Self;
+
+    /// The sums of `left[row] · right[column]` over a block: `right` has [`Factor::COLUMNS`] columns
+    /// for each step, `tile` as many for each row. The left factor of a row at step k is
+    /// `left[rows[row] + k · stride]`.
+    ///
+    /// # Panics
+    /// If anything is out of range, or if there is no step.
+    fn tile(left: &[Self], rows: [usize; ROWS], stride: usize, right: &[Self], tile: &mut [Self]) {
+        check(left, rows, stride, right, tile);
+        portable(left, rows, stride, right, tile);
+    }
+}
+
+/// Yields the number of steps.
+fn check<T: Factor>(
+    left: &[T],
+    rows: [usize; ROWS],
+    stride: usize,
+    right: &[T],
+    tile: &[T],
+) -> usize {
+    let steps = right.len() / T::COLUMNS;
+    let last = rows.iter().max().copied().unwrap_or(0) + (steps.max(1) - 1) * stride;
+    assert!((1..=TREE).contains(&steps) && right.len() == steps * T::COLUMNS, "whole steps");
+    assert!(last < left.len() && tile.len() == ROWS * T::COLUMNS, "factors and sums are in range");
+    steps
+}
+
+fn portable<T: Factor>(
+    left: &[T],
+    rows: [usize; ROWS],
+    stride: usize,
+    right: &[T],
+    tile: &mut [T],
+) {
+    for (step, right) in right.chunks_exact(T::COLUMNS).enumerate() {
+        for (tile, row) in tile.chunks_exact_mut(T::COLUMNS).zip(rows) {
+            let left = left[row + step * stride];
+            for (sum, &right) in tile.iter_mut().zip(right) {
+                let product = left.times(right);
+                *sum = if step == 0 { product } else { sum.plus(product) };
+            }
+        }
+    }
+}
+
+macro_rules! wide_factor {
+    ($rust:ty, $wide:ident, $columns:expr, $lanes:expr, $load:ident, $splat:ident, $mul:ident,
+     $add:ident, $store:ident) => {
+        impl Factor for $rust {
+            const COLUMNS: usize = $columns;
+
+            #[inline(always)]
+            fn times(self, other: $rust) -> $rust {
+                self * other
+            }
+
+            #[inline(always)]
+            fn plus(self, other: $rust) -> $rust {
+                self + other
+            }
+
+            fn tile(
+                left: &[$rust],
+                rows: [usize; ROWS],
+                stride: usize,
+                right: &[$rust],
+                tile: &mut [$rust],
+            ) {
+                let steps = check(left, rows, stride, right, tile);
+                #[cfg(target_arch = "x86_64")]
+                if is_x86_feature_detected!("avx512f") {
+                    // SAFETY: the machine has the instructions, and `check` has compared all lengths.
+                    unsafe { $wide(left, rows, stride, right, steps, tile) };
+                    return;
+                }
+                let _ = steps;
+                portable(left, rows, stride, right, tile);
+            }
+        }
+
+        /// # Safety
+        /// As [`check`] demands.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f")]
+        unsafe fn $wide(
+            left: &[$rust],
+            rows: [usize; ROWS],
+            stride: usize,
+            right: &[$rust],
+            steps: usize,
+            tile: &mut [$rust],
+        ) {
+            use std::arch::x86_64::{$add, $load, $mul, $splat, $store};
+            const WIDE: usize = $columns / $lanes;
+            let mut sums = [[$splat(0.0); WIDE]; ROWS];
+            for step in 0..steps {
+                // SAFETY: `step` is below the number of steps, for which `check` holds.
+                unsafe {
+                    let right = right.as_ptr().add(step * $columns);
+                    let columns: [_; WIDE] =
+                        std::array::from_fn(|at| $load(right.add(at * $lanes)));
+                    for (sums, row) in sums.iter_mut().zip(rows) {
+                        let left = $splat(*left.get_unchecked(row + step * stride));
+                        for (sum, column) in sums.iter_mut().zip(columns) {
+                            let product = $mul(left, column);
+                            *sum = if step == 0 { product } else { $add(*sum, product) };
+                        }
+                    }
+                }
+            }
+            for (row, sums) in sums.into_iter().enumerate() {
+                for (at, sum) in sums.into_iter().enumerate() {
+                    // SAFETY: the tile has `ROWS` rows of `COLUMNS`.
+                    unsafe { $store(tile.as_mut_ptr().add(row * $columns + at * $lanes), sum) };
+                }
+            }
+        }
+    };
+}
+wide_factor!(
+    f32,
+    wide_f32,
+    64,
+    16,
+    _mm512_loadu_ps,
+    _mm512_set1_ps,
+    _mm512_mul_ps,
+    _mm512_add_ps,
+    _mm512_storeu_ps
+);
+wide_factor!(
+    f64,
+    wide_f64,
+    32,
+    8,
+    _mm512_loadu_pd,
+    _mm512_set1_pd,
+    _mm512_mul_pd,
+    _mm512_add_pd,
+    _mm512_storeu_pd
+);
+
+macro_rules! integer_factor {
+    ($($rust:ty)*) => {$(
+        impl Factor for $rust {
+            const COLUMNS: usize = 32;
+
+            #[inline(always)]
+            fn times(self, other: $rust) -> $rust {
+                self.wrapping_mul(other)
+            }
+
+            #[inline(always)]
+            fn plus(self, other: $rust) -> $rust {
+                self.wrapping_add(other)
+            }
+        }
+    )*};
+}
+integer_factor!(i32 i64 u32 u64);
+
+#[cfg(test)]
+mod tests {
+    use super::{Factor, ROWS, portable};
+
+    fn check<T: Factor + PartialEq + std::fmt::Debug>(of: impl Fn(usize) -> T) {
+        for steps in [1, 2, 3, 63, 64] {
+            for (rows, stride) in [([0, 64, 128, 192, 192], 1), ([0, 1, 2, 3, 3], 5)] {
+                let left: Vec<T> = (0..400).map(|at| of(at * 7 + 1)).collect();
+                let right: Vec<T> = (0..steps * T::COLUMNS).map(|at| of(at * 13 + 5)).collect();
+                let mut expected = vec![T::default(); ROWS * T::COLUMNS];
+                portable(&left, rows, stride, &right, &mut expected);
+                let mut tile = vec![of(3); ROWS * T::COLUMNS];
+                T::tile(&left, rows, stride, &right, &mut tile);
+                assert_eq!(tile, expected);
+                let mut sum = left[rows[1]].times(right[2]);
+                for step in 1..steps {
+                    let product = left[rows[1] + step * stride].times(right[step * T::COLUMNS + 2]);
+                    sum = sum.plus(product);
+                }
+                assert_eq!(tile[T::COLUMNS + 2], sum);
+            }
+        }
+    }
+
+    #[test]
+    fn every_type_agrees_with_the_plain_loop() {
+        check(|at| (at % 1000) as f32 * 0.37 - 100.0);
+        check(|at| (at % 1000) as f64 * 0.37 - 100.0);
+        check(|at| (at as i32).wrapping_mul(0x0123_4567));
+        check(|at| (at as i64).wrapping_mul(0x0123_4567_89ab_cdef));
+    }
+}
