@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+"""Times Weft beside its peers, in alternation, and prints ratios.
+
+    bench/run.py                         every program, 1 and 2 threads
+    bench/run.py --only dotp,scan --threads 1
+    bench/run.py --log                   also appends the table to bench/LOG.md
+
+A time is the median of many runs in one process, after the first; the best of `--rounds` such
+medians counts, with the processes of all competitors in alternation. `ratio` is the best peer's
+time over Weft's: above 1 Weft is faster. Needs a release build of `weft`; peers need NumPy, SciPy,
+Numba and JAX (see requirements.txt), and real matrices and pictures a data folder. What is absent
+is skipped and counted.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from programs import PROGRAMS, Program
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+# Name, command-line flags, text before the program.
+CONFIGURATIONS = {
+    "full": ":set backend cpu\n",
+    "no fusion": ":set backend cpu\n:set fusion off\n",
+    "no sharing": ":set backend cpu\n:set sharing off\n",
+    "tier 0": ":set backend cpu\n:set tier 0\n",
+}
+PEERS = ["numpy", "numba", "jax"]
+UNITS = {"ns": 1e-9, "µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+DURATION = r"([0-9.]+) ?(ns|µs|us|ms|min|s)\b"
+
+
+class Skips:
+    """What could not be measured, and why; reasons are counted."""
+
+    def __init__(self) -> None:
+        self.reasons: dict[str, int] = {}
+
+    def add(self, reason: str) -> None:
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+
+
+def main() -> int:
+    options = arguments()
+    skips = Skips()
+    weft = options.weft or ROOT / "target" / "release" / "weft"
+    if not Path(weft).exists():
+        sys.exit(f"no {weft}: build it with `cargo build --release -p weft-repl`")
+    peers = peer_implementations(options, skips)
+    report = [machine_line(), ""]
+    for threads in options.threads:
+        bandwidth = measured_bandwidth(threads)
+        report += [
+            f"{threads} thread(s), {options.clock} time; {bandwidth / 1e9:.1f} GB/s (memory copy, bytes read and written)",
+            "",
+            "| program | Weft | best peer | ratio | bandwidth | first | peak | no fusion | no sharing | tier 0 | × interp |",
+            "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        ]
+        for name in chosen(options):
+            row = measure(name, PROGRAMS[name], threads, weft, peers, bandwidth, options, skips)
+            if row is not None:
+                report.append(row)
+                print(row, flush=True)
+        report.append("")
+    report += [small_cells(weft), ""]
+    report += [f"skipped {count}: {reason}" for reason, count in sorted(skips.reasons.items())]
+    text = "\n".join(report)
+    print(text)
+    if options.log:
+        with open(HERE / "LOG.md", "a", encoding="utf-8") as log:
+            log.write(f"\n## {datetime.date.today()}: {options.note or 'all programs'}\n\n{text}\n")
+    return 0
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="programs whose names begin so, with commas")
+    parser.add_argument("--threads", default="1,2", help="numbers of threads, with commas")
+    parser.add_argument("--rounds", type=int, default=2, help="processes of each competitor")
+    parser.add_argument("--weft", help="the binary; default target/release/weft")
+    parser.add_argument("--peers", default=str(HERE / "peers.py"), help="the peers' programs")
+    parser.add_argument("--python", default=sys.executable, help="the Python that has the peers")
+    parser.add_argument("--data", default=str(ROOT.parent / "shared" / "data"), help="matrices and pictures")
+    parser.add_argument("--clock", default="wall", choices=["wall", "cpu"], help="cpu: processor seconds a run, which a busy machine disturbs less; one thread only")
+    parser.add_argument("--no-peers", action="store_true", help="Weft alone")
+    parser.add_argument("--only-full", action="store_true", help="no other configurations of Weft")
+    parser.add_argument("--log", action="store_true", help="append the table to LOG.md")
+    parser.add_argument("--note", help="the title of the entry in LOG.md")
+    options = parser.parse_args()
+    options.threads = [int(count) for count in options.threads.split(",")]
+    if options.clock == "cpu":
+        options.threads = [1]
+    return options
+
+
+def chosen(options: argparse.Namespace) -> list[str]:
+    prefixes = [prefix for prefix in options.only.split(",") if prefix]
+    return [name for name in PROGRAMS if not prefixes or any(name.startswith(p) for p in prefixes)]
+
+
+def peer_implementations(options: argparse.Namespace, skips: Skips) -> list[str]:
+    if options.no_peers:
+        return []
+    if not Path(options.peers).exists():
+        skips.add("the peers' programs are not here")
+        return []
+    present = []
+    for name in PEERS:
+        # SciPy is part of the programs called numpy.
+        modules = "numpy, scipy" if name == "numpy" else name
+        if subprocess.run([options.python, "-c", f"import {modules}"], capture_output=True).returncode == 0:
+            present.append(name)
+        else:
+            skips.add(f"{name} is not installed")
+    return present
+
+
+def measure(
+    name: str,
+    program: Program,
+    threads: int,
+    weft: str,
+    peers: list[str],
+    bandwidth: float,
+    options: argparse.Namespace,
+    skips: Skips,
+) -> str | None:
+    """One row of the table."""
+    setup = program.setup
+    for path in program.files:
+        file = Path(options.data) / path
+        if not file.exists():
+            skips.add("no data folder for real inputs")
+            return None
+        setup = setup.replace("FILE_", str(file))
+    configurations = ["full"] if options.only_full else list(CONFIGURATIONS)
+    best: dict[str, dict] = {}
+    for _ in range(options.rounds):
+        for configuration in configurations:
+            text = f":set threads {threads}\n{CONFIGURATIONS[configuration]}{setup}"
+            keep(best, configuration, run_weft(weft, text, program.expression, options.clock))
+        for peer in peers:
+            keep(best, peer, run_peer(options, name, peer, threads))
+    interpreted = None
+    if program.small is not None and not options.only_full:
+        text = f":set backend interp\n{program.small[0]}"
+        interpreted = run_weft(weft, text, program.small[1], options.clock)
+    full = best.get("full")
+    if full is None or full.get("error"):
+        skips.add(f"{name}: {'no answer' if full is None else full['error']}")
+        return None
+    for peer in peers:
+        if peer not in best:
+            skips.add(f"{peer} has no such program, or failed")
+    rivals = [(best[peer]["seconds"], peer) for peer in peers if peer in best]
+    seconds, rival = min(rivals, default=(None, "–"))
+    cells = [
+        name,
+        duration(full["seconds"]),
+        "–" if seconds is None else f"{duration(seconds)} {rival}",
+        "–" if seconds is None else f"**{seconds / full['seconds']:.2f}**",
+        "–" if program.bytes is None else f"{program.bytes / full['seconds'] / bandwidth:.0%}",
+        duration(full["first"]),
+        f"{full['peak'] / 2**20:.0f} MiB",
+    ]
+    for configuration in ("no fusion", "no sharing", "tier 0"):
+        other = best.get(configuration)
+        cells.append("–" if other is None or other.get("error") else duration(other["seconds"]))
+    if interpreted is None or interpreted.get("error"):
+        cells.append("–")
+    else:
+        cells.append(f"{interpreted['seconds'] * program.scale / full['seconds']:.0f}")
+    on = full.get("on", "")
+    if on != "cpu":
+        cells[0] += f" (on {on})"
+    return "| " + " | ".join(cells) + " |"
+
+
+def keep(best: dict[str, dict], key: str, result: dict | None) -> None:
+    """The better of two results stays."""
+    if result is None:
+        return
+    known = best.get(key)
+    if known is None or known.get("error") or result.get("seconds", 1e99) < known["seconds"]:
+        best[key] = result
+
+
+def run_weft(weft: str, setup: str, expression: str, clock: str = "wall") -> dict | None:
+    """Seconds of a run, of the first, and the peak of memory of the process."""
+    text = setup + ":bench " + expression.strip().replace("\n", "\n  ") + "\n"
+    alone = processor_seconds(weft, setup) if clock == "cpu" else 0.0
+    with tempfile.NamedTemporaryFile("w", suffix=".weft", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        process = subprocess.Popen(
+            [str(weft), file.name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT
+        )
+        output = process.stdout.read().decode()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    found = re.search(rf"{DURATION} \(median of (\d+) runs.*?first took {DURATION}", output, re.S)
+    on = re.search(r"\non (\w+)", output)
+    if process.returncode != 0 or not found:
+        return {"error": output.strip().splitlines()[0][:120] if output.strip() else "no output"}
+    median, unit, runs, first, first_unit = found.groups()
+    seconds = float(median) * UNITS[unit]
+    if clock == "cpu":
+        seconds = (usage.ru_utime + usage.ru_stime - alone) / (int(runs) + 1)
+    return {
+        "seconds": seconds,
+        "first": float(first) * UNITS[first_unit],
+        "peak": usage.ru_maxrss * 1024,
+        "on": on.group(1) if on else "",
+    }
+
+
+def processor_seconds(weft: str, setup: str) -> float:
+    """What the preparation of a program costs."""
+    with tempfile.NamedTemporaryFile("w", suffix=".weft", encoding="utf-8") as file:
+        file.write(setup)
+        file.flush()
+        process = subprocess.Popen(
+            [str(weft), file.name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
+        )
+        _, _, usage = os.wait4(process.pid, 0)
+        process.returncode = 0
+    return usage.ru_utime + usage.ru_stime
+
+
+def run_peer(options: argparse.Namespace, name: str, peer: str, threads: int) -> dict | None:
+    command = [options.python, options.peers, "--bench", name, "--impl", peer]
+    command += ["--threads", str(threads), "--repeat", "7", "--max-seconds", "4"]
+    command += ["--data", options.data, "--clock", options.clock]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    except subprocess.TimeoutExpired:
+        return None
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 or not lines:
+        return None
+    found = json.loads(lines[-1])
+    return {"seconds": found["median_s"], "first": found["first_s"]}
+
+
+def measured_bandwidth(threads: int) -> float:
+    """Bytes read and written in a second by that many processes that copy memory."""
+    size = 256 << 20
+    script = (
+        "import sys, time\n"
+        f"a, b = bytearray({size}), bytearray({size})\n"
+        "best = 1e9\n"
+        "for _ in range(8):\n"
+        "    begin = time.perf_counter(); b[:] = memoryview(a); best = min(best, time.perf_counter() - begin)\n"
+        "print(best)\n"
+    )
+    copies = [
+        subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) for _ in range(threads)
+    ]
+    return sum(2 * size / float(copy.communicate()[0]) for copy in copies)
+
+
+def small_cells(weft: str) -> str:
+    """What a small cell costs when it is new and when it is known."""
+    lines = ["| small cell | first | again |", "| --- | --- | --- |"]
+    for setup, expression in [
+        ("", "1 + 1"),
+        ("", "sum (iota 10)"),
+        ("xs = f64 (iota 1000)\n", "sum (xs * xs)"),
+        ("xs = f64 (iota 1000)\n", "sort (reverse xs)"),
+        (PROGRAMS["blackscholes"].small[0].replace("20000", "100"), "unzip (zipWith3 price s x t)"),
+    ]:
+        result = run_weft(weft, setup, expression)
+        if result is not None and not result.get("error"):
+            lines.append(f"| `{expression}` | {duration(result['first'])} | {duration(result['seconds'])} |")
+    begin = time.perf_counter()
+    subprocess.run([str(weft), "-e", "1 + 1"], capture_output=True)
+    lines.append(f"| `weft -e '1 + 1'`, the process | {duration(time.perf_counter() - begin)} | |")
+    return "\n".join(lines)
+
+
+def machine_line() -> str:
+    model = platform.processor() or platform.machine()
+    try:
+        info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        model = re.search(r"model name\s*: (.*)", info).group(1)
+    except (OSError, AttributeError):
+        pass
+    load = os.getloadavg()[0]
+    return f"{model}, {os.cpu_count()} processors, {platform.system()}; load {load:.1f} at the start"
+
+
+def duration(seconds: float) -> str:
+    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= factor:
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
