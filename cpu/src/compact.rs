@@ -17,19 +17,13 @@ pub(crate) fn compact<T: Lane>(flags: &[bool], values: &[T], out: &mut [T]) -> u
     assert!(flags.len() == values.len() && out.len() >= flags.len() + SLACK, "room for all");
     #[cfg(target_arch = "x86_64")]
     if has_avx512() {
-        // SAFETY: the machine has the instructions, the lengths were checked, and any bits of the
-        // size of a `T` are moved as they are.
+        let (from, to) = (values.as_ptr(), out.as_mut_ptr());
         match size_of::<T>() {
-            4 => {
-                return unsafe {
-                    wide::words(flags, values.as_ptr().cast(), out.as_mut_ptr().cast())
-                };
-            }
-            8 => {
-                return unsafe {
-                    wide::doubles(flags, values.as_ptr().cast(), out.as_mut_ptr().cast())
-                };
-            }
+            // SAFETY: the machine has the instructions, the lengths were checked, and any bits of the
+            // size of a `T` are moved as they are.
+            4 => return unsafe { wide::words(flags, from.cast(), to.cast()) },
+            // SAFETY: as above.
+            8 => return unsafe { wide::doubles(flags, from.cast(), to.cast()) },
             _ => {}
         }
     }
@@ -121,7 +115,7 @@ mod tests {
                 let flag = |at: usize| match pattern {
                     0 => false,
                     1 => true,
-                    _ => (at * at + at / 3) % pattern == 0,
+                    _ => (at * at + at / 3).is_multiple_of(pattern),
                 };
                 let flags: Vec<bool> = (0..length).map(flag).collect();
                 let values: Vec<T> = (0..length).map(&of).collect();

@@ -19,11 +19,13 @@ use crate::shape::{Axis, Shape};
 use crate::stream::stream;
 use crate::workers::{InOrder, lock};
 
+/// How many points of each row of a chunk are kept, by the chunk's number.
+type Counts = Vec<(usize, Vec<usize>)>;
+
 /// What threads have in common for a filter.
 pub(super) struct Filtering<'o> {
     room: InOrder<Room<'o>>,
-    /// By chunk, how many points of each of its rows are kept.
-    counts: Mutex<Vec<(usize, Vec<usize>)>>,
+    counts: Mutex<Counts>,
     /// The bytes that there was no memory for.
     exceeded: AtomicU64,
 }
@@ -79,7 +81,7 @@ impl Filtering<'_> {
     }
 
     /// The arrays that have grown, and the counts.
-    pub(super) fn into_inner(self) -> (Vec<Storage>, Mutex<Vec<(usize, Vec<usize>)>>) {
+    pub(super) fn into_inner(self) -> (Vec<Storage>, Mutex<Counts>) {
         let values = match self.room.into_inner() {
             Room::Ready(_) => Vec::new(),
             Room::Growing(values, _) => values,

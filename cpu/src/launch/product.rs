@@ -19,6 +19,9 @@ const SPAN: usize = 256;
 /// Smaller products are left to the other ways.
 const SMALL: usize = 1 << 15;
 
+/// An operand by its array's number, with the strides along the product's dimension and the sum's.
+type Factors = (usize, (usize, usize));
+
 /// An operand: elements, and how far apart neighbours stand along its two dimensions.
 #[derive(Clone, Copy)]
 struct Matrix<'a, T> {
@@ -69,7 +72,7 @@ impl Launch<'_> {
 
     /// The two arrays by number, the left one over the first dimension and the last, the right one
     /// over the second and the last; with the strides along these.
-    fn factors(&self) -> Option<((usize, (usize, usize)), (usize, (usize, usize)))> {
+    fn factors(&self) -> Option<(Factors, Factors)> {
         let kernel = self.kernel;
         let [Sink::Reduce { values, operator, .. }] = &kernel.sinks[..] else { return None };
         let ([value], 3) = (&values[..], kernel.space.len()) else { return None };
