@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use engine::Engine;
+pub(crate) use listing::request_all;
 pub use listing::{native_assembly, native_source};
 pub(crate) use service::Service;
 pub(crate) use slot::Slot;

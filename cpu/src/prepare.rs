@@ -106,7 +106,11 @@ pub(crate) struct PreparedKernel {
 
 /// Prepares all kernels of a program, those that `known` has not yet.
 pub fn prepare(program: &Program, known: &mut KernelCache) -> Prepared {
-    Prepared { body: block(&program.body, &program.types, known) }
+    let prepared = Prepared { body: block(&program.body, &program.types, known) };
+    if let Some(native::Supply { native, tier: Tier::Native }) = &known.native {
+        native::request_all(&prepared, native);
+    }
+    prepared
 }
 
 fn block(block_: &Block, types: &[Type], known: &mut KernelCache) -> PreparedBlock {

@@ -1,20 +1,26 @@
-//! The text of a program's native functions, for people.
+//! All native functions of a program: their text for people, and to have them compiled at once.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use weft_codegen::LaneFunction;
-
-use crate::native::Config;
+use crate::compile::Compiled;
 use crate::native::compiler::Compiler;
 use crate::native::source::{Source, source};
-use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedKernel, PreparedStep};
+use crate::native::{Config, Native};
+use crate::prepare::{Prepared, PreparedBlock, PreparedKernel, PreparedStep};
 use crate::traverse::{Mode, Thunk};
 
 /// The C of a program's kernels, as they run on large arrays of the extents that are most usual: the
 /// lanes along the last dimension, or along the storage if that is the only one.
 pub fn native_source(prepared: &Prepared) -> Source {
+    let along = |thunk: &Thunk| if thunk.ragged.len() < 2 { Mode::Flat } else { Mode::Row };
     let mut functions = Vec::new();
-    block(&prepared.body, &mut BTreeSet::new(), &mut functions);
+    each_kernel(&prepared.body, &mut BTreeSet::new(), &mut |number, kernel| {
+        for (part, compiled) in compiled(kernel, along) {
+            let text = compiled.native.text(true);
+            functions.extend(text.map(|text| (format!("kernel_{number}{part}"), text)));
+        }
+    });
     source(functions.iter().map(|(name, function)| (function, name.clone())))
 }
 
@@ -26,41 +32,51 @@ pub fn native_assembly(source: &str, config: &Config) -> Result<String, String> 
     Compiler::find(config)?.assemble(source)
 }
 
-type Functions = Vec<(String, LaneFunction)>;
+/// Asks for the functions that a program needs on small arrays; those for other extents are asked for
+/// when they are needed.
+pub(crate) fn request_all(prepared: &Prepared, native: &Native) {
+    let service = native.service();
+    service.together(|| {
+        each_kernel(&prepared.body, &mut BTreeSet::new(), &mut |_, kernel| {
+            for (_, compiled) in compiled(kernel, |_| Mode::Flat) {
+                compiled.native.want(true, |function| service.request(function));
+            }
+        });
+    });
+}
 
-fn block(block_: &PreparedBlock, seen: &mut BTreeSet<String>, functions: &mut Functions) {
-    for step in &block_.steps {
+/// Calls a function with the kernels of a block, by number, each that has a form of its own once.
+fn each_kernel(
+    block: &PreparedBlock,
+    seen: &mut BTreeSet<*const PreparedKernel>,
+    visit: &mut impl FnMut(usize, &PreparedKernel),
+) {
+    for step in &block.steps {
         match step {
-            PreparedStep::Launch(bound) => kernel(bound, seen, functions),
+            PreparedStep::Launch(bound) => {
+                if seen.insert(Arc::as_ptr(&bound.kernel)) {
+                    visit(seen.len(), &bound.kernel);
+                }
+            }
             PreparedStep::Blocks(blocks) => {
-                blocks.iter().for_each(|inner| block(inner, seen, functions));
+                blocks.iter().for_each(|inner| each_kernel(inner, seen, visit));
             }
         }
     }
 }
 
-fn kernel(bound: &BoundKernel, seen: &mut BTreeSet<String>, functions: &mut Functions) {
-    let kernel = &*bound.kernel;
-    // Kernels of one form have one text.
-    if !seen.insert(format!("{:p}", kernel)) {
-        return;
-    }
-    let number = seen.len();
-    thunk(&format!("kernel_{number}"), &kernel.body, kernel, functions);
+/// The parts of a kernel that can become functions, each with what comes after the kernel's name in
+/// that of the function.
+fn compiled(
+    kernel: &PreparedKernel,
+    mode: impl Fn(&Thunk) -> Mode,
+) -> Vec<(&'static str, &Compiled)> {
+    let thunk = |name, thunk| (name, Thunk::variant(thunk, mode(thunk), &kernel.types));
+    let mut parts = vec![thunk("", &kernel.body)];
     for fold in kernel.folds.iter().flatten().filter(|fold| fold.primitives.is_none()) {
-        let text = fold.compiled(&kernel.types).native.text(true);
-        functions.extend(text.map(|text| (format!("kernel_{number}_operator"), text)));
+        parts.push(("_operator", fold.compiled(&kernel.types)));
     }
-    for start in kernel.starts.iter().flatten() {
-        thunk(&format!("kernel_{number}_start"), start, kernel, functions);
-    }
-    if let Some(epilogue) = &kernel.epilogue {
-        thunk(&format!("kernel_{number}_epilogue"), epilogue, kernel, functions);
-    }
-}
-
-fn thunk(name: &str, thunk: &Thunk, kernel: &PreparedKernel, functions: &mut Functions) {
-    let mode = if thunk.ragged.len() < 2 { Mode::Flat } else { Mode::Row };
-    let text = thunk.variant(mode, &kernel.types).native.text(true);
-    functions.extend(text.map(|text| (name.to_owned(), text)));
+    parts.extend(kernel.starts.iter().flatten().map(|start| thunk("_start", start)));
+    parts.extend(kernel.epilogue.iter().map(|epilogue| thunk("_epilogue", epilogue)));
+    parts
 }

@@ -53,6 +53,8 @@ pub(crate) struct Service {
 #[derive(Debug, Default)]
 struct Queue {
     requests: Vec<Request>,
+    /// How many callers have more requests, so that it is better to wait.
+    held: usize,
     running: bool,
     closed: bool,
 }
@@ -96,6 +98,21 @@ impl Service {
         ticket
     }
 
+    /// Lets requests wait for each other while something runs, so that they are compiled in one file.
+    pub(crate) fn together(&self, request: impl FnOnce()) {
+        // A guard, so that nobody waits for ever if `request` panics.
+        struct Held<'a>(&'a Service);
+        impl Drop for Held<'_> {
+            fn drop(&mut self) {
+                lock(&self.0.queue).held -= 1;
+                self.0.wake.notify_one();
+            }
+        }
+        lock(&self.queue).held += 1;
+        let _held = Held(self);
+        request();
+    }
+
     /// Ends the thread when it has done what it is doing.
     pub(crate) fn close(&self) {
         lock(&self.queue).closed = true;
@@ -122,7 +139,7 @@ impl Service {
         loop {
             let requests = {
                 let mut queue = lock(&self.queue);
-                while queue.requests.is_empty() && !queue.closed {
+                while (queue.requests.is_empty() || queue.held > 0) && !queue.closed {
                     queue =
                         self.wake.wait(queue).unwrap_or_else(std::sync::PoisonError::into_inner);
                 }

@@ -3,4 +3,5 @@
 mod cells;
 mod commands;
 mod compiled;
+mod native;
 mod transcript;

@@ -1,0 +1,38 @@
+//! Machine code: the same answers as without it.
+
+use weft_lang::builtins;
+
+use crate::transcript::Transcript;
+
+/// A session in which everything is compiled, as the tier says.
+fn session(tier: &str) -> Transcript {
+    let mut transcript = Transcript::new();
+    for (mode, value) in [("backend", "cpu"), ("threads", "1"), ("tier", tier)] {
+        transcript.session.set_mode(mode, value).expect("a mode");
+    }
+    transcript
+}
+
+#[test]
+fn the_examples_of_the_builtins_are_the_same_as_machine_code() {
+    let (mut interpreted, mut native) = (session("0"), session("1"));
+    for entry in builtins::all() {
+        let expected = interpreted.eval(entry.example);
+        assert_eq!(native.eval(entry.example), expected, "{}", entry.example);
+    }
+    let told = native.eval(":cache");
+    assert!(told.contains(", 0 failed"), "{told}");
+    assert!(!told.contains("\n0 functions became machine code, 0 more"), "{told}");
+    let told = interpreted.eval(":cache");
+    assert!(told.contains("0 functions became machine code, 0 more"), "{told}");
+}
+
+#[test]
+fn c_and_assembler_of_an_expression() {
+    let mut session = session("auto");
+    let text = session.eval(":ir c map exp [1.0, 2.0]");
+    assert!(text.contains("u32 kernel_1(const struct block"), "{text}");
+    assert!(text.contains("exp_f64("), "{text}");
+    let text = session.eval(":ir asm map exp [1.0, 2.0]");
+    assert!(text.contains("kernel_1:"), "{text}");
+}
