@@ -21,9 +21,11 @@
 mod collective;
 mod compile;
 mod control;
+mod layout;
 mod local;
 mod materialise;
 mod scalar;
+mod send;
 mod statement;
 mod survey;
 mod view;

@@ -384,3 +384,37 @@ yield x3 x13
         check(text, &[rows(lengths)]);
     }
 }
+
+#[test]
+fn rows_of_which_some_are_left_have_columns() {
+    for lengths in [&[3, 3][..], &[0, 0, 0], &[2]] {
+        check(
+            "params x0: [][]i64, x1: []i64
+x2: [][]i64, x3: [][]i64 = map x1
+  \\x4: i64
+    x5: []bool = map x0
+      \\x6: []i64
+        x7: i64 = length x6
+        x8: bool = ge x7 x4
+        yield x8
+    x9: [][]i64 = pack x5 over x0
+    x10: [][]i64 = transpose x9
+    x11: []i64 = map x10
+      \\x12: []i64
+        x13: i64 = length x12
+        x14: i64 = fold if_empty x13 over x12
+          \\x15: i64, x16: i64
+            x17: i64 = add x15 x16
+            yield x17
+        yield x14
+    x18: i64 = length x9
+    x19: i64 = extent x9 1
+    x20: i64 = add x18 x19
+    x21: []i64 = iota x20
+    yield x11 x21
+yield x2 x3
+",
+            &[rows(lengths), integers(&[0, 1, 9, 2])],
+        );
+    }
+}

@@ -14,7 +14,7 @@ use weft_ir::flat::{Block, Dimension, Operation, Size, Statement, Type, Var, sto
 use weft_ir::nested::{self, Body};
 use weft_ir::{ScalarOp, ScalarType};
 
-use super::collective::parts_of;
+use super::layout::parts_of;
 use super::local::{is_scalar_code, scalars_of};
 use super::scalar::ScalarId;
 use super::survey::free_in;
@@ -269,8 +269,11 @@ impl<'p> Flattener<'p> {
         let general = results.map(|results| {
             let found: Vec<Layout> =
                 results.iter().map(|value| self.layout(value, before)).collect();
-            let general: Vec<Layout> =
-                layouts.iter().zip(&found).map(|(a, b)| more_general(a, b)).collect();
+            let general = layouts
+                .iter()
+                .zip(&found)
+                .map(|(known, found)| more_general(known, &self.in_sizes_of(known, found)))
+                .collect();
             (results, general)
         });
         let (mut next, mut more) = (Vec::new(), Vec::new());
@@ -352,6 +355,17 @@ impl<'p> Flattener<'p> {
         Layout { ty: view.ty, axes: axes.collect() }
     }
 
+    /// A layout with the sizes of another, where checks have shown theirs to be equal.
+    fn in_sizes_of(&self, known: &Layout, found: &Layout) -> Layout {
+        let axes = known.axes.iter().zip(&found.axes).map(|axes| match axes {
+            (Axis::Fixed(known), Axis::Fixed(found)) if self.same_size(*known) == *found => {
+                Axis::Fixed(*known)
+            }
+            (_, found) => *found,
+        });
+        Layout { ty: found.ty, axes: axes.collect() }
+    }
+
     fn joined_layout(&self, a: &Value<'p>, b: &Value<'p>, before: u32) -> Layout {
         more_general(&self.layout(a, before), &self.layout(b, before))
     }
@@ -418,9 +432,9 @@ impl<'p> Flattener<'p> {
         let mut rows = self.product(&extents);
         for (axis, wanted) in axes.iter().zip(&layout.axes) {
             match (*axis, wanted) {
-                (Dimension::Dense(size), Axis::Fixed(_)) => {
-                    extents.push(size);
-                    rows = self.product(&[rows, size]);
+                (Dimension::Dense(_), Axis::Fixed(size)) => {
+                    extents.push(*size);
+                    rows = self.product(&[rows, *size]);
                 }
                 (Dimension::Dense(size), Axis::Carried) => {
                     let scalar = self.scalars.size(size);

@@ -7,6 +7,7 @@ use weft_ir::flat::{self, Dimension, Size};
 use weft_ir::nested::{self, Operation};
 use weft_ir::{Column, FaultKind, Scalar, ScalarType};
 
+use super::layout::parts_of;
 use super::local::is_scalar_code;
 use super::view::{Length, Source, Value};
 use super::{Flattener, Outcome, unsupported};
@@ -151,7 +152,7 @@ impl<'p> Flattener<'p> {
             }
             Operation::Transpose(array) => {
                 let array = self.array_atom(array);
-                let array = self.regular(&array, 2)?;
+                let array = self.regular_rows(&array, 2)?;
                 let ty = array.ty;
                 one(Value::Array(self.view(ty, Source::Transposed(array))))
             }
@@ -162,7 +163,7 @@ impl<'p> Flattener<'p> {
             }
             Operation::Extent(array, axis) => {
                 let array = self.array_atom(array);
-                let array = self.regular(&array, axis + 1)?;
+                let array = self.regular_rows(&array, axis + 1)?;
                 let zero = self.scalars.integer(0);
                 let mut value = Value::Array(array);
                 for _ in 0..*axis {
@@ -319,6 +320,29 @@ impl<'p> Flattener<'p> {
         }
         self.context = outer;
         if regular { Ok(Rc::clone(array)) } else { self.regularise(array, axes) }
+    }
+}
+
+impl<'p> Flattener<'p> {
+    /// An array whose first `axes` axes but the outermost are regular. How many rows there are may
+    /// differ from point to point.
+    fn regular_rows(
+        &mut self,
+        array: &Rc<super::view::View<'p>>,
+        axes: usize,
+    ) -> Outcome<Rc<super::view::View<'p>>> {
+        let length = self.length(array);
+        if axes == 1 {
+            return Ok(Rc::clone(array));
+        }
+        if Self::uniform(length).is_none() {
+            let stored = self.materialise(array)?;
+            let (_, dimensions) = parts_of(&stored);
+            if dimensions[1..axes].iter().all(|axis| matches!(axis, Dimension::Dense(_))) {
+                return Ok(stored);
+            }
+        }
+        self.regular(array, axes)
     }
 }
 

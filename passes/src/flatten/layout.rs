@@ -1,0 +1,262 @@
+//! Other shapes of the same elements: reshaping, regular rows, rows put together, segments.
+
+use std::rc::Rc;
+
+use weft_ir::flat::{Dimension, Size, Var, storage};
+use weft_ir::nested;
+use weft_ir::{FaultKind, ScalarOp, ScalarType};
+
+use super::local::scalars_of;
+use super::scalar::ScalarId;
+use super::view::{Length, Source, Value, View};
+use super::{Flattener, Outcome, unsupported};
+
+impl<'p> Flattener<'p> {
+    pub(super) fn reshape(
+        &mut self,
+        array: &Rc<View<'p>>,
+        from: usize,
+        extents: &[ScalarId],
+        ty: nested::Type,
+    ) -> Outcome<Value<'p>> {
+        let array = self.regular(array, array.ty.rank)?;
+        let stored = self.materialise(&array)?;
+        let (var, axes) = parts_of(&stored);
+        let old = storage(&axes[..from]);
+        let mut sizes = Vec::new();
+        for &extent in extents {
+            match self.scalar_length(extent) {
+                Length::Uniform(size) => sizes.push(size),
+                Length::Varying(_) => {
+                    return unsupported(
+                        "reshape to extents that differ from row to row",
+                        self.span,
+                    );
+                }
+            }
+        }
+        let before = self.product(&old);
+        let after = self.product(&sizes);
+        let (before, after) = (self.scalars.size(before), self.scalars.size(after));
+        let span = self.span;
+        let equal = self.scalars.op(ScalarOp::Eq, &[before, after], None, span);
+        self.check(equal, FaultKind::BadShape);
+        let mut storage_extents: Vec<Size> = storage(&self.context.space);
+        storage_extents.extend(&sizes);
+        storage_extents.extend(storage(&axes[from..]));
+        let result = self.reshaped(var, storage_extents);
+        let mut new_axes: Vec<Dimension> = sizes.into_iter().map(Dimension::Dense).collect();
+        new_axes.extend_from_slice(&axes[from..]);
+        let prefix = self.identity();
+        Ok(self.stored_part(result, ty, prefix, new_axes))
+    }
+
+    /// A stored array whose first axes are made regular; a fault if they are not.
+    pub(super) fn regularise(
+        &mut self,
+        array: &Rc<View<'p>>,
+        count: usize,
+    ) -> Outcome<Rc<View<'p>>> {
+        let stored = self.materialise(array)?;
+        let (var, axes) = parts_of(&stored);
+        let mut rows = self.rows();
+        let mut dense = Vec::new();
+        for (number, axis) in axes.iter().enumerate() {
+            let size = match *axis {
+                Dimension::Dense(size) => size,
+                Dimension::Ragged { .. } if number >= count => {
+                    // What stays ragged keeps its descriptor, whose rows are the same.
+                    dense.extend_from_slice(&axes[number..]);
+                    break;
+                }
+                Dimension::Ragged { offsets, .. } => self.row_length(offsets, rows),
+            };
+            dense.push(Dimension::Dense(size));
+            rows = self.product(&[rows, size]);
+        }
+        let mut extents = storage(&self.context.space);
+        for axis in &dense {
+            match *axis {
+                Dimension::Dense(size) => extents.push(size),
+                Dimension::Ragged { total, .. } => extents = vec![total],
+            }
+        }
+        let result = self.reshaped(var, extents);
+        let prefix = self.identity();
+        Ok(self.view(array.ty, Source::Stored { var: result, prefix, axes: dense }))
+    }
+
+    /// The length of all rows of a descriptor; a fault if they differ.
+    fn row_length(&mut self, offsets: Var, rows: Size) -> Size {
+        let outer = std::mem::take(&mut self.context);
+        let span = self.span;
+        let rows_scalar = self.scalars.size(rows);
+        let (zero, one) = (self.scalars.integer(0), self.scalars.integer(1));
+        let some = self.scalars.op(ScalarOp::Gt, &[rows_scalar, zero], None, span);
+        let length = self.branch(
+            some,
+            None,
+            |flattener| {
+                let home = flattener.region;
+                let ty = ScalarType::I64;
+                Value::Scalar(flattener.scalars.read(offsets, ty, &[one], home, span))
+            },
+            |_| Value::Scalar(zero),
+        );
+        let length = scalars_of(vec![length])[0];
+        let size = self.host_size(length);
+        let length = self.scalars.size(size);
+        let row = self.enter(Dimension::Dense(rows));
+        let next = self.op(ScalarOp::Add, &[row, one]);
+        let start = self.scalars.read(offsets, ScalarType::I64, &[row], None, span);
+        let end = self.scalars.read(offsets, ScalarType::I64, &[next], None, span);
+        let found = self.op(ScalarOp::Sub, &[end, start]);
+        let equal = self.op(ScalarOp::Eq, &[found, length]);
+        self.check_everywhere(equal, FaultKind::Ragged);
+        self.context = outer;
+        size
+    }
+
+    pub(super) fn flattened(&mut self, array: &Rc<View<'p>>) -> Outcome<Value<'p>> {
+        let stored = self.materialise(array)?;
+        let (var, axes) = parts_of(&stored);
+        let ty = array.ty.element();
+        let rest = &axes[2..];
+        let rows = self.rows();
+        let prefix = self.identity();
+        let host = self.depth() == 0;
+        let outer_extents = storage(&self.context.space);
+        let (var, axis) = match (axes[0], axes[1]) {
+            (Dimension::Dense(n), Dimension::Dense(m)) => {
+                let both = self.product(&[n, m]);
+                let mut extents = outer_extents;
+                extents.push(both);
+                push_storage(&mut extents, rest);
+                (self.reshaped(var, extents), Dimension::Dense(both))
+            }
+            (Dimension::Dense(_), Dimension::Ragged { total, .. }) if host => {
+                (var, Dimension::Dense(total))
+            }
+            (Dimension::Dense(n), Dimension::Ragged { offsets, total }) => {
+                let offsets = self.new_offsets(rows, |flattener, row| {
+                    let n = flattener.scalars.size(n);
+                    let first = flattener.op(ScalarOp::Mul, &[row, n]);
+                    flattener.offset(offsets, first)
+                });
+                (var, Dimension::Ragged { offsets, total })
+            }
+            (Dimension::Ragged { offsets, total }, Dimension::Dense(m)) => {
+                let all = self.product(&[total, m]);
+                let mut extents = vec![all];
+                push_storage(&mut extents, rest);
+                let var = self.reshaped(var, extents);
+                let offsets = self.new_offsets(rows, |flattener, row| {
+                    let first = flattener.offset(offsets, row);
+                    let m = flattener.scalars.size(m);
+                    flattener.op(ScalarOp::Mul, &[first, m])
+                });
+                (var, Dimension::Ragged { offsets, total: all })
+            }
+            (
+                Dimension::Ragged { offsets: outer, .. },
+                Dimension::Ragged { offsets: inner, total },
+            ) => {
+                let offsets = self.new_offsets(rows, |flattener, row| {
+                    let first = flattener.offset(outer, row);
+                    flattener.offset(inner, first)
+                });
+                (var, Dimension::Ragged { offsets, total })
+            }
+        };
+        let mut new_axes = vec![axis];
+        new_axes.extend_from_slice(rest);
+        Ok(self.stored_part(var, ty, prefix, new_axes))
+    }
+
+    fn offset(&mut self, offsets: Var, row: ScalarId) -> ScalarId {
+        let span = self.span;
+        self.scalars.read(offsets, ScalarType::I64, &[row], None, span)
+    }
+
+    /// A segment descriptor of that many rows.
+    pub(super) fn new_offsets(
+        &mut self,
+        rows: Size,
+        offset: impl FnOnce(&mut Self, ScalarId) -> ScalarId,
+    ) -> Var {
+        let ends = self.size_plus(rows, 1);
+        let outer = std::mem::take(&mut self.context);
+        let row = self.enter(Dimension::Dense(ends));
+        let offset = offset(self, row);
+        let offsets = self.store_here(offset);
+        self.context = outer;
+        offsets
+    }
+
+    pub(super) fn segments(
+        &mut self,
+        counts: &Rc<View<'p>>,
+        array: &Rc<View<'p>>,
+    ) -> Outcome<Value<'p>> {
+        let stored = self.materialise(array)?;
+        let (var, axes) = parts_of(&stored);
+        let length = self.length(&stored);
+        let outer = self.context.clone();
+        let (dimension, index) = self.enter_array(counts);
+        let count = scalars_of(vec![self.element_unchecked(counts, index)])[0];
+        let zero = self.scalars.integer(0);
+        let natural = self.op(ScalarOp::Ge, &[count, zero]);
+        self.check_everywhere(natural, FaultKind::BadLength);
+        let Dimension::Ragged { offsets, total } = self.segments_of(count) else {
+            panic!("flatten: segments make a descriptor")
+        };
+        self.context = outer;
+        // The rows' lengths must sum to the array's, at every point.
+        let covered = match dimension {
+            Dimension::Dense(n) => {
+                let prefix = self.identity();
+                let row = self.linear(&prefix);
+                let (n, one) = (self.scalars.size(n), self.scalars.integer(1));
+                let first = self.op(ScalarOp::Mul, &[row, n]);
+                let next = self.op(ScalarOp::Add, &[row, one]);
+                let last = self.op(ScalarOp::Mul, &[next, n]);
+                (first, last)
+            }
+            Dimension::Ragged { offsets: of_counts, .. } => {
+                let prefix = self.identity();
+                self.row_bounds(of_counts, &prefix)
+            }
+        };
+        let (start, end) = (self.offset(offsets, covered.0), self.offset(offsets, covered.1));
+        let sum = self.op(ScalarOp::Sub, &[end, start]);
+        let length = self.length_scalar(length);
+        let equal = self.op(ScalarOp::Eq, &[sum, length]);
+        self.check_everywhere(equal, FaultKind::BadShape);
+        // All elements under one axis of positions.
+        let mut extents = vec![total];
+        push_storage(&mut extents, &axes[1..]);
+        let var = self.reshaped(var, extents);
+        let mut new_axes = vec![dimension, Dimension::Ragged { offsets, total }];
+        new_axes.extend_from_slice(&axes[1..]);
+        let prefix = self.identity();
+        Ok(self.stored_part(var, array.ty.array(), prefix, new_axes))
+    }
+}
+
+/// The variable and axes of a stored array.
+pub(super) fn parts_of(view: &View<'_>) -> (Var, Vec<Dimension>) {
+    match &view.source {
+        Source::Stored { var, axes, .. } => (*var, axes.clone()),
+        _ => panic!("flatten: a stored array"),
+    }
+}
+
+/// Adds the storage dimensions of inner axes.
+pub(super) fn push_storage(extents: &mut Vec<Size>, axes: &[Dimension]) {
+    for axis in axes {
+        match *axis {
+            Dimension::Dense(size) => extents.push(size),
+            Dimension::Ragged { total, .. } => *extents = vec![total],
+        }
+    }
+}

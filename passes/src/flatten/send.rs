@@ -1,0 +1,173 @@
+//! Scatters and updates: elements go to places that other values name.
+
+use std::rc::Rc;
+
+use weft_ir::flat::{Dimension, Operation, Operator, Size, Statement};
+use weft_ir::nested::Lambda;
+use weft_ir::{FaultKind, ScalarOp};
+
+use super::compile::Sharing;
+use super::layout::parts_of;
+use super::local::scalars_of;
+use super::scalar::ScalarId;
+use super::view::{Length, Source, Value, View};
+use super::{Flattener, Outcome, unsupported};
+
+impl<'p> Flattener<'p> {
+    pub(super) fn scatter(
+        &mut self,
+        destinations: &[Rc<View<'p>>],
+        indices: &Rc<View<'p>>,
+        values: &[Rc<View<'p>>],
+        operator: Option<&'p Lambda>,
+        drops: bool,
+    ) -> Outcome<Vec<Value<'p>>> {
+        if operator.is_some() && destinations.iter().any(|array| array.ty.rank > 1) {
+            return unsupported("a combining scatter of arrays", self.span);
+        }
+        let operator = match operator {
+            None => None,
+            Some(lambda) => {
+                let order: Vec<usize> = (0..lambda.params.len()).collect();
+                Some(self.flat_operator(lambda, &order)?)
+            }
+        };
+        let stored: Vec<Rc<View<'p>>> =
+            destinations.iter().map(|array| self.materialise(array)).collect::<Outcome<_>>()?;
+        if operator.is_none() && stored.len() > 1 {
+            // Each by itself, for their elements may differ in rank.
+            let mut results = Vec::new();
+            for (destination, value) in stored.iter().zip(values) {
+                let one = self.scatter_joined(
+                    std::slice::from_ref(destination),
+                    indices,
+                    std::slice::from_ref(value),
+                    None,
+                    drops,
+                )?;
+                results.extend(one);
+            }
+            return Ok(results);
+        }
+        self.scatter_joined(&stored, indices, values, operator, drops)
+    }
+
+    fn scatter_joined(
+        &mut self,
+        stored: &[Rc<View<'p>>],
+        indices: &Rc<View<'p>>,
+        values: &[Rc<View<'p>>],
+        operator: Option<Operator>,
+        drops: bool,
+    ) -> Outcome<Vec<Value<'p>>> {
+        let outer = self.context.clone();
+        let length = self.length(&stored[0]);
+        let mut sources = vec![Rc::clone(indices)];
+        sources.extend(values.iter().cloned());
+        let (_, index) = self.enter_arrays(&sources);
+        let target = scalars_of(vec![self.element_unchecked(indices, index)])[0];
+        let (zero, extent) = (self.scalars.integer(0), self.length_scalar(length));
+        let low = self.op(ScalarOp::Ge, &[target, zero]);
+        let high = self.op(ScalarOp::Lt, &[target, extent]);
+        let mut fits = self.op(ScalarOp::And, &[low, high]);
+        let minus_one = self.scalars.integer(-1);
+        let dropped = self.op(ScalarOp::Eq, &[target, minus_one]);
+        if drops {
+            fits = self.op(ScalarOp::Or, &[fits, dropped]);
+        }
+        let span = self.span;
+        let target = self.scalars.checked(target, fits, FaultKind::IndexOutOfRange, None, span);
+        let elements: Vec<Value<'p>> =
+            values.iter().map(|array| self.element_unchecked(array, index)).collect();
+        let rows: Vec<Value<'p>> =
+            stored.iter().map(|array| self.element_unchecked(array, target)).collect();
+        let results =
+            self.write(stored, rows, elements, operator, drops.then_some((dropped, minus_one)));
+        self.context = outer;
+        results
+    }
+
+    /// Writes values over the current space to where parts of stored arrays are.
+    fn write(
+        &mut self,
+        stored: &[Rc<View<'p>>],
+        targets: Vec<Value<'p>>,
+        values: Vec<Value<'p>>,
+        operator: Option<Operator>,
+        dropped: Option<(ScalarId, ScalarId)>,
+    ) -> Outcome<Vec<Value<'p>>> {
+        let (mut target, mut values) = (targets[0].clone(), values);
+        while let Value::Array(part) = &target {
+            let row = self.array(values[0].clone())?;
+            let (of_target, of_value) = (self.length(part), self.length(&row));
+            self.check_equal(of_target, of_value);
+            let Length::Uniform(size) = of_target else {
+                return unsupported("replacing rows of a ragged array", self.span);
+            };
+            let index = self.enter(Dimension::Dense(size));
+            target = self.element_unchecked(&Rc::clone(part), index);
+            values = vec![self.element_unchecked(&row, index)];
+        }
+        let place = scalars_of(vec![target])[0];
+        let mut wanted = self.storage_indices(place);
+        if let Some((dropped, minus_one)) = dropped {
+            wanted[0] = self.op(ScalarOp::Select, &[dropped, minus_one, wanted[0]]);
+        }
+        wanted.extend(scalars_of(values));
+        let space = self.context.space.clone();
+        let thunk = self.thunk(&wanted, space.len(), Sharing::Store);
+        let mut results = Vec::new();
+        let mut vars = Vec::new();
+        for array in stored {
+            let (var, axes) = parts_of(array);
+            let ty = self.types[var.0 as usize].clone();
+            let result = self.typed(ty);
+            let Source::Stored { prefix, .. } = &array.source else {
+                panic!("flatten: materialise stores")
+            };
+            vars.push((var, result));
+            let view =
+                self.view(array.ty, Source::Stored { var: result, prefix: prefix.clone(), axes });
+            results.push(Value::Array(view));
+        }
+        let operation = Operation::Scatter {
+            space,
+            thunk,
+            destinations: vars.iter().map(|(var, _)| *var).collect(),
+            operator,
+        };
+        let span = self.span;
+        let vars = vars.into_iter().map(|(_, result)| result).collect();
+        self.emit(Statement { results: vars, operation, span });
+        Ok(results)
+    }
+
+    /// The storage indices of an element of a stored array.
+    pub(super) fn storage_indices(&self, element: ScalarId) -> Vec<ScalarId> {
+        match &self.scalars.node(element).definition {
+            super::scalar::Definition::Read(_, index) => index.clone(),
+            _ => panic!("flatten: an element of a stored array is a read"),
+        }
+    }
+
+    pub(super) fn update(
+        &mut self,
+        array: &Rc<View<'p>>,
+        indices: &[ScalarId],
+        value: Value<'p>,
+    ) -> Outcome<Value<'p>> {
+        let stored = self.materialise(array)?;
+        let outer = self.context.clone();
+        // One point.
+        self.enter(Dimension::Dense(Size::Constant(1)));
+        let mut target = Value::Array(Rc::clone(&stored));
+        for &index in indices {
+            let view = self.array(target)?;
+            let span = self.span;
+            target = self.element(&view, index, span)?;
+        }
+        let results = self.write(&[stored], vec![target], vec![value], None, None);
+        self.context = outer;
+        Ok(results?.remove(0))
+    }
+}
