@@ -124,6 +124,7 @@ pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
         declared: Vec::new(),
         loops: 0,
         strides: BTreeMap::new(),
+        reads_in_place: false,
     };
     builder.parameters();
     builder.code(given.code);
@@ -171,6 +172,8 @@ struct Builder<'a> {
     loops: usize,
     /// How many indices each array that is read has.
     strides: BTreeMap<usize, usize>,
+    /// Whether some array is read in place.
+    reads_in_place: bool,
 }
 
 impl Builder<'_> {
@@ -387,6 +390,7 @@ impl Builder<'_> {
             && stored.iter().all(|(_, running)| *running != Running::Uniform);
         let element = type_name(ty);
         if at_point {
+            self.reads_in_place = true;
             self.line(Some((&name, element)), &format!("a{array}[position + at]"), &[]);
             self.values.insert(register, Value { text: name, ty, varies: true });
             return;
@@ -423,13 +427,16 @@ impl Builder<'_> {
         let outside = self.guard.clone();
         let mut sides = Vec::new();
         for (holds, code) in [(true, then), (false, otherwise)] {
-            let text = if holds { condition.text.clone() } else { format!("!{}", condition.text) };
             // A guard needs a name only if something looks at it.
             self.guard = match partial(code) {
                 false => outside.clone(),
                 true => {
-                    let side =
-                        self.compute(&text, ScalarType::Bool, std::slice::from_ref(&condition));
+                    let side = if holds {
+                        condition.clone()
+                    } else {
+                        let text = format!("!{}", condition.text);
+                        self.compute(&text, ScalarType::Bool, std::slice::from_ref(&condition))
+                    };
                     self.both(outside.clone(), Some(side.into_mask()))
                 }
             };

@@ -67,7 +67,10 @@ u32 KERNEL(const struct block *restrict const block) {
 
 /// The declarations of what the function is given.
 fn parameters(builder: &Builder<'_>) -> Vec<String> {
-    let mut lines = vec!["const i64 position = block->position;".to_owned()];
+    let mut lines = Vec::new();
+    if builder.reads_in_place {
+        lines.push("const i64 position = block->position;".to_owned());
+    }
     for (&array, &dimensions) in &builder.strides {
         let (ty, is_scalar) = builder.given.arrays[array];
         let element = type_name(ty);

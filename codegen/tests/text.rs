@@ -1,0 +1,267 @@
+//! The text of small codes, as it is compiled.
+
+use weft_codegen::{Functions, Lanes, Running, Surroundings, Writer, lanes};
+use weft_ir::code::{Code, Register, parse_code};
+use weft_ir::flat::Var;
+use weft_ir::text::Reader;
+use weft_ir::{FaultKind, ScalarType, Span};
+
+fn code(text: &str) -> Code {
+    let mut reader = Reader::new(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    parse_code(&mut reader).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The function over lanes of code over one index and one array.
+fn over_lanes(text: &str) -> String {
+    let code = code(text);
+    let function = lanes(&Lanes {
+        indices: &[(Register(0), Running::Counting)],
+        first_stored: 0,
+        in_place: true,
+        inputs: &[],
+        arrays: &[(ScalarType::F32, false), (ScalarType::I64, true)],
+        code: &code,
+        results: &code.results,
+        shared: &vec![false; code.results.len()],
+    });
+    function.text
+}
+
+#[track_caller]
+fn check_lanes(text: &str, expect: &str) {
+    let found = over_lanes(text);
+    assert_eq!(found.trim(), expect.trim(), "\n{found}");
+}
+
+#[test]
+fn straight_code_is_one_loop() {
+    check_lanes(
+        "r1: f32 = read a0 r0
+r2: i64 = read a1
+r3: i64 = mul r2 2i64
+r4: f32 = cast_f32 r3
+r5: f32 = fma r1 r4 0.5f32
+yield r5
+",
+        "
+u32 KERNEL(const struct block *restrict const block) {
+  const i64 count = block->count;
+  const f32 *restrict const a0 = (const f32 *)block->arrays[0];
+  const i64 a1 = *(const i64 *)block->arrays[1];
+  const i64 first_r0 = block->indices[0];
+  const i64 r3 = (i64)((u64)a1 * (u64)2LL);
+  const f32 r4 = i64_to_f32(r3);
+  f32 *restrict const result_0 = block->results[0];
+  #pragma omp simd
+  for (i64 at = 0; at < count; at++) {
+    const i64 r0 = first_r0 + at;
+    const f32 r1 = a0[r0];
+    const f32 r5 = fma_f32(r1, r4, 0.5f);
+    result_0[at] = r5;
+  }
+  return 0;
+}
+",
+    );
+}
+
+#[test]
+fn what_a_conditional_guards_is_masked() {
+    check_lanes(
+        "r1: bool = gt r0 0i64
+r2: f32 = if r1
+  r3: i64 = sub r0 1i64
+  r4: f32 = read a0 r3
+  yield r4
+else
+  yield 0.0f32
+yield r2
+",
+        "
+u32 KERNEL(const struct block *restrict const block) {
+  const i64 count = block->count;
+  const f32 *restrict const a0 = (const f32 *)block->arrays[0];
+  const i64 first_r0 = block->indices[0];
+  f32 *restrict const result_0 = block->results[0];
+  #pragma omp simd
+  for (i64 at = 0; at < count; at++) {
+    const i64 r0 = first_r0 + at;
+    const bool r1 = r0 > 0LL;
+    const i64 r3 = (i64)((u64)r0 - (u64)1LL);
+    const f32 r4 = r1 ? a0[r3] : (f32)0;
+    const f32 r2 = r1 ? r4 : 0.0f;
+    result_0[at] = r2;
+  }
+  return 0;
+}
+",
+    );
+}
+
+#[test]
+fn a_failed_check_masks_what_follows() {
+    check_lanes(
+        "r1: bool = lt r0 10i64
+check r1 index
+r2: f32 = read a0 r0
+yield r2
+",
+        "
+u32 KERNEL(const struct block *restrict const block) {
+  const i64 count = block->count;
+  const f32 *restrict const a0 = (const f32 *)block->arrays[0];
+  const i64 first_r0 = block->indices[0];
+  f32 *restrict const result_0 = block->results[0];
+  u32 failed_1 = 0;
+  #pragma omp simd reduction(|:failed_1)
+  for (i64 at = 0; at < count; at++) {
+    const i64 r0 = first_r0 + at;
+    const bool r1 = r0 < 10LL;
+    failed_1 |= !r1 ? 1U : 0U;
+    const f32 r2 = r1 ? a0[r0] : (f32)0;
+    result_0[at] = r2;
+  }
+  if (failed_1) return failed_1;
+  return 0;
+}
+",
+    );
+}
+
+#[test]
+fn a_loop_steps_all_lanes_together() {
+    check_lanes(
+        "r1: f32 = read a0 r0
+r2: f32 = while (r3: f32 = r1)
+  r4: bool = lt r3 100.0f32
+  yield r4
+do
+  r5: f32 = add r3 r3
+  yield r5
+yield r2
+",
+        "
+FUNCTION u32 KERNEL_group(const struct block *restrict const block,
+                          const i64 first, const i64 count) {
+  const f32 *restrict const a0 = (const f32 *)block->arrays[0];
+  u32 steps = 0;
+  f32 r3_lanes[32] __attribute__((aligned(64)));
+  const i64 first_r0 = block->indices[0];
+  #pragma omp simd
+  for (i64 lane = 0; lane < count; lane++) {
+    const i64 at = first + lane;
+    const i64 r0 = first_r0 + at;
+    const f32 r1 = a0[r0];
+    r3_lanes[lane] = r1;
+  }
+  for (;;) {
+    if ((++steps & 31) == 0 && *block->cancel) return 2147483648U;
+    u32 any_1 = 0;
+    #pragma omp simd reduction(|:any_1)
+    for (i64 lane = 0; lane < count; lane++) {
+      const f32 r3 = r3_lanes[lane];
+      const bool r4 = r3 < 100.0f;
+      any_1 |= r4 ? 1U : 0U;
+      const f32 r5 = r3 + r3;
+      r3_lanes[lane] = r4 ? r5 : r3;
+    }
+    if (!any_1) break;
+  }
+  f32 *restrict const result_0 = block->results[0];
+  #pragma omp simd
+  for (i64 lane = 0; lane < count; lane++) {
+    const i64 at = first + lane;
+    const f32 r3 = r3_lanes[lane];
+    result_0[at] = r3;
+  }
+  return 0;
+}
+static __attribute__((cold, noinline)) u32 KERNEL_rest(
+    const struct block *restrict const block, const i64 first, const i64 count) {
+  return KERNEL_group(block, first, count);
+}
+u32 KERNEL(const struct block *restrict const block) {
+  i64 first = 0;
+  for (; first + 32 <= block->count; first += 32) {
+    const u32 failed = KERNEL_group(block, first, 32);
+    if (failed) return failed;
+  }
+  return first < block->count ? KERNEL_rest(block, first, block->count - first) : 0;
+}
+",
+    );
+}
+
+#[test]
+fn a_function_with_a_slow_path_is_written_twice() {
+    let text = over_lanes("r1: f32 = read a0 r0\nr2: f32 = sin r1\nyield r2\n");
+    for part in [
+        "const f32 r2 = sin_f32(r1);",
+        "rare |= is_rare_sin_f32(r1) ? 1U : 0U;",
+        "const f32 r2 = usual_sin_f32(r1);",
+        "return rare ? KERNEL_whole(block) : 0;",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+/// Arrays by name, faults by number.
+struct Plain;
+
+impl Surroundings for Plain {
+    fn read(&mut self, array: Var, indices: &[String]) -> String {
+        format!("a{}[{}]", array.0, indices.join(" + "))
+    }
+
+    fn fail(&mut self, kind: FaultKind, _span: Span) -> String {
+        format!("fail({});", kind.code())
+    }
+}
+
+#[test]
+fn one_element_at_a_time_branches() {
+    let code = code(
+        "r1: bool = gt r0 0i64
+r2: i64 = if r1
+  r3: i64 = read a0 r0
+  r4: i64 = quot r3 r0
+  yield r4
+else
+  yield -9223372036854775808i64
+r5: i64, r6: i64 = while (r7: i64 = r2, r8: i64 = r0)
+  r9: bool = lt r7 r8
+  yield r9
+do
+  yield r8 r7
+yield r5
+",
+    );
+    let (mut plain, mut functions) = (Plain, Functions::new());
+    let mut writer = Writer::new(&mut plain, &mut functions, 1);
+    writer.bind(Register(0), ScalarType::I64, "r0");
+    assert_eq!(writer.code(&code), ["r7"]);
+    let text = writer.finish();
+    let expect = "
+  const bool r1 = r0 > 0LL;
+  i64 r2;
+  if (r1) {
+    const i64 r3 = a0[r0];
+    if (r0 == 0) { fail(E0604); }
+    const i64 r4 = quot_i64(r3, r0);
+    r2 = r4;
+  } else {
+    r2 = (-9223372036854775807LL - 1);
+  }
+  i64 r7 = r2;
+  i64 r8 = r0;
+  for (;;) {
+    const bool r9 = r7 < r8;
+    if (!r9) break;
+    const i64 next_r7 = r8;
+    const i64 next_r8 = r7;
+    r7 = next_r7;
+    r8 = next_r8;
+  }
+";
+    assert_eq!(text.trim(), expect.trim(), "\n{text}");
+}
