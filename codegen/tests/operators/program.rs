@@ -16,7 +16,7 @@ pub(crate) struct Case {
 }
 
 /// Applies each operator to all combinations of edge values and to at least `count` random operands.
-pub(crate) fn check(cases: &[Case], optimisation: &str, count: usize) {
+pub(crate) fn check(cases: &[Case], flags: &[&str], count: usize) {
     let folder = Folder::new();
     let inputs: Vec<Vec<Vec<Scalar>>> = cases.iter().map(|case| operands(case, count)).collect();
     let mut bytes = Vec::new();
@@ -30,7 +30,8 @@ pub(crate) fn check(cases: &[Case], optimisation: &str, count: usize) {
     std::fs::write(path("input"), bytes).expect("the folder is writable");
     std::fs::write(path("program.c"), source(cases)).expect("the folder is writable");
     let compiled = Command::new("cc")
-        .args(["-std=gnu11", optimisation, "-march=native", "-fno-math-errno"])
+        .args(["-std=gnu11", "-march=native", "-fno-math-errno"])
+        .args(flags)
         .args(["-fno-trapping-math", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"])
         .args(["-Wno-float-equal", "-o"])
         .args([path("program"), path("program.c")])

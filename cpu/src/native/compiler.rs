@@ -145,8 +145,9 @@ fn run(mut command: Command, patience: Duration) -> Result<String, String> {
     let fails = |error: std::io::Error| format!("{program}: {error}");
     let mut said = tempfile::tempfile().map_err(fails)?;
     let (out, errors) = (said.try_clone().map_err(fails)?, said.try_clone().map_err(fails)?);
-    // Messages in English, and no flags from the environment of the user's own programs.
+    // Messages in English.
     command.env("LC_ALL", "C").stdin(Stdio::null()).stdout(out).stderr(errors);
+    own_group(&mut command);
     let mut child = command.spawn().map_err(fails)?;
     let begin = Instant::now();
     let status = loop {
@@ -154,6 +155,7 @@ fn run(mut command: Command, patience: Duration) -> Result<String, String> {
             Some(status) => break status,
             None if begin.elapsed() > patience => {
                 // It may end by itself at this very moment.
+                kill_group(child.id());
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(format!("{program} took longer than {} s", patience.as_secs()));
@@ -169,6 +171,21 @@ fn run(mut command: Command, patience: Duration) -> Result<String, String> {
     }
     let error = text.lines().find(|line| line.contains("error")).or(text.lines().next());
     Err(format!("{program} failed: {}", error.unwrap_or("it says nothing")))
+}
+
+/// Puts a program in a process group of its own: an interrupt from the terminal is not for it.
+#[cfg(unix)]
+fn own_group(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+#[cfg(not(unix))]
+fn own_group(_command: &mut Command) {}
+
+/// Kills what the leader of a process group has started: a compiler is several programs.
+fn kill_group(leader: u32) {
+    let group = format!("-{leader}");
+    let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
 }
 
 /// The processor: its name, and what it can do.
