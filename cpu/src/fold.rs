@@ -6,6 +6,7 @@
 //! with its element j. Blocks are sorted by length, longest first, so that the ones that still have
 //! elements are a prefix; thus short rows of different lengths fill the lanes as well as long ones.
 
+mod chained;
 mod primitive;
 mod scan;
 
@@ -22,6 +23,7 @@ use crate::native::Engine;
 use crate::operators;
 use crate::routine::level;
 
+pub(crate) use chained::{Carried, Carries};
 pub(crate) use primitive::{Primitive, SPREAD, Streams};
 pub(crate) use scan::{Chain, SECOND};
 

@@ -9,50 +9,70 @@ use crate::execute::copy_lanes;
 use crate::isa::Slot;
 use crate::lanes::{Frame, GROUP, Lane};
 
-/// As [`copy_lanes`], for results that are not read soon.
-pub(crate) fn stream_lanes<T: Lane>(frame: &Frame, slot: Slot, to: &mut [T]) {
-    #[cfg(target_arch = "x86_64")]
-    if !slot.uniform && to.as_ptr().addr().is_multiple_of(16) {
-        let groups = &T::file(frame)[slot.index as usize];
-        let (whole, rest) = to.as_chunks_mut::<GROUP>();
-        let last = whole.len();
-        for (to, from) in whole.iter_mut().zip(groups) {
-            stream_group(&from.0, to);
-        }
-        if !rest.is_empty() {
-            rest.copy_from_slice(&groups[last].0[..rest.len()]);
-        }
-        // SAFETY: every x86-64 processor has the instruction. It makes the stores above visible to
-        // other threads before what follows.
-        unsafe { std::arch::x86_64::_mm_sfence() };
-        return;
-    }
-    copy_lanes(frame, slot, to);
+/// Writes past the caches, or through them. What it has written is visible to other threads when it
+/// is dropped.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    past: bool,
 }
 
-/// Copies elements that are not read soon.
-///
-/// # Panics
-/// If they are not as many as the places.
-pub(crate) fn stream<T: Lane>(from: &[T], to: &mut [T]) {
-    assert_eq!(from.len(), to.len(), "as many elements as places");
-    #[cfg(target_arch = "x86_64")]
-    if to.as_ptr().addr().is_multiple_of(16) {
-        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
-        let words = size_of_val(from) / 16;
-        let (whole, rest) = from.split_at(words * 16 / size_of::<T>());
-        to[whole.len()..].copy_from_slice(rest);
-        let (from, to) = (whole.as_ptr().cast::<__m128i>(), to.as_mut_ptr().cast::<__m128i>());
-        for at in 0..words {
-            // SAFETY: both have so many words of 16 bytes, they do not overlap, and the address of the
-            // second is a multiple of 16; any bytes of a `T` are copied as they are.
-            unsafe { _mm_stream_si128(to.add(at), _mm_loadu_si128(from.add(at))) };
-        }
-        // SAFETY: as in `stream_lanes`.
-        unsafe { _mm_sfence() };
-        return;
+impl Stream {
+    /// Past the caches, if what is written is not read soon.
+    pub(crate) fn new(past: bool) -> Stream {
+        Stream { past: past && cfg!(target_arch = "x86_64") }
     }
-    to.copy_from_slice(from);
+
+    /// As [`copy_lanes`].
+    pub(crate) fn lanes<T: Lane>(&self, frame: &Frame, slot: Slot, to: &mut [T]) {
+        #[cfg(target_arch = "x86_64")]
+        if self.past && !slot.uniform && to.as_ptr().addr().is_multiple_of(16) {
+            let groups = &T::file(frame)[slot.index as usize];
+            let (whole, rest) = to.as_chunks_mut::<GROUP>();
+            let last = whole.len();
+            for (to, from) in whole.iter_mut().zip(groups) {
+                stream_group(&from.0, to);
+            }
+            if !rest.is_empty() {
+                rest.copy_from_slice(&groups[last].0[..rest.len()]);
+            }
+            return;
+        }
+        copy_lanes(frame, slot, to);
+    }
+
+    /// Copies elements.
+    ///
+    /// # Panics
+    /// If they are not as many as the places.
+    pub(crate) fn copy<T: Lane>(&self, from: &[T], to: &mut [T]) {
+        assert_eq!(from.len(), to.len(), "as many elements as places");
+        #[cfg(target_arch = "x86_64")]
+        if self.past && to.as_ptr().addr().is_multiple_of(16) {
+            use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+            let words = size_of_val(from) / 16;
+            let (whole, rest) = from.split_at(words * 16 / size_of::<T>());
+            to[whole.len()..].copy_from_slice(rest);
+            let (from, to) = (whole.as_ptr().cast::<__m128i>(), to.as_mut_ptr().cast::<__m128i>());
+            for at in 0..words {
+                // SAFETY: both have so many words of 16 bytes, they do not overlap, and the address of
+                // the second is a multiple of 16; any bytes of a `T` are copied as they are.
+                unsafe { _mm_stream_si128(to.add(at), _mm_loadu_si128(from.add(at))) };
+            }
+            return;
+        }
+        to.copy_from_slice(from);
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        #[cfg(target_arch = "x86_64")]
+        if self.past {
+            // SAFETY: every x86-64 processor has the instruction. It makes the stores before it visible
+            // to other threads before what follows.
+            unsafe { std::arch::x86_64::_mm_sfence() };
+        }
+    }
 }
 
 /// Copies a group to a place whose address is a multiple of 16.
@@ -72,7 +92,7 @@ fn stream_group<T: Lane>(from: &[T; GROUP], to: &mut [T; GROUP]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{stream, stream_lanes};
+    use super::Stream;
     use crate::isa::Slot;
     use crate::lanes::{Frame, GROUP, Group, Lane, LaneType};
 
@@ -84,10 +104,10 @@ mod tests {
             for start in 0..3 {
                 let mut to = vec![of(1); length + start];
                 let slot = Slot { ty, uniform: false, index: 0 };
-                stream_lanes::<T>(&frame, slot, &mut to[start..]);
+                Stream::new(true).lanes::<T>(&frame, slot, &mut to[start..]);
                 assert!(to[start..].iter().enumerate().all(|(at, &lane)| lane == of(at)));
                 let slot = Slot { ty, uniform: true, index: 1 };
-                stream_lanes::<T>(&frame, slot, &mut to[start..]);
+                Stream::new(true).lanes::<T>(&frame, slot, &mut to[start..]);
                 assert!(to[start..].iter().all(|&lane| lane == of(7)));
             }
         }
@@ -99,7 +119,7 @@ mod tests {
             for start in 0..5 {
                 let from: Vec<u32> = (0..length).collect();
                 let mut to = vec![0; length as usize + start];
-                stream(&from, &mut to[start..]);
+                Stream::new(true).copy(&from, &mut to[start..]);
                 assert_eq!(to[start..], from[..]);
             }
         }

@@ -5,6 +5,7 @@ use crate::lanes::{Elements, Frame, GROUP, Lane, Storage};
 use crate::operators::Binary;
 
 use super::TREE;
+use super::chained::Chained;
 
 /// The loops of a commutative operator. Blocks are given by start and length.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct Primitive {
     gather_spread: fn(&mut Storage, &Storage),
     stream: fn(&mut Streams, &[i64], Elements<'_>) -> bool,
     finish: fn(Streams, &mut Storage),
+    /// The loops of scans of long rows.
+    pub(crate) chained: Chained,
     /// Whether zero changes nothing, and any bracketing gives the same bits.
     pub(crate) from_zeros: bool,
 }
@@ -61,6 +64,7 @@ impl Primitive {
             gather_spread: gather_spread::<O>,
             stream: stream::<O>,
             finish: finish::<O>,
+            chained: Chained::of::<O>(),
             from_zeros: false,
         }
     }
@@ -86,7 +90,7 @@ impl Primitive {
     }
 
     /// Scans each block in place.
-    pub(super) fn scan(&self, values: &mut Storage, blocks: &[(usize, usize)]) {
+    pub(crate) fn scan(&self, values: &mut Storage, blocks: &[(usize, usize)]) {
         (self.scan)(values, blocks);
     }
 

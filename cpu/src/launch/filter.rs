@@ -16,7 +16,7 @@ use crate::launch::chunk::Chunk;
 use crate::launch::layout::Layout;
 use crate::launch::{Launch, Yield};
 use crate::shape::{Axis, Shape};
-use crate::stream::stream;
+use crate::stream::Stream;
 use crate::workers::{InOrder, lock};
 
 /// How many points of each row of a chunk are kept, by the chunk's number.
@@ -45,7 +45,7 @@ impl Filtering<'_> {
         chunk: usize,
         kept: &[Storage],
         of_rows: Vec<usize>,
-        streams: bool,
+        stream: &Stream,
         given_up: impl Fn() -> Result<(), Halt>,
     ) -> Result<(), Halt> {
         let total = of_rows.iter().sum();
@@ -68,7 +68,7 @@ impl Filtering<'_> {
             with_lane_type!(kept.ty(), T => {
                 let kept = &T::storage(kept)[..total];
                 let to = <T as Lane>::slice_mut(&mut place);
-                if streams { stream(kept, to) } else { to.copy_from_slice(kept) }
+                stream.copy(kept, to);
             });
         }
         lock(&self.counts).push((chunk, of_rows));

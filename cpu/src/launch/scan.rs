@@ -8,12 +8,13 @@ use weft_ir::flat::ScanForm;
 use weft_ir::plan::Sink;
 
 use crate::execute::{Halt, Source};
-use crate::fold::{Chain, TREE};
-use crate::lanes::{Storage, StorageMut, with_lane_type};
+use crate::fold::{Carried, Carries, Chain, Primitive, TREE};
+use crate::lanes::{Elements, Storage, StorageMut, with_lane_type};
 use crate::launch::Launch;
+use crate::launch::chunk::Chunk;
 use crate::launch::layout::Layout;
 use crate::launch::work::{Claim, Worker};
-use crate::stream::stream;
+use crate::stream::Stream;
 use crate::workers::InOrder;
 
 impl Launch<'_> {
@@ -27,7 +28,7 @@ impl Launch<'_> {
         worker: &mut Worker<'_>,
         sink: usize,
         layout: &Layout,
-        chain: &InOrder<Chain>,
+        chain: &InOrder<(Chain, Carries)>,
         starts: Option<&[Storage]>,
         claim: &mut Claim<'_, '_>,
         failed: &AtomicBool,
@@ -45,6 +46,10 @@ impl Launch<'_> {
                 .map(|row| (row.start - first, row.len()))
                 .collect(),
         };
+        if let Some(chained) = self.chained(sink, layout, chunk) {
+            let start = starts.map(|starts| starts[0].elements());
+            return self.scan_chained(worker, sink, layout, chain, start, claim, failed, chained);
+        }
         for stage in layout.staged[sink].clone() {
             // What stands in an array was not evaluated.
             if let Some(Source::Array { elements, .. }) =
@@ -90,7 +95,7 @@ impl Launch<'_> {
                 let blocks: Vec<(usize, usize)> =
                     (0..length).step_by(TREE).map(|at| (at, TREE.min(length - at))).collect();
                 let blocks = if is_first { &blocks[1..] } else { &blocks[..] };
-                let carries = chain.with(claim.number, given_up, |chain| {
+                let carries = chain.with(claim.number, given_up, |(chain, _)| {
                     if is_first {
                         *chain = Chain::default();
                     }
@@ -124,19 +129,91 @@ impl Launch<'_> {
             let values = &mut values[at];
             let part = output.map(|output| &mut claim.parts[output]);
             let before = before.as_ref().map(|before| &before[at]);
-            let copy = Copy { form: *form, from_right: *from_right, streams: layout.streams };
+            let stream = &Stream::new(layout.streams);
+            let copy = Copy { form: *form, from_right: *from_right, stream };
             write(values, before, part, copy, &rows, ends);
         }
         Ok(())
     }
 }
 
+impl Launch<'_> {
+    /// The operator, if this is a piece of a row, which only the scan's own result is wanted of.
+    fn chained(&self, sink: usize, layout: &Layout, chunk: &Chunk) -> Option<Primitive> {
+        let Sink::Scan { form: ScanForm::Inclusive, from_right: false, .. } =
+            &self.kernel.sinks[sink]
+        else {
+            return None;
+        };
+        let [Some(_)] = layout.scans[sink][..] else { return None };
+        let primitives = self.bound.kernel.folds[sink].as_ref()?.primitives.as_deref()?;
+        let alone = chunk.piece.is_some() && self.kernel.epilogue.is_none();
+        primitives.first().copied().filter(|_| alone)
+    }
+
+    /// Scans a piece of a row that way.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "what the threads share, and what is a thread's own"
+    )]
+    fn scan_chained(
+        &self,
+        worker: &mut Worker<'_>,
+        sink: usize,
+        layout: &Layout,
+        chain: &InOrder<(Chain, Carries)>,
+        starts: Option<Elements<'_>>,
+        claim: &mut Claim<'_, '_>,
+        failed: &AtomicBool,
+        primitive: Primitive,
+    ) -> Result<(), Halt> {
+        let chunk = claim.chunk;
+        let stage = layout.staged[sink].start;
+        let Worker { stages, folded, .. } = worker;
+        let length = chunk.positions.len();
+        let values = match layout.known[stage].map(|array| &self.sources[array]) {
+            Some(Source::Array { elements, .. }) => {
+                let elements = elements.slice(chunk.positions.start, chunk.positions.end);
+                stages[stage].resize(length);
+                primitive.chained.blocks(elements, &mut stages[stage]);
+                &stages[stage]
+            }
+            _ => {
+                let values = &mut stages[stage];
+                let blocks: Vec<(usize, usize)> =
+                    (0..length).step_by(TREE).map(|at| (at, TREE.min(length - at))).collect();
+                primitive.scan(values, &blocks);
+                &*values
+            }
+        };
+        let given_up = || {
+            self.context().poll()?;
+            if failed.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
+        };
+        let before = &mut folded[stage];
+        let is_first = matches!(chunk.piece, Some((true, _)));
+        let all = chain.with(claim.number, given_up, |(_, carries)| {
+            if is_first {
+                *carries = Carries::default();
+            }
+            Ok(primitive.chained.carries(carries, values, before))
+        })?;
+        let row = chunk.rows.start;
+        let start = starts.map(|starts| starts.slice(row, row + 1));
+        let Some(output) = layout.scans[sink][0] else { return Ok(()) };
+        let carried = Carried { before, all, start };
+        let stream = Stream::new(layout.streams);
+        primitive.chained.write(values, &carried, &mut claim.parts[output], &stream);
+        Ok(())
+    }
+}
+
 /// How the values of a scan are written.
 #[derive(Clone, Copy)]
-struct Copy {
+struct Copy<'a> {
     form: ScanForm,
     from_right: bool,
-    streams: bool,
+    stream: &'a Stream,
 }
 
 /// Writes one component, and puts into `values` what stands at each point. Both are reversed back.
@@ -144,7 +221,7 @@ fn write(
     values: &mut Storage,
     before: Option<&Storage>,
     part: Option<&mut StorageMut<'_>>,
-    Copy { form, from_right, streams }: Copy,
+    Copy { form, from_right, stream }: Copy<'_>,
     rows: &[(usize, usize)],
     ends: bool,
 ) {
@@ -170,7 +247,7 @@ fn write(
             let total = if form == ScanForm::Full && ends { last } else { None };
             let shift = usize::from(total.is_some() && from_right);
             let to = &mut part[at + shift..at + shift + length];
-            if streams { stream(row, to) } else { to.copy_from_slice(row) }
+            stream.copy(row, to);
             if let Some(total) = total {
                 part[if from_right { at } else { at + length }] = total;
             }

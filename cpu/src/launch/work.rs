@@ -8,7 +8,7 @@ use weft_ir::plan::Sink;
 use weft_ir::{Exhausted, Stop};
 
 use crate::execute::{Halt, Source, copy_lanes};
-use crate::fold::{Chain, Folder};
+use crate::fold::{Carries, Chain, Folder};
 use crate::lanes::{Elements, Lane, Storage, StorageMut, with_lane_type};
 use crate::launch::chunk::{CHUNK, Chunk, Cut, chunks};
 use crate::launch::filter::Filtering;
@@ -16,7 +16,7 @@ use crate::launch::layout::{Layout, Target};
 use crate::launch::reduce::spread;
 use crate::launch::scatter::{Private, Sent};
 use crate::launch::{Launch, PARALLEL, SinkResult};
-use crate::stream::stream_lanes;
+use crate::stream::Stream;
 use crate::traverse::Evaluator;
 use crate::workers::{InOrder, lock};
 
@@ -29,7 +29,7 @@ pub(super) enum Shared<'o> {
     /// What each chunk has come to.
     Parts(Mutex<Vec<(usize, Part)>>),
     Filter(Filtering<'o>),
-    Scan(InOrder<Chain>),
+    Scan(InOrder<(Chain, Carries)>),
     Scatter(InOrder<Sent>),
     Private(Private),
 }
@@ -63,7 +63,7 @@ pub(super) struct Worker<'a> {
     /// Per sink.
     pub(super) folders: Vec<Option<Folder<'a>>>,
     /// Per buffer what the blocks of its values have come to.
-    folded: Vec<Storage>,
+    pub(super) folded: Vec<Storage>,
     /// What a filter keeps of a chunk, with room for more.
     kept: Vec<Storage>,
     epilogue: Option<Evaluator<'a>>,
@@ -216,7 +216,7 @@ impl Launch<'_> {
             Sink::Store { .. } | Sink::Sort { .. } => Shared::Nothing,
             Sink::Reduce { .. } => Shared::Parts(Mutex::default()),
             Sink::Filter { .. } => Shared::Filter(filtering.take().expect("one filter")),
-            Sink::Scan { .. } => Shared::Scan(InOrder::new(Chain::default())),
+            Sink::Scan { .. } => Shared::Scan(InOrder::new((Chain::default(), Carries::default()))),
             Sink::Scatter { .. } => self.scatter(sink, destinations.take().unwrap_or_default()),
         }
     }
@@ -256,6 +256,7 @@ impl Launch<'_> {
         }
         // The values of reductions by common operators are folded block by block where the blocks are
         // those of the tree.
+        let stream = Stream::new(layout.streams);
         let direct = chunk.piece.is_some() && interior.is_none();
         folded.iter_mut().for_each(|folded| folded.resize(0));
         let mut evaluate = |evaluator: &mut Evaluator<'_>, positions: Range<usize>| {
@@ -267,8 +268,7 @@ impl Launch<'_> {
                         match *target {
                             Target::Output(output) => {
                                 let to = <T as Lane>::slice_mut(&mut claim.parts[output]);
-                                let copy = if layout.streams { stream_lanes } else { copy_lanes };
-                                copy(frame, slot, &mut to[block.clone()]);
+                                stream.lanes(frame, slot, &mut to[block.clone()]);
                             }
                             Target::Stage(stage) if layout.known[stage].is_some() => {}
                             Target::Stage(stage) => match &layout.folds[stage] {
@@ -339,7 +339,7 @@ impl Launch<'_> {
                     };
                     let Worker { stages, kept, .. } = &mut *worker;
                     let of_rows = self.close_up(chunk, stages, staged, layout, kept);
-                    filtering.keep(claim.number, kept, of_rows, layout.streams, given_up)?;
+                    filtering.keep(claim.number, kept, of_rows, &stream, given_up)?;
                 }
                 (Sink::Scan { .. }, Shared::Scan(chain)) => {
                     self.scan(

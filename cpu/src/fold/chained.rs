@@ -1,0 +1,182 @@
+//! Scans of long rows by one common operator: values are read once and written once.
+//!
+//! Each chunk is scanned in blocks of the tree, from wherever its values stand to a buffer that stays
+//! in the cache. In the order of the chunks, what the blocks come to is scanned in turn
+//! ([`Carries`]), and yields what comes before each block. Then the values go out, combined with that.
+
+use crate::lanes::{Elements, Lane, Storage, StorageMut};
+use crate::operators::Binary;
+use crate::stream::Stream;
+
+use super::TREE;
+
+/// The loops of an operator.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chained {
+    blocks: fn(Elements<'_>, &mut Storage),
+    carries: fn(&mut Carries, &Storage, &mut Storage) -> bool,
+    write: fn(&Storage, &Carried<'_>, &mut StorageMut<'_>, &Stream),
+}
+
+/// What has gone before in a row: of each level of the tree above the first, how many values the
+/// current block has, what they have come to, and what comes before the block.
+#[derive(Debug, Default)]
+pub(crate) struct Carries {
+    counts: Vec<usize>,
+    running: Option<Storage>,
+    carries: Option<Storage>,
+    /// The scanned value of the last block.
+    last: Option<Storage>,
+}
+
+/// What comes before the blocks of a chunk.
+#[derive(Debug)]
+pub(crate) struct Carried<'a> {
+    /// One per block.
+    pub(crate) before: &'a Storage,
+    /// Whether there is something before the first block.
+    pub(crate) all: bool,
+    /// The start value, which comes before everything.
+    pub(crate) start: Option<Elements<'a>>,
+}
+
+/// How many blocks run side by side.
+const ABREAST: usize = 8;
+
+impl Chained {
+    /// Of an operator.
+    pub(super) fn of<O: Binary<R = <O as Binary>::A>>() -> Chained {
+        Chained { blocks: blocks::<O>, carries: carries::<O>, write: write::<O> }
+    }
+
+    /// Scans blocks of values to a buffer.
+    pub(crate) fn blocks(&self, from: Elements<'_>, to: &mut Storage) {
+        (self.blocks)(from, to);
+    }
+
+    /// Scans the ends of the blocks; yields what comes before each, and whether there is something
+    /// before the first.
+    pub(crate) fn carries(&self, state: &mut Carries, of: &Storage, before: &mut Storage) -> bool {
+        (self.carries)(state, of, before)
+    }
+
+    /// Writes the values of a chunk.
+    pub(crate) fn write(
+        &self,
+        values: &Storage,
+        carried: &Carried<'_>,
+        to: &mut StorageMut<'_>,
+        stream: &Stream,
+    ) {
+        (self.write)(values, carried, to, stream);
+    }
+}
+
+fn blocks<O: Binary<R = <O as Binary>::A>>(from: Elements<'_>, to: &mut Storage) {
+    let from = <O::A as Lane>::elements(from);
+    let to = &mut <O::A as Lane>::storage_mut(to)[..from.len()];
+    let (from_blocks, _) = from.as_chunks::<TREE>();
+    let (to_blocks, _) = to.as_chunks_mut::<TREE>();
+    let (from_runs, _) = from_blocks.as_chunks::<ABREAST>();
+    let (to_runs, _) = to_blocks.as_chunks_mut::<ABREAST>();
+    for (from, to) in from_runs.iter().zip(to_runs) {
+        let mut running: [O::A; ABREAST] = std::array::from_fn(|at| from[at][0]);
+        for (to, &running) in to.iter_mut().zip(&running) {
+            to[0] = running;
+        }
+        for step in 1..TREE {
+            for ((running, from), to) in running.iter_mut().zip(from).zip(to.iter_mut()) {
+                *running = O::apply(*running, from[step]);
+                to[step] = *running;
+            }
+        }
+    }
+    let done = from_runs.len() * ABREAST * TREE;
+    for (from, to) in from[done..].chunks(TREE).zip(to[done..].chunks_mut(TREE)) {
+        let mut running = from[0];
+        to[0] = running;
+        for (&value, to) in from[1..].iter().zip(&mut to[1..]) {
+            running = O::apply(running, value);
+            *to = running;
+        }
+    }
+}
+
+fn carries<O: Binary<R = <O as Binary>::A>>(
+    state: &mut Carries,
+    of: &Storage,
+    before: &mut Storage,
+) -> bool {
+    let fresh = || <O::A as Lane>::into_storage(Vec::new());
+    let Carries { counts, running, carries, last } = state;
+    let running = <O::A as Lane>::storage_mut(running.get_or_insert_with(fresh));
+    let carries = <O::A as Lane>::storage_mut(carries.get_or_insert_with(fresh));
+    let last = <O::A as Lane>::storage_mut(last.get_or_insert_with(fresh));
+    let all = !last.is_empty();
+    let of = <O::A as Lane>::storage(of);
+    let before = <O::A as Lane>::storage_mut(before);
+    before.clear();
+    for block in of.chunks(TREE) {
+        let end = block[block.len() - 1];
+        before.push(last.first().copied().unwrap_or(end));
+        last.clear();
+        last.push(push::<O>(counts, running, carries, 0, end));
+    }
+    all
+}
+
+/// The scanned value of one more value of a level. Of a level without complete blocks nothing comes
+/// before the first.
+fn push<O: Binary<R = <O as Binary>::A>>(
+    counts: &mut Vec<usize>,
+    running: &mut Vec<O::A>,
+    carries: &mut Vec<O::A>,
+    level: usize,
+    value: O::A,
+) -> O::A {
+    if counts.len() == level {
+        counts.push(0);
+        running.push(value);
+        carries.push(value);
+    }
+    let place = counts[level] % TREE;
+    running[level] = if place == 0 { value } else { O::apply(running[level], value) };
+    let scanned = match counts[level] < TREE {
+        true => running[level],
+        false => O::apply(carries[level], running[level]),
+    };
+    counts[level] += 1;
+    if place + 1 == TREE {
+        let value = running[level];
+        carries[level] = push::<O>(counts, running, carries, level + 1, value);
+    }
+    scanned
+}
+
+fn write<O: Binary<R = <O as Binary>::A>>(
+    values: &Storage,
+    carried: &Carried<'_>,
+    to: &mut StorageMut<'_>,
+    stream: &Stream,
+) {
+    let values = <O::A as Lane>::storage(values);
+    let before = <O::A as Lane>::storage(carried.before);
+    let start = carried.start.map(|start| <O::A as Lane>::elements(start)[0]);
+    let to = <O::A as Lane>::slice_mut(to);
+    let mut buffer = [<O::A>::default(); TREE];
+    let blocks = values.chunks(TREE).zip(to.chunks_mut(TREE)).zip(before);
+    for (number, ((values, to), &before)) in blocks.enumerate() {
+        let buffer = &mut buffer[..values.len()];
+        if number > 0 || carried.all {
+            for (to, &value) in buffer.iter_mut().zip(values) {
+                *to = O::apply(before, value);
+            }
+        } else {
+            buffer.copy_from_slice(values);
+        }
+        if let Some(start) = start {
+            buffer.iter_mut().for_each(|value| *value = O::apply(start, *value));
+        }
+        stream.copy(buffer, to);
+    }
+}
