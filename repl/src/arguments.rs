@@ -17,7 +17,9 @@ usage:
   weft jupyter …            the kernel for notebooks: `weft jupyter --help`
 
 options:
-  --backend interp|auto     what runs the program (there is only the interpreter so far)
+  --backend NAME            what runs the program: auto, cpu, interp (`:set` explains)
+  --no-fusion               each operation on whole arrays is a kernel of its own
+  --no-sharing              common terms are computed wherever they are used
   --no-io                   no program may read or write files
   --no-config               a session at a prompt begins without config.weft
   --help, --version
@@ -46,6 +48,8 @@ pub(crate) enum Request {
 pub(crate) struct Arguments {
     /// What to run.
     pub(crate) mode: Mode,
+    /// The modes of the session that differ from the defaults, as in `:set`.
+    pub(crate) modes: Vec<(&'static str, String)>,
     /// Whether programs may touch files.
     pub(crate) io: bool,
     /// Whether a session at a prompt begins with the user's settings.
@@ -74,6 +78,7 @@ pub(crate) fn parse(
     let mut parser = Parser::from_iter(arguments);
     let mut io = true;
     let mut config = true;
+    let mut modes = Vec::new();
     let mut expressions: Vec<String> = Vec::new();
     let mut mode = None;
     let mut rest = Vec::new();
@@ -86,7 +91,9 @@ pub(crate) fn parse(
             Arg::Short('e') => expressions.push(parser.value()?.string()?),
             Arg::Long("no-io") => io = false,
             Arg::Long("no-config") => config = false,
-            Arg::Long("backend") => check_backend(&parser.value()?.string()?)?,
+            Arg::Long("backend") => modes.push(("backend", parser.value()?.string()?)),
+            Arg::Long("no-fusion") => modes.push(("fusion", "off".to_owned())),
+            Arg::Long("no-sharing") => modes.push(("sharing", "off".to_owned())),
             Arg::Value(value) if expressions.is_empty() => {
                 mode =
                     Some(if value == "-" { Mode::StandardInput } else { Mode::File(value.into()) });
@@ -105,17 +112,7 @@ pub(crate) fn parse(
         None if expressions.is_empty() => Mode::Interactive,
         None => Mode::Expression(expressions.join("\n")),
     };
-    Ok(Request::Run(Arguments { mode, io, config, rest }))
-}
-
-fn check_backend(name: &str) -> Result<(), lexopt::Error> {
-    match name {
-        "interp" | "auto" => Ok(()),
-        "cpu" | "gpu" => {
-            Err(format!("the back end `{name}` does not exist yet; `interp` does").into())
-        }
-        _ => Err(format!("there is no back end `{name}`; there are `interp` and `auto`").into()),
-    }
+    Ok(Request::Run(Arguments { mode, modes, io, config, rest }))
 }
 
 #[cfg(test)]
@@ -148,9 +145,17 @@ mod tests {
     }
 
     #[test]
+    fn options_are_modes_of_the_session() {
+        let modes = mode(&["--backend", "cpu", "--no-fusion", "--no-sharing", "-"]).modes;
+        let modes: Vec<(&str, &str)> =
+            modes.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        assert_eq!(modes, [("backend", "cpu"), ("fusion", "off"), ("sharing", "off")]);
+    }
+
+    #[test]
     fn wrong_use_is_explained() {
         assert_eq!(run(&["--bakcend", "x"]).unwrap_err(), "invalid option '--bakcend'");
-        assert!(run(&["--backend", "cpu"]).unwrap_err().contains("does not exist yet"));
+        assert!(run(&["--backend"]).unwrap_err().contains("missing argument"));
         assert!(run(&["-e"]).unwrap_err().contains("missing argument"));
     }
 }

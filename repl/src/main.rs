@@ -74,6 +74,10 @@ fn run(arguments: &Arguments, output: &mut Output) -> Exit {
     quiet_panics();
     let config = Config { memory: memory::default_limit(), io: arguments.io };
     let mut session = Session::new(&config);
+    if let Err(problem) = set_modes(&mut session, arguments) {
+        output.error_line(&format!("weft: {problem}"));
+        return Exit::Usage;
+    }
     let interrupts = Interrupts::install();
     match &arguments.mode {
         Mode::Expression(text) => {
@@ -93,6 +97,8 @@ fn run(arguments: &Arguments, output: &mut Output) -> Exit {
         Mode::Interactive if std::io::stdin().is_terminal() => {
             if arguments.config {
                 config::load(&mut session, &interrupts, output);
+                // The command line has the last word; what it says was right above.
+                let _ = set_modes(&mut session, arguments);
             }
             prompt::run(&mut session, &interrupts, output)
         }
@@ -104,6 +110,11 @@ fn run(arguments: &Arguments, output: &mut Output) -> Exit {
             }
         },
     }
+}
+
+/// Sets the modes of the command line; the error says what would be right.
+fn set_modes(session: &mut Session, arguments: &Arguments) -> Result<(), String> {
+    arguments.modes.iter().try_for_each(|(name, value)| session.set_mode(name, value))
 }
 
 /// A panic is a bug that the session survives and reports; the default message would come on top

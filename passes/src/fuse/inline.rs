@@ -74,7 +74,8 @@ struct Front {
 /// Takes out of the program the checks that two extents of inputs are equal, which may come before
 /// everything else (Note [Order] in `fuse`: a check is never too early). What stood over the one
 /// extent then stands over the other, so that for instance all readers of two arrays of one length
-/// can share a kernel.
+/// can share a kernel. Checks in the bodies of loops come first too: if one fails, the interpreter
+/// decides whether the loop comes to it.
 fn equal_extents(program: &mut Program) -> Front {
     let mut sizes = BTreeSet::new();
     for axis in program.inputs.iter().flat_map(|leaf| &leaf.axes) {
@@ -86,35 +87,63 @@ fn equal_extents(program: &mut Program) -> Front {
     let mut classes: BTreeMap<Var, Var> = BTreeMap::new();
     let mut checks = Vec::new();
     let mut moved = BTreeSet::new();
-    for statement in &program.body.statements {
-        match (&statement.operation, &statement.results[..]) {
-            (Operation::Map { space, thunk }, [result]) if space.is_empty() => {
-                if let Some((left, right)) = comparison(&thunk.code)
-                    && sizes.contains(&left)
-                    && sizes.contains(&right)
-                {
-                    comparisons.insert(*result, (left, right));
+    each_statement(&program.body, &mut |statement| match (
+        &statement.operation,
+        &statement.results[..],
+    ) {
+        (Operation::Map { space, thunk }, [result]) if space.is_empty() => {
+            if let Some((left, right)) = comparison(&thunk.code)
+                && sizes.contains(&left)
+                && sizes.contains(&right)
+            {
+                comparisons.insert(*result, (left, right));
+            }
+        }
+        (Operation::Check(condition, _), _) => {
+            let Some((left, right)) = comparisons.get(condition) else { return };
+            let class = |var: &Var| classes.get(var).copied().unwrap_or(*var);
+            let (left, right) = (class(left), class(right));
+            let (first, second) = (left.min(right), left.max(right));
+            for size in &sizes {
+                if class_of(&classes, *size) == second {
+                    classes.insert(*size, first);
                 }
             }
-            (Operation::Check(condition, _), _) => {
-                let Some((left, right)) = comparisons.get(condition) else { continue };
-                let class = |var: &Var| classes.get(var).copied().unwrap_or(*var);
-                let (left, right) = (class(left), class(right));
-                let (first, second) = (left.min(right), left.max(right));
-                for size in &sizes {
-                    if class_of(&classes, *size) == second {
-                        classes.insert(*size, first);
-                    }
-                }
-                moved.insert(*condition);
-            }
-            _ => {}
+            moved.insert(*condition);
+        }
+        _ => {}
+    });
+    take(&mut program.body, &moved, &mut checks);
+    let aliases = classes
+        .into_iter()
+        .filter(|(size, class)| size != class)
+        .map(|(size, class)| (size, Size::Var(class)))
+        .collect();
+    Front { checks, aliases }
+}
+
+/// Visits the statements of a block and of the bodies of its loops, in order.
+fn each_statement(block: &Block, visit: &mut impl FnMut(&Statement)) {
+    for statement in &block.statements {
+        visit(statement);
+        if let Operation::While { condition, body, .. } = &statement.operation {
+            each_statement(condition, visit);
+            each_statement(body, visit);
         }
     }
-    program.body.statements.retain(|statement| {
-        let stays = match (&statement.operation, &statement.results[..]) {
+}
+
+/// Takes the comparisons and checks of these conditions out of a block and of the bodies of its loops.
+fn take(block: &mut Block, moved: &BTreeSet<Var>, checks: &mut Vec<Statement>) {
+    block.statements.retain_mut(|statement| {
+        let stays = match (&mut statement.operation, &statement.results[..]) {
             (Operation::Map { .. }, [result]) => !moved.contains(result),
             (Operation::Check(condition, _), _) => !moved.contains(condition),
+            (Operation::While { condition, body, .. }, _) => {
+                take(condition, moved, checks);
+                take(body, moved, checks);
+                true
+            }
             _ => true,
         };
         if !stays {
@@ -122,12 +151,6 @@ fn equal_extents(program: &mut Program) -> Front {
         }
         stays
     });
-    let aliases = classes
-        .into_iter()
-        .filter(|(size, class)| size != class)
-        .map(|(size, class)| (size, Size::Var(class)))
-        .collect();
-    Front { checks, aliases }
 }
 
 fn class_of(classes: &BTreeMap<Var, Var>, size: Var) -> Var {

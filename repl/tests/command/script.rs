@@ -64,8 +64,6 @@ fn exit_codes() {
     let stderr = check(&["--nonsense"], "", 2, "");
     assert!(stderr.contains("--nonsense") && stderr.contains("--help"), "{stderr}");
     check(&["no-such-file.weft"], "", 2, "");
-    let stderr = check(&["--backend", "gpu", "-e", "1"], "", 2, "");
-    assert!(stderr.contains("does not exist yet"), "{stderr}");
     check(&["--backend", "interp", "-e", "1"], "", 0, "1\n");
     check(&["-e", "1\n:quit\n2"], "", 0, "1\n");
     check(&["--version"], "", 0, &format!("weft {}\n", env!("CARGO_PKG_VERSION")));
@@ -120,4 +118,29 @@ fn it_starts_and_ends_soon() {
 
 fn text(path: &Path) -> &str {
     path.to_str().expect("a path of plain characters")
+}
+
+#[test]
+fn modes_come_from_the_command_line() {
+    let program = "xs = map f64 (iota 10)\n:fuse sum (xs * xs)\n";
+    let first_line = |arguments: &[&str]| {
+        let output = run(arguments, program.as_bytes());
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), text.lines().next().unwrap_or_default().to_owned())
+    };
+    let fused = "1 kernel stores 0 arrays and reads 1".to_owned();
+    assert_eq!(first_line(&[]), (Some(0), fused));
+    let unfused = "2 kernels store 1 array and read 2 (fusion is switched off)".to_owned();
+    assert_eq!(first_line(&["--no-fusion"]), (Some(0), unfused));
+    for arguments in [["--backend", "interp"], ["--backend", "cpu"], ["--no-sharing", "-"]] {
+        check(&arguments, "def f x = x * x\nf (f (sum (iota 4)))\n", 0, "1296\n");
+    }
+    let how = |backend: &str| {
+        let output = run(&["--backend", backend], b":time sum (iota 4)\n");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(how("interp").contains("on the interpreter"), "{}", how("interp"));
+    assert!(how("cpu").contains("on cpu"), "{}", how("cpu"));
+    let stderr = check(&["--backend", "abacus"], "1\n", 2, "");
+    assert!(stderr.contains("not `abacus`"), "{stderr}");
 }
