@@ -9,10 +9,12 @@ use weft_ir::math;
 use weft_ir::nested::RandomKind;
 use weft_ir::{Exhausted, Fault, FaultKind, Scalar, Span, Stop};
 
+/// The element of a variable at these indices; nothing if it is out of range.
+pub(crate) type Read<'a> = dyn FnMut(Var, &[i64]) -> Result<Option<Scalar>, Stop> + 'a;
+
 /// What host code runs in.
 pub(crate) struct Host<'a> {
-    /// The element of a variable at these indices; nothing if it is out of range.
-    pub(crate) read: &'a mut dyn FnMut(Var, &[i64]) -> Result<Option<Scalar>, Stop>,
+    pub(crate) read: &'a mut Read<'a>,
     /// Set when the run shall end.
     pub(crate) cancel: &'a AtomicBool,
 }

@@ -287,7 +287,7 @@ fn between(graph: &Graph, clustering: &Clustering, producer: usize, reader: usiz
     let mut seen = BTreeSet::from([reader]);
     let mut open = kernel.clone();
     while let Some(node) = open.pop() {
-        for (before, _) in &graph.before[node] {
+        for before in graph.before[node].keys() {
             if *before == producer || !seen.insert(*before) {
                 continue;
             }

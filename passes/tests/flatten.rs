@@ -292,25 +292,17 @@ x2: [][]i64 = map x0
   \x3: []i64
     x4: []i64 = map x1
       \x5: []i64
-        x15: []i64 = transpose_free x3
-        yield 0i64
-    yield x4
-yield x2
-"
-    );
-    let text = text.replace(
-        "        x15: []i64 = transpose_free x3\n        yield 0i64\n",
-        &format!(
-            r"        x6: []i64 = map x3 x0
+        x6: []i64 = map x3 x0
           \x7: i64, x8: []i64
             x9: i64 = length x8
             x10: i64 = mul x7 x9
             yield x10
         x11: i64 = fold from 0i64 over x6{}
         yield x11
+    yield x4
+yield x2
 ",
-            ADD.replace('\n', "\n        ")
-        ),
+        ADD.replace('\n', "\n        ")
     );
     check(&text, &[rows(&[2, 2])]);
     let text = r"params x0: [][]i64

@@ -256,9 +256,9 @@ impl Engine {
 
     /// Runs the CUDA kernels on the emulated device, which panics with a report if one is wrong.
     fn run_emulated(&self, job: &Job<'_>, ran: &mut Ran) -> Result<Value, NotRun> {
-        let emulated = self.emulated.get_or_init(|| {
-            weft_cuda::Emulated::new().map_err(|error| error.to_string())
-        });
+        let emulated = self
+            .emulated
+            .get_or_init(|| weft_cuda::Emulated::new().map_err(|error| error.to_string()));
         let emulated = emulated.as_ref().map_err(|reason| {
             let (reason, span) = (reason.clone(), Span::default());
             Unsupported { reason, span }
@@ -392,8 +392,7 @@ impl Engine {
 
     /// What makes machine code of kernels.
     pub(crate) fn native(&self) -> &weft_cpu::Native {
-        self.native
-            .get_or_init(|| weft_cpu::Native::new(weft_cpu::NativeConfig::of_environment()))
+        self.native.get_or_init(|| weft_cpu::Native::new(weft_cpu::NativeConfig::of_environment()))
     }
 
     /// Why kernels do not become machine code, once that is known.

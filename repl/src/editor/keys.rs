@@ -184,7 +184,10 @@ mod tests {
 
     #[test]
     fn bytes_are_keys() {
-        use Key::*;
+        use Key::{
+            Alt, AltBackspace, Backspace, Char, Ctrl, Delete, Down, Enter, Escape, OtherEnter, Tab,
+            Up, WordRight,
+        };
         assert_eq!(keys(&["aé√".as_bytes()]), [Char('a'), Char('é'), Char('√')]);
         assert_eq!(keys(&[b"\x01\x1f\r\t\x7f"]), [Ctrl('a'), Ctrl('_'), Enter, Tab, Backspace]);
         assert_eq!(keys(&[b"\x1b[A\x1bOB\x1b[1;5C\x1b[3~"]), [Up, Down, WordRight, Delete]);

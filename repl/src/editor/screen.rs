@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn pictures_take_the_place_of_the_last() {
         let first = picture("def f x =\n  x + 1", 12);
-        let (lines, cursor) = screen(&[first.clone()], (40, 10));
+        let (lines, cursor) = screen(std::slice::from_ref(&first), (40, 10));
         assert_eq!(lines, ["1> def f x =", "··   x + 1"]);
         assert_eq!(cursor, (1, 5));
         let (lines, cursor) = screen(&[first, picture("sum", 1)], (40, 10));
