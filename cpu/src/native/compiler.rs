@@ -126,13 +126,24 @@ impl Compiler {
         command.args(flags).args(MACHINE).args(["-S", "-fno-asynchronous-unwind-tables", "-o"]);
         command.arg(&output).arg(&input);
         run(command, self.patience)?;
-        fs::read_to_string(&output).map_err(|error| error.to_string())
+        let text = fs::read_to_string(&output).map_err(|error| error.to_string())?;
+        let lines: Vec<&str> = text.lines().filter(|line| is_instruction_or_data(line)).collect();
+        Ok(lines.join("\n"))
     }
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.command[0]);
         command.args(&self.command[1..]);
         command
+    }
+}
+
+/// Whether a line of assembler text is more than a remark to the assembler.
+fn is_instruction_or_data(line: &str) -> bool {
+    let data = [".long", ".quad", ".value", ".byte", ".zero", ".string"];
+    match line.split_whitespace().next() {
+        Some(word) => !word.starts_with('.') || word.ends_with(':') || data.contains(&word),
+        None => false,
     }
 }
 
