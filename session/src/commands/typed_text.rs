@@ -12,16 +12,18 @@ use weft_lang::typed::{
 
 use crate::display::literal;
 
-/// A program: the functions that it needs, then the expression.
-pub(crate) fn program(program: &Program) -> String {
+/// A program: the functions that it needs, then the expression. `name` is what earlier values are
+/// called.
+pub(crate) fn program(program: &Program, name: &dyn Fn(GlobalId) -> String) -> String {
     let mut out = String::new();
     for (index, instance) in program.instances.iter().enumerate() {
-        let name = &instance.name;
-        writeln!(out, "def {name}#{index} : {} =", instance.body.ty).expect("writing to a string");
-        Writer { out: &mut out, indent: 1 }.line(&instance.body);
+        let function = &instance.name;
+        writeln!(out, "def {function}#{index} : {} =", instance.body.ty)
+            .expect("writing to a string");
+        Writer { out: &mut out, indent: 1, name }.line(&instance.body);
         out.push('\n');
     }
-    Writer { out: &mut out, indent: 0 }.line(&program.entry);
+    Writer { out: &mut out, indent: 0, name }.line(&program.entry);
     writeln!(out, " : {}", program.entry.ty).expect("writing to a string");
     out.trim_end().to_owned()
 }
@@ -29,6 +31,7 @@ pub(crate) fn program(program: &Program) -> String {
 struct Writer<'a> {
     out: &'a mut String,
     indent: usize,
+    name: &'a dyn Fn(GlobalId) -> String,
 }
 
 impl Writer<'_> {
@@ -88,7 +91,7 @@ impl Writer<'_> {
                 self.out.push_str(&format!(", … {} numbers]", numbers.len()));
             }
             ExprKind::Local(local, _) => self.out.push_str(&format!("v{}", local.0)),
-            ExprKind::Value(GlobalId(id)) => self.out.push_str(&format!("global{id}")),
+            ExprKind::Value(global) => self.out.push_str(&(self.name)(*global)),
             ExprKind::Function(FunctionRef::Generic(GlobalId(id), _)) => {
                 self.out.push_str(&format!("global{id}"));
             }
@@ -112,7 +115,7 @@ impl Writer<'_> {
             ExprKind::Let { .. } | ExprKind::LetFunction { .. } => {
                 self.out.push_str("(\n");
                 let inner = self.indent + 1;
-                Writer { out: self.out, indent: inner }.line(expr);
+                Writer { out: self.out, indent: inner, name: self.name }.line(expr);
                 self.out.push(')');
             }
             ExprKind::If { condition, then, otherwise } => {

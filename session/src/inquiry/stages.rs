@@ -6,6 +6,7 @@ use weft_lang::Diagnostic;
 use super::Context;
 use crate::commands::typed_text;
 use crate::engine::{Job, stages, unsupported_diagnostic};
+use crate::modes::Modes;
 
 /// A stage of compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,11 +19,12 @@ pub(crate) enum Stage {
     Plan,
     C,
     Asm,
+    Cuda,
 }
 
 impl Stage {
     /// Every stage in order.
-    pub(crate) const ALL: [Stage; 8] = [
+    pub(crate) const ALL: [Stage; 9] = [
         Stage::Typed,
         Stage::Nested,
         Stage::Shared,
@@ -31,6 +33,7 @@ impl Stage {
         Stage::Plan,
         Stage::C,
         Stage::Asm,
+        Stage::Cuda,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -43,6 +46,7 @@ impl Stage {
             Stage::Plan => "plan",
             Stage::C => "c",
             Stage::Asm => "asm",
+            Stage::Cuda => "cuda",
         }
     }
 
@@ -60,7 +64,8 @@ impl Stage {
             | Stage::Flat
             | Stage::Fused
             | Stage::C
-            | Stage::Asm => None,
+            | Stage::Asm
+            | Stage::Cuda => None,
         }
     }
 }
@@ -72,27 +77,60 @@ pub(super) fn text(
     context: &Context<'_>,
     job: &Job<'_>,
 ) -> Result<String, Box<Diagnostic>> {
+    let name = |global| context.state.name_of(global);
     if stage == Stage::Typed {
-        return Ok(typed_text::program(job.program));
+        return Ok(typed_text::program(job.program, &name));
     }
     let stages = stages(job).map_err(|unsupported| unsupported_diagnostic(&unsupported, job))?;
     if matches!(stage, Stage::C | Stage::Asm) {
         return native(stage, &stages.compiled.plan, job);
     }
+    if stage == Stage::Cuda {
+        let code = weft_cuda::generate(&stages.compiled.plan, &weft_cuda::Policy::SM_90);
+        return Ok(format!("{}{}", inputs(context, &stages), code.body.trim()));
+    }
     let of = |stage| match stage {
-        Stage::Typed => typed_text::program(job.program),
+        Stage::Typed => typed_text::program(job.program, &name),
         Stage::Nested => stages.lowered.program.to_string(),
         Stage::Shared => stages.compiled.shared.to_string(),
         Stage::Flat => stages.compiled.flat.to_string(),
         Stage::Fused => stages.compiled.fused.to_string(),
-        Stage::Plan | Stage::C | Stage::Asm => stages.compiled.plan.to_string(),
+        Stage::Plan | Stage::C | Stage::Asm | Stage::Cuda => stages.compiled.plan.to_string(),
     };
     let mut text = inputs(context, &stages);
-    match (diff, stage.before()) {
-        (true, Some(before)) => text.push_str(&difference(&of(before), &of(stage))),
-        _ => text.push_str(&of(stage)),
+    let before = match (diff, stage.before()) {
+        (true, Some(before)) => Some(of(before)),
+        (true, None) => without_pass(stage, job),
+        (false, _) => None,
+    };
+    match before {
+        Some(before) => text.push_str(&difference(&before, &of(stage))),
+        None => text.push_str(&of(stage)),
     }
     Ok(text.trim_end().to_owned())
+}
+
+/// The text of a stage whose pass changes the language, as it would be without sharing, or without
+/// fusion; none if it is not compiled then.
+fn without_pass(stage: Stage, job: &Job<'_>) -> Option<String> {
+    let compiled = |modes: Modes| Some(stages(&Job { modes: &modes, ..*job }).ok()?.compiled);
+    match stage {
+        Stage::Flat => {
+            let modes = Modes { sharing: false, ..job.modes.clone() };
+            Some(compiled(modes)?.flat.to_string())
+        }
+        Stage::Fused => {
+            let modes = Modes { fusion: false, ..job.modes.clone() };
+            Some(compiled(modes)?.fused.to_string())
+        }
+        Stage::Typed
+        | Stage::Nested
+        | Stage::Shared
+        | Stage::Plan
+        | Stage::C
+        | Stage::Asm
+        | Stage::Cuda => None,
+    }
 }
 
 /// The C of the kernels, without what stands before them in every file, or its assembler text.
