@@ -15,19 +15,24 @@ import sys
 import termios
 import time
 
-COLUMNS, ROWS = 90, 60
+COLUMNS, ROWS = 90, 24
 CELL_WIDTH, CELL_HEIGHT, MARGIN = 8.4, 18, 14
 LINES = [
     'loadCsv "examples/data/planets.csv"',
     "sqrt (it.x ** 2.0 + it.y ** 2.0 + it.z ** 2.0)",
-    "def normalise xs = (xs - mean xs) / sqrt (mean ((xs - mean xs) ** 2.0))",
-    "normalise [[1.0, 2.0, 6.0], [10.0, 20.0, 60.0]]",
+    "def softmax xs =\rlet e = exp (xs - maximum xs) in e / sum e",
+    "softmax [[1.0, 2.0, 3.0], [10.0, 10.0, 10.0]]",
+    "xs = linspace 0.0 10.0 400",
+    ":fuse sum (map (* 2.0) xs) / maximum xs",
+    "[{linePlot xs (exp (-0.3 * xs) * cos (4.0 * xs)) with label = \"damped\"},"
+    " {linePlot xs (exp (-0.3 * xs)) with label = \"envelope\"}]",
     'photo = loadImage "examples/data/camera.pgm"',
-    "photo[::64, ::64]",
-    "photo / 2",
     "photo[0] + photo[0, 1:]",
 ]
-COLOURS = {"31": "#ff7b72", "33": "#e3b341", "36": "#76e3ea", "32": "#7ee787", "34": "#79c0ff"}
+COLOURS = {
+    "31": "#ff7b72", "32": "#7ee787", "33": "#e3b341", "34": "#79c0ff", "35": "#d2a8ff",
+    "36": "#76e3ea", "90": "#8b949e", "93": "#f2cc60",
+}
 
 
 def main():
@@ -43,8 +48,10 @@ def record(weft, lines):
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     output = read_until_quiet(terminal)
     for line in lines:
-        os.write(terminal, line.encode() + b"\r")
-        output += read_until_quiet(terminal)
+        # Key by key, so that the hints of each line are asked for.
+        for part in line.split("\r"):
+            os.write(terminal, part.encode() + b"\r")
+            output += read_until_quiet(terminal)
     os.kill(process, 15)
     os.waitpid(process, 0)
     return output.decode()
@@ -74,6 +81,9 @@ def screen(output):
                 column += count
             elif command == "A":
                 row = max(0, row - count)
+            elif command == "J":
+                del lines[row + 1 :]
+                del lines[row][column:]
         elif char == "\r":
             column = 0
         elif char == "\n":
@@ -107,7 +117,11 @@ def draw(lines):
             while end < len(line) and line[end][1] == line[start][1]:
                 end += 1
             text = "".join(char for char, _ in line[start:end])
-            if text.strip():
+            dots = braille(text, MARGIN + start * CELL_WIDTH, MARGIN + row * CELL_HEIGHT)
+            if dots:
+                colour = look(line[start][1]).replace("fill", "stroke")
+                parts.append(f'<path d="{dots}" {colour} stroke-width="2.3" stroke-linecap="round"/>')
+            elif text.strip():
                 x = MARGIN + start * CELL_WIDTH
                 length = len(text) * CELL_WIDTH
                 parts.append(
@@ -116,6 +130,21 @@ def draw(lines):
                 )
             start = end
     return "\n".join(parts + ["</g>", "</svg>"])
+
+
+def braille(text, left, top):
+    """The dots of braille characters as a path; fonts disagree about how wide those are."""
+    path = []
+    for index, char in enumerate(text):
+        bits = ord(char) - 0x2800
+        for bit in range(8) if 0 < bits < 256 else ():
+            if bits >> bit & 1:
+                # Bits 0 to 5 go down the columns, 6 and 7 are the row below.
+                column, row = (bit // 3, bit % 3) if bit < 6 else (bit - 6, 3)
+                x = left + (index + (column + 0.5) / 2) * CELL_WIDTH
+                y = top + (row + 0.5) / 4 * CELL_HEIGHT
+                path.append(f"M{x:.1f} {y:.1f}h0")
+    return "".join(path)
 
 
 def look(style):

@@ -100,6 +100,15 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// What a command has drawn beside its text.
+    fn drawing(&self, svg: &str) {
+        if !self.heard.silent && self.said.page.is_none() {
+            let data = json!({"image/svg+xml": svg, "text/plain": "the same as a picture"});
+            let content = json!({"data": data, "metadata": {}, "transient": {}});
+            self.outlet.publish("display_data", self.parent, content);
+        }
+    }
+
     /// A bar that grows in its place.
     fn progress(&mut self, progress: &Progress) {
         if self.heard.silent {
@@ -134,6 +143,7 @@ impl Sink for Output<'_> {
                 Some(page) => page.push_str(&text),
                 None => self.stream("stdout", &text),
             },
+            Event::Drawing(svg) => self.drawing(&svg),
             Event::Note(text) => self.stream("stderr", &text),
             Event::Report(report) => self.report(&report),
             Event::Progress(progress) => self.progress(&progress),

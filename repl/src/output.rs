@@ -193,7 +193,7 @@ impl Sink for Interactive<'_> {
             Event::Report(report) => self.0.report(&report),
             Event::Progress(progress) => self.0.progress(&progress),
             Event::Footer(footer) if footer.wanted => self.0.dim_line(&footer.line()),
-            Event::Footer(_) => {}
+            Event::Drawing(_) | Event::Footer(_) => {}
         }
         self.0.flush();
     }
@@ -215,6 +215,7 @@ impl Sink for Plain<'_> {
             Event::Report(report) => self.output.report(&report),
             Event::Bound { .. }
             | Event::Defined { .. }
+            | Event::Drawing(_)
             | Event::Note(_)
             | Event::Progress(_)
             | Event::Footer(_) => {}

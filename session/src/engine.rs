@@ -26,6 +26,7 @@ use weft_lang::typed::{GlobalId, Program};
 
 use crate::footer::Phase;
 use crate::modes::Modes;
+use crate::traffic::bytes_read;
 pub(crate) use compile::{Stages, Unsupported, stages, unsupported_diagnostic};
 
 /// What runs programs.
@@ -117,6 +118,9 @@ pub struct Counters {
     pub compiled: u64,
     /// Kernels whose code was there already.
     pub cached: u64,
+    /// Bytes of the elements that kernels read: one for each point and each read that all points
+    /// do.
+    pub bytes_read: u64,
     /// Bytes of the arrays that kernels wrote.
     pub bytes_written: u64,
     /// The most bytes that arrays took at once, those of the inputs not counted.
@@ -311,6 +315,8 @@ impl Engine {
             &mut |launched| {
                 counters.launches += 1;
                 counters.bytes_written += launched.bytes_written;
+                let types = &compiled.plan.types;
+                counters.bytes_read += bytes_read(launched.kernel, types, launched.points);
                 counters.peak_bytes = counters.peak_bytes.max(launched.bytes_alive);
             },
         );

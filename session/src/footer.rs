@@ -48,7 +48,7 @@ pub struct Footer {
     pub cache_hits: u64,
     /// Kernels that had to be compiled.
     pub cache_misses: u64,
-    /// Bytes copied between host and device, both ways.
+    /// Bytes that kernels read and wrote, and bytes copied between host and device.
     pub bytes_moved: u64,
     /// Whether a person at a prompt is to see it: `:set footer`.
     pub wanted: bool,
@@ -82,7 +82,8 @@ impl Footer {
         self.phases.iter().map(|(_, time)| *time).sum()
     }
 
-    /// All of it on one line: `parse 10.5 µs · type 20.2 µs · run 1.79 ms · cache 2/3 · moved 4M`.
+    /// All of it on one line: `parse 10.5 µs · type 20.2 µs · run 1.79 ms · cache 2/3 · moved 4MB at
+    /// 2.3 GB/s`.
     pub fn line(&self) -> String {
         let mut parts: Vec<String> = self
             .phases
@@ -94,9 +95,19 @@ impl Footer {
             parts.push(format!("cache {}/{kernels}", self.cache_hits));
         }
         if self.bytes_moved > 0 {
-            parts.push(format!("moved {}", crate::modes::bytes_text(self.bytes_moved)));
+            let moved = crate::modes::bytes_text(self.bytes_moved);
+            let rate = self.rate().map_or_else(String::new, |rate| format!(" at {rate:.1} GB/s"));
+            parts.push(format!("moved {moved}B{rate}"));
         }
         parts.join(" · ")
+    }
+
+    /// Billions of bytes a second, if enough were moved to tell.
+    fn rate(&self) -> Option<f64> {
+        const ENOUGH: u64 = 1 << 20;
+        let run = self.phases.iter().find(|(phase, _)| *phase == Phase::Run)?.1;
+        let is_known = self.bytes_moved >= ENOUGH && !run.is_zero();
+        is_known.then(|| self.bytes_moved as f64 / run.as_secs_f64() / 1e9)
     }
 }
 
@@ -152,6 +163,9 @@ mod tests {
         let more =
             Footer { cache_hits: 2, cache_misses: 1, bytes_moved: 4 << 20, ..footer.clone() };
         footer.merge(&more);
-        assert_eq!(footer.line(), "parse 24.0 µs · run 3.58 ms · cache 2/3 · moved 4M");
+        assert_eq!(
+            footer.line(),
+            "parse 24.0 µs · run 3.58 ms · cache 2/3 · moved 4MB at 1.2 GB/s"
+        );
     }
 }

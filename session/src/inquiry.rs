@@ -6,6 +6,7 @@ mod compare;
 mod cost;
 mod excerpt;
 mod fuse;
+mod graph;
 mod names;
 mod stages;
 
@@ -48,22 +49,31 @@ pub(crate) struct Context<'a> {
     pub(crate) sources: &'a Sources,
 }
 
-/// Answers with a text.
+/// An answer.
+pub(crate) struct Answer {
+    /// As text.
+    pub(crate) text: String,
+    /// The same as a picture, in SVG.
+    pub(crate) svg: Option<String>,
+}
+
+/// Answers a question.
 pub(crate) fn answer(
     inquiry: Inquiry,
     program: &Program,
     ty: &Type,
     context: &Context<'_>,
     job: &Job<'_>,
-) -> Result<String, Stop> {
-    match inquiry {
+) -> Result<Answer, Stop> {
+    let text = match inquiry {
         Inquiry::Ir { stage, diff } => stages::text(stage, diff, context, job).map_err(failed),
-        Inquiry::Fuse => fuse::text(context, job).map_err(failed),
+        Inquiry::Fuse => return fuse::answer(context, job).map_err(failed),
         Inquiry::Cost => cost::text(context, job).map_err(failed),
         Inquiry::Check => Ok(check::text(ty, context, job)),
         Inquiry::Compare => compare::text(program, ty, context, job),
         Inquiry::Bench => compare::bench(context, job),
-    }
+    };
+    text.map(|text| Answer { text, svg: None })
 }
 
 fn failed(diagnostic: Box<Diagnostic>) -> Stop {

@@ -29,6 +29,7 @@ mod session;
 mod sink;
 mod sources;
 mod state;
+mod traffic;
 
 pub use commands::{COMMANDS, Command};
 pub use complete::{Candidate, Completions, Detail, Snapshot, completeness};

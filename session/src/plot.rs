@@ -19,6 +19,7 @@ use weft_ir::{Type, Value};
 
 pub(crate) use colour::indexed;
 pub(crate) use figure::is_figure;
+pub(crate) use svg::escaped;
 
 /// What the prelude calls the type of plots.
 pub(crate) const TYPE: &str = "figure";

@@ -113,8 +113,9 @@ impl<'a> Runner<'a> {
                 };
                 let context =
                     Context { engine: self.engine, state: &self.state, sources: self.sources };
-                let text = inquiry::answer(inquiry, &program, &ty, &context, &job)?;
-                self.sink.event(Event::Text(text));
+                let answer = inquiry::answer(inquiry, &program, &ty, &context, &job)?;
+                self.sink.event(Event::Text(answer.text));
+                answer.svg.into_iter().for_each(|svg| self.sink.event(Event::Drawing(svg)));
                 Ok(())
             }
             Step::Cache { clear } => {
@@ -218,6 +219,7 @@ impl<'a> Runner<'a> {
         ran.phases.iter().for_each(|(phase, time)| self.footer.add(*phase, *time));
         self.footer.cache_hits += ran.counters.cached;
         self.footer.cache_misses += ran.counters.compiled;
+        self.footer.bytes_moved += ran.counters.bytes_read + ran.counters.bytes_written;
         if let Some(Fallback::Bug(message)) = &ran.fallback {
             self.sink.event(Event::Note(format!(
                 "a bug in Weft: the compiler broke off ({message}); the interpreter ran this \
@@ -294,7 +296,11 @@ fn ran_text(ran: &Ran) -> String {
         None if ran.backend == Backend::Interp => "on the interpreter".to_owned(),
         None => {
             let launches = ran.counters.launches;
-            format!("on {}, {launches} kernel launches", ran.backend.name())
+            let launches = match launches {
+                1 => "1 kernel launch".to_owned(),
+                _ => format!("{launches} kernel launches"),
+            };
+            format!("on {}, {launches}", ran.backend.name())
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::complete::Snapshot;
 use crate::engine::{Engine, Statistics};
 use crate::files::Loader;
 use crate::modes::Modes;
-use crate::plan::Planner;
+use crate::plan::{Planner, Step};
 use crate::progress;
 use crate::run::{Runner, Stop};
 use crate::sink::{Cancel, Event, Outcome, Sink};
@@ -268,6 +268,7 @@ impl Session {
         let mut runner =
             Runner::new(state, &self.engine, &self.sources, sink, cancel, number, self.io);
         runner.look_ahead(&steps);
+        let tells_time = steps.iter().any(|step| matches!(step, Step::Timed { .. }));
         let result = steps.into_iter().try_for_each(|step| runner.step(step));
         let (state, shown) = (runner.state, runner.shown);
         footer.merge(&runner.footer);
@@ -285,7 +286,11 @@ impl Session {
             }
             Keep::Everything | Keep::Definitions | Keep::Nothing => {}
         }
-        footer.wanted = self.state().modes.footer.unwrap_or_else(|| footer.is_long());
+        // `:time` has told already.
+        footer.wanted = match self.state().modes.footer {
+            Some(wanted) => wanted,
+            None => footer.is_long() && !tells_time,
+        };
         sink.event(Event::Footer(footer));
         outcome
     }

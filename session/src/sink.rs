@@ -37,6 +37,8 @@ pub enum Event {
     },
     /// What a command has to say.
     Text(String),
+    /// The text before it as a picture, in SVG, for those who can show one.
+    Drawing(String),
     /// A remark that only matters to somebody at a prompt.
     Note(String),
     /// Errors or warnings.

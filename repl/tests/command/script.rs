@@ -144,3 +144,25 @@ fn modes_come_from_the_command_line() {
     let stderr = check(&["--backend", "abacus"], "1\n", 2, "");
     assert!(stderr.contains("not `abacus`"), "{stderr}");
 }
+
+/// What `:help` says of commands that take files is what they print.
+#[test]
+fn help_shows_what_examples_with_files_print() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (command, example) in [
+        ("load", ":load \"examples/dot.weft\""),
+        ("reload", ":load \"examples/dot.weft\"\n:reload"),
+    ] {
+        let run = |text: &str| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+            let output = command.args(["-e", text]).current_dir(&root).output();
+            String::from_utf8(output.expect("the command runs").stdout).expect("UTF-8")
+        };
+        let help = run(&format!(":help {command}"));
+        let printed: Vec<&str> =
+            help.lines().map(str::trim).skip_while(|line| !line.starts_with('>')).collect();
+        let printed: Vec<&str> =
+            printed.into_iter().filter(|line| !line.starts_with('>')).collect();
+        assert_eq!(run(example).lines().collect::<Vec<_>>(), printed, "{help}");
+    }
+}

@@ -413,3 +413,54 @@ fn commands_are_told_by_their_beginning_and_shown_with_an_example() {
     terminal.cell(":ty 1", "1 : i64");
     terminal.cell(":help type", "map sqrt : Float a => []a -> []a");
 }
+
+#[test]
+fn completions_are_listed_with_their_types() {
+    const TAB: &str = "\t";
+    let home = home();
+    let mut terminal = Terminal::open(home.path(), &[]);
+    terminal.cell("point = {north = 1.5, east = 2}", "point : {");
+    terminal.keys("argm");
+    terminal.keys(TAB);
+    terminal.expect("argmax  Ord a => []a -> i64");
+    terminal.expect("argmin  Ord a => []a -> i64");
+    terminal.keys(TAB);
+    terminal.keys(TAB);
+    terminal.keys("\r [3, 1, 2]\r");
+    terminal.expect("\n1");
+    terminal.expect("3> ");
+    terminal.keys("point.n");
+    terminal.keys(TAB);
+    terminal.cell("", "1.5");
+    terminal.keys(":set foo");
+    terminal.keys(TAB);
+    terminal.keys(" of");
+    terminal.keys(TAB);
+    terminal.expect(":set footer off");
+}
+
+#[test]
+fn further_lines_have_a_prompt_of_their_own() {
+    let home = home();
+    for term in ["xterm-256color", "dumb"] {
+        let mut terminal = Terminal::open(home.path(), &[("TERM", term)]);
+        terminal.keys("def f x =\r");
+        terminal.expect("·· ");
+        terminal.keys("  x * 2\r");
+        terminal.expect("2> ");
+        terminal.cell("f 21", "42");
+    }
+}
+
+#[test]
+fn a_cell_is_edited_over_its_lines() {
+    let home = home();
+    let mut terminal = Terminal::open(home.path(), &[]);
+    // Up, to the beginning of the line, a word cut; down, and back in at the end.
+    terminal.keys("g = (iota 3,\r4)");
+    terminal.keys(UP);
+    terminal.keys("\x01\x1bd");
+    terminal.keys("h");
+    terminal.keys("\x1b[B\x05\r");
+    terminal.expect("h : ([3]i64, i64)");
+}

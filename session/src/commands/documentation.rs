@@ -78,7 +78,7 @@ fn printed(event: Event) -> Option<String> {
         Event::Shown(shown) => Some(shown.text(72, false)),
         Event::Text(text) | Event::Note(text) => Some(text),
         Event::Bound { name, ty } | Event::Defined { name, ty } => Some(format!("{name} : {ty}")),
-        Event::Report(_) | Event::Progress(_) | Event::Footer(_) => None,
+        Event::Drawing(_) | Event::Report(_) | Event::Progress(_) | Event::Footer(_) => None,
     }
 }
 

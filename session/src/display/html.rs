@@ -10,6 +10,9 @@ use super::table::{cell_text, component_columns, is_number};
 use super::{Options, record_of_columns};
 use crate::plot;
 
+/// Tables with more rows scroll.
+const SCROLLED: usize = 40;
+
 /// A value with rows and columns as an HTML table of at most `bytes` bytes, with its type above;
 /// `None` for other values. As many rows and columns are shown as the options say, from both ends.
 pub fn html(value: &Value, ty: &Type, options: &Options, bytes: usize) -> Option<String> {
@@ -87,7 +90,12 @@ fn matrix_columns(rows: &Column, row: &Type, options: &Options) -> Option<Vec<Op
 fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize) -> String {
     let count = columns.iter().flatten().next().map_or(0, |strip| strip.column.len());
     // Not as a caption: that would be as narrow as the table.
-    let mut out = format!("<div><code>{}</code></div>\n<table class=\"weft\">\n", escaped(ty));
+    let mut out = format!("<div><code>{}</code></div>\n", escaped(ty));
+    let rows = shown(count, max_rows);
+    if rows.len() > SCROLLED {
+        out.push_str("<div style=\"max-height: 32em; overflow: auto\">\n");
+    }
+    out.push_str("<table class=\"weft\">\n");
     if columns.iter().flatten().any(|strip| strip.header.is_some()) {
         out.push_str("<thead><tr>");
         for strip in columns {
@@ -97,7 +105,7 @@ fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize) -> String {
         out.push_str("</tr></thead>\n");
     }
     out.push_str("<tbody>\n");
-    for row in shown(count, max_rows) {
+    for &row in &rows {
         out.push_str("<tr>");
         for strip in columns {
             let text = row.and_then(|row| strip.as_ref()?.cell(row));
@@ -106,6 +114,22 @@ fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize) -> String {
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody>\n</table>");
+    if rows.len() > SCROLLED {
+        out.push_str("\n</div>");
+    }
+    let (seen, columns_seen) = (rows.iter().flatten().count(), columns.iter().flatten().count());
+    let hides_columns = columns.iter().any(Option::is_none);
+    if seen < count || hides_columns {
+        let rows = format!("{seen} of {count} rows");
+        let columns = format!("{columns_seen} columns, not all of them");
+        let what = if hides_columns { format!("{rows}, {columns}") } else { rows };
+        write!(
+            out,
+            "\n<div style=\"opacity: 0.6; font-size: 80%\">{what}; \
+             <code>:show</code> shows more</div>"
+        )
+        .expect("writing to a string");
+    }
     out
 }
 

@@ -12,16 +12,16 @@ use weft_lang::Diagnostic;
 use weft_passes::fuse::{Chosen, KernelReport, Objective, Report, Unfused};
 use weft_passes::share::unshare;
 
-use super::Context;
 use super::excerpt::excerpt;
 use super::names::Names;
+use super::{Answer, Context, graph};
 use crate::engine::{Job, Stages, stages, unsupported_diagnostic};
 
 /// Without sharing, more operations than that are not counted.
 const MOST_UNSHARED: usize = 200_000;
 
 /// What fusion did.
-pub(super) fn text(context: &Context<'_>, job: &Job<'_>) -> Result<String, Box<Diagnostic>> {
+pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box<Diagnostic>> {
     let stages = stages(job).map_err(|unsupported| unsupported_diagnostic(&unsupported, job))?;
     let names = Names::new(context, &stages);
     let report = &stages.compiled.report;
@@ -36,7 +36,7 @@ pub(super) fn text(context: &Context<'_>, job: &Job<'_>) -> Result<String, Box<D
     for edge in &edges {
         paragraphs.push(edge_text(edge, &names, context));
     }
-    Ok(paragraphs.join("\n\n"))
+    Ok(Answer { text: paragraphs.join("\n\n"), svg: graph::svg(&stages, &names) })
 }
 
 /// The counts: of the plan, of the plans that were not chosen, of what sharing and fusion saved.

@@ -307,7 +307,7 @@ fn snap(value: f64) -> String {
 }
 
 /// Text between tags.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

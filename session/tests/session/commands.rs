@@ -66,6 +66,10 @@ fn time_shows_the_value_and_the_phases() {
     let text = session.eval(":time 6 * 7");
     assert!(text.starts_with("42\nparse ") && text.contains(" · run "), "{text}");
     session.check("it", "42");
+    session.check(":backend cpu", "");
+    session.check("xs = f64 (iota 200000)", "xs : [200000]f64");
+    let text = session.eval(":time sum xs");
+    assert!(text.contains(" · moved 1562kB at "), "{text}");
 }
 
 #[test]
@@ -282,4 +286,42 @@ fn completeness_of_commands_and_questions() {
     assert_eq!(completeness("1 + 1"), Completeness::Complete);
     assert!(matches!(completeness("f (1"), Completeness::Incomplete { .. }));
     assert_eq!(completeness("f )"), Completeness::Invalid);
+}
+
+#[test]
+fn kernels_are_drawn_as_a_graph() {
+    let mut session = Transcript::new();
+    let mut drawing = |cell: &str| {
+        session.eval("xs = f64 (iota 1000)");
+        let mut sink = weft_session::Collected::default();
+        let cell = weft_session::Cell::typed(cell);
+        session.session.eval(cell, &mut sink, &weft_session::Cancel::new());
+        sink.events.into_iter().find_map(|event| match event {
+            weft_session::Event::Drawing(svg) => Some(svg),
+            _ => None,
+        })
+    };
+    let softmax = drawing(":fuse let e = exp (xs - maximum xs) in e / sum e").expect("a picture");
+    for text in ["xs: [1000]f64", "kernel 1: ", "kernel 2: ", "the result", "F16: "] {
+        assert!(softmax.contains(text), "{text} is not in\n{softmax}");
+    }
+    assert_eq!(drawing(":fuse 1 + 1"), None);
+    if let Some(folder) = std::env::var_os("WEFT_DRAWINGS") {
+        let programs = [
+            ("softmax", ":fuse let e = exp (xs - maximum xs) in e / sum e"),
+            ("dot", ":fuse let ys = map (* 2.0) xs in sum ys / sum (sqrt ys)"),
+            (
+                "sort",
+                ":fuse let s = sort xs; k = filter (> 3.0) s in (sum k, scan (+) 0.0 k, histogram 10 (i64 k))",
+            ),
+            ("loop", ":fuse iterate 10 (\\u -> stencil clamp (\\w -> 0.5 * (w[-1] + w[1])) u) xs"),
+            ("matmul", ":fuse let m = reshape (10, 100) xs in matmul m (transpose m)"),
+            ("group", ":fuse { (k, mean v) : (k, v) in groupBy (i64 xs % 7) xs }"),
+        ];
+        for (name, program) in programs {
+            let svg = drawing(program).unwrap_or_default();
+            fs::write(std::path::Path::new(&folder).join(format!("{name}.svg")), svg)
+                .expect("a file");
+        }
+    }
 }

@@ -47,7 +47,9 @@ impl Transcript {
         let cell = Cell { name: None, text, directory: &self.directory };
         let outcome = self.session.eval(cell, &mut sink, cancel);
         // Times differ from run to run.
-        sink.events.retain(|event| !matches!(event, Event::Progress(_) | Event::Footer(_)));
+        sink.events.retain(|event| {
+            !matches!(event, Event::Drawing(_) | Event::Progress(_) | Event::Footer(_))
+        });
         self.events = sink.events;
         outcome
     }
@@ -74,6 +76,6 @@ fn event_text(event: &Event) -> String {
             let codes: Vec<&str> = report.diagnostics.iter().map(|found| found.code).collect();
             codes.join(", ")
         }
-        Event::Progress(_) | Event::Footer(_) => String::new(),
+        Event::Drawing(_) | Event::Progress(_) | Event::Footer(_) => String::new(),
     }
 }
