@@ -156,7 +156,12 @@ pub(crate) struct Engine {
     /// Threads, started when they are first needed.
     workers: Mutex<Option<Arc<weft_cpu::Workers>>>,
     statistics: Mutex<Statistics>,
+    /// By the last cells that had kernels: how many were there already, and how many were compiled.
+    cells: Mutex<BTreeMap<usize, (u64, u64)>>,
 }
+
+/// Cells of which `:cache` tells.
+const MOST_CELLS: usize = 8;
 
 /// A plan that is ready to run.
 #[derive(Debug)]
@@ -191,6 +196,27 @@ impl Engine {
         });
         self.count(&ran);
         (result, ran)
+    }
+
+    /// Counts the kernels of a program towards its cell.
+    pub(crate) fn note_cell(&self, cell: usize, counters: &Counters) {
+        if counters.cached + counters.compiled == 0 {
+            return;
+        }
+        let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
+        let (cached, compiled) = cells.entry(cell).or_default();
+        *cached += counters.cached;
+        *compiled += counters.compiled;
+        while cells.len() > MOST_CELLS {
+            cells.pop_first();
+        }
+    }
+
+    /// The last cells that had kernels: their number, kernels that were there already, kernels that
+    /// were compiled.
+    pub(crate) fn last_cells(&self) -> Vec<(usize, u64, u64)> {
+        let cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
+        cells.iter().map(|(cell, (cached, compiled))| (*cell, *cached, *compiled)).collect()
     }
 
     /// What has run where so far.

@@ -219,6 +219,7 @@ impl<'a> Runner<'a> {
         ran.phases.iter().for_each(|(phase, time)| self.footer.add(*phase, *time));
         self.footer.cache_hits += ran.counters.cached;
         self.footer.cache_misses += ran.counters.compiled;
+        self.engine.note_cell(self.number, &ran.counters);
         self.footer.bytes_moved += ran.counters.bytes_read + ran.counters.bytes_written;
         if let Some(Fallback::Bug(message)) = &ran.fallback {
             self.sink.event(Event::Note(format!(
@@ -318,10 +319,17 @@ fn native_text(engine: &Engine) -> String {
 fn cache_text(engine: &Engine) -> String {
     let (plans, kernels) = engine.kept();
     let ran = engine.statistics();
+    let cells: String = engine
+        .last_cells()
+        .into_iter()
+        .map(|(cell, cached, compiled)| {
+            format!("\ncell {cell}: {cached} of {} kernels were in the cache", cached + compiled)
+        })
+        .collect();
     format!(
         "{plans} plans of {kernels} different kernels\n{} programs ran compiled, {} on the \
          interpreter, {} there because the compiled path cannot do them, {} because of a fault, {} \
-         because of a bug\n{}",
+         because of a bug\n{}{cells}",
         ran.compiled,
         ran.interpreted,
         ran.unsupported,

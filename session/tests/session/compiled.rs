@@ -33,6 +33,13 @@ fn a_changed_line_compiles_its_kernels_only() {
     // Names are no part of a kernel, and neither are lengths.
     let renamed = CELL.replace("ys", "other").replace("100", "200");
     assert_eq!(cache(&mut session, &renamed), (4, 0));
+    let mut sink = Collected::default();
+    session.eval(Cell::typed(":cache"), &mut sink, &Cancel::new());
+    let told = sink.events.iter().any(|event| match event {
+        Event::Text(text) => text.contains("cell 3: 3 of 4 kernels were in the cache"),
+        _ => false,
+    });
+    assert!(told, "{:?}", sink.events);
 }
 
 #[test]
