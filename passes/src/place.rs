@@ -45,9 +45,49 @@ pub fn place(mut program: Program) -> Program {
             }
         }
     }
+    name_starts(&mut program.body, &mut program.types);
     let placer = Placer { types: &program.types };
     placer.block(&mut program.body, &[], &kept);
     program
+}
+
+/// Gives the start of a loop's state another name where the loop itself reads it: a state is the
+/// loop's own, to be overwritten.
+fn name_starts(block: &mut Block, types: &mut Vec<Type>) {
+    for mut step in std::mem::take(&mut block.steps) {
+        match &mut step {
+            Step::If { then, otherwise, .. } => {
+                name_starts(then, types);
+                name_starts(otherwise, types);
+            }
+            Step::While { initial, condition, body, .. } => {
+                name_starts(condition, types);
+                name_starts(body, types);
+                let mut inside = BTreeSet::new();
+                let mut visit = |var: Var| {
+                    inside.insert(var);
+                };
+                block_reads(condition, &mut visit);
+                block_reads(body, &mut visit);
+                for array in initial {
+                    let ty = &types[array.0 as usize];
+                    if inside.contains(array) && !ty.extents.is_empty() {
+                        let result = Var(types.len() as u32);
+                        types.push(ty.clone());
+                        block.steps.push(Step::Reshape { result, array: *array });
+                        *array = result;
+                    }
+                }
+            }
+            Step::Host { .. }
+            | Step::Launch(_)
+            | Step::Reshape { .. }
+            | Step::Constant { .. }
+            | Step::Check { .. }
+            | Step::Free(_) => {}
+        }
+        block.steps.push(step);
+    }
 }
 
 struct Placer<'a> {

@@ -73,9 +73,13 @@ impl Machine<'_> {
     /// `linspace start stop n`: n numbers at equal distances, start + i·((stop - start) / (n - 1)),
     /// but that the last one is stop itself. One number is start.
     pub(super) fn linspace(&mut self, mut call: Call<'_>) -> Outcome<Val> {
-        let [start, stop] = [call.scalar(0)?, call.scalar(1)?];
+        let ends = [call.scalar(0), call.scalar(1)];
         let length = call.integer(2)?;
         let length = self.new_length(&call, length)?;
+        let (start, stop) = match ends {
+            [Ok(start), Ok(stop)] => (start, stop),
+            [Err(error), _] | [_, Err(error)] => return self.erroneous(error, length, call.span),
+        };
         let gaps = cast(Scalar::I64(length as i64 - 1), start.ty());
         let step = eval(ScalarOp::Div, &[eval(ScalarOp::Sub, &[stop, start]), gaps]);
         self.tabulate(call.element().clone(), length, call.span, |_, index| {
@@ -141,9 +145,13 @@ impl Machine<'_> {
 
     /// `random seed n`: element i is `uniform(seed, i)` of [`weft_ir::math::random`].
     pub(super) fn random(&mut self, mut call: Call<'_>) -> Outcome<Val> {
-        let seed = call.integer(0)?;
+        let seed = call.integer(0);
         let length = call.integer(1)?;
         let length = self.new_length(&call, length)?;
+        let seed = match seed {
+            Ok(seed) => seed,
+            Err(stop) => return self.erroneous(stop, length, call.span),
+        };
         let is_single = *call.element() == Type::Scalar(ScalarType::F32);
         self.tabulate(call.element().clone(), length, call.span, |_, index| {
             Ok(Val::of_scalar(if is_single {

@@ -22,7 +22,7 @@ impl Machine<'_> {
         let elements = call.array(0)?;
         let order = match self.ascending(&elements, call.span) {
             Ok(order) => order,
-            Err(stop) => return erroneous(stop, elements.len()),
+            Err(stop) => return self.erroneous(stop, elements.len(), call.span),
         };
         Ok(self.gather_elements(&elements, &order, call.element())?.into_val())
     }
@@ -32,7 +32,7 @@ impl Machine<'_> {
         let elements = call.array(0)?;
         let column = match sound(&elements) {
             Ok(column) => column,
-            Err(stop) => return erroneous(stop, elements.len()),
+            Err(stop) => return self.erroneous(stop, elements.len(), call.span),
         };
         self.admit(column.len() as u128 * 16, call.span)?;
         let order = self.stable_order(column.len(), |a, b| compare_in(column, b, a))?;
@@ -57,7 +57,7 @@ impl Machine<'_> {
         });
         let keys = match keys {
             Ok(keys) => keys,
-            Err(stop) => return erroneous(stop, elements.len()),
+            Err(stop) => return self.erroneous(stop, elements.len(), call.span),
         };
         let order = self.stable_order(keys.len(), |a, b| compare(&keys[a], &keys[b]))?;
         Ok(self.gather_elements(&elements, &order, call.element())?.into_val())
@@ -68,7 +68,7 @@ impl Machine<'_> {
         let elements = call.array(0)?;
         let order = match self.ascending(&elements, call.span) {
             Ok(order) => order,
-            Err(stop) => return erroneous(stop, elements.len()),
+            Err(stop) => return self.erroneous(stop, elements.len(), call.span),
         };
         let order: Vec<i64> = order.into_iter().map(|position| position as i64).collect();
         Ok(Val::array(Column::I64(order.into())))
@@ -101,7 +101,9 @@ impl Machine<'_> {
         let (left, right) = (call.array(0)?, call.array(1)?);
         let (xs, ys) = match (sound(&left), sound(&right)) {
             (Ok(xs), Ok(ys)) => (xs, ys),
-            (Err(stop), _) | (_, Err(stop)) => return erroneous(stop, left.len() + right.len()),
+            (Err(stop), _) | (_, Err(stop)) => {
+                return self.erroneous(stop, left.len() + right.len(), call.span);
+            }
         };
         let mut both = Collector::new(call.element(), call.span);
         both.extend(&left);
@@ -122,6 +124,18 @@ impl Machine<'_> {
         order.extend(i..xs.len());
         order.extend(xs.len() + j..xs.len() + ys.len());
         Ok(self.gather_elements(&both.finish(), &order, call.element())?.into_val())
+    }
+
+    /// The result of an operation that had to stop, where its length does not depend on why: an array
+    /// with the error in every element.
+    pub(super) fn erroneous(&mut self, stop: Stop, length: usize, span: Span) -> Outcome<Val> {
+        match stop {
+            Stop::Error(error) if length > 0 => {
+                self.admit(length as u128 * 16, span)?;
+                Ok(Val::Boxed(Rc::new(vec![Val::Error(error); length])))
+            }
+            stop => Err(stop),
+        }
     }
 
     /// The positions of the elements in ascending order.
@@ -178,17 +192,6 @@ impl Machine<'_> {
             width *= 2;
         }
         Ok(order)
-    }
-}
-
-/// The result of an operation that had to stop, where its length does not depend on why: an array
-/// with the error in every element.
-pub(super) fn erroneous(stop: Stop, length: usize) -> Outcome<Val> {
-    match stop {
-        Stop::Error(error) if length > 0 => {
-            Ok(Val::Boxed(Rc::new(vec![Val::Error(error); length])))
-        }
-        stop => Err(stop),
     }
 }
 

@@ -95,9 +95,12 @@ impl Machine<'_> {
 
     /// `rotate k xs`: k places to the left; any k, also beyond the length.
     pub(super) fn rotate(&mut self, mut call: Call<'_>) -> Outcome<Val> {
-        let k = call.integer(0)?;
-        let elements = call.array(1)?;
+        let (k, elements) = (call.integer(0), call.array(1)?);
         let length = elements.len();
+        let k = match k {
+            Ok(k) => k,
+            Err(stop) => return self.erroneous(stop, length, call.span),
+        };
         if length == 0 {
             return Ok(elements.into_val());
         }

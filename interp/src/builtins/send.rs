@@ -6,7 +6,6 @@ use weft_ir::{Column, Span, TrapKind};
 
 use super::Call;
 use super::make::integer;
-use super::order::erroneous;
 use super::reduce::Tree;
 use crate::apply::Callee;
 use crate::collect::Collector;
@@ -22,7 +21,7 @@ impl Machine<'_> {
         self.lockstep(&call, &indices, &elements)?;
         let targets = match self.targets(&indices, dest.len(), call.span) {
             Ok(targets) => targets,
-            Err(stop) => return erroneous(stop, dest.len()),
+            Err(stop) => return self.erroneous(stop, dest.len(), call.span),
         };
         // Where each element of the result comes from, in dest followed by xs.
         let mut sources: Vec<usize> = (0..dest.len()).collect();
@@ -47,7 +46,7 @@ impl Machine<'_> {
         self.lockstep(&call, &indices, &elements)?;
         let targets = match self.targets(&indices, dest.len(), call.span) {
             Ok(targets) => targets,
-            Err(stop) => return erroneous(stop, dest.len()),
+            Err(stop) => return self.erroneous(stop, dest.len(), call.span),
         };
         let targets: Vec<Option<usize>> = targets.into_iter().map(Some).collect();
         self.send_with(&call, &function, &dest, &targets, &elements)
@@ -70,7 +69,7 @@ impl Machine<'_> {
         });
         let targets = match targets {
             Ok(targets) => targets,
-            Err(stop) => return erroneous(stop, dest.len()),
+            Err(stop) => return self.erroneous(stop, dest.len(), call.span),
         };
         self.send_with(&call, &function, &dest, &targets, &elements)
     }
@@ -113,7 +112,7 @@ impl Machine<'_> {
         self.admit(length as u128 * 8, call.span)?;
         let targets = match self.targets(&bins, length, call.span) {
             Ok(targets) => targets,
-            Err(stop) => return erroneous(stop, length),
+            Err(stop) => return self.erroneous(stop, length, call.span),
         };
         let mut counts = vec![0_i64; length];
         for target in targets {

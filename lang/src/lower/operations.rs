@@ -59,11 +59,12 @@ impl<'p> Lowering<'p> {
         let types = self.types_of(&values);
         let results =
             self.emit(Operation::Assert { condition, kind, values: values.clone() }, &types);
-        for (result, value) in results.iter().zip(values) {
-            if self.type_of(value).rank > 0 {
-                self.set_length_of(*result, value);
+        for (result, value) in results.iter().zip(&values) {
+            // Their lengths too are only there if the condition holds.
+            if self.type_of(*value).rank > 0 && self.is_in_step(values[0], *value) {
+                self.set_length_of(*result, results[0]);
             }
-            if self.is_count(value) {
+            if self.is_count(*value) {
                 self.set_count(*result);
             }
         }
@@ -182,9 +183,10 @@ impl<'p> Lowering<'p> {
         }
         let types: Vec<Type> = self.types_of(&results).into_iter().map(Type::array).collect();
         let mapped = self.emit(Operation::Map(Lambda { params, body }, arrays.to_vec()), &types);
-        // The array whose length is known, if there is one.
+        // The array whose length is known, if there is one. If the lengths may differ, that of the
+        // results is an error then.
         let known = arrays.iter().find(|array| self.known_length(**array).is_some());
-        let like = *known.unwrap_or(&arrays[0]);
+        let like = if in_step { *known.unwrap_or(&arrays[0]) } else { mapped[0] };
         for array in &mapped {
             self.set_length_of(*array, like);
         }

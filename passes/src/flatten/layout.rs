@@ -206,9 +206,9 @@ impl<'p> Flattener<'p> {
         let count = scalars_of(vec![self.element_unchecked(counts, index)])[0];
         let zero = self.scalars.integer(0);
         let natural = self.op(ScalarOp::Ge, &[count, zero]);
-        // None is so large that their sum overflows.
-        let whole = self.length_scalar(length);
-        let within = self.op(ScalarOp::Le, &[count, whole]);
+        // No array has more elements, and the sum of fewer than 2^23 lengths does not overflow.
+        let most = self.scalars.integer(1 << 40);
+        let within = self.op(ScalarOp::Le, &[count, most]);
         let natural = self.op(ScalarOp::And, &[natural, within]);
         self.check_everywhere(natural, FaultKind::BadLength);
         let Dimension::Ragged { offsets, total } = self.segments_of(count) else {

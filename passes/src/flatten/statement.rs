@@ -192,7 +192,7 @@ impl<'p> Flattener<'p> {
         values: Vec<Value<'p>>,
     ) -> Vec<Value<'p>> {
         let (home, span) = (self.region, self.span);
-        let host = home.is_none() && self.scalars.depth(condition) == 0;
+        let everywhere = home.is_none();
         let mut checked = false;
         values
             .into_iter()
@@ -200,9 +200,9 @@ impl<'p> Flattener<'p> {
                 Value::Scalar(id) => {
                     Value::Scalar(self.scalars.checked(id, condition, kind, home, span))
                 }
-                Value::Array(view) if host => {
+                Value::Array(view) if everywhere => {
                     if !checked {
-                        self.check(condition, kind);
+                        self.check_everywhere(condition, kind);
                         checked = true;
                     }
                     Value::Array(view)

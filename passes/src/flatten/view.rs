@@ -92,7 +92,9 @@ impl<'p> Flattener<'p> {
                 Dimension::Dense(size) => Length::Uniform(self.same_size(size)),
                 Dimension::Ragged { offsets, .. } => {
                     let (start, end) = self.row_bounds(offsets, prefix);
-                    Length::Varying(self.op(ScalarOp::Sub, &[end, start]))
+                    let length = self.op(ScalarOp::Sub, &[end, start]);
+                    // A single row is no row among others.
+                    self.scalar_length(length)
                 }
             },
             Source::Iota(length) | Source::Replicate(length, _) => *length,
@@ -124,7 +126,12 @@ impl<'p> Flattener<'p> {
                     Value::Array(_) => panic!("flatten: a length is a scalar"),
                 }
             }
-            Source::Checked(inner, ..) => self.length(inner),
+            Source::Checked(inner, condition, kind) => {
+                let length = self.length(inner);
+                let length = self.length_scalar(length);
+                let (home, span) = (self.region, self.span);
+                Length::Varying(self.scalars.checked(length, *condition, *kind, home, span))
+            }
             Source::Delayed(delayed, _) => {
                 let first = Rc::clone(&delayed.arrays[0]);
                 self.length(&first)

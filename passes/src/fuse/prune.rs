@@ -25,9 +25,9 @@ pub(super) fn prune(program: &mut Program, checks: UnusedChecks) {
     for leaf in program.inputs.iter().chain(&program.outputs) {
         pruner.mark(leaf.data);
         for axis in &leaf.axes {
-            super::uses::dimension_uses(*axis, &mut |var| {
-                pruner.used.insert(var);
-            });
+            let mut uses = Vec::new();
+            super::uses::dimension_uses(*axis, &mut |var| uses.push(var));
+            uses.into_iter().for_each(|var| pruner.mark(var));
         }
     }
     pruner.block(&mut program.body);

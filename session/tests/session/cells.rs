@@ -206,7 +206,10 @@ fn modes_are_part_of_the_state() {
 #[test]
 fn a_mode_holds_for_what_stands_after_it() {
     let mut session = Transcript::new();
-    session.check("iota 5\n:set elements 2\niota 5", "[5]i64 [0, 1, 2, 3, 4]\n[5]i64 [0, …, 4]");
+    session.check(
+        "iota 9\n:set elements 2\niota 9",
+        "[9]i64 [0, 1, 2, 3, 4, 5, 6, 7, 8]\n[9]i64 [0, 1, 2, …, 7, 8]",
+    );
 }
 
 #[test]
