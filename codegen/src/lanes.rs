@@ -1,12 +1,12 @@
 //! Scalar code over lanes: a function of C that computes many points at once.
 //!
-//! Note [Segments]. Straight code becomes a loop over lanes, a *segment*, which the C compiler turns
+//! Note [Segments of lanes]. Straight code becomes a loop over lanes, a *segment*, which the C compiler turns
 //! into vector instructions. A loop of the code that runs a different number of times from lane to
 //! lane stands around segments: all lanes step together until none goes on, and those that are done
 //! keep their state. Values that pass from one segment to another lie in arrays of [`GROUP`] lanes.
 //! Code without loops is one segment over all lanes.
 //!
-//! Note [Masks]. There are no branches within a segment: both sides of a conditional are computed,
+//! Note [Lane masks]. There are no branches within a segment: both sides of a conditional are computed,
 //! and reads, checks and operators that may fail look only at the lanes that take their side. A
 //! failed check masks what follows it in its segment; at the segment's end the function returns. So
 //! no lane reads what its code would not read.

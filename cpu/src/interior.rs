@@ -1,6 +1,6 @@
 //! The code of points away from the borders.
 //!
-//! Note [Interior]. What reads its neighbours clamps their indices and checks them, at every point,
+//! Note [Interior points]. What reads its neighbours clamps their indices and checks them, at every point,
 //! though only those at the borders need it. An index that is clamped or checked is often the point's
 //! own plus a constant; then there is a box of points where that changes nothing. In it the code runs
 //! without: its reads are contiguous. Where the box lies depends on sizes, so each launch asks.

@@ -1,6 +1,6 @@
 //! Registers of the block interpreter: runs of lanes of one type, in groups of 64.
 //!
-//! Note [Groups]. Every loop of the interpreter runs over whole groups of [`GROUP`] lanes, so that
+//! Note [Groups of lanes]. Every loop of the interpreter runs over whole groups of [`GROUP`] lanes, so that
 //! it has a constant length and no rest. A *varying* register has as many groups as a block has, a
 //! *uniform* one a single group of equal lanes; an operand's step of 1 or 0 groups makes one loop
 //! serve both. The lanes past the end of a block hold anything: they are computed, but never looked

@@ -1,6 +1,6 @@
 //! Runs plans on host threads.
 //!
-//! Kernels are prepared once ([`prepare`]) and run by a block interpreter: the code of a point is
+//! Kernels are prepared once ([`prepare()`]) and run by a block interpreter: the code of a point is
 //! compiled to loops over blocks of lanes, which skeletons (map, reduction, scan, filter, scatter,
 //! sort) apply to the points of a space, in parallel over chunks. Results do not depend on the
 //! number of threads.

@@ -90,7 +90,7 @@ pub(crate) struct PreparedKernel {
     pub(crate) types: Vec<(ScalarType, bool)>,
     /// The body; its results are those that the sinks take, one after the other.
     pub(crate) body: Thunk,
-    /// The body for a box of points, and the box (note [Interior]).
+    /// The body for a box of points, and the box (note [Interior points]).
     pub(crate) interior: Option<(Thunk, Vec<Bound>)>,
     /// How many of these the sinks take; the others are inputs of the epilogue.
     pub(crate) own: usize,

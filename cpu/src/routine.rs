@@ -1,6 +1,6 @@
 //! Routines: what a kernel's code is compiled to, instructions over blocks of lanes.
 //!
-//! Note [Levels]. The instructions of a routine stand in four lists by how often they run: once per
+//! Note [Levels of code]. The instructions of a routine stand in four lists by how often they run: once per
 //! launch, once per row (per change of the uniform outer indices), once per block, and once per step
 //! of a sequential last index. A value's level is the greatest of those that it depends on. So what
 //! does not change in a loop is computed outside of it, and an outer loop's registers stay as they
@@ -16,7 +16,7 @@ use weft_ir::{FaultKind, Scalar};
 use crate::isa::{Apply, Arguments, Slot};
 use crate::lanes::{Frame, GROUP, Group, Lane, LaneType, with_lane_type};
 
-/// How often an instruction runs (Note [Levels]).
+/// How often an instruction runs (Note [Levels of code]).
 pub(crate) mod level {
     /// Once per launch.
     pub(crate) const LAUNCH: usize = 0;

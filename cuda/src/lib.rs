@@ -2,9 +2,9 @@
 //!
 //! A kernel of a plan becomes one or several *pieces*, one for what its stores and reductions need,
 //! one for each scan, filter, scatter and sort, and one for an epilogue that cannot run where its
-//! inputs are made. A piece is a C++ structure with the scalar code of its points ([`generate`]), on
+//! inputs are made. A piece is a C++ structure with the scalar code of its points ([`generate()`]), on
 //! which a skeleton (`skeletons/*.cu`) is instantiated. The host launches the pieces in order
-//! ([`run`]); what it needs of a device is the trait [`Target`].
+//! ([`run()`]); what it needs of a device is the trait [`Target`].
 //!
 //! Note [One tree]. Reductions and scans combine in the tree of the interpreter, so results have the
 //! same bits on every back end. Long rows are cut at nodes of the second level (64 · 64 elements).

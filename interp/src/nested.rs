@@ -1,7 +1,7 @@
 //! A small interpreter of the intermediate language *nested*, so that a wrong answer names its pass.
 //!
 //! It evaluates every statement that it meets, in order and with obvious loops. What fails is a
-//! fault, also where nothing needs the value (`Note [Faults]` in `weft_ir`).
+//! fault, also where nothing needs the value (`Note [Faults without values]` in `weft_ir`).
 
 mod array;
 mod collective;

@@ -1,6 +1,6 @@
 //! Faults: what compiled code reports instead of a [`Trap`](crate::Trap).
 //!
-//! Note [Faults]. An error is observable only if its value is needed (numerics.md), but compiled
+//! Note [Faults without values]. An error is observable only if its value is needed (numerics.md), but compiled
 //! code evaluates whole arrays, also elements that nobody looks at, and a fault deep inside a kernel
 //! does not carry the values involved. So a fault is no verdict: it says only which check failed
 //! where. Whoever runs compiled code answers a fault by running the same program on the reference
@@ -112,7 +112,7 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// A failed check (Note [Faults]).
+/// A failed check (Note [Faults without values]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
     /// Which kind of check.

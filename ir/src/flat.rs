@@ -12,7 +12,7 @@
 //! of the axis above. Axes that stand between are collapsed: the rows of a descriptor are all points
 //! of the axes above it, in storage order.
 //!
-//! Note [Spaces]. A space is a list of dimensions, outermost first. A point has one index per
+//! Note [Spaces of points]. A space is a list of dimensions, outermost first. A point has one index per
 //! dimension: along a dense dimension 0 .. extent, along a ragged one its absolute *position*, which
 //! lies in the row that the indices before it select (in their storage order). The storage of an
 //! array over a space: the last ragged dimension's total (or nothing), then the extents of the dense
@@ -80,10 +80,10 @@ pub enum Dimension {
     },
 }
 
-/// An index space (Note [Spaces]).
+/// An index space (Note [Spaces of points]).
 pub type Space = Vec<Dimension>;
 
-/// The storage dimensions of an array over a space (Note [Spaces]).
+/// The storage dimensions of an array over a space (Note [Spaces of points]).
 pub fn storage(space: &[Dimension]) -> Vec<Size> {
     let mut extents = Vec::new();
     for dimension in space {

@@ -41,15 +41,15 @@
 //! ");
 //! ```
 //!
-//! The steps: what nobody uses goes ([`prune`]); what is cheaper than a load is inlined everywhere
-//! ([`inline`]); a producer with one reader becomes part of it (Note [Contraction]); the rest is
-//! clustered, greedily and by integer linear programming ([`solve`]), and written ([`emit`]).
+//! The steps: what nobody uses goes ([`prune()`]); what is cheaper than a load is inlined everywhere
+//! ([`inline`]); a producer with one reader becomes part of it (Note [Contraction of edges]); the rest is
+//! clustered, greedily and by integer linear programming ([`solve`]), and written ([`emit()`]).
 //!
 //! Note [No duplicated work]. Only index arithmetic and what [`cost::is_cheap`] accepts is computed
 //! more than once per element. Everything else is computed once per point of its own space: in the
 //! body of a kernel over that space, or at an injective function of the points of its only reader.
 //!
-//! Note [Order]. Checks of *flat* are statements, and what follows one may rely on it (an index is in
+//! Note [Order of checks]. Checks of *flat* are statements, and what follows one may rely on it (an index is in
 //! range, an extent is not negative). So a kernel that holds a statement never runs before the checks
 //! that stood before it, unless that statement only reads elements at its own points of an array
 //! over just these points, which is in order whatever is checked. Checks inside a thunk stay in front

@@ -62,7 +62,7 @@
 //! ```
 //!
 //! Sources: value numbering and code motion as in Click, "Global code motion, global value
-//! numbering" (PLDI 1995). [`unshare`] is what a program is without any of it.
+//! numbering" (PLDI 1995). [`unshare()`] is what a program is without any of it.
 
 mod key;
 mod number;
@@ -87,7 +87,7 @@ pub struct Config {
 /// for bodies that are nested deeply.
 ///
 /// An error that was not needed may go, and one that was needed stays. A map may meet an error in
-/// code that left its lambda although it has no elements (`Note [Faults]` in `weft_ir`).
+/// code that left its lambda although it has no elements (`Note [Faults without values]` in `weft_ir`).
 pub fn share(program: Program, config: &Config) -> Program {
     sink::sink(number::number(program, config), config)
 }

@@ -7,7 +7,7 @@
 //!
 //! Note [The interpreter decides]. What the compiled path cannot do runs on the reference interpreter,
 //! and so does a program whose compiled form met a fault: the interpreter says whether the error is
-//! needed, and with which values (`Note [Faults]` in `weft_ir`). So every engine gives the same
+//! needed, and with which values (`Note [Faults without values]` in `weft_ir`). So every engine gives the same
 //! answers and the same errors.
 
 mod compile;

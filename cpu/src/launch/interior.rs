@@ -1,4 +1,4 @@
-//! Where the code of a kernel's interior runs (note [Interior]).
+//! Where the code of a kernel's interior runs (note [Interior points]).
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::shape::Axis;
 use crate::traverse::Mode;
 
 impl Launch<'_> {
-    /// The code for a box of points, and the box, if that is most of the space (note [Interior]).
+    /// The code for a box of points, and the box, if that is most of the space (note [Interior points]).
     pub(super) fn interior(&self, mode: Mode) -> Option<(Mode, &Compiled, Vec<Range<usize>>)> {
         let kernel = &*self.bound.kernel;
         let (thunk, bounds) = kernel.interior.as_ref()?;

@@ -56,7 +56,7 @@ pub(super) struct Part {
 /// The state of one thread.
 pub(super) struct Worker<'a> {
     evaluator: Evaluator<'a>,
-    /// For the points of a box (note [Interior]).
+    /// For the points of a box (note [Interior points]).
     interior: Option<(Evaluator<'a>, &'a [Range<usize>])>,
     /// The buffers.
     pub(super) stages: Vec<Storage>,

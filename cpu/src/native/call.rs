@@ -1,9 +1,9 @@
 //! Loads compiled functions and calls them.
 //!
 //! This is where `unsafe` is needed: what a shared object holds is not known to Rust. It holds what
-//! [`weft_codegen::lanes()`] has written, which keeps to these rules (Note [Calls]).
+//! [`weft_codegen::lanes()`] has written, which keeps to these rules (Note [Native calls]).
 //!
-//! Note [Calls]. A function takes a block ([`Block`]) and reads of it: the indices and inputs of
+//! Note [Native calls]. A function takes a block ([`Block`]) and reads of it: the indices and inputs of
 //! `count` lanes; elements of arrays, at indices that a check of the same function has found in range,
 //! or that lie in range by construction of the plan; the cancel flag. It writes `count` lanes of each
 //! result, or one group of lanes where all lanes share a result, and nothing else. It keeps no
@@ -188,7 +188,7 @@ impl<'a> Caller<'a> {
             cancel: self.context.cancel.as_ptr().cast_const().cast(),
         };
         debug_assert_eq!(self.scalars.len(), self.arrays.len());
-        // SAFETY: Note [Calls]. The pointers are valid for what the function does with them: the
+        // SAFETY: Note [Native calls]. The pointers are valid for what the function does with them: the
         // registers have room for all lanes ([`register`]), the inputs have been measured, the arrays
         // and their strides belong to the sources of the launch, which outlive `self`.
         let failed = unsafe { (self.function.entry)(&block) };

@@ -1,7 +1,7 @@
 //! The sizes of annotations.
 //!
 //! A size below other axes is the extent of that axis, which must be regular: stricter than the
-//! language where there are no rows (Note [Checks]).
+//! language where there are no rows; the interpreter then decides.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

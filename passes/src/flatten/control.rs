@@ -1,7 +1,7 @@
 //! Conditionals and loops of the host: their branches and bodies are blocks, and their results and
 //! state are stored arrays.
 //!
-//! Note [Layouts]. An array that two branches yield, or that a loop carries, needs one layout. An
+//! Note [Common layouts]. An array that two branches yield, or that a loop carries, needs one layout. An
 //! axis is *fixed* if its extent is known outside, *carried* if its extent is a scalar that travels
 //! with the array, *ragged* if its descriptor does. A conditional takes the least general layout
 //! that both branches have. A loop starts with the layout of the initial state, with all extents
@@ -21,7 +21,7 @@ use super::survey::free_in;
 use super::view::Value;
 use super::{Flattener, Outcome, unsupported};
 
-/// An axis in a layout (Note [Layouts]).
+/// An axis in a layout (Note [Common layouts]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Axis {
     Fixed(Size),
@@ -493,7 +493,7 @@ impl<'p> Flattener<'p> {
     }
 }
 
-/// The least general layout that both fit (Note [Layouts]).
+/// The least general layout that both fit (Note [Common layouts]).
 fn more_general(a: &Layout, b: &Layout) -> Layout {
     let axes = a.axes.iter().zip(&b.axes).map(|(a, b)| match (a, b) {
         (Axis::Ragged, _) | (_, Axis::Ragged) => Axis::Ragged,

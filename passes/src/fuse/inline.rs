@@ -26,7 +26,7 @@ use super::uses::has_check;
 pub(super) type Absorbed = BTreeMap<Var, BTreeSet<Var>>;
 
 /// Inlines what is cheap. `program` keeps the statements of what was inlined; those that nobody needs
-/// any more are for [`super::prune`].
+/// any more are for [`super::prune()`].
 pub(super) fn inline(program: &mut Program, enabled: bool) -> Absorbed {
     let mut inliner = Inliner {
         types: program.types.clone(),
@@ -72,7 +72,7 @@ struct Front {
 }
 
 /// Takes out of the program the checks that two extents of inputs are equal, which may come before
-/// everything else (Note [Order] in `fuse`: a check is never too early). What stood over the one
+/// everything else (Note [Order of checks] in `fuse`: a check is never too early). What stood over the one
 /// extent then stands over the other, so that for instance all readers of two arrays of one length
 /// can share a kernel. Checks in the bodies of loops come first too: if one fails, the interpreter
 /// decides whether the loop comes to it.

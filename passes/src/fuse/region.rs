@@ -1,7 +1,7 @@
 //! A control region as a graph: its statements, who reads whom how, and which producers become part
 //! of their only reader.
 //!
-//! Note [Contraction]. A map that only one statement reads, once per point at most, is delayed into
+//! Note [Contraction of edges]. A map that only one statement reads, once per point at most, is delayed into
 //! it: no plan is better with the array in memory. There is one exception, which is left to the
 //! solver: a map that reads several arrays which others read too might do better beside those others.
 
@@ -142,7 +142,7 @@ impl<'p> Region<'p> {
         region
     }
 
-    /// Note [Contraction].
+    /// Note [Contraction of edges].
     fn contract(&mut self) {
         let readers = self.readers();
         let rivals = self.rivals(&readers);

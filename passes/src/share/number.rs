@@ -1,6 +1,6 @@
 //! The walk forwards: value numbering with simplification, copies, and invariant code hoisted.
 //!
-//! Note [Hoisting]. Every variable has the level of the body that binds it, the program's body being
+//! Note [Hoisting statements]. Every variable has the level of the body that binds it, the program's body being
 //! level 0. A statement goes to the outermost level at which all that it uses is bound, but never
 //! out of a branch, which may be there to guard it. What may not end (a `while`, a call) stays: the
 //! lambda that it is in may have no elements. Once a statement stands further out, what it computes
@@ -45,7 +45,7 @@ struct Numbering<'c> {
     available: HashMap<Key, Vec<Atom>>,
     /// What stands for a variable, if it is not bound any more.
     copies: Vec<Option<Atom>>,
-    /// Note [Hoisting].
+    /// Note [Hoisting statements].
     levels: Vec<usize>,
     facts: Facts,
 }

@@ -1,6 +1,6 @@
 //! The walk backwards: dead code goes, and what one branch alone needs goes into that branch.
 //!
-//! Note [Sinking]. The uses of a variable have a lowest common ancestor in the tree of bodies. From
+//! Note [Sinking statements]. The uses of a variable have a lowest common ancestor in the tree of bodies. From
 //! the body where the variable is bound, the way there leads through branches, lambdas and loops. The
 //! statement sinks along it as long as it meets branches: there it is computed at most as often as
 //! before. Statements are met after all their uses, so that the uses stand already where they stay.
@@ -126,7 +126,7 @@ impl Sinking<'_> {
         }
     }
 
-    /// Where a statement of that body goes whose uses are all in `ancestor` (Note [Sinking]).
+    /// Where a statement of that body goes whose uses are all in `ancestor` (Note [Sinking statements]).
     fn target(&self, id: BodyId, ancestor: BodyId) -> BodyId {
         let mut target = ancestor;
         let mut at = ancestor;
