@@ -18,7 +18,7 @@ fn main() {
     let length = 20_000_000;
     let floats: Vec<f32> = (0..length).map(|at| (at % 1000) as f32 / 1000.0 + 0.5).collect();
     let xs = array(Column::F32(floats.into()));
-    let doubles: Vec<f64> = (0..length).map(|at| (at * 7919 % 10_007) as f64).collect();
+    let doubles: Vec<f64> = (0..length as i64).map(|at| (at * 7919 % 10_007) as f64).collect();
     let doubles = array(Column::F64(doubles.into()));
     let numbers: Vec<i64> = (0..length as i64).map(|at| at.wrapping_mul(0x9e37_79b9)).collect();
     let numbers = array(Column::I64(numbers.into()));
