@@ -155,7 +155,13 @@ impl std::ops::Add for Objective {
 
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} arrays, {} reads, {} kernels", self.arrays, self.reads, self.kernels)
+        let counted = |count: u64, name: &str| match count {
+            1 => format!("1 {name}"),
+            count => format!("{count} {name}s"),
+        };
+        let (arrays, reads) =
+            (counted(self.arrays as u64, "array"), counted(self.reads as u64, "read"));
+        write!(f, "{arrays}, {reads}, {}", counted(self.kernels as u64, "kernel"))
     }
 }
 

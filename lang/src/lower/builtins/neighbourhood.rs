@@ -7,7 +7,7 @@ use weft_ir::{FaultKind, ScalarOp};
 
 use super::Call;
 use crate::lower::builder::{Lowering, Outcome};
-use crate::lower::operations::{bool_atom, int};
+use crate::lower::operations::int;
 use crate::lower::value::{Boundary, Grid, Value, Window, under};
 
 impl<'p> Lowering<'p> {
@@ -33,15 +33,17 @@ impl<'p> Lowering<'p> {
         }
         let first = self.grid(call, 2, &boundary);
         let second = self.grid(call, 3, &boundary);
-        let mut holds = bool_atom(true);
+        // One check an axis, so that each shows which sizes are equal.
+        let mut extents = Vec::new();
         for (left, right) in first.extents.iter().zip(&second.extents) {
-            if left != right {
+            let extent = if left == right {
+                *left
+            } else {
                 let equal = self.compute(ScalarOp::Eq, &[*left, *right]);
-                holds = self.compute(ScalarOp::And, &[holds, equal]);
-            }
+                self.assert_one(equal, FaultKind::LengthMismatch, *left)
+            };
+            extents.push(self.set_count(extent));
         }
-        let extents = self.assert(holds, FaultKind::LengthMismatch, first.extents.clone());
-        let extents: Vec<Atom> = extents.into_iter().map(|extent| self.set_count(extent)).collect();
         let leaves = self.over_grid(&extents, &mut |lowering, centre| {
             let windows = vec![window(&first, centre), window(&second, centre)];
             let result = lowering.call(&call.args[1], windows)?;
