@@ -123,9 +123,9 @@ WEFT_COMPARE_AND_SWAP(unsigned long long)
 enum { __NV_ATOMIC_RELAXED = 0, __NV_ATOMIC_ACQUIRE = 8, __NV_ATOMIC_RELEASE = 16 };
 enum { __NV_THREAD_SCOPE_BLOCK = 1, __NV_THREAD_SCOPE_DEVICE = 3 };
 template <class T>
-WEFT_REPORTS T __nv_atomic_load_n(const T *address, int order, int) {
+WEFT_REPORTS T __nv_atomic_load_n(T *address, int order, int) {
   weft_ordered(address, sizeof(T), WEFT_READ | WEFT_ATOMIC | (unsigned)order, WEFT_PC);
-  return *(const volatile T *)address;
+  return *(volatile T *)address;
 }
 template <class T>
 WEFT_REPORTS void __nv_atomic_store_n(T *address, T value, int order, int) {

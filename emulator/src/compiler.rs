@@ -59,6 +59,7 @@ pub struct Emulator {
     directory: PathBuf,
     runner: PathBuf,
     modules: Mutex<HashMap<String, PathBuf>>,
+    compiled: AtomicU64,
 }
 
 /// Kernels that are ready to be loaded.
@@ -108,7 +109,8 @@ impl Emulator {
             fs::rename(&built, &runner).map_err(unavailable)?;
         }
         drop(building);
-        Ok(Emulator { compiler, directory, runner, modules: Mutex::default() })
+        let (modules, compiled) = (Mutex::default(), AtomicU64::new(0));
+        Ok(Emulator { compiler, directory, runner, modules, compiled })
     }
 
     /// Compiles kernels; `kernels` are the names of the `__global__` functions. Text that was
@@ -117,15 +119,17 @@ impl Emulator {
     /// # Errors
     /// [`Error::Compile`] with the compiler's messages, which have the lines of the text.
     pub fn compile(&self, text: &str, kernels: &[&str]) -> Result<Module, Error> {
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(path) = modules.get(text) {
+        let modules = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = modules().get(text) {
             return Ok(Module { path: path.clone() });
         }
         let mut whole = format!("#line 1 \"kernel.cu\"\n{text}\n");
         for kernel in kernels {
             whole.push_str(&format!("WEFT_EXPORT({kernel})\n"));
         }
-        let stem = self.directory.join(format!("module-{}", modules.len()));
+        // Other threads may compile meanwhile.
+        let number = self.compiled.fetch_add(1, Ordering::Relaxed);
+        let stem = self.directory.join(format!("module-{number}"));
         let (source, path) = (stem.with_extension("cpp"), stem.with_extension("so"));
         fs::write(&source, whole).map_err(|error| Error::Compile(error.to_string()))?;
         let mut command = Command::new(&self.compiler);
@@ -136,7 +140,7 @@ impl Emulator {
         let mut link = Command::new(&self.compiler);
         link.args(["-shared", "-o"]).arg(&path).arg(stem.with_extension("o"));
         execute(&mut link).map_err(Error::Compile)?;
-        modules.insert(text.to_owned(), path.clone());
+        modules().insert(text.to_owned(), path.clone());
         Ok(Module { path })
     }
 

@@ -29,11 +29,11 @@ const DENSE: [(&str, &str, &str); 2] = [
         ", Rows rows, i64 tiles, K::Scratch scratch, i64 per_row, u32* counters",
         "reduce_tiles<K>(in, rows, tiles, scratch, per_row, counters)",
     ),
-    ("reduce_rows", ", Rows rows", "reduce_rows<K, 2>(in, rows)"),
+    ("reduce_rows", ", Rows rows", "reduce_rows<K, false>(in, rows)"),
 ];
 const RAGGED: [(&str, &str, &str); 2] = [
     ("reduce_blocks", ", Rows rows", "reduce_blocks<K>(in, rows)"),
-    ("reduce_rows", ", Rows rows", "reduce_rows<K, 6>(in, rows)"),
+    ("reduce_rows", ", Rows rows", "reduce_rows<K, true>(in, rows)"),
 ];
 
 impl Draft<'_, '_> {

@@ -38,13 +38,13 @@ FUNCTION i64 row_of(const i64* offsets, i64 rows, i64 position) {
 FUNCTION i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
 FUNCTION i64 blocks_of(i64 count) { return (count + TREE - 1) / TREE; }
 
-FUNCTION u32 load_acquire(const u32* flag) {
+FUNCTION u32 load_acquire(u32* flag) {
   return __nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
 }
 FUNCTION void store_release(u32* flag, u32 value) {
   __nv_atomic_store_n(flag, value, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
 }
-FUNCTION u64 load_relaxed(const u64* word) {
+FUNCTION u64 load_relaxed(u64* word) {
   return __nv_atomic_load_n(word, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
 }
 FUNCTION void store_relaxed(u64* word, u64 value) {

@@ -2,7 +2,7 @@
    finish(in, row, empty, result), Array<N> in shared memory, Scratch in global memory. */
 
 /* So many blocks of the tree are staged at once, that shared memory suffices for 16 KiB. */
-template <class K> constexpr int slice() {
+template <class K> FUNCTION constexpr int slice() {
   int blocks = TREE;
   while (blocks > 1 && blocks * TREE * (int)sizeof(typename K::Element) > 16384) blocks /= 2;
   return blocks;
@@ -99,38 +99,22 @@ FUNCTION void reduce_tiles(const typename K::Arguments& in, Rows rows, i64 tiles
   if (threadIdx.x == 0) K::finish(in, row, false, scratch.get(base));
 }
 
-/* The fold of up to 64^LEVEL elements by one thread. */
-template <class K, int LEVEL> struct Run {
-  static __device__ typename K::Element fold(const typename K::Arguments& in, i64 row, i64 first,
+/* The fold of up to TILE elements by one thread. */
+template <class K>
+FUNCTION typename K::Element fold_tile_alone(const typename K::Arguments& in, i64 row, i64 first,
                                              i64 count) {
-    constexpr i64 STEP = (i64)1 << 6 * (LEVEL - 1);
-    typename K::Element value = Run<K, LEVEL - 1>::fold(in, row, first, smaller(STEP, count));
+  typename K::Element result = K::zero();
 #pragma unroll 1
-    for (i64 at = STEP; at < count; at += STEP) {
-      value = K::combine(in, value,
-                         Run<K, LEVEL - 1>::fold(in, row, first + at, smaller(STEP, count - at)));
+  for (i64 base = 0; base < count; base += TREE) {
+    const i64 end = smaller(base + TREE, count);
+    typename K::Element value = K::element(in, row, first + base);
+#pragma unroll 1
+    for (i64 at = base + 1; at < end; at++) {
+      value = K::combine(in, value, K::element(in, row, first + at));
     }
-    return value;
+    result = base == 0 ? value : K::combine(in, result, value);
   }
-};
-template <class K> struct Run<K, 0> {
-  static __device__ typename K::Element fold(const typename K::Arguments& in, i64 row, i64 first,
-                                             i64) {
-    return K::element(in, row, first);
-  }
-};
-
-/* Short rows: a thread per row. */
-template <class K, int LEVEL>
-FUNCTION void reduce_rows(const typename K::Arguments& in, Rows rows) {
-  const i64 stride = (i64)gridDim.x * K::THREADS;
-#pragma unroll 1
-  for (i64 row = (i64)blockIdx.x * K::THREADS + threadIdx.x; row < rows.count; row += stride) {
-    const i64 start = row_start(rows, row), length = row_length(rows, row);
-    typename K::Element value = K::zero();
-    if (length > 0) value = Run<K, LEVEL>::fold(in, row, start, length);
-    K::finish(in, row, length == 0, value);
-  }
+  return result;
 }
 
 /* The levels of the tree above some elements that come one after the other. */
@@ -142,6 +126,7 @@ template <class K, int LEVELS> struct Levels {
   }
   FUNCTION_MEMBER void push(const typename K::Arguments& in, typename K::Element next) {
     int level = 0;
+#pragma unroll 1
     for (;;) {
       value[level] = taken[level] == 0 ? next : K::combine(in, value[level], next);
       taken[level]++;
@@ -154,6 +139,7 @@ template <class K, int LEVELS> struct Levels {
   FUNCTION_MEMBER typename K::Element end(const typename K::Arguments& in) {
     typename K::Element result = value[0];
     bool any = taken[0] > 0;
+#pragma unroll 1
     for (int level = 1; level < LEVELS; level++) {
       if (taken[level] == 0) continue;
       result = any ? K::combine(in, value[level], result) : value[level];
@@ -163,7 +149,40 @@ template <class K, int LEVELS> struct Levels {
   }
 };
 
-/* Rows of any length: a block of threads per row, tile after tile. */
+/* The fold of any number of elements by one thread. */
+template <class K>
+FUNCTION typename K::Element fold_alone(const typename K::Arguments& in, i64 row, i64 first,
+                                        i64 count) {
+  Levels<K, 6> levels;
+  levels.begin();
+#pragma unroll 1
+  for (i64 at = 0; at < count; at += TILE) {
+    const typename K::Element value =
+        fold_tile_alone<K>(in, row, first + at, smaller(TILE, count - at));
+    if (count <= TILE) return value;
+    levels.push(in, value);
+  }
+  return levels.end(in);
+}
+
+/* Short rows: a thread per row; LONG, if some may be longer than a tile. */
+template <class K, bool LONG>
+FUNCTION void reduce_rows(const typename K::Arguments& in, Rows rows) {
+  const i64 stride = (i64)gridDim.x * K::THREADS;
+#pragma unroll 1
+  for (i64 row = (i64)blockIdx.x * K::THREADS + threadIdx.x; row < rows.count; row += stride) {
+    const i64 start = row_start(rows, row), length = row_length(rows, row);
+    typename K::Element value = K::zero();
+    if (length > 0) {
+      value = LONG ? fold_alone<K>(in, row, start, length)
+                   : fold_tile_alone<K>(in, row, start, length);
+    }
+    K::finish(in, row, length == 0, value);
+  }
+}
+
+/* Rows of any length: a block of threads per row, tile after tile. Between tiles no barrier is needed:
+   what thread 0 still reads is not written before the next tile is staged. */
 template <class K> FUNCTION void reduce_blocks(const typename K::Arguments& in, Rows rows) {
   __shared__ TileMemory<K> memory;
   Levels<K, 8> levels;
@@ -176,7 +195,6 @@ template <class K> FUNCTION void reduce_blocks(const typename K::Arguments& in, 
       typename K::Element value =
           fold_tile<K>(in, memory, row, start + at, (int)smaller(TILE, length - at));
       if (threadIdx.x == 0) levels.push(in, value);
-      __syncthreads();  /* next tile */
     }
     if (threadIdx.x == 0) K::finish(in, row, length == 0, length == 0 ? K::zero() : levels.end(in));
   }

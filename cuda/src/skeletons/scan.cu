@@ -57,6 +57,8 @@ template <class K, int LEVELS> struct Stream {
     local[0] = taken[0] == 0 ? next : follow<K>(in, local[0], next);
     taken[0]++;
     const typename K::Element result = at(in, 0);
+    constexpr int UNROLL = LEVELS <= 2 ? 2 : 1;
+#pragma unroll UNROLL
     for (int level = 0; level + 1 < LEVELS && taken[level] == TREE; level++) {
       taken[level] = 0;
       local[level + 1] =
@@ -177,7 +179,7 @@ FUNCTION void scan_down(const typename K::Arguments& in, ScanMemory<K>& memory, 
     for (int at = threadIdx.x; at < here; at += K::THREADS) {
       scan_store<K>(in, row, start, length, first + base + at, memory.staged.get(staged_at(at)));
     }
-    __syncthreads();  /* next slice */
+    /* What is staged next, each thread stages where it has read itself. */
   }
 }
 
@@ -276,15 +278,17 @@ FUNCTION void scan_tiles(const typename K::Arguments& in, Rows rows, i64 tiles,
     if (threadIdx.x == 0) publish<K>(published, base + at, value);
   }
   __syncthreads();  /* looked is free */
-  if (tile > 0) {
-    value = look_back<K>(in, memory, published, row, tiles, tile - 1);
-    if (threadIdx.x == 0) memory.before.put(1, value);
-    typename K::Element earlier = K::zero();
-    if (tile > 1) earlier = look_back<K>(in, memory, published, row, tiles, tile - 2);
-    if (threadIdx.x == 0) {
+  /* What the tiles before this one come to, then those before its neighbour. */
+#pragma unroll 1
+  for (int which = 1; which >= 0; which--) {
+    const i64 until = tile - 2 + which;
+    if (until >= 0) value = look_back<K>(in, memory, published, row, tiles, until);
+    if (threadIdx.x != 0 || tile == 0) continue;
+    if (which == 0) {
       const typename K::Element last = published.values.get(row * published.per_row + tile - 1);
-      memory.before.put(0, tile > 1 ? follow<K>(in, earlier, last) : last);
+      value = until >= 0 ? follow<K>(in, value, last) : last;
     }
+    memory.before.put(which, value);
   }
   __syncthreads();  /* before */
   scan_down<K>(in, memory, row, start, rows.length, first, count, tile > 0);

@@ -64,6 +64,6 @@ FUNCTION void scatter_runs(const typename K::Arguments& in, i64 points, const u6
     if (target == dropped || (at > 0 && targets[at - 1] == target)) continue;
     i64 end = at + 1;
     while (end < points && targets[end] == target) end++;
-    K::combine_into(in, (i64)target, Run<K, 6>::fold(in, 0, at, end - at));
+    K::combine_into(in, (i64)target, fold_alone<K>(in, 0, at, end - at));
   }
 }

@@ -1,1 +1,343 @@
-//! To be written.
+//! The skeletons with one thing removed each: a barrier, a fence, a bound, an atomic operation. Each
+//! has to be noticed, by a report of the emulator or by a wrong result, under a few schedules.
+//!
+//! A barrier is named by the comment that stands behind it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use weft_ir::{Scalar, ScalarType, Value};
+
+use crate::{Compiled, column, emulated, f64s, i64s, noise, ragged};
+
+/// The schedules that a mutant is run under until it is noticed.
+const SCHEDULES: u64 = 12;
+
+/// A text of the skeletons, and what stands there instead.
+type Mutant = (&'static str, &'static str);
+
+/// A plan, inputs, and the mutants that it has to notice.
+struct Subject {
+    name: &'static str,
+    text: &'static str,
+    inputs: fn() -> Vec<Value>,
+    mutants: &'static [Mutant],
+}
+
+const NONE: &str = "";
+
+const SUBJECTS: &[Subject] = &[
+    Subject {
+        name: "map",
+        text: "input a1: [a0]i64
+launch \"map\" [a0] (r0)
+  r1: i64 = read a1 r0
+  yield r1
+  store r1 to a2: [a0]i64
+end
+output a2: [a0]i64
+",
+        inputs: || vec![i64s(0..150)],
+        mutants: &[
+            (
+                "threadIdx.x; at < points; at += stride) {\n    K::point",
+                "threadIdx.x; at <= points; at += stride) {\n    K::point",
+            ),
+            (
+                "threadIdx.x; at < points; at += stride) {\n    K::point",
+                "threadIdx.x; at < points - 1; at += stride) {\n    K::point",
+            ),
+        ],
+    },
+    Subject {
+        name: "reduce_tiles",
+        text: "input a1: [a0]i64
+launch \"sum\" [a0] (r0)
+  r1: i64 = read a1 r0
+  yield r1
+  reduce r1 as (r3: i64) to a2: i64
+  by (r4: i64) (r5: i64)
+    r6: i64 = add r4 r5
+    yield r6
+  from ()
+    yield 0i64
+end
+output a2: i64
+",
+        inputs: || vec![i64s(0..3 * 4096 + 70)],
+        mutants: &[
+            (
+                "__syncthreads();  /* staged */\n#pragma unroll 1\n    for (int block = thread;",
+                NONE_LOOP,
+            ),
+            (
+                "    __syncthreads();  /* folded */\n  }\n  typename K::Element value = memory.blocks.get(0);\n  if (thread == 0) {",
+                "  }\n  typename K::Element value = memory.blocks.get(0);\n  if (thread == 0) {",
+            ),
+            ("__threadfence();  /* hand over */", NONE),
+            ("__threadfence();  /* take over */", NONE),
+            ("__syncthreads();  /* last */", NONE),
+            (
+                "last = atomicAdd(counters + row, 1u) + 1 == (u32)tiles;",
+                "last = ++counters[row] == (u32)tiles;",
+            ),
+            (
+                "const int count = (int)smaller(rows.length - tile * TILE, TILE);\n  typename K::Element value = fold_tile",
+                "const int count = TILE;\n  typename K::Element value = fold_tile",
+            ),
+            (
+                "__device__ __forceinline__ void put(i64 at, const Element& value) const { c0[at] = value.c0; }",
+                "__device__ __forceinline__ void put(i64 at, const Element& value) const { c0[at + 1] = value.c0; }",
+            ),
+        ],
+    },
+    Subject {
+        name: "reduce_tiles of many tiles",
+        text: "input a1: [a0]i64
+launch \"sum\" [a0] (r0)
+  r1: i64 = read a1 r0
+  yield r1
+  reduce r1 as (r3: i64) to a2: i64
+  by (r4: i64) (r5: i64)
+    r6: i64 = add r4 r5
+    yield r6
+  from ()
+    yield 0i64
+end
+output a2: i64
+",
+        inputs: || vec![i64s(0..66 * 4096)],
+        mutants: &[("__syncthreads();  /* level */", NONE)],
+    },
+    Subject {
+        name: "scan_tiles",
+        text: "input a1: [a0]i64
+launch \"scan\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: i32 = cast_i32 r1
+  yield r2
+  scan inclusive r2 as (r3: i32) to a2: [a0]i32
+  by (r4: i32) (r5: i32)
+    r6: i32 = add r4 r5
+    yield r6
+end
+output a2: [a0]i32
+",
+        inputs: || vec![i64s(0..5 * 4096 + 70)],
+        mutants: &[
+            (
+                "number = atomicAdd(ticket, 1u);\n  __syncthreads();  /* ticket */\n  const i64 row",
+                "number = atomicAdd(ticket, 1u);\n  const i64 row",
+            ),
+            (
+                "number = atomicAdd(ticket, 1u);\n  __syncthreads();  /* ticket */\n  const i64 row",
+                "number = blockIdx.x;\n  __syncthreads();\n  const i64 row",
+            ),
+            (
+                "store_release(published.flags + at, 1u);",
+                "__nv_atomic_store_n(published.flags + at, 1u, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);",
+            ),
+            ("while (load_acquire(published.flags + base + at) == 0) __nanosleep(32);", NONE),
+            ("  __syncthreads();  /* looked */", NONE),
+            (
+                "    __syncthreads();  /* looked is free */\n    if (group == 0) break;",
+                "    if (group == 0) break;",
+            ),
+            (
+                "  __syncthreads();  /* before */\n  scan_down<K>(in, memory, row, start, rows.length",
+                "  scan_down<K>(in, memory, row, start, rows.length",
+            ),
+            ("    __syncthreads();  /* scanned */", NONE),
+            (
+                "published.values.put(at, value);\n  store_release(published.flags + at, 1u);",
+                "store_release(published.flags + at, 1u);\n  published.values.put(at, value);",
+            ),
+        ],
+    },
+    Subject {
+        name: "scan_blocks",
+        text: "input a4: [a0][~a1 a2]i64 where a1: [a3]i64
+launch \"scans\" [a0][~a1 a2] (r0 r1)
+  r2: i64 = read a4 r1
+  yield r2
+  scan inclusive r2 as (r3: i64) to a5: [a2]i64
+  by (r4: i64) (r5: i64)
+    r6: i64 = add r4 r5
+    yield r6
+end
+output a5: [a0][~a1 a2]i64
+",
+        inputs: || {
+            let all = column(ScalarType::I64, (0..9000).map(Scalar::I64));
+            vec![ragged(&[8500, 0, 500], all)]
+        },
+        mutants: &[("      __syncthreads();  /* before */", NONE)],
+    },
+    Subject {
+        name: "filter",
+        text: "input a1: [a0]i64
+launch \"filter\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: i64 = mod r1 3i64
+  r3: bool = eq r2 0i64
+  yield r3
+  filter r3 to a2: i64
+  keep r1 to a3: [a2]i64
+end
+output a3: [a2]i64
+",
+        inputs: || vec![i64s(0..1500)],
+        mutants: &[
+            ("  __syncthreads();  /* ticket */\n  const i64 tile", "  const i64 tile"),
+            (
+                "if (thread == 0) number = atomicAdd(ticket, 1u);\n  __syncthreads();  /* ticket */\n  const i64 tile",
+                "if (thread == 0) number = blockIdx.x;\n  __syncthreads();\n  const i64 tile",
+            ),
+            ("  __syncthreads();  /* counted */\n  if (warp == 0)", "  if (warp == 0)"),
+            ("  __syncthreads();  /* summed */", NONE),
+            ("while (word >> 62 == 0) {", "while (false) {"),
+            ("const bool keeps = at < points && ", "const bool keeps = "),
+            ("u64 part = lane <= stop ? word & COUNT_MASK : 0;", "u64 part = word & COUNT_MASK;"),
+        ],
+    },
+    Subject {
+        name: "scatter",
+        text: "input a1: [a0]i64
+input a3: [a2]i64
+launch \"scatter\" [a2] (r0)
+  r1: i64 = read a3 r0
+  r2: i64 = mod r1 10i64
+  yield r2
+  scatter r0 at r2 into a1 to a4: [a0]i64
+end
+output a4: [a0]i64
+",
+        inputs: || vec![i64s(0..10), i64s(noise(600).map(|bits| bits as i64 >> 8))],
+        mutants: &[
+            (
+                "if (target >= 0) atomicMax(winners + target, (u64)at + 1);",
+                "if (target >= 0 && winners[target] < (u64)at + 1) winners[target] = (u64)at + 1;",
+            ),
+            (
+                "if (target >= 0 && winners[target] == (u64)at + 1) K::write",
+                "if (target >= 0) K::write",
+            ),
+        ],
+    },
+    Subject {
+        name: "histogram",
+        text: "input a1: [a0]i64
+input a3: [a2]i64
+launch \"histogram\" [a2] (r0)
+  r1: i64 = read a3 r0
+  r2: i64 = mod r1 10i64
+  yield r2
+  scatter 1i64 at r2 into a1 to a4: [a0]i64
+  by (r6: i64) (r7: i64)
+    r8: i64 = add r6 r7
+    yield r8
+end
+output a4: [a0]i64
+",
+        inputs: || vec![i64s(0..10), i64s(noise(600).map(|bits| bits as i64 >> 8))],
+        mutants: &[
+            ("__syncthreads();  /* zero */\n  const i64 stride", "const i64 stride"),
+            ("__syncthreads();  /* complete */", NONE),
+            ("atomicAdd((u64*)(bin), (u64)(", "*(u64*)(bin) += ((u64)("),
+            (
+                "for (int bin = thread; bin < bins; bin += K::THREADS) K::flush",
+                "for (int bin = thread; bin <= bins; bin += K::THREADS) K::flush",
+            ),
+        ],
+    },
+    Subject {
+        name: "scatter_runs",
+        text: "input a1: [a0]f64
+input a3: [a2]i64
+launch \"scatter\" [a2] (r0)
+  r1: i64 = read a3 r0
+  r2: i64 = mod r1 10i64
+  r3: f64 = cast_f64 r1
+  yield r2 r3
+  scatter r3 at r2 into a1 to a4: [a0]f64
+  by (r6: f64) (r7: f64)
+    r8: f64 = add r6 r7
+    yield r8
+end
+output a4: [a0]f64
+",
+        inputs: || {
+            vec![f64s((0..10).map(f64::from)), i64s(noise(600).map(|bits| bits as i64 >> 8))]
+        },
+        mutants: &[
+            ("|| (at > 0 && targets[at - 1] == target)", NONE),
+            (
+                "while (end < points && targets[end] == target) end++;",
+                "while (targets[end] == target) end++;",
+            ),
+        ],
+    },
+    Subject {
+        name: "sort",
+        text: "input a1: [a0]i64
+launch \"sort\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: u16 = cast_u16 r1
+  yield r2
+  sort r2 to a2: [a0]i64
+end
+output a2: [a0]i64
+",
+        inputs: || vec![i64s(noise(700).map(|bits| (bits >> 40) as i64))],
+        mutants: &[
+            (
+                "  __syncthreads();  /* zero */\n  const i64 first = (i64)blockIdx.x",
+                "  const i64 first = (i64)blockIdx.x",
+            ),
+            ("  __syncthreads();  /* counted */\n  for (int digit", "  for (int digit"),
+            (
+                "if (at < points) atomicAdd(local + digit_of(keys[at], shift), 1u);",
+                "if (at < points) local[digit_of(keys[at], shift)] += 1u;",
+            ),
+            ("    __syncthreads();  /* warps */", NONE),
+            ("    __syncthreads();  /* warps are free */", NONE),
+            ("  __syncthreads();  /* zero */\n  /* Each warp", "  /* Each warp"),
+            ("    __syncwarp();  /* next item */", NONE),
+            ("  __syncthreads();  /* ranked */", NONE),
+            ("  __syncthreads();  /* offsets */", NONE),
+            ("if (at >= points) continue;\n    const u32 digit", "const u32 digit"),
+        ],
+    },
+];
+
+/// The loop behind the barrier, without the barrier.
+const NONE_LOOP: &str = "#pragma unroll 1\n    for (int block = thread;";
+
+#[test]
+fn every_mutant_is_noticed() {
+    let Some(emulated) = emulated() else { return };
+    let mut missed = Vec::new();
+    let mut all = 0;
+    for Subject { name, text, inputs, mutants } in SUBJECTS {
+        let mut compiled = Compiled::new(text);
+        let inputs = inputs();
+        let whole = compiled.text.clone();
+        let expected = compiled.try_run(emulated, &inputs, 0);
+        let expected = expected.unwrap_or_else(|stop| panic!("{name}: {stop:?}"));
+        for (from, to) in *mutants {
+            all += 1;
+            assert!(whole.contains(from), "{name} has not {from:?}");
+            compiled.text = whole.replacen(from, to, 1);
+            let noticed = (0..SCHEDULES).any(|schedule| {
+                let run = || compiled.try_run(emulated, &inputs, schedule);
+                match catch_unwind(AssertUnwindSafe(run)) {
+                    Err(_) | Ok(Err(_)) => true,
+                    Ok(Ok(found)) => !found.iter().zip(&expected).all(|(a, b)| a.same_bits(b)),
+                }
+            });
+            if !noticed {
+                missed.push(format!("{name}: {from:?} -> {to:?}"));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{} of {all} missed:\n{}", missed.len(), missed.join("\n"));
+}
