@@ -130,7 +130,8 @@ impl<'p> Flattener<'p> {
                 let length = self.length(inner);
                 let length = self.length_scalar(length);
                 let (home, span) = (self.region, self.span);
-                Length::Varying(self.scalars.checked(length, *condition, *kind, home, span))
+                let length = self.scalars.checked(length, *condition, *kind, home, span);
+                self.scalar_length(length)
             }
             Source::Delayed(delayed, _) => {
                 let first = Rc::clone(&delayed.arrays[0]);
@@ -196,21 +197,37 @@ impl<'p> Flattener<'p> {
         span: Span,
     ) -> Outcome<Value<'p>> {
         let length = self.length(view);
-        let index = self.in_bounds(index, length, span);
-        Ok(self.element_unchecked(view, index))
-    }
-
-    /// The index, checked against a length unless it is known to be in range.
-    fn in_bounds(&mut self, index: ScalarId, length: Length, span: Span) -> ScalarId {
         if self.is_index_below(index, length) {
-            return index;
+            return Ok(self.element_unchecked(view, index));
         }
         let (zero, extent) = (self.scalars.integer(0), self.length_scalar(length));
         let home = self.region;
         let low = self.scalars.op(ScalarOp::Ge, &[index, zero], home, span);
         let high = self.scalars.op(ScalarOp::Lt, &[index, extent], home, span);
         let both = self.scalars.op(ScalarOp::And, &[low, high], home, span);
-        self.scalars.checked(index, both, FaultKind::IndexOutOfRange, home, span)
+        let kind = FaultKind::IndexOutOfRange;
+        let index = self.scalars.checked(index, both, kind, home, span);
+        let value = self.element_unchecked(view, index);
+        Ok(if may_ignore_index(view) { self.guarded(value, both, kind, span) } else { value })
+    }
+
+    /// The value, if the condition holds.
+    fn guarded(
+        &mut self,
+        value: Value<'p>,
+        condition: ScalarId,
+        kind: FaultKind,
+        span: Span,
+    ) -> Value<'p> {
+        match value {
+            Value::Scalar(id) => {
+                let home = self.region;
+                Value::Scalar(self.scalars.checked(id, condition, kind, home, span))
+            }
+            Value::Array(view) => {
+                Value::Array(self.view(view.ty, Source::Checked(view, condition, kind)))
+            }
+        }
     }
 
     /// The element at an index that is in range.
@@ -263,7 +280,12 @@ impl<'p> Flattener<'p> {
             ),
             Source::Checked(inner, condition, kind) => {
                 let index = self.scalars.checked(index, *condition, *kind, home, span);
-                self.element_unchecked(inner, index)
+                let value = self.element_unchecked(inner, index);
+                if may_ignore_index(inner) {
+                    self.guarded(value, *condition, *kind, span)
+                } else {
+                    value
+                }
             }
             Source::Delayed(delayed, result) => self.delayed_element(delayed, *result, index),
         }
@@ -362,5 +384,23 @@ impl<'p> Flattener<'p> {
             Value::Array(view) => Ok(view),
             Value::Scalar(_) => unsupported("a scalar where an array is needed", self.span),
         }
+    }
+}
+
+/// Whether an element may be had without a look at its index, so that a check of the index would be
+/// lost with it.
+fn may_ignore_index(view: &View<'_>) -> bool {
+    match &view.source {
+        Source::Stored { .. } | Source::Iota(_) => false,
+        Source::Replicate(..) | Source::Literal(_) | Source::Delayed(..) => true,
+        Source::Concat(first, second) => may_ignore_index(first) || may_ignore_index(second),
+        // Elements of elements: a row of copies ignores it too.
+        Source::Transposed(inner) | Source::Column(inner, _) => {
+            !matches!(inner.source, Source::Stored { .. })
+        }
+        Source::Choice(_, then, otherwise) => {
+            may_ignore_index(&then.1) || may_ignore_index(&otherwise.1)
+        }
+        Source::Checked(inner, ..) => may_ignore_index(inner),
     }
 }
