@@ -5,10 +5,11 @@
 //! ```
 //!
 //! A kernel reads arrays and writes arrays. Arrays that are made by one kernel and read by the same
-//! ones share a node. An array that is stored although something reads it again is read over a
+//! ones share a node. What the host makes of scalars on the way is left out. An array that is stored although something reads it again is read over a
 //! dashed edge, which bears the code of the reason.
 
 mod draw;
+mod flow;
 mod layered;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,7 +79,8 @@ fn graph(stages: &Stages, names: &Names<'_>) -> Graph {
         stages.compiled.plan.outputs.iter().map(|leaf| leaf.data).collect();
     let inputs: BTreeSet<Var> = stages.compiled.plan.inputs.iter().map(|leaf| leaf.data).collect();
     let states = states(&stages.compiled.plan.body);
-    for (role, vars) in groups(report, &results) {
+    let reads = flow::reads(&stages.compiled.plan);
+    for (role, vars) in groups(report, &results, &reads) {
         let title = title(&vars, names);
         let bytes = names.bytes_of(&vars).filter(|_| !is_scalar(&vars, names));
         let origin = match role.writer {
@@ -156,7 +158,11 @@ struct Role {
 }
 
 /// The arrays by their role, in the order of the program.
-fn groups(report: &Report, results: &BTreeSet<Var>) -> Vec<(Role, Vec<Var>)> {
+fn groups(
+    report: &Report,
+    results: &BTreeSet<Var>,
+    reads: &[BTreeSet<Var>],
+) -> Vec<(Role, Vec<Var>)> {
     let mut roles: BTreeMap<Var, Role> = BTreeMap::new();
     let none = |var: &Var| Role {
         writer: None,
@@ -171,6 +177,14 @@ fn groups(report: &Report, results: &BTreeSet<Var>) -> Vec<(Role, Vec<Var>)> {
         for var in &kernel.reads {
             let reason = reason(report, *var, kernel);
             roles.entry(*var).or_insert_with(|| none(var)).readers.insert(number, reason);
+        }
+    }
+    // Scalars, and what goes through the host: of that, only what kernels have made is of interest.
+    for (number, reads) in reads.iter().enumerate().take(report.kernels.len()) {
+        for var in reads {
+            if let Some(role) = roles.get_mut(var).filter(|role| role.writer != Some(number)) {
+                role.readers.entry(number).or_insert(None);
+            }
         }
     }
     for unfused in &report.unfused {
