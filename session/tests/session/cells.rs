@@ -207,8 +207,8 @@ fn modes_are_part_of_the_state() {
 fn a_mode_holds_for_what_stands_after_it() {
     let mut session = Transcript::new();
     session.check(
-        "iota 9\n:set elements 2\niota 9",
-        "[9]i64 [0, 1, 2, 3, 4, 5, 6, 7, 8]\n[9]i64 [0, 1, 2, …, 7, 8]",
+        "iota 7\n:set elements 6\niota 7",
+        "[7]i64 [0, 1, 2, 3, 4, 5, 6]\n[7]i64 [0, 1, 2, …, 5, 6]",
     );
 }
 
