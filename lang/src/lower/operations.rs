@@ -150,11 +150,8 @@ impl<'p> Lowering<'p> {
 
     /// One of two scalars.
     pub(super) fn select(&mut self, condition: Atom, a: Atom, b: Atom) -> Atom {
-        let is_same = match (a, b) {
-            (Atom::Scalar(a), Atom::Scalar(b)) => a.same_bits(b),
-            (a, b) => a == b,
-        };
-        if is_same { a } else { self.compute(ScalarOp::Select, &[condition, a, b]) }
+        // Also where both are the same: an error of the condition is one of the value.
+        self.compute(ScalarOp::Select, &[condition, a, b])
     }
 
     /// The lambda applied to the elements of arrays in lockstep.

@@ -221,11 +221,24 @@ impl Scalars {
             ScalarOp::Add | ScalarOp::Sub if is(*right, 0) => Some(*left),
             ScalarOp::Mul if is(*left, 1) => Some(*right),
             ScalarOp::Mul if is(*right, 1) => Some(*left),
-            ScalarOp::Sub if left == right && self.ty(*left) == ScalarType::I64 => {
-                Some(self.integer(0))
-            }
+            ScalarOp::Sub if left == right && self.is_sure_index(*left) => Some(self.integer(0)),
             _ => None,
         }
+    }
+
+    /// Whether it is an index or an offset that needs no check: then it may be left out.
+    fn is_sure_index(&self, id: ScalarId) -> bool {
+        let sure = |definition: &Definition| {
+            matches!(definition, Definition::Constant(..) | Definition::Index(_))
+        };
+        let node = self.node(id);
+        node.ty == ScalarType::I64
+            && match &node.definition {
+                Definition::Read(_, indices) => {
+                    indices.iter().all(|index| sure(&self.node(*index).definition))
+                }
+                definition => sure(definition),
+            }
     }
 
     pub(super) fn random(
