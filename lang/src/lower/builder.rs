@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weft_ir::nested::{Atom, Body, Function, FunctionId, Operation, Program, Statement, Type, Var};
-use weft_ir::{Name, Scalar, ScalarType, Span};
+use weft_ir::{Name, Scalar, ScalarOp, ScalarType, Span};
 
 use super::Unsupported;
 use super::recursion::Recursion;
@@ -64,6 +64,8 @@ struct Variable {
     has_counts: bool,
     /// The length of an array, where its definition says it.
     length: Option<Length>,
+    /// Whether it is a scalar that may be an error.
+    may_fail: bool,
 }
 
 /// What is known of a length.
@@ -240,7 +242,13 @@ impl<'p> Lowering<'p> {
 
     /// A new variable.
     pub(super) fn variable(&mut self, ty: Type) -> Var {
-        self.variables.push(Variable { ty, is_count: false, has_counts: false, length: None });
+        self.variables.push(Variable {
+            ty,
+            is_count: false,
+            has_counts: false,
+            length: None,
+            may_fail: false,
+        });
         Var(self.variables.len() as u32 - 1)
     }
 
@@ -364,11 +372,43 @@ impl<'p> Lowering<'p> {
     /// Appends a statement.
     pub(super) fn emit(&mut self, operation: Operation, types: &[Type]) -> Vec<Atom> {
         let results = self.new_variables(types);
+        let may_fail = self.operation_may_fail(&operation);
+        for (var, ty) in &results {
+            self.variables[var.0 as usize].may_fail = may_fail && ty.rank == 0;
+        }
         let atoms = results.iter().map(|(var, _)| Atom::Var(*var)).collect();
         let span = self.span;
         self.statements += 1;
         self.innermost().statements.push(Statement { results, operation, span });
         atoms
+    }
+
+    /// Whether an atom is a scalar whose computation may be an error.
+    pub(super) fn may_fail(&self, atom: Atom) -> bool {
+        match atom {
+            Atom::Var(var) => self.variables[var.0 as usize].may_fail,
+            Atom::Scalar(_) => false,
+        }
+    }
+
+    /// Whether an operation on scalars divides integers or checks something, or depends on one that
+    /// does. (Elements at an index are not counted: they are cheaper where they are.)
+    fn operation_may_fail(&self, operation: &Operation) -> bool {
+        match operation {
+            Operation::Scalar(op, atoms) => {
+                let divides = matches!(
+                    op,
+                    ScalarOp::FloorDiv
+                        | ScalarOp::Mod
+                        | ScalarOp::Quot
+                        | ScalarOp::Rem
+                        | ScalarOp::Pow
+                );
+                divides || atoms.iter().any(|atom| self.may_fail(*atom))
+            }
+            Operation::Assert { .. } => true,
+            _ => false,
+        }
     }
 
     /// Appends a statement with one result.

@@ -21,7 +21,12 @@ impl<'p> Lowering<'p> {
         let types = self.leaf_types(ty)?;
         let then = self.branch(then)?;
         let otherwise = self.branch(otherwise)?;
-        let nothing_to_do = then.statements.is_empty() && otherwise.statements.is_empty();
+        // What may be an error, and stands before the condition, is for one branch alone all the same.
+        let guarded = [&then, &otherwise]
+            .iter()
+            .any(|branch| branch.results.iter().any(|result| self.may_fail(*result)));
+        let nothing_to_do =
+            !guarded && then.statements.is_empty() && otherwise.statements.is_empty();
         if nothing_to_do && types.iter().all(|ty| ty.rank == 0) {
             let pairs = then.results.into_iter().zip(otherwise.results);
             let leaves: Vec<Atom> = pairs.map(|(a, b)| self.select(condition, a, b)).collect();

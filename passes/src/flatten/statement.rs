@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use weft_ir::flat::{self, Dimension, Size};
 use weft_ir::nested::{self, Operation};
-use weft_ir::{Column, FaultKind, Scalar, ScalarType};
+use weft_ir::{Column, FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::layout::parts_of;
 use super::local::is_scalar_code;
@@ -45,6 +45,16 @@ impl<'p> Flattener<'p> {
                     Some(Scalar::Bool(true)) => return self.body(then),
                     Some(Scalar::Bool(false)) => return self.body(otherwise),
                     _ => {}
+                }
+                let empty = then.statements.is_empty() && otherwise.statements.is_empty();
+                if empty && statement.results.iter().all(|(_, ty)| ty.rank == 0) {
+                    let pairs = then.results.iter().zip(&otherwise.results);
+                    return Ok(pairs
+                        .map(|(a, b)| {
+                            let (a, b) = (self.scalar_atom(a), self.scalar_atom(b));
+                            Value::Scalar(self.op(ScalarOp::Select, &[condition, a, b]))
+                        })
+                        .collect());
                 }
                 let simple = is_scalar_code(then)
                     && is_scalar_code(otherwise)
