@@ -18,7 +18,16 @@ impl Machine<'_> {
     pub(super) fn shape(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let rank = call.param(0).rank();
         let array = call.array(0)?;
-        let extents = self.extents(&call, &array, rank)?;
+        let extents = match self.extents(&call, &array, rank) {
+            Ok(extents) => extents,
+            // How many rows there are does not depend on how long they are.
+            Err(Stop::Error(error)) => {
+                let mut parts = vec![Val::Error(error); rank];
+                parts[0] = Val::I64(array.len() as i64);
+                return Ok(Val::tuple(parts));
+            }
+            Err(stop) => return Err(stop),
+        };
         let mut parts: Vec<Val> = extents.iter().map(|extent| Val::I64(*extent as i64)).collect();
         Ok(if rank == 1 { parts.remove(0) } else { Val::tuple(parts) })
     }

@@ -9,7 +9,8 @@ use weft_ir::{Column, FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::layout::parts_of;
 use super::local::is_scalar_code;
-use super::view::{Length, Source, Value};
+use super::scalar::{Definition, ScalarId};
+use super::view::{Length, Source, Value, View};
 use super::{Flattener, Outcome, unsupported};
 
 /// More scalars than this are not the code of one element any more.
@@ -77,7 +78,8 @@ impl<'p> Flattener<'p> {
             Operation::Length(array) => {
                 let array = self.array_atom(array);
                 let length = self.length(&array);
-                one(Value::Scalar(self.length_scalar(length)))
+                let length = self.length_scalar(length);
+                one(Value::Scalar(self.checked_as(length, &array)))
             }
             Operation::Index(array, indices) => {
                 let mut value = Value::Array(self.array_atom(array));
@@ -197,7 +199,7 @@ impl<'p> Flattener<'p> {
 
     fn assert(
         &mut self,
-        condition: super::scalar::ScalarId,
+        condition: ScalarId,
         kind: FaultKind,
         values: Vec<Value<'p>>,
     ) -> Vec<Value<'p>> {
@@ -223,6 +225,19 @@ impl<'p> Flattener<'p> {
                 }
             })
             .collect()
+    }
+
+    /// A scalar about a row, if there is such a row: what its index was checked for holds.
+    fn checked_as(&mut self, scalar: ScalarId, row: &View<'p>) -> ScalarId {
+        let Source::Stored { prefix, .. } = &row.source else { return scalar };
+        let (home, span) = (self.region, self.span);
+        let mut scalar = scalar;
+        for &(index, _) in prefix {
+            if let Definition::Checked(_, condition, kind) = self.scalars.node(index).definition {
+                scalar = self.scalars.checked(scalar, condition, kind, home, span);
+            }
+        }
+        scalar
     }
 
     /// A constant array.
@@ -307,11 +322,7 @@ impl<'p> Flattener<'p> {
     }
 
     /// The same array with its first `axes` axes regular and of extents that the host knows.
-    pub(super) fn regular(
-        &mut self,
-        array: &Rc<super::view::View<'p>>,
-        axes: usize,
-    ) -> Outcome<Rc<super::view::View<'p>>> {
+    pub(super) fn regular(&mut self, array: &Rc<View<'p>>, axes: usize) -> Outcome<Rc<View<'p>>> {
         let outer = self.context.clone();
         let mut value = Value::Array(Rc::clone(array));
         let mut regular = true;
@@ -336,11 +347,7 @@ impl<'p> Flattener<'p> {
 impl<'p> Flattener<'p> {
     /// An array whose first `axes` axes but the outermost are regular. How many rows there are may
     /// differ from point to point.
-    fn regular_rows(
-        &mut self,
-        array: &Rc<super::view::View<'p>>,
-        axes: usize,
-    ) -> Outcome<Rc<super::view::View<'p>>> {
+    fn regular_rows(&mut self, array: &Rc<View<'p>>, axes: usize) -> Outcome<Rc<View<'p>>> {
         let length = self.length(array);
         if axes == 1 {
             return Ok(Rc::clone(array));
