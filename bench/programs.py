@@ -93,7 +93,7 @@ u0 = reshape (N_, N_) (random 7 (N_ * N_) : []f32)
 KMEANS = """\
 n = N_
 kind = randomInt 10 0 16 n
-component c = (random c n : []f32) + 0.7 * f32 (kind % 4)
+def component c = (random c n : []f32) + 0.7 * f32 (kind % 4)
 x0 = component 11
 x1 = component 12
 x2 = component 13
@@ -102,12 +102,12 @@ def square (a : f32) = a * a
 def nearest cs (a, b, c, d) =
   argmin { square (a - e) + square (b - f) + square (c - g) + square (d - h) : (e, f, g, h) in cs }
 def step cs =
-  let labels = { nearest cs p : p in zip4 x0 x1 x2 x3 }
+  let labels = { nearest cs (a, b, c, d) : a in x0 ; b in x1 ; c in x2 ; d in x3 }
       none = replicate 16 0.0
       counts = max 1.0 (f64 (histogram 16 labels))
       mean xs = f32 (scatterWith (+) none labels (f64 xs) / counts)
-  in zip4 (mean x0) (mean x1) (mean x2) (mean x3)
-start = take 16 (zip4 x0 x1 x2 x3)
+  in { (a, b, c, d) : a in mean x0 ; b in mean x1 ; c in mean x2 ; d in mean x3 }
+start = { (x0[i], x1[i], x2[i], x3[i]) : i in iota 16 }
 """
 
 MATRIX = """\
