@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use weft_ir::nested::{Atom, Body, Operation, Type};
+use weft_ir::{FaultKind, ScalarOp};
 
 use super::builder::{BodyOf, I64, Lowering, Outcome};
 use super::value::{Frame, Value, element_type};
@@ -33,7 +34,18 @@ impl<'p> Lowering<'p> {
             return Ok(Value::of_leaves(ty, &leaves));
         }
         let leaves = self.emit(Operation::If { condition, then, otherwise }, &types);
+        let leaves = self.relying_on(condition, leaves);
         Ok(Value::of_leaves(ty, &leaves))
+    }
+
+    /// The leaves of a value that is an error if a scalar is: what is known of an array without it, as
+    /// its length where both branches agree, relies on it all the same.
+    fn relying_on(&mut self, scalar: Atom, leaves: Vec<Atom>) -> Vec<Atom> {
+        if !self.may_fail(scalar) || leaves.iter().all(|leaf| self.type_of(*leaf).rank == 0) {
+            return leaves;
+        }
+        let there = self.compute(ScalarOp::Eq, &[scalar, scalar]);
+        self.assert(there, FaultKind::AssertionFailed, leaves)
     }
 
     fn branch(&mut self, branch: &mut dyn FnMut(&mut Self) -> Outcome<Value<'p>>) -> Outcome<Body> {
@@ -114,6 +126,7 @@ impl<'p> Lowering<'p> {
         let body = self.close(results.clone().unwrap_or_default());
         results?;
         let leaves = self.emit(Operation::For { index, count, state, initial, body }, &types);
+        let leaves = self.relying_on(count, leaves);
         Ok(Value::of_leaves(ty, &leaves))
     }
 
