@@ -23,21 +23,28 @@ use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 
 use crate::policy::Policy;
 use crate::structure::{Point, Shared, Structure, bind_indices};
-use crate::text::{Code, KernelCode, Length, Piece, Skeleton};
+use crate::text::{Code, Entry, KernelCode, Length, Piece, Skeleton};
 
 /// The kernels of a plan that [`weft_ir::plan::check`] accepts.
 pub fn generate(program: &Program, policy: &Policy) -> Code {
     let mut kernels = Vec::new();
     collect(&program.body, &mut kernels);
     let mut functions = Functions::new();
-    let mut generator = Generator { text: String::new(), entries: Vec::new(), policy };
+    let mut generator = Generator {
+        text: String::new(),
+        entries: Vec::new(),
+        common: String::new(),
+        common_entries: Vec::new(),
+        policy,
+    };
     let mut codes = Vec::new();
     for (number, kernel) in kernels.into_iter().enumerate() {
         codes.push(generator.kernel(kernel, number, &program.types, &mut functions));
     }
     generator.helpers(&codes);
-    let Generator { text, entries, .. } = generator;
-    Code { body: format!("{}{text}", functions.definitions()), entries, kernels: codes }
+    let Generator { text, entries, common, common_entries, .. } = generator;
+    let body = format!("{}{text}", functions.definitions());
+    Code { body, entries, common, common_entries, kernels: codes }
 }
 
 /// The kernels of a block, in the order of its text.
@@ -61,7 +68,9 @@ fn collect<'p>(block: &'p Block, kernels: &mut Vec<&'p Kernel>) {
 
 struct Generator<'a> {
     text: String,
-    entries: Vec<String>,
+    entries: Vec<Entry>,
+    common: String,
+    common_entries: Vec<String>,
     policy: &'a Policy,
 }
 
@@ -73,12 +82,14 @@ struct Draft<'k, 'a> {
     pieces: Vec<Piece>,
     text: String,
     /// The `__global__` functions: the name, the parameters after the arguments, the call.
-    entries: Vec<Entry>,
+    entries: Vec<Global>,
     lengths: Vec<Length>,
 }
 
-struct Entry {
+/// A `__global__` function that is to be written.
+struct Global {
     name: String,
+    chosen: bool,
     structure: String,
     parameters: String,
     call: String,
@@ -108,7 +119,7 @@ impl Generator<'_> {
         let Draft { pieces, text, entries, lengths, shared, .. } = draft;
         let name = kernel.name.replace(['\n', '\r'], " ").replace("*/", "");
         writeln!(self.text, "/* Kernel {number}: {name} */\n{text}").expect("a string takes all");
-        for Entry { name, structure, parameters, call } in entries {
+        for Global { name, chosen, structure, parameters, call } in entries {
             writeln!(
                 self.text,
                 "extern \"C\" __global__ void __launch_bounds__({threads})\n\
@@ -116,7 +127,7 @@ impl Generator<'_> {
                  {call};\n}}"
             )
             .expect("a string takes all");
-            self.entries.push(name);
+            self.entries.push(Entry { name, chosen });
         }
         self.text.push('\n');
         let Shared { sites, temporaries, .. } = shared;
@@ -176,13 +187,13 @@ impl Generator<'_> {
 
     fn helper(&mut self, name: &str, parameters: &str, call: &str) {
         writeln!(
-            self.text,
+            self.common,
             "extern \"C\" __global__ void __launch_bounds__({})\n{name}({parameters}) {{\n  \
              {call};\n}}",
             self.policy.threads
         )
         .expect("a string takes all");
-        self.entries.push(name.to_owned());
+        self.common_entries.push(name.to_owned());
     }
 }
 
@@ -257,8 +268,12 @@ impl<'a> Draft<'_, 'a> {
         let structure = self.name(name);
         self.text.push_str(&text);
         for (entry, parameters, call) in entries {
-            self.entries.push(Entry {
+            self.entries.push(Global {
                 name: format!("k{}_{entry}", self.number),
+                chosen: matches!(
+                    skeleton,
+                    Skeleton::Reduce(_) | Skeleton::Scan(_) | Skeleton::Update(_)
+                ),
                 structure: structure.clone(),
                 parameters: parameters
                     .replace("K::", &format!("{structure}::"))

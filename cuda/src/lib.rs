@@ -24,4 +24,4 @@ pub use generate::generate;
 pub use policy::Policy;
 pub use run::{Config, Emulated, Launched, run, run_emulated};
 pub use target::{EmulatedTarget, Target};
-pub use text::{Code, KernelCode};
+pub use text::{Code, Entry, KernelCode};

@@ -51,8 +51,8 @@ pub struct Launched<'a> {
 #[derive(Debug)]
 pub struct Emulated {
     emulator: Emulator,
-    /// By number ([`Schedule::numbered`]).
-    pub schedule: u64,
+    /// By number ([`Schedule::numbered`]); if there is none, every plan has its own.
+    pub schedule: Option<u64>,
 }
 
 impl Emulated {
@@ -61,7 +61,9 @@ impl Emulated {
     /// # Errors
     /// [`Error::Unavailable`] where there is no `g++`.
     pub fn new() -> Result<Emulated, Error> {
-        Ok(Emulated { emulator: Emulator::new()?, schedule: 2 })
+        let emulator = Emulator::new()?;
+        emulator.expect_beginning(&Code::beginning());
+        Ok(Emulated { emulator, schedule: None })
     }
 
     /// The emulator.
@@ -88,11 +90,20 @@ pub fn run_emulated(
 ) -> Result<Vec<Value>, Stop> {
     let policy = &Policy::EMULATED;
     let code = generate(program, policy);
-    let schedule = Schedule::numbered(emulated.schedule);
+    let schedule = emulated.schedule.unwrap_or_else(|| schedule_of(&code));
+    let schedule = Schedule::numbered(schedule);
     let target = EmulatedTarget::new(&emulated.emulator, &code, schedule, cancel);
     let mut target = target.unwrap_or_else(|error| panic!("{error}"));
     let config = Config { policy, memory_limit };
     run(program, &code, inputs, &mut target, &config, cancel, observe)
+}
+
+/// The number of a schedule that depends on nothing but the text of the kernels: of two that run one
+/// block after the other, and of many in which chance decides.
+fn schedule_of(code: &Code) -> u64 {
+    // FNV-1a.
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    code.body.bytes().fold(0xcbf2_9ce4_8422_2325, step) % 64
 }
 
 /// Runs a plan whose code has been generated, on a device that holds the code.

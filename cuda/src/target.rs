@@ -1,10 +1,11 @@
 //! What the host needs of a device.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use weft_emulator::{Address, Device, Emulator, Error, Grid, Module, Schedule};
 
-use crate::text::Code;
+use crate::text::{Code, Entry};
 
 /// Why a device did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,43 +67,92 @@ pub trait Target {
     ) -> Result<(), Broken>;
 }
 
-/// The emulated device.
+/// The emulated device. Kernels are compiled when they are first launched.
 #[derive(Debug)]
 pub struct EmulatedTarget<'a> {
+    emulator: &'a Emulator,
+    units: Vec<Unit>,
+    /// By the name of the kernel.
+    modules: BTreeMap<String, Module>,
     device: Device,
-    module: Module,
     schedule: Schedule,
     cancel: &'a AtomicBool,
 }
 
+/// A text with `__global__` functions.
+#[derive(Debug)]
+struct Unit {
+    text: String,
+    entries: Vec<Entry>,
+}
+
 impl<'a> EmulatedTarget<'a> {
-    /// Compiles the kernels and starts a device.
+    /// Starts a device for some kernels.
     ///
     /// # Errors
-    /// If the kernels do not compile, or the device does not start.
+    /// If the device does not start.
     pub fn new(
-        emulator: &Emulator,
+        emulator: &'a Emulator,
         code: &Code,
         schedule: Schedule,
         cancel: &'a AtomicBool,
     ) -> Result<EmulatedTarget<'a>, Error> {
-        EmulatedTarget::of_text(emulator, &code.text(), &code.entries, schedule, cancel)
+        let beginning = Code::beginning();
+        let always = |name: &String| Entry { name: name.clone(), chosen: false };
+        let units = vec![
+            Unit { text: format!("{beginning}{}", code.body), entries: code.entries.clone() },
+            Unit {
+                text: format!("{beginning}{}", code.common),
+                entries: code.common_entries.iter().map(always).collect(),
+            },
+        ];
+        EmulatedTarget::of_units(emulator, units, schedule, cancel)
     }
 
     /// As [`EmulatedTarget::new`], of a text with these `__global__` functions.
     ///
     /// # Errors
-    /// If the text does not compile, or the device does not start.
+    /// If the device does not start.
     pub fn of_text(
-        emulator: &Emulator,
+        emulator: &'a Emulator,
         text: &str,
-        entries: &[String],
+        entries: Vec<Entry>,
         schedule: Schedule,
         cancel: &'a AtomicBool,
     ) -> Result<EmulatedTarget<'a>, Error> {
-        let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
-        let module = emulator.compile(text, &entries)?;
-        Ok(EmulatedTarget { device: Device::new(emulator)?, module, schedule, cancel })
+        let units = vec![Unit { text: text.to_owned(), entries }];
+        EmulatedTarget::of_units(emulator, units, schedule, cancel)
+    }
+
+    fn of_units(
+        emulator: &'a Emulator,
+        units: Vec<Unit>,
+        schedule: Schedule,
+        cancel: &'a AtomicBool,
+    ) -> Result<EmulatedTarget<'a>, Error> {
+        let (modules, device) = (BTreeMap::new(), Device::new(emulator)?);
+        Ok(EmulatedTarget { emulator, units, modules, device, schedule, cancel })
+    }
+
+    /// The module of a kernel. With it those are compiled that will be launched anyhow; one that the
+    /// host chooses may never be.
+    fn module(&mut self, name: &str) -> Result<Module, Error> {
+        if let Some(module) = self.modules.get(name) {
+            return Ok(module.clone());
+        }
+        let has = |unit: &&Unit| unit.entries.iter().any(|entry| entry.name == name);
+        let unit = self.units.iter().find(has);
+        let Some(Unit { text, entries }) = unit else {
+            return Err(Error::Report(format!("there is no kernel {name}")));
+        };
+        let wanted = |entry: &&Entry| {
+            entry.name == name || (!entry.chosen && !self.modules.contains_key(&entry.name))
+        };
+        let names: Vec<&str> =
+            entries.iter().filter(wanted).map(|entry| entry.name.as_str()).collect();
+        let module = self.emulator.compile(text, &names)?;
+        self.modules.extend(names.into_iter().map(|name| (name.to_owned(), module.clone())));
+        Ok(module)
     }
 }
 
@@ -148,8 +198,9 @@ impl Target for EmulatedTarget<'_> {
         parameters: &[Vec<u8>],
     ) -> Result<(), Broken> {
         let grid = Grid::linear(blocks, threads);
-        let report =
-            self.device.launch(&self.module, entry, grid, parameters, &self.schedule, self.cancel);
+        let report = self.module(entry).and_then(|module| {
+            self.device.launch(&module, entry, grid, parameters, &self.schedule, self.cancel)
+        });
         match report {
             Ok(_) => Ok(()),
             Err(Error::Interrupted) => Err(Broken::Interrupted),

@@ -11,8 +11,12 @@ use crate::fields::Field;
 pub struct Code {
     /// What the program has of its own: structures, and the functions that they call.
     pub body: String,
-    /// The names of the `__global__` functions, as they stand in the text.
-    pub entries: Vec<String>,
+    /// The `__global__` functions of the body, in the order of its text.
+    pub entries: Vec<Entry>,
+    /// What belongs to no kernel and is the same in all programs that need it.
+    pub common: String,
+    /// The `__global__` functions of the common part.
+    pub common_entries: Vec<String>,
     /// One per kernel of the plan, in the order of its text.
     pub kernels: Vec<KernelCode>,
 }
@@ -28,11 +32,25 @@ pub(crate) const SKELETONS: [&str; 7] = [
     include_str!("skeletons/sort.cu"),
 ];
 
+/// A `__global__` function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name, as it stands in the text.
+    pub name: String,
+    /// Whether the host chooses between it and others when it knows the extents; all others are
+    /// launched whenever their kernel is.
+    pub chosen: bool,
+}
+
 impl Code {
     /// The whole translation unit: prelude, skeletons, and the program's own text.
     pub fn text(&self) -> String {
-        let prelude = Dialect::Cuda.prelude();
-        format!("{prelude}\n{}\n{}", SKELETONS.join("\n"), self.body)
+        format!("{}{}{}", Code::beginning(), self.body, self.common)
+    }
+
+    /// What every translation unit begins with: prelude and skeletons.
+    pub fn beginning() -> String {
+        format!("{}\n{}\n", Dialect::Cuda.prelude(), SKELETONS.join("\n"))
     }
 }
 

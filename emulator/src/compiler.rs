@@ -1,15 +1,16 @@
 //! The host's compiler: builds the device once, and kernels as shared libraries.
 
+mod kept;
+
 use std::collections::HashMap;
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::Error;
+use kept::{Kept, Key, hash};
 
 /// The files of the device, by name.
 const RUNTIME: [(&str, &str); 10] = [
@@ -31,13 +32,10 @@ const SERVE: (&str, &str) = ("serve.cpp", include_str!("../runtime/serve.cpp"));
 /// How kernels are compiled. No contraction of products and sums, as on the device; each access is
 /// reported to the device through the hooks of `-fsanitize=thread`, whose library is not linked.
 const FLAGS: &[&str] = &[
-    "-x",
-    "c++",
     "-std=c++17",
     "-w",
     "-O1",
     "-fPIC",
-    "-shared",
     "-ffp-contract=off",
     "-fno-exceptions",
     "-fno-rtti",
@@ -56,10 +54,22 @@ const FLAGS: &[&str] = &[
 #[derive(Debug)]
 pub struct Emulator {
     compiler: String,
+    linker: String,
+    /// What the compiler says of itself, and the files of the device: part of every key.
+    version: u64,
     directory: PathBuf,
     runner: PathBuf,
-    modules: Mutex<HashMap<String, PathBuf>>,
+    kept: Kept,
+    modules: Mutex<HashMap<Key, PathBuf>>,
+    headers: Mutex<Vec<Arc<Header>>>,
     compiled: AtomicU64,
+}
+
+/// The beginning of many texts, compiled once.
+#[derive(Debug)]
+struct Header {
+    text: String,
+    path: OnceLock<Result<PathBuf, String>>,
 }
 
 /// Kernels that are ready to be loaded.
@@ -76,25 +86,24 @@ impl Emulator {
     /// [`Error::Unavailable`] with the reason, if there is no `g++`.
     pub fn new() -> Result<Emulator, Error> {
         let compiler = std::env::var("WEFT_CXX").unwrap_or_else(|_| "g++".into());
-        let version = match Command::new(&compiler).arg("--version").output() {
-            Ok(output) if output.status.success() => output.stdout,
-            Ok(output) => {
-                return Err(Error::Unavailable(format!("{compiler}: {}", output.status)));
+        let says = |argument: &str| match Command::new(&compiler).arg(argument).output() {
+            Ok(output) if output.status.success() => {
+                Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
             }
-            Err(error) => return Err(Error::Unavailable(format!("{compiler}: {error}"))),
+            Ok(output) => Err(Error::Unavailable(format!("{compiler}: {}", output.status))),
+            Err(error) => Err(Error::Unavailable(format!("{compiler}: {error}"))),
         };
-        let mut hasher = DefaultHasher::new();
-        (version, RUNTIME, SERVE).hash(&mut hasher);
-        let key = hasher.finish();
-        let kept = kept_directory().map_err(unavailable)?;
-        let directory = fresh_directory(&kept).map_err(unavailable)?;
+        let version = hash(&(says("--version")?, RUNTIME, SERVE, FLAGS));
+        let linker = says("-print-prog-name=ld")?;
+        let kept = Kept::new().map_err(unavailable)?;
+        let directory = kept.fresh_directory().map_err(unavailable)?;
         for (name, text) in RUNTIME.into_iter().chain([SERVE]) {
             fs::write(directory.join(name), text).map_err(unavailable)?;
         }
-        let runner = kept.join(format!("device-{key:016x}"));
+        let runner = kept.file(&format!("device-{version:016x}"));
         // One build is enough for all threads of this process.
         static BUILDING: Mutex<()> = Mutex::new(());
-        let building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+        let building = lock(&BUILDING);
         if !runner.exists() {
             let built = directory.join("device");
             let mut command = Command::new(&compiler);
@@ -109,39 +118,96 @@ impl Emulator {
             fs::rename(&built, &runner).map_err(unavailable)?;
         }
         drop(building);
-        let (modules, compiled) = (Mutex::default(), AtomicU64::new(0));
-        Ok(Emulator { compiler, directory, runner, modules, compiled })
+        Ok(Emulator {
+            compiler,
+            linker,
+            version,
+            directory,
+            runner,
+            kept,
+            modules: Mutex::default(),
+            headers: Mutex::default(),
+            compiled: AtomicU64::new(0),
+        })
     }
 
-    /// Compiles kernels; `kernels` are the names of the `__global__` functions. Text that was
-    /// compiled before is not compiled again.
+    /// Says that many texts will begin with this one: they are compiled faster.
+    pub fn expect_beginning(&self, text: &str) {
+        let mut headers = lock(&self.headers);
+        if headers.iter().all(|header| header.text != text) {
+            headers.push(Arc::new(Header { text: text.to_owned(), path: OnceLock::new() }));
+        }
+    }
+
+    /// How often the compiler ran for a module.
+    pub fn compilations(&self) -> u64 {
+        self.compiled.load(Ordering::Relaxed)
+    }
+
+    /// Compiles kernels; `kernels` are the names of `__global__` functions, of which the text may
+    /// have more. What was compiled before, by any process of this user, is not compiled again.
     ///
     /// # Errors
     /// [`Error::Compile`] with the compiler's messages, which have the lines of the text.
     pub fn compile(&self, text: &str, kernels: &[&str]) -> Result<Module, Error> {
-        let modules = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(path) = modules().get(text) {
+        let key = Key::of(&(self.version, text, kernels));
+        if let Some(path) = lock(&self.modules).get(&key) {
             return Ok(Module { path: path.clone() });
         }
-        let mut whole = format!("#line 1 \"kernel.cu\"\n{text}\n");
+        let path = match self.kept.module(&key) {
+            Some(path) => path,
+            None => {
+                let built = self.build(text, kernels).map_err(Error::Compile)?;
+                self.kept.keep(&key, &built).map_err(|error| Error::Compile(error.to_string()))?
+            }
+        };
+        lock(&self.modules).insert(key, path.clone());
+        Ok(Module { path })
+    }
+
+    /// The shared library of kernels, in the folder of this process.
+    fn build(&self, text: &str, kernels: &[&str]) -> Result<PathBuf, String> {
+        let number = self.compiled.fetch_add(1, Ordering::Relaxed);
+        let stem = self.directory.join(format!("module-{number}"));
+        let (source, object) = (stem.with_extension("cpp"), stem.with_extension("o"));
+        let (header, text, lines) = self.beginning(text)?;
+        let mut whole = format!("#line {} \"kernel.cu\"\n{text}\n", lines + 1);
         for kernel in kernels {
             whole.push_str(&format!("WEFT_EXPORT({kernel})\n"));
         }
-        // Other threads may compile meanwhile.
-        let number = self.compiled.fetch_add(1, Ordering::Relaxed);
-        let stem = self.directory.join(format!("module-{number}"));
-        let (source, path) = (stem.with_extension("cpp"), stem.with_extension("so"));
-        fs::write(&source, whole).map_err(|error| Error::Compile(error.to_string()))?;
+        fs::write(&source, whole).map_err(|error| error.to_string())?;
         let mut command = Command::new(&self.compiler);
-        command.args(FLAGS).arg("-include").arg(self.directory.join("cuda.h"));
         // The library of the sanitizer stays out: its hooks are the device's.
-        command.arg("-c").arg(&source).arg("-o").arg(stem.with_extension("o"));
-        execute(&mut command).map_err(Error::Compile)?;
-        let mut link = Command::new(&self.compiler);
-        link.args(["-shared", "-o"]).arg(&path).arg(stem.with_extension("o"));
-        execute(&mut link).map_err(Error::Compile)?;
-        modules().insert(text.to_owned(), path.clone());
-        Ok(Module { path })
+        command.args(["-x", "c++"]).args(FLAGS).arg("-include").arg(header);
+        execute(command.arg("-c").arg(&source).arg("-o").arg(&object))?;
+        let path = stem.with_extension("so");
+        // The linker itself: the compiler would add what starts and ends programs.
+        let mut link = Command::new(&self.linker);
+        execute(link.args(["-shared", "-o"]).arg(&path).arg(&object))?;
+        // What cannot be removed goes with the folder.
+        drop(fs::remove_file(&source).and_then(|()| fs::remove_file(&object)));
+        Ok(path)
+    }
+
+    /// The header to include, the rest of the text, and how many lines came before it.
+    fn beginning<'t>(&self, text: &'t str) -> Result<(PathBuf, &'t str, usize), String> {
+        let headers = lock(&self.headers).clone();
+        let known = headers.iter().enumerate().find(|(_, header)| text.starts_with(&header.text));
+        let Some((number, header)) = known else {
+            return Ok((self.directory.join("cuda.h"), text, 0));
+        };
+        let path = header.path.get_or_init(|| self.precompile(number, &header.text)).clone()?;
+        Ok((path, &text[header.text.len()..], header.text.lines().count()))
+    }
+
+    fn precompile(&self, number: usize, text: &str) -> Result<PathBuf, String> {
+        let path = self.directory.join(format!("beginning-{number}.h"));
+        let whole = format!("#include \"cuda.h\"\n#line 1 \"kernel.cu\"\n{text}");
+        fs::write(&path, whole).map_err(|error| error.to_string())?;
+        let mut command = Command::new(&self.compiler);
+        command.args(["-x", "c++-header"]).args(FLAGS).arg(&path);
+        execute(command.arg("-o").arg(path.with_extension("h.gch")))?;
+        Ok(path)
     }
 
     pub(crate) fn runner(&self) -> &Path {
@@ -169,36 +235,6 @@ fn execute(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// A folder that only this user can write, for what is kept between runs.
-fn kept_directory() -> std::io::Result<PathBuf> {
-    let temporary = std::env::temp_dir();
-    let probe = fresh_directory(&temporary)?;
-    let user = fs::metadata(&probe)?.uid();
-    let kept = temporary.join(format!("weft-emulator-{user}"));
-    match fs::DirBuilder::new().mode(0o700).create(&kept) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
-        Ok(()) | Err(_) => {}
-    }
-    let found = fs::symlink_metadata(&kept)?;
-    if found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0 {
-        fs::remove_dir(&probe)?;
-        Ok(kept)
-    } else {
-        // It is somebody else's.
-        Ok(probe)
-    }
-}
-
-/// A new folder that only this user can see.
-fn fresh_directory(within: &Path) -> std::io::Result<PathBuf> {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    loop {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = within.join(format!("weft-{}-{number}", std::process::id()));
-        match fs::DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-use weft_cuda::{Code, Config, Emulated, EmulatedTarget, Policy, generate, run};
+use weft_cuda::{Code, Config, Emulated, EmulatedTarget, Entry, Policy, generate, run};
 use weft_emulator::{Error, Schedule};
 use weft_ir::{Array, Column, ColumnBuilder, Scalar, ScalarType, Stop, Type, Value, plan};
 
@@ -39,6 +39,7 @@ struct Compiled {
     program: plan::Program,
     code: Code,
     text: String,
+    entries: Vec<Entry>,
 }
 
 impl Compiled {
@@ -48,7 +49,10 @@ impl Compiled {
         plan::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let code = generate(&program, &Policy::EMULATED);
         let text = code.text();
-        Compiled { program, code, text }
+        let common = code.common_entries.iter().cloned();
+        let common = common.map(|name| Entry { name, chosen: false });
+        let entries = code.entries.iter().cloned().chain(common).collect();
+        Compiled { program, code, text, entries }
     }
 
     fn try_run(
@@ -60,7 +64,7 @@ impl Compiled {
         let cancel = AtomicBool::new(false);
         let schedule = Schedule::numbered(schedule);
         let emulator = emulated.emulator();
-        let entries = &self.code.entries;
+        let entries = self.entries.clone();
         let target = EmulatedTarget::of_text(emulator, &self.text, entries, schedule, &cancel);
         let mut target = target.unwrap_or_else(|error| panic!("{error}"));
         let config = Config { policy: &Policy::EMULATED, memory_limit: 1 << 30 };
