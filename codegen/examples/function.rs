@@ -25,6 +25,7 @@ fn main() {
         code: &map,
         results: &map.results,
         shared: &[false],
+        folds: &[],
     });
     let mut called = Functions::new();
     called.merge(&function.functions);

@@ -15,22 +15,28 @@
 //! keep its segment from becoming vector instructions. So code without loops is written twice: without
 //! the slow paths, noting whether a lane would have taken one, and whole, for when one has.
 //!
+//! Note [Folds along columns]. Where lanes are rows and the last index steps through their elements, the
+//! function does a block of the tree of a fold in one call: it runs all steps, and combines the
+//! results with what has come before, which stays in the cache. The first step's results come alone.
+//!
 //! Note [Uniform values]. What all lanes share is computed once, outside of the segments: it depends
 //! on the launch, on a row, or on loops whose state and condition are uniform themselves.
 
+mod fold;
 mod print;
 mod repetition;
 mod segment;
 
 use std::collections::BTreeMap;
 
-use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
+use weft_ir::code::{Code, Instruction, Operand, Operation, Operator, Register};
 use weft_ir::{FaultKind, ScalarOp, ScalarType, Span};
 
 use crate::dialect::type_name;
 use crate::functions::Functions;
 use crate::literal::literal;
 use crate::operator::{operator, random};
+pub use fold::is_total;
 use segment::Scope;
 
 /// The lanes that step through a loop together.
@@ -70,6 +76,9 @@ pub struct Lanes<'a> {
     pub results: &'a [Operand],
     /// Which results have room for one value only, as all lanes share it.
     pub shared: &'a [bool],
+    /// If the last index steps through the elements of the lanes: what combines the results, in their
+    /// order (Note [Folds along columns]). Then `shared` is not looked at.
+    pub folds: &'a [Operator],
 }
 
 /// A function of C.
@@ -128,7 +137,7 @@ pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
     };
     builder.parameters();
     builder.code(given.code);
-    builder.results();
+    if given.folds.is_empty() { builder.results() } else { builder.folded() }
     builder.close_segment();
     print::print(builder)
 }
@@ -183,7 +192,9 @@ impl Builder<'_> {
             let name = register.to_string();
             match running {
                 Running::Uniform => {
-                    self.scalar(&format!("const i64 {name} = block->indices[{at}];"));
+                    let steps = at + 1 == self.given.indices.len() && !self.given.folds.is_empty();
+                    let step = if steps { " + step" } else { "" };
+                    self.scalar(&format!("const i64 {name} = block->indices[{at}]{step};"));
                 }
                 Running::Counting => {
                     self.scalar(&format!("const i64 first_{name} = block->indices[{at}];"));

@@ -23,6 +23,7 @@ fn over_lanes(text: &str) -> String {
         code: &code,
         results: &code.results,
         shared: &vec![false; code.results.len()],
+        folds: &[],
     });
     function.text
 }

@@ -8,7 +8,7 @@ mod registers;
 mod repetition;
 mod scope;
 
-use weft_ir::code::{Code, Operand, Operation, Register};
+use weft_ir::code::{Code, Operand, Operation, Operator, Register};
 use weft_ir::{Scalar, ScalarOp, ScalarType};
 
 use crate::isa::{Arguments, Slot};
@@ -78,6 +78,8 @@ pub(crate) struct Signature<'a> {
     pub(crate) input_level: usize,
     /// The types of the arrays' elements, by number, and whether they are scalars.
     pub(crate) arrays: &'a [(ScalarType, bool)],
+    /// What a native function combines its results with, step by step along the last index.
+    pub(crate) folds: &'a [Operator],
 }
 
 /// Compiles code whose results are the operands.

@@ -19,8 +19,9 @@ use crate::compile::{Compiled, Signature, compile};
 use crate::execute::{Context, Halt, Lanes, copy_lanes, load_lanes, run};
 use crate::isa::Slot;
 use crate::lanes::{BLOCK, Elements, Frame, GROUP, Lane, LaneType, Storage, with_lane_type};
-use crate::native::Engine;
+use crate::native::{Call, Engine, Inputs, Results};
 use crate::operators;
+use crate::places::Places;
 use crate::routine::level;
 
 pub(crate) use chained::{Carried, Carries};
@@ -61,6 +62,7 @@ impl Fold {
                 inputs: both.copied().collect(),
                 input_level: level::BLOCK,
                 arrays,
+                folds: &[],
             };
             compile(&signature, &self.operator.code, &self.operator.code.results)
         })
@@ -97,6 +99,8 @@ pub(crate) struct Folder<'a> {
     context: Context<'a>,
     engine: Engine<'a>,
     frame: Frame,
+    /// Whether the registers have room.
+    ready: bool,
     started: bool,
     /// Whether what comes first is the right operand: for scans from the right.
     exchange: bool,
@@ -111,16 +115,28 @@ impl<'a> Folder<'a> {
         exchange: bool,
     ) -> Folder<'a> {
         let compiled = fold.compiled(arrays);
-        let frame = compiled.routine.frame(BLOCK);
+        // Common operators hardly ever need registers.
+        let ready = fold.primitives.is_none();
+        let routine = &compiled.routine;
+        let frame = if ready { routine.frame(BLOCK) } else { routine.bare_frame() };
         let engine = Engine::new(compiled, context, true);
-        Folder { fold, compiled, context, engine, frame, started: false, exchange }
+        Folder { fold, compiled, context, engine, frame, ready, started: false, exchange }
     }
 
     /// Combines the lanes that have been loaded.
     fn apply(&mut self, count: usize) -> Result<(), Halt> {
         let began = self.engine.begin();
         if let Some(caller) = self.engine.caller() {
-            return caller.run(self.compiled, &mut self.frame, count, 0, None);
+            let call = Call {
+                frame: &mut self.frame,
+                indices: &[],
+                count,
+                position: 0,
+                steps: 1,
+                inputs: Inputs::Registers,
+                results: Results::Places(&mut Places::default()),
+            };
+            return caller.run(self.compiled, call);
         }
         let lanes = Lanes { count, position: 0 };
         if !self.started {
@@ -193,6 +209,9 @@ impl<'a> Folder<'a> {
         earlier: &[Elements<'_>],
         later: &[Elements<'_>],
     ) -> Result<Vec<Storage>, Halt> {
+        if !self.ready {
+            (self.ready, self.frame) = (true, self.compiled.routine.frame(BLOCK));
+        }
         let length = later.first().map_or(0, Elements::len);
         let mut results: Vec<Storage> =
             self.fold.types().map(|ty| Storage::zeros(ty, length)).collect();

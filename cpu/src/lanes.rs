@@ -194,6 +194,18 @@ macro_rules! define_lanes {
         }
 
         impl<'a> StorageMut<'a> {
+            /// All elements, for a while.
+            pub(crate) fn reborrow(&mut self) -> StorageMut<'_> {
+                match self { $(StorageMut::$variant(slice) => StorageMut::$variant(slice)),* }
+            }
+
+            /// The elements from `start` to `end`.
+            pub(crate) fn part(&mut self, start: usize, end: usize) -> StorageMut<'_> {
+                match self {
+                    $(StorageMut::$variant(slice) => StorageMut::$variant(&mut slice[start..end])),*
+                }
+            }
+
             /// The first `length` elements, which are taken away.
             pub(crate) fn take_front(&mut self, length: usize) -> StorageMut<'a> {
                 match self {
@@ -268,6 +280,15 @@ for_lane_types!(define_lanes);
 #[cold]
 fn wrong_type(wanted: LaneType, found: LaneType) -> ! {
     panic!("{found:?} where {wanted:?} belong")
+}
+
+/// Makes room for so many lanes in a register.
+pub(crate) fn reserve<T: Lane>(frame: &mut Frame, register: u32, lanes: usize) -> &mut [Group<T>] {
+    let groups = &mut T::file_mut(frame)[register as usize];
+    if groups.len() * GROUP < lanes {
+        groups.resize(lanes.div_ceil(GROUP), Group([T::default(); GROUP]));
+    }
+    groups
 }
 
 /// A type of lanes.

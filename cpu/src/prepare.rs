@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use weft_codegen::is_total;
 use weft_ir::code::{Code, Operand, Operation, Register};
 use weft_ir::flat::{Dimension, Start, Type, Var};
 use weft_ir::plan::{Block, Epilogue, Kernel, Program, Sink, Step};
@@ -207,6 +208,7 @@ fn prepared(
         let (indices, ragged) = (kernel.indices.clone(), ragged.clone());
         (Thunk::new(indices, found.code, found.results, Vec::new(), ragged), found.bounds)
     });
+    let folded_by = total_operators(&kernel.sinks, own == results.len());
     PreparedKernel {
         interior,
         types,
@@ -215,8 +217,24 @@ fn prepared(
         starts: kernel.sinks.iter().map(start).collect(),
         folds: kernel.sinks.iter().map(fold).collect(),
         epilogue,
-        body: Thunk::new(kernel.indices, kernel.body, results, Vec::new(), ragged),
+        body: Thunk::new(kernel.indices, kernel.body, results, Vec::new(), ragged)
+            .folded_by(folded_by),
     }
+}
+
+/// The operators of sinks that all reduce, if native functions can combine their operands.
+fn total_operators(sinks: &[Sink], all_results: bool) -> Vec<code::Operator> {
+    let operator = |sink: &Sink| match sink {
+        Sink::Reduce { operator, .. } if is_total(operator) => Some(operator.clone()),
+        Sink::Reduce { .. }
+        | Sink::Scan { .. }
+        | Sink::Store { .. }
+        | Sink::Filter { .. }
+        | Sink::Scatter { .. }
+        | Sink::Sort { .. } => None,
+    };
+    let operators: Option<Vec<_>> = sinks.iter().map(operator).collect();
+    operators.filter(|_| all_results).unwrap_or_default()
 }
 
 /// What a sink takes of a point.

@@ -130,6 +130,16 @@ pub(crate) struct Repeat {
 }
 
 impl Routine {
+    /// A frame whose registers have no room yet, not even for constants: native functions need few
+    /// of them.
+    pub(crate) fn bare_frame(&self) -> Frame {
+        let mut frame = Frame::default();
+        for (ty, registers) in &self.registers {
+            with_lane_type!(*ty, T => T::file_mut(&mut frame).resize(registers.len(), Vec::new()));
+        }
+        frame
+    }
+
     /// A frame for blocks of at most that many lanes, with the constants in place.
     pub(crate) fn frame(&self, lanes: usize) -> Frame {
         let groups = lanes.div_ceil(GROUP).max(1);

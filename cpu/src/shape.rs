@@ -87,15 +87,14 @@ impl<'a> Shape<'a> {
         extents
     }
 
-    /// The indices of the point with that number.
-    pub(crate) fn indices(&self, number: usize) -> Vec<i64> {
+    /// Writes the indices of the point with that number.
+    pub(crate) fn indices_to(&self, number: usize, indices: &mut [i64]) {
+        assert_eq!(indices.len(), self.axes.len(), "an index per dimension");
         let mut number = number;
-        let mut indices = vec![0; self.axes.len()];
         for (index, axis) in indices.iter_mut().zip(&self.axes).rev() {
             *index = index_of(*axis, number) as i64;
             number = parent(*axis, number);
         }
-        indices
     }
 
     /// Fills varying registers with the indices of consecutive points from a position on; `None`

@@ -22,6 +22,11 @@ impl Stream {
         Stream { past: past && cfg!(target_arch = "x86_64") }
     }
 
+    /// Whether it goes past the caches.
+    pub(crate) fn is_past(&self) -> bool {
+        self.past
+    }
+
     /// As [`copy_lanes`].
     pub(crate) fn lanes<T: Lane>(&self, frame: &Frame, slot: Slot, to: &mut [T]) {
         #[cfg(target_arch = "x86_64")]

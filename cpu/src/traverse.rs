@@ -2,17 +2,23 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::time::Instant;
 
-use weft_ir::code::{Code, Operand, Register};
+use weft_ir::code::{Code, Operand, Operator, Register};
 use weft_ir::{Scalar, ScalarType};
 
 use crate::compile::{Compiled, Running, Signature, compile};
 use crate::execute::{Context, Halt, Lanes, Source, load_lanes, run};
+use crate::fold::TREE;
 use crate::isa::Slot;
-use crate::lanes::{BLOCK, Elements, Frame, Lane, with_lane_type};
-use crate::native::Engine;
+use crate::lanes::{BLOCK, Elements, Frame, Lane, reserve, with_lane_type};
+use crate::native::{Call, Engine, Inputs, Results};
+use crate::places::Places;
 use crate::routine::{level, set_uniform};
 use crate::shape::{Axis, Shape};
+
+/// The most points of a call of a native function, where nobody looks at them block by block.
+const CALL: usize = 1 << 14;
 
 /// How the lanes of a block run through the space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +43,9 @@ pub(crate) struct Thunk {
     pub(crate) inputs: Vec<(Register, ScalarType)>,
     /// Of each dimension of the space, whether it is ragged.
     pub(crate) ragged: Vec<bool>,
+    /// What combines the results along the last dimension, if all are combined so and native
+    /// functions can.
+    folds: Vec<Operator>,
     variants: [OnceLock<Compiled>; 4],
 }
 
@@ -50,7 +59,13 @@ impl Thunk {
         ragged: Vec<bool>,
     ) -> Thunk {
         assert_eq!(indices.len(), ragged.len(), "an index per dimension");
-        Thunk { indices, code, results, inputs, ragged, variants: Default::default() }
+        let (folds, variants) = Default::default();
+        Thunk { indices, code, results, inputs, ragged, folds, variants }
+    }
+
+    /// With operators that combine its results, in their order.
+    pub(crate) fn folded_by(self, folds: Vec<Operator>) -> Thunk {
+        Thunk { folds, ..self }
     }
 
     /// Compiled for a mode.
@@ -63,6 +78,10 @@ impl Thunk {
                 inputs: self.inputs.clone(),
                 input_level: level::BLOCK,
                 arrays,
+                folds: match mode {
+                    Mode::Flat | Mode::Row => &[],
+                    Mode::FlatColumns | Mode::Column => &self.folds,
+                },
             };
             compile(&signature, &self.code, &self.results)
         })
@@ -104,11 +123,16 @@ pub(crate) struct Evaluator<'a> {
     shape: &'a Shape<'a>,
     /// The dimensions that lanes run through: the shape, or its columns'.
     lanes_shape: Shape<'a>,
+    /// The dimensions around a row of lanes.
+    rows_shape: Shape<'a>,
     context: Context<'a>,
     /// What computes the elements: it may be a native function instead of the routine.
     engine: Engine<'a>,
-    /// The registers.
-    pub(crate) frame: Frame,
+    /// The registers. Those that only the block interpreter needs have room when it first runs.
+    frame: Frame,
+    interprets: bool,
+    /// The indices that all lanes share, and the first lane's of those that count.
+    indices: Vec<i64>,
     /// The index registers that have to be filled.
     varying: Vec<Option<Slot>>,
     block: usize,
@@ -141,10 +165,13 @@ impl<'a> Evaluator<'a> {
         });
         Evaluator {
             varying: varying.collect(),
-            frame: compiled.routine.frame(block),
+            frame: compiled.routine.bare_frame(),
+            interprets: false,
+            indices: vec![0; compiled.indices.len()],
             compiled,
             mode,
             shape,
+            rows_shape: lanes_shape.outer(),
             lanes_shape,
             engine: Engine::new(compiled, context, !moved),
             context,
@@ -153,44 +180,68 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Evaluates consecutive points; shows each block. `inputs` hold the elements of these points.
+    /// What computes the elements.
+    pub(crate) fn engine(&self) -> &Engine<'a> {
+        &self.engine
+    }
+
+    /// Whether there is a native function that combines its results.
+    pub(crate) fn folds(&self) -> bool {
+        self.engine.is_native() && self.compiled.native.folds()
+    }
+
+    /// Evaluates consecutive points. `inputs` hold the elements of these points. Results go to the
+    /// places; if there are others, `show` sees each block.
     pub(crate) fn points(
         &mut self,
         positions: Range<usize>,
         inputs: &[Elements<'_>],
+        places: &mut Places<'_>,
         mut show: impl FnMut(&mut Frame, Range<usize>) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
-        let began = self.engine.begin();
+        let began = self.begin();
+        let results = &self.compiled.routine.results[..];
+        let shows = places.show_any_of(results);
+        let filled = self.varying.iter().any(Option::is_some);
+        let most = if self.engine.is_native() && !shows && !filled { CALL } else { self.block };
         let first = positions.start;
         let mut position = first;
         while position < positions.end {
             let row = match self.mode {
                 Mode::Flat => positions.clone(),
-                Mode::Row => {
-                    let number = self.lanes_shape.row_of(position);
-                    self.enter_row(number)?;
-                    self.lanes_shape.row(number)
-                }
+                Mode::Row => self.enter_row(position)?,
                 Mode::FlatColumns | Mode::Column => unreachable!("columns are stepped through"),
             };
             let end = row.end.min(positions.end);
             while position < end {
-                let until = end.min(position + self.block);
+                let until = end.min(position + most);
                 self.enter_block(position, until, row.start)?;
-                let parts = inputs.iter().map(|input| input.slice(position - first, until - first));
+                let (count, block) = (until - position, position..until);
                 if let Some(caller) = self.engine.caller() {
-                    let parts: Vec<Elements<'_>> = parts.collect();
-                    let (frame, count) = (&mut self.frame, until - position);
-                    caller.run(self.compiled, frame, count, position, Some(&parts))?;
+                    let call = Call {
+                        frame: &mut self.frame,
+                        indices: &self.indices,
+                        count,
+                        position,
+                        steps: 1,
+                        inputs: Inputs::Elements(inputs, position - first),
+                        results: Results::Places(places),
+                    };
+                    caller.run(self.compiled, call)?;
+                    places.fill(&self.frame, results, block.clone());
                 } else {
-                    for (slot, part) in self.compiled.inputs.iter().zip(parts) {
+                    for (slot, input) in self.compiled.inputs.iter().zip(inputs) {
+                        let input = input.slice(position - first, until - first);
                         with_lane_type!(slot.ty, T => {
-                            load_lanes::<T>(&mut self.frame, *slot, <T as Lane>::elements(part));
+                            load_lanes::<T>(&mut self.frame, *slot, <T as Lane>::elements(input));
                         });
                     }
-                    self.run(level::BLOCK, until - position, position)?;
+                    self.run(level::BLOCK, count, position)?;
+                    places.store(&self.frame, results, block.clone());
                 }
-                show(&mut self.frame, position..until)?;
+                if shows {
+                    show(&mut self.frame, block)?;
+                }
                 position = until;
             }
         }
@@ -199,64 +250,132 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Evaluates the points of some rows, given by number, a block of rows at a time: `show` gets the
-    /// frame, the rows and the step, for each step in order.
+    /// frame, the rows and the step, for each of these steps in order. To be called between
+    /// [`Evaluator::begin`] and the end of a chunk.
     pub(crate) fn columns(
         &mut self,
         rows: Range<usize>,
+        steps: Range<usize>,
         mut show: impl FnMut(&mut Frame, Range<usize>, usize) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
-        let steps = match self.shape.axes.last() {
-            Some(Axis::Dense(extent)) => *extent,
-            Some(Axis::Ragged(_)) | None => unreachable!("only dense rows are stepped through"),
-        };
         let last = self.compiled.indices[self.shape.axes.len() - 1];
-        let began = self.engine.begin();
+        assert!(!self.engine.is_native() || !self.compiled.native.folds(), "it stores its results");
+        self.blocks_of_columns(rows, |evaluator, block| {
+            let (position, count) = (block.start, block.len());
+            if !steps.is_empty() && !evaluator.engine.is_native() {
+                evaluator.run(level::BLOCK, count, position)?;
+            }
+            for step in steps.clone() {
+                if let Some(caller) = evaluator.engine.caller() {
+                    evaluator.indices[last_index(evaluator.compiled)] = step as i64;
+                    let call = Call {
+                        frame: &mut evaluator.frame,
+                        indices: &evaluator.indices,
+                        count,
+                        position,
+                        steps: 1,
+                        inputs: Inputs::Registers,
+                        results: Results::Places(&mut Places::default()),
+                    };
+                    caller.run(evaluator.compiled, call)?;
+                } else {
+                    set_uniform(&mut evaluator.frame, last, Scalar::I64(step as i64));
+                    evaluator.run(level::STEP, count, position)?;
+                }
+                show(&mut evaluator.frame, block.clone(), step)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// As [`Evaluator::columns`] with a native function that combines its results: `show` gets
+    /// registers with what each block of the tree of a fold has come to, and its steps.
+    ///
+    /// # Panics
+    /// If there is no such function.
+    pub(crate) fn folded_columns(
+        &mut self,
+        rows: Range<usize>,
+        steps: Range<usize>,
+        accumulators: (&mut Frame, &[Slot]),
+        mut show: impl FnMut(&mut Frame, Range<usize>, Range<usize>) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        let (frame, slots) = accumulators;
+        self.blocks_of_columns(rows, |evaluator, block| {
+            let mut step = steps.start;
+            while step < steps.end {
+                evaluator.context.poll()?;
+                let until = steps.end.min((step / TREE + 1) * TREE);
+                evaluator.indices[last_index(evaluator.compiled)] = step as i64;
+                let call = Call {
+                    frame: &mut evaluator.frame,
+                    indices: &evaluator.indices,
+                    count: block.len(),
+                    position: block.start,
+                    steps: until - step,
+                    inputs: Inputs::Registers,
+                    results: Results::Accumulators(frame, slots),
+                };
+                let caller = evaluator.engine.caller().expect("a native function");
+                caller.run(evaluator.compiled, call)?;
+                show(frame, block.clone(), step..until)?;
+                step = until;
+            }
+            Ok(())
+        })
+    }
+
+    /// Enters block after block of rows.
+    fn blocks_of_columns(
+        &mut self,
+        rows: Range<usize>,
+        mut work: impl FnMut(&mut Self, Range<usize>) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
         let mut position = rows.start;
         while position < rows.end {
             let row = match self.mode {
-                Mode::Column => {
-                    let number = self.lanes_shape.row_of(position);
-                    self.enter_row(number)?;
-                    self.lanes_shape.row(number)
-                }
+                Mode::Column => self.enter_row(position)?,
                 Mode::Flat | Mode::Row | Mode::FlatColumns => rows.clone(),
             };
             let end = row.end.min(rows.end);
             while position < end {
                 let until = end.min(position + self.block);
                 self.enter_block(position, until, row.start)?;
-                if steps > 0 && !self.engine.is_native() {
-                    self.run(level::BLOCK, until - position, position)?;
-                }
-                for step in 0..steps {
-                    set_uniform(&mut self.frame, last, Scalar::I64(step as i64));
-                    if let Some(caller) = self.engine.caller() {
-                        let (frame, count) = (&mut self.frame, until - position);
-                        caller.run(self.compiled, frame, count, position, None)?;
-                    } else {
-                        self.run(level::STEP, until - position, position)?;
-                    }
-                    show(&mut self.frame, position..until, step)?;
-                }
+                work(self, position..until)?;
                 position = until;
             }
         }
-        self.engine.end(began);
         Ok(())
     }
 
-    /// Sets the outer indices of a row of lanes.
-    fn enter_row(&mut self, row: usize) -> Result<(), Halt> {
-        let outer = self.lanes_shape.outer();
-        let indices = outer.indices(row);
-        for (&slot, index) in self.compiled.indices.iter().zip(indices) {
-            set_uniform(&mut self.frame, slot, Scalar::I64(index));
+    /// Begins a chunk ([`Engine::begin`]).
+    pub(crate) fn begin(&mut self) -> Option<Instant> {
+        let began = self.engine.begin();
+        if !self.engine.is_native() && !self.interprets {
+            self.interprets = true;
+            self.frame = self.compiled.routine.frame(self.block);
         }
-        if self.engine.is_native() {
-            return Ok(());
+        began
+    }
+
+    /// Ends a chunk ([`Engine::end`]).
+    pub(crate) fn end(&self, began: Option<Instant>) {
+        self.engine.end(began);
+    }
+
+    /// Sets the outer indices of the row of lanes that a position lies in; the row.
+    fn enter_row(&mut self, position: usize) -> Result<Range<usize>, Halt> {
+        let number = self.lanes_shape.row_of(position);
+        let outer = self.rows_shape.axes.len();
+        self.rows_shape.indices_to(number, &mut self.indices[..outer]);
+        if !self.engine.is_native() {
+            for (&slot, &index) in self.compiled.indices.iter().zip(&self.indices[..outer]) {
+                set_uniform(&mut self.frame, slot, Scalar::I64(index));
+            }
+            self.start()?;
+            self.run(level::ROW, 1, 0)?;
         }
-        self.start()?;
-        self.run(level::ROW, 1, 0)
+        Ok(self.lanes_shape.row(number))
     }
 
     /// Sets the indices along the lanes.
@@ -265,16 +384,23 @@ impl<'a> Evaluator<'a> {
         self.start()?;
         let flat = matches!(self.mode, Mode::Flat | Mode::FlatColumns);
         if flat {
+            for slot in self.varying.iter().flatten() {
+                reserve::<i64>(&mut self.frame, slot.index, self.block);
+            }
             self.lanes_shape.fill(&mut self.frame, &self.varying, position, until - position);
         }
         if let Some(axis) = self.lanes_shape.axes.last() {
-            let slot = self.compiled.indices[self.lanes_shape.axes.len() - 1];
+            let last = self.lanes_shape.axes.len() - 1;
+            let slot = self.compiled.indices[last];
             if slot.uniform {
                 let first = match axis {
                     Axis::Dense(_) if !flat => position - row,
                     Axis::Dense(_) | Axis::Ragged(_) => position,
                 };
-                set_uniform(&mut self.frame, slot, Scalar::I64(first as i64));
+                self.indices[last] = first as i64;
+                if !self.engine.is_native() {
+                    set_uniform(&mut self.frame, slot, Scalar::I64(first as i64));
+                }
             }
         }
         Ok(())
@@ -295,4 +421,9 @@ impl<'a> Evaluator<'a> {
     fn run(&mut self, at: usize, count: usize, position: usize) -> Result<(), Halt> {
         run(&self.compiled.routine, at, &mut self.frame, Lanes { count, position }, &self.context)
     }
+}
+
+/// The number of the index that steps through columns.
+fn last_index(compiled: &Compiled) -> usize {
+    compiled.indices.len() - 1
 }

@@ -19,7 +19,9 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
         Node::Segment(segment) => segment.lines.iter().any(|line| line.rare.is_some()),
         Node::Scalar(_) | Node::Loop(_) => false,
     });
-    let mut text = Text { grouped, usual: false, lanes: plan.lanes(), out: String::new() };
+    let stepped = !builder.given.folds.is_empty();
+    let (lanes, out) = (plan.lanes(), String::new());
+    let mut text = Text { grouped, stepped, usual: false, lanes, out };
     let parameters = parameters(&builder);
     if grouped {
         text.line(0, "FUNCTION u32 KERNEL_group(const struct block *restrict const block,");
@@ -29,7 +31,7 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
         for (name, ty) in plan.lanes() {
             text.line(1, &format!("{ty} {name}_lanes[{GROUP}] __attribute__((aligned(64)));"));
         }
-        text.nodes(1, &nodes);
+        text.steps(&nodes);
         text.line(1, "return 0;");
         text.line(0, "}");
         text.out.push_str(GROUPS);
@@ -188,6 +190,8 @@ fn all_lines(segment: &Segment) -> impl Iterator<Item = &Line> {
 struct Text {
     /// Whether lanes come in groups.
     grouped: bool,
+    /// Whether it runs for one step after the other.
+    stepped: bool,
     /// Whether slow paths are left out (Note [Rare paths]).
     usual: bool,
     /// The values that lie in arrays.
@@ -208,7 +212,18 @@ impl Text {
             self.line(1, "u32 rare = 0;");
         }
         parameters.iter().for_each(|line| self.line(1, line));
-        self.nodes(1, nodes);
+        self.steps(nodes);
+    }
+
+    /// The body, once or for each step (Note [Folds along columns]).
+    fn steps(&mut self, nodes: &[Node]) {
+        if !self.stepped {
+            return self.nodes(1, nodes);
+        }
+        self.line(1, "const i64 last_step = block->steps;");
+        self.line(1, "for (i64 step = 0; step < last_step; step++) {");
+        self.nodes(2, nodes);
+        self.line(1, "}");
     }
 
     fn nodes(&mut self, indent: usize, nodes: &[Node]) {

@@ -2,6 +2,7 @@
 struct block {
   i64 count;                    /* How many lanes. */
   i64 position;                 /* The position of the first lane in the storage. */
+  i64 steps;                    /* How many elements of each lane are combined. */
   const i64 *indices;           /* Per index its value, or the first lane's. */
   const i64 *const *lanes;      /* Per index that varies its lanes. */
   const void *const *arrays;    /* Per array its elements. */

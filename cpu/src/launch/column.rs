@@ -2,13 +2,14 @@
 //! step. That suits short rows, and rows whose neighbours lie side by side in memory, as in the sums
 //! of a matrix's columns or its product with another.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use weft_ir::Stop;
 use weft_ir::plan::Sink;
 
 use crate::compile::Compiled;
-use crate::execute::{Halt, Source};
+use crate::execute::{Halt, Source, copy_lanes, load_lanes};
 use crate::fold::{Folder, TREE};
 use crate::isa::Slot;
 use crate::lanes::{BLOCK, Frame, GROUP, Group, Lane, LaneType, Storage, with_lane_type};
@@ -22,67 +23,157 @@ use crate::workers::lock;
 /// The fewest rows that are worth it.
 const LANES: usize = 64;
 
+/// The most bytes that blocks of the tree may take, where the steps are shared among the threads.
+const MOST_BYTES: usize = 1 << 26;
+
+/// Some rows, and some of the steps along them.
+#[derive(Clone, Debug)]
+struct Claim {
+    rows: Range<usize>,
+    steps: Range<usize>,
+}
+
 impl Launch<'_> {
     /// The reductions, if all sinks are such and columns are the better way; else nothing.
     pub(super) fn columns(&self) -> Result<Option<Vec<SinkResult>>, Stop> {
         let Some(mode) = self.column_mode() else { return Ok(None) };
         let kernel = &*self.bound.kernel;
         let compiled = kernel.body.variant(mode, &kernel.types);
+        let claims = self.column_claims(mode, &compiled.routine.results);
+        let most = claims.iter().map(|claim| claim.rows.len()).max().unwrap_or(0);
+        let parts = Mutex::new(Vec::new());
+        let start = || {
+            let evaluator = Evaluator::new(compiled, mode, &self.shape, self.context(), most);
+            (evaluator, self.column_folders())
+        };
+        let piece = self.meter.begin(self.shape.points() as u64);
+        self.workers
+            .each(self.shape.points() >= PARALLEL, claims.into_iter(), start, |state, claim| {
+                let (evaluator, folders) = state;
+                let done = claim.rows.len() * claim.steps.len();
+                let key = (claim.rows.start, claim.steps.start);
+                let sums = self.column_claim(evaluator, folders, claim)?;
+                lock(&parts).push((key, sums));
+                if let Some(piece) = &piece {
+                    piece.advance(done as u64);
+                }
+                Ok(())
+            })
+            .map_err(|halt| self.stop(halt))?;
+        drop(piece);
+        let mut parts = parts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        parts.sort_by_key(|(key, _)| *key);
+        let in_pieces = parts.iter().any(|((_, step), _)| *step > 0);
+        let parts = parts.into_iter().map(|(_, part)| part);
+        let all = match in_pieces {
+            true => self.column_pieces(parts.collect()).map_err(|halt| self.stop(halt))?,
+            false => one_after_the_other(parts),
+        };
+        Ok(Some(all.into_iter().map(SinkResult::Reduced).collect()))
+    }
+
+    /// The work, cut: between rows, or between blocks of the tree, where rows are few and long.
+    fn column_claims(&self, mode: Mode, results: &[Slot]) -> Vec<Claim> {
         let rows = self.shape.rows();
         let steps = self.shape.points() / rows;
-        let least = rows.div_ceil(self.workers.threads() * 2).clamp(LANES, BLOCK);
+        let threads = self.workers.threads();
+        let bytes: usize = results.iter().map(|slot| slot.ty.scalar_type().bytes()).sum();
+        let few = rows <= BLOCK && rows < threads * 1024 && threads > 1;
+        if few && steps >= threads * 4 * TREE && (rows * steps / TREE) * bytes <= MOST_BYTES {
+            let span = steps.div_ceil(threads * 4).next_multiple_of(TREE);
+            let starts = (0..steps).step_by(span);
+            return starts
+                .map(|start| Claim { rows: 0..rows, steps: start..steps.min(start + span) })
+                .collect();
+        }
+        let least = rows.div_ceil(threads * 2).clamp(LANES, BLOCK);
         let span = (CHUNK * 4 / steps.max(1)).clamp(least, CHUNK);
         let span = match (mode, self.shape.outer().axes.last()) {
             // Whole rows of lanes.
             (Mode::Column, Some(Axis::Dense(extent))) => span.div_ceil(*extent) * extent,
             (_, _) => span,
         };
-        let claims = (0..rows).step_by(span).map(|start| start..rows.min(start + span));
-        let parts = Mutex::new(Vec::new());
-        let start = || {
-            let folders = kernel.folds.iter().map(|fold| {
-                let fold = fold.as_ref().expect("reductions only");
-                Folder::new(fold, &kernel.types, self.context(), false)
-            });
-            let evaluator =
-                Evaluator::new(compiled, mode, &self.shape, self.context(), span.min(rows));
-            (evaluator, folders.collect::<Vec<_>>())
-        };
-        self.workers
-            .each(self.shape.points() >= PARALLEL, claims, start, |(evaluator, folders), rows| {
-                let first = rows.start;
-                let mut sums: Vec<Tree> = Vec::new();
-                let mut at = 0;
-                for sink in &self.kernel.sinks {
-                    let count = crate::prepare::operands(sink).len();
-                    sums.push(Tree::new(&compiled.routine.results[at..at + count], rows.len()));
-                    at += count;
-                }
-                evaluator.columns(rows, |frame, block, step| {
-                    let count = block.len();
-                    for (tree, folder) in sums.iter_mut().zip(&mut *folders) {
-                        tree.push(folder, frame, count)?;
-                        if step + 1 == steps {
-                            tree.finish(folder, block.start - first, count)?;
-                        }
-                    }
-                    Ok(())
-                })?;
-                let sums: Vec<Vec<Storage>> = sums.into_iter().map(|tree| tree.results).collect();
-                lock(&parts).push((first, sums));
-                Ok(())
-            })
-            .map_err(|halt| self.stop(halt))?;
-        let mut parts = parts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        parts.sort_by_key(|(first, _)| *first);
-        let mut parts = parts.into_iter().map(|(_, part)| part);
-        let mut all = parts.next().unwrap_or_default();
-        for part in parts {
-            for (all, part) in all.iter_mut().flatten().zip(part.iter().flatten()) {
-                all.append(part.elements());
-            }
+        let starts = (0..rows).step_by(span);
+        starts.map(|start| Claim { rows: start..rows.min(start + span), steps: 0..steps }).collect()
+    }
+
+    fn column_folders(&self) -> Vec<Folder<'_>> {
+        let kernel = &*self.bound.kernel;
+        let folds = kernel.folds.iter().map(|fold| fold.as_ref().expect("reductions only"));
+        folds.map(|fold| Folder::new(fold, &kernel.types, self.context(), false)).collect()
+    }
+
+    /// What some rows come to; of some of their steps what each block of the tree comes to.
+    fn column_claim(
+        &self,
+        evaluator: &mut Evaluator<'_>,
+        folders: &mut [Folder<'_>],
+        claim: Claim,
+    ) -> Result<Vec<Vec<Storage>>, Halt> {
+        let Claim { rows, steps } = claim;
+        let first = rows.start;
+        let whole = steps.len() == self.shape.points() / self.shape.rows();
+        let began = evaluator.begin();
+        let accumulators = evaluator.folds().then(|| varying(&evaluator.compiled.routine.results));
+        let values = accumulators.as_ref().unwrap_or(&evaluator.compiled.routine.results).clone();
+        let mut trees = Vec::new();
+        let mut at = 0;
+        for sink in &self.kernel.sinks {
+            let count = crate::prepare::operands(sink).len();
+            trees.push(Tree::new(&values[at..at + count], whole.then_some(rows.len())));
+            at += count;
         }
-        Ok(Some(all.into_iter().map(SinkResult::Reduced).collect()))
+        let last = steps.end;
+        let mut push = |frame: &Frame, block: Range<usize>, level: usize, step: usize| {
+            let count = block.len();
+            for (tree, folder) in trees.iter_mut().zip(&mut *folders) {
+                let values = std::mem::take(&mut tree.values);
+                tree.push(folder, level, frame, &values, count)?;
+                tree.values = values;
+                if step + 1 == last {
+                    tree.finish(folder, block.start - first, count)?;
+                }
+            }
+            Ok(())
+        };
+        match &accumulators {
+            Some(slots) => {
+                let mut frame = frame_of(slots, 0);
+                evaluator.folded_columns(rows, steps, (&mut frame, slots), |frame, block, steps| {
+                    push(frame, block, 1, steps.end - 1)
+                })?;
+            }
+            None => evaluator
+                .columns(rows, steps, |frame, block, step| push(frame, block, 0, step))?,
+        }
+        evaluator.end(began);
+        Ok(trees.into_iter().map(|tree| tree.results).collect())
+    }
+
+    /// What rows come to, of what the blocks of the tree have come to, in order.
+    fn column_pieces(&self, parts: Vec<Vec<Vec<Storage>>>) -> Result<Vec<Vec<Storage>>, Halt> {
+        let rows = self.shape.rows();
+        let mut all = Vec::new();
+        for (sink, mut folder) in self.column_folders().into_iter().enumerate() {
+            let types: Vec<Slot> = parts[0][sink].iter().map(|part| slot_of(part.ty())).collect();
+            let slots = varying(&types);
+            let mut frame = frame_of(&slots, rows);
+            let mut tree = Tree::new(&slots, Some(rows));
+            for part in &parts {
+                for start in (0..part[sink][0].len()).step_by(rows) {
+                    for (&slot, part) in slots.iter().zip(&part[sink]) {
+                        let part = part.elements().slice(start, start + rows);
+                        with_lane_type!(slot.ty, T => {
+                            load_lanes::<T>(&mut frame, slot, <T as Lane>::elements(part));
+                        });
+                    }
+                    tree.push(&mut folder, 1, &frame, &slots, rows)?;
+                }
+            }
+            tree.finish(&mut folder, 0, rows)?;
+            all.push(tree.results);
+        }
+        Ok(all)
     }
 
     /// How lanes run, if columns are the better way.
@@ -145,71 +236,111 @@ impl Launch<'_> {
     }
 }
 
+/// What the parts hold of all rows.
+fn one_after_the_other(mut parts: impl Iterator<Item = Vec<Vec<Storage>>>) -> Vec<Vec<Storage>> {
+    let mut all = parts.next().unwrap_or_default();
+    for part in parts {
+        for (all, part) in all.iter_mut().flatten().zip(part.iter().flatten()) {
+            all.append(part.elements());
+        }
+    }
+    all
+}
+
+fn slot_of(ty: LaneType) -> Slot {
+    Slot { ty, uniform: false, index: 0 }
+}
+
+/// Registers of the same types in a frame of their own, that differ from lane to lane.
+fn varying(slots: &[Slot]) -> Vec<Slot> {
+    let mut own: Vec<Slot> = Vec::with_capacity(slots.len());
+    for slot in slots {
+        let index = own.iter().filter(|other| other.ty == slot.ty).count() as u32;
+        own.push(Slot { index, ..slot_of(slot.ty) });
+    }
+    own
+}
+
+/// A frame of such registers.
+fn frame_of(slots: &[Slot], lanes: usize) -> Frame {
+    let mut frame = Frame::default();
+    for slot in slots {
+        with_lane_type!(slot.ty, T => {
+            let group = Group([T::default(); GROUP]);
+            T::file_mut(&mut frame).push(vec![group; lanes.div_ceil(GROUP)]);
+        });
+    }
+    frame
+}
+
 /// The tree of a fold with lanes for elements: level by level what the current block has come to.
 struct Tree {
-    /// The registers of the elements in the evaluator's frame.
+    /// The registers of the elements, where they come from.
     values: Vec<Slot>,
-    /// The registers of a level, varying.
+    /// The registers of a level.
     slots: Vec<Slot>,
     levels: Vec<(Frame, usize)>,
+    /// Whether it ends with what blocks of elements come to, one after the other.
+    in_pieces: bool,
     results: Vec<Storage>,
 }
 
 impl Tree {
-    fn new(values: &[Slot], rows: usize) -> Tree {
-        let mut counts: Vec<(LaneType, u32)> = Vec::new();
-        let mut slots = Vec::new();
-        for slot in values {
-            let index = counts.iter().filter(|(ty, _)| *ty == slot.ty).count() as u32;
-            counts.push((slot.ty, index));
-            slots.push(Slot { ty: slot.ty, uniform: false, index });
+    /// For elements in these registers, for so many rows; or for pieces of rows.
+    fn new(values: &[Slot], rows: Option<usize>) -> Tree {
+        let results = values.iter().map(|slot| Storage::zeros(slot.ty, rows.unwrap_or(0)));
+        Tree {
+            values: values.to_vec(),
+            slots: varying(values),
+            levels: Vec::new(),
+            in_pieces: rows.is_none(),
+            results: results.collect(),
         }
-        let results = values.iter().map(|slot| Storage::zeros(slot.ty, rows)).collect();
-        Tree { values: values.to_vec(), slots, levels: Vec::new(), results }
     }
 
-    fn frame(&self, lanes: usize) -> Frame {
-        let mut frame = Frame::default();
-        for slot in &self.slots {
-            with_lane_type!(slot.ty, T => {
-                let group = Group([T::default(); GROUP]);
-                T::file_mut(&mut frame).push(vec![group; lanes.div_ceil(GROUP)]);
-            });
+    /// Adds an element of a level per lane.
+    fn push(
+        &mut self,
+        folder: &mut Folder<'_>,
+        level: usize,
+        from: &Frame,
+        values: &[Slot],
+        count: usize,
+    ) -> Result<(), Halt> {
+        if self.in_pieces && level == 1 {
+            self.keep(from, values, count);
+            return Ok(());
         }
-        frame
-    }
-
-    /// Adds an element per lane.
-    fn push(&mut self, folder: &mut Folder<'_>, frame: &Frame, count: usize) -> Result<(), Halt> {
-        if self.levels.is_empty() {
-            let fresh = self.frame(count);
-            self.levels.push((fresh, 0));
+        while self.levels.len() <= level {
+            self.levels.push((frame_of(&self.slots, count), 0));
         }
-        let (accumulator, taken) = &mut self.levels[0];
+        let (accumulator, taken) = &mut self.levels[level];
         if *taken == 0 {
-            folder.replace(accumulator, &self.slots, frame, &self.values, count);
+            folder.replace(accumulator, &self.slots, from, values, count);
         } else {
-            folder.accumulate(accumulator, &self.slots, frame, &self.values, count)?;
+            folder.accumulate(accumulator, &self.slots, from, values, count)?;
         }
         *taken += 1;
-        let mut level = 0;
-        while self.levels[level].1 == TREE {
-            self.levels[level].1 = 0;
-            if self.levels.len() == level + 1 {
-                let fresh = self.frame(count);
-                self.levels.push((fresh, 0));
-            }
-            let (below, above) = self.levels.split_at_mut(level + 1);
-            let ((from, _), (to, taken)) = (&below[level], &mut above[0]);
-            if *taken == 0 {
-                folder.replace(to, &self.slots, from, &self.slots, count);
-            } else {
-                folder.accumulate(to, &self.slots, from, &self.slots, count)?;
-            }
-            *taken += 1;
-            level += 1;
+        if *taken < TREE {
+            return Ok(());
         }
-        Ok(())
+        *taken = 0;
+        let (complete, slots) = (std::mem::take(&mut self.levels[level].0), self.slots.clone());
+        let pushed = self.push(folder, level + 1, &complete, &slots, count);
+        self.levels[level].0 = complete;
+        pushed
+    }
+
+    /// Appends what a block has come to.
+    fn keep(&mut self, from: &Frame, values: &[Slot], count: usize) {
+        for (&slot, result) in values.iter().zip(&mut self.results) {
+            with_lane_type!(slot.ty, T => {
+                let result = T::storage_mut(result);
+                let start = result.len();
+                result.resize(start + count, T::default());
+                copy_lanes::<T>(from, slot, &mut result[start..]);
+            });
+        }
     }
 
     /// Combines the levels, and begins again for the next block of lanes.
@@ -224,11 +355,18 @@ impl Tree {
             }
             carry = Some(frame);
         }
+        if self.in_pieces {
+            if let Some(frame) = carry {
+                let slots = self.slots.clone();
+                self.keep(&frame, &slots, count);
+            }
+            return Ok(());
+        }
         let frame = carry.expect("a row has elements");
         for (&slot, result) in self.slots.iter().zip(&mut self.results) {
             with_lane_type!(slot.ty, T => {
                 let result = &mut T::storage_mut(result)[at..at + count];
-                crate::execute::copy_lanes::<T>(&frame, slot, result);
+                copy_lanes::<T>(&frame, slot, result);
             });
         }
         Ok(())

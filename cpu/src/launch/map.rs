@@ -2,10 +2,10 @@
 
 use weft_ir::Stop;
 
-use crate::execute::copy_lanes;
-use crate::lanes::{Elements, Lane, LaneType, Storage, StorageMut, with_lane_type};
+use crate::lanes::{Elements, LaneType, Storage, StorageMut};
 use crate::launch::chunk::{CHUNK, Cut, chunks};
 use crate::launch::{Launch, PARALLEL};
+use crate::places::Places;
 use crate::shape::Shape;
 use crate::traverse::{Evaluator, Thunk};
 
@@ -38,22 +38,14 @@ impl Launch<'_> {
         });
         let start = || Evaluator::new(compiled, mode, shape, self.context(), points.min(CHUNK));
         self.workers
-            .each(points >= PARALLEL, claims, start, |evaluator, (positions, mut parts)| {
-                let first = positions.start;
+            .each(points >= PARALLEL, claims, start, |evaluator, (positions, parts)| {
                 let inputs: Vec<Elements<'_>> = inputs
                     .iter()
                     .map(|input| input.slice(positions.start, positions.end))
                     .collect();
-                evaluator.points(positions, &inputs, |frame, block| {
-                    for (&slot, part) in compiled.routine.results.iter().zip(&mut parts) {
-                        with_lane_type!(slot.ty, T => {
-                            let part = <T as Lane>::slice_mut(part);
-                            let part = &mut part[block.start - first..block.end - first];
-                            copy_lanes::<T>(frame, slot, part);
-                        });
-                    }
-                    Ok(())
-                })
+                let mut places =
+                    Places::new(positions.start, parts.into_iter().map(Some).collect());
+                evaluator.points(positions, &inputs, &mut places, |_, _| Ok(()))
             })
             .map_err(|halt| self.stop(halt))?;
         Ok(results)

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weft_ir::plan::Sink;
 use weft_ir::{Exhausted, Stop};
 
-use crate::execute::{Halt, Source, copy_lanes};
+use crate::execute::{Halt, Source};
 use crate::fold::{Carries, Chain, Folder};
 use crate::lanes::{Elements, Lane, Storage, StorageMut, with_lane_type};
 use crate::launch::chunk::{CHUNK, Chunk, Cut, chunks};
@@ -16,6 +16,7 @@ use crate::launch::layout::{Layout, Target};
 use crate::launch::reduce::spread;
 use crate::launch::scatter::{Private, Sent};
 use crate::launch::{Launch, PARALLEL, SinkResult};
+use crate::places::Places;
 use crate::stream::Stream;
 use crate::traverse::Evaluator;
 use crate::workers::{InOrder, lock};
@@ -175,10 +176,15 @@ impl Launch<'_> {
             }),
         };
         let failed = AtomicBool::new(false);
+        let piece = self.meter.begin(points as u64);
         self.workers
             .each(points >= PARALLEL && chunks.len() > 1, claims, start, |worker, claim| {
                 let _panicking = SetOnPanic(&failed);
+                let length = claim.chunk.positions.len();
                 let done = self.chunk(worker, layout, &shared, starts, claim, &failed);
+                if let Some(piece) = &piece {
+                    piece.advance(length as u64);
+                }
                 if done.is_err() {
                     failed.store(true, Ordering::Relaxed);
                 }
@@ -191,6 +197,7 @@ impl Launch<'_> {
                 }
                 None => self.stop(halt),
             })?;
+        drop(piece);
         let mut results = shared
             .into_iter()
             .zip(0..)
@@ -259,27 +266,37 @@ impl Launch<'_> {
         let stream = Stream::new(layout.streams);
         let direct = chunk.piece.is_some() && interior.is_none();
         folded.iter_mut().for_each(|folded| folded.resize(0));
+        let past = stream.is_past();
+        let mut parts: Vec<Option<StorageMut<'_>>> =
+            claim.parts.iter_mut().map(|part| Some(part.reborrow())).collect();
+        let mut buffers: Vec<Option<StorageMut<'_>>> =
+            stages.iter_mut().map(|stage| Some(stage.as_mut())).collect();
+        let straight = layout.targets.iter().map(|target| match *target {
+            Target::Output(_) if past => None,
+            Target::Output(output) => parts[output].take(),
+            Target::Stage(stage) if layout.known[stage].is_some() => None,
+            Target::Stage(stage) if direct && layout.folds[stage].is_some() => None,
+            Target::Stage(stage) => buffers[stage].take(),
+        });
+        let mut places = Places::new(first, straight.collect());
         let mut evaluate = |evaluator: &mut Evaluator<'_>, positions: Range<usize>| {
             let results = &evaluator.compiled.routine.results;
-            evaluator.points(positions, &[], |frame, block| {
+            evaluator.points(positions, &[], &mut places, |frame, block| {
                 let block = block.start - first..block.end - first;
                 for (&slot, target) in results.iter().zip(&layout.targets) {
-                    with_lane_type!(slot.ty, T => {
-                        match *target {
-                            Target::Output(output) => {
-                                let to = <T as Lane>::slice_mut(&mut claim.parts[output]);
+                    with_lane_type!(slot.ty, T => match *target {
+                        Target::Output(output) => {
+                            if let Some(part) = &mut parts[output] {
+                                let to = <T as Lane>::slice_mut(part);
                                 stream.lanes(frame, slot, &mut to[block.clone()]);
                             }
-                            Target::Stage(stage) if layout.known[stage].is_some() => {}
-                            Target::Stage(stage) => match &layout.folds[stage] {
-                                Some(fold) if direct => {
-                                    fold.fold_lanes(frame, slot, block.len(), &mut folded[stage]);
-                                }
-                                _ => {
-                                    let to = T::storage_mut(&mut stages[stage]);
-                                    copy_lanes::<T>(frame, slot, &mut to[block.clone()]);
-                                }
-                            },
+                        }
+                        Target::Stage(stage) => {
+                            if let Some(fold) = layout.folds[stage].as_ref().filter(|_| direct)
+                                && layout.known[stage].is_none()
+                            {
+                                fold.fold_lanes(frame, slot, block.len(), &mut folded[stage]);
+                            }
                         }
                     });
                 }
@@ -290,6 +307,8 @@ impl Launch<'_> {
             None if layout.only_known => {}
             None => evaluate(evaluator, chunk.positions.clone())?,
             Some((interior, inside)) => {
+                interior.begin();
+                evaluator.engine().follow(interior.engine());
                 let mut position = chunk.positions.start;
                 while position < chunk.positions.end {
                     let (until, is_inside) = self.run_from(position, inside);
@@ -369,17 +388,11 @@ impl Launch<'_> {
                 }
             }
             inputs.extend(worker.stages[layout.more.clone()].iter().map(Storage::elements));
-            let results = &epilogue.compiled.routine.results;
-            epilogue.points(chunk.positions.clone(), &inputs, |frame, block| {
-                for (&slot, &output) in results.iter().zip(&layout.epilogue) {
-                    with_lane_type!(slot.ty, T => {
-                        let to = <T as Lane>::slice_mut(&mut claim.parts[output]);
-                        let to = &mut to[block.start - first..block.end - first];
-                        copy_lanes::<T>(frame, slot, to);
-                    });
-                }
-                Ok(())
-            })?;
+            let mut parts: Vec<Option<StorageMut<'_>>> =
+                claim.parts.iter_mut().map(|part| Some(part.reborrow())).collect();
+            let straight = layout.epilogue.iter().map(|&output| parts[output].take());
+            let mut places = Places::new(first, straight.collect());
+            epilogue.points(chunk.positions.clone(), &inputs, &mut places, |_, _| Ok(()))?;
         }
         Ok(())
     }

@@ -6,7 +6,8 @@
 //! Note [Native calls]. A function takes a block ([`Block`]) and reads of it: the indices and inputs of
 //! `count` lanes; elements of arrays, at indices that a check of the same function has found in range,
 //! or that lie in range by construction of the plan; the cancel flag. It writes `count` lanes of each
-//! result, or one group of lanes where all lanes share a result, and nothing else. It keeps no
+//! result, or one group of lanes where all lanes share a result, and nothing else. It does so for one
+//! step, or for as many as the block says where it combines its results. It keeps no
 //! pointer, calls nothing but the C library's `fmod`, and may run on several threads at once.
 #![allow(unsafe_code)]
 
@@ -20,15 +21,17 @@ use weft_codegen::INTERRUPTED;
 use weft_ir::{FaultKind, Scalar};
 
 use crate::compile::Compiled;
-use crate::execute::{Context, Halt, Source, uniform_i64};
+use crate::execute::{Context, Halt, Source};
 use crate::isa::Slot;
-use crate::lanes::{Elements, Frame, GROUP, Lane, with_lane_type};
+use crate::lanes::{Elements, Frame, Lane, reserve, with_lane_type};
+use crate::places::Places;
 
 /// What a function is given; the C side is `struct block` of the generator's prelude.
 #[repr(C)]
 struct Block {
     count: i64,
     position: i64,
+    steps: i64,
     indices: *const i64,
     lanes: *const *const i64,
     arrays: *const *const c_void,
@@ -39,6 +42,38 @@ struct Block {
 }
 
 type Entry = unsafe extern "C" fn(*const Block) -> u32;
+
+/// What a function is called for.
+pub(crate) struct Call<'c, 'p> {
+    /// The registers of indices that are given lane by lane.
+    pub(crate) frame: &'c mut Frame,
+    /// The other indices: their values, or the first lane's.
+    pub(crate) indices: &'c [i64],
+    /// How many lanes there are.
+    pub(crate) count: usize,
+    /// The position of the first point.
+    pub(crate) position: usize,
+    /// How many elements of each lane are combined.
+    pub(crate) steps: usize,
+    pub(crate) inputs: Inputs<'c>,
+    pub(crate) results: Results<'c, 'p>,
+}
+
+/// Where the inputs of code are.
+pub(crate) enum Inputs<'c> {
+    /// In the registers of the frame.
+    Registers,
+    /// Among these elements, from a number on.
+    Elements(&'c [Elements<'c>], usize),
+}
+
+/// Where its results go.
+pub(crate) enum Results<'c, 'p> {
+    /// To places, or to registers of the frame.
+    Places(&'c mut Places<'p>),
+    /// To these registers, where they are combined.
+    Accumulators(&'c mut Frame, &'c [Slot]),
+}
 
 /// A shared object in this process.
 #[derive(Debug)]
@@ -86,7 +121,6 @@ pub(crate) struct Caller<'a> {
     strides: Vec<*const i64>,
     /// The scalars among the arrays; pointers go here, so that it must not change.
     scalars: Box<[u64]>,
-    indices: Vec<i64>,
     lanes: Vec<*const i64>,
     inputs: Vec<*const c_void>,
     results: Vec<*mut c_void>,
@@ -125,7 +159,6 @@ impl<'a> Caller<'a> {
             arrays,
             strides,
             scalars,
-            indices: Vec::new(),
             lanes: Vec::new(),
             inputs: Vec::new(),
             results: Vec::new(),
@@ -133,35 +166,25 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Computes the results of a block of lanes in the registers of a frame, where the indices are.
-    /// The inputs are there as well, unless they are given.
-    pub(crate) fn run(
-        &mut self,
-        compiled: &Compiled,
-        frame: &mut Frame,
-        count: usize,
-        position: usize,
-        inputs: Option<&[Elements<'_>]>,
-    ) -> Result<(), Halt> {
-        self.indices.clear();
+    /// Computes the results of consecutive points.
+    pub(crate) fn run(&mut self, compiled: &Compiled, call: Call<'_, '_>) -> Result<(), Halt> {
+        let Call { frame, indices, count, position, steps, inputs, results } = call;
+        assert_eq!(indices.len(), compiled.indices.len(), "all indices are given");
         self.lanes.clear();
         for &slot in &compiled.indices {
-            let (value, lanes) = match slot.uniform {
-                true => (uniform_i64(frame, slot), ptr::null()),
-                false => (0, register::<i64>(frame, slot, count).cast_const()),
-            };
-            self.indices.push(value);
-            self.lanes.push(lanes);
+            self.lanes.push(match slot.uniform {
+                true => ptr::null(),
+                false => register::<i64>(frame, slot, count).cast_const(),
+            });
         }
         self.inputs.clear();
         match inputs {
-            Some(inputs) => {
+            Inputs::Elements(inputs, first) => {
                 for input in inputs {
-                    assert!(input.len() >= count, "an input has all lanes");
-                    self.inputs.push(address(*input));
+                    self.inputs.push(address(input.slice(first, first + count)));
                 }
             }
-            None => {
+            Inputs::Registers => {
                 for &slot in &compiled.inputs {
                     with_lane_type!(slot.ty, T => {
                         self.inputs.push(register::<T>(frame, slot, count).cast_const().cast());
@@ -171,15 +194,37 @@ impl<'a> Caller<'a> {
         }
         assert_eq!(self.inputs.len(), compiled.inputs.len(), "all inputs are given");
         self.results.clear();
-        for &slot in &compiled.routine.results {
-            with_lane_type!(slot.ty, T => {
-                self.results.push(register::<T>(frame, slot, count).cast());
-            });
+        match results {
+            Results::Accumulators(accumulators, slots) => {
+                assert!(compiled.native.folds(), "the function combines its results");
+                for &slot in slots {
+                    assert!(!slot.uniform, "an accumulator has all lanes");
+                    with_lane_type!(slot.ty, T => {
+                        self.results.push(register::<T>(accumulators, slot, count).cast());
+                    });
+                }
+            }
+            Results::Places(places) => {
+                assert!(!compiled.native.folds(), "the function stores its results");
+                for (number, &slot) in compiled.routine.results.iter().enumerate() {
+                    let place = places.lanes(number, slot, position, count);
+                    with_lane_type!(slot.ty, T => {
+                        self.results.push(match place {
+                            Some(mut place) => {
+                                <T as Lane>::slice_mut(&mut place).as_mut_ptr().cast()
+                            }
+                            None => register::<T>(frame, slot, count).cast(),
+                        });
+                    });
+                }
+            }
         }
+        assert_eq!(self.results.len(), compiled.routine.results.len(), "room for all results");
         let block = Block {
             count: count as i64,
             position: position as i64,
-            indices: self.indices.as_ptr(),
+            steps: steps as i64,
+            indices: indices.as_ptr(),
             lanes: self.lanes.as_ptr(),
             arrays: self.arrays.as_ptr(),
             strides: self.strides.as_ptr(),
@@ -189,8 +234,9 @@ impl<'a> Caller<'a> {
         };
         debug_assert_eq!(self.scalars.len(), self.arrays.len());
         // SAFETY: Note [Native calls]. The pointers are valid for what the function does with them: the
-        // registers have room for all lanes ([`register`]), the inputs have been measured, the arrays
-        // and their strides belong to the sources of the launch, which outlive `self`.
+        // registers have room for all lanes ([`register`]), the inputs and the places have been
+        // measured, the arrays and their strides belong to the sources of the launch, which outlive
+        // `self`.
         let failed = unsafe { (self.function.entry)(&block) };
         match failed {
             0 => Ok(()),
@@ -204,14 +250,10 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// The lanes of a register.
-///
-/// # Panics
-/// If it has not so many.
+/// The lanes of a register, which gets room for them.
 fn register<T: Lane>(frame: &mut Frame, slot: Slot, count: usize) -> *mut T {
-    let groups = &mut T::file_mut(frame)[slot.index as usize];
-    assert!(slot.uniform || groups.len() * GROUP >= count, "a register has all lanes");
-    groups.as_mut_ptr().cast()
+    let lanes = if slot.uniform { 1 } else { count };
+    reserve::<T>(frame, slot.index, lanes).as_mut_ptr().cast()
 }
 
 /// Where elements begin.

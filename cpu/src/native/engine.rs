@@ -64,6 +64,16 @@ impl<'a> Engine<'a> {
         self.caller.is_some()
     }
 
+    /// Asks for a native function if one was asked for other code of the same kernel: that is worth it
+    /// for both.
+    pub(crate) fn follow(&self, other: &Engine<'_>) {
+        let Some(source) = self.context.native else { return };
+        if other.compiled.native.wanted(other.in_place).is_some() {
+            let service = source.native.service();
+            self.compiled.native.want(self.in_place, |function| service.request(function));
+        }
+    }
+
     /// Notes how long a chunk took, and asks for a native function if that is worth it.
     pub(crate) fn end(&self, began: Option<Instant>) {
         let (Some(began), Some(source)) = (began, self.context.native) else { return };

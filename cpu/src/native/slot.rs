@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use weft_codegen::{LaneFunction, Lanes, Running, lanes};
-use weft_ir::code::{Code, Operand, Register};
+use weft_ir::code::{Code, Operand, Operator, Register};
 use weft_ir::{FaultKind, ScalarType};
 
 use crate::compile;
@@ -43,6 +43,7 @@ struct Recipe {
     code: Code,
     results: Vec<Operand>,
     shared: Vec<bool>,
+    folds: Vec<Operator>,
 }
 
 impl Slot {
@@ -67,9 +68,15 @@ impl Slot {
             code: code.clone(),
             results: results.to_vec(),
             shared,
+            folds: signature.folds.to_vec(),
         };
         let (wanted, spent) = (Default::default(), AtomicU64::new(0));
         Slot(Some(Arc::new(Inner { recipe, wanted, spent })))
+    }
+
+    /// Whether the function combines its results step by step.
+    pub(crate) fn folds(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| !inner.recipe.folds.is_empty())
     }
 
     /// The function that was asked for, if it was.
@@ -116,6 +123,7 @@ impl Recipe {
             code: &self.code,
             results: &self.results,
             shared: &self.shared,
+            folds: &self.folds,
         })
     }
 }

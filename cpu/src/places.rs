@@ -1,0 +1,70 @@
+//! Where the results of points go: straight to an array, or to registers for somebody to look at.
+
+use std::ops::Range;
+
+use crate::execute::copy_lanes;
+use crate::isa::Slot;
+use crate::lanes::{Frame, Lane, StorageMut, with_lane_type};
+
+/// Places for the results of consecutive points.
+#[derive(Debug, Default)]
+pub(crate) struct Places<'p> {
+    /// The position of the point whose results come first.
+    first: usize,
+    /// Per result; the others are shown block by block.
+    straight: Vec<Option<StorageMut<'p>>>,
+}
+
+impl<'p> Places<'p> {
+    /// For the results of points from a position on. Results without an entry are shown.
+    pub(crate) fn new(first: usize, straight: Vec<Option<StorageMut<'p>>>) -> Places<'p> {
+        Places { first, straight }
+    }
+
+    /// Whether some of these results are shown.
+    pub(crate) fn show_any_of(&self, results: &[Slot]) -> bool {
+        let straight = |at: usize| matches!(self.straight.get(at), Some(Some(_)));
+        !(0..results.len()).all(straight)
+    }
+
+    /// Where a native function writes a result for so many lanes, unless that is a register: as for
+    /// those that all lanes share.
+    pub(crate) fn lanes(
+        &mut self,
+        result: usize,
+        slot: Slot,
+        position: usize,
+        count: usize,
+    ) -> Option<StorageMut<'_>> {
+        let place = self.straight.get_mut(result)?.as_mut()?;
+        let first = position - self.first;
+        (!slot.uniform).then(|| place.part(first, first + count))
+    }
+
+    /// Copies results that a native function has left in registers to their places: those that all
+    /// lanes share.
+    pub(crate) fn fill(&mut self, frame: &Frame, results: &[Slot], block: Range<usize>) {
+        self.copy(frame, results, block, |slot| slot.uniform);
+    }
+
+    /// Copies the results that are in registers to their places.
+    pub(crate) fn store(&mut self, frame: &Frame, results: &[Slot], block: Range<usize>) {
+        self.copy(frame, results, block, |_| true);
+    }
+
+    fn copy(
+        &mut self,
+        frame: &Frame,
+        results: &[Slot],
+        block: Range<usize>,
+        wanted: impl Fn(Slot) -> bool,
+    ) {
+        let (start, end) = (block.start - self.first, block.end - self.first);
+        for (&slot, place) in results.iter().zip(&mut self.straight) {
+            let Some(place) = place.as_mut().filter(|_| wanted(slot)) else { continue };
+            with_lane_type!(slot.ty, T => {
+                copy_lanes::<T>(frame, slot, &mut <T as Lane>::slice_mut(place)[start..end]);
+            });
+        }
+    }
+}
