@@ -7,7 +7,9 @@ use weft_ir::code::{Code, Operand, Operation, Register};
 use weft_ir::flat::Var;
 use weft_ir::math;
 use weft_ir::nested::RandomKind;
-use weft_ir::{Exhausted, Fault, FaultKind, Scalar, Span, Stop};
+use weft_ir::{Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop};
+
+use crate::counted::{Bound, Counted, counted_code};
 
 /// What host code runs in.
 pub(crate) struct Host<'a> {
@@ -15,6 +17,8 @@ pub(crate) struct Host<'a> {
     pub(crate) read: &'a dyn Fn(Var, &[i64]) -> Option<Scalar>,
     /// Set when the run shall end.
     pub(crate) cancel: &'a AtomicBool,
+    /// Shows how far a loop that counts has come.
+    pub(crate) meter: &'a Meter,
 }
 
 type Registers = BTreeMap<Register, Scalar>;
@@ -66,7 +70,13 @@ impl Host<'_> {
             }
             Operation::While { state, initial, condition, body } => {
                 let mut values = all(initial, registers);
-                loop {
+                let names: Vec<Register> = state.iter().map(|(register, _)| *register).collect();
+                let piece = counted_code(&names, condition, body)
+                    .and_then(|counted| self.meter.begin(rounds(&counted, &values, registers)));
+                for round in 0.. {
+                    if let Some(piece) = &piece {
+                        piece.set(round);
+                    }
                     if self.cancel.load(Ordering::Relaxed) {
                         return Err(Exhausted::Interrupted.into());
                     }
@@ -78,9 +88,19 @@ impl Host<'_> {
                     }
                     values = self.code(body, registers)?;
                 }
+                unreachable!("the condition ends the loop")
             }
         }
     }
+}
+
+/// How often a loop with these first values will go round.
+fn rounds(counted: &Counted<Register>, values: &[Scalar], registers: &Registers) -> u64 {
+    let bound = match counted.bound {
+        Bound::Constant(bound) => bound,
+        Bound::Of(register) => integer(registers[&register]),
+    };
+    u64::try_from(bound.saturating_sub(integer(values[counted.counter]))).unwrap_or(0)
 }
 
 fn all(operands: &[Operand], registers: &Registers) -> Vec<Scalar> {

@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 
 use weft_ir::flat::{Type, Var};
 use weft_ir::plan::{Kernel, Sink};
-use weft_ir::{Column, Exhausted, Scalar, ScalarType, Stop};
+use weft_ir::{Column, Exhausted, Meter, Scalar, ScalarType, Stop};
 
 use crate::execute::{Context, Halt, Source};
 use crate::lanes::{LaneType, Storage};
@@ -52,6 +52,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) workers: &'a Workers,
     /// Set when the run shall end.
     pub(crate) cancel: &'a AtomicBool,
+    /// Shows how much of the space is done.
+    pub(crate) meter: &'a Meter,
     /// How many bytes may be allocated.
     pub(crate) free_bytes: u64,
     /// The limit that this comes from.

@@ -8,6 +8,7 @@
 mod canonical;
 mod compact;
 mod compile;
+mod counted;
 mod execute;
 mod fold;
 mod host;
@@ -18,6 +19,7 @@ mod launch;
 mod native;
 mod operators;
 mod pages;
+mod places;
 mod pool;
 mod prepare;
 mod product;
@@ -33,5 +35,5 @@ pub use native::{
     Config as NativeConfig, Native, NativeSource, Statistics, Tier, native_assembly, native_source,
 };
 pub use prepare::{KernelCache, Prepared, kernel_key, prepare};
-pub use run::{Config, Launched, run};
+pub use run::{Config, Launched, run, run_metered};
 pub use workers::Workers;

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use weft_ir::flat::{Dimension, Size, Type, Var};
 use weft_ir::leaves::{Stored, bind_inputs, stored_to_leaf};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
-use weft_ir::{Column, Exhausted, Fault, FaultKind, Scalar, Span, Stop, Value};
+use weft_ir::{Column, Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop, Value};
 
+use crate::counted::{Bound, Counted, counted_steps};
 use crate::execute::{Halt, Source};
 use crate::host::Host;
 use crate::lanes::{Elements, Storage};
@@ -61,11 +62,31 @@ pub fn run(
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Launched<'_>),
 ) -> Result<Vec<Value>, Stop> {
+    run_metered(program, prepared, inputs, config, cancel, &Meter::new(), observe)
+}
+
+/// As [`run`]; `meter` shows how far the loop that counts, or else the kernel, at hand has come.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// As [`run`].
+pub fn run_metered(
+    program: &Program,
+    prepared: &Prepared,
+    inputs: &[Value],
+    config: &Config<'_>,
+    cancel: &AtomicBool,
+    meter: &Meter,
+    observe: &mut dyn FnMut(Launched<'_>),
+) -> Result<Vec<Value>, Stop> {
     config.workers.memory().begin_run(config.memory_limit);
     let mut machine = Machine {
         types: &program.types,
         config,
         cancel,
+        meter,
         observe,
         environment: vec![None; program.types.len()],
         alive: 0,
@@ -107,6 +128,7 @@ struct Machine<'a> {
     types: &'a [Type],
     config: &'a Config<'a>,
     cancel: &'a AtomicBool,
+    meter: &'a Meter,
     observe: &'a mut dyn FnMut(Launched<'_>),
     environment: Vec<Option<Datum>>,
     /// The bytes of all arrays.
@@ -142,7 +164,8 @@ impl Machine<'_> {
         match (step, prepared) {
             (Step::Host { results, code, span: _ }, _) => {
                 let read = |var: Var, indices: &[i64]| self.element(var, indices);
-                let values = Host { read: &read, cancel: self.cancel }.run(code)?;
+                let values =
+                    Host { read: &read, cancel: self.cancel, meter: self.meter }.run(code)?;
                 for (var, value) in results.iter().zip(values) {
                     self.set(*var, Datum::Scalar(value));
                 }
@@ -185,7 +208,12 @@ impl Machine<'_> {
                 let in_condition = bound_in(condition);
                 let in_body = bound_in(body);
                 let owned = in_body.union(&states).copied().collect();
-                loop {
+                let rounds = counted_steps(state, condition, body);
+                let piece = rounds.and_then(|rounds| self.meter.begin(self.rounds(&rounds, state)));
+                for round in 0.. {
+                    if let Some(piece) = &piece {
+                        piece.set(round);
+                    }
                     self.steps(condition, &blocks[0])?;
                     let holds = self.scalar(condition.results[0]) == Scalar::Bool(true);
                     self.clear_all(&in_condition, state);
@@ -239,6 +267,7 @@ impl Machine<'_> {
             extents,
             workers: self.config.workers,
             cancel: self.cancel,
+            meter: self.meter,
             free_bytes: self.config.memory_limit.saturating_sub(self.alive),
             limit: self.config.memory_limit,
         };
@@ -399,6 +428,20 @@ impl Machine<'_> {
             Datum::Scalar(scalar) => *scalar,
             Datum::Array { .. } => panic!("a{} is no scalar", var.0),
         }
+    }
+
+    /// How often a loop whose state has its first values will go round.
+    fn rounds(&self, counted: &Counted<Var>, state: &[Var]) -> u64 {
+        let integer = |var: Var| match self.scalar(var) {
+            Scalar::I64(value) => value,
+            _ => 0,
+        };
+        let bound = match counted.bound {
+            Bound::Constant(bound) => bound,
+            Bound::Of(var) => integer(var),
+        };
+        let rounds = bound.saturating_sub(integer(state[counted.counter]));
+        u64::try_from(rounds).unwrap_or(0)
     }
 
     fn element(&self, var: Var, indices: &[i64]) -> Option<Scalar> {

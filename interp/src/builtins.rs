@@ -227,7 +227,11 @@ impl Machine<'_> {
             return Ok(state);
         }
         self.with_callee(&function, 1, call.span, |machine, callee| {
-            for _ in 0..count {
+            let piece = machine.meter.begin(count as u64);
+            for round in 0..count {
+                if let Some(piece) = &piece {
+                    piece.set(round as u64);
+                }
                 state = machine.apply(callee, [state])?;
             }
             Ok(state)

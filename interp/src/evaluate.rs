@@ -245,8 +245,12 @@ impl Machine<'_> {
                     Val::I64(count) => count,
                     error => return Ok(error),
                 };
+                let piece = self.meter.begin(u64::try_from(count).unwrap_or(0));
                 for index in 0..count {
                     self.step()?;
+                    if let Some(piece) = &piece {
+                        piece.set(index as u64);
+                    }
                     self.bind(target, Val::I64(index));
                     self.evaluate_into(&node.body, &node.state)?;
                 }
@@ -257,8 +261,12 @@ impl Machine<'_> {
                     Val::Boxed(elements) => Elements::Boxed(elements),
                     error => return Ok(error),
                 };
+                let piece = self.meter.begin(elements.len() as u64);
                 for index in 0..elements.len() {
                     self.step()?;
+                    if let Some(piece) = &piece {
+                        piece.set(index as u64);
+                    }
                     self.bind_element(target, &elements, index);
                     self.evaluate_into(&node.body, &node.state)?;
                 }
@@ -306,7 +314,11 @@ impl Machine<'_> {
             self.same_length("apply-to-each", length, elements.len(), node.span)?;
         }
         let mut collector = Collector::new(&node.ty, node.span);
+        let piece = self.meter.begin(length as u64);
         for index in 0..length {
+            if let Some(piece) = &piece {
+                piece.set(index as u64);
+            }
             for (target, elements) in &sources {
                 self.bind_element(target, elements, index);
             }

@@ -23,7 +23,7 @@ mod words;
 
 use std::sync::atomic::AtomicBool;
 
-use weft_ir::{Failure, Span, Trap, Value};
+use weft_ir::{Failure, Meter, Span, Trap, Value};
 use weft_lang::typed::{GlobalId, Program};
 
 use crate::machine::Machine;
@@ -54,7 +54,21 @@ pub fn run(
     limits: &Limits,
     cancel: &AtomicBool,
 ) -> Result<Value, Failure> {
-    let mut machine = Machine::new(limits, cancel);
+    run_metered(program, values, limits, cancel, &Meter::new())
+}
+
+/// As [`run`]; `meter` shows how far the outermost loop or map of known length has come.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_metered(
+    program: &Program,
+    values: &dyn Fn(GlobalId) -> Value,
+    limits: &Limits,
+    cancel: &AtomicBool,
+    meter: &Meter,
+) -> Result<Value, Failure> {
+    let mut machine = Machine::new(limits, cancel, meter);
     let (entry, instances) = resolve::resolve(program, values);
     machine.instances = instances;
     match machine.call_code(&entry, &[], Span::default()) {

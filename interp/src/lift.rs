@@ -74,7 +74,11 @@ impl Machine<'_> {
             return Ok(elements);
         }
         let mut collector = Collector::new(ty, span);
+        let piece = self.meter.begin(length as u64);
         for index in 0..length {
+            if let Some(piece) = &piece {
+                piece.set(index as u64);
+            }
             let val = self.apply_at(callee, sources, index)?;
             self.collect(&mut collector, val)?;
         }

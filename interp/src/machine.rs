@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weft_ir::{Exhausted, Span, Trap, TrapKind, Type};
+use weft_ir::{Exhausted, Meter, Span, Trap, TrapKind, Type};
 use weft_lang::typed::InstanceId;
 
 use crate::Limits;
@@ -70,6 +70,8 @@ pub(crate) struct Machine<'a> {
     depth: u64,
     limits: &'a Limits,
     cancel: &'a AtomicBool,
+    /// Shows how far the outermost loop of known length has come.
+    pub(crate) meter: &'a Meter,
     /// How many steps there are until the next look at `cancel`.
     steps: u32,
     /// The bytes of the arrays that are being built.
@@ -88,7 +90,7 @@ pub(crate) const CHUNK: usize = 1 << 16;
 pub(crate) const STACK_FOR_CALLS: usize = weft_lang::STACK_BYTES / 2;
 
 impl<'a> Machine<'a> {
-    pub(crate) fn new(limits: &'a Limits, cancel: &'a AtomicBool) -> Machine<'a> {
+    pub(crate) fn new(limits: &'a Limits, cancel: &'a AtomicBool, meter: &'a Meter) -> Machine<'a> {
         Machine {
             instances: Vec::new(),
             stack: Vec::new(),
@@ -98,6 +100,7 @@ impl<'a> Machine<'a> {
             depth: 0,
             limits,
             cancel,
+            meter,
             steps: 0,
             held: 0,
             last_trap: RefCell::new(None),

@@ -25,8 +25,20 @@ pub(crate) struct Shared {
     pub(crate) history: Arc<Mutex<History>>,
     /// Stops the running cell.
     pub(crate) cancel: Cancel,
+    /// The cells that wait or run.
+    pub(crate) cells: Arc<Mutex<Cells>>,
+}
+
+/// The cells that the kernel has and has not answered.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    /// How many have come and not begun.
+    waiting: usize,
     /// Whether one is running.
-    pub(crate) running: Arc<Mutex<bool>>,
+    running: bool,
+    /// Whether the next one is to stop as soon as it begins: somebody who sees it marked as running
+    /// cannot know that it still waits.
+    stop_next: bool,
 }
 
 /// The content, whatever happened to a thread that held it.
@@ -35,11 +47,42 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    /// Stops the running cell, if there is one; a wish to stop never hits a later cell.
-    pub(crate) fn interrupt(&self) {
-        let running = lock(&self.running);
-        if *running {
+    /// A cell has come.
+    pub(crate) fn queue(&self) {
+        lock(&self.cells).waiting += 1;
+    }
+
+    /// A cell begins.
+    pub(crate) fn begin(&self) {
+        let mut cells = lock(&self.cells);
+        cells.waiting = cells.waiting.saturating_sub(1);
+        cells.running = true;
+        self.cancel.reset();
+        if std::mem::take(&mut cells.stop_next) {
             self.cancel.cancel();
+        }
+    }
+
+    /// The cell that runs has ended.
+    pub(crate) fn end(&self) {
+        lock(&self.cells).running = false;
+    }
+
+    /// A cell that waits will not run.
+    pub(crate) fn abort(&self) {
+        let mut cells = lock(&self.cells);
+        cells.waiting = cells.waiting.saturating_sub(1);
+        cells.stop_next &= cells.waiting > 0;
+    }
+
+    /// Stops the running cell, else the one that comes next of those that wait; a wish to stop never
+    /// hits a later one.
+    pub(crate) fn interrupt(&self) {
+        let mut cells = lock(&self.cells);
+        if cells.running {
+            self.cancel.cancel();
+        } else {
+            cells.stop_next = cells.waiting > 0;
         }
     }
 }
@@ -179,7 +222,42 @@ fn code_points(text: &str, offset: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{byte_offset, code_points, guarded};
+    use std::sync::{Arc, Mutex};
+
+    use weft_session::{Cancel, Config, Session};
+
+    use super::{Shared, byte_offset, code_points, guarded};
+    use crate::history::History;
+
+    #[test]
+    fn an_interrupt_stops_the_cell_that_waits_and_no_later_one() {
+        let session = Session::new(&Config { memory: 1 << 20, io: false });
+        let shared = Shared {
+            snapshot: Arc::new(Mutex::new(session.snapshot())),
+            history: Arc::new(Mutex::new(History::open(None))),
+            cancel: Cancel::new(),
+            cells: Arc::default(),
+        };
+        let run = || {
+            shared.begin();
+            let is_cancelled = shared.cancel.is_cancelled();
+            shared.end();
+            is_cancelled
+        };
+        shared.interrupt();
+        shared.queue();
+        assert!(!run(), "nothing was there when it came");
+        shared.queue();
+        shared.queue();
+        shared.interrupt();
+        assert!(run(), "it waited");
+        assert!(!run(), "it came behind");
+        shared.queue();
+        shared.interrupt();
+        shared.abort();
+        shared.queue();
+        assert!(!run(), "the one before was meant");
+    }
 
     #[test]
     fn an_answer_that_breaks_off_is_an_error() {

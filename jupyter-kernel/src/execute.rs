@@ -64,12 +64,7 @@ impl Executor {
     /// Runs a cell. Its reply.
     fn execute(&mut self, request: &Request) -> Reply {
         let started = wire::now();
-        {
-            // Before anybody can know that the cell runs, so that no interrupt comes to nothing.
-            let mut running = lock(&self.shared.running);
-            self.shared.cancel.reset();
-            *running = true;
-        }
+        self.shared.begin();
         let message = &request.message;
         let parent = &message.header;
         let code = message.text("code");
@@ -110,7 +105,7 @@ impl Executor {
                 content::executed(number, page.filter(|page| !page.is_empty()), answers)
             }
         };
-        *lock(&self.shared.running) = false;
+        self.shared.end();
         *lock(&self.shared.snapshot) = self.session.snapshot();
         let mut metadata = json!({"started": started});
         if let Some(cost) = cost {
@@ -122,7 +117,7 @@ impl Executor {
     /// The answer to a cell on which the kernel itself broke off. (Bugs behind the session come as
     /// [`Outcome::Bug`].) What was bound stays.
     fn broken_off(&self, request: &Request) -> Reply {
-        *lock(&self.shared.running) = false;
+        self.shared.end();
         let failure = plain_failure("E0901", "a bug in Weft: the kernel broke off");
         let (parent, content) = (&request.message.header, content::error_output(&failure));
         self.outlet.publish("error", parent, content);
@@ -153,6 +148,7 @@ impl Executor {
 
     /// Answers a request that came too late to be run.
     fn abort(&self, request: &Request) {
+        self.shared.abort();
         let parent = &request.message.header;
         self.outlet.status("busy", parent);
         self.outlet.reply(request, content::aborted());

@@ -61,10 +61,7 @@ impl<'a> Output<'a> {
 
     /// What has not been published.
     pub(crate) fn finish(self) -> Said {
-        if let Some(id) = &self.bar {
-            let content = display::update(display::no_bar(), id);
-            self.outlet.publish("update_display_data", self.parent, content);
-        }
+        self.no_progress();
         self.said
     }
 
@@ -120,6 +117,14 @@ impl<'a> Output<'a> {
         self.outlet.publish(kind, self.parent, display::update(display::bar(progress), id));
     }
 
+    /// Takes the bar away; another one may come in its place.
+    fn no_progress(&self) {
+        if let Some(id) = &self.bar {
+            let content = display::update(display::no_bar(), id);
+            self.outlet.publish("update_display_data", self.parent, content);
+        }
+    }
+
     fn footer(&mut self, footer: Footer) {
         if !self.heard.silent && footer.wanted && !self.heard.tells_time {
             let content = display::footer(&footer);
@@ -146,7 +151,8 @@ impl Sink for Output<'_> {
             Event::Drawing(svg) => self.drawing(&svg),
             Event::Note(text) => self.stream("stderr", &text),
             Event::Report(report) => self.report(&report),
-            Event::Progress(progress) => self.progress(&progress),
+            Event::Progress(Some(progress)) => self.progress(&progress),
+            Event::Progress(None) => self.no_progress(),
             Event::Footer(footer) => self.footer(footer),
         }
     }

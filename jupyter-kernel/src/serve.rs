@@ -93,7 +93,7 @@ fn serve(runtime: &Runtime, connection: &ConnectionInfo, session: Session) -> Re
         snapshot: Arc::new(Mutex::new(session.snapshot())),
         history: Arc::new(Mutex::new(History::open(history::file().as_deref()))),
         cancel: Cancel::new(),
-        running: Arc::new(Mutex::new(false)),
+        cells: Arc::default(),
     };
     let (cells, pending_cells) = mpsc::channel();
     let executor = Executor::new(session, shared.clone(), outlet.clone());
@@ -195,6 +195,7 @@ impl Dispatcher {
         let parent = Arc::clone(&request.message.header);
         match request.message.kind() {
             "execute_request" => {
+                self.shared.queue();
                 let _ = self.cells.send(request);
             }
             "interrupt_request" => {

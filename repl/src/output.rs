@@ -191,7 +191,8 @@ impl Sink for Interactive<'_> {
             Event::Text(text) => self.0.page(&text),
             Event::Note(text) => self.0.dim_line(&text),
             Event::Report(report) => self.0.report(&report),
-            Event::Progress(progress) => self.0.progress(&progress),
+            Event::Progress(Some(progress)) => self.0.progress(&progress),
+            Event::Progress(None) => self.0.clear_status(),
             Event::Footer(footer) if footer.wanted => self.0.dim_line(&footer.line()),
             Event::Drawing(_) | Event::Footer(_) => {}
         }

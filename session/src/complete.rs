@@ -1,6 +1,8 @@
 //! Completion, inspection and "is this complete", answered from a snapshot of the session, so that
 //! they work while a cell runs.
 
+mod subject;
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use weft_lang::{Binding, Environment, Global};
 
 use crate::commands::{self, COMMANDS, describe_name, type_of_name};
 use crate::explain;
+use crate::hint;
 use crate::inquiry::Stage;
 use crate::inspect::subjects;
 use crate::modes::Modes;
@@ -33,6 +36,14 @@ pub struct Completions {
     pub start: usize,
     /// The candidates, in alphabetical order.
     pub candidates: Vec<Candidate>,
+}
+
+impl Completions {
+    /// Ends the names of files, within a text, with a quote.
+    fn close_texts(&mut self) {
+        let files = self.candidates.iter_mut().filter(|one| !one.text.ends_with('/'));
+        files.for_each(|file| file.text.push('"'));
+    }
 }
 
 /// Something that could stand there.
@@ -73,7 +84,12 @@ impl Snapshot {
     pub fn complete(&self, text: &str, cursor: usize) -> Completions {
         let before = text.get(..cursor).unwrap_or(text);
         if let Some(open) = open_text(before) {
-            return paths(before, open);
+            let mut found = paths(before, open);
+            // Editors that close quotes themselves have one behind the cursor.
+            if !text[before.len()..].starts_with('"') {
+                found.close_texts();
+            }
+            return found;
         }
         let start = before
             .char_indices()
@@ -156,13 +172,7 @@ impl Snapshot {
 
     fn names(&self, before: &str, start: usize, word: &str) -> Vec<Candidate> {
         if let Some(record) = before[..start].strip_suffix('.') {
-            let path_start = record
-                .char_indices()
-                .rev()
-                .take_while(|(_, c)| is_name_character(*c) || *c == '.')
-                .last()
-                .map_or(record.len(), |(index, _)| index);
-            return self.fields(&record[path_start..], word);
+            return self.fields(record, word);
         }
         if word.is_empty() {
             return Vec::new();
@@ -179,24 +189,30 @@ impl Snapshot {
         sorted(own.chain(builtins))
     }
 
-    /// The fields of a value, or of its elements. The value may be a field of another: `a.b`.
-    fn fields(&self, path: &str, word: &str) -> Vec<Candidate> {
-        let mut steps = path.split('.');
-        let name = steps.next().unwrap_or_default();
-        let Some(Binding::Global(global)) = self.state.environment.lookup(name) else {
-            return Vec::new();
+    /// The fields of the expression that a text ends with, or of its elements: `a.b`, `(f x)[0]`.
+    fn fields(&self, before: &str, word: &str) -> Vec<Candidate> {
+        let expression = subject::subject(before);
+        let ty = match self.type_of_path(expression) {
+            Some(ty) => Some(ty.clone()),
+            None => hint::type_of_expression(self, expression),
         };
-        let Some(Global::Value { ty, .. }) = self.state.environment.global(*global) else {
-            return Vec::new();
-        };
-        let Some(ty) = steps.try_fold(element(ty), |ty, step| field(ty, step).map(element)) else {
-            return Vec::new();
-        };
-        let Type::Record(fields) = ty else { return Vec::new() };
+        let Some(Type::Record(fields)) = ty.as_ref().map(element) else { return Vec::new() };
         let fields = fields.iter().filter(|(name, _)| name.starts_with(word));
         sorted(
             fields.map(|(name, ty)| Candidate { text: name.to_string(), detail: ty.to_string() }),
         )
+    }
+
+    /// The type of a value or of a field of it: `a.b`.
+    fn type_of_path(&self, path: &str) -> Option<&Type> {
+        let mut steps = path.split('.');
+        let Some(Binding::Global(global)) = self.state.environment.lookup(steps.next()?) else {
+            return None;
+        };
+        let Some(Global::Value { ty, .. }) = self.state.environment.global(*global) else {
+            return None;
+        };
+        steps.try_fold(element(ty), |ty, step| field(ty, step).map(element))
     }
 }
 

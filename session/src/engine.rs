@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use weft_interp::Limits;
 use weft_ir::leaves::{leaves_to_value, value_to_leaves};
-use weft_ir::{Exhausted, Failure, Fault, Span, Stop, Value};
+use weft_ir::{Exhausted, Failure, Fault, Meter, Span, Stop, Value};
 use weft_lang::typed::{GlobalId, Program};
 
 use crate::footer::Phase;
@@ -82,6 +82,8 @@ pub(crate) struct Job<'a> {
     pub(crate) values: &'a dyn Fn(GlobalId) -> Value,
     pub(crate) modes: &'a Modes,
     pub(crate) cancel: &'a AtomicBool,
+    /// Shows how far it has come.
+    pub(crate) meter: &'a Meter,
 }
 
 /// How a program ran.
@@ -332,12 +334,13 @@ impl Engine {
         let workers = self.workers(job.modes.threads);
         let config = weft_cpu::Config { workers: &workers, memory_limit: job.modes.memory };
         let counters = &mut ran.counters;
-        let results = weft_cpu::run(
+        let results = weft_cpu::run_metered(
             &compiled.plan,
             &compiled.prepared,
             &inputs,
             &config,
             job.cancel,
+            job.meter,
             &mut |launched| {
                 counters.launches += 1;
                 counters.bytes_written += launched.bytes_written;
@@ -459,7 +462,7 @@ impl From<Stop> for NotRun {
 
 /// Runs a program on the reference interpreter.
 fn interpret(job: &Job<'_>) -> Result<Value, Failure> {
-    weft_interp::run(job.program, job.values, &limits(job.modes), job.cancel)
+    weft_interp::run_metered(job.program, job.values, &limits(job.modes), job.cancel, job.meter)
 }
 
 fn limits(modes: &Modes) -> Limits {

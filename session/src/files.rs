@@ -1,5 +1,6 @@
 //! Where a cell's `load`s get their values from.
 
+use std::cell::OnceCell;
 use std::path::Path;
 
 use weft_ir::{Span, Type, Value};
@@ -27,7 +28,13 @@ impl Files for Loader<'_> {
         }
         self.cancel.set_activity(format!("reading {}", request.path));
         let stop = || self.cancel.is_cancelled();
-        let progress = |done, total| self.cancel.set_progress(done, total);
+        let meter = self.cancel.meter();
+        let piece = OnceCell::new();
+        let progress = |done, total| {
+            if let Some(piece) = piece.get_or_init(|| meter.begin(total)) {
+                piece.set(done);
+            }
+        };
         let (read_bytes, value_bytes) = (self.limit, self.limit);
         let limits = Limits { read_bytes, value_bytes, stop: &stop, progress: &progress };
         let path = Path::new(request.path);

@@ -84,16 +84,7 @@ fn closed(cell: &str) -> Option<String> {
 }
 
 fn type_of_cell(snapshot: &Snapshot, cell: &str) -> Option<String> {
-    let parsed = syntax::parse(SOURCE, cell);
-    if !parsed.diagnostics.is_empty() {
-        return None;
-    }
-    let config = Config { float: snapshot.float() };
-    let checked = check(&parsed.items, snapshot.environment(), &config, &mut NoFiles);
-    if checked.diagnostics.iter().any(|found| found.severity == Severity::Error) {
-        return None;
-    }
-    let ty = match &checked.items.last()?.kind {
+    let ty = match last_item(snapshot, cell)? {
         CheckedKind::Show { ty, .. } | CheckedKind::Bind { ty, .. } => ty.to_string(),
         CheckedKind::ShowFunction { scheme } | CheckedKind::Define { scheme, .. } => {
             scheme.to_string()
@@ -101,6 +92,40 @@ fn type_of_cell(snapshot: &Snapshot, cell: &str) -> Option<String> {
         CheckedKind::Alias { .. } => return None,
     };
     Some(plot::shortened(ty))
+}
+
+/// The type of an expression, if it is right and has one type; files are not read for it. It takes at
+/// most 100 ms.
+pub(crate) fn type_of_expression(snapshot: &Snapshot, text: &str) -> Option<Type> {
+    const PATIENCE: Duration = Duration::from_millis(100);
+    if text.len() > LONGEST {
+        return None;
+    }
+    let (sender, answer) = mpsc::channel();
+    let (snapshot, text) = (snapshot.clone(), text.to_owned());
+    let builder = thread::Builder::new().stack_size(weft_lang::STACK_BYTES);
+    let started = builder.spawn(move || {
+        let _ = sender.send(match last_item(&snapshot, &text) {
+            Some(CheckedKind::Show { ty, .. }) => Some(ty),
+            _ => None,
+        });
+    });
+    started.ok()?;
+    answer.recv_timeout(PATIENCE).ok().flatten()
+}
+
+/// The last item of a cell, if all of it is right.
+fn last_item(snapshot: &Snapshot, cell: &str) -> Option<CheckedKind> {
+    let parsed = syntax::parse(SOURCE, cell);
+    if !parsed.diagnostics.is_empty() {
+        return None;
+    }
+    let config = Config { float: snapshot.float() };
+    let mut checked = check(&parsed.items, snapshot.environment(), &config, &mut NoFiles);
+    if checked.diagnostics.iter().any(|found| found.severity == Severity::Error) {
+        return None;
+    }
+    Some(checked.items.pop()?.kind)
 }
 
 /// Files are not read for a hint.

@@ -38,6 +38,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) shown: Option<GlobalId>,
     /// What the steps have cost.
     pub(crate) footer: Footer,
+    /// The bytes of values that only earlier and later states hold.
+    pub(crate) kept_for_undo: u64,
     engine: &'a Engine,
     /// How the last program ran.
     last: Option<Ran>,
@@ -67,6 +69,7 @@ impl<'a> Runner<'a> {
             state,
             shown: None,
             footer: Footer::default(),
+            kept_for_undo: 0,
             engine,
             last: None,
             sources,
@@ -110,6 +113,7 @@ impl<'a> Runner<'a> {
                     values: &values,
                     modes: &self.state.modes,
                     cancel: self.cancel.flag(),
+                    meter: self.cancel.meter(),
                 };
                 let context =
                     Context { engine: self.engine, state: &self.state, sources: self.sources };
@@ -134,7 +138,7 @@ impl<'a> Runner<'a> {
                 Ok(())
             }
             Step::Memory => {
-                self.sink.event(Event::Text(memory(&self.state)));
+                self.sink.event(Event::Text(memory(&self.state, self.kept_for_undo)));
                 Ok(())
             }
             Step::SaveValue { program, ty, path, span } => self.save(&program, &ty, &path, span),
@@ -213,8 +217,13 @@ impl<'a> Runner<'a> {
     fn run(&mut self, program: &Program, span: Span) -> Result<Value, Stop> {
         self.cancel.set_activity(format!("evaluating {}", self.sources.place(span)));
         let values = |global| self.state.value(global);
-        let job =
-            Job { program, values: &values, modes: &self.state.modes, cancel: self.cancel.flag() };
+        let job = Job {
+            program,
+            values: &values,
+            modes: &self.state.modes,
+            cancel: self.cancel.flag(),
+            meter: self.cancel.meter(),
+        };
         let (result, ran) = self.engine.run(&job);
         ran.phases.iter().for_each(|(phase, time)| self.footer.add(*phase, *time));
         self.footer.cache_hits += ran.counters.cached;

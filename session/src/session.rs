@@ -268,6 +268,9 @@ impl Session {
         let mut runner =
             Runner::new(state, &self.engine, &self.sources, sink, cancel, number, self.io);
         runner.look_ahead(&steps);
+        if steps.iter().any(|step| matches!(step, Step::Memory)) {
+            runner.kept_for_undo = self.kept_for_undo();
+        }
         let tells_time = steps.iter().any(|step| matches!(step, Step::Timed { .. }));
         let result = steps.into_iter().try_for_each(|step| runner.step(step));
         let (state, shown) = (runner.state, runner.shown);
@@ -348,6 +351,14 @@ impl Session {
         }
         self.states.drain(..first);
         self.position -= first;
+    }
+
+    /// The bytes of the values that the current state does not hold, but others do.
+    fn kept_for_undo(&self) -> u64 {
+        let mut kept: BTreeSet<GlobalId> = self.state().values.keys().copied().collect();
+        let values = self.states.iter().flat_map(|moment| &moment.state.values);
+        let others = values.filter(|(global, _)| kept.insert(**global));
+        others.map(|(_, value)| value.bytes() as u64).sum()
     }
 
     /// `:undo`, `:redo`, `:goto`, `:reset`.

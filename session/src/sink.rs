@@ -1,9 +1,9 @@
 //! What a session tells its front end while a cell runs: plain data, rendered by whoever listens.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use weft_ir::{Type, Value};
+use weft_ir::{Meter, Type, Value};
 
 use crate::display;
 use crate::footer::{Footer, Progress};
@@ -44,8 +44,8 @@ pub enum Event {
     /// Errors or warnings.
     Report(Report),
     /// How far a long piece of work of known size has come; sent some times a second, at first
-    /// after a moment.
-    Progress(Progress),
+    /// after a moment. Nothing when that piece has ended and the cell goes on.
+    Progress(Option<Progress>),
     /// What the cell has cost: the last event of one that succeeds.
     Footer(Footer),
 }
@@ -127,9 +127,7 @@ pub enum Outcome {
 pub struct Cancel {
     flag: Arc<AtomicBool>,
     activity: Arc<Mutex<String>>,
-    done: Arc<AtomicU64>,
-    /// 0 where it is not known.
-    total: Arc<AtomicU64>,
+    meter: Arc<Meter>,
 }
 
 impl Cancel {
@@ -160,14 +158,13 @@ impl Cancel {
 
     /// How far what is going on has come, where that is known.
     pub fn progress(&self) -> Option<Progress> {
-        let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
-        (total > 0).then(|| Progress { activity: self.activity(), done, total })
+        let reading = self.meter.read()?;
+        Some(Progress { activity: self.activity(), done: reading.done, total: reading.total })
     }
 
-    /// Says how far it has come.
-    pub(crate) fn set_progress(&self, done: u64, total: u64) {
-        self.done.store(done, Ordering::Relaxed);
-        self.total.store(total, Ordering::Relaxed);
+    /// Where those who work say how far they have come.
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.meter
     }
 
     /// The flag itself, for those who poll it.
@@ -175,9 +172,8 @@ impl Cancel {
         &self.flag
     }
 
-    /// Says what is going on; how far it has come is not known then.
+    /// Says what is going on.
     pub(crate) fn set_activity(&self, activity: String) {
-        self.set_progress(0, 0);
         *self.activity.lock().unwrap_or_else(PoisonError::into_inner) = activity;
     }
 }

@@ -125,6 +125,7 @@ impl Launch<'_> {
         let claims = T::storage_mut(&mut results).chunks_mut(span * columns).enumerate();
         let start = || Panel::new(span, steps);
         let parallel = self.shape.points() >= PARALLEL;
+        let piece = self.meter.begin((rows * columns) as u64);
         self.workers.each(parallel, claims, start, |panel: &mut Panel<T>, (number, results)| {
             let first = number * span;
             let rows = results.len() / columns;
@@ -133,6 +134,9 @@ impl Launch<'_> {
                 let width = T::COLUMNS.min(columns - column);
                 panel.sum(left, first..first + rows, right, column, width, steps);
                 panel.finish(results, columns, column, width, rows);
+                if let Some(piece) = &piece {
+                    piece.advance((rows * width) as u64);
+                }
             }
             Ok(())
         })?;

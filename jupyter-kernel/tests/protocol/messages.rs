@@ -181,6 +181,26 @@ fn replies_say_when_they_were_begun() {
 }
 
 #[test]
+fn a_bar_grows_in_its_place_and_goes_away() {
+    let mut bench = Bench::start();
+    let id = bench.send(":backend cpu\nloop x = 0 for i < 10 ** 11 do (x + i) % 7");
+    let bar = |message: &Message| message.content["data"]["text/plain"].as_str().unwrap().to_owned();
+    let begun = |message: &Message| message.kind() == "display_data";
+    let first = bench.client.expect(Channel::Iopub, PATIENCE, begun).unwrap();
+    assert!(bar(&first).starts_with("evaluating In[1]:2: "), "{}", first.content);
+    let grown = |message: &Message| message.kind() == "update_display_data";
+    let second = bench.client.expect(Channel::Iopub, PATIENCE, grown).unwrap();
+    assert_eq!(second.content["transient"], first.content["transient"]);
+    assert!(second.content["data"]["text/html"].as_str().unwrap().contains("<progress value="));
+    bench.interrupt();
+    let reply = bench.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
+    assert_eq!(reply.text("ename"), "Interrupted");
+    let rest = bench.client.published(&id, PATIENCE).unwrap();
+    let last = rest.iter().rfind(|message| message.kind() == "update_display_data").unwrap();
+    assert_eq!(bar(last), "");
+}
+
+#[test]
 fn what_a_cell_costs_is_in_its_reply_and_under_long_ones() {
     let mut bench = Bench::start();
     let id = bench.send("1 + 1");

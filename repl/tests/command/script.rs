@@ -77,6 +77,12 @@ fn values_before_an_error_are_printed() {
 }
 
 #[test]
+fn long_programs_say_nothing_of_how_far_they_are() {
+    let stderr = check(&["-e", "loop x = 0 for i < 1000000 do (x + i) % 7"], "", 0, "6\n");
+    assert_eq!(stderr, "");
+}
+
+#[test]
 fn files_run_with_imports_beside_them() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     fs::write(folder.path().join("lib.weft"), "def double x = 2 * x\n").expect("a file");

@@ -255,6 +255,17 @@ fn ctrl_c_cancels_and_bindings_survive() {
 }
 
 #[test]
+fn long_work_of_known_size_shows_how_far_it_is() {
+    let home = home();
+    let mut terminal = Terminal::open(home.path(), &[]);
+    terminal.keys("loop x = 0 for i < 10 ** 11 do (x + i) % 7\r");
+    terminal.expect(" 0 % evaluating In[1]");
+    terminal.keys(CTRL_C);
+    terminal.expect("interrupted");
+    terminal.expect("2> ");
+}
+
+#[test]
 fn history_lasts_over_sessions() {
     let home = home();
     let mut terminal = Terminal::open(home.path(), &[]);

@@ -61,8 +61,8 @@ pub(super) fn free(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
     Ok(())
 }
 
-/// What `:mem` lists: the largest first.
-pub(crate) fn memory(state: &State) -> String {
+/// What `:mem` lists: the largest first; then what no name of this state holds.
+pub(crate) fn memory(state: &State, kept_for_undo: u64) -> String {
     let mut rows: Vec<(u64, String, String)> = Vec::new();
     let mut named = BTreeMap::new();
     for (name, binding) in state.environment.names() {
@@ -83,9 +83,11 @@ pub(crate) fn memory(state: &State) -> String {
         rows.push((bytes, names.join(", "), ty));
     }
     rows.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    let total: u64 = rows.iter().map(|(bytes, _, _)| bytes).sum::<u64>() + unnamed;
-    if unnamed > 0 {
-        rows.push((unnamed, "(held by functions)".to_owned(), String::new()));
+    let total: u64 = rows.iter().map(|(bytes, _, _)| bytes).sum::<u64>() + unnamed + kept_for_undo;
+    for (bytes, holder) in [(unnamed, "(held by functions)"), (kept_for_undo, "(kept for :undo)")] {
+        if bytes > 0 {
+            rows.push((bytes, holder.to_owned(), String::new()));
+        }
     }
     let widest = rows.iter().map(|(_, name, _)| name.width()).max().unwrap_or(0);
     let mut lines: Vec<String> = rows

@@ -4,4 +4,5 @@ mod cells;
 mod commands;
 mod compiled;
 mod native;
+mod progress;
 mod transcript;

@@ -1,0 +1,61 @@
+//! How far long cells have come.
+
+use weft_session::{Cancel, Cell, Event, Outcome, Progress, Session, Sink};
+
+use crate::transcript::CONFIG;
+
+/// Stops the cell as soon as it is known to move on.
+struct Impatient {
+    cancel: Cancel,
+    told: Vec<Progress>,
+}
+
+impl Sink for Impatient {
+    fn event(&mut self, event: Event) {
+        if let Event::Progress(Some(progress)) = event {
+            if self.told.first().is_some_and(|first| progress.done > first.done) {
+                self.cancel.cancel();
+            }
+            self.told.push(progress);
+        }
+    }
+}
+
+/// Runs a cell that takes too long, which must tell of work of that size.
+#[track_caller]
+fn check(backend: &str, code: &str, total: u64) {
+    let mut session = Session::new(&CONFIG);
+    session.set_mode("backend", backend).unwrap();
+    let cancel = Cancel::new();
+    let mut sink = Impatient { cancel: cancel.clone(), told: Vec::new() };
+    let outcome = session.eval(Cell::typed(code), &mut sink, &cancel);
+    assert_eq!(outcome, Outcome::Interrupted, "{code}");
+    assert!(sink.told.len() > 1, "{code} told nothing");
+    for progress in sink.told {
+        assert_eq!(progress.total, total, "{code}");
+        assert!(progress.activity.starts_with("evaluating In[1]"), "{}", progress.activity);
+    }
+    assert_eq!(cancel.progress(), None, "{code}");
+}
+
+#[test]
+fn long_kernels_tell_how_far_they_have_come() {
+    check("cpu", "sum { sqrt (f64 i) : i in iota 60000000000 }", 60_000_000_000);
+    check("cpu", "m = fill (4000, 4000) 1.5\np = matmul m m", 16_000_000);
+}
+
+#[test]
+fn loops_that_count_tell_how_far_they_have_come() {
+    let step = "(\\v -> { (x * 3 + 1) % 1000 : x in v })";
+    check("cpu", &format!("iterate 1000000000 {step} (iota 100000)"), 1_000_000_000);
+    check("cpu", "loop x = 0 for i < 10 ** 11 do (x + i) % 7", 100_000_000_000);
+}
+
+#[test]
+fn so_does_the_interpreter() {
+    check("interp", "loop x = 0 for i < 10 ** 11 do (x + i) % 7", 100_000_000_000);
+    check("interp", "iterate 1000000000 (\\x -> (x * 3 + 1) % 1000) 1", 1_000_000_000);
+    let endless = "loop x = i for j < 10 ** 5 do (x + j) % 7";
+    check("interp", &format!("sum {{ {endless} : i in iota 100000 }}"), 100_000);
+    check("interp", &format!("sum (map (\\i -> {endless}) (iota 100000))"), 100_000);
+}
