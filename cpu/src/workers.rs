@@ -1,17 +1,20 @@
 //! Threads that share the chunks of a kernel.
 
+mod team;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::execute::Halt;
 use crate::pool::Pool;
+use team::Team;
 
 /// Threads, made once and used by every run.
 #[derive(Debug)]
 pub struct Workers {
-    threads: Option<rayon_core::ThreadPool>,
-    count: usize,
+    /// All but the caller's.
+    team: Option<Team>,
     memory: Arc<Pool>,
 }
 
@@ -19,15 +22,13 @@ impl Workers {
     /// That many threads, at least one. With one everything runs on the caller's thread, as it does
     /// where the system gives no more.
     pub fn new(threads: usize) -> Workers {
-        let build = || rayon_core::ThreadPoolBuilder::new().num_threads(threads).build().ok();
-        let pool = if threads > 1 { build() } else { None };
-        let count = if pool.is_some() { threads } else { 1 };
-        Workers { threads: pool, count, memory: Arc::default() }
+        let team = (threads > 1).then(|| Team::new(threads - 1));
+        Workers { team, memory: Arc::default() }
     }
 
     /// How many threads there are.
     pub fn threads(&self) -> usize {
-        self.count
+        self.team.as_ref().map_or(1, |team| team.len() + 1)
     }
 
     /// The memory that their arrays lie in.
@@ -44,7 +45,7 @@ impl Workers {
         start: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, C) -> Result<(), Halt> + Sync,
     ) -> Result<(), Halt> {
-        let Some(pool) = self.threads.as_ref().filter(|_| parallel) else {
+        let Some(team) = self.team.as_ref().filter(|_| parallel) else {
             let mut state = start();
             return claims.into_iter().try_for_each(|claim| work(&mut state, claim));
         };
@@ -62,11 +63,7 @@ impl Workers {
                 }
             }
         };
-        pool.scope(|scope| {
-            for _ in 0..self.count {
-                scope.spawn(|_| one());
-            }
-        });
+        team.run(&one);
         lock(&failure).take().map_or(Ok(()), Err)
     }
 }

@@ -1,7 +1,7 @@
 //! Runs of elements that values share.
 
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// Takes back the memory of elements that nobody holds any more, to use it again.
 pub trait Recycle<T>: Send + Sync + fmt::Debug {
@@ -22,6 +22,14 @@ pub struct Buf<T> {
 struct Data<T> {
     elements: Vec<T>,
     home: Option<Weak<dyn Recycle<T>>>,
+    /// As [`Buf::distances`] of the whole, once somebody has asked for them.
+    distances: OnceLock<Buf<i64>>,
+}
+
+impl<T> Data<T> {
+    fn new(elements: Vec<T>, home: Option<Weak<dyn Recycle<T>>>) -> Data<T> {
+        Data { elements, home, distances: OnceLock::new() }
+    }
 }
 
 impl<T> Drop for Data<T> {
@@ -36,7 +44,7 @@ impl<T> Buf<T> {
     /// The whole of `data`.
     pub fn new(data: Vec<T>) -> Buf<T> {
         let len = data.len();
-        Buf { data: Arc::new(Data { elements: data, home: None }), start: 0, len }
+        Buf { data: Arc::new(Data::new(data, None)), start: 0, len }
     }
 
     /// The first `len` of `data`, whose memory goes home in the end, if that still exists then.
@@ -45,7 +53,7 @@ impl<T> Buf<T> {
     /// If there are not so many.
     pub fn lent(data: Vec<T>, len: usize, home: Weak<dyn Recycle<T>>) -> Buf<T> {
         assert!(len <= data.len(), "{len} elements of {}", data.len());
-        Buf { data: Arc::new(Data { elements: data, home: Some(home) }), start: 0, len }
+        Buf { data: Arc::new(Data::new(data, Some(home))), start: 0, len }
     }
 
     /// The elements.
@@ -97,7 +105,22 @@ impl<T> Buf<T> {
         }
         let (start, len) = (self.start, self.len);
         let data = Arc::get_mut(&mut self.data).expect("just made unique");
+        data.distances.take();
         &mut data.elements[start..start + len]
+    }
+}
+
+impl Buf<usize> {
+    /// How far each of these positions is from the first. What all of a buffer's are is kept with
+    /// it, so that it is the same buffer every time.
+    pub fn distances(&self) -> Buf<i64> {
+        let whole = self.start == 0 && self.len == self.data.elements.len();
+        let of = || -> Buf<i64> {
+            let all = self.as_slice();
+            let first = all.first().copied().unwrap_or(0);
+            all.iter().map(|&position| position as i64 - first as i64).collect::<Vec<_>>().into()
+        };
+        if whole { self.data.distances.get_or_init(of).clone() } else { of() }
     }
 }
 
@@ -148,6 +171,18 @@ mod tests {
         // A part is copied, and the whole goes home.
         assert_eq!(lend(&home).into_vec(), [1, 2]);
         assert!(home.0.lock().is_ok_and(|back| back.len() == 1));
+    }
+
+    #[test]
+    fn distances_are_kept_until_the_positions_change() {
+        let mut positions = Buf::new(vec![2_usize, 3, 7]);
+        let distances = positions.distances();
+        assert_eq!(distances.as_slice(), [0, 1, 5]);
+        assert_eq!(distances.as_slice().as_ptr(), positions.clone().distances().as_slice().as_ptr());
+        assert_eq!(positions.slice(1, 2).distances().as_slice(), [0, 4]);
+        drop(distances);
+        positions.make_mut()[0] = 0;
+        assert_eq!(positions.distances().as_slice(), [0, 3, 7]);
     }
 
     #[test]

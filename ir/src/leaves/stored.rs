@@ -106,10 +106,8 @@ pub fn leaf_to_stored(leaf: &Leaf, types: &[Type], value: &Value) -> Vec<(Var, S
                 let Column::Ragged { offsets, .. } = column else {
                     panic!("{value:?} is dense where the input is ragged");
                 };
-                let all = offsets.as_slice();
-                let offsets = all.iter().map(|offset| (offset - all[0]) as i64);
-                let offsets = Stored::vector(Column::I64(offsets.collect::<Vec<_>>().into()));
-                bind_size(types[var.0 as usize].extents[0], all.len(), &mut bindings);
+                bind_size(types[var.0 as usize].extents[0], offsets.len(), &mut bindings);
+                let offsets = Stored::vector(Column::I64(offsets.distances()));
                 bindings.push((var, offsets));
                 bind_size(total, inner.len(), &mut bindings);
                 extents = vec![inner.len()];
