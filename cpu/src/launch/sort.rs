@@ -16,10 +16,10 @@ use weft_ir::plan::{Kernel, Sink, Step};
 use weft_ir::{Exhausted, FaultKind, ScalarOp, Stop};
 
 use crate::execute::Halt;
-use crate::lanes::{Elements, Storage};
+use crate::lanes::{Elements, Lane, LaneType, Storage};
 use crate::launch::chunk::{Cut, chunks};
 use crate::launch::{Launch, PARALLEL};
-use crate::radix::{self, Long, Short};
+use crate::radix::{self, Long, Sorting};
 use crate::shape::Axis;
 use crate::workers::{Workers, lock};
 
@@ -76,8 +76,7 @@ impl Launch<'_> {
             return Err(Exhausted::Memory { wanted: bytes, limit: self.limit, span }.into());
         }
         if self.shape.rows() == 1 && points >= LONG {
-            let order = self.sort_long(keys, descending).map_err(|halt| self.stop(halt))?;
-            return Ok(Storage::I64(order));
+            return self.sort_long(keys, descending).map_err(|halt| self.stop(halt));
         }
         let keys: Vec<Vec<u64>> =
             keys.iter().map(|key| ordered_bits(key.elements(), descending)).collect();
@@ -115,42 +114,55 @@ impl Launch<'_> {
 
 impl Launch<'_> {
     /// The order of one long row.
-    fn sort_long(&self, keys: &[&Storage], descending: bool) -> Result<Vec<i64>, Halt> {
+    fn sort_long(&self, keys: &[&Storage], descending: bool) -> Result<Storage, Halt> {
         let poll = || self.context().poll();
         let (workers, length) = (self.workers, self.shape.points());
-        let short: Option<Result<Vec<Short>, Halt>> = match keys {
+        let mut storage = workers.memory().take(LaneType::I64, length);
+        let order = i64::storage_mut(&mut storage);
+        let short: Option<Result<(), Halt>> = match keys {
             [key] if u32::try_from(length).is_ok() => {
                 with_short_bits!(key.elements(), descending, bits => {
-                    let of = |at: usize| Short(u64::from(bits(at)) << 32 | at as u64);
-                    radix::items(length, workers, of)
+                    let sorting = Sorting {
+                        of: |at: usize| u64::from(bits(at)) << 32 | at as u64,
+                        key: |pair: u64| pair >> 32,
+                        convert: |pair: u64| i64::from(pair as u32),
+                    };
+                    radix::sort(&sorting, order, workers, &poll)
                 })
             }
             _ => None,
         };
-        if let Some(pairs) = short {
-            let mut pairs = pairs?;
-            radix::sort(&mut pairs, workers, &poll)?;
-            return Ok(pairs.into_iter().map(|pair| i64::from(pair.0 as u32)).collect());
+        if let Some(done) = short {
+            done?;
+            return Ok(storage);
         }
-        let mut order: Option<Vec<i64>> = None;
-        for key in keys.iter().rev() {
+        for (number, key) in keys.iter().rev().enumerate() {
             let bits = ordered_bits(key.elements(), descending);
-            let mut pairs = radix::items(length, workers, |at| match &order {
-                Some(order) => Long(bits[order[at] as usize], order[at] as u64),
+            let before = if number == 0 { Vec::new() } else { order.clone() };
+            let of = |at: usize| match before.get(at) {
+                Some(&from) => Long(bits[from as usize], from as u64),
                 None => Long(bits[at], at as u64),
-            })?;
-            radix::sort(&mut pairs, workers, &poll)?;
-            order = Some(pairs.into_iter().map(|pair| pair.1 as i64).collect());
+            };
+            let convert = |pair: Long| pair.1 as i64;
+            let sorting = Sorting { of, key: |pair: Long| pair.0, convert };
+            radix::sort(&sorting, order, workers, &poll)?;
         }
-        Ok(order.unwrap_or_else(|| (0..length as i64).collect()))
+        if keys.is_empty() {
+            order.iter_mut().zip(0..).for_each(|(place, at)| *place = at);
+        }
+        Ok(storage)
     }
 
     /// The positions of these targets, by target.
     pub(super) fn ordered(&self, targets: &[i64]) -> Result<Vec<usize>, Halt> {
-        let of = |at: usize| Long(targets[at] as u64, at as u64);
-        let mut pairs = radix::items(targets.len(), self.workers, of)?;
-        radix::sort(&mut pairs, self.workers, &|| self.context().poll())?;
-        Ok(pairs.into_iter().map(|pair| pair.1 as usize).collect())
+        let sorting = Sorting {
+            of: |at: usize| Long(targets[at] as u64, at as u64),
+            key: |pair: Long| pair.0,
+            convert: |pair: Long| pair.1 as usize,
+        };
+        let mut positions = vec![0; targets.len()];
+        radix::sort(&sorting, &mut positions, self.workers, &|| self.context().poll())?;
+        Ok(positions)
     }
 }
 
@@ -213,18 +225,55 @@ pub(crate) fn sort_keys(
     workers: &Workers,
     poll: &(dyn Fn() -> Result<(), Halt> + Sync),
 ) -> Result<Storage, Halt> {
+    let mut sorted = workers.memory().take(keys.ty(), keys.len());
+    let flip_32 = if descending { u32::MAX } else { 0 };
     let flip = if descending { u64::MAX } else { 0 };
-    let length = keys.len();
-    let short: Option<Result<Vec<u32>, Halt>> =
-        with_short_bits!(keys, descending, bits => radix::items(length, workers, bits));
-    if let Some(items) = short {
-        let mut items = items?;
-        radix::sort(&mut items, workers, poll)?;
-        return from_bits(keys, &items, |bits| u64::from(bits ^ flip as u32), workers);
+    macro_rules! sort {
+        ($keys:ident, $places:ident, $flip:ident, $key:ident => $bits:expr, $back:ident => $element:expr) => {{
+            let sorting = Sorting {
+                of: |at: usize| {
+                    let $key = $keys[at];
+                    $bits ^ $flip
+                },
+                key: u64::from,
+                convert: |bits| {
+                    let $back = bits ^ $flip;
+                    $element
+                },
+            };
+            radix::sort(&sorting, $places, workers, poll)?;
+        }};
     }
-    let mut items = ordered_bits(keys, descending);
-    radix::sort(&mut items, workers, poll)?;
-    from_bits(keys, &items, |bits| bits ^ flip, workers)
+    match (keys, &mut sorted) {
+        (Elements::I32(keys), Storage::I32(places)) => {
+            sort!(keys, places, flip_32, key => key as u32 ^ SIGN_32, bits => (bits ^ SIGN_32) as i32);
+        }
+        (Elements::U32(keys), Storage::U32(places)) => {
+            sort!(keys, places, flip_32, key => key, bits => bits);
+        }
+        (Elements::F32(keys), Storage::F32(places)) => {
+            sort!(keys, places, flip_32, key => float_bits_f32(key), bits => float_f32(bits));
+        }
+        (Elements::I64(keys), Storage::I64(places)) => {
+            sort!(keys, places, flip, key => key as u64 ^ SIGN, bits => (bits ^ SIGN) as i64);
+        }
+        (Elements::U64(keys), Storage::U64(places)) => {
+            sort!(keys, places, flip, key => key, bits => bits);
+        }
+        (Elements::F64(keys), Storage::F64(places)) => {
+            sort!(keys, places, flip, key => float_bits_f64(key), bits => float_f64(bits));
+        }
+        (keys, sorted) => {
+            let mut bits = vec![0_u32; keys.len()];
+            let done = with_short_bits!(keys, descending, of => {
+                let sorting = Sorting { of, key: u64::from, convert: |bits: u32| bits };
+                radix::sort(&sorting, &mut bits, workers, poll)
+            });
+            done.unwrap_or(Ok(()))?;
+            from_bits(&bits, flip_32, sorted);
+        }
+    }
+    Ok(sorted)
 }
 
 /// The positions of a row, sorted by the keys.
@@ -248,10 +297,13 @@ fn sorted(
     }
     let alone = Workers::new(1);
     for key in keys.iter().rev() {
-        let mut pairs: Vec<Long> = order.iter().map(|&at| Long(key[at], at as u64)).collect();
-        radix::sort(&mut pairs, &alone, poll)?;
-        order.clear();
-        order.extend(pairs.into_iter().map(|pair| pair.1 as usize));
+        let before = order.clone();
+        let sorting = Sorting {
+            of: |at: usize| Long(key[before[at]], before[at] as u64),
+            key: |pair: Long| pair.0,
+            convert: |pair: Long| pair.1 as usize,
+        };
+        radix::sort(&sorting, &mut order, &alone, poll)?;
     }
     Ok(order)
 }
@@ -274,54 +326,42 @@ fn ordered_bits(keys: Elements<'_>, descending: bool) -> Vec<u64> {
     }
 }
 
-/// The elements of the type of `keys` with these bits: the inverse of [`ordered_bits`], but that all
-/// NaNs are one.
-fn from_bits<E: radix::Item>(
-    keys: Elements<'_>,
-    items: &[E],
-    bits: impl Fn(E) -> u64 + Sync,
-    workers: &Workers,
-) -> Result<Storage, Halt> {
-    let mut sorted = workers.memory().take(keys.ty(), items.len());
-    let part = items.len().div_ceil(workers.threads()).max(1);
+/// The elements of at most 16 bits with these bits: the inverse of [`ordered_bits`].
+fn from_bits(bits: &[u32], flip: u32, sorted: &mut Storage) {
     macro_rules! fill {
         ($vec:expr, $bits:ident => $element:expr) => {
-            workers.each(
-                items.len() >= PARALLEL,
-                $vec.chunks_mut(part).zip(items.chunks(part)),
-                || (),
-                |(), (sorted, items)| {
-                    for (element, &item) in sorted.iter_mut().zip(items) {
-                        let $bits = bits(item);
-                        *element = $element;
-                    }
-                    Ok(())
-                },
-            )?
+            for (element, &bits) in $vec.iter_mut().zip(bits) {
+                let $bits = bits ^ flip;
+                *element = $element;
+            }
         };
     }
-    match &mut sorted {
-        Storage::I8(vec) => fill!(vec, bits => (bits as u32 ^ SIGN_32) as i8),
-        Storage::I16(vec) => fill!(vec, bits => (bits as u32 ^ SIGN_32) as i16),
-        Storage::I32(vec) => fill!(vec, bits => (bits as u32 ^ SIGN_32) as i32),
-        Storage::I64(vec) => fill!(vec, bits => (bits ^ SIGN) as i64),
+    match sorted {
+        Storage::I8(vec) => fill!(vec, bits => (bits ^ SIGN_32) as i8),
+        Storage::I16(vec) => fill!(vec, bits => (bits ^ SIGN_32) as i16),
         Storage::U8(vec) => fill!(vec, bits => bits as u8),
         Storage::U16(vec) => fill!(vec, bits => bits as u16),
-        Storage::U32(vec) => fill!(vec, bits => bits as u32),
-        Storage::U64(vec) => fill!(vec, bits => bits),
         Storage::Bool(vec) => fill!(vec, bits => bits == 1),
-        Storage::F32(vec) => fill!(vec, bits => match bits as u32 {
-            u32::MAX => f32::NAN,
-            bits if bits & SIGN_32 == 0 => f32::from_bits(!bits),
-            bits => f32::from_bits(bits ^ SIGN_32),
-        }),
-        Storage::F64(vec) => fill!(vec, bits => match bits {
-            u64::MAX => f64::NAN,
-            bits if bits & SIGN == 0 => f64::from_bits(!bits),
-            bits => f64::from_bits(bits ^ SIGN),
-        }),
+        other => unreachable!("{:?} has more bits", other.ty()),
     }
-    Ok(sorted)
+}
+
+/// The float with these bits; all NaNs are one.
+fn float_f32(bits: u32) -> f32 {
+    match bits {
+        u32::MAX => f32::NAN,
+        bits if bits & SIGN_32 == 0 => f32::from_bits(!bits),
+        bits => f32::from_bits(bits ^ SIGN_32),
+    }
+}
+
+/// As [`float_f32`].
+fn float_f64(bits: u64) -> f64 {
+    match bits {
+        u64::MAX => f64::NAN,
+        bits if bits & SIGN == 0 => f64::from_bits(!bits),
+        bits => f64::from_bits(bits ^ SIGN),
+    }
 }
 
 fn float_bits_f32(key: f32) -> u32 {

@@ -1,0 +1,113 @@
+//! Sorts the items of a bucket on one thread, within the caches.
+//!
+//! The digits below the highest one in which keys differ are worked through from the least significant
+//! one, up to as many as tell most items apart. What these leave out of order is little, and is put
+//! right by insertion; where it is not little, by comparison.
+
+use super::Item;
+
+/// Up to so many items are sorted by comparison.
+const FEW: usize = 160;
+
+/// From so many on the items are distributed once more first.
+const MANY: usize = 1 << 17;
+
+/// Sorts items by their keys, of which only the bits of the mask can differ. `scratch` is room for
+/// items.
+pub(super) fn sort_bucket<E: Item>(
+    items: &mut [E],
+    key: &impl Fn(E) -> u64,
+    mask: u64,
+    scratch: &mut Vec<E>,
+) {
+    let length = items.len();
+    if length < 2 || mask == 0 {
+        return;
+    }
+    if length <= FEW {
+        items.sort_by_key(|&item| key(item));
+        return;
+    }
+    let first = key(items[0]);
+    let differing = mask & items.iter().fold(0, |bits, &item| bits | (key(item) ^ first));
+    if differing == 0 {
+        return;
+    }
+    let top = u64::BITS - differing.leading_zeros();
+    let width = if length < 1 << 12 { 8 } else { 11 };
+    if scratch.len() < length {
+        scratch.resize(length, E::default());
+    }
+    if length >= MANY {
+        let shift = top.saturating_sub(11);
+        let to = &mut scratch[..length];
+        pass(items, to, |item| (key(item) >> shift) as usize & 0x7ff, 1 << 11);
+        items.copy_from_slice(to);
+        let below = differing & ((1 << shift) - 1);
+        for bucket in items.chunk_by_mut(|&a, &b| key(a) >> shift == key(b) >> shift) {
+            sort_bucket(bucket, key, below, scratch);
+        }
+        return;
+    }
+    // Enough bits for the square of the number of items.
+    let wanted = (2 * (usize::BITS - length.leading_zeros())).div_ceil(width) * width;
+    let lowest = differing.trailing_zeros().max(top.saturating_sub(wanted));
+    let scratch = &mut scratch[..length];
+    let (mut in_scratch, mut shift) = (false, lowest);
+    while shift < top {
+        let bits = width.min(top - shift);
+        if differing >> shift & ((1 << bits) - 1) != 0 {
+            let digit = |item: E| (key(item) >> shift) as usize & ((1 << bits) - 1);
+            match in_scratch {
+                false => pass(items, scratch, digit, 1 << bits),
+                true => pass(scratch, items, digit, 1 << bits),
+            }
+            in_scratch = !in_scratch;
+        }
+        shift += bits;
+    }
+    if in_scratch {
+        items.copy_from_slice(scratch);
+    }
+    if differing & ((1_u64 << lowest) - 1) != 0 && !insert(items, key) {
+        items.sort_by_key(|&item| key(item));
+    }
+}
+
+/// Moves items to where their digits belong.
+fn pass<E: Item>(from: &[E], to: &mut [E], digit: impl Fn(E) -> usize, digits: usize) {
+    let mut starts = [0_u32; 1 << 11];
+    let starts = &mut starts[..digits];
+    for &item in from {
+        starts[digit(item)] += 1;
+    }
+    let mut sum = 0;
+    for start in starts.iter_mut() {
+        sum += std::mem::replace(start, sum);
+    }
+    for &item in from {
+        let start = &mut starts[digit(item)];
+        to[*start as usize] = item;
+        *start += 1;
+    }
+}
+
+/// Sorts items that are nearly in order; gives up, and says so, where they are not.
+fn insert<E: Item>(items: &mut [E], key: &impl Fn(E) -> u64) -> bool {
+    let mut moves = 8 * items.len();
+    for at in 1..items.len() {
+        let item = items[at];
+        let wanted = key(item);
+        let mut to = at;
+        while to > 0 && key(items[to - 1]) > wanted {
+            items[to] = items[to - 1];
+            to -= 1;
+        }
+        items[to] = item;
+        if at - to > moves {
+            return false;
+        }
+        moves -= at - to;
+    }
+    true
+}
