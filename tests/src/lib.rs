@@ -8,6 +8,7 @@
 
 pub mod engine;
 mod expectation;
+pub mod generator;
 pub mod markdown;
 pub mod nested_program;
 pub mod operations;

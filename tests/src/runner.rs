@@ -196,8 +196,11 @@ fn lost(case: &Case, message: &str) -> Mismatch {
     Mismatch { line: case.line, message: message.to_owned(), update: None }
 }
 
-/// The session's answer, and the session. The error says how it was lost.
-fn answer(
+/// The session's answer, and the session.
+///
+/// # Errors
+/// How the session was lost.
+pub fn answer(
     mut evaluator: Box<dyn Evaluator>,
     source: &str,
     limit: Duration,

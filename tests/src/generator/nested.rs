@@ -1,0 +1,108 @@
+//! Expressions that are arrays of arrays.
+
+use super::Writer;
+use super::types::Type;
+
+impl Writer<'_> {
+    /// Rows whose elements have that type.
+    pub(super) fn rows(&mut self, element: &Type) -> String {
+        let (row, ty) = (element.array(), element.array().array());
+        let name = self.fresh("z");
+        match self.choices.below(14) {
+            0 | 1 => {
+                let array = self.expression(&row);
+                format!(
+                    "(let {name} = {array} in segments [length {name} // 2, 0, length {name} - length \
+                     {name} // 2] {name})"
+                )
+            }
+            2 => format!("(chunks {} {})", self.choices.of(&["2", "3"]), self.expression(&row)),
+            3 => {
+                let array = self.expression(&row);
+                format!(
+                    "(let {name} = take 9 {array} in windows {} {name})",
+                    self.choices.of(&["2", "1", "3"])
+                )
+            }
+            4 => {
+                let array = self.expression(&ty);
+                format!(
+                    "(let {name} = {array} in {name} ++ {{ reverse r{name} : r{name} in {name} }})"
+                )
+            }
+            5 => format!("(sortBy (\\{name} -> length {name}) {})", self.expression(&ty)),
+            6 => format!(
+                "{{ [last {name}] ++ {name} : {name} in {} | not (null {name}) }}",
+                self.expression(&ty)
+            ),
+            7 => {
+                // Two extents that are the same by construction.
+                let array = self.expression(&row);
+                format!("(let {name} = take 7 {array} in transpose [{name}, reverse {name}])")
+            }
+            8 => {
+                let array = self.expression(&row);
+                format!("(let {name} = {array} in reshape (1, length {name}) {name})")
+            }
+            _ => match element {
+                Type::Int => self.rows_of_ints(),
+                Type::Float => {
+                    let function = self.choices.of(&["sort", "scan (+) 0.5", "sqrt", "scanl1 max"]);
+                    format!("({function} {})", self.expression(&ty))
+                }
+                Type::Bool => format!(
+                    "({} > {})",
+                    self.expression(&Type::Int.array().array()),
+                    self.expression(&Type::Int)
+                ),
+                Type::Pair(..) | Type::Array(_) => self.comprehension(&row),
+            },
+        }
+    }
+
+    fn rows_of_ints(&mut self) -> String {
+        let ints = Type::Int.array();
+        let name = self.fresh("z");
+        match self.choices.below(7) {
+            0 => {
+                let function =
+                    self.choices.of(&["sort", "scan (+) 1", "argsort", "scanr max 0", "unique"]);
+                format!("({function} {})", self.expression(&ints.array()))
+            }
+            1 => {
+                let operator = self.choices.of(&["+", "*", "-"]);
+                format!(
+                    "({} {operator} {})",
+                    self.expression(&ints.array()),
+                    self.expression(&Type::Int)
+                )
+            }
+            2 => {
+                let operator = self.choices.of(&["(+)", "(*)", "max", "(-)"]);
+                let array = self.expression(&ints);
+                format!("(let {name} = take 7 {array} in outer {operator} {name} (reverse {name}))")
+            }
+            3 => {
+                let array = self.expression(&ints);
+                format!(
+                    "(let {name} = take 7 {array} in let m{name} = outer (-) {name} {name} in matmul m{name} (transpose m{name}))"
+                )
+            }
+            4 => {
+                let boundary = self.choices.of(&["clamp", "wrap", "mirror", "(constant 3)"]);
+                let array = self.expression(&ints);
+                format!(
+                    "(let {name} = take 7 {array} in stencil {boundary} (\\w -> w[-1,0] + 2 * w[0,1]) (outer (-) {name} {name}))"
+                )
+            }
+            5 => {
+                let array = self.expression(&ints.array());
+                format!("(let {name} = {array} in {{ r{name} - sum r{name} : r{name} in {name} }})")
+            }
+            _ => {
+                let array = self.expression(&ints);
+                format!("{{ iota ({name} % 5) : {name} in {array} }}")
+            }
+        }
+    }
+}
