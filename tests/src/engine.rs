@@ -73,11 +73,20 @@ pub const UNFUSED: Backend = Backend {
     name: "cpu without fusion",
     modes: &[("backend", "cpu"), ("threads", "1"), ("fusion", "off")],
 };
+/// The compiled path with native functions from the first run on. A C compiler takes its time, so it
+/// has a test of its own.
+pub const NATIVE: Backend =
+    Backend { name: "cpu-native", modes: &[("backend", "cpu"), ("threads", "1"), ("tier", "1")] };
 /// The compiled path without sharing.
 pub const UNSHARED: Backend = Backend {
     name: "cpu without sharing",
     modes: &[("backend", "cpu"), ("threads", "1"), ("sharing", "off")],
 };
+
+/// The CUDA text of the kernels, on an emulated device. It is slower than all others together, so it
+/// has a test of its own.
+pub const EMULATED: Backend =
+    Backend { name: "gpu-emulated", modes: &[("backend", "gpu-emulated")] };
 
 /// Bytes that the arrays of a case may take.
 const MEMORY: u64 = 2 << 30;

@@ -248,7 +248,10 @@ impl Writer<'_> {
         if !names.is_empty() && self.choices.below(6) < 5 {
             // The latest more often, so that local names are used.
             let back = self.choices.below(names.len()).min(self.choices.below(names.len()));
-            return names[names.len() - 1 - back].clone();
+            let name = &names[names.len() - 1 - back];
+            // The longest rarely, as what is bound to it may be used again and again.
+            let rare = name == "large1025" && self.choices.below(4) > 0;
+            return if rare { "large65".to_owned() } else { name.clone() };
         }
         self.constant(ty)
     }

@@ -199,7 +199,7 @@ impl Writer<'_> {
             }
             3 | 4 => format!("({} {})", self.choices.of(&SCANS), self.expression(&ints)),
             5 => {
-                let fold = self.choices.of(&["sum", "length", "lengths", "maximum", "product"]);
+                let fold = self.choices.of(&["sum", "lengths", "maximum", "product"]);
                 format!("({fold} {})", self.expression(&ints.array()))
             }
             6 => {
