@@ -1,7 +1,7 @@
 //! The text of small codes, as it is compiled.
 
-use weft_codegen::{Functions, Lanes, Running, Surroundings, Writer, lanes};
-use weft_ir::code::{Code, Register, parse_code};
+use weft_codegen::{Functions, Lanes, Running, Surroundings, Writer, is_total, lanes};
+use weft_ir::code::{Code, Register, parse_code, parse_operator};
 use weft_ir::flat::Var;
 use weft_ir::text::Reader;
 use weft_ir::{FaultKind, ScalarType, Span};
@@ -265,4 +265,48 @@ yield r5
   }
 ";
     assert_eq!(text.trim(), expect.trim(), "\n{text}");
+}
+
+#[test]
+fn results_are_combined_step_by_step() {
+    let code = code("r2: f32 = read a0 r1 r0\nyield r2\n");
+    let operator = "by (r3: f32) (r4: f32)\n  r5: f32 = add r3 r4\n  yield r5\n";
+    let mut reader = Reader::new(operator).expect("an operator");
+    let operator = parse_operator(&mut reader).expect("an operator");
+    assert!(is_total(&operator));
+    let function = lanes(&Lanes {
+        indices: &[(Register(0), Running::Counting), (Register(1), Running::Uniform)],
+        first_stored: 0,
+        in_place: true,
+        inputs: &[],
+        arrays: &[(ScalarType::F32, false)],
+        code: &code,
+        results: &code.results,
+        shared: &[false],
+        folds: &[operator],
+    });
+    let expect = "
+u32 KERNEL(const struct block *restrict const block) {
+  const i64 count = block->count;
+  const f32 *restrict const a0 = (const f32 *)block->arrays[0];
+  const i64 stride_0_0 = block->strides[0][0];
+  const i64 last_step = block->steps;
+  for (i64 step = 0; step < last_step; step++) {
+    const i64 first_r0 = block->indices[0];
+    const i64 r1 = block->indices[1] + step;
+    const bool fresh = step == 0;
+    f32 *restrict const result_0 = block->results[0];
+    #pragma omp simd
+    for (i64 at = 0; at < count; at++) {
+      const i64 r0 = first_r0 + at;
+      const f32 r2 = a0[r1 * stride_0_0 + r0];
+      const f32 r3 = result_0[at];
+      const f32 r5 = r3 + r2;
+      result_0[at] = fresh ? r2 : r5;
+    }
+  }
+  return 0;
+}
+";
+    assert_eq!(function.text.trim(), expect.trim(), "\n{}", function.text);
 }

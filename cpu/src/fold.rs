@@ -8,7 +8,9 @@
 
 mod chained;
 mod primitive;
+mod rows;
 mod scan;
+mod versions;
 
 use std::sync::OnceLock;
 
@@ -26,7 +28,9 @@ use crate::routine::level;
 
 pub(crate) use chained::{Carried, Carries};
 pub(crate) use primitive::{Primitive, SPREAD, Streams};
+pub(crate) use rows::Rows;
 pub(crate) use scan::{Chain, SECOND};
+pub(crate) use versions::Summed;
 
 /// How many elements are combined from left to right before their result is combined further.
 pub(crate) const TREE: usize = 64;
@@ -238,6 +242,28 @@ impl<'a> Folder<'a> {
                 copy_lanes::<T>(&self.frame, slot, &mut T::storage_mut(to)[start..end]);
             });
         }
+    }
+
+    /// Folds consecutive rows to one element each, a zero where there is none; or one row for so many
+    /// levels of the tree.
+    pub(crate) fn fold_rows(
+        &mut self,
+        values: &[Elements<'_>],
+        rows: Rows<'_>,
+        levels: usize,
+    ) -> Result<Vec<Storage>, Halt> {
+        if let Some(primitives) = &self.fold.primitives {
+            self.context.poll()?;
+            let of = |(primitive, values): (&Primitive, &Elements<'_>)| {
+                let mut to = Storage::new(values.ty());
+                (primitive.over_rows.fold)(*values, rows, levels, &mut to);
+                to
+            };
+            return Ok(primitives.iter().zip(values).map(of).collect());
+        }
+        let lengths = rows.lengths(values[0].len());
+        let (values, counts) = self.fold(values, &lengths, levels)?;
+        Ok(if levels == usize::MAX { rows::spread(values, &counts) } else { values })
     }
 
     /// Folds consecutive rows of these lengths until each has come to one element, or for so many

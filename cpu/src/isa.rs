@@ -96,9 +96,9 @@ fn avx2<L: Loop>(frame: &mut Frame, arguments: &Arguments, lanes: usize) -> Resu
     L::run(frame, arguments, lanes)
 }
 
-/// Whether the machine has what [`avx2`] is compiled for.
+/// Whether the machine has what versions with AVX2 are compiled for.
 #[cfg(target_arch = "x86_64")]
-fn has_avx2() -> bool {
+pub(crate) fn has_avx2() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")
         && is_x86_feature_detected!("bmi1")

@@ -21,7 +21,7 @@ mod work;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use weft_ir::flat::{Type, Var};
+use weft_ir::flat::{Start, Type, Var};
 use weft_ir::plan::{Kernel, Sink};
 use weft_ir::{Column, Exhausted, Meter, Scalar, ScalarType, Stop};
 
@@ -206,13 +206,19 @@ impl<'a> Launch<'a> {
         Ok(())
     }
 
-    /// The start values of each sink, one per row.
+    /// The start values of each sink, one per row; none where no row needs them.
     fn starts(&self) -> Result<Vec<Option<Vec<Storage>>>, Stop> {
         let outer = self.shape.outer();
         let starts = self.bound.kernel.starts.iter().zip(&self.bound.kernel.folds);
+        let some_are_empty = self.shape.has_empty_rows();
+        let is_needed = |sink: &Sink| match sink {
+            Sink::Reduce { start: Start::IfEmpty(_), .. } => some_are_empty,
+            _ => true,
+        };
         starts
-            .map(|(thunk, fold)| match (thunk, fold) {
-                (Some(thunk), Some(fold)) => {
+            .zip(&self.kernel.sinks)
+            .map(|((thunk, fold), sink)| match (thunk, fold) {
+                (Some(thunk), Some(fold)) if is_needed(sink) => {
                     self.map(thunk, &outer, &[], fold.types().collect(), &mut 0).map(Some)
                 }
                 (_, _) => Ok(None),

@@ -10,6 +10,7 @@ mod call;
 mod compiler;
 mod engine;
 mod listing;
+mod scratch;
 mod service;
 mod slot;
 mod source;

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::fold::Rows;
 use crate::isa::Slot;
 use crate::lanes::{Frame, GROUP, Lane};
 
@@ -64,6 +65,24 @@ impl<'a> Shape<'a> {
             None => 0..1,
             Some(Axis::Dense(extent)) => row * extent..(row + 1) * extent,
             Some(Axis::Ragged(offsets)) => offsets[row] as usize..offsets[row + 1] as usize,
+        }
+    }
+
+    /// Whether some row of the last dimension has no points.
+    pub(crate) fn has_empty_rows(&self) -> bool {
+        match self.axes.last() {
+            None => false,
+            Some(Axis::Dense(extent)) => *extent == 0,
+            Some(Axis::Ragged(offsets)) => offsets.windows(2).any(|pair| pair[0] == pair[1]),
+        }
+    }
+
+    /// The lengths of some rows of the last dimension.
+    pub(crate) fn lengths(&self, rows: Range<usize>) -> Rows<'a> {
+        match self.axes.last() {
+            None => Rows::Even { count: rows.len(), length: 1 },
+            Some(Axis::Dense(extent)) => Rows::Even { count: rows.len(), length: *extent },
+            Some(Axis::Ragged(offsets)) => Rows::Ragged(&offsets[rows.start..=rows.end]),
         }
     }
 

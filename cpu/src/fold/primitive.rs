@@ -6,12 +6,12 @@ use crate::operators::Binary;
 
 use super::TREE;
 use super::chained::Chained;
+use super::versions::{OverRows, Summed};
 
 /// The loops of a commutative operator. Blocks are given by start and length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Primitive {
     fold: fn(Elements<'_>, &[(usize, usize)], &mut Storage),
-    fold_lanes: fn(&Frame, Slot, usize, &mut Storage),
     scan: fn(&mut Storage, &[(usize, usize)]),
     shift: fn(&mut Storage, &[(usize, usize)], Elements<'_>),
     accumulate: fn(&mut Frame, Slot, &Frame, Slot, usize),
@@ -23,6 +23,8 @@ pub(crate) struct Primitive {
     finish: fn(Streams, &mut Storage),
     /// The loops of scans of long rows.
     pub(crate) chained: Chained,
+    /// The loops over rows.
+    pub(crate) over_rows: OverRows,
     /// Whether zero changes nothing, and any bracketing gives the same bits.
     pub(crate) from_zeros: bool,
 }
@@ -54,7 +56,6 @@ impl Primitive {
     pub(crate) fn of<O: Binary<R = <O as Binary>::A>>() -> Primitive {
         Primitive {
             fold: fold::<O>,
-            fold_lanes: fold_lanes::<O>,
             scan: scan::<O>,
             shift: shift::<O>,
             accumulate: accumulate::<O>,
@@ -65,13 +66,24 @@ impl Primitive {
             stream: stream::<O>,
             finish: finish::<O>,
             chained: Chained::of::<O>(),
+            over_rows: OverRows::in_turn::<O>(),
             from_zeros: false,
         }
     }
 
+    /// Of an operator to which the bracketing makes no difference.
+    pub(crate) fn exact<O: Binary<R = <O as Binary>::A>>() -> Primitive {
+        Primitive { over_rows: OverRows::exact::<O>(), ..Primitive::of::<O>() }
+    }
+
+    /// Of the addition of floats.
+    pub(crate) fn sum<O: Binary<A = T, R = T>, T: Summed>() -> Primitive {
+        Primitive { over_rows: OverRows::sums::<O, T>(), ..Primitive::of::<O>() }
+    }
+
     /// Of an operator on integers or truth values to which zero is neutral.
     pub(crate) fn from_zeros<O: Binary<R = <O as Binary>::A>>() -> Primitive {
-        Primitive { from_zeros: true, ..Primitive::of::<O>() }
+        Primitive { from_zeros: true, ..Primitive::exact::<O>() }
     }
 
     /// Folds each block.
@@ -82,11 +94,6 @@ impl Primitive {
         results: &mut Storage,
     ) {
         (self.fold)(values, blocks, results);
-    }
-
-    /// Folds the lanes of a register, group by group, and appends what these come to.
-    pub(crate) fn fold_lanes(&self, frame: &Frame, slot: Slot, lanes: usize, to: &mut Storage) {
-        (self.fold_lanes)(frame, slot, lanes, to);
     }
 
     /// Scans each block in place.
@@ -215,7 +222,7 @@ fn fold<O: Binary<R = <O as Binary>::A>>(
 
 /// Folds some blocks, so that none waits for its own last result.
 #[inline(always)]
-fn abreast<O: Binary<R = <O as Binary>::A>>(blocks: [&[O::A; TREE]; ABREAST]) -> [O::A; ABREAST] {
+pub(super) fn abreast<O: Binary<R = <O as Binary>::A>>(blocks: [&[O::A; TREE]; ABREAST]) -> [O::A; ABREAST] {
     let mut folded: [O::A; ABREAST] = std::array::from_fn(|at| blocks[at][0]);
     for step in 1..TREE {
         for (folded, block) in folded.iter_mut().zip(blocks) {
@@ -223,27 +230,6 @@ fn abreast<O: Binary<R = <O as Binary>::A>>(blocks: [&[O::A; TREE]; ABREAST]) ->
         }
     }
     folded
-}
-
-fn fold_lanes<O: Binary<R = <O as Binary>::A>>(
-    frame: &Frame,
-    slot: Slot,
-    lanes: usize,
-    to: &mut Storage,
-) {
-    let register = &<O::A as Lane>::file(frame)[slot.index as usize];
-    let to = <O::A as Lane>::storage_mut(to);
-    let group = |at: usize| &register[at * slot.step()].0;
-    let mut at = 0;
-    while (at + ABREAST) * GROUP <= lanes {
-        to.extend(abreast::<O>(std::array::from_fn(|next| group(at + next))));
-        at += ABREAST;
-    }
-    while at * GROUP < lanes {
-        let group = &group(at)[..GROUP.min(lanes - at * GROUP)];
-        to.push(group[1..].iter().fold(group[0], |a, &b| O::apply(a, b)));
-        at += 1;
-    }
 }
 
 fn scan<O: Binary<R = <O as Binary>::A>>(values: &mut Storage, blocks: &[(usize, usize)]) {

@@ -139,12 +139,16 @@ impl Launch<'_> {
         match &accumulators {
             Some(slots) => {
                 let mut frame = frame_of(slots, 0);
-                evaluator.folded_columns(rows, steps, (&mut frame, slots), |frame, block, steps| {
-                    push(frame, block, 1, steps.end - 1)
-                })?;
+                evaluator.folded_columns(
+                    rows,
+                    steps,
+                    (&mut frame, slots),
+                    |frame, block, steps| push(frame, block, 1, steps.end - 1),
+                )?;
             }
-            None => evaluator
-                .columns(rows, steps, |frame, block, step| push(frame, block, 0, step))?,
+            None => {
+                evaluator.columns(rows, steps, |frame, block, step| push(frame, block, 0, step))?
+            }
         }
         evaluator.end(began);
         Ok(trees.into_iter().map(|tree| tree.results).collect())

@@ -5,7 +5,7 @@ use weft_ir::plan::Sink;
 use weft_ir::{Fault, FaultKind, Stop};
 
 use crate::execute::Halt;
-use crate::fold::{Fold, Folder};
+use crate::fold::{Fold, Folder, Rows};
 use crate::lanes::{Elements, Lane, Storage, with_lane_type};
 use crate::launch::Launch;
 use crate::launch::chunk::Chunk;
@@ -29,9 +29,8 @@ impl Launch<'_> {
             }
             if let Some((_, true)) = chunk.piece {
                 let whole = std::mem::replace(&mut partial, empty());
-                let length = whole[0].len();
                 let whole: Vec<Elements<'_>> = whole.iter().map(Storage::elements).collect();
-                let (whole, _) = folder.fold(&whole, &[length], usize::MAX)?;
+                let whole = folder.fold_rows(&whole, Rows::One, usize::MAX)?;
                 for (rows, whole) in rows.iter_mut().zip(&whole) {
                     rows.append(whole.elements());
                 }
@@ -53,7 +52,10 @@ impl Launch<'_> {
             return Ok(values);
         };
         let rows = self.shape.rows();
-        let empty: Vec<usize> = (0..rows).filter(|&row| self.shape.row(row).is_empty()).collect();
+        let empty: Vec<usize> = match self.shape.has_empty_rows() {
+            true => (0..rows).filter(|&row| self.shape.row(row).is_empty()).collect(),
+            false => Vec::new(),
+        };
         let mut values = values;
         match (kind, start) {
             (Start::Combined(_), Some(start)) => {
@@ -93,22 +95,4 @@ fn replace(values: &mut [Storage], from: &[Storage], rows: &[usize]) {
             rows.iter().for_each(|&row| values[row] = from[row]);
         });
     }
-}
-
-/// Elements of rows that have one or none, with zeros for those that have none.
-pub(super) fn spread(values: Vec<Storage>, counts: &[usize]) -> Vec<Storage> {
-    if counts.iter().all(|&count| count == 1) {
-        return values;
-    }
-    let spread = |values: Storage| {
-        with_lane_type!(values.ty(), T => {
-            let mut values = T::storage(&values).iter();
-            let next = |count: &usize| match count {
-                0 => T::default(),
-                _ => values.next().copied().unwrap_or_default(),
-            };
-            T::into_storage(counts.iter().map(next).collect())
-        })
-    };
-    values.into_iter().map(spread).collect()
 }

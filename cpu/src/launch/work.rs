@@ -8,12 +8,11 @@ use weft_ir::plan::Sink;
 use weft_ir::{Exhausted, Stop};
 
 use crate::execute::{Halt, Source};
-use crate::fold::{Carries, Chain, Folder};
+use crate::fold::{Carries, Chain, Folder, Rows};
 use crate::lanes::{Elements, Lane, Storage, StorageMut, with_lane_type};
 use crate::launch::chunk::{CHUNK, Chunk, Cut, chunks};
 use crate::launch::filter::Filtering;
 use crate::launch::layout::{Layout, Target};
-use crate::launch::reduce::spread;
 use crate::launch::scatter::{Private, Sent};
 use crate::launch::{Launch, PARALLEL, SinkResult};
 use crate::places::Places;
@@ -295,7 +294,8 @@ impl Launch<'_> {
                             if let Some(fold) = layout.folds[stage].as_ref().filter(|_| direct)
                                 && layout.known[stage].is_none()
                             {
-                                fold.fold_lanes(frame, slot, block.len(), &mut folded[stage]);
+                                let to = &mut folded[stage];
+                                (fold.over_rows.fold_register)(frame, slot, block.len(), to);
                             }
                         }
                     });
@@ -337,18 +337,11 @@ impl Launch<'_> {
                     let is_folded = staged.clone().all(is_folded);
                     let values: Vec<Elements<'_>> = staged.map(of).collect();
                     let folder = folders[at].as_mut().expect("a reduction folds");
-                    let lengths: Vec<usize> = match chunk.piece {
-                        Some(_) => vec![values[0].len()],
-                        None => chunk.rows.clone().map(|row| self.shape.row(row).len()).collect(),
+                    let (rows, levels) = match chunk.piece {
+                        Some(_) => (Rows::One, if is_folded { 1 } else { 2 }),
+                        None => (self.shape.lengths(chunk.rows.clone()), usize::MAX),
                     };
-                    let levels = match chunk.piece {
-                        Some(_) if is_folded => 1,
-                        Some(_) => 2,
-                        None => usize::MAX,
-                    };
-                    let (values, counts) = folder.fold(&values, &lengths, levels)?;
-                    let values =
-                        if chunk.piece.is_some() { values } else { spread(values, &counts) };
+                    let values = folder.fold_rows(&values, rows, levels)?;
                     lock(parts).push((claim.number, Part { values }));
                 }
                 (Sink::Filter { .. }, Shared::Filter(filtering)) => {

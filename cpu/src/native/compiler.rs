@@ -4,10 +4,12 @@ use std::fs;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::native::Config;
+use crate::native::{Config, scratch};
 
 /// The flags beside those for the machine. No flag changes what a float operation yields.
 const FLAGS: [&str; 10] = [
@@ -41,6 +43,8 @@ pub(crate) struct Compiler {
     folder: PathBuf,
     /// How long it may take.
     patience: Duration,
+    /// Set when nobody waits for it any more.
+    given_up: Arc<AtomicBool>,
 }
 
 /// A shared object. Its file goes with it.
@@ -64,22 +68,22 @@ impl Object {
 }
 
 impl Compiler {
-    /// The first of the compilers that answers.
+    /// The first of the compilers that answers. It is ended when `given_up` is set.
     ///
     /// # Errors
     /// A sentence for the user.
-    pub(crate) fn find(config: &Config) -> Result<Compiler, String> {
+    pub(crate) fn find(config: &Config, given_up: &Arc<AtomicBool>) -> Result<Compiler, String> {
         for command in &config.compilers {
             let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
             let Some((program, first)) = words.split_first() else { continue };
             let mut asking = Command::new(program);
             asking.args(first).arg("--version");
-            if let Ok(answer) = run(asking, ANSWER)
+            if let Ok(answer) = run(asking, ANSWER, given_up)
                 && let Some(version) = answer.lines().next()
             {
                 let (version, folder) = (version.to_owned(), config.scratch.clone());
-                let patience = config.patience;
-                return Ok(Compiler { command: words, version, folder, patience });
+                let (patience, given_up) = (config.patience, Arc::clone(given_up));
+                return Ok(Compiler { command: words, version, folder, patience, given_up });
             }
         }
         let tried = config.compilers.join(", ");
@@ -97,15 +101,12 @@ impl Compiler {
     /// # Errors
     /// A sentence with the compiler's first words.
     pub(crate) fn compile(&self, source: &str) -> Result<Object, String> {
-        let folder = tempfile::Builder::new()
-            .prefix("weft-")
-            .tempdir_in(&self.folder)
-            .map_err(|error| format!("cannot write to {}: {error}", self.folder.display()))?;
+        let folder = scratch::folder(&self.folder)?;
         let (input, output) = (folder.path().join("kernels.c"), folder.path().join("kernels.so"));
         fs::write(&input, source).map_err(|error| error.to_string())?;
         let mut command = self.command();
         command.args(FLAGS).args(MACHINE).arg("-o").arg(&output).arg(&input).arg("-lm");
-        run(command, self.patience)?;
+        run(command, self.patience, &self.given_up)?;
         let bytes = fs::read(&output).map_err(|error| error.to_string())?;
         Ok(Object { path: output, bytes, _folder: folder })
     }
@@ -115,17 +116,14 @@ impl Compiler {
     /// # Errors
     /// As [`Compiler::compile`].
     pub(crate) fn assemble(&self, source: &str) -> Result<String, String> {
-        let folder = tempfile::Builder::new()
-            .prefix("weft-")
-            .tempdir_in(&self.folder)
-            .map_err(|error| format!("cannot write to {}: {error}", self.folder.display()))?;
+        let folder = scratch::folder(&self.folder)?;
         let (input, output) = (folder.path().join("kernels.c"), folder.path().join("kernels.s"));
         fs::write(&input, source).map_err(|error| error.to_string())?;
         let mut command = self.command();
         let flags = FLAGS.into_iter().filter(|flag| *flag != "-shared");
         command.args(flags).args(MACHINE).args(["-S", "-fno-asynchronous-unwind-tables", "-o"]);
         command.arg(&output).arg(&input);
-        run(command, self.patience)?;
+        run(command, self.patience, &self.given_up)?;
         let text = fs::read_to_string(&output).map_err(|error| error.to_string())?;
         let lines: Vec<&str> = text.lines().filter(|line| is_instruction_or_data(line)).collect();
         Ok(lines.join("\n"))
@@ -147,11 +145,12 @@ fn is_instruction_or_data(line: &str) -> bool {
     }
 }
 
-/// Runs a program to its end; what it has said. One that takes too long is killed.
+/// Runs a program to its end; what it has said. One that takes too long or that nobody waits for any
+/// more is killed.
 ///
 /// # Errors
-/// It cannot be run, takes too long, or ends otherwise than well.
-fn run(mut command: Command, patience: Duration) -> Result<String, String> {
+/// It cannot be run, is killed, or ends otherwise than well.
+fn run(mut command: Command, patience: Duration, given_up: &AtomicBool) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let fails = |error: std::io::Error| format!("{program}: {error}");
     let mut said = tempfile::tempfile().map_err(fails)?;
@@ -164,12 +163,15 @@ fn run(mut command: Command, patience: Duration) -> Result<String, String> {
     let status = loop {
         match child.try_wait().map_err(fails)? {
             Some(status) => break status,
-            None if begin.elapsed() > patience => {
+            None if begin.elapsed() > patience || given_up.load(Ordering::Relaxed) => {
                 // It may end by itself at this very moment.
                 kill_group(child.id());
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("{program} took longer than {} s", patience.as_secs()));
+                return Err(match given_up.load(Ordering::Relaxed) {
+                    true => format!("{program} was ended"),
+                    false => format!("{program} took longer than {} s", patience.as_secs()),
+                });
             }
             None => thread::sleep(Duration::from_millis(1)),
         }

@@ -11,12 +11,15 @@ use crate::prepare::{Prepared, PreparedBlock, PreparedKernel, PreparedStep};
 use crate::traverse::{Mode, Thunk};
 
 /// The C of a program's kernels, as they run on large arrays of the extents that are most usual: the
-/// lanes along the last dimension, or along the storage if that is the only one.
+/// lanes along the last dimension, or along the storage if that is the only one. Where code also runs
+/// for a box of points, or along columns, that is another function.
 pub fn native_source(prepared: &Prepared) -> Source {
     let along = |thunk: &Thunk| if thunk.ragged.len() < 2 { Mode::Flat } else { Mode::Row };
     let mut functions = Vec::new();
     each_kernel(&prepared.body, &mut BTreeSet::new(), &mut |number, kernel| {
-        for (part, compiled) in compiled(kernel, along) {
+        let mut parts = compiled(kernel, along);
+        parts.extend(further(kernel, along));
+        for (part, compiled) in parts {
             let text = compiled.native.text(true);
             functions.extend(text.map(|text| (format!("kernel_{number}{part}"), text)));
         }
@@ -29,7 +32,7 @@ pub fn native_source(prepared: &Prepared) -> Source {
 /// # Errors
 /// A sentence: there is no compiler, or it has failed.
 pub fn native_assembly(source: &str, config: &Config) -> Result<String, String> {
-    Compiler::find(config)?.assemble(source)
+    Compiler::find(config, &Arc::default())?.assemble(source)
 }
 
 /// Asks for the functions that a program needs on small arrays; those for other extents are asked for
@@ -43,6 +46,25 @@ pub(crate) fn request_all(prepared: &Prepared, native: &Native) {
             }
         });
     });
+}
+
+/// More functions of a kernel that are not needed on small arrays.
+fn further(
+    kernel: &PreparedKernel,
+    mode: impl Fn(&Thunk) -> Mode,
+) -> Vec<(&'static str, &Compiled)> {
+    let mut parts = Vec::new();
+    if let Some((thunk, _)) = &kernel.interior {
+        parts.push(("_interior", thunk.variant(mode(thunk), &kernel.types)));
+    }
+    // Dense rows of more than one dimension.
+    if let [_, .., false] = kernel.body.ragged[..] {
+        let columns = kernel.body.variant(Mode::FlatColumns, &kernel.types);
+        if columns.native.folds() {
+            parts.push(("_columns", columns));
+        }
+    }
+    parts
 }
 
 /// Calls a function with the kernels of a block, by number, each that has a form of its own once.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread;
+use std::time::Duration;
 
 use weft_codegen::{Digest, LaneFunction, text_hash};
 
@@ -12,8 +13,11 @@ use crate::native::cache::Cache;
 use crate::native::call::{Function, Library};
 use crate::native::compiler::Compiler;
 use crate::native::source::{prelude, source};
-use crate::native::{Config, Statistics};
+use crate::native::{Config, Statistics, scratch};
 use crate::workers::lock;
+
+/// How long the end of a process may be held up.
+const MOMENT: Duration = Duration::from_millis(200);
 
 /// Where a function will be.
 #[derive(Debug, Default)]
@@ -45,6 +49,10 @@ pub(crate) struct Service {
     config: Config,
     queue: Mutex<Queue>,
     wake: Condvar,
+    /// Set when nobody waits for the compiler any more.
+    given_up: Arc<AtomicBool>,
+    /// Told when the thread has ended.
+    ended: Condvar,
     counts: Counts,
     /// Why nothing is compiled, once that is known.
     notice: Mutex<Option<String>>,
@@ -65,6 +73,16 @@ struct Request {
     ticket: Arc<Ticket>,
 }
 
+/// Says that the thread has ended, when it has.
+struct Ended<'a>(&'a Service);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.queue).running = false;
+        self.0.ended.notify_all();
+    }
+}
+
 #[derive(Debug, Default)]
 struct Counts {
     compiled: AtomicU64,
@@ -75,8 +93,9 @@ struct Counts {
 
 impl Service {
     pub(crate) fn new(config: Config) -> Service {
-        let (queue, wake) = (Mutex::default(), Condvar::new());
-        Service { config, queue, wake, counts: Counts::default(), notice: Mutex::new(None) }
+        let (queue, wake, ended) = (Mutex::default(), Condvar::new(), Condvar::new());
+        let (given_up, counts, notice) = Default::default();
+        Service { config, queue, wake, given_up, ended, counts, notice }
     }
 
     /// Has a function compiled.
@@ -88,7 +107,11 @@ impl Service {
             queue.running = true;
             let service = Arc::clone(self);
             let name = "compiler".to_owned();
-            let started = thread::Builder::new().name(name).spawn(move || service.work());
+            let work = move || {
+                let _ended = Ended(&service);
+                service.work();
+            };
+            let started = thread::Builder::new().name(name).spawn(work);
             if started.is_err() {
                 queue.running = false;
                 queue.requests.drain(..).for_each(|request| request.ticket.settle(None));
@@ -113,10 +136,21 @@ impl Service {
         request();
     }
 
-    /// Ends the thread when it has done what it is doing.
+    /// Ends the thread and the compiler that it may be running, whose files go; waits a moment for
+    /// that.
     pub(crate) fn close(&self) {
-        lock(&self.queue).closed = true;
+        self.given_up.store(true, Ordering::Relaxed);
+        let mut queue = lock(&self.queue);
+        queue.closed = true;
         self.wake.notify_one();
+        while queue.running {
+            let wait = self.ended.wait_timeout(queue, MOMENT);
+            let (next, wait) = wait.unwrap_or_else(std::sync::PoisonError::into_inner);
+            if wait.timed_out() {
+                return;
+            }
+            queue = next;
+        }
     }
 
     pub(crate) fn statistics(&self) -> Statistics {
@@ -183,7 +217,7 @@ impl Workshop<'_> {
     fn settle(&mut self, requests: Vec<Request>) {
         let service = self.service;
         let environment = self.environment.get_or_insert_with(|| {
-            let environment = Environment::new(&service.config);
+            let environment = Environment::new(&service.config, &service.given_up);
             if let Err(reason) = &environment.compiler {
                 *lock(&service.notice) = Some(reason.clone());
             }
@@ -223,8 +257,9 @@ impl Workshop<'_> {
 }
 
 impl Environment {
-    fn new(config: &Config) -> Environment {
-        let compiler = Compiler::find(config);
+    fn new(config: &Config, given_up: &Arc<AtomicBool>) -> Environment {
+        scratch::sweep(&config.scratch);
+        let compiler = Compiler::find(config, given_up);
         let salt = match &compiler {
             Ok(compiler) => compiler.identity(),
             Err(_) => String::new(),

@@ -8,7 +8,7 @@ use weft_ir::math::transcendental as functions;
 use weft_ir::math::transcendental::real::Real;
 
 use super::{Ternary, one, operators, order, three, two};
-use crate::fold::Primitive;
+use crate::fold::{Primitive, Summed};
 use crate::isa::Apply;
 use crate::lanes::Lane;
 
@@ -141,12 +141,12 @@ pub(super) fn loop_of<T: Lane + Float + Real>(op: ScalarOp) -> Option<Apply> {
 }
 
 /// The folds by an operator on these numbers, if it is a common one.
-pub(super) fn primitive<T: Lane + Float + Real>(op: ScalarOp) -> Option<Primitive> {
+pub(super) fn primitive<T: Lane + Float + Real + Summed>(op: ScalarOp) -> Option<Primitive> {
     match op {
-        ScalarOp::Add => Some(Primitive::of::<Add<T>>()),
+        ScalarOp::Add => Some(Primitive::sum::<Add<T>, T>()),
         ScalarOp::Mul => Some(Primitive::of::<Mul<T>>()),
-        ScalarOp::Min => Some(Primitive::of::<Min<T>>()),
-        ScalarOp::Max => Some(Primitive::of::<Max<T>>()),
+        ScalarOp::Min => Some(Primitive::exact::<Min<T>>()),
+        ScalarOp::Max => Some(Primitive::exact::<Max<T>>()),
         _ => None,
     }
 }

@@ -64,8 +64,8 @@ pub(super) fn loop_of<T: Lane + Integer>(op: ScalarOp) -> Option<Apply> {
 pub(super) fn primitive<T: Lane + Integer>(op: ScalarOp) -> Option<Primitive> {
     match op {
         ScalarOp::Add => Some(Primitive::from_zeros::<Add<T>>()),
-        ScalarOp::Mul => Some(Primitive::of::<Mul<T>>()),
-        ScalarOp::BitAnd => Some(Primitive::of::<BitAnd<T>>()),
+        ScalarOp::Mul => Some(Primitive::exact::<Mul<T>>()),
+        ScalarOp::BitAnd => Some(Primitive::exact::<BitAnd<T>>()),
         ScalarOp::BitOr => Some(Primitive::from_zeros::<BitOr<T>>()),
         ScalarOp::BitXor => Some(Primitive::from_zeros::<BitXor<T>>()),
         _ => order::ordered_primitive::<T>(op),

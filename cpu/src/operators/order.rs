@@ -96,8 +96,8 @@ pub(super) fn bool_loop(op: ScalarOp) -> Option<Apply> {
 /// The folds by the extremes of a type with a total order.
 pub(super) fn ordered_primitive<T: Lane + Ord>(op: ScalarOp) -> Option<Primitive> {
     match op {
-        ScalarOp::Min => Some(Primitive::of::<Min<T>>()),
-        ScalarOp::Max => Some(Primitive::of::<Max<T>>()),
+        ScalarOp::Min => Some(Primitive::exact::<Min<T>>()),
+        ScalarOp::Max => Some(Primitive::exact::<Max<T>>()),
         _ => None,
     }
 }
@@ -105,9 +105,9 @@ pub(super) fn ordered_primitive<T: Lane + Ord>(op: ScalarOp) -> Option<Primitive
 /// The folds by the operators on `bool`.
 pub(super) fn bool_primitive(op: ScalarOp) -> Option<Primitive> {
     match op {
-        ScalarOp::And | ScalarOp::BitAnd => Some(Primitive::of::<And<bool>>()),
-        ScalarOp::Or | ScalarOp::BitOr => Some(Primitive::of::<Or<bool>>()),
-        ScalarOp::BitXor => Some(Primitive::of::<Xor<bool>>()),
+        ScalarOp::And | ScalarOp::BitAnd => Some(Primitive::exact::<And<bool>>()),
+        ScalarOp::Or | ScalarOp::BitOr => Some(Primitive::exact::<Or<bool>>()),
+        ScalarOp::BitXor => Some(Primitive::exact::<Xor<bool>>()),
         _ => ordered_primitive::<bool>(op),
     }
 }

@@ -156,3 +156,32 @@ fn another_process_finds_what_was_compiled() {
     fs::set_permissions(&cache, fs::Permissions::from_mode(0o777)).expect("mine");
     assert_eq!(run(), (1, 0, 0), "a folder that is open to others is not used");
 }
+
+#[test]
+fn a_session_that_ends_takes_its_compiler_with_it() {
+    let (scratch, folder) = (folder(), folder());
+    let started = folder.path().join("started");
+    let text = format!(
+        "if [ \"$1\" = --version ]; then echo slow 1.0; exit; fi\ntouch {}\nsleep 100",
+        started.display()
+    );
+    let compilers = vec![script(folder.path(), &text).display().to_string()];
+    let config = NativeConfig { compilers, scratch: scratch.path().to_owned(), ..config(None) };
+    let native = Native::new(config);
+    let inputs = [f32s(100_000)];
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !started.exists() {
+        assert!(Instant::now() < deadline, "the compiler is asked");
+        try_run(MAP, &inputs, 1, Some((&native, Tier::Automatic))).expect("a value");
+    }
+    let left = || fs::read_dir(scratch.path()).expect("a folder").count();
+    assert_eq!(left(), 1, "the compiler has a folder");
+    let begin = Instant::now();
+    drop(native);
+    assert!(begin.elapsed() < Duration::from_secs(5), "nobody waits for the compiler");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while left() > 0 {
+        assert!(Instant::now() < deadline, "the folder goes");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

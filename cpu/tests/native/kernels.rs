@@ -283,3 +283,70 @@ output a2: [a0]i64
         assert!(matches!(stop, Err(Stop::Exhausted(Exhausted::Interrupted))), "{stop:?}");
     });
 }
+
+/// Sums, and the least element with its place, of the rows and the columns of a matrix.
+const ALONG_BOTH: &str = "input a2: [a0][a1]f32
+launch \"columns\" [a1][a0] (r0 r1)
+  r2: f32 = read a2 r1 r0
+  r3: f32 = exp r2
+  yield r3
+  reduce r3 as (r4: f32) to a3: [a1]f32
+  by (r5: f32) (r6: f32)
+    r7: f32 = add r5 r6
+    yield r7
+  if_empty (r8)
+    yield 0.0f32
+  reduce r2 r1 as (r9: f32, r10: i64) to a4: [a1]f32, a5: [a1]i64
+  by (r11: f32, r12: i64) (r13: f32, r14: i64)
+    r15: bool = lt r13 r11
+    r16: f32 = select r15 r13 r11
+    r17: i64 = select r15 r14 r12
+    yield r16 r17
+  if_empty (r18)
+    yield 0.0f32 -1i64
+end
+launch \"rows\" [a0][a1] (r20 r21)
+  r22: f32 = read a2 r20 r21
+  r23: i64 = cast_i64 r22
+  yield r22 r23
+  reduce r22 as (r24: f32) to a6: [a0]f32
+  by (r25: f32) (r26: f32)
+    r27: f32 = add r25 r26
+    yield r27
+  if_empty (r28)
+    yield 0.0f32
+  reduce r23 as (r29: i64) to a7: [a0]i64
+  by (r30: i64) (r31: i64)
+    r32: i64 = max r30 r31
+    yield r32
+  if_empty (r33)
+    yield 0i64
+end
+output a3: [a1]f32
+output a4: [a1]f32
+output a5: [a1]i64
+output a6: [a0]f32
+output a7: [a0]i64
+";
+
+#[test]
+fn rows_and_columns_of_every_length() {
+    let native = Native::new(config(None));
+    // Few long columns are shared among threads.
+    for (rows, columns) in
+        [(1, 70), (3, 200), (64, 64), (65, 1030), (200, 3), (1000, 100), (5000, 70), (20_001, 64)]
+    {
+        let inputs = [matrix(&f32s(rows * columns), columns)];
+        let expected = try_run(ALONG_BOTH, &inputs, 1, None).expect("a value");
+        for (threads, native) in [
+            (2, None),
+            (3, None),
+            (1, Some((&native, Tier::Native))),
+            (2, Some((&native, Tier::Native))),
+        ] {
+            let found = try_run(ALONG_BOTH, &inputs, threads, native).expect("a value");
+            assert!(same(&expected, &found), "{rows} rows, {columns} columns, {threads} threads");
+        }
+    }
+    assert!(native.statistics().failed == 0 && native.statistics().compiled > 0);
+}
