@@ -16,6 +16,7 @@ mod reduce;
 mod scan;
 mod scatter;
 mod sort;
+mod transpose;
 mod work;
 
 use std::collections::BTreeMap;
@@ -121,12 +122,20 @@ impl<'a> Launch<'a> {
     /// Runs it; `destinations` are those of its scatter. Yields what each variable becomes.
     pub(crate) fn run(&self, destinations: Vec<Storage>) -> Result<Vec<(Var, Yield)>, Stop> {
         let mut taken = 0;
-        let starts = self.starts()?;
+        // Products begin with their start values.
+        let product = self.product()?;
+        let starts = match product {
+            Some(_) => vec![None; self.kernel.sinks.len()],
+            None => self.starts()?,
+        };
         let layout = Layout::new(self);
         let mut outputs = layout.allocate(self, &mut taken)?;
-        let known = match self.product()? {
+        let known = match product {
             Some(results) => Some(results),
-            None => self.columns()?,
+            None => match self.transpose(&mut outputs)? {
+                Some(results) => Some(results),
+                None => self.columns()?,
+            },
         };
         let results = match known {
             Some(results) => results,

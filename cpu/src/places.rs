@@ -13,18 +13,25 @@ pub(crate) struct Places<'p> {
     first: usize,
     /// Per result; the others are shown block by block.
     straight: Vec<Option<StorageMut<'p>>>,
+    /// Results that nobody needs to see.
+    unseen: Vec<usize>,
 }
 
 impl<'p> Places<'p> {
     /// For the results of points from a position on. Results without an entry are shown.
     pub(crate) fn new(first: usize, straight: Vec<Option<StorageMut<'p>>>) -> Places<'p> {
-        Places { first, straight }
+        Places { first, straight, unseen: Vec::new() }
+    }
+
+    /// But for these results, which nobody needs to see.
+    pub(crate) fn without(self, unseen: Vec<usize>) -> Places<'p> {
+        Places { unseen, ..self }
     }
 
     /// Whether some of these results are shown.
     pub(crate) fn show_any_of(&self, results: &[Slot]) -> bool {
         let straight = |at: usize| matches!(self.straight.get(at), Some(Some(_)));
-        !(0..results.len()).all(straight)
+        !(0..results.len()).all(|at| straight(at) || self.unseen.contains(&at))
     }
 
     /// Where a native function writes a result for so many lanes, unless that is a register: as for

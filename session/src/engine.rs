@@ -173,12 +173,25 @@ struct Plan {
     kernels: u64,
 }
 
+/// A program that has run compiled, for the next run of the same job.
+#[derive(Debug, Default)]
+pub(crate) struct Compiled(Option<(weft_lang::lower::Lowered, Arc<Plan>)>);
+
 /// Plans that are kept; a session that makes more starts again.
 const MOST_PLANS: usize = 10_000;
 
 impl Engine {
     /// Runs a program, on the back end that the modes ask for.
     pub(crate) fn run(&self, job: &Job<'_>) -> (Result<Value, Failure>, Ran) {
+        self.run_again(job, &mut Compiled::default())
+    }
+
+    /// As [`Engine::run`]; the same job runs again without being compiled again.
+    pub(crate) fn run_again(
+        &self,
+        job: &Job<'_>,
+        known: &mut Compiled,
+    ) -> (Result<Value, Failure>, Ran) {
         let mut ran = Ran {
             backend: job.modes.backend,
             fallback: None,
@@ -187,7 +200,7 @@ impl Engine {
         };
         let result = match job.modes.backend {
             Backend::Interp => None,
-            backend => self.compiled(job, backend, &mut ran),
+            backend => self.compiled(job, backend, known, &mut ran),
         };
         let result = result.unwrap_or_else(|| {
             ran.backend = Backend::Interp;
@@ -231,6 +244,7 @@ impl Engine {
         &self,
         job: &Job<'_>,
         backend: Backend,
+        known: &mut Compiled,
         ran: &mut Ran,
     ) -> Option<Result<Value, Failure>> {
         // What is shared is behind locks that are taken over where a thread has left them.
@@ -238,7 +252,7 @@ impl Engine {
             Backend::Nested => self.run_nested(job, ran),
             Backend::Flat => self.run_flat(job, ran),
             Backend::GpuEmulated => self.run_emulated(job, ran),
-            Backend::Auto | Backend::Cpu | Backend::Interp => self.run_plan(job, ran),
+            Backend::Auto | Backend::Cpu | Backend::Interp => self.run_plan(job, known, ran),
         }));
         let outcome = match outcome {
             Ok(outcome) => outcome,
@@ -316,20 +330,20 @@ impl Engine {
         Ok(leaves_to_value(&results?, &lowered.ty))
     }
 
-    fn run_plan(&self, job: &Job<'_>, ran: &mut Ran) -> Result<Value, NotRun> {
-        let lowered = compile::lowered(job, ran)?;
-        let inputs = leaves(job, &lowered);
-        let started = Instant::now();
-        let key = compile::key(job.modes, &lowered, &inputs);
-        let known = self.plans().get(&key).cloned();
-        ran.phases.push((Phase::Compile, started.elapsed()));
-        let compiled = match known {
-            Some(compiled) => {
+    fn run_plan(
+        &self,
+        job: &Job<'_>,
+        known: &mut Compiled,
+        ran: &mut Ran,
+    ) -> Result<Value, NotRun> {
+        let (lowered, compiled) = match known.0.take() {
+            Some((lowered, compiled)) => {
                 ran.counters.cached += compiled.kernels;
-                compiled
+                (lowered, compiled)
             }
-            None => self.prepared(job, &lowered, &inputs, key, ran)?,
+            None => self.plan(job, ran)?,
         };
+        let inputs = leaves(job, &lowered);
         let started = Instant::now();
         let workers = self.workers(job.modes.threads);
         let config = weft_cpu::Config { workers: &workers, memory_limit: job.modes.memory };
@@ -353,7 +367,30 @@ impl Engine {
         let started = Instant::now();
         let value = leaves_to_value(&results?, &lowered.ty);
         ran.phases.push((Phase::Fetch, started.elapsed()));
+        known.0 = Some((lowered, compiled));
         Ok(value)
+    }
+
+    /// The plan of a program: one that is kept, or a new one.
+    fn plan(
+        &self,
+        job: &Job<'_>,
+        ran: &mut Ran,
+    ) -> Result<(weft_lang::lower::Lowered, Arc<Plan>), Unsupported> {
+        let lowered = compile::lowered(job, ran)?;
+        let inputs = leaves(job, &lowered);
+        let started = Instant::now();
+        let key = compile::key(job.modes, &lowered, &inputs);
+        let known = self.plans().get(&key).cloned();
+        ran.phases.push((Phase::Compile, started.elapsed()));
+        let compiled = match known {
+            Some(compiled) => {
+                ran.counters.cached += compiled.kernels;
+                compiled
+            }
+            None => self.prepared(job, &lowered, &inputs, key, ran)?,
+        };
+        Ok((lowered, compiled))
     }
 
     /// Compiles a program and keeps what comes of it.

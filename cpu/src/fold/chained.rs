@@ -3,6 +3,9 @@
 //! Each chunk is scanned in blocks of the tree, from wherever its values stand to a buffer that stays
 //! in the cache. In the order of the chunks, what the blocks come to is scanned in turn
 //! ([`Carries`]), and yields what comes before each block. Then the values go out, combined with that.
+//!
+//! Where any bracketing gives the same bits there are no blocks: a chunk's total goes to the next, and
+//! the values are combined one after the other as they go out.
 
 use crate::lanes::{Elements, Lane, Storage, StorageMut};
 use crate::operators::Binary;
@@ -16,6 +19,8 @@ pub(crate) struct Chained {
     blocks: fn(Elements<'_>, &mut Storage),
     carries: fn(&mut Carries, &Storage, &mut Storage) -> bool,
     write: fn(&Storage, &Carried<'_>, &mut StorageMut<'_>, &Stream),
+    total: fn(&mut Carries, Elements<'_>) -> Option<Storage>,
+    run: fn(Elements<'_>, [Option<Elements<'_>>; 2], &mut StorageMut<'_>, &Stream),
 }
 
 /// What has gone before in a row: of each level of the tree above the first, how many values the
@@ -40,13 +45,22 @@ pub(crate) struct Carried<'a> {
     pub(crate) start: Option<Elements<'a>>,
 }
 
+/// How many values are combined before they go past the caches.
+const BUFFER: usize = 256;
+
 /// How many blocks run side by side.
 const ABREAST: usize = 8;
 
 impl Chained {
     /// Of an operator.
     pub(super) fn of<O: Binary<R = <O as Binary>::A>>() -> Chained {
-        Chained { blocks: blocks::<O>, carries: carries::<O>, write: write::<O> }
+        Chained {
+            blocks: blocks::<O>,
+            carries: carries::<O>,
+            write: write::<O>,
+            total: total::<O>,
+            run: run::<O>,
+        }
     }
 
     /// Scans blocks of values to a buffer.
@@ -69,6 +83,73 @@ impl Chained {
         stream: &Stream,
     ) {
         (self.write)(values, carried, to, stream);
+    }
+
+    /// What some values come to, at least one; any bracketing may be used.
+    pub(crate) fn sum(&self, values: Elements<'_>) -> Storage {
+        let mut state = Carries::default();
+        (self.total)(&mut state, values);
+        state.last.expect("there are values")
+    }
+
+    /// Adds the total of a chunk to what has gone before it in the row; that.
+    pub(crate) fn total(&self, state: &mut Carries, total: &Storage) -> Option<Storage> {
+        (self.total)(state, total.elements())
+    }
+
+    /// Writes the values of a chunk, each combined with all before it in the chunk and with what comes
+    /// before that. Zero must change nothing, and any bracketing be allowed.
+    pub(crate) fn run(
+        &self,
+        values: Elements<'_>,
+        before: [Option<Elements<'_>>; 2],
+        to: &mut StorageMut<'_>,
+        stream: &Stream,
+    ) {
+        (self.run)(values, before, to, stream);
+    }
+}
+
+/// Combines values with the last of the state, which is yielded as it was.
+fn total<O: Binary<R = <O as Binary>::A>>(
+    state: &mut Carries,
+    values: Elements<'_>,
+) -> Option<Storage> {
+    let values = <O::A as Lane>::elements(values);
+    let (first, rest) = values.split_first()?;
+    let sum = rest.iter().fold(*first, |sum, &value| O::apply(sum, value));
+    let before = state.last.take();
+    let all = match &before {
+        Some(before) => O::apply(<O::A as Lane>::storage(before)[0], sum),
+        None => sum,
+    };
+    state.last = Some(<O::A as Lane>::into_storage(vec![all]));
+    before
+}
+
+fn run<O: Binary<R = <O as Binary>::A>>(
+    values: Elements<'_>,
+    before: [Option<Elements<'_>>; 2],
+    to: &mut StorageMut<'_>,
+    stream: &Stream,
+) {
+    let before = before.into_iter().flatten().map(|before| <O::A as Lane>::elements(before)[0]);
+    let mut running = before.fold(<O::A>::default(), O::apply);
+    let mut next = |value: O::A| {
+        running = O::apply(running, value);
+        running
+    };
+    let values = <O::A as Lane>::elements(values);
+    let to = <O::A as Lane>::slice_mut(to);
+    if !stream.is_past() {
+        to.iter_mut().zip(values).for_each(|(to, &value)| *to = next(value));
+        return;
+    }
+    let mut buffer = [<O::A>::default(); BUFFER];
+    for (to, values) in to.chunks_mut(BUFFER).zip(values.chunks(BUFFER)) {
+        let buffer = &mut buffer[..values.len()];
+        buffer.iter_mut().zip(values).for_each(|(to, &value)| *to = next(value));
+        stream.copy(buffer, to);
     }
 }
 

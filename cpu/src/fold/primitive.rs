@@ -134,7 +134,8 @@ impl Primitive {
         (self.send)(to, targets, from)
     }
 
-    /// As [`Primitive::send`], to [`SPREAD`] copies of the array in turn.
+    /// As [`Primitive::send`], to [`SPREAD`] copies of the array in turn; one element alone is sent to
+    /// all targets.
     pub(crate) fn send_spread(
         &self,
         to: &mut Storage,
@@ -318,16 +319,39 @@ fn send_spread<O: Binary<R = <O as Binary>::A>>(
     from: Elements<'_>,
 ) -> bool {
     let to = &mut <O::A as Lane>::storage_mut(to)[..];
-    let elements = to.len() / SPREAD;
-    let from = <O::A as Lane>::elements(from);
-    let mut inside = true;
-    for (targets, values) in targets.chunks(SPREAD).zip(from.chunks(SPREAD)) {
-        for ((to, &target), &value) in to.chunks_exact_mut(elements).zip(targets).zip(values) {
-            match to.get_mut(target as usize) {
-                Some(to) => *to = O::apply(*to, value),
-                None => inside &= target == -1,
-            }
+    match <O::A as Lane>::elements(from) {
+        &[same] => send_each::<O>(to, targets, |_| same),
+        from => {
+            let from = &from[..targets.len()];
+            send_each::<O>(to, targets, |at| from[at])
         }
+    }
+}
+
+/// As [`Primitive::send_spread`], of the value for each target.
+#[inline(always)]
+fn send_each<O: Binary<R = <O as Binary>::A>>(
+    to: &mut [O::A],
+    targets: &[i64],
+    value: impl Fn(usize) -> O::A,
+) -> bool {
+    let mut rest = to;
+    let elements = rest.len() / SPREAD;
+    let mut copies: [&mut [O::A]; SPREAD] =
+        std::array::from_fn(|_| rest.split_off_mut(..elements).unwrap_or_default());
+    let mut inside = true;
+    let mut send = |copy: &mut [O::A], target: i64, at: usize| match copy.get_mut(target as usize) {
+        Some(to) => *to = O::apply(*to, value(at)),
+        None => inside &= target == -1,
+    };
+    let (whole, last) = targets.as_chunks::<SPREAD>();
+    for (number, targets) in whole.iter().enumerate() {
+        for (lane, copy) in copies.iter_mut().enumerate() {
+            send(copy, targets[lane], number * SPREAD + lane);
+        }
+    }
+    for (copy, (&target, at)) in copies.iter_mut().zip(last.iter().zip(whole.len() * SPREAD..)) {
+        send(copy, target, at);
     }
     inside
 }
@@ -347,21 +371,30 @@ fn stream<O: Binary<R = <O as Binary>::A>>(
     from: Elements<'_>,
 ) -> bool {
     let Streams { counts, levels } = to;
-    let fresh = || <O::A as Lane>::into_storage(vec![<O::A>::default(); counts.len()]);
     if levels.is_empty() {
-        levels.push(fresh());
+        levels.push(<O::A as Lane>::into_storage(vec![<O::A>::default(); counts.len()]));
     }
     let mut inside = true;
+    let first = &mut <O::A as Lane>::storage_mut(&mut levels[0])[..counts.len()];
+    let mut complete = Vec::new();
     for (&target, &value) in targets.iter().zip(<O::A as Lane>::elements(from)) {
         let at = target as usize;
-        if at >= counts.len() {
+        let Some(count) = counts.get_mut(at) else {
             inside &= target == -1;
             continue;
+        };
+        let place = *count % TREE as u64;
+        *count += 1;
+        let element = &mut first[at];
+        *element = if place == 0 { value } else { O::apply(*element, value) };
+        if place + 1 == TREE as u64 {
+            complete.push((at, *count / TREE as u64, *element));
         }
-        counts[at] += 1;
-        // The elements before this one at the level; the value goes up where a block is complete.
-        let (mut before, mut value) = (counts[at] - 1, value);
-        for level in 0.. {
+    }
+    // What whole blocks have come to goes up.
+    for (at, number, value) in complete {
+        let (mut before, mut value) = (number - 1, value);
+        for level in 1.. {
             if level == levels.len() {
                 levels.push(<O::A as Lane>::into_storage(vec![<O::A>::default(); counts.len()]));
             }

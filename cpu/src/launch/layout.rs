@@ -5,6 +5,7 @@ use std::ops::Range;
 use weft_ir::Stop;
 use weft_ir::code::{Instruction, Operand, Operation};
 use weft_ir::flat::{Dimension, ScanForm, Var};
+use weft_ir::leaves::Stored;
 use weft_ir::plan::Sink;
 
 use crate::execute::Source;
@@ -58,6 +59,8 @@ pub(crate) struct Layout {
     /// Of each buffer the array whose elements it would hold just as they stand, so that it is not
     /// needed.
     pub(crate) known: Vec<Option<usize>>,
+    /// Of each buffer of values to send the one value that it would hold, so that it is not needed.
+    pub(crate) constant: Vec<Option<Storage>>,
     /// Of each buffer the operator that folds its values, if that is a common one.
     pub(crate) folds: Vec<Option<Primitive>>,
     /// Whether no code needs to run for all results to be known.
@@ -148,7 +151,19 @@ impl Layout {
                         layout.known.push(known);
                     }
                 }
-                Sink::Scatter { .. } => own.iter().for_each(|ty| layout.stage(*ty)),
+                Sink::Scatter { target, .. } => {
+                    own.iter().for_each(|ty| layout.stage(*ty));
+                    if launch.is_private(sink_number) {
+                        let values = target.len()..own.len();
+                        layout.constant.resize(first + target.len(), None);
+                        layout.constant.extend(values.map(|at| {
+                            let Operand::Scalar(value) = body.results[first_result + at] else {
+                                return None;
+                            };
+                            Some(Storage::from_column(Stored::scalar(value).elements))
+                        }));
+                    }
+                }
             }
             layout.known.resize(layout.stages.len(), None);
             layout.staged.push(first..layout.stages.len());
@@ -170,6 +185,7 @@ impl Layout {
             }
         }
         layout.folds.resize(layout.stages.len(), None);
+        layout.constant.resize(layout.stages.len(), None);
         let is_known = |target: &Target| match target {
             Target::Output(_) => false,
             Target::Stage(stage) => layout.known[*stage].is_some(),
@@ -198,7 +214,21 @@ impl Layout {
         self.stages.push(ty);
     }
 
-    /// The outputs, zeros at first.
+    /// Whether a buffer is needed.
+    pub(crate) fn is_staged(&self, stage: usize) -> bool {
+        self.known[stage].is_none() && self.constant[stage].is_none()
+    }
+
+    /// The results of the body that are constants nobody stores.
+    pub(crate) fn constants(&self) -> Vec<usize> {
+        let is_constant = |at: &usize| match self.targets[*at] {
+            Target::Output(_) => false,
+            Target::Stage(stage) => self.constant[stage].is_some(),
+        };
+        (0..self.targets.len()).filter(is_constant).collect()
+    }
+
+    /// The outputs, which may hold anything at first.
     pub(crate) fn allocate(
         &self,
         launch: &Launch<'_>,

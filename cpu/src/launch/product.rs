@@ -1,14 +1,16 @@
 //! Matrix products: sums over k of `a[i, k] · b[k, j]`, whichever way the factors lie in memory
 //! (Note [Products in the tree]).
 
-use weft_ir::ScalarOp;
-use weft_ir::Stop;
+use std::ops::Range;
+
 use weft_ir::code::{Operand, Operation, Operator, Register};
+use weft_ir::flat::Start;
 use weft_ir::plan::Sink;
+use weft_ir::{Scalar, ScalarOp, Stop};
 
 use crate::execute::{Halt, Source};
 use crate::fold::TREE;
-use crate::lanes::{Elements, Lane};
+use crate::lanes::{Elements, Lane, Storage};
 use crate::launch::{Launch, PARALLEL, SinkResult};
 use crate::product::{Factor, ROWS};
 use crate::shape::Axis;
@@ -33,9 +35,10 @@ struct Matrix<'a, T> {
 }
 
 impl Launch<'_> {
-    /// The sums, if this is a matrix product.
+    /// The sums and what they start with, if this is a matrix product.
     pub(super) fn product(&self) -> Result<Option<Vec<SinkResult>>, Stop> {
         let Some((left, right)) = self.factors() else { return Ok(None) };
+        let Some(start) = self.constant_start() else { return Ok(None) };
         let extent = |at: usize| match self.shape.axes[at] {
             Axis::Dense(extent) => extent,
             Axis::Ragged(_) => 0,
@@ -46,16 +49,16 @@ impl Launch<'_> {
         }
         let storage = match (self.elements(left.0), self.elements(right.0)) {
             (Some(Elements::F32(a)), Some(Elements::F32(b))) => {
-                self.multiply(a, left.1, b, right.1, extents)
+                self.multiply((a, left.1), (b, right.1), extents, start)
             }
             (Some(Elements::F64(a)), Some(Elements::F64(b))) => {
-                self.multiply(a, left.1, b, right.1, extents)
+                self.multiply((a, left.1), (b, right.1), extents, start)
             }
             (Some(Elements::I32(a)), Some(Elements::I32(b))) => {
-                self.multiply(a, left.1, b, right.1, extents)
+                self.multiply((a, left.1), (b, right.1), extents, start)
             }
             (Some(Elements::I64(a)), Some(Elements::I64(b))) => {
-                self.multiply(a, left.1, b, right.1, extents)
+                self.multiply((a, left.1), (b, right.1), extents, start)
             }
             (_, _) => return Ok(None),
         };
@@ -109,17 +112,30 @@ impl Launch<'_> {
             .or_else(|| pair(&second.operation, &first.operation))
     }
 
+    /// What all sums start with: a constant, or nothing. None, if it is something else.
+    fn constant_start(&self) -> Option<Option<Scalar>> {
+        let [Sink::Reduce { start, .. }] = &self.kernel.sinks[..] else { return None };
+        match start {
+            // No sum is empty.
+            Start::None | Start::IfEmpty(_) => Some(None),
+            Start::Combined(thunk) => match &thunk.code.results[..] {
+                [Operand::Scalar(start)] => Some(Some(*start)),
+                _ => None,
+            },
+        }
+    }
+
     /// All sums, row by row.
     fn multiply<T: Factor + Lane>(
         &self,
-        left: &[T],
-        left_strides: (usize, usize),
-        right: &[T],
-        right_strides: (usize, usize),
+        (left, left_strides): (&[T], (usize, usize)),
+        (right, right_strides): (&[T], (usize, usize)),
         [rows, columns, steps]: [usize; 3],
-    ) -> Result<crate::lanes::Storage, Halt> {
+        start: Option<Scalar>,
+    ) -> Result<Storage, Halt> {
         let left = Matrix { elements: left, outer: left_strides.0, inner: left_strides.1 };
         let right = Matrix { elements: right, outer: right_strides.0, inner: right_strides.1 };
+        let start_with = start.map(T::from_scalar);
         let mut results = self.workers.memory().take(T::TYPE, rows * columns);
         let span = rows.div_ceil(self.workers.threads() * 2).clamp(ROWS * 4, SPAN);
         let claims = T::storage_mut(&mut results).chunks_mut(span * columns).enumerate();
@@ -133,7 +149,7 @@ impl Launch<'_> {
                 self.context().poll()?;
                 let width = T::COLUMNS.min(columns - column);
                 panel.sum(left, first..first + rows, right, column, width, steps);
-                panel.finish(results, columns, column, width, rows);
+                panel.finish(results, columns, column..column + width, start_with);
                 if let Some(piece) = &piece {
                     piece.advance((rows * width) as u64);
                 }
@@ -186,7 +202,7 @@ impl<T: Factor> Panel<T> {
     fn sum(
         &mut self,
         left: Matrix<'_, T>,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         right: Matrix<'_, T>,
         column: usize,
         width: usize,
@@ -243,9 +259,10 @@ impl<T: Factor> Panel<T> {
     }
 
     /// Combines the levels and writes the sums to columns of the results.
-    fn finish(&self, results: &mut [T], columns: usize, column: usize, width: usize, rows: usize) {
-        for row in 0..rows {
-            let to = &mut results[row * columns + column..][..width];
+    fn finish(&self, results: &mut [T], columns: usize, some: Range<usize>, start: Option<T>) {
+        let width = some.len();
+        for (row, to) in results.chunks_exact_mut(columns).enumerate() {
+            let to = &mut to[some.clone()];
             let mut first = true;
             for (sums, taken) in &self.levels {
                 if *taken == 0 {
@@ -256,6 +273,9 @@ impl<T: Factor> Panel<T> {
                     *to = if first { sum } else { sum.plus(*to) };
                 }
                 first = false;
+            }
+            if let Some(start) = start {
+                to.iter_mut().for_each(|to| *to = start.plus(*to));
             }
         }
     }

@@ -171,6 +171,33 @@ impl Launch<'_> {
         let stage = layout.staged[sink].start;
         let Worker { stages, folded, .. } = worker;
         let length = chunk.positions.len();
+        let is_first = matches!(chunk.piece, Some((true, _)));
+        let given_up = || {
+            self.context().poll()?;
+            if failed.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
+        };
+        let row = chunk.rows.start;
+        let start = starts.map(|starts| starts.slice(row, row + 1));
+        let Some(output) = layout.scans[sink][0] else { return Ok(()) };
+        let stream = Stream::new(layout.streams);
+        if primitive.from_zeros {
+            let values = match layout.known[stage].map(|array| &self.sources[array]) {
+                Some(Source::Array { elements, .. }) => {
+                    elements.slice(chunk.positions.start, chunk.positions.end)
+                }
+                _ => stages[stage].elements(),
+            };
+            let sum = primitive.chained.sum(values);
+            let before = chain.with(claim.number, given_up, |(_, carries)| {
+                if is_first {
+                    *carries = Carries::default();
+                }
+                Ok(primitive.chained.total(carries, &sum))
+            })?;
+            let before = [start, before.as_ref().map(Storage::elements)];
+            primitive.chained.run(values, before, &mut claim.parts[output], &stream);
+            return Ok(());
+        }
         let values = match layout.known[stage].map(|array| &self.sources[array]) {
             Some(Source::Array { elements, .. }) => {
                 let elements = elements.slice(chunk.positions.start, chunk.positions.end);
@@ -186,23 +213,14 @@ impl Launch<'_> {
                 &*values
             }
         };
-        let given_up = || {
-            self.context().poll()?;
-            if failed.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
-        };
         let before = &mut folded[stage];
-        let is_first = matches!(chunk.piece, Some((true, _)));
         let all = chain.with(claim.number, given_up, |(_, carries)| {
             if is_first {
                 *carries = Carries::default();
             }
             Ok(primitive.chained.carries(carries, values, before))
         })?;
-        let row = chunk.rows.start;
-        let start = starts.map(|starts| starts.slice(row, row + 1));
-        let Some(output) = layout.scans[sink][0] else { return Ok(()) };
         let carried = Carried { before, all, start };
-        let stream = Stream::new(layout.streams);
         primitive.chained.write(values, &carried, &mut claim.parts[output], &stream);
         Ok(())
     }

@@ -53,19 +53,16 @@ pub(super) struct Private {
 impl Launch<'_> {
     /// What threads have in common for a scatter to these destinations.
     pub(super) fn scatter(&self, sink: usize, destinations: Vec<Storage>) -> Shared<'_> {
+        if self.is_private(sink) {
+            return Shared::Private(Private { destinations, copies: Mutex::default() });
+        }
         let fold = self.bound.kernel.folds[sink].as_ref();
         let elements = destinations.first().map_or(0, Storage::len);
         let small = (1..=SMALL).contains(&elements);
         let primitives = fold.and_then(|fold| fold.primitives.as_deref());
         let exact = destinations.iter().all(|to| !matches!(to.ty(), LaneType::F32 | LaneType::F64));
         let kept = match (fold, primitives) {
-            (Some(_), Some(primitives)) if exact => {
-                let from_zeros = primitives.iter().all(|primitive| primitive.from_zeros);
-                if small && from_zeros && self.shape.points() / 4 >= elements {
-                    return Shared::Private(Private { destinations, copies: Mutex::default() });
-                }
-                Kept::Nothing
-            }
+            (Some(_), Some(_)) if exact => Kept::Nothing,
             (Some(_), Some(primitives)) if small => {
                 Kept::Streams(primitives.iter().map(|_| Streams::new(elements)).collect())
             }
@@ -76,6 +73,17 @@ impl Launch<'_> {
             (None, _) => Kept::Nothing,
         };
         Shared::Scatter(InOrder::new(Sent { destinations, kept }))
+    }
+
+    /// Whether threads send to copies of their own (Note [Private copies]).
+    pub(super) fn is_private(&self, sink: usize) -> bool {
+        let Sink::Scatter { destinations, .. } = &self.kernel.sinks[sink] else { return false };
+        let elements: usize = self.extents[&destinations[0]].iter().product();
+        let primitives = self.primitives(sink);
+        (1..=SMALL).contains(&elements)
+            && self.shape.points() / 4 >= elements
+            && !primitives.is_empty()
+            && primitives.iter().all(|primitive| primitive.from_zeros)
     }
 
     /// The operators of a scatter whose components are combined one by one.
@@ -156,7 +164,10 @@ impl Launch<'_> {
         };
         let mut copies: Vec<Storage> = lock(&private.copies).pop().unwrap_or_else(fresh);
         let mut inside = true;
-        for ((primitive, to), values) in self.primitives(sink).iter().zip(&mut copies).zip(values) {
+        let first = layout.staged[sink].end - values.len();
+        let each = self.primitives(sink).iter().zip(&mut copies).zip(values).zip(first..);
+        for (((primitive, to), values), stage) in each {
+            let values = layout.constant[stage].as_ref().unwrap_or(values);
             inside &= primitive.send_spread(to, targets, values.elements());
         }
         lock(&private.copies).push(copies);

@@ -255,8 +255,8 @@ impl Launch<'_> {
         let chunk = claim.chunk;
         let (first, length) = (chunk.positions.start, chunk.positions.len());
         let Worker { evaluator, interior, stages, folded, .. } = worker;
-        for (stage, known) in stages.iter_mut().zip(&layout.known) {
-            if known.is_none() {
+        for (number, stage) in stages.iter_mut().enumerate() {
+            if layout.is_staged(number) {
                 stage.resize(length);
             }
         }
@@ -273,11 +273,11 @@ impl Launch<'_> {
         let straight = layout.targets.iter().map(|target| match *target {
             Target::Output(_) if past => None,
             Target::Output(output) => parts[output].take(),
-            Target::Stage(stage) if layout.known[stage].is_some() => None,
+            Target::Stage(stage) if !layout.is_staged(stage) => None,
             Target::Stage(stage) if direct && layout.folds[stage].is_some() => None,
             Target::Stage(stage) => buffers[stage].take(),
         });
-        let mut places = Places::new(first, straight.collect());
+        let mut places = Places::new(first, straight.collect()).without(layout.constants());
         let mut evaluate = |evaluator: &mut Evaluator<'_>, positions: Range<usize>| {
             let results = &evaluator.compiled.routine.results;
             evaluator.points(positions, &[], &mut places, |frame, block| {
@@ -292,7 +292,7 @@ impl Launch<'_> {
                         }
                         Target::Stage(stage) => {
                             if let Some(fold) = layout.folds[stage].as_ref().filter(|_| direct)
-                                && layout.known[stage].is_none()
+                                && layout.is_staged(stage)
                             {
                                 let to = &mut folded[stage];
                                 (fold.over_rows.fold_register)(frame, slot, block.len(), to);
@@ -384,7 +384,7 @@ impl Launch<'_> {
             let mut parts: Vec<Option<StorageMut<'_>>> =
                 claim.parts.iter_mut().map(|part| Some(part.reborrow())).collect();
             let straight = layout.epilogue.iter().map(|&output| parts[output].take());
-            let mut places = Places::new(first, straight.collect());
+            let mut places = Places::new(first, straight.collect()).without(layout.constants());
             epilogue.points(chunk.positions.clone(), &inputs, &mut places, |_, _| Ok(()))?;
         }
         Ok(())

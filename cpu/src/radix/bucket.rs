@@ -4,7 +4,7 @@
 //! one, up to as many as tell most items apart. What these leave out of order is little, and is put
 //! right by insertion; where it is not little, by comparison.
 
-use super::Item;
+use super::{DIGIT, Item};
 
 /// Up to so many items are sorted by comparison.
 const FEW: usize = 160;
@@ -34,14 +34,14 @@ pub(super) fn sort_bucket<E: Item>(
         return;
     }
     let top = u64::BITS - differing.leading_zeros();
-    let width = if length < 1 << 12 { 8 } else { 11 };
     if scratch.len() < length {
         scratch.resize(length, E::default());
     }
     if length >= MANY {
-        let shift = top.saturating_sub(11);
+        let shift = top.saturating_sub(DIGIT);
         let to = &mut scratch[..length];
-        pass(items, to, |item| (key(item) >> shift) as usize & 0x7ff, 1 << 11);
+        let digit = |item: E| (key(item) >> shift) as usize & ((1 << DIGIT) - 1);
+        pass(items, to, digit, 1 << DIGIT);
         items.copy_from_slice(to);
         let below = differing & ((1 << shift) - 1);
         for bucket in items.chunk_by_mut(|&a, &b| key(a) >> shift == key(b) >> shift) {
@@ -49,9 +49,14 @@ pub(super) fn sort_bucket<E: Item>(
         }
         return;
     }
-    // Enough bits for the square of the number of items.
-    let wanted = (2 * (usize::BITS - length.leading_zeros())).div_ceil(width) * width;
-    let lowest = differing.trailing_zeros().max(top.saturating_sub(wanted));
+    // Enough bits for the square of the number of items, in as few digits as can be.
+    let wanted = 2 * (usize::BITS - length.leading_zeros());
+    let lowest = match top - differing.trailing_zeros() {
+        all if all <= wanted + DIGIT / 2 => differing.trailing_zeros(),
+        _ => top - wanted,
+    };
+    let most = if length < 1 << 10 { 8 } else { DIGIT };
+    let width = (top - lowest).div_ceil((top - lowest).div_ceil(most));
     let scratch = &mut scratch[..length];
     let (mut in_scratch, mut shift) = (false, lowest);
     while shift < top {
@@ -76,7 +81,7 @@ pub(super) fn sort_bucket<E: Item>(
 
 /// Moves items to where their digits belong.
 fn pass<E: Item>(from: &[E], to: &mut [E], digit: impl Fn(E) -> usize, digits: usize) {
-    let mut starts = [0_u32; 1 << 11];
+    let mut starts = [0_u32; 1 << DIGIT];
     let starts = &mut starts[..digits];
     for &item in from {
         starts[digit(item)] += 1;

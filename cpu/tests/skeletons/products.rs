@@ -1,4 +1,4 @@
-//! Matrix products, and arrays that are sorted without their order.
+//! Matrix products and transposed matrices, and arrays that are sorted without their order.
 
 use weft_ir::math::{total_cmp_f32, total_cmp_f64};
 use weft_ir::{Column, Value};
@@ -72,6 +72,44 @@ fn products_follow_the_tree_of_the_interpreter() {
             let expected = array(Column::Dense { len: rows, extent: columns, inner });
             assert!(found[0].same_bits(&expected), "{rows} {columns} {steps} {left} {right}");
         }
+    }
+}
+
+#[test]
+fn products_begin_with_their_start() {
+    let [rows, columns, steps] = [40, 41, 70];
+    let text = product("f32", [rows, columns, steps], "r0 r2", "r2 r1")
+        .replace("    yield r9\n", "    yield r9\n  from (r10 r11)\n    yield 0.5f32\n");
+    let (a, b) = (vec![0.25_f32; rows * steps], vec![3.0; columns * steps]);
+    let inputs = [matrix("r0 r2", rows, steps, &a), matrix("r2 r1", columns, steps, &b)];
+    let inner = Box::new(Column::F32(vec![0.5 + 0.75 * steps as f32; rows * columns].into()));
+    let expected = array(Column::Dense { len: rows, extent: columns, inner });
+    assert!(values(&text, &inputs)[0].same_bits(&expected));
+}
+
+#[test]
+fn a_matrix_is_transposed() {
+    for (rows, columns) in [(200, 300), (181, 183), (17, 2000), (2000, 17), (16, 4096), (70_000, 3)]
+    {
+        let text = format!(
+            "input a1: [{columns}][{rows}]i32
+launch \"map\" [{rows}][{columns}] (r0 r1)
+  r2: i32 = read a1 r1 r0
+  yield r2
+  store r2 to a2: [{rows}][{columns}]i32
+end
+output a2: [{rows}][{columns}]i32
+"
+        );
+        let matrix = |len: usize, extent: usize, of: &dyn Fn(usize, usize) -> usize| {
+            let elements: Vec<i32> =
+                (0..len * extent).map(|at| of(at / extent, at % extent) as i32).collect();
+            let inner = Box::new(Column::I32(elements.into()));
+            array(Column::Dense { len, extent, inner })
+        };
+        let found = values(&text, &[matrix(columns, rows, &|row, column| row * rows + column)]);
+        let expected = matrix(rows, columns, &|row, column| column * rows + row);
+        assert!(found[0].same_bits(&expected), "{rows} {columns}");
     }
 }
 

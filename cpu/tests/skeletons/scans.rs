@@ -87,6 +87,37 @@ output a3: [a0]f64
     }
 }
 
+#[test]
+fn scans_of_integers_need_no_tree() {
+    for start in ["", "  from ()\n    yield 11i64\n"] {
+        let text = format!(
+            "input a1: [a0]i64
+launch \"scan\" [a0] (r0)
+  r1: i64 = read a1 r0
+  yield r1
+  scan inclusive r1 as (r2: i64) to a2: [a0]i64
+  by (r3: i64) (r4: i64)
+    r5: i64 = add r3 r4
+    yield r5
+{start}end
+output a2: [a0]i64
+"
+        );
+        // Large enough to be written past the caches, once.
+        for length in lengths().into_iter().filter(|length| *length > 60).chain([5_000_001]) {
+            let xs: Vec<i64> = noise(length).map(|bits| bits as i64).collect();
+            let mut running = if start.is_empty() { 0 } else { 11_i64 };
+            let next = |x: &i64| {
+                running = running.wrapping_add(*x);
+                running
+            };
+            let expected = i64s(xs.iter().map(next).collect());
+            assert!(values(&text, &[i64s(xs)])[0].same_bits(&expected), "{length} {start}");
+        }
+    }
+}
+
+/// A function `x -> a x + b`.
 type Affine = (i64, i64);
 
 fn compose(f: &Affine, g: &Affine) -> Affine {
