@@ -40,7 +40,7 @@ impl Writer<'_> {
                 let array = self.expression(&row);
                 format!("(let {name} = take 7 {array} in transpose [{name}, reverse {name}])")
             }
-            8 => {
+            8 if matches!(element, Type::Int | Type::Float | Type::Bool) => {
                 let array = self.expression(&row);
                 format!("(let {name} = {array} in reshape (1, length {name}) {name})")
             }
