@@ -17,12 +17,12 @@ use std::fmt::Write as _;
 
 use weft_codegen::{Functions, Writer};
 use weft_ir::ScalarType;
-use weft_ir::code::{Operand, Register};
-use weft_ir::flat::{Dimension, Type};
+use weft_ir::code::{Code as ScalarCode, Operand, Register};
+use weft_ir::flat::{Space, Type, Var, first_stored, storage};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 
 use crate::policy::Policy;
-use crate::structure::{Point, Shared, Structure, bind_indices};
+use crate::structure::{Indices, Point, Shared, Structure};
 use crate::text::{Code, Entry, KernelCode, Length, Piece, Skeleton};
 
 /// The kernels of a plan that [`weft_ir::plan::check`] accepts.
@@ -174,12 +174,12 @@ impl Generator<'_> {
             );
             self.helper(
                 "sort_rows",
-                "Rows rows, const u64* order, i64 points, u64* out",
-                &format!("row_keys(rows, order, points, out, {threads})"),
+                "Rows rows, Divisor length, const u64* order, i64 points, u64* out",
+                &format!("row_keys(rows, length, order, points, out, {threads})"),
             );
             self.helper(
                 "sort_order",
-                "const u64* order, i64 points, i64 length, i64* out",
+                "const u64* order, i64 points, Divisor length, i64* out",
                 &format!("order_in_rows(order, points, length, out, {threads})"),
             );
         }
@@ -262,18 +262,17 @@ impl<'a> Draft<'_, 'a> {
         name: &str,
         finished: (String, Vec<crate::fields::Field>),
         skeleton: Skeleton,
-        entries: &[(&str, &'static str, &str)],
+        entries: &[[String; 3]],
     ) {
         let (text, fields) = finished;
         let structure = self.name(name);
         self.text.push_str(&text);
-        for (entry, parameters, call) in entries {
+        for [entry, parameters, call] in entries {
+            let alternatives =
+                matches!(skeleton, Skeleton::Reduce(_) | Skeleton::Scan(_) | Skeleton::Update(_));
             self.entries.push(Global {
                 name: format!("k{}_{entry}", self.number),
-                chosen: matches!(
-                    skeleton,
-                    Skeleton::Reduce(_) | Skeleton::Scan(_) | Skeleton::Update(_)
-                ),
+                chosen: alternatives || entry.ends_with("_wide"),
                 structure: structure.clone(),
                 parameters: parameters
                     .replace("K::", &format!("{structure}::"))
@@ -281,44 +280,47 @@ impl<'a> Draft<'_, 'a> {
                 call: call.replace("<K", &format!("<{structure}")),
             });
         }
-        self.pieces.push(Piece { name: structure, fields, skeleton });
+        let wide = entries.iter().any(|[entry, _, _]| entry.ends_with("_wide"));
+        self.pieces.push(Piece { name: structure, fields, skeleton, wide });
     }
 }
 
-/// The statements that define the indices of a point which the kernel's body and some operands need,
-/// and from which dimension on these are.
+/// The indices of a point that the kernel's body and some operands need.
 fn indices(
     kernel: &Kernel,
     structure: &mut Structure<'_, '_>,
     wanted: &[Operand],
     point: Point,
-) -> (Vec<String>, usize) {
-    let mut used = BTreeSet::new();
-    uses::code(&kernel.body, &mut used);
-    uses::operands(wanted, &mut used);
-    needed(&kernel.space, &kernel.indices, &used, structure, point)
+) -> Indices {
+    needed(&kernel.space, &kernel.indices, &[&kernel.body], wanted, structure, point)
 }
 
-/// As [`indices`], of any space.
+/// As [`indices`], of any space, for code and operands.
 fn needed(
-    space: &[Dimension],
+    space: &Space,
     registers: &[Register],
-    used: &BTreeSet<Register>,
+    code: &[&ScalarCode],
+    wanted: &[Operand],
     structure: &mut Structure<'_, '_>,
     point: Point,
-) -> (Vec<String>, usize) {
-    let first = registers.iter().position(|register| used.contains(register));
-    let first = first.unwrap_or(registers.len());
-    (structure.indices(space, registers, first, point), first)
+) -> Indices {
+    // An array over the space is read at the number of the point.
+    let stored = &registers[first_stored(space)..];
+    let extents = storage(space);
+    let mut used = BTreeSet::new();
+    let at_point = |array: Var, indices: &[Operand]| {
+        !indices.is_empty()
+            && structure.extents_of(array) == extents
+            && indices.len() == stored.len()
+            && indices.iter().zip(stored).all(|(index, own)| *index == Operand::Register(*own))
+    };
+    code.iter().for_each(|code| uses::but_reads(code, &at_point, &mut used));
+    uses::operands(wanted, &mut used);
+    structure.indices(space, registers, &used, point)
 }
 
 /// Writes indices and body.
-fn write_body(
-    kernel: &Kernel,
-    writer: &mut Writer<'_>,
-    (statements, first): &(Vec<String>, usize),
-) {
-    statements.iter().for_each(|statement| writer.statement(statement));
-    bind_indices(writer, &kernel.indices, *first);
+fn write_body(kernel: &Kernel, writer: &mut Writer<'_>, indices: &Indices) {
+    indices.write(writer);
     writer.code(&kernel.body);
 }

@@ -8,7 +8,7 @@ use weft_ir::flat::{Dimension, Var};
 use weft_ir::plan::{Kernel, Sink};
 use weft_ir::{Exhausted, Scalar, ScalarType, Stop};
 
-use crate::fields::{Argument, Field, structure};
+use crate::fields::{Argument, Divisor, Field, structure};
 use crate::run::{Buffer, Datum, Machine, name, stop};
 use crate::shape::{Row, Shape, TILE, tree_nodes};
 use crate::text::{KernelCode, Length, Piece, Skeleton};
@@ -86,11 +86,20 @@ impl<'m, 'a> Launch<'m, 'a> {
                 Skeleton::Runs { sink, keys } => self.runs(piece, *sink, *keys)?,
                 Skeleton::Sort(keys) => self.sort(piece, keys)?,
             }
+            self.stop_if_failed(piece)?;
+        }
+        self.bind()
+    }
+
+    /// Stops if a check of a piece has failed: what follows would read what was not written.
+    fn stop_if_failed(&mut self, piece: &Piece) -> Result<(), Stop> {
+        if !piece.fields.contains(&Field::Failure) {
+            return Ok(());
         }
         let failed = self.machine.memory.read(&self.machine.failure.clone(), 4)?;
         match failed.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)) {
-            0 => self.bind(),
-            site => Err(code.sites[site as usize - 1].into()),
+            0 => Ok(()),
+            site => Err(self.code.sites[site as usize - 1].into()),
         }
     }
 
@@ -205,6 +214,10 @@ impl<'m, 'a> Launch<'m, 'a> {
             }),
             Field::Output(var) => Argument::Pointer(self.outputs[&var].address),
             Field::Scalar(var) => Argument::Scalar(self.machine.scalar(var)),
+            Field::Divisor(var) => match self.machine.scalar(var) {
+                Scalar::I64(by) => Argument::Divisor(Divisor::new(by as u64)),
+                other => panic!("{other:?} is no extent"),
+            },
             Field::Temporary(number) => Argument::Pointer(self.temporaries[number].address),
         };
         let arguments: Vec<Argument> = piece.fields.iter().map(of).collect();
@@ -248,8 +261,10 @@ impl<'m, 'a> Launch<'m, 'a> {
             (_, true) => "epilogue",
             (_, false) => "map",
         };
+        let wide = piece.wide && points > self.machine.config.policy.narrow_points;
+        let entry = self.entry(&format!("{entry}{}", if wide { "_wide" } else { "" }));
         let parameters = [self.arguments(piece), word(points)];
-        self.launch(&self.entry(entry), self.blocks_for(points), &parameters)
+        self.launch(&entry, self.blocks_for(points), &parameters)
     }
 
     /// Whether rows are short enough for a thread each.
@@ -282,7 +297,7 @@ impl<'m, 'a> Launch<'m, 'a> {
                 let all = if tiles > 1 { rows * per_row } else { 1 };
                 let (_scratch, addresses) = self.components(components, all)?;
                 let counters = self.zeros(rows, 4, "counters")?;
-                parameters.extend([word(tiles), addresses, word(per_row), word(counters.address)]);
+                parameters.extend([half(tiles), addresses, word(per_row), word(counters.address)]);
                 self.launch(&self.entry("reduce_tiles"), rows * tiles, &parameters)
             }
         }
@@ -327,7 +342,7 @@ impl<'m, 'a> Launch<'m, 'a> {
                 let ticket = self.zeros(1, 4, "ticket")?;
                 published.extend(flags.address.to_le_bytes());
                 published.extend(per_row.to_le_bytes());
-                parameters.extend([word(tiles), published, word(ticket.address)]);
+                parameters.extend([half(tiles), published, word(ticket.address)]);
                 self.launch(&entry, rows * tiles, &parameters)
             }
         }
@@ -427,4 +442,9 @@ impl<'m, 'a> Launch<'m, 'a> {
 /// The bytes of a parameter of eight.
 fn word(value: u64) -> Vec<u8> {
     value.to_le_bytes().to_vec()
+}
+
+/// The bytes of a parameter of four: a number of blocks, of which a launch has less than 2^31.
+fn half(value: u64) -> Vec<u8> {
+    u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes().to_vec()
 }

@@ -7,6 +7,8 @@ pub struct Policy {
     pub threads: u32,
     /// The most blocks of a kernel whose threads go on with further elements.
     pub blocks: u32,
+    /// Up to so many points, maps number them in 32 bits, and a step behind the last still fits.
+    pub narrow_points: u64,
     /// Rows up to this average length are worked on by one thread each; at most 4096.
     pub short_row: u64,
     /// Scatters into at most that many targets combine in shared memory first; at most 1024.
@@ -15,8 +17,15 @@ pub struct Policy {
 
 impl Policy {
     /// For an H200: 132 multiprocessors, eight blocks on each.
-    pub const SM_90: Policy = Policy { threads: 256, blocks: 132 * 8, short_row: 64, bins: 1024 };
+    pub const SM_90: Policy = Policy {
+        threads: 256,
+        blocks: 132 * 8,
+        narrow_points: (1 << 31) - (1 << 23),
+        short_row: 64,
+        bins: 1024,
+    };
 
     /// For the emulated device: small blocks, so that small arrays have several.
-    pub const EMULATED: Policy = Policy { threads: 64, blocks: 6, short_row: 64, bins: 1024 };
+    pub const EMULATED: Policy =
+        Policy { threads: 64, blocks: 6, narrow_points: 1000, short_row: 64, bins: 1024 };
 }

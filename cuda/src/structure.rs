@@ -1,13 +1,18 @@
 //! Writes the structure of a piece: arguments, element type, and functions of scalar code.
 
+mod indices;
+mod vectors;
+
 use std::fmt::Write as _;
 
 use weft_codegen::{Dialect, Functions, Surroundings, Writer};
-use weft_ir::code::{Operand, Operator, Register};
-use weft_ir::flat::{Dimension, Size, Type, Var};
+use weft_ir::code::{Operand, Operator};
+use weft_ir::flat::{Size, Type, Var};
 use weft_ir::{Fault, FaultKind, ScalarType, Span};
 
 use crate::fields::Field;
+pub(crate) use indices::{Indices, Point};
+pub(crate) use vectors::Vectors;
 
 /// What all structures of a kernel share.
 pub(crate) struct Shared<'a> {
@@ -31,8 +36,25 @@ struct Around<'x> {
     types: &'x [Type],
     fields: &'x mut Vec<Field>,
     sites: &'x mut Vec<Fault>,
-    /// What leaves the function.
-    leave: &'x str,
+    place: Place<'x>,
+}
+
+/// What is known in a function.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Place<'x> {
+    /// What leaves it.
+    pub(crate) leave: &'x str,
+    /// The indices of its points, of which `at` is the number.
+    pub(crate) points: &'x [&'x Indices],
+    /// What is loaded ahead.
+    pub(crate) loaded: &'x [Var],
+}
+
+impl<'x> Place<'x> {
+    /// A function of points that loads nothing ahead.
+    pub(crate) fn new(leave: &'x str, points: &'x [&'x Indices]) -> Place<'x> {
+        Place { leave, points, loaded: &[] }
+    }
 }
 
 impl Surroundings for Around<'_> {
@@ -41,14 +63,22 @@ impl Surroundings for Around<'_> {
         if extents.is_empty() {
             return field(self.fields, Field::Scalar(array));
         }
+        let at_point = self.place.points.iter().any(|points| points.address(indices, extents));
+        if at_point && self.place.loaded.contains(&array) {
+            return format!("from.a{}[lane]", array.0);
+        }
         let name = field(self.fields, Field::Array(array));
+        if at_point {
+            return format!("{name}[at]");
+        }
         let at = storage_index(self.fields, indices, extents);
         format!("{name}[{at}]")
     }
 
     fn fail(&mut self, kind: FaultKind, span: Span) -> String {
+        let failure = field(self.fields, Field::Failure);
         let site = site(self.sites, kind, span);
-        format!("fail(in.failure, {site}); {}", self.leave)
+        format!("fail({failure}, {site}); {}", self.place.leave)
     }
 }
 
@@ -91,18 +121,9 @@ fn storage_index(fields: &mut Vec<Field>, indices: &[String], extents: &[Size]) 
     at
 }
 
-/// Where a function's code stands: which dimensions it has indices of, and what is known.
-#[derive(Clone, Copy)]
-pub(crate) enum Point {
-    /// `at` is the number of the point.
-    Number,
-    /// `at` is the number, and `row` that of the point of the dimensions before the last.
-    InRow,
-}
-
 impl<'s, 'a> Structure<'s, 'a> {
     pub(crate) fn new(name: String, shared: &'s mut Shared<'a>) -> Structure<'s, 'a> {
-        Structure { name, shared, fields: vec![Field::Failure], members: String::new() }
+        Structure { name, shared, fields: Vec::new(), members: String::new() }
     }
 
     /// The name of a field, which the arguments have from now on.
@@ -116,9 +137,10 @@ impl<'s, 'a> Structure<'s, 'a> {
         self.shared.temporaries.len() - 1
     }
 
-    /// The number of a failing check.
-    pub(crate) fn site(&mut self, kind: FaultKind, span: Span) -> usize {
-        site(&mut self.shared.sites, kind, span)
+    /// The statement for a failing check.
+    pub(crate) fn fail(&mut self, kind: FaultKind, span: Span) -> String {
+        let failure = self.field(Field::Failure);
+        format!("fail({failure}, {});", site(&mut self.shared.sites, kind, span))
     }
 
     /// An extent as an expression.
@@ -151,80 +173,31 @@ impl<'s, 'a> Structure<'s, 'a> {
         }
     }
 
-    /// Adds a function; its code leaves by `leave` where a check fails.
+    /// Adds a function.
     pub(crate) fn function(
         &mut self,
         signature: &str,
-        leave: &str,
+        place: Place<'_>,
         write: impl FnOnce(&mut Writer<'_>),
     ) {
         let mut around = Around {
             types: self.shared.types,
             fields: &mut self.fields,
             sites: &mut self.shared.sites,
-            leave,
+            place,
         };
         let mut writer = Writer::new(&mut around, self.shared.functions, 2);
         write(&mut writer);
         let text = writer.finish();
+        let (template, signature) = match signature.split_once("> ") {
+            Some((head, rest)) if head.starts_with("template") => (format!("{head}> "), rest),
+            Some(_) | None => (String::new(), signature),
+        };
         let written = write!(
             self.members,
-            "  static __device__ __forceinline__ {signature} {{\n{text}  }}\n"
+            "  {template}static __device__ __forceinline__ {signature} {{\n{text}  }}\n"
         );
         written.expect("a string takes all");
-    }
-
-    /// The names of the indices of a point of the space, of the dimensions from `first` on, and the
-    /// statements that define them.
-    pub(crate) fn indices(
-        &mut self,
-        space: &[Dimension],
-        registers: &[Register],
-        first: usize,
-        point: Point,
-    ) -> Vec<String> {
-        let mut statements = Vec::new();
-        let mut number = "at".to_owned();
-        for (at, dimension) in space.iter().enumerate().skip(first).rev() {
-            let register = registers[at];
-            let last = at + 1 == space.len();
-            match (*dimension, point) {
-                (Dimension::Dense(extent), Point::InRow) if last => {
-                    let extent = size(&mut self.fields, extent);
-                    statements.push(format!("const i64 {register} = at - row * {extent};"));
-                    number = "row".into();
-                }
-                (Dimension::Ragged { .. }, Point::InRow) if last => {
-                    statements.push(format!("const i64 {register} = at;"));
-                    number = "row".into();
-                }
-                (Dimension::Dense(_), _) if at == 0 => {
-                    statements.push(format!("const i64 {register} = {number};"));
-                }
-                (Dimension::Dense(extent), _) => {
-                    let extent = size(&mut self.fields, extent);
-                    let above = format!("{register}_above");
-                    statements.push(format!("const i64 {above} = {number} / {extent};"));
-                    statements
-                        .push(format!("const i64 {register} = {number} - {above} * {extent};"));
-                    number = above;
-                }
-                (Dimension::Ragged { offsets, .. }, _) => {
-                    statements.push(format!("const i64 {register} = {number};"));
-                    if at > first {
-                        let count = self.shared.types[offsets.0 as usize].extents[0];
-                        let count = size(&mut self.fields, count);
-                        let offsets = field(&mut self.fields, Field::Array(offsets));
-                        let above = format!("{register}_above");
-                        statements.push(format!(
-                            "const i64 {above} = row_of({offsets}, {count} - 1, {number});"
-                        ));
-                        number = above;
-                    }
-                }
-            }
-        }
-        statements
     }
 
     /// The element type, its zero, and arrays of it in shared and global memory.
@@ -261,7 +234,7 @@ impl<'s, 'a> Structure<'s, 'a> {
     pub(crate) fn combine(&mut self, operators: &[&Operator]) {
         let signature = "Element combine(const Arguments& in, const Element& left, \
                          const Element& right)";
-        self.function(signature, "return left;", |writer| {
+        self.function(signature, Place::new("return left;", &[]), |writer| {
             let mut results = Vec::new();
             let mut first = 0;
             for operator in operators {
@@ -291,13 +264,6 @@ impl<'s, 'a> Structure<'s, 'a> {
         text.push_str(&self.members);
         text.push_str("};\n");
         (text, self.fields)
-    }
-}
-
-/// Calls the registers of indices by their own names.
-pub(crate) fn bind_indices(writer: &mut Writer<'_>, registers: &[Register], first: usize) {
-    for register in registers.iter().skip(first) {
-        writer.bind(*register, ScalarType::I64, register.to_string());
     }
 }
 

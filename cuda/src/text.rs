@@ -89,6 +89,8 @@ pub(crate) struct Piece {
     pub(crate) fields: Vec<Field>,
     /// What is launched.
     pub(crate) skeleton: Skeleton,
+    /// Whether there is a variant of the map for more points than 32 bits can number.
+    pub(crate) wide: bool,
 }
 
 /// What is launched for a piece.

@@ -200,14 +200,26 @@ impl Emulator {
         Ok((path, &text[header.text.len()..], header.text.lines().count()))
     }
 
+    /// The header of a beginning, compiled; kept between runs as modules are.
     fn precompile(&self, number: usize, text: &str) -> Result<PathBuf, String> {
-        let path = self.directory.join(format!("beginning-{number}.h"));
+        let key = Key::of(&(self.version, text));
+        if let Some(folder) = self.kept.beginning(&key) {
+            return Ok(folder.join("beginning.h"));
+        }
+        let folder = self.directory.join(format!("beginning-{number}"));
+        let said = |error: std::io::Error| error.to_string();
+        fs::create_dir(&folder).map_err(said)?;
+        for name in ["cuda.h", "interface.h"] {
+            fs::copy(self.directory.join(name), folder.join(name)).map_err(said)?;
+        }
+        let path = folder.join("beginning.h");
         let whole = format!("#include \"cuda.h\"\n#line 1 \"kernel.cu\"\n{text}");
-        fs::write(&path, whole).map_err(|error| error.to_string())?;
+        fs::write(&path, whole).map_err(said)?;
         let mut command = Command::new(&self.compiler);
         command.args(["-x", "c++-header"]).args(FLAGS).arg(&path);
         execute(command.arg("-o").arg(path.with_extension("h.gch")))?;
-        Ok(path)
+        let folder = self.kept.keep_beginning(&key, &folder).map_err(said)?;
+        Ok(folder.join("beginning.h"))
     }
 
     pub(crate) fn runner(&self) -> &Path {

@@ -7,10 +7,10 @@ use weft_ir::ScalarType;
 use weft_ir::code::{Operand, Register};
 use weft_ir::plan::{Sink, epilogue_space};
 
-use super::map::{MAP, used_of_body};
-use super::{Draft, indices, needed, uses, write_body};
+use super::map::{POINT, entries, of_epilogue, store, used_of_body};
+use super::{Draft, indices, uses, write_body};
 use crate::fields::Field;
-use crate::structure::{Point, bind_indices, operands};
+use crate::structure::{Place, Point, operands};
 use crate::text::{Length, Skeleton};
 
 impl Draft<'_, '_> {
@@ -54,7 +54,7 @@ impl Draft<'_, '_> {
             .collect();
         structure.member(&format!("struct Kept {{ {} }};", components.join(" ")));
         let signature = "bool kept(const Arguments& in, i64 at, Kept& values)";
-        structure.function(signature, "return false;", |writer| {
+        structure.function(signature, Place::new("return false;", &[&point]), |writer| {
             write_body(kernel, writer, &point);
             for (at, value) in operands(writer, &values).iter().enumerate() {
                 writer.statement(&format!("values.c{at} = {value};"));
@@ -63,7 +63,7 @@ impl Draft<'_, '_> {
             writer.statement(&format!("return {flag};"));
         });
         let signature = "void store(const Arguments& in, i64 to, const Kept& values)";
-        structure.function(signature, "return;", |writer| {
+        structure.function(signature, Place::new("return;", &[]), |writer| {
             for (at, output) in outputs.iter().enumerate() {
                 writer.statement(&format!("{output}[to] = values.c{at};"));
             }
@@ -71,27 +71,23 @@ impl Draft<'_, '_> {
         let finished = structure.finish();
         self.lengths.extend(vec![Length::Points; temporaries.len()]);
         self.lengths.extend(positions.map(|_| Length::Positions));
-        let entry = (
+        let entry = [
             "filter",
             ", i64 points, u64* status, u32* ticket, i64* total, i64* positions",
             "filter<K>(in, points, status, ticket, total, positions)",
-        );
+        ];
+        let entry = entry.map(str::to_owned);
         self.piece("filter", finished, Skeleton::Filter { positions }, &[entry]);
-        self.kept_epilogue(&used, &seen, &temporaries);
+        self.kept_epilogue(&seen, &temporaries);
     }
 
-    fn kept_epilogue(
-        &mut self,
-        used: &BTreeSet<Register>,
-        seen: &[(Register, ScalarType)],
-        temporaries: &[usize],
-    ) {
+    fn kept_epilogue(&mut self, seen: &[(Register, ScalarType)], temporaries: &[usize]) {
         let kernel = self.kernel;
         let (Some(epilogue), Some(space)) = (&kernel.epilogue, epilogue_space(kernel)) else {
             return;
         };
         let mut structure = self.structure("epilogue");
-        let point = needed(&space, &epilogue.indices, used, &mut structure, Point::Number);
+        let point = of_epilogue(&space, epilogue, &mut structure, Point::Indexed);
         let inputs: Vec<String> =
             temporaries.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
         let outputs: Vec<String> = epilogue
@@ -99,19 +95,16 @@ impl Draft<'_, '_> {
             .iter()
             .map(|(_, array)| structure.field(Field::Output(*array)))
             .collect();
-        structure.function("void point(const Arguments& in, i64 at)", "return;", |writer| {
-            point.0.iter().for_each(|statement| writer.statement(statement));
-            bind_indices(writer, &epilogue.indices, point.1);
+        structure.function(POINT, Place::new("return;", &[&point]), |writer| {
+            point.write(writer);
             for ((register, ty), input) in seen.iter().zip(&inputs) {
                 writer.bind(*register, *ty, format!("{input}[at]"));
             }
             writer.code(&epilogue.code);
-            for ((value, _), output) in epilogue.stores.iter().zip(&outputs) {
-                let value = writer.operand(value);
-                writer.statement(&format!("{output}[at] = {value};"));
-            }
+            store(writer, &epilogue.stores, &outputs);
         });
         let finished = structure.finish();
-        self.piece("epilogue", finished, Skeleton::MapKept, &[("epilogue", MAP.0, MAP.1)]);
+        let entries = entries("epilogue", &[&point], false);
+        self.piece("epilogue", finished, Skeleton::MapKept, &entries);
     }
 }

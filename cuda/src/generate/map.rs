@@ -2,18 +2,37 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use weft_codegen::Writer;
 use weft_ir::ScalarType;
 use weft_ir::code::{Operand, Register};
-use weft_ir::flat::Var;
-use weft_ir::plan::Sink;
+use weft_ir::flat::{Space, Var};
+use weft_ir::plan::{Epilogue, Sink};
 
 use super::{Draft, indices, needed, uses, write_body};
 use crate::fields::Field;
-use crate::structure::{Point, bind_indices};
+use crate::structure::{Indices, Place, Point, Structure, Vectors};
 use crate::text::Skeleton;
 
-/// The entry of a map.
-pub(super) const MAP: (&str, &str) = (", i64 points", "map<K>(in, points)");
+/// The function of a map of vectors.
+const POINT_OF_VECTOR: &str = "template <int N, class I> void point(const Arguments& in, I at, const \
+                               Loaded<N>& from, Stored<N>& to, int lane)";
+
+/// The function of a map.
+pub(super) const POINT: &str = "template <class I> void point(const Arguments& in, I at)";
+
+/// The entries of a map: numbers of points have 64 bits, unless they are divided, and are so few that
+/// 32 suffice.
+pub(super) fn entries(name: &str, indices: &[&Indices], vectors: bool) -> Vec<[String; 3]> {
+    let skeleton = if vectors { "map_vectors" } else { "map" };
+    let entry = |name: String, index: &str| {
+        [name, ", i64 points".to_owned(), format!("{skeleton}<K, {index}>(in, points)")]
+    };
+    if indices.iter().any(|indices| indices.divide()) {
+        vec![entry(name.to_owned(), "i32"), entry(format!("{name}_wide"), "i64")]
+    } else {
+        vec![entry(name.to_owned(), "i64")]
+    }
+}
 
 impl Draft<'_, '_> {
     /// What the kernel stores at each point.
@@ -33,20 +52,34 @@ impl Draft<'_, '_> {
     pub(super) fn map(&mut self) {
         let kernel = self.kernel;
         let stores = self.stores();
+        let arrays: Vec<Var> = stores.iter().map(|(_, array)| *array).collect();
+        let vectors = Vectors::of(kernel, &arrays, self.shared.types);
         let mut structure = self.structure("map");
         let values: Vec<Operand> = stores.iter().map(|(value, _)| *value).collect();
-        let point = indices(kernel, &mut structure, &values, Point::Number);
-        let outputs: Vec<String> =
-            stores.iter().map(|(_, array)| structure.field(Field::Output(*array))).collect();
-        structure.function("void point(const Arguments& in, i64 at)", "return;", |writer| {
-            write_body(kernel, writer, &point);
-            for ((value, _), output) in stores.iter().zip(&outputs) {
-                let value = writer.operand(value);
-                writer.statement(&format!("{output}[at] = {value};"));
-            }
-        });
+        let point = indices(kernel, &mut structure, &values, Point::Indexed);
+        if let Some(vectors) = &vectors {
+            let targets = stores.iter().map(|(_, array)| format!("to.a{}[lane]", array.0));
+            let targets: Vec<String> = targets.collect();
+            structure.vectors(vectors);
+            let place = Place { leave: "return;", points: &[&point], loaded: &vectors.loaded };
+            structure.function(POINT_OF_VECTOR, place, |writer| {
+                write_body(kernel, writer, &point);
+                for ((value, _), target) in stores.iter().zip(&targets) {
+                    let value = writer.operand(value);
+                    writer.statement(&format!("{target} = {value};"));
+                }
+            });
+        } else {
+            let outputs: Vec<String> =
+                stores.iter().map(|(_, array)| structure.field(Field::Output(*array))).collect();
+            structure.function(POINT, Place::new("return;", &[&point]), |writer| {
+                write_body(kernel, writer, &point);
+                store(writer, &stores, &outputs);
+            });
+        }
         let finished = structure.finish();
-        self.piece("map", finished, Skeleton::Map, &[("map", MAP.0, MAP.1)]);
+        let entries = entries("map", &[&point], vectors.is_some());
+        self.piece("map", finished, Skeleton::Map, &entries);
     }
 
     /// The epilogue of scans, at the points of the kernel; `scanned` are the fields that hold what the
@@ -60,9 +93,11 @@ impl Draft<'_, '_> {
         uses::operands(&values, &mut used);
         let of_body = used_of_body(kernel, &used);
         let mut structure = self.structure("epilogue");
-        let body =
-            (!of_body.is_empty()).then(|| indices(kernel, &mut structure, &values, Point::Number));
-        let own = needed(&kernel.space, &epilogue.indices, &used, &mut structure, Point::Number);
+        let body = match of_body.is_empty() {
+            true => Indices::default(),
+            false => indices(kernel, &mut structure, &values, Point::Indexed),
+        };
+        let own = of_epilogue(&kernel.space, epilogue, &mut structure, Point::Indexed);
         let inputs: Vec<(Register, ScalarType, String)> = scanned
             .iter()
             .filter(|(register, _, _)| used.contains(register))
@@ -73,24 +108,40 @@ impl Draft<'_, '_> {
             .iter()
             .map(|(_, array)| structure.field(Field::Output(*array)))
             .collect();
-        structure.function("void point(const Arguments& in, i64 at)", "return;", |writer| {
-            if let Some(body) = &body {
-                write_body(kernel, writer, body);
+        structure.function(POINT, Place::new("return;", &[&body, &own]), |writer| {
+            if !of_body.is_empty() {
+                write_body(kernel, writer, &body);
             }
-            own.0.iter().for_each(|statement| writer.statement(statement));
-            bind_indices(writer, &epilogue.indices, own.1);
+            own.write(writer);
             for (register, ty, field) in &inputs {
                 writer.bind(*register, *ty, format!("{field}[at]"));
             }
             writer.code(&epilogue.code);
-            for ((value, _), output) in epilogue.stores.iter().zip(&outputs) {
-                let value = writer.operand(value);
-                writer.statement(&format!("{output}[at] = {value};"));
-            }
+            store(writer, &epilogue.stores, &outputs);
         });
         let finished = structure.finish();
-        self.piece("epilogue", finished, Skeleton::Map, &[("epilogue", MAP.0, MAP.1)]);
+        let entries = entries("epilogue", &[&body, &own], false);
+        self.piece("epilogue", finished, Skeleton::Map, &entries);
     }
+}
+
+/// Stores values at the point.
+pub(super) fn store(writer: &mut Writer<'_>, stores: &[(Operand, Var)], outputs: &[String]) {
+    for ((value, _), output) in stores.iter().zip(outputs) {
+        let value = writer.operand(value);
+        writer.statement(&format!("{output}[at] = {value};"));
+    }
+}
+
+/// The indices that an epilogue needs.
+pub(super) fn of_epilogue(
+    space: &Space,
+    epilogue: &Epilogue,
+    structure: &mut Structure<'_, '_>,
+    point: Point,
+) -> Indices {
+    let values: Vec<Operand> = epilogue.stores.iter().map(|(value, _)| *value).collect();
+    needed(space, &epilogue.indices, &[&epilogue.code], &values, structure, point)
 }
 
 /// The registers of the body among some, with their types.

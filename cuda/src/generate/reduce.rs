@@ -1,16 +1,15 @@
 //! Reductions: all of a kernel at once, on tuples of their components.
 
-use std::collections::BTreeSet;
-
 use weft_codegen::Writer;
 use weft_ir::code::{Operand, Operator, Register, Thunk};
 use weft_ir::flat::{Dimension, Start, Var};
 use weft_ir::plan::Sink;
 use weft_ir::{FaultKind, ScalarType};
 
-use super::{Draft, indices, needed, uses, write_body};
+use super::map::{of_epilogue, store};
+use super::{Draft, indices, needed, write_body};
 use crate::fields::Field;
-use crate::structure::{Point, bind_indices, operands};
+use crate::structure::{Indices, Place, Point, Vectors, operands};
 use crate::text::Skeleton;
 
 /// A reduction of the kernel.
@@ -23,17 +22,17 @@ struct Reduction<'k> {
 }
 
 /// The entries for rows of one length, and for ragged rows.
-const DENSE: [(&str, &str, &str); 2] = [
-    (
+const DENSE: [[&str; 3]; 2] = [
+    [
         "reduce_tiles",
-        ", Rows rows, i64 tiles, K::Scratch scratch, i64 per_row, u32* counters",
+        ", Rows rows, u32 tiles, K::Scratch scratch, i64 per_row, u32* counters",
         "reduce_tiles<K>(in, rows, tiles, scratch, per_row, counters)",
-    ),
-    ("reduce_rows", ", Rows rows", "reduce_rows<K, false>(in, rows)"),
+    ],
+    ["reduce_rows", ", Rows rows", "reduce_rows<K, false>(in, rows)"],
 ];
-const RAGGED: [(&str, &str, &str); 2] = [
-    ("reduce_blocks", ", Rows rows", "reduce_blocks<K>(in, rows)"),
-    ("reduce_rows", ", Rows rows", "reduce_rows<K, true>(in, rows)"),
+const RAGGED: [[&str; 3]; 2] = [
+    ["reduce_blocks", ", Rows rows", "reduce_blocks<K>(in, rows)"],
+    ["reduce_rows", ", Rows rows", "reduce_rows<K, true>(in, rows)"],
 ];
 
 impl Draft<'_, '_> {
@@ -59,6 +58,9 @@ impl Draft<'_, '_> {
             .iter()
             .flat_map(|reduction| reduction.operator.left.iter().map(|(_, ty)| *ty))
             .collect();
+        // What is stored beside, is stored by its thread: not in vectors.
+        let vectors =
+            Vectors::of(kernel, &[], self.shared.types).filter(|_| self.stores().is_empty());
         let mut structure = self.structure("reduce");
         structure.element(&components);
         let values: Vec<Operand> =
@@ -68,13 +70,9 @@ impl Draft<'_, '_> {
         let point = indices(kernel, &mut structure, &all, Point::InRow);
         let outputs: Vec<String> =
             stores.iter().map(|(_, array)| structure.field(Field::Output(*array))).collect();
-        let signature = "Element element(const Arguments& in, i64 row, i64 at)";
-        structure.function(signature, "return Element{};", |writer| {
+        structure.elements(vectors.as_ref(), &point, |writer| {
             write_body(kernel, writer, &point);
-            for ((value, _), output) in stores.iter().zip(&outputs) {
-                let value = writer.operand(value);
-                writer.statement(&format!("{output}[at] = {value};"));
-            }
+            store(writer, &stores, &outputs);
             let values = operands(writer, &values).join(", ");
             writer.statement(&format!("return Element{{{values}}};"));
         });
@@ -82,31 +80,29 @@ impl Draft<'_, '_> {
             reductions.iter().map(|reduction| reduction.operator).collect();
         structure.combine(&operators);
 
-        let outer = &kernel.space[..kernel.space.len() - 1];
-        let starts: Vec<Option<(Vec<String>, usize)>> = reductions
+        let outer = kernel.space[..kernel.space.len() - 1].to_vec();
+        let starts: Vec<Indices> = reductions
             .iter()
             .map(|reduction| match reduction.start {
-                Start::None => None,
+                Start::None => Indices::default(),
                 Start::Combined(thunk) | Start::IfEmpty(thunk) => {
-                    let mut used = BTreeSet::new();
-                    uses::code(&thunk.code, &mut used);
-                    let point = needed(outer, &thunk.indices, &used, &mut structure, Point::Number);
-                    Some(point)
+                    let code = [&thunk.code];
+                    needed(&outer, &thunk.indices, &code, &[], &mut structure, Point::Number)
                 }
             })
             .collect();
-        let empty_site = structure.site(FaultKind::EmptyArray, kernel.span);
+        let unstarted = reductions.iter().any(|all| matches!(all.start, Start::None));
+        let fail_empty = match unstarted {
+            true => structure.fail(FaultKind::EmptyArray, kernel.span),
+            false => String::new(),
+        };
         let arrays: Vec<Option<String>> = reductions
             .iter()
             .flat_map(|reduction| reduction.arrays)
             .map(|array| array.map(|array| structure.field(Field::Output(array))))
             .collect();
         let epilogue = kernel.epilogue.as_ref().filter(|_| over_rows).map(|epilogue| {
-            let mut used = BTreeSet::new();
-            uses::code(&epilogue.code, &mut used);
-            let values: Vec<Operand> = epilogue.stores.iter().map(|(value, _)| *value).collect();
-            uses::operands(&values, &mut used);
-            let point = needed(outer, &epilogue.indices, &used, &mut structure, Point::Number);
+            let point = of_epilogue(&outer, epilogue, &mut structure, Point::Number);
             let outputs: Vec<String> = epilogue
                 .stores
                 .iter()
@@ -115,38 +111,36 @@ impl Draft<'_, '_> {
             (epilogue, point, outputs)
         });
         let signature =
-            "void finish(const Arguments& in, i64 row, bool empty, const Element& value)";
-        structure.function(signature, "return;", |writer| {
-            writer.statement("const i64 at = row;");
+            "void finish(const Arguments& in, i64 at, bool empty, const Element& value)";
+        let of_finish = starts.iter().chain(epilogue.iter().map(|(_, point, _)| point));
+        let of_finish: Vec<&Indices> = of_finish.collect();
+        structure.function(signature, Place::new("return;", &of_finish), |writer| {
             let mut component = 0;
             for (reduction, start) in reductions.iter().zip(&starts) {
-                started(writer, reduction, start.as_ref(), component, empty_site);
+                started(writer, reduction, start, component, &fail_empty);
                 component += reduction.registers.len();
             }
-            for (at, array) in arrays.iter().enumerate() {
+            for (component, array) in arrays.iter().enumerate() {
                 if let Some(array) = array {
-                    writer.statement(&format!("{array}[row] = v{at};"));
+                    writer.statement(&format!("{array}[at] = v{component};"));
                 }
             }
             let Some((epilogue, point, outputs)) = &epilogue else { return };
-            point.0.iter().for_each(|statement| writer.statement(statement));
-            bind_indices(writer, &epilogue.indices, point.1);
+            point.write(writer);
             let registers = reductions.iter().flat_map(|reduction| reduction.registers);
             for (at, (register, ty)) in registers.enumerate() {
                 writer.bind(*register, *ty, format!("v{at}"));
             }
             writer.code(&epilogue.code);
-            for ((value, _), output) in epilogue.stores.iter().zip(outputs) {
-                let value = writer.operand(value);
-                writer.statement(&format!("{output}[row] = {value};"));
-            }
+            store(writer, &epilogue.stores, outputs);
         });
         let finished = structure.finish();
         let entries = match kernel.space.last() {
-            Some(Dimension::Ragged { .. }) => &RAGGED,
-            Some(Dimension::Dense(_)) | None => &DENSE,
+            Some(Dimension::Ragged { .. }) => RAGGED,
+            Some(Dimension::Dense(_)) | None => DENSE,
         };
-        self.piece("reduce", finished, Skeleton::Reduce(components), entries);
+        let entries = entries.map(|entry| entry.map(str::to_owned));
+        self.piece("reduce", finished, Skeleton::Reduce(components), &entries);
     }
 }
 
@@ -154,9 +148,9 @@ impl Draft<'_, '_> {
 fn started(
     writer: &mut Writer<'_>,
     reduction: &Reduction<'_>,
-    start: Option<&(Vec<String>, usize)>,
+    start: &Indices,
     component: usize,
-    empty_site: usize,
+    fail_empty: &str,
 ) {
     for (at, (_, ty)) in reduction.operator.left.iter().enumerate() {
         let (at, ty) = (component + at, weft_codegen::Dialect::Cuda.type_name(*ty));
@@ -167,19 +161,17 @@ fn started(
             writer.statement(&format!("v{} = {value};", component + at));
         }
     };
-    match (reduction.start, start) {
-        (Start::IfEmpty(thunk), Some((statements, first))) => {
+    match reduction.start {
+        Start::IfEmpty(thunk) => {
             writer.statement("if (empty) {");
-            statements.iter().for_each(|statement| writer.statement(statement));
-            bind_indices(writer, &thunk.indices, *first);
+            start.write(writer);
             let values = writer.code(&thunk.code);
             assign(writer, &values);
             writer.statement("}");
         }
-        (Start::Combined(thunk), Some((statements, first))) => {
+        Start::Combined(thunk) => {
             writer.statement("{");
-            statements.iter().for_each(|statement| writer.statement(statement));
-            bind_indices(writer, &thunk.indices, *first);
+            start.write(writer);
             let values = writer.code(&thunk.code);
             writer.statement("if (empty) {");
             assign(writer, &values);
@@ -196,8 +188,8 @@ fn started(
             writer.statement("}");
             writer.statement("}");
         }
-        (_, _) => {
-            writer.statement(&format!("if (empty) {{ fail(in.failure, {empty_site}); return; }}"));
+        Start::None => {
+            writer.statement(&format!("if (empty) {{ {fail_empty} return; }}"));
         }
     }
 }

@@ -1,29 +1,27 @@
 //! Scans, each on its own.
 
-use std::collections::BTreeSet;
-
 use weft_ir::ScalarType;
 use weft_ir::code::Register;
 use weft_ir::flat::{Dimension, ScanForm, Start};
 use weft_ir::plan::Sink;
 
-use super::{Draft, indices, needed, uses, write_body};
+use super::{Draft, indices, needed, write_body};
 use crate::fields::Field;
-use crate::structure::{Point, bind_indices, operands};
+use crate::structure::{Place, Point, Vectors, operands};
 use crate::text::{Length, Skeleton};
 
 /// The entries for rows of one length, and for ragged rows.
-const DENSE: [(&str, &str, &str); 2] = [
-    (
+const DENSE: [[&str; 3]; 2] = [
+    [
         "scan_tiles",
-        ", Rows rows, i64 tiles, Published<K> published, u32* ticket",
+        ", Rows rows, u32 tiles, Published<K> published, u32* ticket",
         "scan_tiles<K>(in, rows, tiles, published, ticket)",
-    ),
-    ("scan_rows", ", Rows rows", "scan_rows<K, 2>(in, rows)"),
+    ],
+    ["scan_rows", ", Rows rows", "scan_rows<K, 2>(in, rows)"],
 ];
-const RAGGED: [(&str, &str, &str); 2] = [
-    ("scan_blocks", ", Rows rows", "scan_blocks<K>(in, rows)"),
-    ("scan_rows", ", Rows rows", "scan_rows<K, 6>(in, rows)"),
+const RAGGED: [[&str; 3]; 2] = [
+    ["scan_blocks", ", Rows rows", "scan_blocks<K>(in, rows)"],
+    ["scan_rows", ", Rows rows", "scan_rows<K, 6>(in, rows)"],
 ];
 
 impl Draft<'_, '_> {
@@ -39,6 +37,8 @@ impl Draft<'_, '_> {
         let over_points = *form != ScanForm::Full;
         let epilogue = kernel.epilogue.is_some() && over_points && !self.over_rows();
         let components: Vec<ScalarType> = operator.left.iter().map(|(_, ty)| *ty).collect();
+        // From the right, vectors would have to be turned round.
+        let vectors = Vectors::of(kernel, &[], self.shared.types).filter(|_| !from_right);
         let mut structure = self.structure(&name);
         // Results that nothing stores are kept for the epilogue only.
         let mut temporaries = 0;
@@ -66,29 +66,27 @@ impl Draft<'_, '_> {
              static constexpr int FORM = {form};"
         ));
         let point = indices(kernel, &mut structure, values, Point::InRow);
-        let signature = "Element element(const Arguments& in, i64 row, i64 at)";
-        structure.function(signature, "return Element{};", |writer| {
+        structure.elements(vectors.as_ref(), &point, |writer| {
             write_body(kernel, writer, &point);
             let values = operands(writer, values).join(", ");
             writer.statement(&format!("return Element{{{values}}};"));
         });
         structure.combine(&[operator]);
-        let outer = &kernel.space[..kernel.space.len() - 1];
+        let outer = kernel.space[..kernel.space.len() - 1].to_vec();
         match start {
             Start::None => structure.member(
                 "static __device__ __forceinline__ Element start(const Arguments&, i64) { return \
                  zero(); }",
             ),
             Start::Combined(thunk) | Start::IfEmpty(thunk) => {
-                let mut used = BTreeSet::new();
-                uses::code(&thunk.code, &mut used);
-                let (statements, first) =
-                    needed(outer, &thunk.indices, &used, &mut structure, Point::Number);
-                let signature = "Element start(const Arguments& in, i64 row)";
-                structure.function(signature, "return Element{};", |writer| {
-                    writer.statement("const i64 at = row;");
-                    statements.iter().for_each(|statement| writer.statement(statement));
-                    bind_indices(writer, &thunk.indices, first);
+                let code = [&thunk.code];
+                let point =
+                    needed(&outer, &thunk.indices, &code, &[], &mut structure, Point::Number);
+                let signature = "Element start(const Arguments& in, i64 at)";
+                let points = [&point];
+                let place = Place::new("return Element{};", &points);
+                structure.function(signature, place, |writer| {
+                    point.write(writer);
                     let values = writer.code(&thunk.code).join(", ");
                     writer.statement(&format!("return Element{{{values}}};"));
                 });
@@ -97,7 +95,7 @@ impl Draft<'_, '_> {
         let outputs: Vec<Option<String>> =
             targets.iter().map(|target| target.map(|target| structure.field(target))).collect();
         let signature = "void store(const Arguments& in, i64 to, const Element& value)";
-        structure.function(signature, "return;", |writer| {
+        structure.function(signature, Place::new("return;", &[]), |writer| {
             for (at, output) in outputs.iter().enumerate() {
                 if let Some(output) = output {
                     writer.statement(&format!("{output}[to] = value.c{at};"));
@@ -107,17 +105,12 @@ impl Draft<'_, '_> {
         let finished = structure.finish();
         self.lengths.extend(vec![Length::Points; temporaries]);
         let entries = match kernel.space.last() {
-            Some(Dimension::Ragged { .. }) => &RAGGED,
-            Some(Dimension::Dense(_)) | None => &DENSE,
+            Some(Dimension::Ragged { .. }) => RAGGED,
+            Some(Dimension::Dense(_)) | None => DENSE,
         };
-        let named: Vec<(String, &'static str, &str)> = entries
-            .iter()
-            .map(|(entry, parameters, call)| (format!("{entry}{sink}"), *parameters, *call))
-            .collect();
-        let entries: Vec<(&str, &'static str, &str)> = named
-            .iter()
-            .map(|(entry, parameters, call)| (&entry[..], *parameters, *call))
-            .collect();
+        let entries = entries.map(|[entry, parameters, call]| {
+            [format!("{entry}{sink}"), parameters.to_owned(), call.to_owned()]
+        });
         self.piece(&name, finished, Skeleton::Scan(components), &entries);
         registers
             .iter()

@@ -5,10 +5,10 @@ use weft_ir::code::{Operand, Operation, Operator};
 use weft_ir::plan::Sink;
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 
-use super::map::MAP;
+use super::map::{POINT, entries};
 use super::{Draft, indices, write_body};
 use crate::fields::Field;
-use crate::structure::{Point, Structure, operands};
+use crate::structure::{Place, Point, Structure, operands};
 use crate::text::{Length, Skeleton};
 
 /// The function that gives a point's target.
@@ -35,7 +35,7 @@ impl Draft<'_, '_> {
         let outputs: Vec<String> =
             arrays.iter().map(|array| structure.field(Field::Output(*array))).collect();
         let signature = "void write(const Arguments& in, i64 at, i64 to)";
-        structure.function(signature, "return;", |writer| {
+        structure.function(signature, Place::new("return;", &[&point]), |writer| {
             write_body(kernel, writer, &point);
             for (value, output) in operands(writer, values).iter().zip(&outputs) {
                 writer.statement(&format!("{output}[to] = {value};"));
@@ -44,9 +44,10 @@ impl Draft<'_, '_> {
         let finished = structure.finish();
         let parameters = ", i64 points, u64* winners";
         let entries = [
-            ("scatter_vote", parameters, "scatter_vote<K>(in, points, winners)"),
-            ("scatter_write", parameters, "scatter_write<K>(in, points, winners)"),
+            ["scatter_vote", parameters, "scatter_vote<K>(in, points, winners)"],
+            ["scatter_write", parameters, "scatter_write<K>(in, points, winners)"],
         ];
+        let entries = entries.map(|entry| entry.map(str::to_owned));
         self.piece("scatter", finished, Skeleton::Scatter(sink), &entries);
     }
 
@@ -61,14 +62,14 @@ impl Draft<'_, '_> {
             arrays.iter().map(|array| structure.field(Field::Output(*array))).collect();
         let types: Vec<ScalarType> = arrays.iter().map(|array| structure.type_of(*array)).collect();
         let signature = "void update(const Arguments& in, i64 at, i64 to)";
-        structure.function(signature, "return;", |writer| {
+        structure.function(signature, Place::new("return;", &[&point]), |writer| {
             write_body(kernel, writer, &point);
             let values = operands(writer, values);
             for (((value, output), op), ty) in values.iter().zip(&outputs).zip(ops).zip(&types) {
                 writer.statement(&call(*op, *ty, &format!("{output} + to"), value));
             }
         });
-        let mut entries = vec![("scatter_update", ", i64 points", "scatter_update<K>(in, points)")];
+        let mut entries = vec![["scatter_update", ", i64 points", "scatter_update<K>(in, points)"]];
         if let ([op], [ty], [output]) = (ops, &types[..], &outputs[..]) {
             let name = weft_codegen::Dialect::Cuda.type_name(*ty);
             let zero = literal(neutral(*op, *ty));
@@ -77,22 +78,24 @@ impl Draft<'_, '_> {
                 "static __device__ __forceinline__ Bin zero_bin() {{ return {zero}; }}"
             ));
             let signature = "void update_bin(const Arguments& in, i64 at, Bin* bin)";
-            structure.function(signature, "return;", |writer| {
+            structure.function(signature, Place::new("return;", &[&point]), |writer| {
                 write_body(kernel, writer, &point);
                 let value = operands(writer, values).remove(0);
                 writer.statement(&call(*op, *ty, "bin", &value));
             });
             let signature = "void flush(const Arguments& in, i64 to, Bin bin)";
-            structure.function(signature, "return;", |writer| {
+            structure.function(signature, Place::new("return;", &[]), |writer| {
                 let update = call(*op, *ty, &format!("{output} + to"), "bin");
                 writer.statement(&format!("if (bin != zero_bin()) {update}"));
             });
-            entries.push((
+            entries.push([
                 "scatter_bins",
                 ", i64 points, int bins",
                 "scatter_bins<K>(in, points, bins)",
-            ));
+            ]);
         }
+        let entries: Vec<[String; 3]> =
+            entries.into_iter().map(|entry| entry.map(str::to_owned)).collect();
         let finished = structure.finish();
         self.piece("scatter", finished, Skeleton::Update(sink), &entries);
     }
@@ -109,7 +112,7 @@ impl Draft<'_, '_> {
             (structure.temporary(ScalarType::U64), structure.temporary(ScalarType::U64));
         let held: Vec<usize> = components.iter().map(|ty| structure.temporary(*ty)).collect();
         target(kernel, sink, &mut structure);
-        let point = indices(kernel, &mut structure, values, Point::Number);
+        let point = indices(kernel, &mut structure, values, Point::Indexed);
         let extents = structure.extents_of(destinations[0]);
         let all: Vec<String> =
             extents.iter().map(|extent| format!("(u64){}", structure.size(*extent))).collect();
@@ -117,7 +120,7 @@ impl Draft<'_, '_> {
             (structure.field(Field::Temporary(keys)), structure.field(Field::Temporary(order)));
         let outputs: Vec<String> =
             held.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
-        structure.function("void point(const Arguments& in, i64 at)", "return;", |writer| {
+        structure.function(POINT, Place::new("return;", &[&point]), |writer| {
             writer.statement("const i64 to = target(in, at);");
             // Points that are dropped come behind all targets.
             writer.statement(&format!("{keys_name}[at] = to < 0 ? {} : (u64)to;", all.join(" * ")));
@@ -130,7 +133,8 @@ impl Draft<'_, '_> {
         let finished = structure.finish();
         self.lengths.extend(vec![Length::Points; held.len() + 2]);
         let targets = Skeleton::Targets { keys, order };
-        self.piece("targets", finished, targets, &[("targets", MAP.0, MAP.1)]);
+        let entries = entries("targets", &[&point], false);
+        self.piece("targets", finished, targets, &entries);
 
         let mut structure = self.structure("runs");
         structure.element(&components);
@@ -138,7 +142,7 @@ impl Draft<'_, '_> {
         let held: Vec<String> =
             held.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
         let signature = "Element element(const Arguments& in, i64, i64 at)";
-        structure.function(signature, "return Element{};", |writer| {
+        structure.function(signature, Place::new("return Element{};", &[]), |writer| {
             writer.statement(&format!("const u64 from = {order}[at];"));
             let values: Vec<String> = held.iter().map(|field| format!("{field}[from]")).collect();
             writer.statement(&format!("return Element{{{}}};", values.join(", ")));
@@ -147,7 +151,7 @@ impl Draft<'_, '_> {
         let outputs: Vec<String> =
             arrays.iter().map(|array| structure.field(Field::Output(*array))).collect();
         let signature = "void combine_into(const Arguments& in, i64 to, const Element& value)";
-        structure.function(signature, "return;", |writer| {
+        structure.function(signature, Place::new("return;", &[]), |writer| {
             let old: Vec<String> = outputs.iter().map(|output| format!("{output}[to]")).collect();
             writer.statement(&format!("const Element old = Element{{{}}};", old.join(", ")));
             writer.statement("const Element next = combine(in, old, value);");
@@ -156,11 +160,12 @@ impl Draft<'_, '_> {
             }
         });
         let finished = structure.finish();
-        let entry = (
+        let entry = [
             "scatter_runs",
             ", i64 points, const u64* targets, u64 dropped",
             "scatter_runs<K>(in, points, targets, dropped)",
-        );
+        ];
+        let entry = entry.map(str::to_owned);
         self.piece("runs", finished, Skeleton::Runs { sink, keys }, &[entry]);
     }
 }
@@ -171,19 +176,17 @@ fn target(kernel: &weft_ir::plan::Kernel, sink: usize, structure: &mut Structure
     let point = indices(kernel, structure, target, Point::Number);
     let extents = structure.extents_of(destinations[0]);
     let sizes: Vec<String> = extents.iter().map(|extent| structure.size(*extent)).collect();
-    let site = structure.site(FaultKind::IndexOutOfRange, kernel.span);
+    let fail = structure.fail(FaultKind::IndexOutOfRange, kernel.span);
     let names: Vec<String> = (0..target.len()).map(|at| format!("to{at}")).collect();
     let to = structure.storage_index(&names, &extents);
-    structure.function(TARGET, "return -1;", |writer| {
+    structure.function(TARGET, Place::new("return -1;", &[&point]), |writer| {
         write_body(kernel, writer, &point);
         for (name, operand) in names.iter().zip(operands(writer, target)) {
             writer.statement(&format!("const i64 {name} = {operand};"));
         }
         writer.statement("if (to0 == -1) return -1;");
         for (name, size) in names.iter().zip(&sizes) {
-            writer.statement(&format!(
-                "if ((u64){name} >= (u64){size}) {{ fail(in.failure, {site}); return -1; }}"
-            ));
+            writer.statement(&format!("if ((u64){name} >= (u64){size}) {{ {fail} return -1; }}"));
         }
         writer.statement(&format!("return {to};"));
     });

@@ -3,10 +3,10 @@
 use weft_ir::ScalarType;
 use weft_ir::plan::Sink;
 
-use super::map::MAP;
+use super::map::{POINT, entries};
 use super::{Draft, indices, write_body};
 use crate::fields::Field;
-use crate::structure::{Point, operands};
+use crate::structure::{Place, Point, operands};
 use crate::text::{Length, Skeleton};
 
 impl Draft<'_, '_> {
@@ -17,10 +17,10 @@ impl Draft<'_, '_> {
         let mut structure = self.structure("sort");
         let temporaries: Vec<usize> =
             keys.iter().map(|_| structure.temporary(ScalarType::U64)).collect();
-        let point = indices(kernel, &mut structure, keys, Point::Number);
+        let point = indices(kernel, &mut structure, keys, Point::Indexed);
         let outputs: Vec<String> =
             temporaries.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
-        structure.function("void point(const Arguments& in, i64 at)", "return;", |writer| {
+        structure.function(POINT, Place::new("return;", &[&point]), |writer| {
             write_body(kernel, writer, &point);
             for ((key, output), ty) in operands(writer, keys).iter().zip(&outputs).zip(&types) {
                 let (ordered, mask) = ordered(key, *ty);
@@ -38,7 +38,8 @@ impl Draft<'_, '_> {
             other => 8 * other.bytes() as u32,
         };
         let keys = temporaries.into_iter().zip(types.iter().map(bits)).collect();
-        self.piece("sort", finished, Skeleton::Sort(keys), &[("sort_keys", MAP.0, MAP.1)]);
+        let entries = entries("sort_keys", &[&point], false);
+        self.piece("sort", finished, Skeleton::Sort(keys), &entries);
     }
 }
 

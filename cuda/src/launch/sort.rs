@@ -4,6 +4,7 @@ use weft_ir::Stop;
 use weft_ir::plan::Sink;
 
 use super::{ITEMS, Launch, word};
+use crate::fields::Divisor;
 use crate::run::Buffer;
 use crate::shape::Row;
 use crate::text::Piece;
@@ -72,6 +73,7 @@ impl Launch<'_, '_> {
             return Ok(());
         }
         self.map(piece, points)?;
+        self.stop_if_failed(piece)?;
         let mut order = self.gather(None, None)?;
         for (at, &(number, bits)) in keys.iter().rev().enumerate() {
             let keys = self.temporaries[number].clone();
@@ -81,8 +83,13 @@ impl Launch<'_, '_> {
         let rows = self.shape.rows;
         if rows > 1 {
             let keys = self.machine.memory.scratch(points, 8, "rows")?;
-            let parameters =
-                [self.shape.rows_argument(), word(order.address), word(points), word(keys.address)];
+            let parameters = [
+                self.shape.rows_argument(),
+                self.row_divisor().bytes(),
+                word(order.address),
+                word(points),
+                word(keys.address),
+            ];
             self.launch("sort_rows", self.blocks_for(points), &parameters)?;
             order = self.sort_by(keys, order, bits_of(rows - 1))?.1;
         }
@@ -91,13 +98,18 @@ impl Launch<'_, '_> {
         else {
             return Ok(());
         };
-        let length = match self.shape.row {
+        let out = self.outputs[result].address;
+        let length = self.row_divisor().bytes();
+        let parameters = [word(order.address), word(points), length, word(out)];
+        self.launch("sort_order", self.blocks_for(points), &parameters)
+    }
+
+    /// By the length of rows; by 0, if they are ragged.
+    fn row_divisor(&self) -> Divisor {
+        Divisor::new(match self.shape.row {
             Row::Dense(length) => length,
             Row::Ragged(_) => 0,
-        };
-        let out = self.outputs[result].address;
-        let parameters = [word(order.address), word(points), word(length), word(out)];
-        self.launch("sort_order", self.blocks_for(points), &parameters)
+        })
     }
 
     /// Prepares a scatter and sorts its points by target, in place of what was prepared.
@@ -107,6 +119,7 @@ impl Launch<'_, '_> {
             return Ok(());
         }
         self.map(piece, points)?;
+        self.stop_if_failed(piece)?;
         let sinks = &self.code.kernel.sinks;
         let sink = sinks.iter().position(|sink| matches!(sink, Sink::Scatter { .. }));
         let dropped = self.targets_of(sink.unwrap_or_default())?;

@@ -35,6 +35,45 @@ FUNCTION i64 row_of(const i64* offsets, i64 rows, i64 position) {
 
 #define FUNCTION_MEMBER __device__ __forceinline__
 
+/* A number by which the host has prepared to divide: numbers from 0 on, below 2^63 or 2^31, by
+   multiplying. `magic` is 0 for 1. */
+struct Divisor {
+  i64 by;
+  u64 magic;
+  u32 narrow, shift;
+};
+FUNCTION i64 quotient(i64 number, const Divisor& by) {
+  return by.magic ? (i64)(__umul64hi((u64)number, by.magic) >> by.shift) : number;
+}
+FUNCTION i32 quotient(i32 number, const Divisor& by) {
+  return by.magic ? (i32)(__umulhi((u32)number, by.narrow) >> by.shift) : number;
+}
+/* By a constant: without a sign, the compiler multiplies too. */
+FUNCTION i64 quotient(i64 number, i64 by) { return (i64)((u64)number / (u64)by); }
+FUNCTION i32 quotient(i32 number, i32 by) { return (i32)((u32)number / (u32)by); }
+
+/* N elements at an address that is a multiple of 16 bytes, or of their size, if that is less. */
+template <class T, int N> struct alignas(N * sizeof(T)) Packed { T at[N]; };
+template <int N, class T> FUNCTION void load_vector(const T* from, T (&to)[N]) {
+  constexpr int EACH = N * sizeof(T) > 16 ? 16 / sizeof(T) : N;
+#pragma unroll
+  for (int first = 0; first < N; first += EACH) {
+    const Packed<T, EACH> packed = *(const Packed<T, EACH>*)(from + first);
+#pragma unroll
+    for (int at = 0; at < EACH; at++) to[first + at] = packed.at[at];
+  }
+}
+template <int N, class T> FUNCTION void store_vector(T* to, const T (&from)[N]) {
+  constexpr int EACH = N * sizeof(T) > 16 ? 16 / sizeof(T) : N;
+#pragma unroll
+  for (int first = 0; first < N; first += EACH) {
+    Packed<T, EACH> packed;
+#pragma unroll
+    for (int at = 0; at < EACH; at++) packed.at[at] = from[first + at];
+    *(Packed<T, EACH>*)(to + first) = packed;
+  }
+}
+
 FUNCTION i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
 FUNCTION i64 blocks_of(i64 count) { return (count + TREE - 1) / TREE; }
 

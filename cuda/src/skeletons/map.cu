@@ -1,8 +1,34 @@
-/* Every point of a space on its own. K: point(in, position). */
-template <class K> FUNCTION void map(const typename K::Arguments& in, i64 points) {
-  const i64 stride = (i64)gridDim.x * K::THREADS;
+/* Every point of a space on its own. I is the type of numbers of points: i32, if 2^31 is far. */
+
+/* K: point(in, number). */
+template <class K, class I> FUNCTION void map(const typename K::Arguments& in, i64 points) {
+  const I stride = (I)gridDim.x * K::THREADS, count = (I)points;
 #pragma unroll 1
-  for (i64 at = (i64)blockIdx.x * K::THREADS + threadIdx.x; at < points; at += stride) {
+  for (I at = (I)blockIdx.x * K::THREADS + threadIdx.x; at < count; at += stride) {
     K::point(in, at);
   }
+}
+
+/* N consecutive points. */
+template <class K, int N, class I> FUNCTION void map_points(const typename K::Arguments& in, I at) {
+  typename K::template Loaded<N> from;
+  typename K::template Stored<N> to = {};
+  K::load(in, at, from);
+#pragma unroll
+  for (int lane = 0; lane < N; lane++) K::point(in, (I)(at + lane), from, to, lane);
+  K::store(in, at, to);
+}
+
+/* As map, with accesses of 16 bytes. K: WIDTH (how many points go together), aligned(in), Loaded and
+   Stored (elements of N points), load(in, number, from), store(in, number, to),
+   point(in, number, from, to, lane). */
+template <class K, class I> FUNCTION void map_vectors(const typename K::Arguments& in, i64 points) {
+  constexpr int WIDTH = K::WIDTH;
+  const I stride = (I)gridDim.x * K::THREADS, count = (I)points;
+  const I thread = (I)blockIdx.x * K::THREADS + threadIdx.x;
+  const I whole = K::aligned(in) ? count & ~(I)(WIDTH - 1) : 0;
+#pragma unroll 1
+  for (I at = thread * WIDTH; at < whole; at += stride * WIDTH) map_points<K, WIDTH>(in, at);
+#pragma unroll 1
+  for (I at = whole + thread; at < count; at += stride) map_points<K, 1>(in, at);
 }

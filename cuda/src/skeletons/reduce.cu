@@ -1,5 +1,7 @@
 /* Folds of rows. K: Element, element(in, row, position), combine(in, left, right),
-   finish(in, row, empty, result), Array<N> in shared memory, Scratch in global memory. */
+   finish(in, row, empty, result), Array<N> in shared memory, Scratch in global memory; WIDTH, and if it
+   is not 1, aligned(in), Loaded, load(in, position, from), element(in, row, position, from, lane) for
+   accesses of 16 bytes. */
 
 /* So many blocks of the tree are staged at once, that shared memory suffices for 16 KiB. */
 template <class K> FUNCTION constexpr int slice() {
@@ -11,6 +13,29 @@ template <class K> FUNCTION constexpr int slice() {
 /* Where element k of block b is staged: the blocks are one element apart from a multiple of the
    banks, because every thread reads along its own block. */
 FUNCTION int staged_at(int position) { return position + position / TREE; }
+
+/* Puts consecutive elements of a row where their blocks are staged. */
+template <class K, class Staged>
+FUNCTION void stage_elements(const typename K::Arguments& in, Staged& staged, i64 row, i64 first,
+                             int count) {
+  int done = 0;
+  if constexpr (K::WIDTH > 1) {
+    if (first % K::WIDTH == 0 && K::aligned(in)) done = count & ~(K::WIDTH - 1);
+#pragma unroll 1
+    for (int at = threadIdx.x * K::WIDTH; at < done; at += K::THREADS * K::WIDTH) {
+      typename K::template Loaded<K::WIDTH> from;
+      K::load(in, first + at, from);
+#pragma unroll
+      for (int lane = 0; lane < K::WIDTH; lane++) {
+        staged.put(staged_at(at + lane), K::element(in, row, first + at + lane, from, lane));
+      }
+    }
+  }
+#pragma unroll 1
+  for (int at = done + threadIdx.x; at < count; at += K::THREADS) {
+    staged.put(staged_at(at), K::element(in, row, first + at));
+  }
+}
 
 template <class K> struct TileMemory {
   typename K::template Array<slice<K>() * (TREE + 1)> staged;
@@ -26,10 +51,7 @@ FUNCTION typename K::Element fold_tile(const typename K::Arguments& in, TileMemo
 #pragma unroll 1
   for (int base = 0; base < count; base += SLICE) {
     const int here = count - base < SLICE ? count - base : SLICE;
-#pragma unroll 1
-    for (int at = thread; at < here; at += K::THREADS) {
-      memory.staged.put(staged_at(at), K::element(in, row, first + base + at));
-    }
+    stage_elements<K>(in, memory.staged, row, first + base, here);
     __syncthreads();  /* staged */
 #pragma unroll 1
     for (int block = thread; block * TREE < here; block += K::THREADS) {
@@ -58,11 +80,12 @@ FUNCTION typename K::Element fold_tile(const typename K::Arguments& in, TileMemo
 /* Long rows of one length: a block of threads per tile; the last one of a row folds what the tiles
    have come to. Scratch holds so many elements per row, and counters are zero. */
 template <class K>
-FUNCTION void reduce_tiles(const typename K::Arguments& in, Rows rows, i64 tiles,
+FUNCTION void reduce_tiles(const typename K::Arguments& in, Rows rows, u32 tiles,
                            typename K::Scratch scratch, i64 scratch_per_row, u32* counters) {
   __shared__ TileMemory<K> memory;
   __shared__ u32 last;
-  const i64 row = blockIdx.x / tiles, tile = blockIdx.x - row * tiles;
+  const u32 row_number = blockIdx.x / tiles;
+  const i64 row = row_number, tile = blockIdx.x - row_number * tiles;
   const i64 start = row * rows.length + tile * TILE;
   const int count = (int)smaller(rows.length - tile * TILE, TILE);
   typename K::Element value = fold_tile<K>(in, memory, row, start, count);
@@ -74,7 +97,7 @@ FUNCTION void reduce_tiles(const typename K::Arguments& in, Rows rows, i64 tiles
   if (threadIdx.x == 0) {
     scratch.put(base + tile, value);
     __threadfence();  /* hand over */
-    last = atomicAdd(counters + row, 1u) + 1 == (u32)tiles;
+    last = atomicAdd(counters + row, 1u) + 1 == tiles;
     __threadfence();  /* take over */
   }
   __syncthreads();  /* last */
@@ -117,32 +140,35 @@ FUNCTION typename K::Element fold_tile_alone(const typename K::Arguments& in, i6
   return result;
 }
 
-/* The levels of the tree above some elements that come one after the other. */
+/* The levels of the tree above tiles that come one after the other: enough for 2^36 elements. */
+constexpr int LEVELS = 4;
 template <class K, int LEVELS> struct Levels {
-  typename K::Element value[LEVELS];
+  typename K::template Array<LEVELS> value;
   int taken[LEVELS];
   FUNCTION_MEMBER void begin() {
+#pragma unroll
     for (int level = 0; level < LEVELS; level++) taken[level] = 0;
   }
+  /* Unrolled, so that all levels stay in registers. */
   FUNCTION_MEMBER void push(const typename K::Arguments& in, typename K::Element next) {
-    int level = 0;
-#pragma unroll 1
-    for (;;) {
-      value[level] = taken[level] == 0 ? next : K::combine(in, value[level], next);
+    bool carries = true;
+#pragma unroll
+    for (int level = 0; level < LEVELS; level++) {
+      if (!carries) continue;
+      if (taken[level] > 0) next = K::combine(in, value.get(level), next);
+      value.put(level, next);
       taken[level]++;
-      if (taken[level] < TREE) return;
-      next = value[level];
-      taken[level] = 0;
-      level++;
+      carries = taken[level] == TREE;
+      if (carries) taken[level] = 0;
     }
   }
   FUNCTION_MEMBER typename K::Element end(const typename K::Arguments& in) {
-    typename K::Element result = value[0];
-    bool any = taken[0] > 0;
-#pragma unroll 1
-    for (int level = 1; level < LEVELS; level++) {
+    typename K::Element result = K::zero();
+    bool any = false;
+#pragma unroll
+    for (int level = 0; level < LEVELS; level++) {
       if (taken[level] == 0) continue;
-      result = any ? K::combine(in, value[level], result) : value[level];
+      result = any ? K::combine(in, value.get(level), result) : value.get(level);
       any = true;
     }
     return result;
@@ -153,7 +179,7 @@ template <class K, int LEVELS> struct Levels {
 template <class K>
 FUNCTION typename K::Element fold_alone(const typename K::Arguments& in, i64 row, i64 first,
                                         i64 count) {
-  Levels<K, 6> levels;
+  Levels<K, LEVELS> levels;
   levels.begin();
 #pragma unroll 1
   for (i64 at = 0; at < count; at += TILE) {
@@ -185,11 +211,11 @@ FUNCTION void reduce_rows(const typename K::Arguments& in, Rows rows) {
    what thread 0 still reads is not written before the next tile is staged. */
 template <class K> FUNCTION void reduce_blocks(const typename K::Arguments& in, Rows rows) {
   __shared__ TileMemory<K> memory;
-  Levels<K, 8> levels;
+  __shared__ Levels<K, LEVELS> levels;  /* thread 0's */
 #pragma unroll 1
   for (i64 row = blockIdx.x; row < rows.count; row += gridDim.x) {
     const i64 start = row_start(rows, row), length = row_length(rows, row);
-    levels.begin();
+    if (threadIdx.x == 0) levels.begin();
 #pragma unroll 1
     for (i64 at = 0; at < length; at += TILE) {
       typename K::Element value =

@@ -38,33 +38,37 @@ FUNCTION void scan_begin(const typename K::Arguments& in, i64 row, i64 start, i6
   K::store(in, result_at<K>(row, start, length, 0), K::start(in, row));
 }
 
-/* A scan of elements that come one after the other. */
+/* A scan of elements that come one after the other. Its loops are unrolled, so that all levels stay in
+   registers. */
 template <class K, int LEVELS> struct Stream {
-  typename K::Element local[LEVELS], carry[LEVELS];
+  typename K::template Array<LEVELS> local, carry;
   int taken[LEVELS];
   bool carries[LEVELS];
   FUNCTION_MEMBER void begin() {
+#pragma unroll
     for (int level = 0; level < LEVELS; level++) {
       taken[level] = 0;
       carries[level] = false;
     }
   }
   FUNCTION_MEMBER typename K::Element at(const typename K::Arguments& in, int level) {
-    return carries[level] ? follow<K>(in, carry[level], local[level]) : local[level];
+    const typename K::Element own = local.get(level);
+    return carries[level] ? follow<K>(in, carry.get(level), own) : own;
+  }
+  FUNCTION_MEMBER void take(const typename K::Arguments& in, int level, typename K::Element next) {
+    local.put(level, taken[level] == 0 ? next : follow<K>(in, local.get(level), next));
+    taken[level]++;
   }
   FUNCTION_MEMBER typename K::Element push(const typename K::Arguments& in,
                                            typename K::Element next) {
-    local[0] = taken[0] == 0 ? next : follow<K>(in, local[0], next);
-    taken[0]++;
+    take(in, 0, next);
     const typename K::Element result = at(in, 0);
-    constexpr int UNROLL = LEVELS <= 2 ? 2 : 1;
-#pragma unroll UNROLL
-    for (int level = 0; level + 1 < LEVELS && taken[level] == TREE; level++) {
+#pragma unroll
+    for (int level = 0; level + 1 < LEVELS; level++) {
+      if (taken[level] < TREE) continue;
       taken[level] = 0;
-      local[level + 1] =
-          taken[level + 1] == 0 ? local[level] : follow<K>(in, local[level + 1], local[level]);
-      taken[level + 1]++;
-      carry[level] = at(in, level + 1);
+      take(in, level + 1, local.get(level));
+      carry.put(level, at(in, level + 1));
       carries[level] = true;
     }
     return result;
@@ -100,9 +104,13 @@ template <class K> struct ScanMemory {
 template <class K>
 FUNCTION void stage(const typename K::Arguments& in, ScanMemory<K>& memory, i64 row, i64 start,
                     i64 length, i64 first, int here) {
+  if constexpr (!K::REVERSED) {
+    stage_elements<K>(in, memory.staged, row, start + first, here);
+  } else {
 #pragma unroll 1
-  for (int at = threadIdx.x; at < here; at += K::THREADS) {
-    memory.staged.put(staged_at(at), K::element(in, row, scanned<K>(start, length, first + at)));
+    for (int at = threadIdx.x; at < here; at += K::THREADS) {
+      memory.staged.put(staged_at(at), K::element(in, row, scanned<K>(start, length, first + at)));
+    }
   }
 }
 
@@ -179,7 +187,7 @@ FUNCTION void scan_down(const typename K::Arguments& in, ScanMemory<K>& memory, 
     for (int at = threadIdx.x; at < here; at += K::THREADS) {
       scan_store<K>(in, row, start, length, first + base + at, memory.staged.get(staged_at(at)));
     }
-    /* What is staged next, each thread stages where it has read itself. */
+    __syncthreads();  /* staged is free */
   }
 }
 
@@ -221,24 +229,28 @@ FUNCTION typename K::Element looked_fold(const typename K::Arguments& in, ScanMe
 template <class K>
 FUNCTION typename K::Element look_back(const typename K::Arguments& in, ScanMemory<K>& memory,
                                        const Published<K>& published, i64 row, i64 tiles, i64 tile) {
-  constexpr int LEVELS = 6;
   typename K::Element local[LEVELS];
   i64 base = row * published.per_row, count = tiles, at = tile;
-  int level = 0;
-#pragma unroll 1
-  for (;; level++) {
+  int top = LEVELS;
+  /* Unrolled, so that all levels stay in registers. */
+#pragma unroll
+  for (int level = 0; level < LEVELS; level++) {
+    if (level > top) continue;
     const i64 group = at / TREE;
     look<K>(memory, published, base, group * TREE, at);
     local[level] = looked_fold<K>(in, memory, (int)(at - group * TREE) + 1);
     __syncthreads();  /* looked is free */
-    if (group == 0) break;
+    if (group == 0) top = level;
     base += count;
     count = blocks_of(count);
     at = group - 1;
   }
-  typename K::Element value = local[level];
-#pragma unroll 1
-  for (level--; level >= 0; level--) value = follow<K>(in, value, local[level]);
+  typename K::Element value = K::zero();
+#pragma unroll
+  for (int level = LEVELS - 1; level >= 0; level--) {
+    if (level == top) value = local[level];
+    if (level < top) value = follow<K>(in, value, local[level]);
+  }
   return value;
 }
 
@@ -251,13 +263,14 @@ FUNCTION void publish(const Published<K>& published, i64 at, const typename K::E
 
 /* Long rows of one length, in one pass: tiles are handed out by a ticket, in order. */
 template <class K>
-FUNCTION void scan_tiles(const typename K::Arguments& in, Rows rows, i64 tiles,
+FUNCTION void scan_tiles(const typename K::Arguments& in, Rows rows, u32 tiles,
                          Published<K> published, u32* ticket) {
   __shared__ ScanMemory<K> memory;
   __shared__ u32 number;
   if (threadIdx.x == 0) number = atomicAdd(ticket, 1u);
   __syncthreads();  /* ticket */
-  const i64 row = number / tiles, tile = number - row * tiles;
+  const u32 row_number = number / tiles;
+  const i64 row = row_number, tile = number - row_number * tiles;
   const i64 start = row * rows.length, first = tile * TILE;
   const int count = (int)smaller(rows.length - first, TILE);
   typename K::Element value = scan_up<K>(in, memory, row, start, rows.length, first, count);
@@ -297,12 +310,14 @@ FUNCTION void scan_tiles(const typename K::Arguments& in, Rows rows, i64 tiles,
 /* Rows of any length: a block of threads per row, tile after tile. */
 template <class K> FUNCTION void scan_blocks(const typename K::Arguments& in, Rows rows) {
   __shared__ ScanMemory<K> memory;
-  Stream<K, 7> stream;
+  __shared__ Stream<K, LEVELS> stream;  /* thread 0's */
 #pragma unroll 1
   for (i64 row = blockIdx.x; row < rows.count; row += gridDim.x) {
     const i64 start = row_start(rows, row), length = row_length(rows, row);
-    stream.begin();
-    if (threadIdx.x == 0) scan_begin<K>(in, row, start, length);
+    if (threadIdx.x == 0) {
+      stream.begin();
+      scan_begin<K>(in, row, start, length);
+    }
     /* The scanned values of the tile before, and of the one before that. */
     typename K::Element earlier = K::zero(), earliest = K::zero(), last = K::zero();
 #pragma unroll 1

@@ -119,20 +119,22 @@ FUNCTION void gather_keys(const u64* keys, const u64* order, i64 points, u64* ou
 }
 
 /* The rows of the points, in an order that was found so far. */
-FUNCTION void row_keys(Rows rows, const u64* order, i64 points, u64* out, i64 threads) {
+FUNCTION void row_keys(Rows rows, const Divisor& length, const u64* order, i64 points, u64* out,
+                       i64 threads) {
   const i64 stride = (i64)gridDim.x * threads;
 #pragma unroll 1
   for (i64 at = (i64)blockIdx.x * threads + threadIdx.x; at < points; at += stride) {
     const i64 from = (i64)order[at];
-    out[at] = (u64)(rows.offsets ? row_of(rows.offsets, rows.count, from) : from / rows.length);
+    out[at] = (u64)(rows.offsets ? row_of(rows.offsets, rows.count, from) : quotient(from, length));
   }
 }
 
 /* The order as the language has it: within rows of one length, if that is not 0, else positions. */
-FUNCTION void order_in_rows(const u64* order, i64 points, i64 length, i64* out, i64 threads) {
+FUNCTION void order_in_rows(const u64* order, i64 points, const Divisor& length, i64* out,
+                            i64 threads) {
   const i64 stride = (i64)gridDim.x * threads;
 #pragma unroll 1
   for (i64 at = (i64)blockIdx.x * threads + threadIdx.x; at < points; at += stride) {
-    out[at] = (i64)order[at] - (length ? at / length * length : 0);
+    out[at] = (i64)order[at] - (length.by ? quotient(at, length) * length.by : 0);
   }
 }

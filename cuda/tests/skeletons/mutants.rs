@@ -27,7 +27,33 @@ const NONE: &str = "";
 
 const SUBJECTS: &[Subject] = &[
     Subject {
+        // So much work that it takes no vectors.
         name: "map",
+        text: "input a1: [a0]i64
+launch \"map\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: i64 = mod r1 1000i64
+  r3: i64 = mod r2 900i64
+  r4: i64 = mod r3 800i64
+  yield r4
+  store r4 to a2: [a0]i64
+end
+output a2: [a0]i64
+",
+        inputs: || vec![i64s(0..150)],
+        mutants: &[
+            (
+                "threadIdx.x; at < count; at += stride) {\n    K::point",
+                "threadIdx.x; at <= count; at += stride) {\n    K::point",
+            ),
+            (
+                "threadIdx.x; at < count; at += stride) {\n    K::point",
+                "threadIdx.x; at < count - 1; at += stride) {\n    K::point",
+            ),
+        ],
+    },
+    Subject {
+        name: "map_vectors",
         text: "input a1: [a0]i64
 launch \"map\" [a0] (r0)
   r1: i64 = read a1 r0
@@ -36,16 +62,30 @@ launch \"map\" [a0] (r0)
 end
 output a2: [a0]i64
 ",
-        inputs: || vec![i64s(0..150)],
+        inputs: || vec![i64s(0..151)],
         mutants: &[
-            (
-                "threadIdx.x; at < points; at += stride) {\n    K::point",
-                "threadIdx.x; at <= points; at += stride) {\n    K::point",
-            ),
-            (
-                "threadIdx.x; at < points; at += stride) {\n    K::point",
-                "threadIdx.x; at < points - 1; at += stride) {\n    K::point",
-            ),
+            ("? count & ~(I)(WIDTH - 1) : 0", "? count : 0"),
+            ("for (I at = whole + thread; at < count;", "for (I at = thread; at < count;"),
+            ("for (I at = whole + thread; at < count;", "for (I at = whole + thread; at < whole;"),
+        ],
+    },
+    Subject {
+        name: "map of indices",
+        text: "input a1: [a0]i64
+launch \"map\" [a0][7][3] (r0 r1 r2)
+  r3: i64 = mul r1 1000i64
+  r4: i64 = mul r0 10i64
+  r5: i64 = add r3 r4
+  r6: i64 = add r5 r2
+  yield r6
+  store r6 to a2: [a0][7][3]i64
+end
+output a2: [a0][7][3]i64
+",
+        inputs: || vec![i64s(0..30)],
+        mutants: &[
+            ("(i32)((u32)number / (u32)by)", "(i32)((u32)number / (u32)(by + 1))"),
+            ("const i64 r2 = at - r2_above * (I)3;", "const i64 r2 = at - r2_above * (I)2;"),
         ],
     },
     Subject {
@@ -77,8 +117,8 @@ output a2: i64
             ("__threadfence();  /* take over */", NONE),
             ("__syncthreads();  /* last */", NONE),
             (
-                "last = atomicAdd(counters + row, 1u) + 1 == (u32)tiles;",
-                "last = ++counters[row] == (u32)tiles;",
+                "last = atomicAdd(counters + row, 1u) + 1 == tiles;",
+                "last = ++counters[row] == tiles;",
             ),
             (
                 "const int count = (int)smaller(rows.length - tile * TILE, TILE);\n  typename K::Element value = fold_tile",
@@ -125,12 +165,12 @@ output a2: [a0]i32
         inputs: || vec![i64s(0..5 * 4096 + 70)],
         mutants: &[
             (
-                "number = atomicAdd(ticket, 1u);\n  __syncthreads();  /* ticket */\n  const i64 row",
-                "number = atomicAdd(ticket, 1u);\n  const i64 row",
+                "number = atomicAdd(ticket, 1u);\n  __syncthreads();  /* ticket */\n  const u32 row_number",
+                "number = atomicAdd(ticket, 1u);\n  const u32 row_number",
             ),
             (
-                "number = atomicAdd(ticket, 1u);\n  __syncthreads();  /* ticket */\n  const i64 row",
-                "number = blockIdx.x;\n  __syncthreads();\n  const i64 row",
+                "number = atomicAdd(ticket, 1u);\n  __syncthreads();  /* ticket */\n  const u32 row_number",
+                "number = blockIdx.x;\n  __syncthreads();\n  const u32 row_number",
             ),
             (
                 "store_release(published.flags + at, 1u);",
@@ -139,8 +179,8 @@ output a2: [a0]i32
             ("while (load_acquire(published.flags + base + at) == 0) __nanosleep(32);", NONE),
             ("  __syncthreads();  /* looked */", NONE),
             (
-                "    __syncthreads();  /* looked is free */\n    if (group == 0) break;",
-                "    if (group == 0) break;",
+                "    __syncthreads();  /* looked is free */\n    if (group == 0) top = level;",
+                "    if (group == 0) top = level;",
             ),
             (
                 "  __syncthreads();  /* before */\n  scan_down<K>(in, memory, row, start, rows.length",
@@ -167,10 +207,15 @@ end
 output a5: [a0][~a1 a2]i64
 ",
         inputs: || {
-            let all = column(ScalarType::I64, (0..9000).map(Scalar::I64));
-            vec![ragged(&[8500, 0, 500], all)]
+            let all = column(ScalarType::I64, (0..8999).map(Scalar::I64));
+            vec![ragged(&[8501, 0, 101, 397], all)]
         },
-        mutants: &[("      __syncthreads();  /* before */", NONE)],
+        mutants: &[
+            ("      __syncthreads();  /* before */", NONE),
+            ("    __syncthreads();  /* staged is free */", NONE),
+            ("if (first % K::WIDTH == 0 && K::aligned(in)) done", "if (K::aligned(in)) done"),
+            ("done = count & ~(K::WIDTH - 1);", "done = count;"),
+        ],
     },
     Subject {
         name: "filter",

@@ -1,6 +1,6 @@
 //! Filters and sorts.
 
-use weft_ir::{Column, Scalar, ScalarType, Value, math};
+use weft_ir::{Column, FaultKind, Scalar, ScalarType, Stop, Value, math};
 
 use crate::{Compiled, column, dense, emulated, f64s, i64s, lengths, noise, ragged, schedule_of};
 
@@ -155,5 +155,25 @@ output a5: [a0][a1]i64
         let input = dense(rows, extent, of(xs.into_iter().map(Scalar::I64).collect()));
         let expected = [dense(rows, extent, of(expected))];
         compiled.yields(emulated, &[input], schedule_of(rows), &expected);
+    }
+}
+
+#[test]
+fn a_key_that_fails_is_a_fault() {
+    let Some(emulated) = emulated() else { return };
+    let compiled = Compiled::new(
+        "input a1: [a0]i64
+launch \"sort\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: i64 = floor_div 1i64 r1
+  yield r2
+  sort r2 to a2: [a0]i64
+end
+output a2: [a0]i64
+",
+    );
+    match compiled.try_run(emulated, &[i64s([3, 0, 1])], 2) {
+        Err(Stop::Fault(fault)) => assert_eq!(fault.kind, FaultKind::DivisionByZero),
+        other => panic!("{other:?}"),
     }
 }

@@ -11,6 +11,9 @@ use std::time::SystemTime;
 /// Modules that are kept; when there are more, the older half goes.
 const MOST_MODULES: usize = 6000;
 
+/// Beginnings that are kept, likewise.
+const MOST_BEGINNINGS: usize = 16;
+
 /// What names a module: two hashes of all that it depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key(u64, u64);
@@ -37,12 +40,15 @@ impl Kept {
     /// Opens it, and makes room.
     pub(super) fn new() -> io::Result<Kept> {
         let kept = Kept { directory: directory()? };
-        let modules = kept.directory.join("modules");
-        match private().create(&modules) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            Ok(()) | Err(_) => {}
+        for (name, most) in [("modules", MOST_MODULES), ("beginnings", MOST_BEGINNINGS)] {
+            let folder = kept.directory.join(name);
+            match private().create(&folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+            make_room(&folder, most)?;
         }
-        make_room(&modules)?;
+        remove_orphans(&kept.directory)?;
         Ok(kept)
     }
 
@@ -58,37 +64,77 @@ impl Kept {
 
     /// A module that some process has built.
     pub(super) fn module(&self, key: &Key) -> Option<PathBuf> {
-        let path = self.module_path(key);
-        let file = fs::File::open(&path).ok()?;
-        // Those that are in use are the last to go; it does no harm if this fails.
-        drop(file.set_modified(SystemTime::now()));
-        Some(path)
+        used(self.path("modules", key))
+    }
+
+    /// A folder with a beginning that some process has compiled.
+    pub(super) fn beginning(&self, key: &Key) -> Option<PathBuf> {
+        used(self.path("beginnings", key))
+    }
+
+    /// Keeps a folder with a beginning.
+    pub(super) fn keep_beginning(&self, key: &Key, built: &Path) -> io::Result<PathBuf> {
+        let path = self.path("beginnings", key);
+        match fs::rename(built, &path) {
+            // Another process was faster.
+            Err(_) if path.is_dir() => Ok(path),
+            Err(error) => Err(error),
+            Ok(()) => Ok(path),
+        }
     }
 
     /// Keeps a module.
     pub(super) fn keep(&self, key: &Key, built: &Path) -> io::Result<PathBuf> {
-        let path = self.module_path(key);
+        let path = self.path("modules", key);
         fs::rename(built, &path)?;
         Ok(path)
     }
 
-    fn module_path(&self, key: &Key) -> PathBuf {
-        self.directory.join(format!("modules/{:016x}{:016x}.so", key.0, key.1))
+    fn path(&self, kind: &str, key: &Key) -> PathBuf {
+        self.directory.join(format!("{kind}/{:016x}{:016x}", key.0, key.1))
     }
 }
 
-fn make_room(modules: &Path) -> io::Result<()> {
+/// The path of what exists; it is the last to go from now on.
+fn used(path: PathBuf) -> Option<PathBuf> {
+    let file = fs::File::open(&path).ok()?;
+    // It does no harm if this fails.
+    drop(file.set_modified(SystemTime::now()));
+    Some(path)
+}
+
+fn make_room(folder: &Path, most: usize) -> io::Result<()> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(modules)? {
+    for entry in fs::read_dir(folder)? {
         let entry = entry?;
         // Another process may remove it meanwhile.
         if let Ok(modified) = entry.metadata().and_then(|metadata| metadata.modified()) {
             found.push((modified, entry.path()));
         }
     }
-    if found.len() > MOST_MODULES {
+    if found.len() > most {
         found.sort();
-        found.iter().take(MOST_MODULES / 2).for_each(|(_, path)| drop(fs::remove_file(path)));
+        for (_, path) in found.iter().take(most / 2) {
+            // What cannot be removed stays.
+            drop(if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) });
+        }
+    }
+    Ok(())
+}
+
+/// Removes the folders of processes that ended without doing that, where processes can be seen.
+fn remove_orphans(directory: &Path) -> io::Result<()> {
+    if !Path::new("/proc/self").exists() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix("weft-")?.split('-').next());
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            // Another process may do the same.
+            drop(fs::remove_dir_all(entry.path()));
+        }
     }
     Ok(())
 }

@@ -1,0 +1,182 @@
+//! Accesses of 16 bytes: the elements of consecutive points are loaded and stored together.
+
+use std::fmt::Write as _;
+
+use weft_codegen::{Dialect, Writer};
+use weft_ir::code::{Code, Operand, Operation};
+use weft_ir::flat::{Space, Type, Var, first_stored, storage};
+use weft_ir::plan::Kernel;
+use weft_ir::{ScalarOp, ScalarType};
+
+use super::{Indices, Place, Structure};
+use crate::fields::Field;
+
+/// Bodies of more operations than this are not repeated for each point of a vector: they are not bound
+/// by memory.
+const MOST_WORK: usize = 64;
+
+/// What is loaded and stored so.
+#[derive(Clone, Debug)]
+pub(crate) struct Vectors {
+    /// How many points go together.
+    pub(crate) width: usize,
+    /// The arrays that are loaded.
+    pub(crate) loaded: Vec<Var>,
+    stored: Vec<Var>,
+}
+
+impl Vectors {
+    /// What the body of a kernel reads at every point, and what is stored at each; nothing, if vectors
+    /// do not pay.
+    pub(crate) fn of(kernel: &Kernel, stored: &[Var], types: &[Type]) -> Option<Vectors> {
+        if work(&kernel.body)? > MOST_WORK {
+            return None;
+        }
+        let mut loaded = Vec::new();
+        for instruction in &kernel.body.instructions {
+            if let Operation::Read(array, indices) = &instruction.operation {
+                let extents = &types[array.0 as usize].extents;
+                if reads_point(&kernel.space, kernel, indices)
+                    && *extents == storage(&kernel.space)
+                    && !loaded.contains(array)
+                {
+                    loaded.push(*array);
+                }
+            }
+        }
+        let bytes = |var: &Var| types[var.0 as usize].element.bytes();
+        let sizes = || loaded.iter().chain(stored).map(bytes);
+        // 16 bytes of the narrowest, at most 64 of the widest, at most 8 points.
+        let width = (16 / sizes().min()?).min(64 / sizes().max()?).min(8);
+        (width > 1).then(|| Vectors { width, loaded, stored: stored.to_vec() })
+    }
+}
+
+/// Whether the operands are the indices that address an array over the space.
+fn reads_point(space: &Space, kernel: &Kernel, operands: &[Operand]) -> bool {
+    let own = &kernel.indices[first_stored(space)..];
+    operands.len() == own.len()
+        && operands.iter().zip(own).all(|(operand, index)| *operand == Operand::Register(*index))
+}
+
+/// How many operations code takes; nothing, if that is not known.
+fn work(code: &Code) -> Option<usize> {
+    let mut sum = 0;
+    for instruction in &code.instructions {
+        sum += match &instruction.operation {
+            Operation::Scalar(op, _) if is_short(*op) => 1,
+            Operation::Scalar(_, _) | Operation::Random(_, _) => 24,
+            Operation::Read(_, _) | Operation::Check(_, _) => 2,
+            Operation::If { then, otherwise, .. } => 1 + work(then)? + work(otherwise)?,
+            Operation::While { .. } => return None,
+        };
+    }
+    Some(sum)
+}
+
+/// Whether an operator is a few instructions of the machine.
+fn is_short(op: ScalarOp) -> bool {
+    matches!(
+        op,
+        ScalarOp::Add
+            | ScalarOp::Sub
+            | ScalarOp::Mul
+            | ScalarOp::Neg
+            | ScalarOp::Abs
+            | ScalarOp::Min
+            | ScalarOp::Max
+            | ScalarOp::Fma
+            | ScalarOp::Eq
+            | ScalarOp::Ne
+            | ScalarOp::Lt
+            | ScalarOp::Le
+            | ScalarOp::Gt
+            | ScalarOp::Ge
+            | ScalarOp::And
+            | ScalarOp::Or
+            | ScalarOp::Not
+            | ScalarOp::BitAnd
+            | ScalarOp::BitOr
+            | ScalarOp::BitXor
+            | ScalarOp::Select
+            | ScalarOp::Cast(_)
+    )
+}
+
+impl Structure<'_, '_> {
+    /// The members that load and store vectors.
+    pub(crate) fn vectors(&mut self, vectors: &Vectors) {
+        let Vectors { width, loaded, stored } = vectors;
+        let ty = |structure: &Self, var: Var| -> &'static str {
+            let ty: ScalarType = structure.type_of(var);
+            Dialect::Cuda.type_name(ty)
+        };
+        let (mut streams, mut loads, mut results, mut stores) =
+            (String::new(), String::new(), String::new(), String::new());
+        let mut addresses = Vec::new();
+        for &var in loaded {
+            let name = self.field(Field::Array(var));
+            let (ty, array) = (ty(self, var), format!("a{}", var.0));
+            write!(streams, " {ty} {array}[N];").expect("a string takes all");
+            write!(loads, "\n  load_vector<N>({name} + at, from.{array});")
+                .expect("a string takes all");
+            addresses.push(format!("(u64){name}"));
+        }
+        for &var in stored {
+            let name = self.field(Field::Output(var));
+            let (ty, array) = (ty(self, var), format!("a{}", var.0));
+            write!(results, " {ty} {array}[N];").expect("a string takes all");
+            write!(stores, "\n  store_vector<N>({name} + at, to.{array});")
+                .expect("a string takes all");
+            addresses.push(format!("(u64){name}"));
+        }
+        let addresses = addresses.join(" | ");
+        let own = "static __device__ __forceinline__";
+        self.member(&format!(
+            "template <int N> struct Loaded {{{streams} }};\n\
+             template <int N> {own} void load(const Arguments& in, i64 at, Loaded<N>& from) \
+             {{{loads}\n}}"
+        ));
+        if !stored.is_empty() {
+            self.member(&format!(
+                "template <int N> struct Stored {{{results} }};\n\
+                 template <int N> {own} void store(const Arguments& in, i64 at, const Stored<N>& to) \
+                 {{{stores}\n}}"
+            ));
+        }
+        self.member(&format!(
+            "{own} bool aligned(const Arguments& in) {{ return (({addresses}) & 15) == 0; }}"
+        ));
+        self.width(*width);
+    }
+
+    /// The functions that yield the element of a position of a row.
+    pub(crate) fn elements(
+        &mut self,
+        vectors: Option<&Vectors>,
+        point: &Indices,
+        write: impl FnOnce(&mut Writer<'_>),
+    ) {
+        let leave = "return Element{};";
+        let Some(vectors) = vectors else {
+            let signature = "Element element(const Arguments& in, i64 row, i64 at)";
+            self.function(signature, Place::new(leave, &[point]), write);
+            self.width(1);
+            return;
+        };
+        self.vectors(vectors);
+        let signature = "template <int N> Element element(const Arguments& in, i64 row, i64 at, \
+                         const Loaded<N>& from, int lane)";
+        self.function(signature, Place { leave, points: &[point], loaded: &vectors.loaded }, write);
+        self.member(
+            "static __device__ __forceinline__ Element element(const Arguments& in, i64 row, i64 \
+             at) {\n  Loaded<1> from;\n  load(in, at, from);\n  return element(in, row, at, from, \
+             0);\n}",
+        );
+    }
+
+    /// How many points go together; 1 if there are no vectors.
+    pub(crate) fn width(&mut self, width: usize) {
+        self.member(&format!("static constexpr int WIDTH = {width};"));
+    }
+}
