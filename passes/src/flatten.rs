@@ -2,7 +2,8 @@
 //!
 //! Three outcomes for a term, in this order. *Avoid*: scalar code stays scalar code in the thunk of
 //! whatever needs it (Note [Delayed scalars] in [`scalar`]), and what is collective inside a
-//! condition of an element becomes a loop of that element. *Regular*: a collective operation in the
+//! condition of an element becomes a loop of that element, or a computation of its own for the
+//! elements that the condition chooses (Note [Divided points] in [`divide`]). *Regular*: a collective operation in the
 //! body of a map is the same operation over a space with one more dense dimension. *Ragged*: where the
 //! extent of that dimension differs from point to point, it is a ragged dimension with a segment
 //! descriptor.
@@ -18,9 +19,12 @@
 //! Sources: Clifton-Everest, McDonell, Chakravarty and Keller, "Streaming irregular arrays" (Haskell
 //! 2017), section 4; Keller et al., "Vectorisation avoidance" (Haskell 2012).
 
+mod bounds;
 mod collective;
 mod compile;
 mod control;
+mod demand;
+mod divide;
 mod layout;
 mod local;
 mod materialise;
@@ -28,9 +32,10 @@ mod scalar;
 mod send;
 mod statement;
 mod survey;
+mod unfold;
 mod view;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use weft_ir::flat::{
@@ -38,11 +43,11 @@ use weft_ir::flat::{
     storage,
 };
 use weft_ir::leaves::{self, Axis};
-use weft_ir::{ScalarOp, ScalarType, Span, nested};
+use weft_ir::{FaultKind, ScalarOp, ScalarType, Span, nested};
 
 use crate::Unsupported;
 use scalar::{Definition, Level, Region, ScalarId, Scalars};
-use view::{Length, Source, Value};
+use view::{Source, Value};
 
 /// Flattens a program. `layouts` gives for each parameter which of its axes are ragged, and which are
 /// those of the parameter before.
@@ -50,6 +55,7 @@ use view::{Length, Source, Value};
 /// # Errors
 /// What it cannot flatten, with the reason.
 pub fn flatten(program: &nested::Program, layouts: &[Vec<Axis>]) -> Result<Program, Unsupported> {
+    let program = &*unfold::unfold(program);
     let mut flattener = Flattener::new(program);
     let mut inputs: Vec<Leaf> = Vec::new();
     for (&(var, ty), layout) in program.params.iter().zip(layouts) {
@@ -114,8 +120,17 @@ struct Flattener<'p> {
     bound: HashMap<nested::Var, Value<'p>>,
     /// Scalars that were stored within the open blocks, to be forgotten when they close.
     stored: Vec<Vec<ScalarId>>,
-    /// The segment descriptors of rows of these lengths at that depth, by open block.
-    descriptors: Vec<HashMap<(ScalarId, usize), Dimension>>,
+    /// Arrays of sorting orders: their elements are below these extents.
+    orders: HashMap<Var, Size>,
+    /// The scalars whose values are the lengths of a descriptor's rows.
+    row_lengths: HashMap<Var, ScalarId>,
+    /// What the host has checked within the open blocks.
+    checked: Vec<HashSet<(ScalarId, FaultKind)>>,
+    /// Scalars by what they are where a condition says that they are needed
+    /// (Note [A check belongs to a value]).
+    guarded: HashMap<(ScalarId, ScalarId), ScalarId>,
+    /// The segment descriptors of rows of these lengths over that space, by open block.
+    descriptors: Vec<HashMap<(ScalarId, Space), Dimension>>,
     /// Sizes that checks have shown to be equal to others.
     equal: BTreeMap<Size, Size>,
     /// The same, before each open block.
@@ -144,6 +159,10 @@ impl<'p> Flattener<'p> {
             region: None,
             bound: HashMap::new(),
             stored: vec![Vec::new()],
+            orders: HashMap::new(),
+            row_lengths: HashMap::new(),
+            checked: vec![HashSet::new()],
+            guarded: HashMap::new(),
             descriptors: vec![HashMap::new()],
             equal: BTreeMap::new(),
             equal_before: Vec::new(),
@@ -266,23 +285,6 @@ impl<'p> Flattener<'p> {
             .collect()
     }
 
-    /// Whether an index is that of a dimension with exactly this extent.
-    fn is_index_below(&self, index: ScalarId, length: Length) -> bool {
-        match (&self.scalars.node(index).definition, length) {
-            (Definition::Index(level), Length::Uniform(size)) => {
-                let depth = self.context.levels.iter().position(|other| other == level);
-                depth.is_some_and(|depth| match self.context.space[depth] {
-                    Dimension::Dense(extent) => self.same_size(extent) == self.same_size(size),
-                    Dimension::Ragged { .. } => false,
-                })
-            }
-            (Definition::Constant(..), Length::Uniform(Size::Constant(extent))) => {
-                self.scalars.known_integer(index).is_some_and(|index| (0..extent).contains(&index))
-            }
-            _ => false,
-        }
-    }
-
     /// The position of a local index `position - start` in a row of the same descriptor.
     fn canonical_position(
         &self,
@@ -333,10 +335,13 @@ impl<'p> Flattener<'p> {
     }
 
     /// A check of the host: a fault unless the scalar holds.
-    fn check(&mut self, condition: ScalarId, kind: weft_ir::FaultKind) {
-        if self.scalars.known_scalar(condition) == Some(weft_ir::Scalar::Bool(true)) {
+    fn check(&mut self, condition: ScalarId, kind: FaultKind) {
+        if self.scalars.known_scalar(condition) == Some(weft_ir::Scalar::Bool(true))
+            || self.checked.iter().any(|checked| checked.contains(&(condition, kind)))
+        {
             return;
         }
+        self.checked.last_mut().expect("a block is open").insert((condition, kind));
         let var = self.host_scalar(condition);
         let (operation, span) = (Operation::Check(var, kind), self.span);
         self.emit(Statement { results: Vec::new(), operation, span });

@@ -3,6 +3,7 @@
 
 mod flatten;
 pub mod fuse;
+mod operator_cost;
 pub mod pipeline;
 mod place;
 pub mod share;

@@ -410,3 +410,78 @@ yield x2 x3
         );
     }
 }
+
+#[test]
+fn an_index_that_is_clamped_or_an_order_is_not_checked() {
+    let text = r"params x0: []i64
+x1: i64 = length x0
+x2: i64 = sub x1 1i64
+x3: []i64 = sort_order x0
+x4: []i64 = iota x1
+x5: []i64 = map x4 x3
+  \x6: i64, x7: i64
+    x8: i64 = add x6 2i64
+    x9: i64 = min x8 x2
+    x10: i64 = index x0 x9
+    x11: i64 = sub x6 1i64
+    x12: i64 = max x11 0i64
+    x13: i64 = index x0 x12
+    x14: i64 = add x10 x13
+    x15: i64 = mod x8 x1
+    x16: i64 = index x0 x15
+    x17: i64 = add x14 x16
+    x18: i64 = index x0 x7
+    x19: i64 = add x17 x18
+    yield x19
+yield x5
+";
+    for values in [&[][..], &[4], &[3, 1, 2]] {
+        check(text, &[integers(values)]);
+    }
+    let (_, flat) = flattened(text, &[integers(&[3, 1, 2])]);
+    assert!(!flat.to_string().contains("index"), "{flat}");
+}
+
+#[test]
+fn an_index_of_the_host_is_checked_where_the_array_may_be_empty() {
+    let text = r"params x0: []i64, x1: i64
+x2: i64 = length x0
+x3: i64 = sub x2 1i64
+x4: i64 = min x1 x3
+x5: i64 = max x4 0i64
+x6: i64 = index x0 x5
+yield x6
+";
+    check(text, &[integers(&[]), integer(3)]);
+    check(text, &[integers(&[1, 2]), integer(3)]);
+    let (_, flat) = flattened(text, &[integers(&[1, 2]), integer(3)]);
+    assert!(flat.to_string().contains("index"), "{flat}");
+}
+
+#[test]
+fn what_no_point_needs_is_not_checked() {
+    let text = r"params x0: [][]i64
+x1: [][]i64 = map x0
+  \x2: []i64
+    x3: i64 = fold over x2
+      \x4: i64, x5: i64
+        x6: i64 = min x4 x5
+        yield x6
+    x7: i64 = index x2 2i64
+    x8: []i64 = map x2
+      \x9: i64
+        x10: i64 = sub x9 x3
+        x11: i64 = add x10 x7
+        yield x11
+    yield x8
+yield x1
+";
+    let limits = Limits { memory: 1 << 30, recursion: 100 };
+    let cancel = AtomicBool::new(false);
+    for lengths in [&[][..], &[0], &[3, 0, 4], &[0, 0]] {
+        let (_, flat) = flattened(text, &[rows(lengths)]);
+        let found = run_flat(&flat, &[rows(lengths)], &limits, &cancel);
+        assert!(found.is_ok(), "{found:?}\n{flat}");
+    }
+    check(text, &[rows(&[3, 1])]);
+}

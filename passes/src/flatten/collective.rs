@@ -4,11 +4,12 @@ use std::rc::Rc;
 
 use weft_ir::flat::{Dimension, Operation, Operator, Size, Start, Statement, Type, Var};
 use weft_ir::nested::{self, Atom, Lambda, ScanForm};
-use weft_ir::{FaultKind, ScalarOp, ScalarType};
+use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::compile::Sharing;
 use super::layout::parts_of;
-use super::local::scalars_of;
+use super::local::{is_local, scalars_of};
+use super::materialise::zeros_thunk;
 use super::scalar::ScalarId;
 use super::view::{Length, Source, Value, View};
 use super::{Flattener, Outcome, unsupported};
@@ -69,12 +70,10 @@ impl<'p> Flattener<'p> {
                 atoms.iter().map(|atom| self.atom(atom)).collect()
             }
         };
-        if matches!(start, nested::Start::None) {
-            let length = self.length(&arrays[0]);
-            let (length, zero) = (self.length_scalar(length), self.scalars.integer(0));
-            let some = self.op(ScalarOp::Gt, &[length, zero]);
-            self.check_everywhere(some, FaultKind::EmptyArray);
-        }
+        let length = self.length(&arrays[0]);
+        let (length, zero) = (self.length_scalar(length), self.scalars.integer(0));
+        let some = self.op(ScalarOp::Gt, &[length, zero]);
+        let sure = self.scalars.known_scalar(some) == Some(Scalar::Bool(true));
         let outer = self.context.clone();
         let Some((lambda, rows)) = self.enter_rows(operator, arrays, &starts)? else {
             return unsupported("a fold whose operator is not element by element", self.span);
@@ -82,14 +81,24 @@ impl<'p> Flattener<'p> {
         let inner = self.context.clone();
         let starts = rows.starts.clone();
         let start_thunk = self.thunk(&starts, self.depth(), Sharing::Store);
-        let (_, index) = self.enter_arrays(arrays);
-        let elements = self.row_elements(arrays, index, &rows.indices);
+        let (_, index) = self.enter_arrays(&rows.arrays);
+        let elements = self.row_elements(&rows.arrays, index, &rows.indices);
         let space = self.context.space.clone();
         let thunk = self.thunk(&elements, space.len(), Sharing::Store);
         self.context = inner;
-        let operator = self.flat_operator(lambda, &rows.order)?;
+        let flat = self.flat_operator(lambda, &rows.order);
+        if flat.is_err() && rows.dimensions.is_empty() && is_local(&operator.body) {
+            // An operator that depends on the element is a loop of that element.
+            self.context = outer;
+            return self.local_fold(operator, start, arrays);
+        }
+        let operator = flat?;
+        let types: Vec<ScalarType> = arrays.iter().map(|array| array.ty.element).collect();
+        let unchecked = matches!(start, nested::Start::None) && !sure;
         let start = match start {
-            nested::Start::None => Start::None,
+            nested::Start::None if sure => Start::None,
+            // That there is nothing to fold is checked where the result is needed.
+            nested::Start::None => Start::IfEmpty(zeros_thunk(self.depth(), &types)),
             nested::Start::Combined(_) => Start::Combined(start_thunk),
             nested::Start::IfEmpty(_) => Start::IfEmpty(start_thunk),
         };
@@ -101,14 +110,15 @@ impl<'p> Flattener<'p> {
         self.emit(Statement { results: results.clone(), operation, span });
         self.context = outer;
         let prefix = self.identity();
-        Ok(results
+        let values = results
             .into_iter()
             .zip(arrays)
             .map(|(var, array)| {
                 let ty = array.ty.element();
                 self.stored_part(var, ty, prefix.clone(), rows.dimensions.clone())
             })
-            .collect())
+            .collect();
+        Ok(if unchecked { self.assert(some, FaultKind::EmptyArray, values) } else { values })
     }
 
     pub(super) fn scan(
@@ -133,8 +143,8 @@ impl<'p> Flattener<'p> {
         }
         let inner = self.context.clone();
         let start_thunk = self.thunk(&rows.starts.clone(), self.depth(), Sharing::Store);
-        let (dimension, index) = self.enter_arrays(arrays);
-        let elements = self.row_elements(arrays, index, &rows.indices);
+        let (dimension, index) = self.enter_arrays(&rows.arrays);
+        let elements = self.row_elements(&rows.arrays, index, &rows.indices);
         let space = self.context.space.clone();
         let thunk = self.thunk(&elements, space.len(), Sharing::Store);
         self.context = inner;
@@ -166,7 +176,7 @@ impl<'p> Flattener<'p> {
                 match value {
                     // Rows were scanned column by column.
                     Value::Array(view) if !rows.dimensions.is_empty() => {
-                        Value::Array(self.view(array.ty, Source::Transposed(view)))
+                        Value::Array(self.view(array.ty, Source::Transposed(view, None)))
                     }
                     value => value,
                 }
@@ -203,13 +213,14 @@ impl<'p> Flattener<'p> {
         operator: &'p Lambda,
         arrays: &[Rc<View<'p>>],
         starts: &[Value<'p>],
-    ) -> Outcome<Option<(&'p Lambda, Rows)>> {
+    ) -> Outcome<Option<(&'p Lambda, Rows<'p>)>> {
         let rank = arrays[0].ty.rank - 1;
         let mut rows = Rows {
             order: (0..operator.params.len()).collect(),
             dimensions: Vec::new(),
             indices: Vec::new(),
             starts: Vec::new(),
+            arrays: Vec::new(),
         };
         if arrays.iter().any(|array| array.ty.rank != rank + 1) {
             return Ok(None);
@@ -221,18 +232,13 @@ impl<'p> Flattener<'p> {
             lambda = inner;
         }
         let mut values: Vec<Value<'p>> = starts.to_vec();
+        let regular: Vec<Rc<View<'p>>> = arrays
+            .iter()
+            .map(|array| self.regular_rows(array, rank + 1))
+            .collect::<Outcome<_>>()?;
         if rank > 0 {
-            for array in arrays {
-                let regular = self.regular(array, rank + 1)?;
-                if !Rc::ptr_eq(&regular, array) {
-                    return unsupported(
-                        "a fold of rows that are not known to be regular",
-                        self.span,
-                    );
-                }
-            }
             let zero = self.scalars.integer(0);
-            let mut row = self.element_unchecked(&arrays[0], zero);
+            let mut row = self.element_unchecked(&regular[0], zero);
             for _ in 0..rank {
                 let view = self.array(row)?;
                 let mut length = self.length(&view);
@@ -258,6 +264,7 @@ impl<'p> Flattener<'p> {
             }
         }
         rows.starts = scalars_of(values);
+        rows.arrays = regular;
         Ok(Some((lambda, rows)))
     }
 
@@ -364,18 +371,14 @@ impl<'p> Flattener<'p> {
                     return Ok(self.under(dimension, array.ty, var, &[]));
                 }
                 let kept = kept.expect("positions were kept");
-                let outer = self.context.clone();
-                self.enter_dimension(dimension);
-                let here: Vec<ScalarId> =
-                    self.identity().into_iter().map(|(index, _)| index).collect();
-                let span = self.span;
-                let index = self.scalars.read(kept, ScalarType::I64, &here, None, span);
-                let row = self.element_unchecked(array, index);
-                let row = self.array(row)?;
-                let row = self.materialise(&row)?;
-                self.context = outer;
-                let (var, inner) = parts_of(&row);
-                Ok(self.under(dimension, array.ty, var, &inner))
+                let ty = nested::Type::scalar(ScalarType::I64).array();
+                match self.under(dimension, ty, kept, &[]) {
+                    Value::Array(kept) => {
+                        let source = Source::Gathered(kept, Rc::clone(array));
+                        Ok(Value::Array(self.view(array.ty, source)))
+                    }
+                    Value::Scalar(_) => panic!("flatten: positions are an array"),
+                }
             })
             .collect()
     }
@@ -396,7 +399,10 @@ impl<'p> Flattener<'p> {
         self.emit(Statement { results: vec![order], operation, span });
         let ty = nested::Type::scalar(ScalarType::I64).array();
         let order = match dimension {
-            Dimension::Dense(_) => order,
+            Dimension::Dense(size) => {
+                self.orders.insert(order, size);
+                order
+            }
             Dimension::Ragged { offsets, .. } => {
                 // Positions become indices within the row.
                 let here: Vec<ScalarId> =
@@ -417,13 +423,28 @@ impl<'p> Flattener<'p> {
 }
 
 /// The axes of the elements of a fold of arrays, entered.
-struct Rows {
+struct Rows<'p> {
     /// Which parameter of the operator each parameter of the inner lambda is.
     order: Vec<usize>,
     dimensions: Vec<Dimension>,
     indices: Vec<ScalarId>,
     /// The start values at the current position.
     starts: Vec<ScalarId>,
+    /// The arrays, whose rows are regular.
+    arrays: Vec<Rc<View<'p>>>,
+}
+
+/// Whether an operator on arrays combines them element by element, at every rank.
+pub(super) fn is_element_by_element(operator: &Lambda) -> bool {
+    let rank = operator.params[0].1.rank;
+    let mut lambda = operator;
+    for _ in 0..rank {
+        match element_by_element(lambda) {
+            Some((inner, _)) => lambda = inner,
+            None => return false,
+        }
+    }
+    operator.params.iter().all(|(_, ty)| ty.rank == rank)
 }
 
 /// If a lambda is nothing but a map over its own parameters: the map's lambda, and which parameter

@@ -13,6 +13,11 @@ use super::scalar::{Control, ControlId, Definition, Region, ScalarId};
 
 /// Up to this cost a scalar is computed again rather than stored and loaded.
 const CHEAP: u32 = 4;
+/// Up to this cost a scalar that may fail is computed in each branch that needs it, rather than before
+/// the condition (Note [A check belongs to a value]).
+const DEAR_IN_BRANCH: u32 = 64;
+/// The same for a loop, which computes it again and again.
+const DEAR_IN_LOOP: u32 = 12;
 
 /// What a thunk does with scalars that the program uses more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +49,7 @@ impl Flattener<'_> {
         let mut compiler = Compiler::new(self, 0, Sharing::Contain);
         let left = compiler.params(left);
         let right = compiler.params(right);
-        for outer in compiler.free(&[(region, results)]) {
+        for outer in compiler.free(&[(region, results)], DEAR_IN_LOOP) {
             compiler.prepare(outer);
         }
         let results = results.iter().map(|&id| compiler.operand(id)).collect();
@@ -78,6 +83,7 @@ impl Flattener<'_> {
 
     /// The host's variable for a scalar of depth 0.
     pub(super) fn host_scalar(&mut self, id: ScalarId) -> Var {
+        let id = self.checked_now(id);
         if let Definition::Host(var) = self.scalars.node(id).definition {
             return var;
         }
@@ -97,9 +103,11 @@ impl Flattener<'_> {
 
     /// A scalar of depth 0 as an extent.
     pub(super) fn host_size(&mut self, id: ScalarId) -> Size {
+        let id = self.checked_now(id);
         match self.scalars.known_integer(id) {
-            Some(value) => Size::Constant(value),
-            None => {
+            Some(value) if value >= 0 => Size::Constant(value),
+            // A negative one does not pass its check.
+            _ => {
                 let size = Size::Var(self.host_scalar(id));
                 self.same_size(size)
             }
@@ -186,35 +194,50 @@ impl<'f, 'p> Compiler<'f, 'p> {
         if let Some(&operand) = self.known.get(&id) {
             return operand;
         }
+        let value = self.flattener.without_sure_checks(id);
+        if value != id {
+            return self.operand(value);
+        }
         if let Some(value) = self.flattener.scalars.known_scalar(id) {
             return Operand::Scalar(value);
         }
         let operand = match self.stored(id) {
-            Some(var) => self.read_stored(id, var),
+            Some(loaded) => loaded,
             None => self.defined(id),
         };
         self.learn(id, operand);
         operand
     }
 
-    /// The array that holds the scalar, if it is better loaded than computed here.
-    fn stored(&mut self, id: ScalarId) -> Option<Var> {
+    /// The stored scalar that is the same at all points here, if it is better loaded than computed.
+    fn stored(&mut self, id: ScalarId) -> Option<Operand> {
         let node = self.flattener.scalars.node(id);
         if node.stored.is_some() || node.home.is_some() || self.roots.contains(&id) {
-            return node.stored;
+            return node.stored.map(|var| self.read_stored(id, var));
         }
+        let points = self.depth.min(self.flattener.context.space.len());
         let free = matches!(node.definition, Definition::Index(_) | Definition::Host(_));
         let outer = node.depth < self.depth && (node.depth == 0 || node.cost > CHEAP);
         let shared = self.sharing == Sharing::Store
             && self.depth > 0
             && node.uses > 1
             && node.cost > CHEAP
-            && node.depth == self.depth.min(self.flattener.context.space.len());
-        if free || !(outer || shared) {
+            && node.depth == points;
+        let guarded = node.may_fail && !self.added.is_empty() && node.cost <= DEAR_IN_BRANCH;
+        let of_host = node.depth == 0 && matches!(node.definition, Definition::Checked(..));
+        if free || guarded || of_host || !(outer || shared) {
             return None;
         }
-        self.flattener.store(&[id], Sharing::Store);
-        self.flattener.scalars.node(id).stored
+        let needed = match node.may_fail && node.depth < points {
+            true => self.flattener.where_needed(id, points),
+            false => id,
+        };
+        if let Some(value) = self.flattener.scalars.known_scalar(needed) {
+            return Some(Operand::Scalar(value));
+        }
+        self.flattener.store(&[needed], Sharing::Store);
+        let var = self.flattener.scalars.node(needed).stored?;
+        Some(self.read_stored(needed, var))
     }
 
     fn read_stored(&mut self, id: ScalarId, var: Var) -> Operand {
@@ -251,6 +274,11 @@ impl<'f, 'p> Compiler<'f, 'p> {
                 let index = index.into_iter().map(|arg| self.operand(arg)).collect();
                 CodeOperation::Read(var, index)
             }
+            Definition::Checked(value, condition, kind) if self.host_checks(condition) => {
+                let points = self.depth.min(self.flattener.context.space.len());
+                self.flattener.check_on_host(condition, kind, points);
+                return self.operand(value);
+            }
             Definition::Checked(value, condition, kind) => {
                 let condition = self.operand(condition);
                 self.push(CodeOperation::Check(condition, kind), &[], node.span);
@@ -264,6 +292,12 @@ impl<'f, 'p> Compiler<'f, 'p> {
         Operand::Register(self.push(operation, &[node.ty], node.span)[0])
     }
 
+    /// Whether a condition is checked before the kernel, for all its points.
+    fn host_checks(&self, condition: ScalarId) -> bool {
+        let node = self.flattener.scalars.node(condition);
+        self.depth > 0 && self.added.is_empty() && node.depth == 0 && node.home.is_none()
+    }
+
     fn control(&mut self, id: ControlId, span: Span) -> Vec<Register> {
         if let Some(registers) = self.controls.get(&id) {
             return registers.clone();
@@ -272,7 +306,9 @@ impl<'f, 'p> Compiler<'f, 'p> {
         let (operation, types) = match control {
             Control::If { condition, then, otherwise } => {
                 let condition = self.operand(condition);
-                for outer in self.free(&[(then.0, &then.1), (otherwise.0, &otherwise.1)]) {
+                let bodies: [(_, &[ScalarId]); 2] =
+                    [(then.0, &then.1), (otherwise.0, &otherwise.1)];
+                for outer in self.free(&bodies, DEAR_IN_BRANCH) {
                     self.prepare(outer);
                 }
                 let types = self.types(&then.1);
@@ -285,7 +321,10 @@ impl<'f, 'p> Compiler<'f, 'p> {
                 let types = self.types(&state);
                 // Both bodies see the same registers of the state.
                 let registers = self.params(&state);
-                for outer in self.free(&[(condition.0, &[condition.1]), (body.0, &body.1)]) {
+                // The condition is computed at least once.
+                let mut outside = self.free(&[(condition.0, &[condition.1])], 0);
+                outside.extend(self.free(&[(body.0, &body.1)], DEAR_IN_LOOP));
+                for outer in outside {
                     self.prepare(outer);
                 }
                 let condition = self.body(&[condition.1]);
@@ -322,8 +361,9 @@ impl<'f, 'p> Compiler<'f, 'p> {
         Code { instructions, results }
     }
 
-    /// The scalars from outside that bodies need, in the order in which they are met.
-    fn free(&self, bodies: &[(Region, &[ScalarId])]) -> Vec<ScalarId> {
+    /// The scalars from outside that bodies need, in the order in which they are met. Of those that may
+    /// fail and are not dear, what cannot fail in them.
+    fn free(&self, bodies: &[(Region, &[ScalarId])], dear: u32) -> Vec<ScalarId> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
         for &(_, results) in bodies {
@@ -334,7 +374,8 @@ impl<'f, 'p> Compiler<'f, 'p> {
                 }
                 let scalars = &self.flattener.scalars;
                 let node = scalars.node(id);
-                if !bodies.iter().any(|(region, _)| scalars.within(node.home, *region)) {
+                let inside = node.may_fail && node.stored.is_none() && node.cost <= dear;
+                if !inside && !bodies.iter().any(|(region, _)| scalars.within(node.home, *region)) {
                     found.push(id);
                     continue;
                 }

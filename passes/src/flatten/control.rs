@@ -8,14 +8,14 @@
 //! fixed; where the body's result does not fit, the axis becomes more general and the body is
 //! flattened again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use weft_ir::flat::{Block, Dimension, Operation, Size, Statement, Type, Var, storage};
 use weft_ir::nested::{self, Body};
 use weft_ir::{ScalarOp, ScalarType};
 
 use super::layout::parts_of;
-use super::local::{is_scalar_code, scalars_of};
+use super::local::{is_local, is_scalar_code, scalars_of};
 use super::scalar::ScalarId;
 use super::survey::free_in;
 use super::view::Value;
@@ -31,13 +31,13 @@ enum Axis {
 
 /// The layout of a leaf: its type and axes.
 #[derive(Clone, Debug, PartialEq)]
-struct Layout {
+pub(super) struct Layout {
     ty: nested::Type,
     axes: Vec<Axis>,
 }
 
 /// What a loop does.
-enum Repetition<'p> {
+pub(super) enum Repetition<'p> {
     For(nested::Var, ScalarId, &'p Body),
     While(&'p Body, &'p Body),
 }
@@ -58,15 +58,15 @@ impl<'p> Flattener<'p> {
         statement: &'p nested::Statement,
     ) -> Outcome<Vec<Value<'p>>> {
         let scalars = statement.results.iter().all(|(_, ty)| ty.rank == 0);
-        let (state, initial, simple) = match &statement.operation {
-            nested::Operation::For { state, initial, body, .. } => {
-                (state, initial, is_scalar_code(body))
-            }
+        let (state, initial, bodies) = match &statement.operation {
+            nested::Operation::For { state, initial, body, .. } => (state, initial, vec![body]),
             nested::Operation::While { state, initial, condition, body } => {
-                (state, initial, is_scalar_code(condition) && is_scalar_code(body))
+                (state, initial, vec![condition, body])
             }
             _ => panic!("flatten: a loop"),
         };
+        let simple = bodies.iter().all(|body| is_scalar_code(body));
+        let local = scalars && bodies.iter().all(|body| is_local(body));
         let initial: Vec<Value<'p>> = initial.iter().map(|atom| self.atom(atom)).collect();
         let mut host = self.region.is_none() && !(scalars && simple);
         let repetition = match &statement.operation {
@@ -82,13 +82,19 @@ impl<'p> Flattener<'p> {
             }
             _ => panic!("flatten: a loop"),
         };
-        if host {
-            return self.host_loop(&repetition, state, &initial);
+        if host && let Some(values) = self.host_loop(&repetition, state, &initial)? {
+            return Ok(values);
         }
-        if !scalars {
-            return unsupported("a loop over arrays inside an element", statement.span);
+        if local {
+            return self.local_loop(&repetition, state, scalars_of(initial));
         }
-        self.local_loop(&repetition, state, scalars_of(initial))
+        if self.region.is_some() {
+            return unsupported(
+                "a loop over arrays inside an operator or a loop of an element",
+                statement.span,
+            );
+        }
+        self.divided_loop(&repetition, state, initial)
     }
 
     fn local_loop(
@@ -143,7 +149,8 @@ impl<'p> Flattener<'p> {
         then: &'p Body,
         otherwise: &'p Body,
     ) -> Outcome<Vec<Value<'p>>> {
-        self.store_free(&[then, otherwise]);
+        // What may fail is computed where it is needed (Note [A check belongs to a value]).
+        self.store_free(&[then, otherwise], false);
         let condition = self.host_scalar(condition);
         let before = self.types.len() as u32;
         let mut branches = Vec::new();
@@ -175,15 +182,16 @@ impl<'p> Flattener<'p> {
         Ok(values)
     }
 
+    /// A loop of the host; nothing if each element ends it by itself.
     fn host_loop(
         &mut self,
         repetition: &Repetition<'p>,
         state: &'p [(nested::Var, nested::Type)],
         initial: &[Value<'p>],
-    ) -> Outcome<Vec<Value<'p>>> {
+    ) -> Outcome<Option<Vec<Value<'p>>>> {
         match *repetition {
-            Repetition::For(_, _, body) => self.store_free(&[body]),
-            Repetition::While(condition, body) => self.store_free(&[condition, body]),
+            Repetition::For(_, _, body) => self.store_free(&[body], true),
+            Repetition::While(condition, body) => self.store_free(&[condition, body], true),
         }
         let count = match *repetition {
             Repetition::For(_, count, _) => {
@@ -197,7 +205,9 @@ impl<'p> Flattener<'p> {
             initial.iter().map(|value| self.layout(value, u32::MAX)).collect();
         loop {
             let attempt = self.loop_body(repetition, count, state, &layouts)?;
-            let LoopBody { condition, body, carried, layouts: found } = attempt;
+            let Some(LoopBody { condition, body, carried, layouts: found }) = attempt else {
+                return Ok(None);
+            };
             if found != layouts {
                 // The variables of this attempt stay without a use.
                 layouts = found;
@@ -214,18 +224,19 @@ impl<'p> Flattener<'p> {
             let operation = Operation::While { state: carried, initial: first, condition, body };
             let span = self.span;
             self.emit(Statement { results, operation, span });
-            return Ok(values);
+            return Ok(Some(values));
         }
     }
 
-    /// The blocks of a loop whose state has these layouts, and those that the body's results need.
+    /// The blocks of a loop whose state has these layouts, and those that the body's results need;
+    /// nothing if its condition differs from element to element.
     fn loop_body(
         &mut self,
         repetition: &Repetition<'p>,
         count: Option<ScalarId>,
         state: &'p [(nested::Var, nested::Type)],
         layouts: &[Layout],
-    ) -> Outcome<LoopBody> {
+    ) -> Outcome<Option<LoopBody>> {
         let counter = count.map(|_| self.typed(Type { element: ScalarType::I64, extents: vec![] }));
         let before = self.types.len() as u32;
         let (mut carried, values) = self.carriers(layouts);
@@ -244,17 +255,13 @@ impl<'p> Flattener<'p> {
             }
             (Repetition::For(..), _, _) => panic!("flatten: a counted loop counts"),
         };
-        let condition = condition.and_then(|condition| {
-            if self.scalars.depth(condition) > 0 {
-                return unsupported(
-                    "a loop over arrays that each element ends by itself",
-                    self.span,
-                );
-            }
-            Ok(self.host_scalar(condition))
+        let condition = condition.map(|condition| match self.scalars.depth(condition) {
+            0 => Some(self.host_scalar(condition)),
+            _ => None,
         });
         let statements = self.close();
-        let condition = Block { statements, results: vec![condition?] };
+        let Some(condition) = condition? else { return Ok(None) };
+        let condition = Block { statements, results: vec![condition] };
         self.open();
         self.bind_values(state, &values);
         let body = match *repetition {
@@ -298,7 +305,7 @@ impl<'p> Flattener<'p> {
             Some(error) => Err(error),
             None => {
                 let body = Block { statements, results: next };
-                Ok(LoopBody { condition, body, carried, layouts: more })
+                Ok(Some(LoopBody { condition, body, carried, layouts: more }))
             }
         }
     }
@@ -309,13 +316,14 @@ impl<'p> Flattener<'p> {
         }
     }
 
-    /// Stores the scalars from outside that bodies use, so that these do not compute them again.
-    fn store_free(&mut self, bodies: &[&'p Body]) {
+    /// Stores the scalars from outside that bodies use, so that these do not compute them again; those
+    /// that may fail too, if it is said so.
+    fn store_free(&mut self, bodies: &[&'p Body], fallible: bool) {
         for var in free_in(bodies) {
             if let Some(Value::Scalar(id)) = self.bound.get(&var) {
                 let node = self.scalars.node(*id);
                 let wanted = node.home.is_none() && node.stored.is_none() && node.cost > 1;
-                if wanted && node.depth <= self.depth() {
+                if wanted && (fallible || !node.may_fail) && node.depth <= self.depth() {
                     let id = *id;
                     self.store(&[id], super::compile::Sharing::Store);
                 }
@@ -324,7 +332,7 @@ impl<'p> Flattener<'p> {
     }
 
     /// The values, all stored over the current context.
-    fn stored_values(&mut self, values: Vec<Value<'p>>) -> Outcome<Vec<Value<'p>>> {
+    pub(super) fn stored_values(&mut self, values: Vec<Value<'p>>) -> Outcome<Vec<Value<'p>>> {
         let mut stored = Vec::new();
         for value in values {
             stored.push(match value {
@@ -341,7 +349,7 @@ impl<'p> Flattener<'p> {
     }
 
     /// The layout of a stored value, as seen from before variable `before` was made.
-    fn layout(&self, value: &Value<'p>, before: u32) -> Layout {
+    pub(super) fn layout(&self, value: &Value<'p>, before: u32) -> Layout {
         let Value::Array(view) = value else {
             return Layout { ty: value.ty(self), axes: Vec::new() };
         };
@@ -356,7 +364,7 @@ impl<'p> Flattener<'p> {
     }
 
     /// A layout with the sizes of another, where checks have shown theirs to be equal.
-    fn in_sizes_of(&self, known: &Layout, found: &Layout) -> Layout {
+    pub(super) fn in_sizes_of(&self, known: &Layout, found: &Layout) -> Layout {
         let axes = known.axes.iter().zip(&found.axes).map(|axes| match axes {
             (Axis::Fixed(known), Axis::Fixed(found)) if self.same_size(*known) == *found => {
                 Axis::Fixed(*known)
@@ -371,7 +379,7 @@ impl<'p> Flattener<'p> {
     }
 
     /// Fresh variables for values of these layouts, and the values.
-    fn carriers(&mut self, layouts: &[Layout]) -> (Vec<Var>, Vec<Value<'p>>) {
+    pub(super) fn carriers(&mut self, layouts: &[Layout]) -> (Vec<Var>, Vec<Value<'p>>) {
         let mut vars = Vec::new();
         let mut values = Vec::new();
         let integer = |flattener: &mut Self| {
@@ -413,7 +421,7 @@ impl<'p> Flattener<'p> {
     }
 
     /// The variables that hold values in these layouts, in the order of [`Self::carriers`].
-    fn converted_all(&mut self, values: &[Value<'p>], layouts: &[Layout]) -> Vec<Var> {
+    pub(super) fn converted_all(&mut self, values: &[Value<'p>], layouts: &[Layout]) -> Vec<Var> {
         let mut vars = Vec::new();
         for (value, layout) in values.iter().zip(layouts) {
             match value {
@@ -470,7 +478,7 @@ impl<'p> Flattener<'p> {
     }
 
     /// Opens a block of the host.
-    fn open(&mut self) {
+    pub(super) fn open(&mut self) {
         self.open_again(Vec::new());
     }
 
@@ -478,15 +486,17 @@ impl<'p> Flattener<'p> {
     fn open_again(&mut self, statements: Vec<Statement>) {
         self.blocks.push(statements);
         self.stored.push(Vec::new());
+        self.checked.push(HashSet::new());
         self.descriptors.push(HashMap::new());
         self.equal_before.push(self.equal.clone());
     }
 
     /// Closes a block: what it stored and checked is not known outside.
-    fn close(&mut self) -> Vec<Statement> {
+    pub(super) fn close(&mut self) -> Vec<Statement> {
         for id in self.stored.pop().expect("a block is open") {
             self.scalars.node_mut(id).stored = None;
         }
+        self.checked.pop();
         self.descriptors.pop();
         self.equal = self.equal_before.pop().expect("a block is open");
         self.blocks.pop().expect("a block is open")
@@ -494,7 +504,7 @@ impl<'p> Flattener<'p> {
 }
 
 /// The least general layout that both fit (Note [Common layouts]).
-fn more_general(a: &Layout, b: &Layout) -> Layout {
+pub(super) fn more_general(a: &Layout, b: &Layout) -> Layout {
     let axes = a.axes.iter().zip(&b.axes).map(|(a, b)| match (a, b) {
         (Axis::Ragged, _) | (_, Axis::Ragged) => Axis::Ragged,
         (Axis::Fixed(a), Axis::Fixed(b)) if a == b => Axis::Fixed(*a),

@@ -19,6 +19,12 @@ impl<'p> Flattener<'p> {
         extents: &[ScalarId],
         ty: nested::Type,
     ) -> Outcome<Value<'p>> {
+        if from == extents.len() && self.has_extents(array, extents) {
+            return Ok(Value::Array(Rc::clone(array)));
+        }
+        if from == 1 && extents.iter().any(|&extent| self.scalars.depth(extent) > 0) {
+            return self.cut(array, extents, ty);
+        }
         let array = self.regular(array, array.ty.rank)?;
         let stored = self.materialise(&array)?;
         let (var, axes) = parts_of(&stored);
@@ -47,6 +53,113 @@ impl<'p> Flattener<'p> {
         let result = self.reshaped(var, storage_extents);
         let mut new_axes: Vec<Dimension> = sizes.into_iter().map(Dimension::Dense).collect();
         new_axes.extend_from_slice(&axes[from..]);
+        let prefix = self.identity();
+        Ok(self.stored_part(result, ty, prefix, new_axes))
+    }
+
+    /// Whether the first axes of an array that was stored here are known to have these extents, of
+    /// which some differ from point to point.
+    fn has_extents(&mut self, array: &View<'p>, extents: &[ScalarId]) -> bool {
+        let Source::Stored { prefix, axes, .. } = &array.source else { return false };
+        let differ = extents.iter().any(|&extent| self.scalars.depth(extent) > 0);
+        differ
+            && self.is_identity(prefix)
+            && axes.iter().zip(extents).all(|(axis, &extent)| {
+                let known = match *axis {
+                    Dimension::Dense(size) => {
+                        let size = self.same_size(size);
+                        self.scalars.size(size)
+                    }
+                    Dimension::Ragged { offsets, .. } => match self.row_lengths.get(&offsets) {
+                        Some(&length) => length,
+                        None => match self.length(array) {
+                            Length::Varying(length) => length,
+                            Length::Uniform(_) => return false,
+                        },
+                    },
+                };
+                self.unchecked(known) == self.unchecked(extent)
+            })
+    }
+
+    /// The length of the rows of an array, if it is known to be one for all rows of a point.
+    pub(super) fn row_length_here(&mut self, array: &View<'p>) -> Outcome<Option<Length>> {
+        let here = self.depth();
+        match &array.source {
+            Source::Stored { prefix, axes, .. } if self.is_identity(prefix) => {
+                return Ok(match axes[1] {
+                    Dimension::Dense(size) => Some(Length::Uniform(size)),
+                    Dimension::Ragged { offsets, .. } => self
+                        .row_lengths
+                        .get(&offsets)
+                        .filter(|length| self.scalars.depth(**length) <= here)
+                        .map(|&length| Length::Varying(length)),
+                });
+            }
+            Source::Literal(elements) => {
+                let mut lengths = Vec::new();
+                for element in elements {
+                    let row = self.array(element.clone())?;
+                    lengths.push(self.length(&row));
+                }
+                let same = lengths.iter().all(|length| *length == lengths[0]);
+                return Ok(same.then_some(lengths[0]));
+            }
+            _ => {}
+        }
+        let outer = self.context.clone();
+        // Any row: its index is not looked at.
+        let index = self.enter(Dimension::Dense(Size::Constant(1)));
+        let row = self.element_unchecked(array, index);
+        let row = self.array(row)?;
+        let length = self.length(&row);
+        self.context = outer;
+        Ok(match length {
+            Length::Varying(id) if self.scalars.depth(id) > here => None,
+            length => Some(length),
+        })
+    }
+
+    fn unchecked(&self, id: ScalarId) -> ScalarId {
+        let mut id = id;
+        while let super::scalar::Definition::Checked(value, ..) = self.scalars.node(id).definition {
+            id = value;
+        }
+        id
+    }
+
+    /// The outermost axis cut into axes whose extents differ from point to point.
+    fn cut(
+        &mut self,
+        array: &Rc<View<'p>>,
+        extents: &[ScalarId],
+        ty: nested::Type,
+    ) -> Outcome<Value<'p>> {
+        let stored = self.materialise(array)?;
+        let (var, axes) = parts_of(&stored);
+        let mut product = self.scalars.integer(1);
+        for &extent in extents {
+            product = self.op(ScalarOp::Mul, &[product, extent]);
+        }
+        let length = self.length(&stored);
+        let length = self.length_scalar(length);
+        let equal = self.op(ScalarOp::Eq, &[product, length]);
+        self.check_everywhere(equal, FaultKind::BadShape);
+        let outer = self.context.clone();
+        let mut storage_extents = storage(&outer.space);
+        let mut new_axes = Vec::new();
+        for &extent in extents {
+            let dimension = match self.scalar_length(extent) {
+                Length::Uniform(size) => Dimension::Dense(size),
+                Length::Varying(length) => self.segments_of(length),
+            };
+            new_axes.push(dimension);
+            self.enter_dimension(dimension);
+        }
+        self.context = outer;
+        new_axes.extend_from_slice(&axes[1..]);
+        push_storage(&mut storage_extents, &new_axes);
+        let result = self.reshaped(var, storage_extents);
         let prefix = self.identity();
         Ok(self.stored_part(result, ty, prefix, new_axes))
     }

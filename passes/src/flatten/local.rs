@@ -360,3 +360,40 @@ pub(super) fn is_scalar_code(body: &Body) -> bool {
         }
     })
 }
+
+/// Whether an element can do by itself what a body does: maps and folds of scalars are its loops.
+pub(super) fn is_local(body: &Body) -> bool {
+    body.statements.iter().all(|statement| {
+        let scalars = statement.results.iter().all(|(_, ty)| ty.rank == 0);
+        match &statement.operation {
+            Operation::Scalar(..)
+            | Operation::Random(..)
+            | Operation::Assert { .. }
+            | Operation::Call(..)
+            | Operation::Length(_)
+            | Operation::Index(..)
+            | Operation::Literal(_)
+            | Operation::Constant(_)
+            | Operation::Iota(_)
+            | Operation::Replicate(..)
+            | Operation::Concat(..) => true,
+            Operation::Map(lambda, _) => is_local(&lambda.body),
+            Operation::Fold { operator, .. } => scalars && is_local(&operator.body),
+            Operation::If { then, otherwise, .. } => is_local(then) && is_local(otherwise),
+            Operation::While { condition, body, .. } => {
+                scalars && is_local(condition) && is_local(body)
+            }
+            Operation::For { body, .. } => scalars && is_local(body),
+            Operation::Extent(..)
+            | Operation::Update { .. }
+            | Operation::Scan { .. }
+            | Operation::Pack { .. }
+            | Operation::Scatter { .. }
+            | Operation::SortOrder { .. }
+            | Operation::Transpose(_)
+            | Operation::Reshape { .. }
+            | Operation::Flatten(_)
+            | Operation::Segments(..) => false,
+        }
+    })
+}

@@ -54,7 +54,9 @@ impl<'p> Flattener<'p> {
     pub(super) fn is_identity(&mut self, prefix: &[(ScalarId, Size)]) -> bool {
         let identity = self.identity();
         prefix.len() == identity.len()
-            && prefix.iter().zip(&identity).all(|(index, here)| index.0 == here.0)
+            && prefix.iter().zip(&identity).all(|(index, here)| {
+                index.0 == here.0 && self.same_size(index.1) == self.same_size(here.1)
+            })
     }
 
     /// Enters the outermost axis of an array; yields the dimension and the index within the array.
@@ -84,6 +86,9 @@ impl<'p> Flattener<'p> {
         {
             return axes[0];
         }
+        if let Source::Gathered(indices, _) = &view.source {
+            return self.dimension(indices);
+        }
         match self.length(view) {
             Length::Uniform(size) => Dimension::Dense(size),
             Length::Varying(length) => self.segments_of(length),
@@ -95,13 +100,8 @@ impl<'p> Flattener<'p> {
     pub(super) fn enter_arrays(&mut self, views: &[Rc<View<'p>>]) -> (Dimension, ScalarId) {
         let lengths: Vec<Length> = views.iter().map(|view| self.length(view)).collect();
         let uniform = lengths.iter().position(|length| matches!(length, Length::Uniform(_)));
-        let leader = uniform.unwrap_or_else(|| {
-            let segmented = |view: &Rc<View<'p>>| {
-                matches!(&view.source, Source::Stored { axes, .. }
-                    if matches!(axes[0], Dimension::Ragged { .. }))
-            };
-            views.iter().position(segmented).unwrap_or(0)
-        });
+        let leader = uniform
+            .unwrap_or_else(|| views.iter().position(|view| has_descriptor(view)).unwrap_or(0));
         for &length in &lengths {
             self.check_equal(lengths[leader], length);
         }
@@ -132,17 +132,25 @@ impl<'p> Flattener<'p> {
 
     /// A fault unless the condition holds at every point of the current context.
     pub(super) fn check_everywhere(&mut self, condition: ScalarId, kind: FaultKind) {
-        let mut condition = condition;
-        let outer = (self.context.clone(), self.scalars.depth(condition));
-        for depth in (1..=outer.1).rev() {
+        let everywhere = self.reduced(condition, ScalarOp::And);
+        self.check(everywhere, kind);
+    }
+
+    /// Whether a scalar holds at all points (with `And`), or at any (with `Or`), of the current
+    /// context: a scalar of the host.
+    pub(super) fn reduced(&mut self, scalar: ScalarId, op: ScalarOp) -> ScalarId {
+        let mut scalar = scalar;
+        let (outer, depth) = (self.context.clone(), self.scalars.depth(scalar));
+        for depth in (1..=depth).rev() {
             self.context.space.truncate(depth);
             self.context.levels.truncate(depth);
             let space = self.context.space.clone();
-            let thunk = self.thunk(&[condition], depth, Sharing::Contain);
+            let thunk = self.thunk(&[scalar], depth, Sharing::Contain);
+            let of_none = constant_thunk(depth - 1, Scalar::Bool(op == ScalarOp::And));
             let operation = Operation::Reduce {
                 thunk,
-                operator: plain_operator(ScalarOp::And, ScalarType::Bool),
-                start: Start::IfEmpty(constant_thunk(depth - 1, Scalar::Bool(true))),
+                operator: plain_operator(op, ScalarType::Bool),
+                start: Start::IfEmpty(of_none),
                 space: space.clone(),
             };
             let var = self.array_over(&space[..depth - 1], ScalarType::Bool);
@@ -152,17 +160,17 @@ impl<'p> Flattener<'p> {
             let prefix = self.identity();
             let ty = nested::Type::scalar(ScalarType::Bool);
             if let Value::Scalar(reduced) = self.stored_part(var, ty, prefix, Vec::new()) {
-                condition = reduced;
+                scalar = reduced;
             }
         }
-        self.check(condition, kind);
-        self.context = outer.0;
+        self.context = outer;
+        scalar
     }
 
     /// The segment descriptor of rows with these lengths, one for each point of the context.
     pub(super) fn segments_of(&mut self, length: ScalarId) -> Dimension {
         for known in self.descriptors.iter().rev() {
-            if let Some(&dimension) = known.get(&(length, self.depth())) {
+            if let Some(&dimension) = known.get(&(length, self.context.space.clone())) {
                 return dimension;
             }
         }
@@ -194,7 +202,8 @@ impl<'p> Flattener<'p> {
         self.emit(Statement { results: vec![offsets], operation, span });
         let total = self.last_offset(offsets, rows);
         let dimension = Dimension::Ragged { offsets, total };
-        let key = (length, self.depth());
+        self.row_lengths.insert(offsets, length);
+        let key = (length, self.context.space.clone());
         self.descriptors.last_mut().expect("a block is open").insert(key, dimension);
         dimension
     }
@@ -216,12 +225,18 @@ impl<'p> Flattener<'p> {
     pub(super) fn store_all_here(&mut self, ids: &[ScalarId]) -> Vec<Var> {
         let identity: Vec<ScalarId> = self.identity().into_iter().map(|(index, _)| index).collect();
         let depth = self.depth();
+        let extents = storage(&self.context.space);
+        let whole = |var: Var| {
+            let own = &self.types[var.0 as usize].extents;
+            let same = |(a, b): (&Size, &Size)| self.same_size(*a) == self.same_size(*b);
+            own.len() == extents.len() && own.iter().zip(&extents).all(same)
+        };
         let known: Vec<Option<Var>> = ids
             .iter()
             .map(|&id| {
                 let node = self.scalars.node(id);
                 match &node.definition {
-                    Definition::Read(var, index) if *index == identity => Some(*var),
+                    Definition::Read(var, index) if *index == identity && whole(*var) => Some(*var),
                     Definition::Host(var) if depth == 0 => Some(*var),
                     _ if node.depth == depth => node.stored,
                     _ => None,
@@ -322,6 +337,15 @@ impl<'p> Flattener<'p> {
     }
 }
 
+/// Whether a descriptor of the rows that an array is one of is there already.
+fn has_descriptor(view: &View<'_>) -> bool {
+    match &view.source {
+        Source::Stored { axes, .. } => matches!(axes[0], Dimension::Ragged { .. }),
+        Source::Gathered(indices, _) => has_descriptor(indices),
+        _ => false,
+    }
+}
+
 /// A binary scalar operator as an operator of reductions.
 pub(super) fn plain_operator(op: ScalarOp, ty: ScalarType) -> Operator {
     let [left, right, result] = [Register(0), Register(1), Register(2)];
@@ -347,5 +371,14 @@ pub(super) fn constant_thunk(dimensions: usize, value: Scalar) -> Thunk {
     Thunk {
         indices: (0..dimensions as u32).map(Register).collect(),
         code: Code { instructions: Vec::new(), results: vec![Operand::Scalar(value)] },
+    }
+}
+
+/// A thunk of a zero of each type.
+pub(super) fn zeros_thunk(dimensions: usize, types: &[ScalarType]) -> Thunk {
+    let results = types.iter().map(|&ty| Operand::Scalar(Scalar::zero(ty))).collect();
+    Thunk {
+        indices: (0..dimensions as u32).map(Register).collect(),
+        code: Code { instructions: Vec::new(), results },
     }
 }

@@ -13,6 +13,8 @@ use weft_ir::flat::{Size, Var};
 use weft_ir::nested::RandomKind;
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, Span, math};
 
+use crate::operator_cost::operator_cost;
+
 /// A scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ScalarId(pub(super) u32);
@@ -63,6 +65,8 @@ pub(super) struct Node {
     pub(super) home: Option<Region>,
     /// What computing it costs, roughly in loads; saturating.
     pub(super) cost: u32,
+    /// Whether computing it may meet a fault.
+    pub(super) may_fail: bool,
     /// How often the program uses it.
     pub(super) uses: u32,
     /// The array that holds it, over the first `depth` dimensions.
@@ -202,7 +206,7 @@ impl Scalars {
         let ty = math::result_type(op, &types)
             .unwrap_or_else(|| panic!("flatten: {op:?} does not admit {types:?}"));
         let (depth, cost) = self.of_operands(args);
-        let cost = cost.saturating_add(operator_cost(op, types[0]));
+        let cost = cost.saturating_add(operator_cost(op));
         self.define(Definition::Op(op, args.to_vec()), ty, depth, home, cost, span)
     }
 
@@ -313,6 +317,33 @@ impl Scalars {
         results.iter().map(|&id| self.depth(id)).max().unwrap_or(0)
     }
 
+    /// Whether a definition may meet a fault, or one of its operands.
+    fn definition_may_fail(&self, definition: &Definition) -> bool {
+        let fails = |id: &ScalarId| self.node(*id).may_fail;
+        match definition {
+            Definition::Constant(..)
+            | Definition::Host(_)
+            | Definition::Index(_)
+            | Definition::Param(_) => false,
+            Definition::Op(op, args) => {
+                // By a positive constant every integer can be divided, and raised to one.
+                let partial = is_partial(*op, self.ty(args[0]))
+                    && !self.known_scalar(args[1]).is_some_and(is_positive);
+                partial || args.iter().any(fails)
+            }
+            Definition::Random(_, args) | Definition::Read(_, args) => args.iter().any(fails),
+            Definition::Checked(..) => true,
+            Definition::Result(control, _) => match &self.controls[control.0 as usize] {
+                Control::If { condition, then, otherwise } => {
+                    fails(condition) || then.1.iter().chain(&otherwise.1).any(fails)
+                }
+                Control::While { initial, condition, body, .. } => {
+                    fails(&condition.1) || initial.iter().chain(&body.1).any(fails)
+                }
+            },
+        }
+    }
+
     fn of_operands(&self, operands: &[ScalarId]) -> (usize, u32) {
         operands.iter().fold((0, 0), |(depth, cost), &operand| {
             let node = self.node(operand);
@@ -342,12 +373,14 @@ impl Scalars {
             }
         };
         let id = ScalarId(self.nodes.len() as u32);
+        let may_fail = self.definition_may_fail(&key.0);
         self.nodes.push(Node {
             definition: key.0.clone(),
             ty,
             depth,
             home,
             cost,
+            may_fail,
             uses: 1,
             stored: None,
             span,
@@ -357,75 +390,18 @@ impl Scalars {
     }
 }
 
-/// What an operator costs beside a load.
-fn operator_cost(op: ScalarOp, ty: ScalarType) -> u32 {
-    match op {
-        ScalarOp::Neg
-        | ScalarOp::Not
-        | ScalarOp::Complement
-        | ScalarOp::Abs
-        | ScalarOp::Signum
-        | ScalarOp::IsNan
-        | ScalarOp::IsInf
-        | ScalarOp::Popcount
-        | ScalarOp::Clz
-        | ScalarOp::Ctz
-        | ScalarOp::Cast(_)
-        | ScalarOp::Bitcast(_)
-        | ScalarOp::Add
-        | ScalarOp::Sub
-        | ScalarOp::Mul
-        | ScalarOp::Min
-        | ScalarOp::Max
-        | ScalarOp::BitAnd
-        | ScalarOp::BitOr
-        | ScalarOp::BitXor
-        | ScalarOp::Shl
-        | ScalarOp::Shr
-        | ScalarOp::Eq
-        | ScalarOp::Ne
-        | ScalarOp::Lt
-        | ScalarOp::Le
-        | ScalarOp::Gt
-        | ScalarOp::Ge
-        | ScalarOp::And
-        | ScalarOp::Or
-        | ScalarOp::Floor
-        | ScalarOp::Ceil
-        | ScalarOp::Round
-        | ScalarOp::Trunc
-        | ScalarOp::Fma
-        | ScalarOp::Clip
-        | ScalarOp::Select => 1,
-        ScalarOp::Sqrt | ScalarOp::Div | ScalarOp::Rsqrt => 8,
-        ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem => 8,
-        ScalarOp::Pow if ty.is_int() => 20,
-        ScalarOp::Gcd
-        | ScalarOp::Pow
-        | ScalarOp::Cbrt
-        | ScalarOp::Exp
-        | ScalarOp::Exp2
-        | ScalarOp::Expm1
-        | ScalarOp::Log
-        | ScalarOp::Log2
-        | ScalarOp::Log10
-        | ScalarOp::Log1p
-        | ScalarOp::Sin
-        | ScalarOp::Cos
-        | ScalarOp::Tan
-        | ScalarOp::Asin
-        | ScalarOp::Acos
-        | ScalarOp::Atan
-        | ScalarOp::Sinh
-        | ScalarOp::Cosh
-        | ScalarOp::Tanh
-        | ScalarOp::Asinh
-        | ScalarOp::Acosh
-        | ScalarOp::Atanh
-        | ScalarOp::Erf
-        | ScalarOp::Atan2
-        | ScalarOp::Hypot => 20,
-    }
+/// Whether an operator has no result for some operands.
+fn is_partial(op: ScalarOp, ty: ScalarType) -> bool {
+    let divides = matches!(
+        op,
+        ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow
+    );
+    divides && ty.is_int()
+}
+
+fn is_positive(value: Scalar) -> bool {
+    let zero = Scalar::zero(value.ty());
+    matches!(math::eval(ScalarOp::Gt, &[value, zero]), Ok(Scalar::Bool(true)))
 }
 
 /// The bits of a constant, all NaNs alike.

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use weft_ir::flat::{Dimension, Operation, Operator, Size, Statement};
-use weft_ir::nested::Lambda;
-use weft_ir::{FaultKind, ScalarOp};
+use weft_ir::nested::{Lambda, Type};
+use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
 use super::compile::Sharing;
 use super::layout::parts_of;
@@ -34,10 +34,14 @@ impl<'p> Flattener<'p> {
         };
         let stored: Vec<Rc<View<'p>>> =
             destinations.iter().map(|array| self.materialise(array)).collect::<Outcome<_>>()?;
-        if operator.is_none() && stored.len() > 1 {
+        if operator.is_none() {
             // Each by itself, for their elements may differ in rank.
             let mut results = Vec::new();
             for (destination, value) in stored.iter().zip(values) {
+                if self.are_rows_of_any_length(destination, value)? {
+                    results.push(self.scattered_rows(destination, indices, value, drops)?);
+                    continue;
+                }
                 let one = self.scatter_joined(
                     std::slice::from_ref(destination),
                     indices,
@@ -156,6 +160,11 @@ impl<'p> Flattener<'p> {
         indices: &[ScalarId],
         value: Value<'p>,
     ) -> Outcome<Value<'p>> {
+        if let (&[index], Value::Array(row)) = (indices, &value)
+            && self.rows_may_differ(array, row)?
+        {
+            return self.replaced_row(array, index, row);
+        }
         let stored = self.materialise(array)?;
         let outer = self.context.clone();
         // One point.
@@ -169,5 +178,122 @@ impl<'p> Flattener<'p> {
         let results = self.write(&[stored], vec![target], vec![value], None, None);
         self.context = outer;
         Ok(results?.remove(0))
+    }
+
+    /// Whether arrays hold rows, of which some may differ in their extents.
+    fn are_rows_of_any_length(
+        &mut self,
+        array: &Rc<View<'p>>,
+        rows: &Rc<View<'p>>,
+    ) -> Outcome<bool> {
+        let outer = self.context.clone();
+        // Any row: its index is not looked at.
+        let index = self.enter(Dimension::Dense(Size::Constant(1)));
+        let differ = match self.element_unchecked(rows, index) {
+            Value::Array(row) => self.rows_may_differ(array, &row),
+            Value::Scalar(_) => Ok(false),
+        };
+        self.context = outer;
+        differ
+    }
+
+    /// Whether the rows of an array may have other extents than a row that is to replace one of them.
+    /// Extents that are alike at all points are taken to agree, which is checked.
+    fn rows_may_differ(&mut self, array: &View<'p>, row: &Rc<View<'p>>) -> Outcome<bool> {
+        let outer = self.context.clone();
+        // Any row: its index is not looked at.
+        let index = self.enter(Dimension::Dense(Size::Constant(1)));
+        let mut pair = (self.element_unchecked(array, index), Value::Array(Rc::clone(row)));
+        let mut differ = false;
+        while let (Value::Array(old), Value::Array(new)) = &pair {
+            differ |= match (self.length(old), self.length(new)) {
+                (Length::Uniform(Size::Constant(old)), Length::Uniform(Size::Constant(new))) => {
+                    old != new
+                }
+                (Length::Uniform(_), Length::Uniform(_)) => false,
+                (Length::Varying(_), _) | (_, Length::Varying(_)) => true,
+            };
+            if differ {
+                break;
+            }
+            let index = self.enter(Dimension::Dense(Size::Constant(1)));
+            pair = (self.element_unchecked(old, index), self.element_unchecked(new, index));
+        }
+        self.context = outer;
+        Ok(differ)
+    }
+
+    /// An array with another row, of any length, at an index.
+    fn replaced_row(
+        &mut self,
+        array: &Rc<View<'p>>,
+        place: ScalarId,
+        row: &Rc<View<'p>>,
+    ) -> Outcome<Value<'p>> {
+        let length = self.length(array);
+        let (zero, length) = (self.scalars.integer(0), self.length_scalar(length));
+        let low = self.op(ScalarOp::Ge, &[place, zero]);
+        let high = self.op(ScalarOp::Lt, &[place, length]);
+        let fits = self.op(ScalarOp::And, &[low, high]);
+        self.check_everywhere(fits, FaultKind::IndexOutOfRange);
+        self.chosen_rows(
+            array,
+            |flattener, index| flattener.op(ScalarOp::Eq, &[index, place]),
+            |_, _| Value::Array(Rc::clone(row)),
+        )
+    }
+
+    /// Rows of any lengths sent to their places: first the number of the row that each place gets.
+    fn scattered_rows(
+        &mut self,
+        destination: &Rc<View<'p>>,
+        indices: &Rc<View<'p>>,
+        rows: &Rc<View<'p>>,
+        drops: bool,
+    ) -> Outcome<Value<'p>> {
+        let ty = Type::scalar(ScalarType::I64).array();
+        let none = Value::Scalar(self.scalars.integer(-1));
+        let length = self.length(destination);
+        let none = self.view(ty, Source::Replicate(length, none));
+        let none = self.materialise(&none)?;
+        let count = self.length(rows);
+        let numbers = self.view(ty, Source::Iota(count));
+        let sources = self.scatter_joined(&[none], indices, &[numbers], None, drops)?.remove(0);
+        let sources = self.array(sources)?;
+        self.chosen_rows(
+            destination,
+            |flattener, index| {
+                let source = scalars_of(vec![flattener.element_unchecked(&sources, index)])[0];
+                let zero = flattener.scalars.integer(0);
+                flattener.op(ScalarOp::Ge, &[source, zero])
+            },
+            |flattener, index| {
+                let source = scalars_of(vec![flattener.element_unchecked(&sources, index)])[0];
+                flattener.element_unchecked(rows, source)
+            },
+        )
+    }
+
+    /// An array with other rows, of any lengths, where a condition on their index holds.
+    fn chosen_rows(
+        &mut self,
+        array: &Rc<View<'p>>,
+        replaced: impl FnOnce(&mut Self, ScalarId) -> ScalarId,
+        row: impl FnOnce(&mut Self, ScalarId) -> Value<'p>,
+    ) -> Outcome<Value<'p>> {
+        let outer = self.context.clone();
+        let (dimension, index) = self.enter_array(array);
+        let replaced = replaced(self, index);
+        let chosen = self.branch(
+            replaced,
+            None,
+            |flattener| row(flattener, index),
+            |flattener| flattener.element_unchecked(array, index),
+        );
+        let chosen = self.array(chosen)?;
+        let stored = self.materialise(&chosen)?;
+        self.context = outer;
+        let (var, inner) = parts_of(&stored);
+        Ok(self.under(dimension, array.ty, var, &inner))
     }
 }

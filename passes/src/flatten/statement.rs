@@ -8,7 +8,7 @@ use weft_ir::nested::{self, Operation};
 use weft_ir::{Column, FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::layout::parts_of;
-use super::local::is_scalar_code;
+use super::local::{is_local, is_scalar_code, scalars_of};
 use super::scalar::{Definition, ScalarId};
 use super::view::{Length, Source, Value, View};
 use super::{Flattener, Outcome, unsupported};
@@ -29,7 +29,18 @@ impl<'p> Flattener<'p> {
         match &statement.operation {
             Operation::Scalar(op, args) => {
                 let args: Vec<_> = args.iter().map(|arg| self.scalar_atom(arg)).collect();
-                one(Value::Scalar(self.scalars.op(*op, &args, home, span)))
+                one(Value::Scalar(match (op, &args[..]) {
+                    (ScalarOp::And, &[a, b]) if self.scalars.node(b).may_fail => {
+                        let no = self.scalars.constant(Scalar::Bool(false));
+                        self.select(a, b, no)
+                    }
+                    (ScalarOp::Or, &[a, b]) if self.scalars.node(b).may_fail => {
+                        let yes = self.scalars.constant(Scalar::Bool(true));
+                        self.select(a, yes, b)
+                    }
+                    (ScalarOp::Select, &[condition, a, b]) => self.select(condition, a, b),
+                    _ => self.scalars.op(*op, &args, home, span),
+                }))
             }
             Operation::Random(kind, args) => {
                 let args: Vec<_> = args.iter().map(|arg| self.scalar_atom(arg)).collect();
@@ -53,7 +64,7 @@ impl<'p> Flattener<'p> {
                     return Ok(pairs
                         .map(|(a, b)| {
                             let (a, b) = (self.scalar_atom(a), self.scalar_atom(b));
-                            Value::Scalar(self.op(ScalarOp::Select, &[condition, a, b]))
+                            Value::Scalar(self.select(condition, a, b))
                         })
                         .collect());
                 }
@@ -63,6 +74,8 @@ impl<'p> Flattener<'p> {
                 let host = home.is_none() && self.scalars.depth(condition) == 0;
                 if host && !simple {
                     self.host_if(condition, then, otherwise)
+                } else if home.is_none() && !(is_local(then) && is_local(otherwise)) {
+                    self.divided_if(condition, then, otherwise)
                 } else {
                     self.local_if(condition, then, otherwise)
                 }
@@ -164,9 +177,12 @@ impl<'p> Flattener<'p> {
             }
             Operation::Transpose(array) => {
                 let array = self.array_atom(array);
-                let array = self.regular_rows(&array, 2)?;
                 let ty = array.ty;
-                one(Value::Array(self.view(ty, Source::Transposed(array))))
+                let source = match self.row_length_here(&array)? {
+                    Some(length) => Source::Transposed(array, Some(length)),
+                    None => Source::Transposed(self.regular_rows(&array, 2)?, None),
+                };
+                one(Value::Array(self.view(ty, source)))
             }
             Operation::Reshape { array, from, extents } => {
                 let array = self.array_atom(array);
@@ -175,6 +191,11 @@ impl<'p> Flattener<'p> {
             }
             Operation::Extent(array, axis) => {
                 let array = self.array_atom(array);
+                if *axis == 1
+                    && let Some(length) = self.row_length_here(&array)?
+                {
+                    return one(Value::Scalar(self.length_scalar(length)));
+                }
                 let array = self.regular_rows(&array, axis + 1)?;
                 let zero = self.scalars.integer(0);
                 let mut value = Value::Array(array);
@@ -197,7 +218,25 @@ impl<'p> Flattener<'p> {
         }
     }
 
-    fn assert(
+    /// One of two scalars; of what may fail only the chosen one is computed.
+    pub(super) fn select(&mut self, condition: ScalarId, a: ScalarId, b: ScalarId) -> ScalarId {
+        let fails = [a, b].iter().any(|&id| self.scalars.node(id).may_fail);
+        match self.scalars.known_scalar(condition) {
+            Some(Scalar::Bool(holds)) => return if holds { a } else { b },
+            _ if a == b || !fails => {}
+            _ => {
+                let outer = self.region;
+                let regions = (self.scalars.region(outer), self.scalars.region(outer));
+                let (then, otherwise) = (vec![Value::Scalar(a)], vec![Value::Scalar(b)]);
+                let joined = self.join(condition, (regions.0, then), (regions.1, otherwise));
+                return scalars_of(joined)[0];
+            }
+        }
+        self.op(ScalarOp::Select, &[condition, a, b])
+    }
+
+    /// The values, each with the check of a condition.
+    pub(super) fn assert(
         &mut self,
         condition: ScalarId,
         kind: FaultKind,
@@ -347,7 +386,11 @@ impl<'p> Flattener<'p> {
 impl<'p> Flattener<'p> {
     /// An array whose first `axes` axes but the outermost are regular. How many rows there are may
     /// differ from point to point.
-    fn regular_rows(&mut self, array: &Rc<View<'p>>, axes: usize) -> Outcome<Rc<View<'p>>> {
+    pub(super) fn regular_rows(
+        &mut self,
+        array: &Rc<View<'p>>,
+        axes: usize,
+    ) -> Outcome<Rc<View<'p>>> {
         let length = self.length(array);
         if axes == 1 {
             return Ok(Rc::clone(array));

@@ -39,10 +39,12 @@ pub(super) enum Source<'p> {
     Replicate(Length, Value<'p>),
     /// One after the other.
     Concat(Rc<View<'p>>, Rc<View<'p>>),
-    /// The first two axes exchanged.
-    Transposed(Rc<View<'p>>),
+    /// The first two axes exchanged. If the rows differ from point to point, their length.
+    Transposed(Rc<View<'p>>, Option<Length>),
     /// A row of that: the column of the view at an index.
     Column(Rc<View<'p>>, ScalarId),
+    /// Elements of the second at the indices that the first has, which are in range.
+    Gathered(Rc<View<'p>>, Rc<View<'p>>),
     /// A literal.
     Literal(Vec<Value<'p>>),
     /// One of two arrays, each with the region that it comes from.
@@ -104,7 +106,8 @@ impl<'p> Flattener<'p> {
                 let both = self.op(ScalarOp::Add, &[first, second]);
                 self.scalar_length(both)
             }
-            Source::Transposed(inner) => {
+            Source::Transposed(_, Some(length)) => *length,
+            Source::Transposed(inner, None) => {
                 let level = self.scalars.integer(0);
                 // The length of any row: the axis is regular.
                 match self.element_unchecked(inner, level) {
@@ -112,7 +115,7 @@ impl<'p> Flattener<'p> {
                     Value::Scalar(_) => panic!("flatten: transpose of a vector"),
                 }
             }
-            Source::Column(inner, _) => self.length(inner),
+            Source::Column(inner, _) | Source::Gathered(inner, _) => self.length(inner),
             Source::Literal(elements) => Length::Uniform(Size::Constant(elements.len() as i64)),
             Source::Choice(condition, then, otherwise) => {
                 let chosen = self.branch(
@@ -180,13 +183,14 @@ impl<'p> Flattener<'p> {
 
     /// The number of a point in storage order.
     pub(super) fn linear(&mut self, prefix: &[(ScalarId, Size)]) -> ScalarId {
-        let mut row = self.scalars.integer(0);
-        for &(index, extent) in prefix {
+        let Some((&(first, _), rest)) = prefix.split_first() else {
+            return self.scalars.integer(0);
+        };
+        rest.iter().fold(first, |row, &(index, extent)| {
             let extent = self.scalars.size(extent);
-            row = self.op(ScalarOp::Mul, &[row, extent]);
-            row = self.op(ScalarOp::Add, &[row, index]);
-        }
-        row
+            let first = self.op(ScalarOp::Mul, &[row, extent]);
+            self.op(ScalarOp::Add, &[first, index])
+        })
     }
 
     /// The element at an index, which is checked.
@@ -260,7 +264,7 @@ impl<'p> Flattener<'p> {
                     |flattener| flattener.element_unchecked(second, shifted),
                 )
             }
-            Source::Transposed(inner) => {
+            Source::Transposed(inner, _) => {
                 let source = Source::Column(Rc::clone(inner), index);
                 Value::Array(self.view(view.ty.element(), source))
             }
@@ -271,6 +275,10 @@ impl<'p> Flattener<'p> {
                     Value::Scalar(_) => panic!("flatten: transpose of a vector"),
                 }
             }
+            Source::Gathered(indices, array) => match self.element_unchecked(indices, index) {
+                Value::Scalar(index) => self.element_unchecked(array, index),
+                Value::Array(_) => panic!("flatten: an index is a scalar"),
+            },
             Source::Literal(elements) => self.literal_element(elements, 0, index),
             Source::Choice(condition, then, otherwise) => self.branch(
                 *condition,
@@ -395,12 +403,12 @@ fn may_ignore_index(view: &View<'_>) -> bool {
         Source::Replicate(..) | Source::Literal(_) | Source::Delayed(..) => true,
         Source::Concat(first, second) => may_ignore_index(first) || may_ignore_index(second),
         // Elements of elements: a row of copies ignores it too.
-        Source::Transposed(inner) | Source::Column(inner, _) => {
+        Source::Transposed(inner, _) | Source::Column(inner, _) => {
             !matches!(inner.source, Source::Stored { .. })
         }
         Source::Choice(_, then, otherwise) => {
             may_ignore_index(&then.1) || may_ignore_index(&otherwise.1)
         }
-        Source::Checked(inner, ..) => may_ignore_index(inner),
+        Source::Gathered(_, inner) | Source::Checked(inner, ..) => may_ignore_index(inner),
     }
 }

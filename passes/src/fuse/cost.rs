@@ -7,6 +7,7 @@ use weft_ir::flat::{Space, Type, Var, first_stored};
 use weft_ir::{Scalar, ScalarOp};
 
 use super::prune::remove_dead_code;
+use crate::operator_cost;
 
 /// The most operations on values that an element may take and still be computed again.
 const MOST_OPERATIONS: usize = 4;
@@ -76,78 +77,14 @@ impl Cost<'_> {
     }
 }
 
-/// Whether an operator takes much longer than an addition.
+/// Whether an operator takes much longer than a load.
 fn is_slow(op: ScalarOp, operands: &[Operand]) -> bool {
     match op {
-        ScalarOp::Neg
-        | ScalarOp::Not
-        | ScalarOp::Complement
-        | ScalarOp::Abs
-        | ScalarOp::Signum
-        | ScalarOp::Floor
-        | ScalarOp::Ceil
-        | ScalarOp::Round
-        | ScalarOp::Trunc
-        | ScalarOp::IsNan
-        | ScalarOp::IsInf
-        | ScalarOp::Popcount
-        | ScalarOp::Clz
-        | ScalarOp::Ctz
-        | ScalarOp::Cast(_)
-        | ScalarOp::Bitcast(_)
-        | ScalarOp::Add
-        | ScalarOp::Sub
-        | ScalarOp::Mul
-        | ScalarOp::Min
-        | ScalarOp::Max
-        | ScalarOp::BitAnd
-        | ScalarOp::BitOr
-        | ScalarOp::BitXor
-        | ScalarOp::Shl
-        | ScalarOp::Shr
-        | ScalarOp::Eq
-        | ScalarOp::Ne
-        | ScalarOp::Lt
-        | ScalarOp::Le
-        | ScalarOp::Gt
-        | ScalarOp::Ge
-        | ScalarOp::And
-        | ScalarOp::Or
-        | ScalarOp::Fma
-        | ScalarOp::Clip
-        | ScalarOp::Select => false,
         // By a constant they become a multiplication.
         ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem => {
             !matches!(operands, [_, Operand::Scalar(Scalar::I64(_) | Scalar::I32(_))])
         }
-        ScalarOp::Sqrt
-        | ScalarOp::Rsqrt
-        | ScalarOp::Cbrt
-        | ScalarOp::Exp
-        | ScalarOp::Exp2
-        | ScalarOp::Expm1
-        | ScalarOp::Log
-        | ScalarOp::Log2
-        | ScalarOp::Log10
-        | ScalarOp::Log1p
-        | ScalarOp::Sin
-        | ScalarOp::Cos
-        | ScalarOp::Tan
-        | ScalarOp::Asin
-        | ScalarOp::Acos
-        | ScalarOp::Atan
-        | ScalarOp::Sinh
-        | ScalarOp::Cosh
-        | ScalarOp::Tanh
-        | ScalarOp::Asinh
-        | ScalarOp::Acosh
-        | ScalarOp::Atanh
-        | ScalarOp::Erf
-        | ScalarOp::Div
-        | ScalarOp::Pow
-        | ScalarOp::Atan2
-        | ScalarOp::Hypot
-        | ScalarOp::Gcd => true,
+        op => operator_cost::is_slow(op),
     }
 }
 

@@ -138,8 +138,10 @@ impl<'r, 'p> Graph<'r, 'p> {
         }
         match node.kind {
             Kind::Control => return Link::After(Reason::HostControl),
-            Kind::Constant => return Link::After(Reason::Constant),
-            Kind::View | Kind::Host | Kind::Check => return Link::After(Reason::View),
+            // These are no kernels: what they yield is in memory, and no reason is ever shown.
+            Kind::Constant | Kind::View | Kind::Host | Kind::Check => {
+                return Link::After(Reason::View);
+            }
             _ => {}
         }
         if !target.kind.is_kernel() {

@@ -36,8 +36,6 @@ pub enum Reason {
     Operator,
     /// A scalar that must be complete first.
     WholeResult,
-    /// It is a constant.
-    Constant,
     /// It is seen with other extents, which needs it in memory.
     View,
     /// Something between the two must be complete first, or their kernels do not fit together.
@@ -50,7 +48,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the codes.
-    pub const ALL: [Reason; 18] = [
+    pub const ALL: [Reason; 17] = [
         Reason::Result,
         Reason::DataIndex,
         Reason::SharedElement,
@@ -64,7 +62,6 @@ impl Reason {
         Reason::Structure,
         Reason::Operator,
         Reason::WholeResult,
-        Reason::Constant,
         Reason::View,
         Reason::NoCommonKernel,
         Reason::Solver,
@@ -87,7 +84,6 @@ impl Reason {
             Reason::Structure => "F11",
             Reason::Operator => "F12",
             Reason::WholeResult => "F13",
-            Reason::Constant => "F14",
             Reason::View => "F15",
             Reason::NoCommonKernel => "F16",
             Reason::Solver => "F17",
@@ -119,7 +115,6 @@ impl Reason {
             Reason::Structure => "it is used as a whole: as row offsets or as a destination",
             Reason::Operator => "a combining operator or a start value reads it",
             Reason::WholeResult => "a scalar between the two has to be complete first",
-            Reason::Constant => "it is a constant, which is in memory already",
             Reason::View => "it is seen with other extents, for which it has to be in memory",
             Reason::NoCommonKernel => {
                 "something between the two has to be complete first, or their kernels differ"

@@ -1,7 +1,7 @@
 //! Nesting: cutting arrays into rows.
 
 use weft_ir::nested::{Atom, Operation, Start};
-use weft_ir::{FaultKind, ScalarOp, ScalarType};
+use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::Call;
 use crate::lower::builder::{Lowering, Outcome};
@@ -28,6 +28,15 @@ impl<'p> Lowering<'p> {
         let k = self.positive(call.scalar(0));
         let leaves = call.array(1);
         let mut length = self.length(leaves[0]);
+        if let (Atom::Scalar(Scalar::I64(known)), Atom::Scalar(Scalar::I64(each))) = (length, k)
+            && each > 0
+            && known % each == 0
+        {
+            // Rows of one length.
+            let extents = [int(known / each), k];
+            let rows = leaves.iter().map(|leaf| self.reshape(*leaf, 1, &extents)).collect();
+            return Ok(Value::array(rows));
+        }
         if self.is_outside_lambdas() {
             // No rows at all have k columns, which segments cannot say: the interpreter does.
             let some = self.compute(ScalarOp::Gt, &[length, int(0)]);
