@@ -1,6 +1,8 @@
 //! Commands that look at how a program is compiled: `:ir`, `:fuse`, `:cost`, `:check`, `:compare`,
 //! `:bench`. They need the values that the program reads, so they are answered while the cell runs.
 
+mod bandwidth;
+mod bench;
 mod check;
 mod compare;
 mod cost;
@@ -71,7 +73,7 @@ pub(crate) fn answer(
         Inquiry::Cost => cost::text(context, job).map_err(failed),
         Inquiry::Check => Ok(check::text(ty, context, job)),
         Inquiry::Compare => compare::text(program, ty, context, job),
-        Inquiry::Bench => compare::bench(context, job),
+        Inquiry::Bench => bench::text(context, job),
     };
     text.map(|text| Answer { text, svg: None })
 }

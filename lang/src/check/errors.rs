@@ -289,7 +289,12 @@ impl Checker<'_> {
     }
 
     pub(super) fn no_such_field(&mut self, field: &ast::Ident, ty: &Type, record: Span) {
-        let found = self.show(ty);
+        let found = match ty {
+            Type::Record(fields) if fields.len() > 4 => {
+                format!("a record of {} fields", fields.len())
+            }
+            _ => self.show(ty),
+        };
         let mut diagnostic = Diagnostic::error(
             "E0308",
             format!("{found} has no field `{}`", field.name),
@@ -299,8 +304,11 @@ impl Checker<'_> {
         .label(record, format!("this is {found}"));
         if let Type::Record(fields) = ty {
             let names = fields.iter().map(|(name, _)| &**name);
-            if let Some(close) = suggest::closest(&field.name, names) {
+            if let Some(close) = suggest::closest(&field.name, names.clone()) {
                 diagnostic = diagnostic.help(format!("did you mean `{close}`?"));
+            } else if fields.len() > 4 {
+                let names: Vec<&str> = names.collect();
+                diagnostic = diagnostic.help(format!("its fields are {}", names.join(", ")));
             }
         }
         self.report(diagnostic);

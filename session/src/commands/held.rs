@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use unicode_width::UnicodeWidthStr as _;
+use weft_ir::{Type, Value};
 use weft_lang::{Binding, Diagnostic, Global};
 
 use super::Call;
@@ -74,7 +75,7 @@ pub(crate) fn memory(state: &State, kept_for_undo: u64) -> String {
         }
         let (names, _) = named
             .entry(*global)
-            .or_insert_with(|| (Vec::new(), (value.bytes() as u64, discovered_type(value, ty))));
+            .or_insert_with(|| (Vec::new(), (value.bytes() as u64, brief_type(value, ty))));
         names.push(name.to_string());
     }
     let unnamed = state.values.iter().filter(|(global, _)| !named.contains_key(global));
@@ -100,6 +101,16 @@ pub(crate) fn memory(state: &State, kept_for_undo: u64) -> String {
     let limit = bytes_text(state.modes.memory);
     lines.push(format!("{:>8}  in all; a run may take {limit} beside", size(total)));
     lines.join("\n")
+}
+
+/// The type with the extents found, cut off where it is long.
+fn brief_type(value: &Value, ty: &Type) -> String {
+    const LONGEST: usize = 50;
+    let whole = discovered_type(value, ty);
+    match whole.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &whole[..end]),
+        None => whole,
+    }
 }
 
 /// The number of the result that a name stands for: `_7`.

@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn the_expression_before_a_point() {
-        let check = |before: &str, expected: &str| assert_eq!(subject(before), expected, "{before}");
+        let check =
+            |before: &str, expected: &str| assert_eq!(subject(before), expected, "{before}");
         check("r", "r");
         check("1 + r", "r");
         check("sum rows.x", "rows.x");

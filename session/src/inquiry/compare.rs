@@ -1,9 +1,8 @@
-//! `:compare`: the same expression on every engine; `:bench`: how long it takes, again and again.
+//! `:compare`: the same expression on every engine.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weft_ir::{Failure, Scalar, Type, Value};
-use weft_lang::render;
 use weft_lang::typed::Program;
 
 use super::Context;
@@ -137,49 +136,4 @@ fn first_difference(a: &Value, b: &Value, path: String) -> Option<String> {
 /// How many floats of one sign lie between two, by their bits.
 fn ulps(x: i64, y: i64) -> String {
     if (x < 0) != (y < 0) { String::new() } else { format!(", {} ulp apart", x.abs_diff(y)) }
-}
-
-/// The median and the spread of many runs.
-pub(super) fn bench(context: &Context<'_>, job: &Job<'_>) -> Result<String, Stop> {
-    const LONGEST: Duration = Duration::from_secs(2);
-    const MOST: usize = 1000;
-    let begun = Instant::now();
-    let mut times = Vec::new();
-    let mut launches = 0;
-    let mut backend = job.modes.backend;
-    while times.len() < 3 || (begun.elapsed() < LONGEST && times.len() < MOST) {
-        let started = Instant::now();
-        let (result, ran) = context.engine.run(job);
-        times.push(started.elapsed());
-        launches = ran.counters.launches;
-        backend = ran.backend;
-        match result {
-            Ok(_) => {}
-            Err(Failure::Exhausted(weft_ir::Exhausted::Interrupted)) => {
-                return Err(Stop::Interrupted);
-            }
-            Err(Failure::Exhausted(exhausted)) => {
-                return Err(Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted))));
-            }
-            Err(Failure::Trap(trap)) => {
-                return Err(Stop::Failed(Box::new(render::trap_diagnostic(&trap))));
-            }
-        }
-    }
-    // The first run compiles.
-    let first = times.remove(0);
-    times.sort_unstable();
-    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
-    Ok(format!(
-        "{} (median of {} runs; {} to {} for nine of ten; the first took {})\non {}, {} kernel \
-         launches a run, {} threads",
-        time_text(at(0.5)),
-        times.len(),
-        time_text(at(0.05)),
-        time_text(at(0.95)),
-        time_text(first),
-        backend.name(),
-        launches,
-        job.modes.threads,
-    ))
 }
