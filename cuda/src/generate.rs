@@ -22,7 +22,7 @@ use weft_ir::flat::{Space, Type, Var, first_stored, storage};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 
 use crate::policy::Policy;
-use crate::structure::{Indices, Point, Shared, Structure};
+use crate::structure::{Indices, Point, Shared, Structure, same_strides};
 use crate::text::{Code, Entry, KernelCode, Length, Piece, Skeleton};
 
 /// The kernels of a plan that [`weft_ir::plan::check`] accepts.
@@ -309,8 +309,7 @@ fn needed(
     let extents = storage(space);
     let mut used = BTreeSet::new();
     let at_point = |array: Var, indices: &[Operand]| {
-        !indices.is_empty()
-            && structure.extents_of(array) == extents
+        same_strides(&structure.extents_of(array), &extents)
             && indices.len() == stored.len()
             && indices.iter().zip(stored).all(|(index, own)| *index == Operand::Register(*own))
     };

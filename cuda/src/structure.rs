@@ -11,7 +11,7 @@ use weft_ir::flat::{Size, Type, Var};
 use weft_ir::{Fault, FaultKind, ScalarType, Span};
 
 use crate::fields::Field;
-pub(crate) use indices::{Indices, Point};
+pub(crate) use indices::{Indices, Point, same_strides};
 pub(crate) use vectors::Vectors;
 
 /// What all structures of a kernel share.
@@ -188,7 +188,7 @@ impl<'s, 'a> Structure<'s, 'a> {
         };
         let mut writer = Writer::new(&mut around, self.shared.functions, 2);
         write(&mut writer);
-        let text = writer.finish();
+        let text = indented(&writer.finish());
         let (template, signature) = match signature.split_once("> ") {
             Some((head, rest)) if head.starts_with("template") => (format!("{head}> "), rest),
             Some(_) | None => (String::new(), signature),
@@ -265,6 +265,20 @@ impl<'s, 'a> Structure<'s, 'a> {
         text.push_str("};\n");
         (text, self.fields)
     }
+}
+
+/// Text of a member function with each line as deep as its braces.
+fn indented(text: &str) -> String {
+    let mut depth = 2_usize;
+    let mut result = String::new();
+    for line in text.lines().map(str::trim_start) {
+        let closing = line.chars().take_while(|each| *each == '}').count();
+        let margin = "  ".repeat(depth.saturating_sub(closing));
+        writeln!(result, "{margin}{line}").expect("a string takes all");
+        depth += line.matches('{').count();
+        depth = depth.saturating_sub(line.matches('}').count());
+    }
+    result
 }
 
 /// The operands as expressions.

@@ -152,17 +152,27 @@ fn started(
     component: usize,
     fail_empty: &str,
 ) {
-    for (at, (_, ty)) in reduction.operator.left.iter().enumerate() {
-        let (at, ty) = (component + at, weft_codegen::Dialect::Cuda.type_name(*ty));
-        writer.statement(&format!("{ty} v{at} = value.c{at};"));
-    }
+    let operator = reduction.operator;
+    let types = operator.left.iter().map(|(_, ty)| weft_codegen::Dialect::Cuda.type_name(*ty));
+    let numbered = types.enumerate().map(|(at, ty)| (component + at, ty));
+    let numbered: Vec<(usize, &str)> = numbered.collect();
     let assign = |writer: &mut Writer<'_>, values: &[String]| {
-        for (at, value) in values.iter().enumerate() {
-            writer.statement(&format!("v{} = {value};", component + at));
+        for ((at, _), value) in numbered.iter().zip(values) {
+            writer.statement(&format!("v{at} = {value};"));
+        }
+    };
+    let define = |writer: &mut Writer<'_>| {
+        for (at, ty) in &numbered {
+            writer.statement(&format!("{ty} v{at} = value.c{at};"));
         }
     };
     match reduction.start {
+        Start::None => {
+            writer.statement(&format!("if (empty) {{ {fail_empty} return; }}"));
+            define(writer);
+        }
         Start::IfEmpty(thunk) => {
+            define(writer);
             writer.statement("if (empty) {");
             start.write(writer);
             let values = writer.code(&thunk.code);
@@ -170,26 +180,21 @@ fn started(
             writer.statement("}");
         }
         Start::Combined(thunk) => {
-            writer.statement("{");
             start.write(writer);
             let values = writer.code(&thunk.code);
-            writer.statement("if (empty) {");
-            assign(writer, &values);
-            writer.statement("} else {");
-            let operator = reduction.operator;
+            for ((at, ty), value) in numbered.iter().zip(&values) {
+                writer.statement(&format!("{ty} v{at} = {value};"));
+            }
+            writer.statement("if (!empty) {");
             for ((register, ty), value) in operator.left.iter().zip(&values) {
                 writer.bind(*register, *ty, value);
             }
-            for (at, (register, ty)) in operator.right.iter().enumerate() {
-                writer.bind(*register, *ty, format!("value.c{}", component + at));
+            for ((register, ty), (at, _)) in operator.right.iter().zip(&numbered) {
+                writer.bind(*register, *ty, format!("value.c{at}"));
             }
             let combined = writer.code(&operator.code);
             assign(writer, &combined);
             writer.statement("}");
-            writer.statement("}");
-        }
-        Start::None => {
-            writer.statement(&format!("if (empty) {{ {fail_empty} return; }}"));
         }
     }
 }

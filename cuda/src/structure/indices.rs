@@ -51,15 +51,20 @@ impl Indices {
         }
     }
 
-    /// Whether these are the indices of the point, in an array that has an element for each.
+    /// Whether these are the indices of the point, in an array where they come to its number.
     pub(crate) fn address(&self, indices: &[String], extents: &[Size]) -> bool {
-        !indices.is_empty() && self.names == indices && self.extents == extents
+        self.names == indices && same_strides(&self.extents, extents)
     }
 
     /// Whether numbers are divided.
     pub(crate) fn divide(&self) -> bool {
         self.statements.iter().any(|statement| statement.contains("quotient"))
     }
+}
+
+/// Whether equal indices are at equal places in arrays of these extents: the first does not matter.
+pub(crate) fn same_strides(one: &[Size], other: &[Size]) -> bool {
+    !one.is_empty() && one.len() == other.len() && one[1..] == other[1..]
 }
 
 impl Structure<'_, '_> {

@@ -8,7 +8,7 @@ use weft_ir::flat::{Space, Type, Var, first_stored, storage};
 use weft_ir::plan::Kernel;
 use weft_ir::{ScalarOp, ScalarType};
 
-use super::{Indices, Place, Structure};
+use super::{Indices, Place, Structure, same_strides};
 use crate::fields::Field;
 
 /// Bodies of more operations than this are not repeated for each point of a vector: they are not bound
@@ -33,16 +33,21 @@ impl Vectors {
             return None;
         }
         let mut loaded = Vec::new();
+        let points = storage(&kernel.space);
+        // Behind a check, an array that is shorter than the space may not be read at all points.
+        let mut checked = false;
         for instruction in &kernel.body.instructions {
             if let Operation::Read(array, indices) = &instruction.operation {
                 let extents = &types[array.0 as usize].extents;
                 if reads_point(&kernel.space, kernel, indices)
-                    && *extents == storage(&kernel.space)
+                    && same_strides(&points, extents)
+                    && (!checked || points == *extents)
                     && !loaded.contains(array)
                 {
                     loaded.push(*array);
                 }
             }
+            checked |= matches!(instruction.operation, Operation::Check(_, _));
         }
         let bytes = |var: &Var| types[var.0 as usize].element.bytes();
         let sizes = || loaded.iter().chain(stored).map(bytes);

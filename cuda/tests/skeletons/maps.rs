@@ -171,3 +171,29 @@ output a3: i64
     let expected = [i64s((0..100).map(|at| at * 32)), Value::Scalar(Scalar::I64(5))];
     compiled.yields(emulated, &[i64s(0..100)], 3, &expected);
 }
+
+#[test]
+fn a_shorter_array_is_not_read_ahead_of_its_check() {
+    let Some(emulated) = emulated() else { return };
+    let compiled = Compiled::new(
+        "input a1: [a0]i64
+input a3: [a2]i64
+launch \"map\" [a0] (r0)
+  r1: i64 = read a2
+  r2: bool = lt r0 r1
+  check r2 index
+  r3: i64 = read a3 r0
+  r4: i64 = read a1 r0
+  r5: i64 = add r3 r4
+  yield r5
+  store r5 to a4: [a0]i64
+end
+output a4: [a0]i64
+",
+    );
+    compiled.yields(emulated, &[i64s(0..5), i64s(0..7)], 2, &[i64s((0..5).map(|x| 2 * x))]);
+    match compiled.try_run(emulated, &[i64s(0..600), i64s(0..7)], 2) {
+        Err(Stop::Fault(fault)) => assert_eq!(fault.kind, FaultKind::IndexOutOfRange),
+        other => panic!("{other:?}"),
+    }
+}

@@ -3,6 +3,8 @@
 //!
 //! A barrier is named by the comment that stands behind it.
 
+mod rows;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use weft_ir::{Scalar, ScalarType, Value};
@@ -362,7 +364,7 @@ fn every_mutant_is_noticed() {
     let Some(emulated) = emulated() else { return };
     let mut missed = Vec::new();
     let mut all = 0;
-    for Subject { name, text, inputs, mutants } in SUBJECTS {
+    for Subject { name, text, inputs, mutants } in SUBJECTS.iter().chain(rows::SUBJECTS) {
         let mut compiled = Compiled::new(text);
         let inputs = inputs();
         let whole = compiled.text.clone();

@@ -1,0 +1,156 @@
+//! Mutants of the skeletons for rows, and of scatters into many targets.
+
+use weft_ir::{Column, Scalar, ScalarType};
+
+use super::{NONE, Subject};
+use crate::{column, dense, i64s, noise, ragged};
+
+fn numbers(length: i64) -> Column {
+    column(ScalarType::I64, (0..length).map(Scalar::I64))
+}
+
+const SUMS: &str = "input a4: [a0][~a1 a2]i64 where a1: [a3]i64
+launch \"sums\" [a0][~a1 a2] (r0 r1)
+  r2: i64 = read a4 r1
+  yield r2
+  reduce r2 as (r3: i64) to a5: [a0]i64
+  by (r4: i64) (r5: i64)
+    r6: i64 = add r4 r5
+    yield r6
+  from (r7)
+    yield 0i64
+end
+output a5: [a0]i64
+";
+
+pub(super) const SUBJECTS: &[Subject] = &[
+    Subject {
+        name: "reduce_rows",
+        text: SUMS,
+        inputs: || vec![ragged(&[3, 0, 70, 5, 64, 8], numbers(150))],
+        mutants: &[
+            (
+                "row < rows.count; row += stride) {\n    const i64 start = row_start(rows, row), length = row_length(rows, row);\n    typename K::Element value",
+                "row <= rows.count; row += stride) {\n    const i64 start = row_start(rows, row), length = row_length(rows, row);\n    typename K::Element value",
+            ),
+            ("const i64 end = smaller(base + TREE, count);", "const i64 end = base + TREE;"),
+        ],
+    },
+    Subject {
+        name: "reduce_blocks",
+        text: SUMS,
+        inputs: || vec![ragged(&[5001, 0, 70], numbers(5071))],
+        mutants: &[
+            (
+                "row < rows.count; row += gridDim.x) {\n    const i64 start = row_start(rows, row), length = row_length(rows, row);\n    if (threadIdx.x == 0) levels.begin();",
+                "row <= rows.count; row += gridDim.x) {\n    const i64 start = row_start(rows, row), length = row_length(rows, row);\n    if (threadIdx.x == 0) levels.begin();",
+            ),
+            ("    if (threadIdx.x == 0) levels.begin();", NONE),
+            ("if (threadIdx.x == 0) levels.push(in, value);", "levels.push(in, value);"),
+            (
+                "(int)smaller(TILE, length - at));\n      if (threadIdx.x",
+                "TILE);\n      if (threadIdx.x",
+            ),
+        ],
+    },
+    Subject {
+        name: "scan_rows",
+        text: "input a4: [a0][~a1 a2]i64 where a1: [a3]i64
+launch \"scans\" [a0][~a1 a2] (r0 r1)
+  r2: i64 = read a4 r1
+  yield r2
+  scan inclusive r2 as (r3: i64) to a5: [a2]i64
+  by (r4: i64) (r5: i64)
+    r6: i64 = add r4 r5
+    yield r6
+end
+output a5: [a0][~a1 a2]i64
+",
+        inputs: || vec![ragged(&[3, 0, 70, 5, 64, 8], numbers(150))],
+        mutants: &[
+            (
+                "row < rows.count; row += stride) {\n    const i64 start = row_start(rows, row), length = row_length(rows, row);\n    Stream",
+                "row <= rows.count; row += stride) {\n    const i64 start = row_start(rows, row), length = row_length(rows, row);\n    Stream",
+            ),
+            ("for (i64 k = 0; k < length; k++) {", "for (i64 k = 0; k <= length; k++) {"),
+            ("      carries[level] = true;", NONE),
+        ],
+    },
+    Subject {
+        name: "filter of rows",
+        text: "input a4: [a0][~a1 a2]i64 where a1: [a3]i64
+launch \"filter\" [a0][~a1 a2] (r0 r1)
+  r2: i64 = read a4 r1
+  r3: i64 = bit_and r2 1i64
+  r4: bool = eq r3 0i64
+  yield r4 r2
+  filter r4 to a5: [a3]i64, a6: i64
+  keep r2 to a7: [a6]i64
+end
+output a7: [a0][~a5 a6]i64
+",
+        inputs: || vec![ragged(&[301, 0, 2, 88], numbers(391))],
+        mutants: &[
+            (
+                "row <= rows.count; row += stride) {\n    offsets[row]",
+                "row < rows.count; row += stride) {\n    offsets[row]",
+            ),
+            (
+                "if (positions && at < points) positions[at] = to;",
+                "if (positions) positions[at] = to;",
+            ),
+            ("        if (positions) positions[points] = (i64)(before + sum);", NONE),
+        ],
+    },
+    Subject {
+        name: "scatter_update",
+        text: "input a1: [a0]i64
+input a3: [a2]i64
+launch \"histogram\" [a2] (r0)
+  r1: i64 = read a3 r0
+  yield r1
+  scatter 1i64 at r1 into a1 to a4: [a0]i64
+  by (r6: i64) (r7: i64)
+    r8: i64 = add r6 r7
+    yield r8
+end
+output a4: [a0]i64
+",
+        inputs: || {
+            let targets = noise(600).map(|bits| (bits >> 40) as i64 % 40 - 1);
+            vec![i64s(0..1100), i64s(targets)]
+        },
+        mutants: &[
+            ("if (target >= 0) K::update(in, at, target);", "K::update(in, at, target);"),
+            ("atomicAdd((u64*)(in.a4 + to), (u64)(", "*(u64*)(in.a4 + to) += ((u64)("),
+        ],
+    },
+    Subject {
+        name: "sort of rows",
+        text: "input a4: [a0][a1]i64
+launch \"sort\" [a0][a1] (r0 r1)
+  r2: i64 = read a4 r0 r1
+  r3: i64 = mod r2 3i64
+  r4: i16 = cast_i16 r2
+  yield r3 r4
+  sort r3 r4 to a5: [a0][a1]i64
+end
+output a5: [a0][a1]i64
+",
+        inputs: || {
+            let all = noise(210).map(|bits| Scalar::I64((bits >> 52) as i64));
+            vec![dense(3, 70, column(ScalarType::I64, all))]
+        },
+        mutants: &[
+            ("quotient(at, length) * length.by", "quotient(at, length)"),
+            (
+                "out[at] = order ? keys[order[at]] : (u64)at;",
+                "out[at] = order ? keys[at] : (u64)at;",
+            ),
+            (
+                "at < points; at += stride) {\n    const i64 from",
+                "at <= points; at += stride) {\n    const i64 from",
+            ),
+        ],
+    },
+];
