@@ -485,3 +485,25 @@ yield x1
     }
     check(text, &[rows(&[3, 1])]);
 }
+
+#[test]
+fn the_indices_of_a_row_are_its_own() {
+    let text = r"params x0: [][]i64
+x1: [][]i64 = map x0
+  \x2: []i64
+    x3: i64 = length x2
+    x4: []i64 = iota x3
+    x5: []i64 = map x4 x2
+      \x6: i64, x7: i64
+        x8: i64 = index x2 x6
+        x9: i64 = mul x8 x6
+        x10: i64 = add x9 x7
+        yield x10
+    yield x5
+yield x1
+";
+    check_rows(text);
+    let (_, flat) = flattened(text, &[rows(&[2, 0, 3])]);
+    // One map: no descriptor is made, and nothing is checked.
+    assert_eq!(flat.body.statements.len(), 1, "{flat}");
+}

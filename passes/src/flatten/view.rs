@@ -95,6 +95,12 @@ impl<'p> Flattener<'p> {
                 Dimension::Ragged { offsets, .. } => {
                     let (start, end) = self.row_bounds(offsets, prefix);
                     let length = self.op(ScalarOp::Sub, &[end, start]);
+                    if self.region.is_none() && self.is_identity(prefix) {
+                        // What else has as many elements has the same descriptor.
+                        let key = (length, self.context.space.clone());
+                        let known = self.descriptors.last_mut().expect("a block is open");
+                        known.insert(key, axes[0]);
+                    }
                     // A single row is no row among others.
                     self.scalar_length(length)
                 }
@@ -201,7 +207,16 @@ impl<'p> Flattener<'p> {
         span: Span,
     ) -> Outcome<Value<'p>> {
         let length = self.length(view);
-        if self.is_index_below(index, length) {
+        let of_own_row = match &view.source {
+            Source::Stored { prefix, axes, .. } => match axes[0] {
+                Dimension::Ragged { offsets, .. } => {
+                    self.canonical_position(offsets, prefix, index).is_some()
+                }
+                Dimension::Dense(_) => false,
+            },
+            _ => false,
+        };
+        if of_own_row || self.is_index_below(index, length) {
             return Ok(self.element_unchecked(view, index));
         }
         let (zero, extent) = (self.scalars.integer(0), self.length_scalar(length));
