@@ -38,6 +38,8 @@ CONFIGURATIONS = {
 PEERS = ["numpy", "numba", "jax"]
 UNITS = {"ns": 1e-9, "µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
 DURATION = r"([0-9.]+) ?(ns|µs|us|ms|min|s)\b"
+# What `:bench` prints.
+BENCH = rf"{DURATION} \(median of (\d+) runs; {DURATION} to.*?first took {DURATION}"
 
 
 class Skips:
@@ -94,6 +96,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", default=str(ROOT.parent / "shared" / "data"), help="matrices and pictures")
     parser.add_argument("--clock", default="wall", choices=["wall", "cpu"], help="cpu: processor seconds a run, which a busy machine disturbs less; one thread only")
     parser.add_argument("--fastest", action="store_true", help="compare the fastest runs instead of medians: for a machine that others use too")
+    parser.add_argument("--against", default=",".join(PEERS), help="the peers, with commas")
     parser.add_argument("--no-peers", action="store_true", help="Weft alone")
     parser.add_argument("--only-full", action="store_true", help="no other configurations of Weft")
     parser.add_argument("--log", action="store_true", help="append the table to LOG.md")
@@ -117,7 +120,7 @@ def peer_implementations(options: argparse.Namespace, skips: Skips) -> list[str]
         skips.add("the peers' programs are not here")
         return []
     present = []
-    for name in PEERS:
+    for name in options.against.split(","):
         # SciPy is part of the programs called numpy.
         modules = "numpy, scipy" if name == "numpy" else name
         if subprocess.run([options.python, "-c", f"import {modules}"], capture_output=True).returncode == 0:
@@ -199,8 +202,30 @@ def keep(best: dict[str, dict], key: str, result: dict | None) -> None:
 
 def run_weft(weft: str, setup: str, expression: str, options: argparse.Namespace) -> dict | None:
     """Seconds of a run, of the first, and the peak of memory of the process."""
-    text = setup + ":bench " + expression.strip().replace("\n", "\n  ") + "\n"
-    alone = processor_seconds(weft, setup) if options.clock == "cpu" else 0.0
+    bench = ":bench " + expression.strip().replace("\n", "\n  ") + "\n"
+    status, output, usage = weft_process(weft, setup + bench)
+    found = re.search(BENCH, output, re.S)
+    if status != 0 or not found:
+        return {"error": output.strip().splitlines()[0][:120] if output.strip() else "no output"}
+    median, unit, _, low, low_unit, first, first_unit = found.groups()
+    seconds = float(median) * UNITS[unit]
+    if options.fastest:
+        seconds = float(low) * UNITS[low_unit]
+    if options.clock == "cpu":
+        seconds = processor_seconds(weft, setup + bench + bench)
+        if seconds is None:
+            return {"error": "no processor seconds"}
+    on = re.search(r"\non (\w+)", output)
+    return {
+        "seconds": seconds,
+        "first": float(first) * UNITS[first_unit],
+        "peak": usage.ru_maxrss * 1024,
+        "on": on.group(1) if on else "",
+    }
+
+
+def weft_process(weft: str, text: str) -> tuple[int, str, object]:
+    """Runs a script: the exit code, what it prints, and what it used."""
     with tempfile.NamedTemporaryFile("w", suffix=".weft", encoding="utf-8") as file:
         file.write(text)
         file.flush()
@@ -210,37 +235,25 @@ def run_weft(weft: str, setup: str, expression: str, options: argparse.Namespace
         output = process.stdout.read().decode()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    found = re.search(
-        rf"{DURATION} \(median of (\d+) runs; {DURATION} to.*?first took {DURATION}", output, re.S
-    )
-    on = re.search(r"\non (\w+)", output)
-    if process.returncode != 0 or not found:
-        return {"error": output.strip().splitlines()[0][:120] if output.strip() else "no output"}
-    median, unit, runs, low, low_unit, first, first_unit = found.groups()
-    seconds = float(median) * UNITS[unit]
-    if options.fastest:
-        seconds = float(low) * UNITS[low_unit]
-    if options.clock == "cpu":
-        seconds = (usage.ru_utime + usage.ru_stime - alone) / (int(runs) + 1)
-    return {
-        "seconds": seconds,
-        "first": float(first) * UNITS[first_unit],
-        "peak": usage.ru_maxrss * 1024,
-        "on": on.group(1) if on else "",
-    }
+    return process.returncode, output, usage
 
 
-def processor_seconds(weft: str, setup: str) -> float:
-    """What the preparation of a program costs."""
+def processor_seconds(weft: str, text: str) -> float | None:
+    """The processor seconds of a run, of the second of two `:bench`es: the first has compiled all."""
     with tempfile.NamedTemporaryFile("w", suffix=".weft", encoding="utf-8") as file:
-        file.write(setup)
+        file.write(text)
         file.flush()
-        process = subprocess.Popen(
-            [str(weft), file.name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
-        )
-        _, _, usage = os.wait4(process.pid, 0)
-        process.returncode = 0
-    return usage.ru_utime + usage.ru_stime
+        process = subprocess.Popen([str(weft), file.name], stdout=subprocess.PIPE, cwd=ROOT)
+        ticks = []
+        for line in process.stdout:
+            runs = re.search(r"median of (\d+) runs", line.decode())
+            if runs:
+                fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+                ticks.append((int(fields[11]) + int(fields[12]), int(runs.group(1)) + 1))
+        process.wait()
+    if len(ticks) != 2:
+        return None
+    return (ticks[1][0] - ticks[0][0]) / os.sysconf("SC_CLK_TCK") / ticks[1][1]
 
 
 def run_peer(options: argparse.Namespace, name: str, peer: str, threads: int) -> dict | None:
@@ -299,6 +312,7 @@ def measured_bandwidth(threads: int) -> float:
 def small_cells(weft: str, options: argparse.Namespace) -> str:
     """What a small cell costs when it is new and when it is known."""
     lines = ["| small cell | first | again |", "| --- | --- | --- |"]
+    options = argparse.Namespace(**{**vars(options), "clock": "wall"})
     for setup, expression in [
         ("", "1 + 1"),
         ("", "sum (iota 10)"),
