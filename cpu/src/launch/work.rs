@@ -9,7 +9,7 @@ use weft_ir::{Exhausted, Stop};
 
 use crate::execute::{Halt, Source};
 use crate::fold::{Carries, Chain, Folder, Rows};
-use crate::lanes::{Elements, Lane, Storage, StorageMut, with_lane_type};
+use crate::lanes::{Elements, Lane, LaneType, Storage, StorageMut, with_lane_type};
 use crate::launch::chunk::{CHUNK, Chunk, Cut, chunks};
 use crate::launch::filter::Filtering;
 use crate::launch::layout::{Layout, Target};
@@ -64,6 +64,8 @@ pub(super) struct Worker<'a> {
     pub(super) folders: Vec<Option<Folder<'a>>>,
     /// Per buffer what the blocks of its values have come to.
     pub(super) folded: Vec<Storage>,
+    /// Per output what native functions have written of a chunk that goes past the caches.
+    streamed: Vec<Storage>,
     /// What a filter keeps of a chunk, with room for more.
     kept: Vec<Storage>,
     epilogue: Option<Evaluator<'a>>,
@@ -149,6 +151,7 @@ impl Launch<'_> {
             .map(|sink| self.shared(sink, &mut destinations, &mut filtering))
             .collect();
 
+        let output_types: Vec<LaneType> = outputs.iter().map(Storage::ty).collect();
         let mut rest: Vec<StorageMut<'_>> = outputs.iter_mut().map(Storage::as_mut).collect();
         let chained = chunks.iter().any(|chunk| chunk.piece.is_some());
         let claims = chunks.iter().enumerate().map(|(number, chunk)| {
@@ -169,6 +172,7 @@ impl Launch<'_> {
             stages: layout.stages.iter().map(|ty| Storage::new(*ty)).collect(),
             folders: self.folders(),
             folded: layout.stages.iter().map(|ty| Storage::new(*ty)).collect(),
+            streamed: output_types.iter().map(|ty| Storage::new(*ty)).collect(),
             kept: Vec::new(),
             epilogue: epilogue.map(|(mode, compiled)| {
                 Evaluator::new(compiled, mode, &self.shape, self.context(), points.min(CHUNK))
@@ -254,7 +258,7 @@ impl Launch<'_> {
     ) -> Result<(), Halt> {
         let chunk = claim.chunk;
         let (first, length) = (chunk.positions.start, chunk.positions.len());
-        let Worker { evaluator, interior, stages, folded, .. } = worker;
+        let Worker { evaluator, interior, stages, folded, streamed, .. } = worker;
         for (number, stage) in stages.iter_mut().enumerate() {
             if layout.is_staged(number) {
                 stage.resize(length);
@@ -266,11 +270,19 @@ impl Launch<'_> {
         let direct = chunk.piece.is_some() && interior.is_none();
         folded.iter_mut().for_each(|folded| folded.resize(0));
         let past = stream.is_past();
+        // Native functions write many elements at once, to a buffer that stays in the cache.
+        let buffered = past && evaluator.engine().is_native();
+        if buffered {
+            streamed.iter_mut().for_each(|buffer| buffer.resize(length));
+        }
+        let mut written: Vec<Option<StorageMut<'_>>> =
+            streamed.iter_mut().map(|buffer| Some(buffer.as_mut())).collect();
         let mut parts: Vec<Option<StorageMut<'_>>> =
             claim.parts.iter_mut().map(|part| Some(part.reborrow())).collect();
         let mut buffers: Vec<Option<StorageMut<'_>>> =
             stages.iter_mut().map(|stage| Some(stage.as_mut())).collect();
         let straight = layout.targets.iter().map(|target| match *target {
+            Target::Output(output) if buffered => written[output].take(),
             Target::Output(_) if past => None,
             Target::Output(output) => parts[output].take(),
             Target::Stage(stage) if !layout.is_staged(stage) => None,
@@ -317,6 +329,13 @@ impl Launch<'_> {
                     position = until;
                 }
             }
+        }
+        for target in layout.targets.iter().filter(|_| buffered) {
+            let Target::Output(output) = *target else { continue };
+            let Some(part) = &mut parts[output] else { continue };
+            with_lane_type!(streamed[output].ty(), T => {
+                stream.copy(T::storage(&streamed[output]), <T as Lane>::slice_mut(part));
+            });
         }
         for (at, (sink, shared)) in self.kernel.sinks.iter().zip(shared).enumerate() {
             let staged = layout.staged[at].clone();
