@@ -86,8 +86,10 @@ pub struct Config {
 /// The same program with everything computed once. It takes time in proportion to the program, but
 /// for bodies that are nested deeply.
 ///
-/// An error that was not needed may go, and one that was needed stays. A map may meet an error in
-/// code that left its lambda although it has no elements (`Note [Faults without values]` in `weft_ir`).
+/// An error that was not needed may go, and one that was needed stays. Scalar code that left a lambda
+/// and may fail is computed only if the map has elements (`Note [A check belongs to a value]` in
+/// `flatten/demand.rs`); array code may meet an error all the same (`Note [Faults without values]` in
+/// `weft_ir`).
 pub fn share(program: Program, config: &Config) -> Program {
     sink::sink(number::number(program, config), config)
 }
