@@ -106,32 +106,25 @@ pub(super) fn fold_rows<S: Strategy>(
 ) {
     let values = <S::Element as Lane>::elements(values);
     let to = <S::Element as Lane>::storage_mut(to);
-    let mut buffer = Vec::new();
-    match rows {
-        Rows::One if levels < usize::MAX => {
-            fold_slice::<S>(values, &mut buffer);
-            for _ in 1..levels {
-                let below = std::mem::take(&mut buffer);
-                fold_slice::<S>(&below, &mut buffer);
-            }
-            to.extend_from_slice(&buffer);
-        }
-        Rows::One => to.push(fold_row::<S>(values, &mut buffer)),
-        Rows::Even { count, length } => {
-            to.reserve(count);
-            for row in 0..count {
-                let row = &values[row * length..(row + 1) * length];
-                to.push(fold_row::<S>(row, &mut buffer));
-            }
-        }
+    let (count, first) = match rows {
+        Rows::One => (1, 0),
+        Rows::Even { count, .. } => (count, 0),
         Rows::Ragged(offsets) => {
-            to.reserve(offsets.len());
-            let first = offsets.first().copied().unwrap_or(0);
-            for pair in offsets.windows(2) {
-                let row = &values[(pair[0] - first) as usize..(pair[1] - first) as usize];
-                to.push(fold_row::<S>(row, &mut buffer));
-            }
+            (offsets.len().saturating_sub(1), offsets.first().copied().unwrap_or(0))
         }
+    };
+    to.reserve(count);
+    let mut buffers = (Vec::new(), Vec::new());
+    // One loop for all kinds of rows: its body is long, and there is one for each operator and type.
+    for row in 0..count {
+        let (start, end) = match rows {
+            Rows::One => (0, values.len()),
+            Rows::Even { length, .. } => (row * length, (row + 1) * length),
+            Rows::Ragged(offsets) => {
+                ((offsets[row] - first) as usize, (offsets[row + 1] - first) as usize)
+            }
+        };
+        fold_row::<S>(&values[start..end], levels, &mut buffers, to);
     }
 }
 
@@ -150,29 +143,32 @@ pub(super) fn fold_register<S: Strategy>(
     fold_blocks::<S>(lanes / GROUP, group, tail, to);
 }
 
-/// What a row comes to; the buffer may hold anything.
+/// Appends what a row comes to; the buffers may hold anything.
 #[inline(always)]
-fn fold_row<S: Strategy>(row: &[S::Element], buffer: &mut Vec<S::Element>) -> S::Element {
+fn fold_row<S: Strategy>(
+    row: &[S::Element],
+    levels: usize,
+    buffers: &mut (Vec<S::Element>, Vec<S::Element>),
+    to: &mut Vec<S::Element>,
+) {
     if S::EXACT {
-        return in_lanes::<S>(row);
+        to.push(in_lanes::<S>(row));
+        return;
     }
-    if row.len() <= TREE {
-        return chain::<S>(row);
+    let (next, last) = buffers;
+    let mut below = row;
+    for _ in 0..levels {
+        if below.len() <= TREE {
+            to.push(chain::<S>(below));
+            return;
+        }
+        next.clear();
+        let (blocks, tail) = below.as_chunks::<TREE>();
+        fold_blocks::<S>(blocks.len(), |at| &blocks[at], tail, next);
+        std::mem::swap(next, last);
+        below = last;
     }
-    buffer.clear();
-    fold_slice::<S>(row, buffer);
-    while buffer.len() > TREE {
-        let below = std::mem::take(buffer);
-        fold_slice::<S>(&below, buffer);
-    }
-    chain::<S>(buffer)
-}
-
-/// Folds elements for one level of the tree.
-#[inline(always)]
-fn fold_slice<S: Strategy>(values: &[S::Element], to: &mut Vec<S::Element>) {
-    let (blocks, tail) = values.as_chunks::<TREE>();
-    fold_blocks::<S>(blocks.len(), |at| &blocks[at], tail, to);
+    to.extend_from_slice(below);
 }
 
 /// Folds whole blocks, and the rest of a row.

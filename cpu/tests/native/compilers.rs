@@ -35,7 +35,16 @@ fn script(folder: &Path, text: &str) -> PathBuf {
 
 /// Runs with such compilers; what became of the functions, and the notice.
 fn with_compilers(compilers: Vec<String>, tier: Tier) -> (Statistics, Option<String>) {
-    let config = NativeConfig { compilers, patience: Duration::from_secs(1), ..config(None) };
+    with_patience(compilers, tier, Duration::from_secs(60))
+}
+
+/// As [`with_compilers`], which may take so long.
+fn with_patience(
+    compilers: Vec<String>,
+    tier: Tier,
+    patience: Duration,
+) -> (Statistics, Option<String>) {
+    let config = NativeConfig { compilers, patience, ..config(None) };
     let native = Native::new(config);
     let inputs = [f32s(3000)];
     let expected = try_run(MAP, &inputs, 1, None).expect("a value");
@@ -88,7 +97,8 @@ fn a_compiler_that_hangs_is_killed() {
     let text = "if [ \"$1\" = --version ]; then echo slow 1.0; else exec sleep 1000; fi";
     let path = script(folder.path(), text);
     let begin = Instant::now();
-    let (statistics, notice) = with_compilers(vec![path.display().to_string()], Tier::Native);
+    let (compilers, patience) = (vec![path.display().to_string()], Duration::from_secs(1));
+    let (statistics, notice) = with_patience(compilers, Tier::Native, patience);
     assert_eq!((statistics.compiled, statistics.failed), (0, 1));
     assert!(notice.expect("a notice").contains("longer than"));
     assert!(begin.elapsed() < Duration::from_secs(100));
