@@ -23,8 +23,15 @@ const LARGE: usize = 64 * 1024;
 /// How long a reply may take to be handed to the system before it is given up.
 const STALLED: Duration = Duration::from_secs(2);
 /// A new subscriber is told that it will hear everything once its subscription has arrived, which
-/// it sends right after the handshake.
-const WELCOME: Duration = Duration::from_millis(50);
+/// it sends right after the handshake. The library does not say when that is, and a machine that is
+/// busy may take its time, so it is told again: so long after the handshake.
+const WELCOMES: [Duration; 5] = [
+    Duration::from_millis(50),
+    Duration::from_millis(250),
+    Duration::from_secs(1),
+    Duration::from_secs(4),
+    Duration::from_secs(15),
+];
 
 /// Where everything that the kernel says is handed in.
 #[derive(Clone, Debug)]
@@ -162,6 +169,9 @@ pub(crate) async fn publish(
     mut events: monitor::Receiver<SocketEvent>,
     mut publisher: Publisher,
 ) {
+    let mut accepted = Instant::now();
+    let mut welcomes = WELCOMES.iter();
+    // The welcome that comes next.
     let mut welcome: Option<Instant> = None;
     let mut monitored = true;
     loop {
@@ -183,13 +193,17 @@ pub(crate) async fn publish(
                 }
             },
             event = events.next(), if monitored => match event {
-                Some(SocketEvent::Accepted(..)) => welcome = Some(Instant::now() + WELCOME),
+                Some(SocketEvent::Accepted(..)) => {
+                    accepted = Instant::now();
+                    welcomes = WELCOMES.iter();
+                    welcome = welcomes.next().map(|after| accepted + *after);
+                }
                 Some(_) => {}
                 None => monitored = false,
             },
             () = sleep_until(stream_due), if publisher.stream.is_some() => publisher.flush().await,
             () = sleep_until(welcome.unwrap_or(far)), if welcome.is_some() => {
-                welcome = None;
+                welcome = welcomes.next().map(|after| accepted + *after);
                 publisher.welcome().await;
             }
         }

@@ -78,7 +78,7 @@ fn values_before_an_error_are_printed() {
 
 #[test]
 fn long_programs_say_nothing_of_how_far_they_are() {
-    let stderr = check(&["-e", "loop x = 0 for i < 1000000 do (x + i) % 7"], "", 0, "6\n");
+    let stderr = check(&["-e", "loop x = 0 for i < 1000000 do (x + i) % 7"], "", 0, "0\n");
     assert_eq!(stderr, "");
 }
 
@@ -94,6 +94,25 @@ fn files_run_with_imports_beside_them() {
     assert!(stderr.contains("not UTF-8") && stderr.contains("byte 8"), "{stderr}");
     let stderr = check(&["--no-io", "-e", "loadText \"x\""], "", 1, "");
     assert!(stderr.contains("E0506"), "{stderr}");
+}
+
+/// A limit for the size of files stands for a disk that is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = "x = iota 1000000\n:save x \"x.npy\"\n";
+    fs::write(folder.path().join("p.weft"), program).unwrap();
+    let output = Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" p.weft", env!("CARGO_BIN_EXE_weft")])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("E0405"), "{stderr}");
+    let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.collect::<Vec<_>>(), ["p.weft"]);
 }
 
 #[test]

@@ -131,6 +131,15 @@ fn memory_is_listed_and_let_go_of() {
     session.check(":undo", "as after In[5]");
     session.check(":undo", "as after In[4]");
     session.check("sum xs", "49995000");
+    session.check(":redo", "as after In[5]");
+    session.check(":redo", "as after In[8]");
+    session.check("g = 1", "g : i64");
+    let mem = session.eval(":mem");
+    assert!(mem.contains("    78kB  host  (held by functions)"), "{mem}");
+    assert!(mem.contains("    78kB  host  (kept for :undo)"), "{mem}");
+    session.check("def f y = y", "f : a -> a");
+    let mem = session.eval(":mem");
+    assert!(mem.contains("   156kB  host  (kept for :undo)"), "{mem}");
 }
 
 #[test]
@@ -255,13 +264,21 @@ fn completion_offers_names_fields_commands_and_modes() {
     assert_eq!(texts(":explain E0601"), (9, "E0601".to_owned()));
     assert_eq!(texts(":free sumO"), (6, "sumOfAll".to_owned()));
     assert_eq!(texts(":load src/lib."), (10, "lib.rs".to_owned()));
-    assert_eq!(texts("loadText \"src/lib."), (14, "lib.rs".to_owned()));
+    assert_eq!(texts("loadText \"src/lib."), (14, "lib.rs\"".to_owned()));
+    assert_eq!(texts("loadText \"src/displa"), (14, "display.rs\" display/".to_owned()));
     assert_eq!(texts("line.ends.e"), (10, "east".to_owned()));
     assert_eq!(texts("line.label.1.n"), (13, "north".to_owned()));
+    assert_eq!(texts("f line.ends[0].e"), (15, "east".to_owned()));
+    assert_eq!(texts("1 + (last line.ends).e"), (21, "east".to_owned()));
+    assert_eq!(texts("{point with east = 3}."), (22, "east north".to_owned()));
+    assert_eq!(texts("(unknown line)."), (15, String::new()));
     assert_eq!(texts(""), (0, String::new()));
     let snapshot = session.session.snapshot();
     let candidate = &snapshot.complete("sumO", 4).candidates[0];
     assert_eq!(candidate.detail, "i64");
+    // The quote behind the cursor is not doubled.
+    let found = snapshot.complete("loadText \"src/lib.\"", 18).candidates;
+    assert_eq!(found[0].text, "lib.rs");
 }
 
 #[test]
