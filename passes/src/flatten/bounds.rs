@@ -97,6 +97,11 @@ impl Range<'_, '_> {
                     self.extent(a).is_some_and(|a| self.at_most(a, size))
                         || self.is_small(a, steps) && below(a)
                 }
+                (ScalarOp::Add, &[a, b])
+                    if self.constant(b).is_some_and(|b| (-SMALL..0).contains(&b)) =>
+                {
+                    self.is_small(a, steps) && below(a)
+                }
                 (ScalarOp::Mod, &[_, b]) => {
                     self.constant(b).is_none_or(|b| b > 0)
                         && self
