@@ -22,7 +22,7 @@ fi
 command -v python3 >/dev/null || give_up "there is no python3"
 wanted=$(cksum <"$here/requirements.txt")
 if [ "$(cat "$venv/installed" 2>/dev/null)" != "$wanted" ]; then
-    [ -x "$venv/bin/pip" ] || python3 -m venv "$venv" >/dev/null 2>&1 || give_up "python3 has no venv"
+    [ -x "$venv/bin/pip" ] || python3 -m venv --clear "$venv" >/dev/null 2>&1 || give_up "python3 has no venv"
     timeout 300 "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 --timeout 20 \
         -r "$here/requirements.txt" >&2 || give_up "the wheels of requirements.txt cannot be installed"
     echo "$wanted" >"$venv/installed"
