@@ -11,6 +11,7 @@ use super::layout::parts_of;
 use super::local::{is_local, scalars_of};
 use super::materialise::zeros_thunk;
 use super::scalar::ScalarId;
+use super::survey::free_in;
 use super::view::{Length, Source, Value, View};
 use super::{Flattener, Outcome, unsupported};
 
@@ -21,6 +22,7 @@ impl<'p> Flattener<'p> {
         arrays: Vec<Rc<View<'p>>>,
     ) -> Outcome<Vec<Value<'p>>> {
         let outer = self.context.clone();
+        self.check_unread(lambda, &arrays);
         let (dimension, index) = self.enter_arrays(&arrays);
         for (&(var, _), array) in lambda.params.iter().zip(&arrays) {
             let element = self.element_unchecked(array, index);
@@ -56,6 +58,21 @@ impl<'p> Flattener<'p> {
                 self.under(dimension, ty.array(), var, &inner)
             })
             .collect())
+    }
+
+    /// Checks the rows that a lambda does not look at (Note [Rows without elements]).
+    fn check_unread(&mut self, lambda: &Lambda, arrays: &[Rc<View<'p>>]) {
+        let rows = lambda.params.iter().zip(arrays).filter(|(_, array)| self.is_checked_row(array));
+        let rows: Vec<_> = rows.collect();
+        if rows.is_empty() {
+            return;
+        }
+        let used = free_in(&[&lambda.body]);
+        for ((var, _), array) in rows {
+            if !used.contains(var) {
+                self.check_rows(array);
+            }
+        }
     }
 
     pub(super) fn fold(

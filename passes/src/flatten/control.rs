@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use weft_ir::flat::{Block, Dimension, Operation, Size, Statement, Type, Var, storage};
 use weft_ir::nested::{self, Body};
-use weft_ir::{ScalarOp, ScalarType};
+use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
 use super::layout::parts_of;
 use super::local::{is_local, is_scalar_code, scalars_of};
@@ -151,7 +151,14 @@ impl<'p> Flattener<'p> {
     ) -> Outcome<Vec<Value<'p>>> {
         // What may fail is computed where it is needed (Note [A check belongs to a value]).
         self.store_free(&[then, otherwise], false);
+        let may_fail = self.scalars.node(condition).may_fail;
         let condition = self.host_scalar(condition);
+        if may_fail && then.results.iter().any(|result| self.atom_type(result).rank > 0) {
+            // What is known of the arrays whatever it is, as a common length, relies on it.
+            let (value, span) = (self.scalars.host(condition, ScalarType::Bool), self.span);
+            let there = self.scalars.op(ScalarOp::Eq, &[value, value], None, span);
+            self.check(there, FaultKind::AssertionFailed);
+        }
         let before = self.types.len() as u32;
         let mut branches = Vec::new();
         for body in [then, otherwise] {

@@ -227,6 +227,9 @@ impl<'p> Flattener<'p> {
         let kind = FaultKind::IndexOutOfRange;
         let index = self.scalars.checked(index, both, kind, home, span);
         let value = self.element_unchecked(view, index);
+        if let Value::Array(row) = &value {
+            self.check_without_elements(row, both, kind);
+        }
         Ok(if may_ignore_index(view) { self.guarded(value, both, kind, span) } else { value })
     }
 
