@@ -54,22 +54,25 @@ struct Sockets {
 }
 
 impl Sockets {
-    async fn bind(connection: &ConnectionInfo) -> Result<Sockets, String> {
-        let mut sockets = Sockets {
+    fn new() -> Sockets {
+        Sockets {
             shell: RouterSocket::new(),
             control: RouterSocket::new(),
             stdin: RouterSocket::new(),
             heartbeat: RepSocket::new(),
             iopub: PubSocket::new(),
-        };
+        }
+    }
+
+    async fn bind(&mut self, connection: &ConnectionInfo) -> Result<(), String> {
         let failed = |error| format!("cannot bind a socket: {error}");
-        sockets.shell.bind(&connection.shell_url()).await.map_err(failed)?;
-        sockets.control.bind(&connection.control_url()).await.map_err(failed)?;
-        sockets.stdin.bind(&connection.stdin_url()).await.map_err(failed)?;
-        sockets.iopub.bind(&connection.iopub_url()).await.map_err(failed)?;
+        self.shell.bind(&connection.shell_url()).await.map_err(failed)?;
+        self.control.bind(&connection.control_url()).await.map_err(failed)?;
+        self.stdin.bind(&connection.stdin_url()).await.map_err(failed)?;
+        self.iopub.bind(&connection.iopub_url()).await.map_err(failed)?;
         // Last: whoever hears it beat may take the rest for ready.
-        sockets.heartbeat.bind(&connection.hb_url()).await.map_err(failed)?;
-        Ok(sockets)
+        self.heartbeat.bind(&connection.hb_url()).await.map_err(failed)?;
+        Ok(())
     }
 }
 
@@ -77,11 +80,13 @@ fn serve(runtime: &Runtime, connection: &ConnectionInfo, session: Session) -> Re
     let key = Key::new(&connection.key);
     let name = uuid::Uuid::new_v4().to_string();
     let (outlet, publications, replies) = Outlet::new(&name);
-    let mut sockets = runtime.block_on(Sockets::bind(connection))?;
+    let mut sockets = Sockets::new();
+    // Before anybody can connect: who is not seen to connect is never welcomed.
+    let events = sockets.iopub.monitor();
+    runtime.block_on(sockets.bind(connection))?;
     let (shell_out, shell_in) = sockets.shell.split();
     let (control_out, control_in) = sockets.control.split();
 
-    let events = sockets.iopub.monitor();
     let publisher =
         Publisher { socket: sockets.iopub, key: key.clone(), session: name.into(), stream: None };
     runtime.spawn(publish::publish(publications, events, publisher));
