@@ -139,8 +139,9 @@ pub(super) fn fold_register<S: Strategy>(
     let register = &<S::Element as Lane>::file(frame)[slot.index as usize];
     let to = <S::Element as Lane>::storage_mut(to);
     let group = |at: usize| &register[at * slot.step()].0;
-    let tail = &group(lanes / GROUP * usize::from(lanes % GROUP > 0))[..lanes % GROUP];
-    fold_blocks::<S>(lanes / GROUP, group, tail, to);
+    let (whole, rest) = (lanes / GROUP, lanes % GROUP);
+    let tail = if rest > 0 { &group(whole)[..rest] } else { &[] };
+    fold_blocks::<S>(whole, group, tail, to);
 }
 
 /// Appends what a row comes to; the buffers may hold anything.
