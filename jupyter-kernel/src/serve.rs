@@ -80,10 +80,13 @@ fn serve(runtime: &Runtime, connection: &ConnectionInfo, session: Session) -> Re
     let key = Key::new(&connection.key);
     let name = uuid::Uuid::new_v4().to_string();
     let (outlet, publications, replies) = Outlet::new(&name);
-    let mut sockets = Sockets::new();
-    // Before anybody can connect: who is not seen to connect is never welcomed.
-    let events = sockets.iopub.monitor();
-    runtime.block_on(sockets.bind(connection))?;
+    let (sockets, events) = runtime.block_on(async {
+        let mut sockets = Sockets::new();
+        // Before anybody can connect: who is not seen to connect is never welcomed.
+        let events = sockets.iopub.monitor();
+        sockets.bind(connection).await?;
+        Ok::<_, String>((sockets, events))
+    })?;
     let (shell_out, shell_in) = sockets.shell.split();
     let (control_out, control_in) = sockets.control.split();
 
