@@ -53,9 +53,11 @@ impl<'p> Flattener<'p> {
         otherwise: (Region, Vec<Value<'p>>),
     ) -> Vec<Value<'p>> {
         let mut scalars: (Vec<ScalarId>, Vec<ScalarId>) = (Vec::new(), Vec::new());
+        // If the condition is an error, so is what would be the same either way.
+        let may_fail = self.scalars.node(condition).may_fail;
         for pair in then.1.iter().zip(&otherwise.1) {
             if let (Value::Scalar(a), Value::Scalar(b)) = pair
-                && a != b
+                && (a != b || may_fail)
             {
                 scalars.0.push(*a);
                 scalars.1.push(*b);
@@ -82,7 +84,7 @@ impl<'p> Flattener<'p> {
             .into_iter()
             .zip(otherwise.1)
             .map(|pair| match pair {
-                (Value::Scalar(a), Value::Scalar(b)) if a == b => Value::Scalar(a),
+                (Value::Scalar(a), Value::Scalar(b)) if a == b && !may_fail => Value::Scalar(a),
                 (Value::Scalar(_), Value::Scalar(_)) => {
                     Value::Scalar(chosen.next().expect("one per pair"))
                 }

@@ -124,15 +124,22 @@ impl<'p> Flattener<'p> {
             Source::Column(inner, _) | Source::Gathered(inner, _) => self.length(inner),
             Source::Literal(elements) => Length::Uniform(Size::Constant(elements.len() as i64)),
             Source::Choice(condition, then, otherwise) => {
+                let (mut first, mut second) = (None, None);
                 let chosen = self.branch(
                     *condition,
                     Some((then.0, otherwise.0)),
-                    |flattener| flattener.length_value(&then.1),
-                    |flattener| flattener.length_value(&otherwise.1),
+                    |flattener| flattener.length_value(&then.1, &mut first),
+                    |flattener| flattener.length_value(&otherwise.1, &mut second),
                 );
-                match chosen {
-                    Value::Scalar(chosen) => self.scalar_length(chosen),
-                    Value::Array(_) => panic!("flatten: a length is a scalar"),
+                match (chosen, first, second) {
+                    // That the condition may be an error is no reason to make rows ragged.
+                    (_, Some(Length::Uniform(a)), Some(Length::Uniform(b)))
+                        if self.same_size(a) == self.same_size(b) =>
+                    {
+                        Length::Uniform(a)
+                    }
+                    (Value::Scalar(chosen), ..) => self.scalar_length(chosen),
+                    (Value::Array(_), ..) => panic!("flatten: a length is a scalar"),
                 }
             }
             Source::Checked(inner, condition, kind) => {
@@ -149,8 +156,9 @@ impl<'p> Flattener<'p> {
         }
     }
 
-    fn length_value(&mut self, view: &View<'p>) -> Value<'p> {
+    fn length_value(&mut self, view: &View<'p>, known: &mut Option<Length>) -> Value<'p> {
         let length = self.length(view);
+        *known = Some(length);
         Value::Scalar(self.length_scalar(length))
     }
 
