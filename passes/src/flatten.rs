@@ -131,6 +131,9 @@ struct Flattener<'p> {
     guarded: HashMap<(ScalarId, ScalarId), ScalarId>,
     /// The segment descriptors of rows of these lengths over that space, by open block.
     descriptors: Vec<HashMap<(ScalarId, Space), Dimension>>,
+    /// While an array is stored whose very existence depends on checks: the depth of the points that
+    /// need them.
+    needed_at: Option<usize>,
     /// Sizes that checks have shown to be equal to others.
     equal: BTreeMap<Size, Size>,
     /// The same, before each open block.
@@ -163,6 +166,7 @@ impl<'p> Flattener<'p> {
             row_lengths: HashMap::new(),
             checked: vec![HashSet::new()],
             guarded: HashMap::new(),
+            needed_at: None,
             descriptors: vec![HashMap::new()],
             equal: BTreeMap::new(),
             equal_before: Vec::new(),

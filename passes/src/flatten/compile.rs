@@ -216,6 +216,7 @@ impl<'f, 'p> Compiler<'f, 'p> {
             return node.stored.map(|var| self.read_stored(id, var));
         }
         let points = self.depth.min(self.flattener.context.space.len());
+        let needed = self.flattener.needed_at.map_or(points, |needed| needed.min(points));
         let free = matches!(node.definition, Definition::Index(_) | Definition::Host(_));
         let outer = node.depth < self.depth && (node.depth == 0 || node.cost > CHEAP);
         let shared = self.sharing == Sharing::Store
@@ -228,8 +229,8 @@ impl<'f, 'p> Compiler<'f, 'p> {
         if free || guarded || of_host || !(outer || shared) {
             return None;
         }
-        let needed = match node.may_fail && node.depth < points {
-            true => self.flattener.where_needed(id, points),
+        let needed = match node.may_fail && node.depth < needed {
+            true => self.flattener.where_needed(id, needed),
             false => id,
         };
         if let Some(value) = self.flattener.scalars.known_scalar(needed) {
@@ -276,7 +277,8 @@ impl<'f, 'p> Compiler<'f, 'p> {
             }
             Definition::Checked(value, condition, kind) if self.host_checks(condition) => {
                 let points = self.depth.min(self.flattener.context.space.len());
-                self.flattener.check_on_host(condition, kind, points);
+                let needed = self.flattener.needed_at.map_or(points, |needed| needed.min(points));
+                self.flattener.check_on_host(condition, kind, needed);
                 return self.operand(value);
             }
             Definition::Checked(value, condition, kind) => {

@@ -32,7 +32,10 @@ impl<'p> Flattener<'p> {
             }
         };
         let space = self.context.space.clone();
+        // Also an array without elements is an error if the index of its row is.
+        let outer = self.needed_at.replace(space.len() - axes.len());
         let thunk = self.thunk(&[element], space.len(), Sharing::Store);
+        self.needed_at = outer;
         let var = self.array_over(&space, view.ty.element);
         for _ in &axes {
             self.leave();
