@@ -137,7 +137,11 @@ pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
     };
     builder.parameters();
     builder.code(given.code);
-    if given.folds.is_empty() { builder.results() } else { builder.folded() }
+    if given.folds.is_empty() {
+        builder.results()
+    } else {
+        builder.folded()
+    }
     builder.close_segment();
     print::print(builder)
 }

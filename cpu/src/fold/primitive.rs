@@ -223,7 +223,9 @@ fn fold<O: Binary<R = <O as Binary>::A>>(
 
 /// Folds some blocks, so that none waits for its own last result.
 #[inline(always)]
-pub(super) fn abreast<O: Binary<R = <O as Binary>::A>>(blocks: [&[O::A; TREE]; ABREAST]) -> [O::A; ABREAST] {
+pub(super) fn abreast<O: Binary<R = <O as Binary>::A>>(
+    blocks: [&[O::A; TREE]; ABREAST],
+) -> [O::A; ABREAST] {
     let mut folded: [O::A; ABREAST] = std::array::from_fn(|at| blocks[at][0]);
     for step in 1..TREE {
         for (folded, block) in folded.iter_mut().zip(blocks) {

@@ -178,7 +178,10 @@ mod tests {
         let mut positions = Buf::new(vec![2_usize, 3, 7]);
         let distances = positions.distances();
         assert_eq!(distances.as_slice(), [0, 1, 5]);
-        assert_eq!(distances.as_slice().as_ptr(), positions.clone().distances().as_slice().as_ptr());
+        assert_eq!(
+            distances.as_slice().as_ptr(),
+            positions.clone().distances().as_slice().as_ptr()
+        );
         assert_eq!(positions.slice(1, 2).distances().as_slice(), [0, 4]);
         drop(distances);
         positions.make_mut()[0] = 0;

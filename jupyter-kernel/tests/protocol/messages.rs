@@ -184,7 +184,8 @@ fn replies_say_when_they_were_begun() {
 fn a_bar_grows_in_its_place_and_goes_away() {
     let mut bench = Bench::start();
     let id = bench.send(":backend cpu\nloop x = 0 for i < 10 ** 11 do (x + i) % 7");
-    let bar = |message: &Message| message.content["data"]["text/plain"].as_str().unwrap().to_owned();
+    let bar =
+        |message: &Message| message.content["data"]["text/plain"].as_str().unwrap().to_owned();
     let begun = |message: &Message| message.kind() == "display_data";
     let first = bench.client.expect(Channel::Iopub, PATIENCE, begun).unwrap();
     assert!(bar(&first).starts_with("evaluating In[1]:2: "), "{}", first.content);
