@@ -11,6 +11,9 @@ use crate::fold::TREE;
 /// The rows of a tile.
 pub(crate) const ROWS: usize = 5;
 
+/// The columns of a tile of any type, at most.
+const MOST_COLUMNS: usize = 64;
+
 /// What products are made of.
 pub(crate) trait Factor: Copy + Default + Send + Sync {
     /// The columns of a tile.
@@ -24,13 +27,20 @@ pub(crate) trait Factor: Copy + Default + Send + Sync {
 
     /// The sums of `left[row] · right[column]` over a block: `right` has [`Factor::COLUMNS`] columns
     /// for each step, `tile` as many for each row. The left factor of a row at step k is
-    /// `left[rows[row] + k · stride]`.
+    /// `left[rows[row] + k · stride]`. Sums are added to what the tile holds, if that is `more`.
     ///
     /// # Panics
     /// If anything is out of range, or if there is no step.
-    fn tile(left: &[Self], rows: [usize; ROWS], stride: usize, right: &[Self], tile: &mut [Self]) {
+    fn tile(
+        left: &[Self],
+        rows: [usize; ROWS],
+        stride: usize,
+        right: &[Self],
+        tile: &mut [Self],
+        more: bool,
+    ) {
         check(left, rows, stride, right, tile);
-        portable(left, rows, stride, right, tile);
+        portable(left, rows, stride, right, tile, more);
     }
 }
 
@@ -55,14 +65,20 @@ fn portable<T: Factor>(
     stride: usize,
     right: &[T],
     tile: &mut [T],
+    more: bool,
 ) {
-    for (step, right) in right.chunks_exact(T::COLUMNS).enumerate() {
-        for (tile, row) in tile.chunks_exact_mut(T::COLUMNS).zip(rows) {
+    let mut sums = [T::default(); MOST_COLUMNS];
+    let sums = &mut sums[..T::COLUMNS];
+    for (tile, row) in tile.chunks_exact_mut(T::COLUMNS).zip(rows) {
+        for (step, right) in right.chunks_exact(T::COLUMNS).enumerate() {
             let left = left[row + step * stride];
-            for (sum, &right) in tile.iter_mut().zip(right) {
+            for (sum, &right) in sums.iter_mut().zip(right) {
                 let product = left.times(right);
                 *sum = if step == 0 { product } else { sum.plus(product) };
             }
+        }
+        for (tile, &sum) in tile.iter_mut().zip(&*sums) {
+            *tile = if more { tile.plus(sum) } else { sum };
         }
     }
 }
@@ -89,16 +105,17 @@ macro_rules! wide_factor {
                 stride: usize,
                 right: &[$rust],
                 tile: &mut [$rust],
+                more: bool,
             ) {
                 let steps = check(left, rows, stride, right, tile);
                 #[cfg(target_arch = "x86_64")]
                 if is_x86_feature_detected!("avx512f") {
                     // SAFETY: the machine has the instructions, and `check` has compared all lengths.
-                    unsafe { $wide(left, rows, stride, right, steps, tile) };
+                    unsafe { $wide(left, rows, stride, right, steps, tile, more) };
                     return;
                 }
                 let _ = steps;
-                portable(left, rows, stride, right, tile);
+                portable(left, rows, stride, right, tile, more);
             }
         }
 
@@ -113,6 +130,7 @@ macro_rules! wide_factor {
             right: &[$rust],
             steps: usize,
             tile: &mut [$rust],
+            more: bool,
         ) {
             use std::arch::x86_64::{$add, $load, $mul, $splat, $store};
             const WIDE: usize = $columns / $lanes;
@@ -135,7 +153,10 @@ macro_rules! wide_factor {
             for (row, sums) in sums.into_iter().enumerate() {
                 for (at, sum) in sums.into_iter().enumerate() {
                     // SAFETY: the tile has `ROWS` rows of `COLUMNS`.
-                    unsafe { $store(tile.as_mut_ptr().add(row * $columns + at * $lanes), sum) };
+                    unsafe {
+                        let place = tile.as_mut_ptr().add(row * $columns + at * $lanes);
+                        $store(place, if more { $add($load(place), sum) } else { sum });
+                    }
                 }
             }
         }
@@ -193,10 +214,15 @@ mod tests {
                 let left: Vec<T> = (0..400).map(|at| of(at * 7 + 1)).collect();
                 let right: Vec<T> = (0..steps * T::COLUMNS).map(|at| of(at * 13 + 5)).collect();
                 let mut expected = vec![T::default(); ROWS * T::COLUMNS];
-                portable(&left, rows, stride, &right, &mut expected);
+                portable(&left, rows, stride, &right, &mut expected, false);
                 let mut tile = vec![of(3); ROWS * T::COLUMNS];
-                T::tile(&left, rows, stride, &right, &mut tile);
+                T::tile(&left, rows, stride, &right, &mut tile, false);
                 assert_eq!(tile, expected);
+                let mut twice = tile.clone();
+                T::tile(&left, rows, stride, &right, &mut twice, true);
+                assert!(twice.iter().zip(&tile).all(|(twice, once)| *twice == once.plus(*once)));
+                portable(&left, rows, stride, &right, &mut expected, true);
+                assert_eq!(twice, expected);
                 let mut sum = left[rows[1]].times(right[2]);
                 for step in 1..steps {
                     let product = left[rows[1] + step * stride].times(right[step * T::COLUMNS + 2]);

@@ -16,7 +16,7 @@ use crate::product::{Factor, ROWS};
 use crate::shape::Axis;
 
 /// The rows that a thread works on at once, at most.
-const SPAN: usize = 256;
+const SPAN: usize = 512;
 
 /// Smaller products are left to the other ways.
 const SMALL: usize = 1 << 15;
@@ -137,7 +137,7 @@ impl Launch<'_> {
         let right = Matrix { elements: right, outer: right_strides.0, inner: right_strides.1 };
         let start_with = start.map(T::from_scalar);
         let mut results = self.workers.memory().take(T::TYPE, rows * columns);
-        let span = rows.div_ceil(self.workers.threads() * 2).clamp(ROWS * 4, SPAN);
+        let span = rows.div_ceil(self.workers.threads()).clamp(ROWS * 4, SPAN);
         let claims = T::storage_mut(&mut results).chunks_mut(span * columns).enumerate();
         let start = || Panel::new(span, steps);
         let parallel = self.shape.points() >= PARALLEL;
@@ -179,7 +179,6 @@ struct Panel<T> {
     levels: Vec<(Vec<T>, usize)>,
     /// A block of the right matrix, step by step.
     right: Vec<T>,
-    tile: Vec<T>,
 }
 
 impl<T: Factor> Panel<T> {
@@ -194,7 +193,6 @@ impl<T: Factor> Panel<T> {
         Panel {
             levels: (0..depth).map(|_| (vec![T::default(); sums], 0)).collect(),
             right: vec![T::default(); TREE * T::COLUMNS],
-            tile: vec![T::default(); ROWS * T::COLUMNS],
         }
     }
 
@@ -229,12 +227,7 @@ impl<T: Factor> Panel<T> {
                 let row = |of: usize| (rows.start + at * ROWS + of).min(rows.end - 1);
                 let starts: [usize; ROWS] =
                     std::array::from_fn(|of| row(of) * left.outer + step * left.inner);
-                if *taken == 0 {
-                    T::tile(left.elements, starts, left.inner, packed, sums);
-                } else {
-                    T::tile(left.elements, starts, left.inner, packed, &mut self.tile);
-                    add(sums, &self.tile);
-                }
+                T::tile(left.elements, starts, left.inner, packed, sums, *taken > 0);
             }
             *taken += 1;
             self.carry();
