@@ -75,16 +75,19 @@ pub(crate) struct InOrder<T> {
     turn: AtomicUsize,
     state: Mutex<T>,
     moved: Condvar,
+    /// How many threads sleep until it has moved; counted up under the lock.
+    asleep: AtomicUsize,
 }
 
-/// How often a thread looks whether it is its turn before it lets others run, and before it sleeps.
-const SPINS: usize = 200;
-const YIELDS: usize = 400;
+/// How often a thread looks whether it is its turn before it sleeps: some tens of microseconds. Where
+/// the one that it waits for has no processor, looking on would not help it to one.
+const LOOKS: usize = 1000;
 
 impl<T> InOrder<T> {
     /// Claim 0 comes first.
     pub(crate) fn new(value: T) -> InOrder<T> {
-        InOrder { turn: AtomicUsize::new(0), state: Mutex::new(value), moved: Condvar::new() }
+        let (turn, asleep) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        InOrder { turn, state: Mutex::new(value), moved: Condvar::new(), asleep }
     }
 
     /// Works on it when all claims before have done so. `given_up` tells that one of them never will.
@@ -97,26 +100,26 @@ impl<T> InOrder<T> {
         let mut looks = 0;
         while self.turn.load(Ordering::Acquire) != claim {
             looks += 1;
-            if looks < SPINS {
+            if looks < LOOKS {
                 std::hint::spin_loop();
                 continue;
             }
             given_up()?;
-            if looks < YIELDS {
-                std::thread::yield_now();
-                continue;
-            }
             let state = lock(&self.state);
             if self.turn.load(Ordering::Acquire) != claim {
+                self.asleep.fetch_add(1, Ordering::AcqRel);
                 // The time limit is for claims that were given up.
                 drop(self.moved.wait_timeout(state, Duration::from_millis(1)));
+                self.asleep.fetch_sub(1, Ordering::AcqRel);
             }
         }
         let mut state = lock(&self.state);
         let result = work(&mut state);
         self.turn.store(claim + 1, Ordering::Release);
         drop(state);
-        self.moved.notify_all();
+        if self.asleep.load(Ordering::Acquire) > 0 {
+            self.moved.notify_all();
+        }
         result
     }
 
