@@ -198,7 +198,7 @@ impl Writer<'_> {
             }
             3 => self.repetition(ty),
             4 => self.call(ty),
-            5 => self.from_array(ty),
+            5 => self.chosen_element(ty),
             _ => match ty {
                 Type::Int => self.int(),
                 Type::Float => self.float(),
@@ -325,7 +325,7 @@ impl Writer<'_> {
     }
 
     /// An element of an array.
-    fn from_array(&mut self, ty: &Type) -> String {
+    fn chosen_element(&mut self, ty: &Type) -> String {
         let (array, other) = (self.expression(&ty.array()), self.leaf(ty));
         let name = self.fresh("v");
         match self.choices.below(8) {
