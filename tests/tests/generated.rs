@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::env;
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use weft_ir::{Type, Value};
@@ -22,6 +23,11 @@ const ATTEMPTS: usize = 1500;
 const PATIENCE: Duration = Duration::from_secs(40);
 /// How many programs that fail are made smaller and shown.
 const SHOWN: usize = 3;
+
+/// Prints past the capture of the test runner: what did not run must be seen.
+macro_rules! say {
+    ($($argument:tt)*) => { writeln!(std::io::stdout(), $($argument)*).expect("an output") };
+}
 
 /// What an engine said of a program: an answer per cell, to the first that fails.
 #[derive(Debug, Default)]
@@ -105,7 +111,7 @@ fn every_engine_says_what_the_interpreter_says() {
     for (engine, (said, statistics)) in engines.iter().zip(&ran).skip(1) {
         let (slowest, number_of_slowest) =
             said.iter().zip(0..).max_by_key(|(said, _)| said.time).expect("programs");
-        println!(
+        say!(
             "{}: {} programs ran compiled; {} on the interpreter; {} there as they are not compiled, \
              {} after a fault, {} of these with a value; the slowest took {:.1} s (seed {})",
             engine.name(),
@@ -127,11 +133,11 @@ fn every_engine_says_what_the_interpreter_says() {
             let is_slow = may_be_slow.iter().any(|slow| slow.name() == engine.name())
                 && matches!(said.answers.last(), Some(Answer::Bug(why)) if why.starts_with("takes longer"));
             if is_slow {
-                println!("{}: seed {} takes too long", engine.name(), seed + at as u64);
+                say!("{}: seed {} takes too long", engine.name(), seed + at as u64);
             } else if failures.iter().all(|(_, other)| *other != at)
                 && difference(&reference[at], said).is_some()
             {
-                println!("{}: seed {} differs", engine.name(), seed + at as u64);
+                say!("{}: seed {} differs", engine.name(), seed + at as u64);
                 failures.push((*engine, at));
             }
         }
@@ -162,14 +168,14 @@ fn report(programs: &[Vec<String>], reference: &[Said]) {
         text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'').collect();
     let all: Vec<&str> = builtins::all().map(|entry| entry.name).collect();
     let met = all.iter().filter(|name| words.contains(**name)).count();
-    println!(
+    say!(
         "{} programs: {values} with a value, {traps} with an error, {} ill typed; {met} of {} builtins",
         programs.len(),
         rejected.len(),
         all.len()
     );
     if let Some(rejected) = rejected.first() {
-        println!("ill typed, for instance:\n{rejected}");
+        say!("ill typed, for instance:\n{rejected}");
     }
     if programs.len() < 100 {
         return;
