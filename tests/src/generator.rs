@@ -6,7 +6,7 @@
 //! any bracketing of a sum is exact. Now and then a program fails: an index or a divisor may be anything.
 //!
 //! Choices come from bytes (as in QuickCheck's successors Hypothesis and `arbitrary`), so that a program
-//! is made smaller by making its bytes fewer and smaller ([`shrink`]).
+//! is made smaller by making its bytes fewer and smaller ([`shrink()`]).
 
 mod array;
 mod choices;
