@@ -60,7 +60,7 @@ impl<'p> Flattener<'p> {
             .collect())
     }
 
-    /// Checks the rows that a lambda does not look at (Note [Rows without elements]).
+    /// Checks the rows that a lambda does not look at (Note [Rows that are not read]).
     fn check_unread(&mut self, lambda: &Lambda, arrays: &[Rc<View<'p>>]) {
         let rows = lambda.params.iter().zip(arrays).filter(|(_, array)| self.is_checked_row(array));
         let rows: Vec<_> = rows.collect();

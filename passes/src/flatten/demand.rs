@@ -14,20 +14,16 @@
 //! - *On the host.* A condition that the host knows is checked there, once, before the kernel runs that
 //!   needs it, and only if that kernel has a point.
 //!
-//! A row is as much an error as its elements are, of which there may be none: Note [Rows without elements].
-//!
 //! What stays eager are checks of whole arrays: that lengths agree, that rows are regular, that
 //! segments cover their array. A fault is no verdict anyway (`Note [Faults without values]` in
 //! `weft_ir`); these rules make needless ones rare, not impossible.
-
 //!
-//! Note [Rows without elements]. The index of a row is checked where an element of the row is read. Where no
-//! element is read, nothing would say that the index is out of range: as the rows have no elements,
-//! which the host knows, or as a map only goes along them. The first is a fault if there is any such
-//! row, in range or not; rows without elements cost the interpreter nothing. In the second all
-//! indices are checked.
+//! Note [Rows that are not read]. The index of a row is checked where an element of the row is read, or,
+//! where the row is stored, at the points that need the row. A map that only goes along rows reads
+//! no element: then all their indices are checked. And so are those of rows that are known to have
+//! no elements.
 
-use weft_ir::flat::Dimension;
+use weft_ir::flat::{Dimension, Size};
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::Flattener;
@@ -160,7 +156,7 @@ impl Flattener<'_> {
         id
     }
 
-    /// Checks the index of a row where rows have no elements (Note [Rows without elements]).
+    /// Checks the index of a row that is known to have no elements (Note [Rows that are not read]).
     pub(super) fn check_without_elements(
         &mut self,
         row: &View<'_>,
@@ -168,25 +164,13 @@ impl Flattener<'_> {
         kind: FaultKind,
     ) {
         let Source::Stored { axes, .. } = &row.source else { return };
-        let region = self.region.take();
-        let mut count = self.scalars.integer(1);
-        for axis in axes {
-            let Dimension::Dense(size) = *axis else { break };
-            let size = self.scalars.size(self.same_size(size));
-            count = self.op(ScalarOp::Mul, &[count, size]);
+        let is_empty = axes.iter().any(|axis| match *axis {
+            Dimension::Dense(size) => self.same_size(size) == Size::Constant(0),
+            Dimension::Ragged { .. } => false,
+        });
+        if is_empty && self.region.is_none() {
+            self.check_everywhere(condition, kind);
         }
-        if self.scalars.known_integer(count).is_none_or(|count| count <= 0) {
-            let zero = self.scalars.integer(0);
-            let some = self.op(ScalarOp::Gt, &[count, zero]);
-            let here = self.some_point(0, self.depth());
-            let nowhere = self.op(ScalarOp::Not, &[here]);
-            let mut holds = self.op(ScalarOp::Or, &[some, nowhere]);
-            if region.is_none() && self.scalars.depth(condition) == 0 {
-                holds = self.op(ScalarOp::Or, &[holds, condition]);
-            }
-            self.check(holds, kind);
-        }
-        self.region = region;
     }
 
     /// Whether an array is a row whose index was checked.
@@ -197,7 +181,7 @@ impl Flattener<'_> {
         })
     }
 
-    /// Checks the indices of rows whose elements are not read (Note [Rows without elements]).
+    /// Checks the indices of rows whose elements are not read (Note [Rows that are not read]).
     pub(super) fn check_rows(&mut self, row: &View<'_>) {
         let Source::Stored { prefix, .. } = &row.source else { return };
         for &(index, _) in prefix {
