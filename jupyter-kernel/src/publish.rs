@@ -24,7 +24,8 @@ const LARGE: usize = 64 * 1024;
 const STALLED: Duration = Duration::from_secs(2);
 /// A new subscriber is told that it will hear everything once its subscription has arrived, which
 /// it sends right after the handshake. The library does not say when that is, and a machine that is
-/// busy may take its time, so it is told again: so long after the handshake.
+/// busy may take its time, so it is told again: so long after the handshake, until somebody is
+/// answered. (Some clients do not know this message, and none expects it in the middle of a cell.)
 const WELCOMES: [Duration; 5] = [
     Duration::from_millis(50),
     Duration::from_millis(250),
@@ -173,14 +174,19 @@ pub(crate) async fn publish(
     let mut welcomes = WELCOMES.iter();
     // The welcome that comes next.
     let mut welcome: Option<Instant> = None;
+    let (mut told, mut answered) = (false, false);
     let mut monitored = true;
     loop {
         let far = Instant::now() + Duration::from_secs(3600);
         let stream_due = publisher.stream.as_ref().map_or(far, |stream| stream.due);
+        if told && answered {
+            welcome = None;
+        }
         tokio::select! {
             next = pending.recv() => match next {
                 None => return,
                 Some(Publication::Message(message)) => {
+                    answered = true;
                     publisher.flush().await;
                     publisher.send(&message).await;
                 }
@@ -195,6 +201,7 @@ pub(crate) async fn publish(
             event = events.next(), if monitored => match event {
                 Some(SocketEvent::Accepted(..)) => {
                     accepted = Instant::now();
+                    (told, answered) = (false, false);
                     welcomes = WELCOMES.iter();
                     welcome = welcomes.next().map(|after| accepted + *after);
                 }
@@ -204,6 +211,7 @@ pub(crate) async fn publish(
             () = sleep_until(stream_due), if publisher.stream.is_some() => publisher.flush().await,
             () = sleep_until(welcome.unwrap_or(far)), if welcome.is_some() => {
                 welcome = welcomes.next().map(|after| accepted + *after);
+                told = true;
                 publisher.welcome().await;
             }
         }
