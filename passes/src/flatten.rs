@@ -120,8 +120,6 @@ struct Flattener<'p> {
     bound: HashMap<nested::Var, Value<'p>>,
     /// Scalars that were stored within the open blocks, to be forgotten when they close.
     stored: Vec<Vec<ScalarId>>,
-    /// Arrays of sorting orders: their elements are below these extents.
-    orders: HashMap<Var, Size>,
     /// The scalars whose values are the lengths of a descriptor's rows.
     row_lengths: HashMap<Var, ScalarId>,
     /// What the host has checked within the open blocks.
@@ -162,7 +160,6 @@ impl<'p> Flattener<'p> {
             region: None,
             bound: HashMap::new(),
             stored: vec![Vec::new()],
-            orders: HashMap::new(),
             row_lengths: HashMap::new(),
             checked: vec![HashSet::new()],
             guarded: HashMap::new(),

@@ -1,9 +1,10 @@
 //! Indices that are known to be in range, so that nothing checks them.
 //!
-//! Note [Known ranges]. What a stencil reads is clamped to the array, what a gather follows is often a
-//! sorting order, and most loops index what they run over. A few rules on the definition of an index
-//! prove that: it is at least 0, and it is below an extent. That an extent is not 0 follows where the
-//! index depends on a dimension of that extent, for then it is only computed at a point of it.
+//! Note [Known ranges]. What a stencil reads is clamped to the array, and most loops index what they run
+//! over. A few rules on the definition of an index prove that: it is at least 0, and it is below an
+//! extent. That an extent is not 0 follows where the index depends on a dimension of that extent, for
+//! then it is only computed at a point of it. Sorting orders are in range as well, but checked: the check
+//! is what still reads an order, whose keys may be errors, where the sorted elements are all the same.
 
 use weft_ir::flat::{Dimension, Size};
 use weft_ir::{Scalar, ScalarOp};
@@ -40,7 +41,6 @@ impl Range<'_, '_> {
         match &self.flattener.scalars.node(id).definition {
             Definition::Constant(..) => self.constant(id).is_some_and(|value| value >= 0),
             Definition::Index(_) => true,
-            Definition::Read(var, _) => self.flattener.orders.contains_key(var),
             Definition::Checked(value, ..) => natural(*value),
             Definition::Result(..) => {
                 self.branches(id).is_some_and(|(a, b)| natural(a) && natural(b))
@@ -63,7 +63,10 @@ impl Range<'_, '_> {
                 }
                 _ => false,
             },
-            Definition::Host(_) | Definition::Param(_) | Definition::Random(..) => false,
+            Definition::Host(_)
+            | Definition::Param(_)
+            | Definition::Random(..)
+            | Definition::Read(..) => false,
         }
     }
 
@@ -83,9 +86,6 @@ impl Range<'_, '_> {
                     Dimension::Dense(extent) => self.at_most(extent, size),
                     Dimension::Ragged { .. } => false,
                 })
-            }
-            Definition::Read(var, _) => {
-                self.flattener.orders.get(var).is_some_and(|&extent| self.at_most(extent, size))
             }
             Definition::Checked(value, ..) => below(*value),
             Definition::Result(..) => self.branches(id).is_some_and(|(a, b)| below(a) && below(b)),
@@ -113,7 +113,10 @@ impl Range<'_, '_> {
                 }
                 _ => false,
             },
-            Definition::Host(_) | Definition::Param(_) | Definition::Random(..) => false,
+            Definition::Host(_)
+            | Definition::Param(_)
+            | Definition::Random(..)
+            | Definition::Read(..) => false,
         }
     }
 

@@ -416,10 +416,7 @@ impl<'p> Flattener<'p> {
         self.emit(Statement { results: vec![order], operation, span });
         let ty = nested::Type::scalar(ScalarType::I64).array();
         let order = match dimension {
-            Dimension::Dense(size) => {
-                self.orders.insert(order, size);
-                order
-            }
+            Dimension::Dense(_) => order,
             Dimension::Ragged { offsets, .. } => {
                 // Positions become indices within the row.
                 let here: Vec<ScalarId> =
