@@ -8,7 +8,7 @@ use crate::share::{self, share, unshare};
 use crate::{Unsupported, flatten, place};
 
 /// Without sharing a program may have this many operations; it grows exponentially.
-const MOST_UNSHARED: usize = 200_000;
+pub const MOST_UNSHARED: usize = 200_000;
 
 /// What the passes do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,6 +13,7 @@ pub mod markdown;
 pub mod nested_program;
 pub mod operations;
 pub mod pages;
+pub mod part;
 pub mod runner;
 
 use std::path::{Path, PathBuf};

@@ -10,15 +10,13 @@ use weft_ir::flat::Var;
 use weft_ir::{Span, nested};
 use weft_lang::Diagnostic;
 use weft_passes::fuse::{Chosen, KernelReport, Objective, Report, Unfused};
+use weft_passes::pipeline::MOST_UNSHARED;
 use weft_passes::share::unshare;
 
 use super::excerpt::excerpt;
 use super::names::Names;
 use super::{Answer, Context, graph};
 use crate::engine::{Job, Stages, stages, unsupported_diagnostic};
-
-/// Without sharing, more operations than that are not counted.
-const MOST_UNSHARED: usize = 200_000;
 
 /// What fusion did.
 pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box<Diagnostic>> {
