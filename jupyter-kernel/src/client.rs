@@ -39,26 +39,45 @@ pub enum Channel {
 
 /// A connection on this machine, on ports that are free now.
 ///
+/// Ports that the system hands out are not used: it could give them to somebody else before the kernel
+/// listens, even to the near end of a connection.
+///
 /// # Errors
 /// If there are no free ports.
 pub fn free_connection() -> Result<ConnectionInfo, String> {
-    let listeners: Result<Vec<TcpListener>, _> =
-        (0..5).map(|_| TcpListener::bind(("127.0.0.1", 0))).collect();
-    let listeners = listeners.map_err(|error| format!("no free port: {error}"))?;
-    let port = |index: usize| listeners[index].local_addr().map_or(0, |address| address.port());
-    Ok(ConnectionInfo {
-        ip: "127.0.0.1".to_owned(),
-        transport: Transport::TCP,
-        shell_port: port(0),
-        iopub_port: port(1),
-        stdin_port: port(2),
-        control_port: port(3),
-        hb_port: port(4),
-        key: uuid::Uuid::new_v4().to_string(),
-        signature_scheme: "hmac-sha256".to_owned(),
-        kernel_name: Some("weft".to_owned()),
-    })
+    let key = uuid::Uuid::new_v4();
+    let (_, chance) = key.as_u64_pair();
+    let first = u16::try_from(chance % u64::from(CHOSEN_PORTS)).unwrap_or(0);
+    let candidates = (0..CHOSEN_PORTS).map(|step| FIRST_PORT + (first + step) % CHOSEN_PORTS);
+    let mut listeners = Vec::new();
+    let mut ports = Vec::new();
+    for port in candidates {
+        if let Ok(listener) = TcpListener::bind(("127.0.0.1", port)) {
+            listeners.push(listener);
+            ports.push(port);
+        }
+        if let [shell_port, iopub_port, stdin_port, control_port, hb_port] = ports[..] {
+            return Ok(ConnectionInfo {
+                ip: "127.0.0.1".to_owned(),
+                transport: Transport::TCP,
+                shell_port,
+                iopub_port,
+                stdin_port,
+                control_port,
+                hb_port,
+                key: key.to_string(),
+                signature_scheme: "hmac-sha256".to_owned(),
+                kernel_name: Some("weft".to_owned()),
+            });
+        }
+    }
+    Err("no free port".to_owned())
 }
+
+/// Ports from here on are neither privileged nor handed out by the systems that Weft runs on (Linux
+/// begins at 32768, others at 49152).
+const FIRST_PORT: u16 = 16_384;
+const CHOSEN_PORTS: u16 = 16_384;
 
 impl Client {
     /// Connects, and waits until the kernel says that everything it publishes will be heard.
