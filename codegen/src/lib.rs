@@ -5,6 +5,7 @@
 //! integer and float operators of `prelude/shared.h`, and the transcendental functions, whose text
 //! is recorded from their one definition in [`weft_ir::math::transcendental`] ([`Functions`]).
 
+mod cache;
 mod dialect;
 mod functions;
 mod hash;
@@ -15,6 +16,7 @@ mod order;
 mod recorder;
 mod scalar;
 
+pub use cache::Cache;
 pub use dialect::Dialect;
 pub use functions::Functions;
 pub use hash::{Digest, bytes_hash, text_hash};

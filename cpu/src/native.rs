@@ -5,7 +5,6 @@
 //! Both tiers yield the same bits, so that nobody can tell but by the clock. Where there is no
 //! compiler everything goes on interpreted.
 
-mod cache;
 mod call;
 mod compiler;
 mod engine;

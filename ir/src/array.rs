@@ -5,10 +5,12 @@
 //! the layout of each axis is discovered from the data. Slices share their storage.
 
 mod buffer;
+mod identity;
 
 use std::sync::Arc;
 
 pub use buffer::{Buf, Recycle};
+pub use identity::Identity;
 
 use crate::{ColumnBuilder, Scalar, ScalarType, Type, Value};
 
@@ -131,6 +133,12 @@ impl Column {
     /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Which elements these are, if they are scalars.
+    pub fn identity(&self) -> Option<Identity> {
+        scalar_columns!(self, buf => Some(buf.identity()),
+            Column::Tuple { .. } | Column::Dense { .. } | Column::Ragged { .. } => None)
     }
 
     /// The scalar type of the elements, if they are scalars.

@@ -7,9 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use weft_codegen::{Digest, LaneFunction, text_hash};
+use weft_codegen::{Cache, Digest, LaneFunction, text_hash};
 
-use crate::native::cache::Cache;
 use crate::native::call::{Function, Library};
 use crate::native::compiler::Compiler;
 use crate::native::source::{prelude, source};
@@ -265,7 +264,7 @@ impl Environment {
             Err(_) => String::new(),
         };
         let cache =
-            config.cache.as_ref().and_then(|folder| Cache::open(folder, config.cache_bytes).ok());
+            config.cache.as_ref().and_then(|folder| Cache::open(folder, "so", config.cache_bytes).ok());
         Environment { compiler, cache, salt, libraries: BTreeMap::new() }
     }
 

@@ -1,7 +1,10 @@
 //! Runs of elements that values share.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
+
+use super::Identity;
 
 /// Takes back the memory of elements that nobody holds any more, to use it again.
 pub trait Recycle<T>: Send + Sync + fmt::Debug {
@@ -107,6 +110,14 @@ impl<T> Buf<T> {
         let data = Arc::get_mut(&mut self.data).expect("just made unique");
         data.distances.take();
         &mut data.elements[start..start + len]
+    }
+}
+
+impl<T: Send + Sync + 'static> Buf<T> {
+    /// Which elements these are.
+    pub fn identity(&self) -> Identity {
+        let elements: Weak<dyn Any + Send + Sync> = Arc::downgrade(&self.data) as _;
+        Identity { elements, start: self.start, len: self.len }
     }
 }
 

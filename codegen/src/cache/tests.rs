@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use weft_codegen::{Digest, text_hash};
+use crate::{Digest, text_hash};
 
 use super::{Cache, make_private, same_owner};
 
@@ -16,7 +16,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn open(folder: &Path) -> Cache {
-    Cache::open(&folder.join("cache"), 1 << 20).expect("a cache")
+    Cache::open(&folder.join("cache"), "so", 1 << 20).expect("a cache")
 }
 
 fn key(text: &str) -> Digest {
@@ -98,7 +98,7 @@ fn a_folder_that_is_open_to_others_is_refused() {
         let path = folder.path().join("cache");
         fs::create_dir(&path).expect("a folder");
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("mine");
-        let refused = Cache::open(&path, 1).expect_err("open to others");
+        let refused = Cache::open(&path, "so", 1).expect_err("open to others");
         assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied, "{mode:o}");
     }
     let folder = folder();
@@ -112,11 +112,11 @@ fn what_is_no_folder_is_refused() {
     let folder = folder();
     let file = folder.path().join("file");
     fs::write(&file, "text").expect("writable");
-    assert!(Cache::open(&file, 1).is_err());
+    assert!(Cache::open(&file, "so", 1).is_err());
     let (real, link) = (folder.path().join("real"), folder.path().join("link"));
     make_private(&real).expect("a folder");
     std::os::unix::fs::symlink(&real, &link).expect("a link");
-    assert!(Cache::open(&link, 1).is_err());
+    assert!(Cache::open(&link, "so", 1).is_err());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Compiled objects on disk, for all processes of a user.
+//! Compiled objects on disk, for all processes of a user: shared libraries, code for a device.
 //!
 //! Note [The cache]. An object is a file that is named by its checksum; an *entry*, named by the key
 //! of a function, holds the name of the object that the function is in. Files are written under
@@ -13,10 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use weft_codegen::{Digest, bytes_hash};
+use crate::{Digest, bytes_hash};
 
-/// What the name of an object ends with.
-const OBJECT: &str = "so";
 /// What the name of an entry ends with.
 const ENTRY: &str = "entry";
 /// What the name of a file ends with that is being written.
@@ -31,8 +29,10 @@ static WRITES: AtomicU64 = AtomicU64::new(0);
 
 /// A folder of compiled objects.
 #[derive(Debug)]
-pub(crate) struct Cache {
+pub struct Cache {
     folder: PathBuf,
+    /// What the names of the objects end with.
+    ending: &'static str,
     /// The most bytes that the objects may take together.
     capacity: u64,
     /// How a file is filled; tests put a full disk here.
@@ -40,14 +40,16 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// The cache in a folder, which is made if it is not there.
+    /// The cache in a folder, which is made if it is not there; the names of its objects end with
+    /// `ending`, and they may take `capacity` bytes together.
     ///
     /// # Errors
     /// It cannot be made or written, is no folder, belongs to somebody else, or is open to others.
-    pub(crate) fn open(folder: &Path, capacity: u64) -> io::Result<Cache> {
+    pub fn open(folder: &Path, ending: &'static str, capacity: u64) -> io::Result<Cache> {
         make_private(folder)?;
         let cache = Cache {
             folder: folder.to_owned(),
+            ending,
             capacity,
             write: |file, bytes| file.write_all(bytes),
         };
@@ -56,7 +58,7 @@ impl Cache {
     }
 
     /// The object that a function is in.
-    pub(crate) fn find(&self, key: &Digest) -> Option<PathBuf> {
+    pub fn find(&self, key: &Digest) -> Option<PathBuf> {
         let entry = self.folder.join(format!("{key}.{ENTRY}"));
         let text = fs::read_to_string(&entry).ok()?;
         let found = self.object_of(&text);
@@ -75,7 +77,7 @@ impl Cache {
         if first != MAGIC || !plain {
             return None;
         }
-        let path = self.folder.join(format!("{name}.{OBJECT}"));
+        let path = self.folder.join(format!("{name}.{}", self.ending));
         let bytes = fs::read(&path).ok()?;
         if bytes_hash(&bytes).to_string() == name {
             return Some(path);
@@ -88,9 +90,9 @@ impl Cache {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(crate) fn store(&self, keys: &[Digest], object: &[u8]) -> io::Result<PathBuf> {
+    pub fn store(&self, keys: &[Digest], object: &[u8]) -> io::Result<PathBuf> {
         let name = bytes_hash(object).to_string();
-        let path = self.folder.join(format!("{name}.{OBJECT}"));
+        let path = self.folder.join(format!("{name}.{}", self.ending));
         self.replace(&path, object)?;
         for key in keys {
             let entry = self.folder.join(format!("{key}.{ENTRY}"));
@@ -125,7 +127,7 @@ impl Cache {
             let Ok(metadata) = file.metadata() else { continue };
             let used = metadata.modified().unwrap_or(now);
             match path.extension().and_then(|extension| extension.to_str()) {
-                Some(OBJECT) => {
+                Some(ending) if ending == self.ending => {
                     total += metadata.len();
                     objects.push((used, metadata.len(), path));
                 }
@@ -151,7 +153,7 @@ impl Cache {
         for entry in entries {
             let text = fs::read_to_string(&entry).unwrap_or_default();
             let name = text.lines().nth(1).unwrap_or_default();
-            if !self.folder.join(format!("{name}.{OBJECT}")).exists() {
+            if !self.folder.join(format!("{name}.{}", self.ending)).exists() {
                 drop(fs::remove_file(entry));
             }
         }
