@@ -9,6 +9,7 @@
 //! Note [One tree]. Reductions and scans combine in the tree of the interpreter, so results have the
 //! same bits on every back end. Long rows are cut at nodes of the second level (64 · 64 elements).
 
+pub mod elements;
 mod fields;
 mod generate;
 mod host;
@@ -22,6 +23,6 @@ mod text;
 
 pub use generate::generate;
 pub use policy::Policy;
-pub use run::{Config, Emulated, Launched, run, run_emulated};
-pub use target::{EmulatedTarget, Target};
+pub use run::{Config, Emulated, Halt, Launched, run, run_emulated, run_fallible};
+pub use target::{Broken, EmulatedTarget, Target};
 pub use text::{Code, Entry, KernelCode};

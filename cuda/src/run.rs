@@ -4,6 +4,7 @@
 //! it: if nothing else holds its buffer, a scatter writes into it instead of a copy.
 
 mod memory;
+mod watched;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +23,7 @@ use crate::policy::Policy;
 use crate::target::{Broken, EmulatedTarget, Target};
 use crate::text::{Code, KernelCode};
 pub(crate) use memory::{Buffer, Memory};
+use watched::Watched;
 
 /// What a run may use.
 #[derive(Clone, Copy, Debug)]
@@ -106,13 +108,22 @@ fn schedule_of(code: &Code) -> u64 {
     code.body.bytes().fold(0xcbf2_9ce4_8422_2325, step) % 64
 }
 
+/// Why a run has no results.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Halt {
+    /// The program.
+    Stop(Stop),
+    /// The device.
+    Broken(Broken),
+}
+
 /// Runs a plan whose code has been generated, on a device that holds the code.
 ///
 /// # Errors
 /// A fault, if a check failed; [`Exhausted`] if there is not enough memory, or if `cancel` was set.
 ///
 /// # Panics
-/// If the device reports a defect, or if `code` is of another program or policy.
+/// If the device fails, or if `code` is of another program or policy.
 pub fn run(
     program: &Program,
     code: &Code,
@@ -122,9 +133,32 @@ pub fn run(
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Launched<'_>),
 ) -> Result<Vec<Value>, Stop> {
-    let mut memory = Memory::new(target, config.memory_limit);
-    let failure = memory.scratch(1, 4, "failure")?;
-    memory.clear(&failure)?;
+    let results = run_fallible(program, code, inputs, target, config, cancel, observe);
+    results.map_err(|halt| match halt {
+        Halt::Stop(stop) => stop,
+        Halt::Broken(broken) => panic!("{broken}"),
+    })
+}
+
+/// As [`run`], for a device that may fail. Buffers are only given back where their room is needed:
+/// when this returns, the rest is the caller's.
+///
+/// # Errors
+/// [`Halt::Stop`] as [`run`], and [`Halt::Broken`] if the device fails.
+///
+/// # Panics
+/// If `code` is of another program or policy.
+pub fn run_fallible(
+    program: &Program,
+    code: &Code,
+    inputs: &[Value],
+    target: &mut dyn Target,
+    config: &Config<'_>,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Launched<'_>),
+) -> Result<Vec<Value>, Halt> {
+    let mut memory = Memory::new(Watched::new(target), config.memory_limit);
+    let failure = memory.scratch(1, 4, "failure").map_err(|stop| memory.halt(stop))?;
     let mut machine = Machine {
         types: &program.types,
         code,
@@ -135,31 +169,8 @@ pub fn run(
         failure,
         environment: vec![None; program.types.len()],
     };
-    for (var, Stored { extents, elements }) in bind_inputs(&program.inputs, &program.types, inputs)
-    {
-        let datum = match extents.is_empty() {
-            true => Datum::Scalar(elements.scalar(0).expect("a scalar is one element")),
-            false => {
-                Datum::Array { buffer: machine.memory.upload(&elements, &name(var))?, extents }
-            }
-        };
-        machine.environment[var.0 as usize] = Some(datum);
-    }
-    machine.memory.inputs_are_uploaded();
-    let mut kernels = 0;
-    machine.steps(&program.body, &mut kernels)?;
-    let mut fetched = BTreeMap::new();
-    for leaf in &program.outputs {
-        let sizes = leaf.axes.iter().flat_map(|axis| match *axis {
-            Dimension::Dense(size) => [None, variable(size)],
-            Dimension::Ragged { offsets, total } => [Some(offsets), variable(total)],
-        });
-        for var in sizes.flatten().chain([leaf.data]) {
-            fetched.insert(var, machine.stored(var)?);
-        }
-    }
-    let leaf = |leaf| stored_to_leaf(leaf, |var| fetched[&var].clone());
-    Ok(program.outputs.iter().map(leaf).collect())
+    let results = machine.whole(program, inputs);
+    results.map_err(|stop| machine.memory.halt(stop))
 }
 
 fn variable(size: Size) -> Option<Var> {
@@ -192,15 +203,46 @@ pub(crate) fn name(var: Var) -> String {
     format!("a{}", var.0)
 }
 
-/// A device that is broken is a defect, unless the user broke it.
+/// A device that fails ends the run; what holds it knows why ([`Watched`]).
 pub(crate) fn stop(broken: Broken) -> Stop {
     match broken {
-        Broken::Interrupted => Exhausted::Interrupted.into(),
+        Broken::Interrupted | Broken::Lost(_) | Broken::Memory { .. } => {
+            Exhausted::Interrupted.into()
+        }
         Broken::Report(report) => panic!("{report}"),
     }
 }
 
 impl Machine<'_> {
+    /// Runs the program: the leaves of its value.
+    fn whole(&mut self, program: &Program, inputs: &[Value]) -> Result<Vec<Value>, Stop> {
+        self.memory.clear(&self.failure)?;
+        let inputs = bind_inputs(&program.inputs, &program.types, inputs);
+        for (var, Stored { extents, elements }) in inputs {
+            let datum = match extents.is_empty() {
+                true => Datum::Scalar(elements.scalar(0).expect("a scalar is one element")),
+                false => {
+                    Datum::Array { buffer: self.memory.input(&elements, &name(var))?, extents }
+                }
+            };
+            self.environment[var.0 as usize] = Some(datum);
+        }
+        self.memory.inputs_are_uploaded();
+        self.steps(&program.body, &mut 0)?;
+        let mut fetched = BTreeMap::new();
+        for leaf in &program.outputs {
+            let sizes = leaf.axes.iter().flat_map(|axis| match *axis {
+                Dimension::Dense(size) => [None, variable(size)],
+                Dimension::Ragged { offsets, total } => [Some(offsets), variable(total)],
+            });
+            for var in sizes.flatten().chain([leaf.data]) {
+                fetched.insert(var, self.stored(var)?);
+            }
+        }
+        let leaf = |leaf| stored_to_leaf(leaf, |var| fetched[&var].clone());
+        Ok(program.outputs.iter().map(leaf).collect())
+    }
+
     /// Runs the steps of a block; `kernel` is the number of its first kernel, and after it of the
     /// first one behind it.
     fn steps(&mut self, block: &Block, kernel: &mut usize) -> Result<(), Stop> {
@@ -387,7 +429,7 @@ impl Machine<'_> {
             Datum::Array { extents, buffer } => {
                 let count = extents.iter().product::<usize>() as u64;
                 let element = self.types[var.0 as usize].element;
-                let elements = self.memory.download(&buffer, count, element)?;
+                let elements = self.memory.result(&buffer, count, element)?;
                 Ok(Stored { extents, elements })
             }
         }

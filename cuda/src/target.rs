@@ -1,9 +1,11 @@
 //! What the host needs of a device.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use weft_emulator::{Address, Device, Emulator, Error, Grid, Module, Schedule};
+use weft_ir::Column;
 
 use crate::text::{Code, Entry};
 
@@ -14,6 +16,28 @@ pub enum Broken {
     Interrupted,
     /// A defect: what the device reports.
     Report(String),
+    /// The device is of no use any more, or was never: why.
+    Lost(String),
+    /// The memory of the device is not enough.
+    Memory {
+        /// The bytes that were asked for last.
+        wanted: u64,
+        /// The bytes that the run has already.
+        held: u64,
+    },
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Broken::Interrupted => f.write_str("interrupted"),
+            Broken::Report(report) => f.write_str(report),
+            Broken::Lost(why) => write!(f, "the device is lost: {why}"),
+            Broken::Memory { wanted, held } => {
+                write!(f, "the device has no room for {wanted} bytes beside {held} of this run")
+            }
+        }
+    }
 }
 
 /// A device with the kernels of one program.
@@ -40,7 +64,7 @@ pub trait Target {
     ///
     /// # Errors
     /// If the device is broken.
-    fn read(&mut self, address: u64, bytes: u64) -> Result<Vec<u8>, Broken>;
+    fn read(&mut self, address: u64, into: &mut [u8]) -> Result<(), Broken>;
 
     /// Copies on the device.
     ///
@@ -65,6 +89,19 @@ pub trait Target {
         threads: u32,
         parameters: &[Vec<u8>],
     ) -> Result<(), Broken>;
+
+    /// A buffer with these elements, whose bytes they are, if the device keeps one for all runs.
+    /// Nobody writes into it or gives it back.
+    ///
+    /// # Errors
+    /// If the device is broken.
+    fn resident(&mut self, _elements: &Column, _bytes: &[u8]) -> Result<Option<u64>, Broken> {
+        Ok(None)
+    }
+
+    /// Says that a buffer holds these elements of the host from now on, and that this run does not
+    /// write into it any more: the device may keep it for later runs.
+    fn keep(&mut self, _address: u64, _elements: &Column) {}
 }
 
 /// The emulated device. Kernels are compiled when they are first launched.
@@ -178,8 +215,9 @@ impl Target for EmulatedTarget<'_> {
         Ok(self.device.write(Address(address), bytes)?)
     }
 
-    fn read(&mut self, address: u64, bytes: u64) -> Result<Vec<u8>, Broken> {
-        Ok(self.device.read(Address(address), bytes)?)
+    fn read(&mut self, address: u64, into: &mut [u8]) -> Result<(), Broken> {
+        into.copy_from_slice(&self.device.read(Address(address), into.len() as u64)?);
+        Ok(())
     }
 
     fn copy(&mut self, to: u64, from: u64, bytes: u64) -> Result<(), Broken> {

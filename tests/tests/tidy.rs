@@ -8,7 +8,7 @@ use weft_lang::builtins;
 use weft_tests::{markdown, pages, repository};
 
 /// The crates with what they may depend on, as ARCHITECTURE.md draws it. `tests` may use anything.
-const CRATES: [(&str, &[&str]); 12] = [
+const CRATES: [(&str, &[&str]); 14] = [
     ("ir", &[]),
     ("lang", &["ir"]),
     ("interp", &["ir", "lang"]),
@@ -18,10 +18,13 @@ const CRATES: [(&str, &[&str]); 12] = [
     ("cpu", &["ir", "codegen"]),
     ("emulator", &[]),
     ("cuda", &["ir", "codegen", "emulator"]),
-    ("session", &["ir", "lang", "interp", "passes", "cpu", "cuda"]),
+    // Its tests have a feature of its own, and run on the stand-in.
+    ("device", &["ir", "codegen", "cuda", "device", "stand-in"]),
+    ("device/stand-in", &["cuda", "emulator"]),
+    ("session", &["ir", "lang", "interp", "passes", "cpu", "cuda", "device"]),
     ("jupyter-kernel", &["session"]),
     ("repl", &["session", "jupyter-kernel"]),
-    ("tests", &["ir", "lang", "interp", "passes", "session"]),
+    ("tests", &["ir", "lang", "interp", "passes", "session", "device", "stand-in"]),
 ];
 
 /// The most lines of a source file.
@@ -139,6 +142,15 @@ fn only_one_module_knows_ariadne() {
     verify(sources().iter().filter(|source| !source.name.starts_with("lang/src/render")).flat_map(
         |source| occurrences(source, &[concat!("ariadne", "::"), concat!("use ", "ariadne")]),
     ));
+}
+
+#[test]
+fn unsafe_code_is_where_it_belongs() {
+    let words = [concat!("unsafe", " {"), concat!("unsafe", " fn"), concat!("unsafe", " impl")];
+    let own = ["cpu/src/", "device/src/", "device/stand-in/"];
+    let others = sources();
+    let others = others.iter().filter(|source| !own.iter().any(|own| source.name.starts_with(own)));
+    verify(others.flat_map(|source| occurrences(source, &words)));
 }
 
 #[test]

@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use weft_ir::{Column, Exhausted, Scalar, ScalarType, Span, Stop};
 
-use super::stop;
-use crate::fields::scalar_bytes;
-use crate::target::Target;
+use super::{Halt, stop};
+use crate::elements::{bytes, read_column};
+use crate::run::watched::Watched;
+use crate::target::Broken;
 
 /// A buffer on the device; it is given back when the last of its clones is dropped.
 pub(crate) type Buffer = Arc<Allocation>;
@@ -16,31 +17,43 @@ pub(crate) type Buffer = Arc<Allocation>;
 pub(crate) struct Allocation {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
-    /// What the memory that it came from gives back next.
-    unused: Arc<Mutex<Vec<(u64, u64)>>>,
+    /// What the memory that it came from gives back next; nothing if the device keeps it.
+    unused: Option<Arc<Mutex<Vec<(u64, u64)>>>>,
 }
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        lock(&self.unused).push((self.address, self.bytes));
+        if let Some(unused) = &self.unused {
+            lock(unused).push((self.address, self.bytes));
+        }
     }
 }
 
 /// The memory of a device.
 pub(crate) struct Memory<'a> {
-    pub(crate) target: &'a mut dyn Target,
+    pub(crate) target: Watched<'a>,
     limit: u64,
     alive: u64,
     allocated: u64,
     /// The bytes of the inputs, which do not count.
     inputs: u64,
     unused: Arc<Mutex<Vec<(u64, u64)>>>,
+    /// What the device keeps: held to the end, so that nobody takes it for his own.
+    resident: Vec<Buffer>,
 }
 
 impl<'a> Memory<'a> {
-    pub(crate) fn new(target: &'a mut dyn Target, limit: u64) -> Memory<'a> {
-        let unused = Arc::default();
-        Memory { target, limit, alive: 0, allocated: 0, inputs: 0, unused }
+    pub(crate) fn new(target: Watched<'a>, limit: u64) -> Memory<'a> {
+        let (unused, resident) = (Arc::default(), Vec::new());
+        Memory { target, limit, alive: 0, allocated: 0, inputs: 0, unused, resident }
+    }
+
+    /// Why a run has no results that stopped like this.
+    pub(crate) fn halt(&mut self, stop: Stop) -> Halt {
+        match self.target.take_broken() {
+            None | Some(Broken::Interrupted) => Halt::Stop(stop),
+            Some(broken) => Halt::Broken(broken),
+        }
     }
 
     /// What has been allocated so far is not held against the limit.
@@ -81,7 +94,8 @@ impl<'a> Memory<'a> {
         let address = self.target.allocate(bytes, element, name).map_err(stop)?;
         self.alive += bytes;
         self.allocated += bytes;
-        Ok(Arc::new(Allocation { address, bytes, unused: Arc::clone(&self.unused) }))
+        let unused = Some(Arc::clone(&self.unused));
+        Ok(Arc::new(Allocation { address, bytes, unused }))
     }
 
     /// As [`Memory::allocate`], for what no expression of the program asked for.
@@ -100,7 +114,9 @@ impl<'a> Memory<'a> {
     }
 
     pub(crate) fn read(&mut self, buffer: &Buffer, bytes: u64) -> Result<Vec<u8>, Stop> {
-        self.target.read(buffer.address, bytes).map_err(stop)
+        let mut into = vec![0; bytes as usize];
+        self.target.read(buffer.address, &mut into).map_err(stop)?;
+        Ok(into)
     }
 
     /// Another buffer with the same bytes.
@@ -116,11 +132,23 @@ impl<'a> Memory<'a> {
         Ok(to)
     }
 
+    /// Elements of the host that others know too: those that the device keeps, if it keeps any.
+    pub(crate) fn input(&mut self, elements: &Column, name: &str) -> Result<Buffer, Stop> {
+        let bytes = bytes(elements);
+        let Some(address) = self.target.resident(elements, bytes).map_err(stop)? else {
+            return self.upload(elements, name);
+        };
+        let bytes = bytes.len() as u64;
+        let buffer = Arc::new(Allocation { address, bytes, unused: None });
+        self.resident.push(Arc::clone(&buffer));
+        Ok(buffer)
+    }
+
     /// Elements of the host.
     pub(crate) fn upload(&mut self, elements: &Column, name: &str) -> Result<Buffer, Stop> {
         let ty = elements.scalar_type().expect("elements are scalars");
         let buffer = self.scratch(elements.len() as u64, ty.bytes(), name)?;
-        self.target.write(buffer.address, &bytes(elements)).map_err(stop)?;
+        self.target.write(buffer.address, bytes(elements)).map_err(stop)?;
         Ok(buffer)
     }
 
@@ -131,8 +159,24 @@ impl<'a> Memory<'a> {
         count: u64,
         element: ScalarType,
     ) -> Result<Column, Stop> {
-        let bytes = self.read(buffer, count * element.bytes() as u64)?;
-        Ok(column(&bytes, element))
+        self.elements(buffer.address, count, element)
+    }
+
+    /// As [`Memory::download`]; the device may keep the buffer for later runs.
+    pub(crate) fn result(
+        &mut self,
+        buffer: &Buffer,
+        count: u64,
+        element: ScalarType,
+    ) -> Result<Column, Stop> {
+        let elements = self.download(buffer, count, element)?;
+        self.target.keep(buffer.address, &elements);
+        Ok(elements)
+    }
+
+    fn elements(&mut self, address: u64, count: u64, of: ScalarType) -> Result<Column, Stop> {
+        let count = usize::try_from(count).expect("what is on the device fits in memory");
+        read_column(of, count, |into| self.target.read(address, into)).map_err(stop)
     }
 
     /// One element of a buffer.
@@ -143,47 +187,11 @@ impl<'a> Memory<'a> {
         element: ScalarType,
     ) -> Result<Scalar, Stop> {
         let size = element.bytes() as u64;
-        let bytes = self.target.read(buffer.address + at * size, size).map_err(stop)?;
-        Ok(column(&bytes, element).scalar(0).expect("one element"))
+        let column = self.elements(buffer.address + at * size, 1, element)?;
+        Ok(column.scalar(0).expect("one element"))
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The bytes of a column of scalars, as the device stores them.
-fn bytes(elements: &Column) -> Vec<u8> {
-    let scalar = |at: usize| elements.scalar(at).expect("elements are scalars");
-    (0..elements.len()).flat_map(|at| scalar_bytes(scalar(at))).collect()
-}
-
-/// The column of bytes that the device stored.
-fn column(bytes: &[u8], element: ScalarType) -> Column {
-    macro_rules! numbers {
-        ($variant:ident, $ty:ty) => {{
-            let number = |chunk: &[u8]| {
-                let chunk = chunk.first_chunk().expect("a whole element");
-                <$ty>::from_le_bytes(*chunk)
-            };
-            let chunks = bytes.chunks_exact(size_of::<$ty>());
-            Column::$variant(chunks.map(number).collect::<Vec<_>>().into())
-        }};
-    }
-    match element {
-        ScalarType::I8 => numbers!(I8, i8),
-        ScalarType::I16 => numbers!(I16, i16),
-        ScalarType::I32 => numbers!(I32, i32),
-        ScalarType::I64 => numbers!(I64, i64),
-        ScalarType::U8 => numbers!(U8, u8),
-        ScalarType::U16 => numbers!(U16, u16),
-        ScalarType::U32 => numbers!(U32, u32),
-        ScalarType::U64 => numbers!(U64, u64),
-        ScalarType::F32 => numbers!(F32, f32),
-        ScalarType::F64 => numbers!(F64, f64),
-        ScalarType::Bool => {
-            Column::Bool(bytes.iter().map(|byte| *byte != 0).collect::<Vec<_>>().into())
-        }
-        ScalarType::Char => Column::Char(bytes.to_vec().into()),
-    }
 }

@@ -1,0 +1,88 @@
+//! A device that remembers why it failed: what runs a plan only learns that it is to stop.
+
+use weft_ir::Column;
+
+use crate::target::{Broken, Target};
+
+/// A device, and why it is of no use any more.
+pub(crate) struct Watched<'a> {
+    target: &'a mut dyn Target,
+    broken: Option<Broken>,
+}
+
+impl<'a> Watched<'a> {
+    pub(crate) fn new(target: &'a mut dyn Target) -> Watched<'a> {
+        Watched { target, broken: None }
+    }
+
+    /// Why the device failed, if it did.
+    pub(crate) fn take_broken(&mut self) -> Option<Broken> {
+        self.broken.take()
+    }
+
+    fn watch<T>(&mut self, result: Result<T, Broken>) -> Result<T, Broken> {
+        if let Err(broken) = &result {
+            self.broken = Some(broken.clone());
+        }
+        result
+    }
+
+    pub(crate) fn allocate(
+        &mut self,
+        bytes: u64,
+        element: usize,
+        name: &str,
+    ) -> Result<u64, Broken> {
+        let result = self.target.allocate(bytes, element, name);
+        self.watch(result)
+    }
+
+    pub(crate) fn free(&mut self, address: u64) -> Result<(), Broken> {
+        let result = self.target.free(address);
+        self.watch(result)
+    }
+
+    pub(crate) fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Broken> {
+        let result = self.target.write(address, bytes);
+        self.watch(result)
+    }
+
+    pub(crate) fn read(&mut self, address: u64, into: &mut [u8]) -> Result<(), Broken> {
+        let result = self.target.read(address, into);
+        self.watch(result)
+    }
+
+    pub(crate) fn copy(&mut self, to: u64, from: u64, bytes: u64) -> Result<(), Broken> {
+        let result = self.target.copy(to, from, bytes);
+        self.watch(result)
+    }
+
+    pub(crate) fn clear(&mut self, address: u64, bytes: u64) -> Result<(), Broken> {
+        let result = self.target.clear(address, bytes);
+        self.watch(result)
+    }
+
+    pub(crate) fn launch(
+        &mut self,
+        entry: &str,
+        blocks: u32,
+        threads: u32,
+        parameters: &[Vec<u8>],
+    ) -> Result<(), Broken> {
+        let result = self.target.launch(entry, blocks, threads, parameters);
+        self.watch(result)
+    }
+
+    pub(crate) fn resident(
+        &mut self,
+        elements: &Column,
+        bytes: &[u8],
+    ) -> Result<Option<u64>, Broken> {
+        let result = self.target.resident(elements, bytes);
+        self.watch(result)
+    }
+
+    pub(crate) fn keep(&mut self, address: u64, elements: &Column) {
+        self.target.keep(address, elements);
+    }
+}

@@ -1,0 +1,336 @@
+//! The calls of the driver, with what makes them sound.
+//!
+//! Note [Handles]. A [`Driver`] owns a context, a stream and a pool. All work goes through the one stream,
+//! so buffers may be given back as soon as the last work on them is queued. Every function is called
+//! with the context current ([`Driver::enter`]), with handles that this driver has made and has not
+//! destroyed, and with addresses from its pool. That kernels stay in their buffers is the business of
+//! those who write them; if they do not, the device says so, and no memory of the host is touched.
+#![allow(unsafe_code, reason = "calls of a C library; each block says why it is sound")]
+
+use std::ffi::{CString, c_void};
+use std::ptr;
+use std::time::Duration;
+
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys;
+
+use crate::words::Failure;
+
+/// A context on a device, with a stream and a pool.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    stream: sys::CUstream,
+    pool: sys::CUmemoryPool,
+}
+
+// SAFETY: the handles are not bound to a thread; the context is made current where they are used.
+unsafe impl Send for Driver {}
+
+/// Machine code on the device.
+#[derive(Debug)]
+pub(crate) struct Module(sys::CUmodule);
+
+// SAFETY: as for `Driver`.
+unsafe impl Send for Module {}
+
+/// A kernel of a module.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Function(sys::CUfunction);
+
+// SAFETY: as for `Driver`.
+unsafe impl Send for Function {}
+
+/// A place in the stream.
+#[derive(Debug)]
+pub(crate) struct Event(sys::CUevent);
+
+// SAFETY: as for `Driver`.
+unsafe impl Send for Event {}
+
+/// What the driver says of a device.
+#[derive(Clone, Debug)]
+pub(crate) struct Properties {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) architecture: (u32, u32),
+    pub(crate) multiprocessors: u32,
+}
+
+fn failed(action: &'static str) -> impl Fn(DriverError) -> Failure {
+    move |error| Failure { action, error }
+}
+
+/// Whether there is a library of the driver.
+pub(crate) fn is_present() -> bool {
+    // SAFETY: the library is the system's own; loading it runs nothing but its initialisation.
+    unsafe { sys::is_culib_present() }
+}
+
+/// Prepares the driver; the release of CUDA that it is for, and how many devices there are. The library
+/// must be present.
+pub(crate) fn initialise() -> Result<((u32, u32), u32), Failure> {
+    let mut version = 0;
+    // SAFETY: the pointer is to a number that lives during the call.
+    let answer = unsafe { sys::cuDriverGetVersion(&raw mut version) }.result();
+    answer.map_err(failed("asking for the version"))?;
+    result::init().map_err(failed("starting the driver"))?;
+    let count = result::device::get_count().map_err(failed("counting devices"))?;
+    let version = version as u32;
+    Ok(((version / 1000, version % 1000 / 10), count as u32))
+}
+
+/// What a device is. The driver must be initialised.
+pub(crate) fn properties(number: u32) -> Result<Properties, Failure> {
+    let failed = failed("describing a device");
+    let device = result::device::get(number as i32).map_err(&failed)?;
+    let attribute = |attribute| {
+        // SAFETY: the device comes from the driver.
+        let value = unsafe { result::device::get_attribute(device, attribute) };
+        value.map(|value| value as u32).map_err(&failed)
+    };
+    use sys::CUdevice_attribute_enum as Attribute;
+    Ok(Properties {
+        name: result::device::get_name(device).map_err(&failed)?,
+        // SAFETY: the device comes from the driver.
+        bytes: unsafe { result::device::total_mem(device) }.map_err(&failed)? as u64,
+        architecture: (
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
+        multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+    })
+}
+
+impl Driver {
+    /// A context on a device, current in this thread. The driver must be initialised.
+    pub(crate) fn open(number: u32) -> Result<Driver, Failure> {
+        let failed = failed("opening the device");
+        let device = result::device::get(number as i32).map_err(&failed)?;
+        // SAFETY: the device comes from the driver.
+        let context = unsafe { result::primary_ctx::retain(device) }.map_err(&failed)?;
+        let mut driver = Driver { device, context, stream: ptr::null_mut(), pool: ptr::null_mut() };
+        match driver.begin() {
+            Ok(()) => Ok(driver),
+            Err(error) => {
+                driver.abandon();
+                Err(failed(error))
+            }
+        }
+    }
+
+    /// Makes the stream and the pool, which keeps what is given back to it.
+    fn begin(&mut self) -> Result<(), DriverError> {
+        // SAFETY: the context was just retained.
+        unsafe { result::ctx::set_current(self.context) }?;
+        self.stream = result::stream::create(result::stream::StreamKind::NonBlocking)?;
+        let properties = sys::CUmemPoolProps {
+            allocType: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
+            handleTypes: sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE,
+            location: sys::CUmemLocation {
+                type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+                id: self.device,
+            },
+            win32SecurityAttributes: ptr::null_mut(),
+            maxSize: 0,
+            usage: 0,
+            reserved: [0; 54],
+        };
+        let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        let mut everything = u64::MAX;
+        // SAFETY: the properties and the value, a `u64` as this attribute has it, live during the calls.
+        unsafe {
+            self.pool = result::mem_pool::create(&raw const properties)?;
+            result::mem_pool::set_attribute(self.pool, threshold, (&raw mut everything).cast())
+        }
+    }
+
+    /// Makes the context current in this thread: before anything else here, in every thread.
+    pub(crate) fn enter(&self) -> Result<(), Failure> {
+        // SAFETY: the context is retained as long as this lives.
+        unsafe { result::ctx::set_current(self.context) }.map_err(failed("entering the context"))
+    }
+
+    /// Ends the context, whatever state it is in, with all that it has: buffers, modules, events.
+    pub(crate) fn abandon(self) {
+        // The stream and the pool go with the context; what fails here fails because it is gone.
+        // SAFETY: Note [Handles]; this is the end of them all.
+        unsafe {
+            if !self.pool.is_null() {
+                let _ = result::mem_pool::destroy(self.pool);
+            }
+            if !self.stream.is_null() {
+                let _ = result::stream::destroy(self.stream);
+            }
+            let _ = result::ctx::set_current(ptr::null_mut());
+            let _ = result::primary_ctx::release(self.device);
+            let _ = sys::cuDevicePrimaryCtxReset_v2(self.device);
+        }
+    }
+
+    /// A buffer, whose bytes are garbage.
+    pub(crate) fn allocate(&self, bytes: u64) -> Result<u64, Failure> {
+        // The driver has no empty buffers.
+        let bytes = usize::try_from(bytes.max(1)).unwrap_or(usize::MAX);
+        // SAFETY: Note [Handles].
+        let address = unsafe { result::mem_pool::alloc_async(self.pool, bytes, self.stream) };
+        address.map_err(failed("allocating memory"))
+    }
+
+    /// Gives a buffer back, behind all work that is queued.
+    pub(crate) fn free(&self, address: u64) -> Result<(), Failure> {
+        // SAFETY: Note [Handles]; whoever gives it back forgets the address.
+        unsafe { result::free_async(address, self.stream) }.map_err(failed("freeing memory"))
+    }
+
+    /// Copies to the device. The bytes must stay as they are until the stream is idle.
+    pub(crate) fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Failure> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: Note [Handles]; the caller keeps the bytes.
+        let copied = unsafe { result::memcpy_htod_async(address, bytes, self.stream) };
+        copied.map_err(failed("copying to the device"))
+    }
+
+    /// Copies from the device, behind all work that is queued, and waits.
+    pub(crate) fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Failure> {
+        if into.is_empty() {
+            return Ok(());
+        }
+        let failed = failed("copying from the device");
+        // SAFETY: Note [Handles]; nobody else sees the bytes before the stream has been waited for. If
+        // that fails, the context is of no use, and nothing is copied any more.
+        unsafe {
+            result::memcpy_dtoh_async(into, address, self.stream).map_err(&failed)?;
+            result::stream::synchronize(self.stream).map_err(&failed)
+        }
+    }
+
+    /// Copies on the device.
+    pub(crate) fn copy(&self, to: u64, from: u64, bytes: u64) -> Result<(), Failure> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: Note [Handles].
+        let copied = unsafe { result::memcpy_dtod_async(to, from, bytes as usize, self.stream) };
+        copied.map_err(failed("copying on the device"))
+    }
+
+    /// Makes all bytes zero.
+    pub(crate) fn clear(&self, address: u64, bytes: u64) -> Result<(), Failure> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: Note [Handles].
+        let cleared = unsafe { result::memset_d8_async(address, 0, bytes as usize, self.stream) };
+        cleared.map_err(failed("clearing memory"))
+    }
+
+    /// Whether all that was queued is done.
+    pub(crate) fn is_idle(&self) -> Result<bool, Failure> {
+        // SAFETY: Note [Handles].
+        answered(unsafe { sys::cuStreamQuery(self.stream) }, "running kernels")
+    }
+
+    /// Gives back to the system what the pool does not need.
+    pub(crate) fn trim(&self) -> Result<(), Failure> {
+        // SAFETY: Note [Handles].
+        unsafe { result::mem_pool::trim_to(self.pool, 0) }.map_err(failed("trimming the pool"))
+    }
+
+    /// Loads machine code, or PTX that ends with a zero.
+    pub(crate) fn load(&self, image: &[u8]) -> Result<Module, Failure> {
+        // SAFETY: the image comes from the compiler, says its own length, and lives during the call.
+        let module = unsafe { result::module::load_data(image.as_ptr().cast::<c_void>()) };
+        module.map(Module).map_err(failed("loading kernels"))
+    }
+
+    /// Forgets machine code, of which nothing may be queued any more.
+    pub(crate) fn unload(&self, module: Module) -> Result<(), Failure> {
+        // SAFETY: Note [Handles]; its functions are forgotten with it.
+        unsafe { result::module::unload(module.0) }.map_err(failed("unloading kernels"))
+    }
+
+    /// A kernel.
+    pub(crate) fn function(&self, module: &Module, name: &str) -> Result<Function, Failure> {
+        let text = CString::new(name).expect("names of kernels have no zeros");
+        // SAFETY: the module is loaded.
+        let function = unsafe { result::module::get_function(module.0, text) };
+        function.map(Function).map_err(failed("finding a kernel"))
+    }
+
+    /// Queues a kernel with the bytes of its parameters.
+    pub(crate) fn launch(
+        &self,
+        function: Function,
+        blocks: u32,
+        threads: u32,
+        parameters: &[Vec<u8>],
+    ) -> Result<(), Failure> {
+        // The driver wants them aligned as their types are: to eight bytes at most.
+        let words = |bytes: &Vec<u8>| -> Vec<u64> {
+            let word = |chunk: &[u8]| {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                u64::from_ne_bytes(word)
+            };
+            bytes.chunks(8).map(word).collect()
+        };
+        let mut aligned: Vec<Vec<u64>> = parameters.iter().map(words).collect();
+        let mut pointers: Vec<*mut c_void> =
+            aligned.iter_mut().map(|words| words.as_mut_ptr().cast()).collect();
+        let (grid, block) = ((blocks, 1, 1), (threads, 1, 1));
+        // SAFETY: the parameters are those of the kernel, by the one who wrote it; the driver copies
+        // them before it returns.
+        let launched = unsafe {
+            result::launch_kernel(function.0, grid, block, 0, self.stream, &mut pointers)
+        };
+        launched.map_err(failed("launching a kernel"))
+    }
+
+    /// A mark behind all work that is queued.
+    pub(crate) fn mark(&self) -> Result<Event, Failure> {
+        let failed = failed("marking a place in the stream");
+        let event = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(&failed)?;
+        // SAFETY: Note [Handles]; the event is new.
+        match unsafe { result::event::record(event, self.stream) } {
+            Ok(()) => Ok(Event(event)),
+            Err(error) => {
+                self.forget(Event(event));
+                Err(failed(error))
+            }
+        }
+    }
+
+    /// Whether all before a mark is done.
+    pub(crate) fn has_passed(&self, event: &Event) -> Result<bool, Failure> {
+        // SAFETY: the event was recorded and is not destroyed.
+        answered(unsafe { sys::cuEventQuery(event.0) }, "running kernels")
+    }
+
+    /// The time between two marks, which must both have passed.
+    pub(crate) fn between(&self, first: &Event, last: &Event) -> Result<Duration, Failure> {
+        // SAFETY: both were recorded in the stream and are not destroyed.
+        let milliseconds = unsafe { result::event::elapsed(first.0, last.0) };
+        let milliseconds = milliseconds.map_err(failed("measuring time"))?;
+        Ok(Duration::from_secs_f64(f64::from(milliseconds.max(0.0)) / 1e3))
+    }
+
+    /// Gives a mark back.
+    pub(crate) fn forget(&self, event: Event) {
+        // It only fails where the context is gone, and the event with it.
+        // SAFETY: Note [Handles]; the event is forgotten.
+        let _ = unsafe { result::event::destroy(event.0) };
+    }
+}
+
+/// Whether something is done; the driver has two words for that, and others for failures.
+fn answered(answer: sys::CUresult, action: &'static str) -> Result<bool, Failure> {
+    match answer {
+        sys::CUresult::CUDA_SUCCESS => Ok(true),
+        sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+        other => Err(Failure { action, error: DriverError(other) }),
+    }
+}

@@ -1,0 +1,145 @@
+//! What there is of CUDA on this machine.
+
+use std::fmt;
+
+use crate::{compiler, driver};
+
+/// The oldest release of CUDA whose driver has all that is called here.
+const OLDEST_DRIVER: (u32, u32) = (12, 8);
+
+/// Why there is no device that programs can run on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Absent {
+    /// There is no library of the driver.
+    NoDriver,
+    /// The driver is for an older release of CUDA, which it names.
+    OldDriver(u32, u32),
+    /// The driver knows of no device.
+    NoDevice,
+    /// There is no library of the compiler.
+    NoCompiler,
+    /// The compiler is newer than the driver: the releases of both.
+    NewerCompiler((u32, u32), (u32, u32)),
+    /// The compiler makes nothing for the architecture of the device.
+    Unsupported(u32),
+    /// Something failed: what, and how.
+    Failed(String),
+}
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Absent::NoDriver => f.write_str(
+                "no CUDA driver was found (the library libcuda.so.1, which comes with NVIDIA's driver)",
+            ),
+            Absent::OldDriver(major, minor) => {
+                let (least, minor_least) = OLDEST_DRIVER;
+                write!(
+                    f,
+                    "the driver is for CUDA {major}.{minor}; it takes one for {least}.{minor_least} or later"
+                )
+            }
+            Absent::NoDevice => f.write_str("the CUDA driver knows of no device"),
+            Absent::NoCompiler => f.write_str(
+                "there is a device, but no compiler for it (the library libnvrtc.so of CUDA; if it is \
+                 installed, LD_LIBRARY_PATH must name its folder)",
+            ),
+            Absent::NewerCompiler((major, minor), (of_major, of_minor)) => write!(
+                f,
+                "the compiler is of CUDA {major}.{minor}, but the driver of CUDA {of_major}.{of_minor}"
+            ),
+            Absent::Unsupported(architecture) => {
+                write!(f, "the compiler knows nothing for a device of architecture sm_{architecture}")
+            }
+            Absent::Failed(how) => f.write_str(how),
+        }
+    }
+}
+
+/// A device, and what makes programs for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The number by which the driver knows it.
+    pub number: u32,
+    /// What it calls itself.
+    pub name: String,
+    /// The bytes of its memory.
+    pub bytes: u64,
+    /// Its architecture: 90 is `sm_90`.
+    pub architecture: u32,
+    /// How many blocks of threads run on it at once, at least.
+    pub multiprocessors: u32,
+    /// The release of CUDA that the driver is for.
+    pub driver: (u32, u32),
+    /// The release of the compiler.
+    pub compiler: (u32, u32),
+    /// What the compiler makes for it.
+    pub(crate) goal: compiler::Goal,
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (driver, compiler) = (self.driver, self.compiler);
+        write!(
+            f,
+            "{}, sm_{}, {} multiprocessors; driver of CUDA {}.{}, NVRTC {}.{}",
+            self.name,
+            self.architecture,
+            self.multiprocessors,
+            driver.0,
+            driver.1,
+            compiler.0,
+            compiler.1
+        )
+    }
+}
+
+/// The devices that programs can run on: at least one.
+///
+/// # Errors
+/// Why there is none. That is an ordinary state of a machine.
+pub fn find() -> Result<Vec<Description>, Absent> {
+    if !driver::is_present() {
+        return Err(Absent::NoDriver);
+    }
+    let failed = |failure: crate::words::Failure| Absent::Failed(failure.to_string());
+    let (driver, count) = match driver::initialise() {
+        Ok(found) => found,
+        Err(failure) if failure.is_no_device() => return Err(Absent::NoDevice),
+        Err(failure) => return Err(failed(failure)),
+    };
+    if driver < OLDEST_DRIVER {
+        return Err(Absent::OldDriver(driver.0, driver.1));
+    }
+    if count == 0 {
+        return Err(Absent::NoDevice);
+    }
+    if !compiler::is_present() {
+        return Err(Absent::NoCompiler);
+    }
+    let (release, known) = compiler::describe().map_err(Absent::Failed)?;
+    if release.0 > driver.0 {
+        return Err(Absent::NewerCompiler(release, driver));
+    }
+    let (mut found, mut unsupported) = (Vec::new(), 0);
+    for number in 0..count {
+        let properties = driver::properties(number).map_err(failed)?;
+        let (major, minor) = properties.architecture;
+        let architecture = major * 10 + minor;
+        let Some(goal) = compiler::Goal::of(architecture, &known) else {
+            unsupported = architecture;
+            continue;
+        };
+        found.push(Description {
+            number,
+            name: properties.name,
+            bytes: properties.bytes,
+            architecture,
+            multiprocessors: properties.multiprocessors,
+            driver,
+            compiler: release,
+            goal,
+        });
+    }
+    if found.is_empty() { Err(Absent::Unsupported(unsupported)) } else { Ok(found) }
+}

@@ -1,0 +1,29 @@
+//! Runs plans on a CUDA device.
+//!
+//! The text of the kernels comes from [`weft_cuda`]. Here it becomes machine code (NVRTC), and here are
+//! the memory of the device and its launches, behind [`weft_cuda::Target`]. Neither CUDA nor a device
+//! needs to be there: [`find`] says what is missing.
+//!
+//! Note [Nothing is lost]. The device only has copies. What a program reads lies on the host, and what it
+//! yields is copied there before it counts, so a device that fails takes nothing with it: its context is
+//! thrown away, a new one is made for the next program, and this one runs elsewhere.
+
+mod compiler;
+mod device;
+mod driver;
+mod found;
+mod images;
+#[cfg(feature = "stand-in")]
+pub mod stand_in;
+mod table;
+mod target;
+mod words;
+
+pub use device::{Config, Device, Kernels, Ran, Residency};
+pub use found::{Absent, Description, find};
+pub use images::Statistics;
+pub use target::Traffic;
+
+/// From how many input elements on a program is worth the way to the device, where the back end is
+/// chosen automatically. An estimate: nothing has been measured yet.
+pub const WORTHWHILE_ELEMENTS: u64 = 50_000;

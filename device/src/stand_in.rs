@@ -1,0 +1,58 @@
+//! Control of the stand-in for the driver (`stand-in/`), where it is what the system's loader finds: for
+//! tests of what happens when the device fails.
+#![allow(unsafe_code, reason = "calls of a C library; each block says why it is sound")]
+
+use libloading::{Library, Symbol};
+
+/// The stand-in, loaded.
+#[derive(Debug)]
+pub struct StandIn {
+    library: Library,
+}
+
+impl StandIn {
+    /// The stand-in, if it is what is found as the driver.
+    pub fn find() -> Option<StandIn> {
+        // SAFETY: the driver, or what stands in for it, is loaded anyhow.
+        let library = unsafe { Library::new("libcuda.so") }.ok()?;
+        // SAFETY: only whether it is there is of interest.
+        let known = unsafe { library.get::<unsafe extern "C" fn() -> u64>(b"weft_stand_in_calls") };
+        known.is_ok().then_some(())?;
+        Some(StandIn { library })
+    }
+
+    /// How many calls there were.
+    pub fn calls(&self) -> u64 {
+        // SAFETY: the stand-in has this function, with this type.
+        unsafe {
+            let calls: Result<Symbol<'_, unsafe extern "C" fn() -> u64>, _> =
+                self.library.get(b"weft_stand_in_calls");
+            calls.map_or(0, |calls| calls())
+        }
+    }
+
+    /// Has the `number`-th call from now fail (1 is the next); with `sticky`, all later ones too until the
+    /// context is reset. 0: none.
+    pub fn fail(&self, number: u64, sticky: bool) {
+        // SAFETY: the stand-in has this function, with this type.
+        unsafe {
+            let fail: Result<Symbol<'_, unsafe extern "C" fn(u64, i32)>, _> =
+                self.library.get(b"weft_stand_in_fail");
+            if let Ok(fail) = fail {
+                fail(number, i32::from(sticky));
+            }
+        }
+    }
+
+    /// How many bytes the device has.
+    pub fn set_memory(&self, bytes: u64) {
+        // SAFETY: the stand-in has this function, with this type.
+        unsafe {
+            let set: Result<Symbol<'_, unsafe extern "C" fn(u64)>, _> =
+                self.library.get(b"weft_stand_in_memory");
+            if let Ok(set) = set {
+                set(bytes);
+            }
+        }
+    }
+}

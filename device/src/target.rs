@@ -1,0 +1,400 @@
+//! One run on the device: what [`weft_cuda`] asks a device for, as calls of the driver.
+//!
+//! Note [Waiting]. Nothing here waits for the device without looking at the flag that interrupts the run.
+//! Launches are queued in slices: when one is queued, the one before the last must be done, so that what
+//! is queued when somebody interrupts is soon over. What is queued then still runs; as all work goes
+//! through one stream, the next run simply comes behind it.
+//!
+//! Note [Room]. Where the device has no room for a buffer, copies of arrays that the host has let go of are
+//! given back, and what was given back is waited for; then the pool gives back what it keeps; then copies of
+//! arrays go that no run uses, the longest unused first. Only then is it said that there is no room.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use weft_cuda::{Broken, Target};
+use weft_ir::{Column, Identity};
+
+use crate::device::{Loaded, State};
+use crate::driver::{Event, Function};
+use crate::words::Failure;
+
+/// Launches of a slice.
+const SLICE: usize = 64;
+
+/// What a run has moved, and how long parts of it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Bytes copied to the device.
+    pub uploaded: u64,
+    /// Bytes of inputs that were there already.
+    pub reused: u64,
+    /// Bytes copied from the device.
+    pub downloaded: u64,
+    /// The time that copying to the device took here.
+    pub upload: Duration,
+    /// The time that copying from the device took, without waiting for kernels.
+    pub download: Duration,
+    /// How long the run waited for the compiler, and for the kernels to be loaded.
+    pub compile: Duration,
+    /// From the first to the last thing that the device did, by its own clock.
+    pub on_device: Duration,
+    /// Whether the code of the kernels was there.
+    pub cached: bool,
+}
+
+/// Bytes that the device may still read.
+pub(crate) enum Source {
+    Bytes(Vec<u8>),
+    Column(Column),
+}
+
+impl Source {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Source::Bytes(bytes) => bytes,
+            Source::Column(column) => weft_cuda::elements::bytes(column),
+        }
+    }
+}
+
+/// A run.
+pub(crate) struct DeviceTarget<'a> {
+    state: &'a mut State,
+    loading: Loading<'a>,
+    cancel: &'a AtomicBool,
+    /// The buffers of this run, with their bytes.
+    own: BTreeMap<u64, u64>,
+    held: u64,
+    pinned: Vec<Identity>,
+    launched: usize,
+    slices: VecDeque<Event>,
+    pub(crate) traffic: Traffic,
+    /// Why the device is of no use any more.
+    lost: Option<String>,
+}
+
+/// Loads the kernels, or finds that they are loaded. Yields nothing as long as the compiler works.
+pub(crate) type Load<'a> = dyn FnMut(&mut State) -> Result<Option<Loaded>, NotLoaded> + 'a;
+
+/// Why kernels are not loaded.
+pub(crate) enum NotLoaded {
+    /// The compiler says this; the device has nothing to do with it.
+    Compiler(String),
+    Driver(Failure),
+}
+
+/// The kernels of a run.
+pub(crate) struct Loading<'a> {
+    pub(crate) load: Box<Load<'a>>,
+    pub(crate) loaded: Option<Loaded>,
+}
+
+impl<'a> DeviceTarget<'a> {
+    pub(crate) fn new(
+        state: &'a mut State,
+        loading: Loading<'a>,
+        cancel: &'a AtomicBool,
+    ) -> DeviceTarget<'a> {
+        DeviceTarget {
+            state,
+            loading,
+            cancel,
+            own: BTreeMap::new(),
+            held: 0,
+            pinned: Vec::new(),
+            launched: 0,
+            slices: VecDeque::new(),
+            traffic: Traffic::default(),
+            lost: None,
+        }
+    }
+
+    /// Has the compiler begin, if the kernels are not there.
+    pub(crate) fn prepare(&mut self) -> Result<(), Broken> {
+        let answer = (self.loading.load)(self.state);
+        self.loading.loaded = self.loaded(answer)?;
+        Ok(())
+    }
+
+    /// Gives everything back that the run has. Why the device is of no use any more, if it is not.
+    pub(crate) fn end(&mut self) -> Option<String> {
+        for identity in self.pinned.drain(..) {
+            self.state.table.unpin(&identity);
+        }
+        for mark in self.slices.drain(..) {
+            self.state.driver.forget(mark);
+        }
+        for address in std::mem::take(&mut self.own).into_keys() {
+            if self.lost.is_none() {
+                let freed = self.state.driver.free(address);
+                // Noted with the others.
+                drop(self.checked(freed));
+            }
+        }
+        self.lost.clone()
+    }
+
+    /// Forgets a mark.
+    pub(crate) fn forget(&mut self, mark: Event) {
+        self.state.driver.forget(mark);
+    }
+
+    /// A mark behind all that is queued.
+    pub(crate) fn mark(&mut self) -> Result<Event, Broken> {
+        let mark = self.state.driver.mark();
+        self.checked(mark)
+    }
+
+    /// Waits for the end of all, and notes the time since a mark.
+    pub(crate) fn finish(&mut self, begin: &Event) -> Result<(), Broken> {
+        let end = self.mark()?;
+        let time = self.wait().and_then(|()| {
+            let time = self.state.driver.between(begin, &end);
+            self.checked(time)
+        });
+        self.state.driver.forget(end);
+        self.traffic.on_device = time?;
+        Ok(())
+    }
+
+    /// Takes what a call says; anything but a lack of memory is the end of the device.
+    fn checked<T>(&mut self, result: Result<T, Failure>) -> Result<T, Broken> {
+        result.map_err(|failure| {
+            let why = failure.to_string();
+            self.lost.get_or_insert_with(|| why.clone());
+            Broken::Lost(why)
+        })
+    }
+
+    /// Waits until the device is idle (Note [Waiting]).
+    fn wait(&mut self) -> Result<(), Broken> {
+        self.wait_until(|target| target.state.driver.is_idle())?;
+        self.state.sources.clear();
+        Ok(())
+    }
+
+    fn wait_until(
+        &mut self,
+        done: impl Fn(&DeviceTarget<'_>) -> Result<bool, Failure>,
+    ) -> Result<(), Broken> {
+        let mut patience = Patience::new();
+        loop {
+            let answer = done(self);
+            if self.checked(answer)? {
+                return Ok(());
+            }
+            patience.pass(self.cancel)?;
+        }
+    }
+
+    fn function(&mut self, name: &str) -> Result<Function, Broken> {
+        let begun = Instant::now();
+        let mut patience = Patience::new();
+        let loaded = loop {
+            if let Some(loaded) = self.loading.loaded {
+                break loaded;
+            }
+            let answer = (self.loading.load)(self.state);
+            self.loading.loaded = self.loaded(answer)?;
+            match self.loading.loaded {
+                Some(_) => self.traffic.compile += begun.elapsed(),
+                None => patience.pass(self.cancel)?,
+            }
+        };
+        let function = self.state.function(loaded, name);
+        self.checked(function)
+    }
+
+    fn loaded(
+        &mut self,
+        answer: Result<Option<Loaded>, NotLoaded>,
+    ) -> Result<Option<Loaded>, Broken> {
+        match answer {
+            Ok(loaded) => Ok(loaded),
+            Err(NotLoaded::Driver(failure)) => self.checked(Err(failure)),
+            Err(NotLoaded::Compiler(said)) => Err(Broken::Lost(said)),
+        }
+    }
+
+    /// Queues a copy to a buffer.
+    fn upload(&mut self, address: u64, source: Source) -> Result<(), Broken> {
+        let begun = Instant::now();
+        let bytes = source.bytes();
+        self.traffic.uploaded += bytes.len() as u64;
+        let written = self.state.driver.write(address, bytes);
+        // The device may read the bytes, which do not move, until it is idle.
+        self.state.sources.push(source);
+        self.traffic.upload += begun.elapsed();
+        self.checked(written)
+    }
+
+    /// A buffer (Note [Room]).
+    fn room(&mut self, bytes: u64) -> Result<u64, Broken> {
+        let mut stage = 0;
+        loop {
+            match self.state.driver.allocate(bytes) {
+                Ok(address) => return Ok(address),
+                Err(failure) if !failure.is_memory() => return self.checked(Err(failure)),
+                Err(_) => {}
+            }
+            stage += 1;
+            match stage {
+                1 => {
+                    let given_back = self.state.purge();
+                    self.checked(given_back)?;
+                    self.wait()?;
+                }
+                2 => {
+                    let trimmed = self.state.driver.trim();
+                    self.checked(trimmed)?;
+                }
+                _ => {
+                    let mut room = 0;
+                    while let Some(dropped) = self.state.table.take_oldest() {
+                        let freed = self.state.driver.free(dropped.address);
+                        self.checked(freed)?;
+                        room += dropped.bytes;
+                        if room >= bytes {
+                            break;
+                        }
+                    }
+                    if room == 0 {
+                        return Err(Broken::Memory { wanted: bytes, held: self.held });
+                    }
+                    self.wait()?;
+                    let trimmed = self.state.driver.trim();
+                    self.checked(trimmed)?;
+                }
+            }
+        }
+    }
+}
+
+/// Waits longer and longer between looks, at first not at all.
+struct Patience {
+    looks: u32,
+}
+
+impl Patience {
+    fn new() -> Patience {
+        Patience { looks: 0 }
+    }
+
+    fn pass(&mut self, cancel: &AtomicBool) -> Result<(), Broken> {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(Broken::Interrupted);
+        }
+        self.looks += 1;
+        match self.looks {
+            0..100 => std::hint::spin_loop(),
+            100..300 => thread::yield_now(),
+            300..1000 => thread::sleep(Duration::from_micros(50)),
+            _ => thread::sleep(Duration::from_millis(1)),
+        }
+        Ok(())
+    }
+}
+
+impl Target for DeviceTarget<'_> {
+    fn allocate(&mut self, bytes: u64, _element: usize, _name: &str) -> Result<u64, Broken> {
+        let address = self.room(bytes)?;
+        self.own.insert(address, bytes);
+        self.held += bytes;
+        Ok(address)
+    }
+
+    fn free(&mut self, address: u64) -> Result<(), Broken> {
+        if let Some(bytes) = self.own.remove(&address) {
+            self.held -= bytes;
+            let freed = self.state.driver.free(address);
+            self.checked(freed)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Broken> {
+        self.upload(address, Source::Bytes(bytes.to_vec()))
+    }
+
+    fn read(&mut self, address: u64, into: &mut [u8]) -> Result<(), Broken> {
+        self.wait()?;
+        let begun = Instant::now();
+        let read = self.state.driver.read(address, into);
+        self.checked(read)?;
+        self.traffic.downloaded += into.len() as u64;
+        self.traffic.download += begun.elapsed();
+        Ok(())
+    }
+
+    fn copy(&mut self, to: u64, from: u64, bytes: u64) -> Result<(), Broken> {
+        let copied = self.state.driver.copy(to, from, bytes);
+        self.checked(copied)
+    }
+
+    fn clear(&mut self, address: u64, bytes: u64) -> Result<(), Broken> {
+        let cleared = self.state.driver.clear(address, bytes);
+        self.checked(cleared)
+    }
+
+    fn launch(
+        &mut self,
+        entry: &str,
+        blocks: u32,
+        threads: u32,
+        parameters: &[Vec<u8>],
+    ) -> Result<(), Broken> {
+        let function = self.function(entry)?;
+        let launched = self.state.driver.launch(function, blocks, threads, parameters);
+        self.checked(launched)?;
+        self.launched += 1;
+        if self.launched % SLICE == 0 {
+            let mark = self.mark()?;
+            self.slices.push_back(mark);
+            if self.slices.len() > 1 {
+                self.wait_until(|target| target.state.driver.has_passed(&target.slices[0]))?;
+                if let Some(mark) = self.slices.pop_front() {
+                    self.state.driver.forget(mark);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn resident(&mut self, elements: &Column, bytes: &[u8]) -> Result<Option<u64>, Broken> {
+        let Some(identity) = elements.identity() else { return Ok(None) };
+        if let Some(address) = self.state.table.pin(&identity) {
+            self.traffic.reused += bytes.len() as u64;
+            self.pinned.push(identity);
+            return Ok(Some(address));
+        }
+        let address = self.room(bytes.len() as u64)?;
+        // From here on the table gives it back.
+        self.state.table.insert(identity.clone(), address, bytes.len() as u64);
+        self.state.table.pin(&identity);
+        self.pinned.push(identity.clone());
+        self.upload(address, Source::Column(elements.clone()))?;
+        Ok(Some(address))
+    }
+
+    fn keep(&mut self, address: u64, elements: &Column) {
+        let (Some(identity), Some(&bytes)) = (elements.identity(), self.own.get(&address)) else {
+            return;
+        };
+        // A filter has room for all that it might have kept.
+        let needed = weft_cuda::elements::bytes(elements).len() as u64;
+        if bytes <= needed.saturating_mul(2) && self.state.table.insert(identity, address, bytes) {
+            self.own.remove(&address);
+            self.held -= bytes;
+        }
+    }
+}
+
+impl Drop for DeviceTarget<'_> {
+    fn drop(&mut self) {
+        // Nothing is left to do but after a panic.
+        drop(self.end());
+    }
+}

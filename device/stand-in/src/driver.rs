@@ -1,0 +1,502 @@
+//! The functions of libcuda.
+
+use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+use weft_emulator::{Address, Grid};
+
+use crate::faults;
+use crate::kernels::{self, Kernel};
+use crate::machine::Machine;
+use crate::objects::Objects;
+
+const SUCCESS: c_int = 0;
+const INVALID_VALUE: c_int = 1;
+const OUT_OF_MEMORY: c_int = 2;
+const NO_DEVICE: c_int = 100;
+const INVALID_CONTEXT: c_int = 201;
+const INVALID_HANDLE: c_int = 400;
+const NOT_FOUND: c_int = 500;
+const NOT_READY: c_int = 600;
+const ILLEGAL_ADDRESS: c_int = 700;
+const UNKNOWN: c_int = 999;
+
+/// The attributes that are asked for.
+const MULTIPROCESSORS: c_int = 16;
+const MAJOR: c_int = 75;
+const MINOR: c_int = 76;
+
+/// Handles of what there is one of.
+const CONTEXT: usize = 11;
+const STREAM: usize = 12;
+const POOL: usize = 13;
+
+static MACHINE: Mutex<Option<Machine>> = Mutex::new(None);
+static MODULES: Objects<Arc<String>> = Objects::new(1000);
+static FUNCTIONS: Objects<Arc<Kernel>> = Objects::new(3_000_000);
+static EVENTS: Objects<Arc<Mark>> = Objects::new(500_000_000);
+
+/// A place in the stream.
+#[derive(Debug, Default)]
+struct Mark {
+    recorded: AtomicBool,
+    passed: OnceLock<Instant>,
+}
+
+fn machine() -> MutexGuard<'static, Option<Machine>> {
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts a call that needs no context, and does it.
+fn plain(action: impl FnOnce() -> c_int) -> c_int {
+    if faults::fails() { UNKNOWN } else { action() }
+}
+
+/// Counts a call, and does it in the context.
+fn call(action: impl FnOnce(&Machine) -> c_int) -> c_int {
+    if faults::fails() {
+        return UNKNOWN;
+    }
+    match &*machine() {
+        None => INVALID_CONTEXT,
+        Some(machine) if machine.fault().is_some() => ILLEGAL_ADDRESS,
+        Some(machine) => action(machine),
+    }
+}
+
+// ---- errors -------------------------------------------------------------------------------------
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuGetErrorName(error: c_int, name: *mut *const c_char) -> c_int {
+    let text = match error {
+        INVALID_VALUE => c"CUDA_ERROR_INVALID_VALUE",
+        OUT_OF_MEMORY => c"CUDA_ERROR_OUT_OF_MEMORY",
+        NO_DEVICE => c"CUDA_ERROR_NO_DEVICE",
+        INVALID_CONTEXT => c"CUDA_ERROR_INVALID_CONTEXT",
+        INVALID_HANDLE => c"CUDA_ERROR_INVALID_HANDLE",
+        NOT_FOUND => c"CUDA_ERROR_NOT_FOUND",
+        ILLEGAL_ADDRESS => c"CUDA_ERROR_ILLEGAL_ADDRESS",
+        _ => c"CUDA_ERROR_UNKNOWN",
+    };
+    // SAFETY: the contract of the function.
+    unsafe { *name = text.as_ptr() };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuGetErrorString(error: c_int, words: *mut *const c_char) -> c_int {
+    let fault = machine().as_ref().and_then(Machine::fault);
+    let text: &'static CStr = match (error, fault) {
+        (ILLEGAL_ADDRESS, Some(fault)) => fault,
+        (OUT_OF_MEMORY, _) => c"out of memory",
+        _ => c"an error of the stand-in",
+    };
+    // SAFETY: the contract of the function.
+    unsafe { *words = text.as_ptr() };
+    SUCCESS
+}
+
+// ---- devices ------------------------------------------------------------------------------------
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> c_int {
+    plain(|| {
+        // SAFETY: the contract of the function.
+        unsafe { *version = 13000 };
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuInit(_flags: c_uint) -> c_int {
+    plain(|| if kernels::emulator().is_some() { SUCCESS } else { NO_DEVICE })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuDeviceGetCount(count: *mut c_int) -> c_int {
+    plain(|| {
+        // SAFETY: the contract of the function.
+        unsafe { *count = 1 };
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuDeviceGet(device: *mut c_int, number: c_int) -> c_int {
+    plain(|| {
+        // SAFETY: the contract of the function.
+        unsafe { *device = number };
+        if number == 0 { SUCCESS } else { INVALID_VALUE }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, length: c_int, _device: c_int) -> c_int {
+    plain(|| {
+        let text = c"Weft's stand-in".to_bytes_with_nul();
+        if text.len() > length as usize {
+            return INVALID_VALUE;
+        }
+        // SAFETY: the contract of the function.
+        unsafe { ptr::copy_nonoverlapping(text.as_ptr(), name.cast(), text.len()) };
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: c_int) -> c_int {
+    plain(|| {
+        // SAFETY: the contract of the function.
+        unsafe { *bytes = faults::memory() as usize };
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuDeviceGetAttribute(
+    value: *mut c_int,
+    attribute: c_int,
+    _device: c_int,
+) -> c_int {
+    plain(|| {
+        let known = match attribute {
+            MULTIPROCESSORS => 1,
+            MAJOR => 9,
+            MINOR => 0,
+            _ => return INVALID_VALUE,
+        };
+        // SAFETY: the contract of the function.
+        unsafe { *value = known };
+        SUCCESS
+    })
+}
+
+// ---- the context, the stream and the pool -------------------------------------------------------
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, _device: c_int) -> c_int {
+    plain(|| {
+        let mut machine = machine();
+        if machine.is_none() {
+            *machine = Machine::new();
+        }
+        // SAFETY: the contract of the function.
+        unsafe { *context = ptr::without_provenance_mut(CONTEXT) };
+        if machine.is_some() { SUCCESS } else { NO_DEVICE }
+    })
+}
+
+/// Ends the context with all that it has.
+fn end() -> c_int {
+    *machine() = None;
+    MODULES.clear();
+    FUNCTIONS.clear();
+    EVENTS.clear();
+    faults::reset();
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDevicePrimaryCtxRelease_v2(_device: c_int) -> c_int {
+    plain(end)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDevicePrimaryCtxReset_v2(_device: c_int) -> c_int {
+    faults::fails();
+    end()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuCtxSetCurrent(context: *mut c_void) -> c_int {
+    plain(|| match context.addr() {
+        0 => SUCCESS,
+        CONTEXT if machine().is_some() => SUCCESS,
+        _ => INVALID_CONTEXT,
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuStreamCreate(stream: *mut *mut c_void, _flags: c_uint) -> c_int {
+    call(|_| {
+        // SAFETY: the contract of the function.
+        unsafe { *stream = ptr::without_provenance_mut(STREAM) };
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuStreamDestroy_v2(_stream: *mut c_void) -> c_int {
+    call(|_| SUCCESS)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuStreamQuery(_stream: *mut c_void) -> c_int {
+    call(|machine| if machine.is_idle() { SUCCESS } else { NOT_READY })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuStreamSynchronize(_stream: *mut c_void) -> c_int {
+    call(|machine| machine.ask(|_| Ok(())).map_or(ILLEGAL_ADDRESS, |()| SUCCESS))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuMemPoolCreate(pool: *mut *mut c_void, _properties: *const c_void) -> c_int {
+    call(|_| {
+        // SAFETY: the contract of the function.
+        unsafe { *pool = ptr::without_provenance_mut(POOL) };
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemPoolDestroy(_pool: *mut c_void) -> c_int {
+    call(|_| SUCCESS)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemPoolSetAttribute(
+    _pool: *mut c_void,
+    _name: c_int,
+    _value: *mut c_void,
+) -> c_int {
+    call(|_| SUCCESS)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemPoolTrimTo(_pool: *mut c_void, _bytes: usize) -> c_int {
+    call(|machine| {
+        machine.trim();
+        SUCCESS
+    })
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> c_int {
+    call(|machine| {
+        let all = faults::memory();
+        // SAFETY: the contract of the function.
+        unsafe {
+            *free = all.saturating_sub(machine.used()) as usize;
+            *total = all as usize;
+        }
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuMemAllocFromPoolAsync(
+    address: *mut u64,
+    bytes: usize,
+    _pool: *mut c_void,
+    _stream: *mut c_void,
+) -> c_int {
+    call(|machine| match machine.allocate(bytes as u64) {
+        _ if bytes == 0 => INVALID_VALUE,
+        Ok(Some(buffer)) => {
+            // SAFETY: the contract of the function.
+            unsafe { *address = buffer };
+            SUCCESS
+        }
+        Ok(None) => OUT_OF_MEMORY,
+        Err(()) => ILLEGAL_ADDRESS,
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemFreeAsync(address: u64, _stream: *mut c_void) -> c_int {
+    call(|machine| if machine.free(address) { SUCCESS } else { INVALID_VALUE })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuMemcpyHtoDAsync_v2(
+    address: u64,
+    source: *const c_void,
+    bytes: usize,
+    _stream: *mut c_void,
+) -> c_int {
+    call(|machine| {
+        // SAFETY: the contract of the function; the bytes are copied at once, as the driver may do.
+        let bytes = unsafe { std::slice::from_raw_parts(source.cast::<u8>(), bytes) }.to_vec();
+        machine.queue(move |device| device.write(Address(address), &bytes));
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuMemcpyDtoHAsync_v2(
+    destination: *mut c_void,
+    address: u64,
+    bytes: usize,
+    _stream: *mut c_void,
+) -> c_int {
+    call(|machine| {
+        let Some(read) = machine.ask(move |device| device.read(Address(address), bytes as u64))
+        else {
+            return ILLEGAL_ADDRESS;
+        };
+        // SAFETY: the contract of the function.
+        unsafe { ptr::copy_nonoverlapping(read.as_ptr(), destination.cast(), read.len()) };
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemcpyDtoDAsync_v2(
+    to: u64,
+    from: u64,
+    bytes: usize,
+    _stream: *mut c_void,
+) -> c_int {
+    call(|machine| {
+        machine.queue(move |device| device.copy(Address(to), Address(from), bytes as u64));
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemsetD8Async(
+    address: u64,
+    value: c_uchar,
+    bytes: usize,
+    _stream: *mut c_void,
+) -> c_int {
+    call(|machine| {
+        machine.queue(move |device| device.fill(Address(address), bytes as u64, value));
+        SUCCESS
+    })
+}
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuModuleLoadData(module: *mut *mut c_void, image: *const c_void) -> c_int {
+    call(|_| {
+        // SAFETY: the contract of the function.
+        unsafe { *module = MODULES.add(Arc::new(kernels::decode(image.cast()))) };
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuModuleUnload(module: *mut c_void) -> c_int {
+    call(|_| MODULES.remove(module).map_or(INVALID_HANDLE, |_| SUCCESS))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuModuleGetFunction(
+    function: *mut *mut c_void,
+    module: *mut c_void,
+    name: *const c_char,
+) -> c_int {
+    call(|machine| {
+        let Some(text) = MODULES.get(module) else { return INVALID_HANDLE };
+        // SAFETY: the contract of the function.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
+        if !kernels::has(&text, &name) {
+            return NOT_FOUND;
+        }
+        let kernel = machine.ask(move |device| kernels::kernel(device, &text, &name));
+        let Some(kernel) = kernel else { return ILLEGAL_ADDRESS };
+        // SAFETY: the contract of the function.
+        unsafe { *function = FUNCTIONS.add(kernel) };
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuLaunchKernel(
+    function: *mut c_void,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    shared: c_uint,
+    _stream: *mut c_void,
+    parameters: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> c_int {
+    call(|machine| {
+        let Some(kernel) = FUNCTIONS.get(function) else { return INVALID_HANDLE };
+        if shared != 0 || !extra.is_null() || [grid_x, grid_y, grid_z].contains(&0) {
+            return INVALID_VALUE;
+        }
+        let values = kernel.parameters.iter().enumerate().map(|(at, bytes)| {
+            // SAFETY: the contract of the function: a pointer to each parameter.
+            let value = unsafe { (*parameters.add(at)).cast::<u8>() };
+            // SAFETY: likewise.
+            unsafe { std::slice::from_raw_parts(value, *bytes) }.to_vec()
+        });
+        let values = values.collect();
+        let grid = Grid { blocks: [grid_x, grid_y, grid_z], threads: [block_x, block_y, block_z] };
+        machine.launch(kernel, grid, values);
+        SUCCESS
+    })
+}
+
+// ---- events -------------------------------------------------------------------------------------
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuEventCreate(event: *mut *mut c_void, _flags: c_uint) -> c_int {
+    call(|_| {
+        // SAFETY: the contract of the function.
+        unsafe { *event = EVENTS.add(Arc::default()) };
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuEventRecord(event: *mut c_void, _stream: *mut c_void) -> c_int {
+    call(|machine| {
+        let Some(mark) = EVENTS.get(event) else { return INVALID_HANDLE };
+        mark.recorded.store(true, Ordering::SeqCst);
+        machine.queue(move |_| {
+            mark.passed.get_or_init(Instant::now);
+            Ok(())
+        });
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuEventQuery(event: *mut c_void) -> c_int {
+    call(|_| match EVENTS.get(event) {
+        None => INVALID_HANDLE,
+        Some(mark) if mark.recorded.load(Ordering::SeqCst) && mark.passed.get().is_none() => {
+            NOT_READY
+        }
+        Some(_) => SUCCESS,
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuEventElapsedTime_v2(
+    milliseconds: *mut f32,
+    first: *mut c_void,
+    last: *mut c_void,
+) -> c_int {
+    call(|_| {
+        let (Some(first), Some(last)) = (EVENTS.get(first), EVENTS.get(last)) else {
+            return INVALID_HANDLE;
+        };
+        let (Some(begun), Some(ended)) = (first.passed.get(), last.passed.get()) else {
+            return NOT_READY;
+        };
+        let time = ended.saturating_duration_since(*begun).as_secs_f64() * 1e3;
+        // SAFETY: the contract of the function.
+        unsafe { *milliseconds = time as f32 };
+        SUCCESS
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuEventDestroy_v2(event: *mut c_void) -> c_int {
+    call(|_| EVENTS.remove(event).map_or(INVALID_HANDLE, |_| SUCCESS))
+}

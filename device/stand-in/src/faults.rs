@@ -1,0 +1,65 @@
+//! Which call fails, and how much memory there is.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+static CALLS: AtomicU64 = AtomicU64::new(0);
+/// The number of the call that fails; 0 for none.
+static FAILING: AtomicU64 = AtomicU64::new(0);
+static STICKY: AtomicBool = AtomicBool::new(false);
+/// Whether all calls fail until the context is reset.
+static STUCK: AtomicBool = AtomicBool::new(false);
+static MEMORY: AtomicU64 = AtomicU64::new(64 << 20);
+static BEGUN: OnceLock<()> = OnceLock::new();
+
+/// Counts a call; whether it is to fail.
+pub(crate) fn fails() -> bool {
+    BEGUN.get_or_init(|| {
+        let number = |name| std::env::var(name).ok().and_then(|text: String| text.parse().ok());
+        if let Some(call) = number("WEFT_STAND_IN_FAIL") {
+            FAILING.store(call, Ordering::SeqCst);
+        }
+        if let Some(bytes) = number("WEFT_STAND_IN_MEMORY") {
+            MEMORY.store(bytes, Ordering::SeqCst);
+        }
+    });
+    let call = CALLS.fetch_add(1, Ordering::SeqCst) + 1;
+    if call == FAILING.load(Ordering::SeqCst) {
+        STUCK.store(STICKY.load(Ordering::SeqCst), Ordering::SeqCst);
+        return true;
+    }
+    STUCK.load(Ordering::SeqCst)
+}
+
+/// A new context does not know what happened to the last.
+pub(crate) fn reset() {
+    STUCK.store(false, Ordering::SeqCst);
+}
+
+/// The bytes that the device has.
+pub(crate) fn memory() -> u64 {
+    MEMORY.load(Ordering::SeqCst)
+}
+
+/// How many calls there were.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_calls() -> u64 {
+    CALLS.load(Ordering::SeqCst)
+}
+
+/// Has a call fail, counted from now: 1 is the next, 0 none. If `sticky`, all later ones fail too.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_fail(number: u64, sticky: i32) {
+    STICKY.store(sticky != 0, Ordering::SeqCst);
+    let call = if number == 0 { 0 } else { CALLS.load(Ordering::SeqCst) + number };
+    FAILING.store(call, Ordering::SeqCst);
+    reset();
+}
+
+/// Says how many bytes the device has.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_memory(bytes: u64) {
+    // Before what the environment says is read for the first time.
+    BEGUN.get_or_init(|| ());
+    MEMORY.store(bytes, Ordering::SeqCst);
+}

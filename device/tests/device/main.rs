@@ -1,0 +1,137 @@
+//! The code that calls the driver, on the stand-in for the driver: results, what stays on the device, what
+//! happens without room, and what happens when any one call fails.
+//!
+//! The loader of the system finds the stand-in by `LD_LIBRARY_PATH`, which counts from the start of a
+//! process; so this program starts itself again. The device is one, so tests come one after the other.
+#![allow(clippy::print_stdout, reason = "it is the main program of a test")]
+
+mod faults;
+mod memory;
+mod runs;
+
+use std::panic::catch_unwind;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::{env, fs};
+
+use weft_cuda::Halt;
+use weft_device::stand_in::StandIn;
+use weft_device::{Config, Device, Kernels, Ran};
+use weft_ir::{Array, Column, Scalar, Value, plan};
+
+/// The tests by name.
+const TESTS: &[(&str, fn())] = &[
+    ("the_device_is_found_and_described", runs::the_device_is_found_and_described),
+    ("results_are_those_of_the_host", runs::results_are_those_of_the_host),
+    ("code_is_kept_in_memory_and_on_disk", runs::code_is_kept_in_memory_and_on_disk),
+    ("a_long_kernel_can_be_interrupted", runs::a_long_kernel_can_be_interrupted),
+    ("a_long_plan_can_be_interrupted", runs::a_long_plan_can_be_interrupted),
+    ("inputs_and_results_stay", memory::inputs_and_results_stay),
+    ("what_the_host_forgets_goes", memory::what_the_host_forgets_goes),
+    ("the_oldest_copies_make_room", memory::the_oldest_copies_make_room),
+    ("without_room_it_is_said_what_was_wanted", memory::without_room_it_is_said_what_was_wanted),
+    ("any_call_may_fail_once", faults::any_call_may_fail_once),
+    ("any_call_may_fail_for_good", faults::any_call_may_fail_for_good),
+];
+
+fn main() -> ExitCode {
+    let has = |wanted: &str| env::args().any(|argument| argument == wanted);
+    if has("--list") {
+        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    if StandIn::find().is_none() {
+        return start_again();
+    }
+    if matches!(weft_device::find(), Err(weft_device::Absent::NoDevice)) {
+        println!("\ntest result: ok. 0 passed; {} skipped: there is no g++\n", TESTS.len());
+        return ExitCode::SUCCESS;
+    }
+    let filters: Vec<String> = env::args().skip(1).filter(|text| !text.starts_with('-')).collect();
+    let mut failed = 0;
+    let chosen = |name: &str| filters.is_empty() || filters.iter().any(|part| name.contains(part));
+    let chosen: Vec<_> = TESTS.iter().filter(|(name, _)| chosen(name)).collect();
+    for (name, test) in &chosen {
+        let passed = catch_unwind(test).is_ok();
+        failed += usize::from(!passed);
+        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
+    }
+    println!("\ntest result: {} passed; {failed} failed\n", chosen.len() - failed);
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Starts this program where the stand-in is found.
+fn start_again() -> ExitCode {
+    assert!(env::var_os("WEFT_STARTED_AGAIN").is_none(), "the stand-in is not found");
+    let folder = tempfile::tempdir().expect("a folder");
+    weft_stand_in::install(folder.path()).expect("the stand-in");
+    let known = env::var("LD_LIBRARY_PATH").unwrap_or_default();
+    let status = Command::new(env::current_exe().expect("this program"))
+        .args(env::args().skip(1))
+        .env("LD_LIBRARY_PATH", format!("{}:{known}", folder.path().display()))
+        .env("WEFT_STARTED_AGAIN", "1")
+        .status()
+        .expect("this program");
+    if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The stand-in with much memory, of which no call fails.
+fn stand_in() -> StandIn {
+    let stand_in = StandIn::find().expect("the stand-in");
+    stand_in.fail(0, false);
+    stand_in.set_memory(64 << 20);
+    stand_in
+}
+
+/// A device that keeps code in memory only.
+fn device() -> Device {
+    let config = Config { cache: None, cache_bytes: 0 };
+    let found = weft_device::find().expect("a device");
+    Device::open(found[0].clone(), &config).expect("a context")
+}
+
+/// A plan of the golden kernels.
+fn golden(device: &Device, name: &str) -> Kernels {
+    let path = format!("{}/../cuda/gate/plans/{name}.plan", env!("CARGO_MANIFEST_DIR"));
+    kernels(device, &fs::read_to_string(path).expect("a golden plan"))
+}
+
+fn kernels(device: &Device, text: &str) -> Kernels {
+    let program = plan::parse(text).expect("a plan");
+    plan::check(&program).expect("a plan");
+    device.kernels(program)
+}
+
+/// Runs with enough memory and without an interrupt.
+fn run(device: &mut Device, kernels: &Kernels, inputs: &[Value]) -> Ran {
+    device.run(kernels, inputs, 1 << 30, &AtomicBool::new(false), &mut |_| {})
+}
+
+/// The only result of a run.
+#[track_caller]
+fn result(ran: Ran) -> Value {
+    match ran.results {
+        Ok(results) => results[0].clone(),
+        Err(Halt::Stop(stop)) => panic!("{stop:?}"),
+        Err(Halt::Broken(broken)) => panic!("{broken}"),
+    }
+}
+
+fn f32s(numbers: impl IntoIterator<Item = f32>) -> Value {
+    let numbers: Vec<f32> = numbers.into_iter().collect();
+    Value::Array(Arc::new(Array::new(Column::F32(numbers.into()))))
+}
+
+fn f32_of(value: &Value) -> f32 {
+    match value {
+        Value::Scalar(Scalar::F32(number)) => *number,
+        other => panic!("{other:?} is no f32"),
+    }
+}
+
+/// That two values have the same bits.
+#[track_caller]
+fn assert_same(found: &Value, expected: &Value, place: &str) {
+    assert!(found.same_bits(expected), "{place}: {found:?}, not {expected:?}");
+}

@@ -1,0 +1,134 @@
+//! Runs: results, code, interrupts.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use weft_cuda::Halt;
+use weft_device::{Config, Device};
+use weft_ir::{Exhausted, Stop, Value};
+
+use crate::{assert_same, device, f32_of, f32s, golden, kernels, result, run, stand_in};
+
+pub(crate) fn the_device_is_found_and_described() {
+    stand_in();
+    let found = weft_device::find().expect("a device");
+    assert_eq!(
+        found[0].to_string(),
+        "Weft's stand-in, sm_90, 1 multiprocessors; driver of CUDA 13.0, NVRTC 13.0"
+    );
+    assert_eq!(found[0].bytes, 64 << 20);
+}
+
+pub(crate) fn results_are_those_of_the_host() {
+    stand_in();
+    let mut device = device();
+    for length in [0, 1, 1000, 5000] {
+        let numbers = || (0..length).map(|at| (at % 17) as f32 - 8.0);
+        let inputs = [f32s(numbers())];
+        let scanned = golden(&device, "prefix_sum");
+        let sums = numbers().scan(0.0, |sum, number| {
+            *sum += number;
+            Some(*sum)
+        });
+        assert_same(&result(run(&mut device, &scanned, &inputs)), &f32s(sums), "sums");
+        let filtered = golden(&device, "filter");
+        let kept = numbers().filter(|number| *number > 0.0).map(|number| number * 2.0);
+        assert_same(&result(run(&mut device, &filtered, &inputs)), &f32s(kept), "filter");
+        let multiplied = golden(&device, "dot");
+        let dot: f32 = numbers().map(|number| number * number).sum();
+        let both = [inputs[0].clone(), inputs[0].clone()];
+        assert_eq!(f32_of(&result(run(&mut device, &multiplied, &both))), dot, "{length}");
+    }
+    let unequal = [f32s([1.0]), f32s([1.0, 2.0])];
+    let multiplied = golden(&device, "dot");
+    let halted = run(&mut device, &multiplied, &unequal).results;
+    assert!(matches!(halted, Err(Halt::Stop(Stop::Fault(_)))), "{halted:?}");
+    assert_eq!(device.contexts(), 1);
+}
+
+pub(crate) fn code_is_kept_in_memory_and_on_disk() {
+    stand_in();
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = Config { cache: Some(folder.path().join("code")), cache_bytes: 1 << 20 };
+    let open = || {
+        let found = weft_device::find().expect("a device");
+        Device::open(found[0].clone(), &config).expect("a context")
+    };
+    let inputs = [f32s([1.0, 2.0])];
+    let mut first = open();
+    let scanned = golden(&first, "prefix_sum");
+    assert!(!run(&mut first, &scanned, &inputs).traffic.cached);
+    assert!(run(&mut first, &scanned, &inputs).traffic.cached);
+    assert_eq!(first.statistics().compiled, 1);
+    drop(first);
+    let mut second = open();
+    assert_same(&result(run(&mut second, &scanned, &inputs)), &f32s([1.0, 3.0]), "from disk");
+    let found = second.statistics();
+    assert_eq!((found.compiled, found.from_disk), (0, 1));
+}
+
+/// Interrupts a run after a while; how long it went on then.
+fn interrupted(device: &mut Device, kernels: &weft_device::Kernels, inputs: &[Value]) -> Duration {
+    let cancel = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            let ran = device.run(kernels, inputs, 1 << 30, &cancel, &mut |_| {});
+            (ran.results, Instant::now())
+        });
+        thread::sleep(Duration::from_millis(300));
+        let asked = Instant::now();
+        cancel.store(true, Ordering::Relaxed);
+        let (results, ended) = running.join().expect("a run");
+        let interrupted = Halt::Stop(Stop::Exhausted(Exhausted::Interrupted));
+        assert_eq!(results.err(), Some(interrupted));
+        ended.saturating_duration_since(asked)
+    })
+}
+
+pub(crate) fn a_long_kernel_can_be_interrupted() {
+    stand_in();
+    let mut device = device();
+    let multiplied = golden(&device, "dot");
+    let few = f32s([3.0, 4.0]);
+    let squares = [few.clone(), few];
+    assert_eq!(f32_of(&result(run(&mut device, &multiplied, &squares))), 25.0);
+    // Seconds of the emulator.
+    let many = f32s((0..300_000).map(|_| 1.0));
+    let time = interrupted(&mut device, &multiplied, &[many.clone(), many]);
+    assert!(time < Duration::from_millis(200), "{time:?}");
+    // The next run comes behind it.
+    assert_eq!(f32_of(&result(run(&mut device, &multiplied, &squares))), 25.0);
+    assert_eq!(device.contexts(), 1);
+}
+
+pub(crate) fn a_long_plan_can_be_interrupted() {
+    stand_in();
+    let mut device = device();
+    let endless = kernels(
+        &device,
+        "input a1: [a0]f32\n\
+         a3: [a0]f32 = while (a2: [a0]f32 = a1)\n\
+         \x20 a4: bool = host\n\
+         \x20   yield true\n\
+         \x20 yield a4\n\
+         do\n\
+         \x20 launch \"map\" [a0] (r0)\n\
+         \x20   r1: f32 = read a2 r0\n\
+         \x20   r2: f32 = add r1 1.0f32\n\
+         \x20   yield r2\n\
+         \x20   store r2 to a5: [a0]f32\n\
+         \x20 end\n\
+         \x20 yield a5\n\
+         output a3: [a0]f32\n",
+    );
+    // The first time the stand-in compiles, where the driver only looks a name up.
+    interrupted(&mut device, &endless, &[f32s([0.0, 1.0])]);
+    let time = interrupted(&mut device, &endless, &[f32s([0.0, 1.0])]);
+    assert!(time < Duration::from_millis(200), "{time:?}");
+    let multiplied = golden(&device, "dot");
+    let inputs = [f32s([3.0]), f32s([4.0])];
+    // What was queued is soon over.
+    assert_eq!(f32_of(&result(run(&mut device, &multiplied, &inputs))), 12.0);
+    assert_eq!(device.contexts(), 1);
+}
