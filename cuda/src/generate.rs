@@ -10,6 +10,8 @@ mod reduce;
 mod scan;
 mod scatter;
 mod sort;
+mod split;
+mod tile;
 mod uses;
 
 use std::collections::BTreeSet;
@@ -22,7 +24,7 @@ use weft_ir::flat::{Space, Type, Var, first_stored, storage};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 
 use crate::policy::Policy;
-use crate::structure::{Indices, Point, Shared, Structure, same_strides};
+use crate::structure::{Finished, Indices, Point, Shared, Structure, same_strides};
 use crate::text::{Code, Entry, KernelCode, Length, Piece, Skeleton};
 
 /// The kernels of a plan that [`weft_ir::plan::check`] accepts.
@@ -260,28 +262,36 @@ impl<'a> Draft<'_, 'a> {
     fn piece(
         &mut self,
         name: &str,
-        finished: (String, Vec<crate::fields::Field>),
+        finished: Finished,
         skeleton: Skeleton,
         entries: &[[String; 3]],
     ) {
-        let (text, fields) = finished;
-        let structure = self.name(name);
+        let Finished { text, fields, divides } = finished;
+        let name = self.name(name);
         self.text.push_str(&text);
+        let variants: &[(&str, &str)] = match divides {
+            true => &[("", "<i32>"), ("_wide", "<i64>")],
+            false => &[("", "")],
+        };
         for [entry, parameters, call] in entries {
             let alternatives =
-                matches!(skeleton, Skeleton::Reduce(_) | Skeleton::Scan(_) | Skeleton::Update(_));
-            self.entries.push(Global {
-                name: format!("k{}_{entry}", self.number),
-                chosen: alternatives || entry.ends_with("_wide"),
-                structure: structure.clone(),
-                parameters: parameters
-                    .replace("K::", &format!("{structure}::"))
-                    .replace("<K>", &format!("<{structure}>")),
-                call: call.replace("<K", &format!("<{structure}")),
-            });
+                matches!(skeleton, Skeleton::Reduce(..) | Skeleton::Scan(_) | Skeleton::Update(_));
+            for (suffix, index) in variants {
+                let structure = format!("{name}{index}");
+                self.entries.push(Global {
+                    name: format!("k{}_{entry}{suffix}", self.number),
+                    chosen: alternatives || !suffix.is_empty(),
+                    parameters: parameters
+                        .replace("K::", &format!("{structure}::"))
+                        .replace("<K>", &format!("<{structure}>")),
+                    call: call
+                        .replace("<K>", &format!("<{structure}>"))
+                        .replace("<K,", &format!("<{structure},")),
+                    structure,
+                });
+            }
         }
-        let wide = entries.iter().any(|[entry, _, _]| entry.ends_with("_wide"));
-        self.pieces.push(Piece { name: structure, fields, skeleton, wide });
+        self.pieces.push(Piece { name, fields, skeleton, wide: divides });
     }
 }
 

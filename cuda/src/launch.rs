@@ -11,15 +11,22 @@ use weft_ir::{Exhausted, Scalar, ScalarType, Stop};
 use crate::fields::{Argument, Divisor, Field, structure};
 use crate::run::{Buffer, Datum, Machine, name, stop};
 use crate::shape::{Row, Shape, TILE, tree_nodes};
-use crate::text::{KernelCode, Length, Piece, Skeleton};
+use crate::text::{KernelCode, Length, Piece, Sharing, Skeleton};
 
 /// Elements of a thread in filters and sorts.
 const ITEMS: u64 = 4;
 
+/// Threads along a row of a grid, and points of each along both dimensions, as in `tile.cu`.
+const LANES: u64 = 16;
+const EACH: u64 = 4;
+
+/// Elements that three levels of the tree hold.
+const MOST_IN_GRID: u64 = 1 << 18;
+
 impl Machine<'_> {
     /// The space of a kernel.
     pub(crate) fn shape(&self, kernel: &Kernel) -> Result<Shape, Stop> {
-        let (mut points, mut rows, mut row) = (1_u64, 1, Row::Dense(1));
+        let (mut points, mut rows, mut row, mut widest) = (1_u64, 1, Row::Dense(1), 1);
         for dimension in &kernel.space {
             rows = points;
             (points, row) = match dimension {
@@ -36,8 +43,9 @@ impl Machine<'_> {
                     (total, Row::Ragged(self.buffer(*offsets).address))
                 }
             };
+            widest = points.max(widest);
         }
-        Ok(Shape { points, rows, row })
+        Ok(Shape { points, rows, row, widest })
     }
 
     fn buffer(&self, var: Var) -> &Buffer {
@@ -77,7 +85,11 @@ impl<'m, 'a> Launch<'m, 'a> {
             match &piece.skeleton {
                 Skeleton::Map => self.map(piece, self.shape.points)?,
                 Skeleton::MapKept => self.map(piece, self.kept)?,
-                Skeleton::Reduce(components) => self.reduce(piece, components)?,
+                Skeleton::Reduce(components, sharing) => {
+                    if !self.shared(piece, *sharing)? {
+                        self.reduce(piece, components)?;
+                    }
+                }
                 Skeleton::Scan(components) => self.scan(piece, components)?,
                 Skeleton::Filter { positions } => self.filter(piece, *positions)?,
                 Skeleton::Scatter(sink) => self.scatter(piece, *sink)?,
@@ -224,8 +236,10 @@ impl<'m, 'a> Launch<'m, 'a> {
         structure(&arguments)
     }
 
-    fn entry(&self, name: &str) -> String {
-        format!("k{}_{name}", self.code.number)
+    /// The `__global__` function of a piece, for numbers of 32 bits where they suffice.
+    fn entry(&self, piece: &Piece, name: &str) -> String {
+        let wide = piece.wide && self.shape.widest > self.machine.config.policy.narrow_points;
+        format!("k{}_{name}{}", self.code.number, if wide { "_wide" } else { "" })
     }
 
     fn launch(&mut self, entry: &str, blocks: u64, parameters: &[Vec<u8>]) -> Result<(), Stop> {
@@ -261,8 +275,7 @@ impl<'m, 'a> Launch<'m, 'a> {
             (_, true) => "epilogue",
             (_, false) => "map",
         };
-        let wide = piece.wide && points > self.machine.config.policy.narrow_points;
-        let entry = self.entry(&format!("{entry}{}", if wide { "_wide" } else { "" }));
+        let entry = self.entry(piece, entry);
         let parameters = [self.arguments(piece), word(points)];
         self.launch(&entry, self.blocks_for(points), &parameters)
     }
@@ -277,6 +290,48 @@ impl<'m, 'a> Launch<'m, 'a> {
         }
     }
 
+    /// A reduction whose points share what they read; whether there is enough of it to be worth it.
+    fn shared(&mut self, piece: &Piece, sharing: Option<Sharing>) -> Result<bool, Stop> {
+        let (Some(sharing), Row::Dense(length)) = (sharing, self.shape.row) else {
+            return Ok(false);
+        };
+        let policy = self.machine.config.policy;
+        let rows = self.shape.rows;
+        match sharing {
+            Sharing::Grid => {
+                let (down, across) = self.grid()?;
+                let least = policy.least_grid;
+                if length == 0 || length > MOST_IN_GRID || down < least || across < least {
+                    return Ok(false);
+                }
+                let tile_down = self.threads() / LANES * EACH;
+                let tiles = down.div_ceil(tile_down) * across.div_ceil(LANES * EACH);
+                let parameters = [self.arguments(piece), word(down), word(across), word(length)];
+                let blocks = rows / (down * across) * tiles;
+                self.launch(&self.entry(piece, "reduce_grid"), blocks, &parameters)?;
+            }
+            Sharing::Pairs => {
+                if length == 0 || rows < policy.least_pairs {
+                    return Ok(false);
+                }
+                let parameters = [self.arguments(piece), word(rows), word(length)];
+                let entry = self.entry(piece, "reduce_pairs");
+                self.launch(&entry, self.blocks_for(rows), &parameters)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// The extents of the two dimensions before the last.
+    fn grid(&self) -> Result<(u64, u64), Stop> {
+        let kernel = &self.code.kernel;
+        let extent = |from_last: usize| match kernel.space[kernel.space.len() - from_last] {
+            Dimension::Dense(size) => self.machine.size(size, kernel.span),
+            Dimension::Ragged { .. } => Ok(0),
+        };
+        Ok((extent(3)?, extent(2)?))
+    }
+
     fn reduce(&mut self, piece: &Piece, components: &[ScalarType]) -> Result<(), Stop> {
         let Shape { rows, row, .. } = self.shape;
         if rows == 0 {
@@ -285,11 +340,11 @@ impl<'m, 'a> Launch<'m, 'a> {
         let mut parameters = vec![self.arguments(piece), self.shape.rows_argument()];
         match row {
             _ if self.short() => {
-                self.launch(&self.entry("reduce_rows"), self.blocks_for(rows), &parameters)
+                self.launch(&self.entry(piece, "reduce_rows"), self.blocks_for(rows), &parameters)
             }
             Row::Ragged(_) => {
                 let blocks = rows.min(u64::from(self.machine.config.policy.blocks));
-                self.launch(&self.entry("reduce_blocks"), blocks, &parameters)
+                self.launch(&self.entry(piece, "reduce_blocks"), blocks, &parameters)
             }
             Row::Dense(length) => {
                 let tiles = length.div_ceil(TILE);
@@ -298,7 +353,7 @@ impl<'m, 'a> Launch<'m, 'a> {
                 let (_scratch, addresses) = self.components(components, all)?;
                 let counters = self.zeros(rows, 4, "counters")?;
                 parameters.extend([half(tiles), addresses, word(per_row), word(counters.address)]);
-                self.launch(&self.entry("reduce_tiles"), rows * tiles, &parameters)
+                self.launch(&self.entry(piece, "reduce_tiles"), rows * tiles, &parameters)
             }
         }
     }
@@ -323,7 +378,7 @@ impl<'m, 'a> Launch<'m, 'a> {
             return Ok(());
         }
         let number = piece.name.rsplit("scan").next().unwrap_or_default();
-        let entry = |name: &str| self.entry(&format!("{name}{number}"));
+        let entry = |name: &str| self.entry(piece, &format!("{name}{number}"));
         let mut parameters = vec![self.arguments(piece), self.shape.rows_argument()];
         match row {
             _ if self.short() => {
@@ -374,7 +429,7 @@ impl<'m, 'a> Launch<'m, 'a> {
                 word(total.address),
                 word(positions.as_ref().map_or(0, |buffer| buffer.address)),
             ];
-            self.launch(&self.entry("filter"), tiles, &parameters)?;
+            self.launch(&self.entry(piece, "filter"), tiles, &parameters)?;
             match self.machine.memory.element(&total, 0, ScalarType::I64)? {
                 Scalar::I64(kept) => self.kept = kept as u64,
                 other => panic!("{other:?} is no count"),
@@ -419,8 +474,8 @@ impl<'m, 'a> Launch<'m, 'a> {
         let winners = self.zeros(self.targets_of(sink)?, 8, "winners")?;
         let parameters = [self.arguments(piece), word(points), word(winners.address)];
         let blocks = self.blocks_for(points);
-        self.launch(&self.entry("scatter_vote"), blocks, &parameters)?;
-        self.launch(&self.entry("scatter_write"), blocks, &parameters)
+        self.launch(&self.entry(piece, "scatter_vote"), blocks, &parameters)?;
+        self.launch(&self.entry(piece, "scatter_write"), blocks, &parameters)
     }
 
     fn update(&mut self, piece: &Piece, sink: usize) -> Result<(), Stop> {
@@ -433,9 +488,9 @@ impl<'m, 'a> Launch<'m, 'a> {
         let mut parameters = vec![self.arguments(piece), word(points)];
         if arrays.len() == 1 && targets <= self.machine.config.policy.bins {
             parameters.push((targets as u32).to_le_bytes().to_vec());
-            return self.launch(&self.entry("scatter_bins"), blocks, &parameters);
+            return self.launch(&self.entry(piece, "scatter_bins"), blocks, &parameters);
         }
-        self.launch(&self.entry("scatter_update"), blocks, &parameters)
+        self.launch(&self.entry(piece, "scatter_update"), blocks, &parameters)
     }
 }
 

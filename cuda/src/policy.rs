@@ -7,10 +7,14 @@ pub struct Policy {
     pub threads: u32,
     /// The most blocks of a kernel whose threads go on with further elements.
     pub blocks: u32,
-    /// Up to so many points, maps number them in 32 bits, and a step behind the last still fits.
+    /// Up to so many points, their numbers are divided in 32 bits, and a step behind the last still fits.
     pub narrow_points: u64,
     /// Rows up to this average length are worked on by one thread each; at most 4096.
     pub short_row: u64,
+    /// Grids of at least so many rows and columns are cut into tiles that share what they read.
+    pub least_grid: u64,
+    /// So many rows that all go through the same places are worked on by a thread each.
+    pub least_pairs: u64,
     /// Scatters into at most that many targets combine in shared memory first; at most 1024.
     pub bins: u64,
 }
@@ -22,10 +26,19 @@ impl Policy {
         blocks: 132 * 8,
         narrow_points: (1 << 31) - (1 << 23),
         short_row: 64,
+        least_grid: 16,
+        least_pairs: 1 << 14,
         bins: 1024,
     };
 
     /// For the emulated device: small blocks, so that small arrays have several.
-    pub const EMULATED: Policy =
-        Policy { threads: 64, blocks: 6, narrow_points: 1000, short_row: 64, bins: 1024 };
+    pub const EMULATED: Policy = Policy {
+        threads: 64,
+        blocks: 6,
+        narrow_points: 1000,
+        short_row: 64,
+        least_grid: 4,
+        least_pairs: 40,
+        bins: 1024,
+    };
 }

@@ -9,6 +9,8 @@ pub(crate) struct Shape {
     pub(crate) rows: u64,
     /// How long they are.
     pub(crate) row: Row,
+    /// The most points that the first of the dimensions have, whatever their number.
+    pub(crate) widest: u64,
 }
 
 /// The length of rows.

@@ -29,6 +29,18 @@ pub(crate) struct Structure<'s, 'a> {
     shared: &'s mut Shared<'a>,
     fields: Vec<Field>,
     members: String,
+    /// Whether numbers of points are divided.
+    divides: bool,
+}
+
+/// A structure that is complete.
+pub(crate) struct Finished {
+    /// The text.
+    pub(crate) text: String,
+    /// The fields of its arguments.
+    pub(crate) fields: Vec<Field>,
+    /// Whether it is a template over the type of the numbers that it divides.
+    pub(crate) divides: bool,
 }
 
 /// What scalar code sees of the structure around it.
@@ -123,7 +135,7 @@ fn storage_index(fields: &mut Vec<Field>, indices: &[String], extents: &[Size]) 
 
 impl<'s, 'a> Structure<'s, 'a> {
     pub(crate) fn new(name: String, shared: &'s mut Shared<'a>) -> Structure<'s, 'a> {
-        Structure { name, shared, fields: Vec::new(), members: String::new() }
+        Structure { name, shared, fields: Vec::new(), members: String::new(), divides: false }
     }
 
     /// The name of a field, which the arguments have from now on.
@@ -202,31 +214,29 @@ impl<'s, 'a> Structure<'s, 'a> {
 
     /// The element type, its zero, and arrays of it in shared and global memory.
     pub(crate) fn element(&mut self, components: &[ScalarType]) {
-        let name = |ty: &ScalarType| Dialect::Cuda.type_name(*ty);
-        let of = |each: &dyn Fn(usize, &str) -> String| -> String {
-            let components = components.iter().enumerate();
-            components.map(|(at, ty)| each(at, name(ty))).collect::<Vec<_>>().join(" ")
-        };
-        let list = |each: &dyn Fn(usize) -> String| -> String {
-            (0..components.len()).map(each).collect::<Vec<_>>().join(", ")
-        };
-        let element = of(&|at, ty| format!("{ty} c{at};"));
-        let array = of(&|at, ty| format!("{ty} c{at}[N];"));
-        let scratch = of(&|at, ty| format!("{ty}* c{at};"));
-        let get = list(&|at| format!("c{at}[at]"));
-        let put: Vec<String> =
-            (0..components.len()).map(|at| format!("c{at}[at] = value.c{at};")).collect();
-        let put = put.join(" ");
+        self.tuple("Element", "Array", components);
+        let (get, put) = access("Element", components.len());
+        let scratch = declared(components, &|at, ty| format!("{ty}* c{at};"));
         let own = "__device__ __forceinline__";
         self.member(&format!(
-            "struct Element {{ {element} }};\n\
-             static {own} Element zero() {{ return Element{{}}; }}\n\
-             template <int N> struct Array {{\n  {array}\n  \
-             {own} Element get(int at) const {{ return Element{{{get}}}; }}\n  \
-             {own} void put(int at, const Element& value) {{ {put} }}\n}};\n\
+            "static {own} Element zero() {{ return Element{{}}; }}\n\
              struct Scratch {{\n  {scratch}\n  \
-             {own} Element get(i64 at) const {{ return Element{{{get}}}; }}\n  \
+             {own} Element get(i64 at) const {{ {get} }}\n  \
              {own} void put(i64 at, const Element& value) const {{ {put} }}\n}};"
+        ));
+    }
+
+    /// A type of tuples, and arrays of them with an array per component.
+    pub(crate) fn tuple(&mut self, name: &str, array: &str, components: &[ScalarType]) {
+        let (get, put) = access(name, components.len());
+        let one = declared(components, &|at, ty| format!("{ty} c{at};"));
+        let all = declared(components, &|at, ty| format!("{ty} c{at}[N];"));
+        let own = "__device__ __forceinline__";
+        self.member(&format!(
+            "struct {name} {{ {one} }};\n\
+             template <int N> struct {array} {{\n  {all}\n  \
+             {own} {name} get(int at) const {{ {get} }}\n  \
+             {own} void put(int at, const {name}& value) {{ {put} }}\n}};"
         ));
     }
 
@@ -250,9 +260,13 @@ impl<'s, 'a> Structure<'s, 'a> {
         });
     }
 
-    /// The whole structure, and its fields.
-    pub(crate) fn finish(self) -> (String, Vec<Field>) {
-        let mut text = format!("struct {} {{\n", self.name);
+    /// The whole structure.
+    pub(crate) fn finish(self) -> Finished {
+        let (template, index) = match self.divides {
+            true => ("template <class I> ", "I"),
+            false => ("", "i64"),
+        };
+        let mut text = format!("{template}struct {} {{\n  typedef {index} Index;\n", self.name);
         writeln!(text, "  static constexpr int THREADS = {};", self.shared.threads)
             .expect("a string takes all");
         text.push_str("  struct Arguments {\n");
@@ -263,8 +277,22 @@ impl<'s, 'a> Structure<'s, 'a> {
         text.push_str("  };\n");
         text.push_str(&self.members);
         text.push_str("};\n");
-        (text, self.fields)
+        Finished { text, fields: self.fields, divides: self.divides }
     }
+}
+
+/// Declarations, one per component.
+fn declared(components: &[ScalarType], each: &dyn Fn(usize, &str) -> String) -> String {
+    let name = |ty: &ScalarType| Dialect::Cuda.type_name(*ty);
+    let all = components.iter().enumerate().map(|(at, ty)| each(at, name(ty)));
+    all.collect::<Vec<_>>().join(" ")
+}
+
+/// The bodies of the functions that get and put a tuple of so many components.
+fn access(name: &str, components: usize) -> (String, String) {
+    let get: Vec<String> = (0..components).map(|at| format!("c{at}[at]")).collect();
+    let put: Vec<String> = (0..components).map(|at| format!("c{at}[at] = value.c{at};")).collect();
+    (format!("return {name}{{{}}};", get.join(", ")), put.join(" "))
 }
 
 /// Text of a member function with each line as deep as its braces.

@@ -22,10 +22,11 @@ pub struct Code {
 }
 
 /// The skeletons, in the order in which they use each other.
-pub(crate) const SKELETONS: [&str; 7] = [
+pub(crate) const SKELETONS: [&str; 8] = [
     include_str!("skeletons/base.cu"),
     include_str!("skeletons/map.cu"),
     include_str!("skeletons/reduce.cu"),
+    include_str!("skeletons/tile.cu"),
     include_str!("skeletons/scan.cu"),
     include_str!("skeletons/filter.cu"),
     include_str!("skeletons/scatter.cu"),
@@ -89,8 +90,18 @@ pub(crate) struct Piece {
     pub(crate) fields: Vec<Field>,
     /// What is launched.
     pub(crate) skeleton: Skeleton,
-    /// Whether there is a variant of the map for more points than 32 bits can number.
+    /// Whether there is a variant of each function for more points than 32 bits can number.
     pub(crate) wide: bool,
+}
+
+/// How the points of a reduction share what they read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// What a point reads belongs to its row and its place in the row, for both of the last two
+    /// dimensions of the rows: a matrix product.
+    Grid,
+    /// It belongs to the row, or to the place in the row: all pairs.
+    Pairs,
 }
 
 /// What is launched for a piece.
@@ -100,8 +111,8 @@ pub(crate) enum Skeleton {
     Map,
     /// `map` over the points that a filter kept.
     MapKept,
-    /// Reductions; the types of the components.
-    Reduce(Vec<ScalarType>),
+    /// Reductions; the types of the components, and how points share what they read, if they do.
+    Reduce(Vec<ScalarType>, Option<Sharing>),
     /// The scan of that sink; the types of the components.
     Scan(Vec<ScalarType>),
     /// The filter.

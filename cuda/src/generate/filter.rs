@@ -7,7 +7,7 @@ use weft_ir::ScalarType;
 use weft_ir::code::{Operand, Register};
 use weft_ir::plan::{Sink, epilogue_space};
 
-use super::map::{POINT, entries, of_epilogue, store, used_of_body};
+use super::map::{POINT, entry, of_epilogue, store, used_of_body};
 use super::{Draft, indices, uses, write_body};
 use crate::fields::Field;
 use crate::structure::{Place, Point, operands};
@@ -87,7 +87,7 @@ impl Draft<'_, '_> {
             return;
         };
         let mut structure = self.structure("epilogue");
-        let point = of_epilogue(&space, epilogue, &mut structure, Point::Indexed);
+        let point = of_epilogue(&space, epilogue, &mut structure, Point::Number);
         let inputs: Vec<String> =
             temporaries.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
         let outputs: Vec<String> = epilogue
@@ -104,7 +104,6 @@ impl Draft<'_, '_> {
             store(writer, &epilogue.stores, &outputs);
         });
         let finished = structure.finish();
-        let entries = entries("epilogue", &[&point], false);
-        self.piece("epilogue", finished, Skeleton::MapKept, &entries);
+        self.piece("epilogue", finished, Skeleton::MapKept, &[entry("epilogue", false)]);
     }
 }

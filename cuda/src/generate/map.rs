@@ -14,24 +14,16 @@ use crate::structure::{Indices, Place, Point, Structure, Vectors};
 use crate::text::Skeleton;
 
 /// The function of a map of vectors.
-const POINT_OF_VECTOR: &str = "template <int N, class I> void point(const Arguments& in, I at, const \
+const POINT_OF_VECTOR: &str = "template <int N> void point(const Arguments& in, i64 at, const \
                                Loaded<N>& from, Stored<N>& to, int lane)";
 
 /// The function of a map.
-pub(super) const POINT: &str = "template <class I> void point(const Arguments& in, I at)";
+pub(super) const POINT: &str = "void point(const Arguments& in, i64 at)";
 
-/// The entries of a map: numbers of points have 64 bits, unless they are divided, and are so few that
-/// 32 suffice.
-pub(super) fn entries(name: &str, indices: &[&Indices], vectors: bool) -> Vec<[String; 3]> {
+/// The entry of a map.
+pub(super) fn entry(name: &str, vectors: bool) -> [String; 3] {
     let skeleton = if vectors { "map_vectors" } else { "map" };
-    let entry = |name: String, index: &str| {
-        [name, ", i64 points".to_owned(), format!("{skeleton}<K, {index}>(in, points)")]
-    };
-    if indices.iter().any(|indices| indices.divide()) {
-        vec![entry(name.to_owned(), "i32"), entry(format!("{name}_wide"), "i64")]
-    } else {
-        vec![entry(name.to_owned(), "i64")]
-    }
+    [name.to_owned(), ", i64 points".to_owned(), format!("{skeleton}<K>(in, points)")]
 }
 
 impl Draft<'_, '_> {
@@ -56,7 +48,7 @@ impl Draft<'_, '_> {
         let vectors = Vectors::of(kernel, &arrays, self.shared.types);
         let mut structure = self.structure("map");
         let values: Vec<Operand> = stores.iter().map(|(value, _)| *value).collect();
-        let point = indices(kernel, &mut structure, &values, Point::Indexed);
+        let point = indices(kernel, &mut structure, &values, Point::Number);
         if let Some(vectors) = &vectors {
             let targets = stores.iter().map(|(_, array)| format!("to.a{}[lane]", array.0));
             let targets: Vec<String> = targets.collect();
@@ -78,8 +70,8 @@ impl Draft<'_, '_> {
             });
         }
         let finished = structure.finish();
-        let entries = entries("map", &[&point], vectors.is_some());
-        self.piece("map", finished, Skeleton::Map, &entries);
+        let entry = entry("map", vectors.is_some());
+        self.piece("map", finished, Skeleton::Map, &[entry]);
     }
 
     /// The epilogue of scans, at the points of the kernel; `scanned` are the fields that hold what the
@@ -95,9 +87,9 @@ impl Draft<'_, '_> {
         let mut structure = self.structure("epilogue");
         let body = match of_body.is_empty() {
             true => Indices::default(),
-            false => indices(kernel, &mut structure, &values, Point::Indexed),
+            false => indices(kernel, &mut structure, &values, Point::Number),
         };
-        let own = of_epilogue(&kernel.space, epilogue, &mut structure, Point::Indexed);
+        let own = of_epilogue(&kernel.space, epilogue, &mut structure, Point::Number);
         let inputs: Vec<(Register, ScalarType, String)> = scanned
             .iter()
             .filter(|(register, _, _)| used.contains(register))
@@ -120,8 +112,7 @@ impl Draft<'_, '_> {
             store(writer, &epilogue.stores, &outputs);
         });
         let finished = structure.finish();
-        let entries = entries("epilogue", &[&body, &own], false);
-        self.piece("epilogue", finished, Skeleton::Map, &entries);
+        self.piece("epilogue", finished, Skeleton::Map, &[entry("epilogue", false)]);
     }
 }
 

@@ -7,6 +7,7 @@ use weft_ir::plan::Sink;
 use weft_ir::{FaultKind, ScalarType};
 
 use super::map::{of_epilogue, store};
+use super::tile::{self, tile};
 use super::{Draft, indices, needed, write_body};
 use crate::fields::Field;
 use crate::structure::{Indices, Place, Point, Vectors, operands};
@@ -79,6 +80,10 @@ impl Draft<'_, '_> {
         let operators: Vec<&Operator> =
             reductions.iter().map(|reduction| reduction.operator).collect();
         structure.combine(&operators);
+        let tile = match stores.is_empty() {
+            true => tile(kernel, &mut structure, &values),
+            false => None,
+        };
 
         let outer = kernel.space[..kernel.space.len() - 1].to_vec();
         let starts: Vec<Indices> = reductions
@@ -139,8 +144,9 @@ impl Draft<'_, '_> {
             Some(Dimension::Ragged { .. }) => RAGGED,
             Some(Dimension::Dense(_)) | None => DENSE,
         };
-        let entries = entries.map(|entry| entry.map(str::to_owned));
-        self.piece("reduce", finished, Skeleton::Reduce(components), &entries);
+        let entries = entries.into_iter().chain(tile.map(tile::entry));
+        let entries: Vec<[String; 3]> = entries.map(|entry| entry.map(str::to_owned)).collect();
+        self.piece("reduce", finished, Skeleton::Reduce(components, tile), &entries);
     }
 }
 

@@ -5,7 +5,7 @@ use weft_ir::code::{Operand, Operation, Operator};
 use weft_ir::plan::Sink;
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 
-use super::map::{POINT, entries};
+use super::map::{POINT, entry};
 use super::{Draft, indices, write_body};
 use crate::fields::Field;
 use crate::structure::{Place, Point, Structure, operands};
@@ -112,7 +112,7 @@ impl Draft<'_, '_> {
             (structure.temporary(ScalarType::U64), structure.temporary(ScalarType::U64));
         let held: Vec<usize> = components.iter().map(|ty| structure.temporary(*ty)).collect();
         target(kernel, sink, &mut structure);
-        let point = indices(kernel, &mut structure, values, Point::Indexed);
+        let point = indices(kernel, &mut structure, values, Point::Number);
         let extents = structure.extents_of(destinations[0]);
         let all: Vec<String> =
             extents.iter().map(|extent| format!("(u64){}", structure.size(*extent))).collect();
@@ -133,8 +133,7 @@ impl Draft<'_, '_> {
         let finished = structure.finish();
         self.lengths.extend(vec![Length::Points; held.len() + 2]);
         let targets = Skeleton::Targets { keys, order };
-        let entries = entries("targets", &[&point], false);
-        self.piece("targets", finished, targets, &entries);
+        self.piece("targets", finished, targets, &[entry("targets", false)]);
 
         let mut structure = self.structure("runs");
         structure.element(&components);

@@ -3,7 +3,7 @@
 use weft_ir::ScalarType;
 use weft_ir::plan::Sink;
 
-use super::map::{POINT, entries};
+use super::map::{POINT, entry};
 use super::{Draft, indices, write_body};
 use crate::fields::Field;
 use crate::structure::{Place, Point, operands};
@@ -17,7 +17,7 @@ impl Draft<'_, '_> {
         let mut structure = self.structure("sort");
         let temporaries: Vec<usize> =
             keys.iter().map(|_| structure.temporary(ScalarType::U64)).collect();
-        let point = indices(kernel, &mut structure, keys, Point::Indexed);
+        let point = indices(kernel, &mut structure, keys, Point::Number);
         let outputs: Vec<String> =
             temporaries.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
         structure.function(POINT, Place::new("return;", &[&point]), |writer| {
@@ -38,8 +38,7 @@ impl Draft<'_, '_> {
             other => 8 * other.bytes() as u32,
         };
         let keys = temporaries.into_iter().zip(types.iter().map(bits)).collect();
-        let entries = entries("sort_keys", &[&point], false);
-        self.piece("sort", finished, Skeleton::Sort(keys), &entries);
+        self.piece("sort", finished, Skeleton::Sort(keys), &[entry("sort_keys", false)]);
     }
 }
 

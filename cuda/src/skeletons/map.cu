@@ -1,7 +1,9 @@
-/* Every point of a space on its own. I is the type of numbers of points: i32, if 2^31 is far. */
+/* Every point of a space on its own. K::Index is the type of numbers of points: i32, if they are divided
+   and 2^31 is far. */
 
 /* K: point(in, number). */
-template <class K, class I> FUNCTION void map(const typename K::Arguments& in, i64 points) {
+template <class K> FUNCTION void map(const typename K::Arguments& in, i64 points) {
+  typedef typename K::Index I;
   const I stride = (I)gridDim.x * K::THREADS, count = (I)points;
 #pragma unroll 1
   for (I at = (I)blockIdx.x * K::THREADS + threadIdx.x; at < count; at += stride) {
@@ -10,19 +12,20 @@ template <class K, class I> FUNCTION void map(const typename K::Arguments& in, i
 }
 
 /* N consecutive points. */
-template <class K, int N, class I> FUNCTION void map_points(const typename K::Arguments& in, I at) {
+template <class K, int N> FUNCTION void map_points(const typename K::Arguments& in, i64 at) {
   typename K::template Loaded<N> from;
   typename K::template Stored<N> to = {};
   K::load(in, at, from);
 #pragma unroll
-  for (int lane = 0; lane < N; lane++) K::point(in, (I)(at + lane), from, to, lane);
+  for (int lane = 0; lane < N; lane++) K::point(in, at + lane, from, to, lane);
   K::store(in, at, to);
 }
 
 /* As map, with accesses of 16 bytes. K: WIDTH (how many points go together), aligned(in), Loaded and
    Stored (elements of N points), load(in, number, from), store(in, number, to),
    point(in, number, from, to, lane). */
-template <class K, class I> FUNCTION void map_vectors(const typename K::Arguments& in, i64 points) {
+template <class K> FUNCTION void map_vectors(const typename K::Arguments& in, i64 points) {
+  typedef typename K::Index I;
   constexpr int WIDTH = K::WIDTH;
   const I stride = (I)gridDim.x * K::THREADS, count = (I)points;
   const I thread = (I)blockIdx.x * K::THREADS + threadIdx.x;

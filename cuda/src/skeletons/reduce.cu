@@ -125,14 +125,14 @@ FUNCTION void reduce_tiles(const typename K::Arguments& in, Rows rows, u32 tiles
 /* The fold of up to TILE elements by one thread. */
 template <class K>
 FUNCTION typename K::Element fold_tile_alone(const typename K::Arguments& in, i64 row, i64 first,
-                                             i64 count) {
+                                             int count) {
   typename K::Element result = K::zero();
 #pragma unroll 1
-  for (i64 base = 0; base < count; base += TREE) {
-    const i64 end = smaller(base + TREE, count);
+  for (int base = 0; base < count; base += TREE) {
+    const int end = count - base < TREE ? count : base + TREE;
     typename K::Element value = K::element(in, row, first + base);
 #pragma unroll 1
-    for (i64 at = base + 1; at < end; at++) {
+    for (int at = base + 1; at < end; at++) {
       value = K::combine(in, value, K::element(in, row, first + at));
     }
     result = base == 0 ? value : K::combine(in, result, value);
@@ -184,7 +184,7 @@ FUNCTION typename K::Element fold_alone(const typename K::Arguments& in, i64 row
 #pragma unroll 1
   for (i64 at = 0; at < count; at += TILE) {
     const typename K::Element value =
-        fold_tile_alone<K>(in, row, first + at, smaller(TILE, count - at));
+        fold_tile_alone<K>(in, row, first + at, (int)smaller(TILE, count - at));
     if (count <= TILE) return value;
     levels.push(in, value);
   }
@@ -201,7 +201,7 @@ FUNCTION void reduce_rows(const typename K::Arguments& in, Rows rows) {
     typename K::Element value = K::zero();
     if (length > 0) {
       value = LONG ? fold_alone<K>(in, row, start, length)
-                   : fold_tile_alone<K>(in, row, start, length);
+                   : fold_tile_alone<K>(in, row, start, (int)length);
     }
     K::finish(in, row, length == 0, value);
   }

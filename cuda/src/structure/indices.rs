@@ -3,7 +3,8 @@
 //! Before: `const i64 r0 = at / a1; const i64 r1 = at - r0 * a1;`. Here the division is a
 //! multiplication: the host prepares a [`Divisor`](crate::fields::Divisor) for each extent. An array
 //! that has an element for each point is read at the number itself, so that many kernels need no
-//! indices at all.
+//! indices at all. A structure that divides is a template over the type `I` of the numbers that it
+//! divides: the host chooses 32 bits where they suffice.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +21,6 @@ use crate::fields::Field;
 pub(crate) enum Point {
     /// `at` is the number of the point.
     Number,
-    /// As [`Point::Number`]; `at` is of the type `I`, which may have 32 bits.
-    Indexed,
     /// `at` is the number, and `row` that of the point of the dimensions before the last.
     InRow,
 }
@@ -55,11 +54,6 @@ impl Indices {
     pub(crate) fn address(&self, indices: &[String], extents: &[Size]) -> bool {
         self.names == indices && same_strides(&self.extents, extents)
     }
-
-    /// Whether numbers are divided.
-    pub(crate) fn divide(&self) -> bool {
-        self.statements.iter().any(|statement| statement.contains("quotient"))
-    }
 }
 
 /// Whether equal indices are at equal places in arrays of these extents: the first does not matter.
@@ -87,6 +81,28 @@ impl Structure<'_, '_> {
         Indices { statements, registers: registers.to_vec(), names, extents }
     }
 
+    /// The indices of a point whose last ones are given by name, and those before by the number `at` of
+    /// the point of the dimensions before.
+    pub(crate) fn given(
+        &mut self,
+        space: &[Dimension],
+        registers: &[Register],
+        used: &BTreeSet<Register>,
+        names: &[&str],
+    ) -> Indices {
+        let before = registers.len() - names.len();
+        let first = registers[..before].iter().position(|register| used.contains(register));
+        let first = first.unwrap_or(before);
+        let (space, outer) = (&space[..before], &registers[..before]);
+        let mut statements = self.statements(space, outer, first, Point::Number);
+        for (register, name) in registers[before..].iter().zip(names) {
+            if used.contains(register) {
+                statements.push(format!("const i64 {register} = {name};"));
+            }
+        }
+        Indices { statements, registers: registers.to_vec(), ..Indices::default() }
+    }
+
     fn statements(
         &mut self,
         space: &[Dimension],
@@ -94,10 +110,6 @@ impl Structure<'_, '_> {
         first: usize,
         point: Point,
     ) -> Vec<String> {
-        let index = match point {
-            Point::Indexed => "I",
-            Point::Number | Point::InRow => "i64",
-        };
         let mut statements = Vec::new();
         let mut number = "at".to_owned();
         for (at, dimension) in space.iter().enumerate().skip(first).rev() {
@@ -118,10 +130,16 @@ impl Structure<'_, '_> {
                 }
                 (Dimension::Dense(extent), _) => {
                     let above = format!("{register}_above");
-                    let (quotient, extent) = self.quotient(&number, extent, index);
-                    statements.push(format!("const {index} {above} = {quotient};"));
-                    statements
-                        .push(format!("const i64 {register} = {number} - {above} * {extent};"));
+                    // What has been divided is an I already.
+                    let number_as_index = match number.ends_with("_above") {
+                        true => number.clone(),
+                        false => format!("(I){number}"),
+                    };
+                    let (quotient, extent) = self.quotient(&number_as_index, extent);
+                    statements.push(format!("const I {above} = {quotient};"));
+                    statements.push(format!(
+                        "const i64 {register} = {number_as_index} - {above} * {extent};"
+                    ));
                     number = above;
                 }
                 (Dimension::Ragged { offsets, .. }, _) => {
@@ -130,10 +148,9 @@ impl Structure<'_, '_> {
                         let count = self.shared.types[offsets.0 as usize].extents[0];
                         let count = size(&mut self.fields, count);
                         let offsets = field(&mut self.fields, Field::Array(offsets));
-                        let above = format!("{register}_above");
+                        let above = format!("{register}_row");
                         statements.push(format!(
-                            "const {index} {above} = ({index})row_of({offsets}, {count} - 1, \
-                             {number});"
+                            "const i64 {above} = row_of({offsets}, {count} - 1, {number});"
                         ));
                         number = above;
                     }
@@ -143,19 +160,17 @@ impl Structure<'_, '_> {
         statements
     }
 
-    /// A number by an extent, and the extent, both of the type of the number.
-    fn quotient(&mut self, number: &str, extent: Size, index: &str) -> (String, String) {
+    /// A number by an extent, and the extent, both of the type `I`.
+    fn quotient(&mut self, number: &str, extent: Size) -> (String, String) {
+        self.divides = true;
         match extent {
             // The compiler multiplies too, as long as there is no sign.
-            Size::Constant(value) if index == "I" => {
-                (format!("quotient({number}, (I){value})"), format!("(I){value}"))
-            }
             Size::Constant(value) => {
-                (format!("quotient({number}, {value}LL)"), format!("{value}LL"))
+                (format!("quotient({number}, (I){value})"), format!("(I){value}"))
             }
             Size::Var(var) => {
                 let by = field(&mut self.fields, Field::Divisor(var));
-                (format!("quotient({number}, {by})"), format!("({index}){by}.by"))
+                (format!("quotient({number}, {by})"), format!("(I){by}.by"))
             }
         }
     }

@@ -9,6 +9,7 @@ mod reductions;
 mod scans;
 mod scatters;
 mod selections;
+mod tiles;
 
 use std::io::Write as _;
 use std::sync::Arc;

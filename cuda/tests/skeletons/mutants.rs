@@ -4,6 +4,7 @@
 //! A barrier is named by the comment that stands behind it.
 
 mod rows;
+mod tiles;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -87,7 +88,7 @@ output a2: [a0][7][3]i64
         inputs: || vec![i64s(0..30)],
         mutants: &[
             ("(i32)((u32)number / (u32)by)", "(i32)((u32)number / (u32)(by + 1))"),
-            ("const i64 r2 = at - r2_above * (I)3;", "const i64 r2 = at - r2_above * (I)2;"),
+            ("const i64 r2 = (I)at - r2_above * (I)3;", "const i64 r2 = (I)at - r2_above * (I)2;"),
         ],
     },
     Subject {
@@ -364,7 +365,9 @@ fn every_mutant_is_noticed() {
     let Some(emulated) = emulated() else { return };
     let mut missed = Vec::new();
     let mut all = 0;
-    for Subject { name, text, inputs, mutants } in SUBJECTS.iter().chain(rows::SUBJECTS) {
+    for Subject { name, text, inputs, mutants } in
+        SUBJECTS.iter().chain(rows::SUBJECTS).chain(tiles::SUBJECTS)
+    {
         let mut compiled = Compiled::new(text);
         let inputs = inputs();
         let whole = compiled.text.clone();

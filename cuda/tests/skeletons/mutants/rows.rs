@@ -33,7 +33,10 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 "row < rows.count; row += stride) {\n    const i64 start = row_start(rows, row), length = row_length(rows, row);\n    typename K::Element value",
                 "row <= rows.count; row += stride) {\n    const i64 start = row_start(rows, row), length = row_length(rows, row);\n    typename K::Element value",
             ),
-            ("const i64 end = smaller(base + TREE, count);", "const i64 end = base + TREE;"),
+            (
+                "const int end = count - base < TREE ? count : base + TREE;",
+                "const int end = base + TREE;",
+            ),
         ],
     },
     Subject {

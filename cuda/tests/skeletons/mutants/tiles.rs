@@ -1,0 +1,90 @@
+//! Mutants of the skeletons whose points share what they read.
+
+use weft_ir::{Column, Scalar, ScalarType};
+
+use super::{NONE, Subject};
+use crate::{column, dense, i64s};
+
+fn numbers(length: i64) -> Column {
+    column(ScalarType::I64, (0..length).map(Scalar::I64))
+}
+
+pub(super) const SUBJECTS: &[Subject] = &[
+    Subject {
+        name: "reduce_grid",
+        text: "input a3: [a0][a2]i64
+input a4: [a1][a2]i64
+launch \"product\" [a0][a1][a2] (r0 r1 r2)
+  r3: i64 = read a3 r0 r2
+  r4: i64 = read a4 r1 r2
+  r5: i64 = mul r3 r4
+  yield r5
+  reduce r5 as (r6: i64) to a5: [a0][a1]i64
+  by (r7: i64) (r8: i64)
+    r9: i64 = add r7 r8
+    yield r9
+  from (r10 r11)
+    yield 0i64
+end
+output a5: [a0][a1]i64
+",
+        inputs: || vec![dense(18, 135, numbers(18 * 135)), dense(67, 135, numbers(67 * 135))],
+        mutants: &[
+            (
+                "    __syncthreads();  /* staged */\n#pragma unroll 4\n    for (int k = 0; k < here",
+                "#pragma unroll 4\n    for (int k = 0; k < here",
+            ),
+            (
+                "    __syncthreads();  /* shared is free */\n    const i64 end = base + here;",
+                "    const i64 end = base + here;",
+            ),
+            ("if (row < rows && k < here) {", "if (k < here) {"),
+            ("if (row < rows && k < here) {", "if (row < rows) {"),
+            ("if (column < columns && k < here) {", "if (k < here) {"),
+            ("    if (i[each] >= rows) i[each] = rows - 1;", NONE),
+            ("    if (j[each] >= columns) j[each] = columns - 1;", NONE),
+            ("if (row < rows && column < columns) {", "if (row < rows) {"),
+            ("if (row < rows && column < columns) {", "if (column < columns) {"),
+            ("if (end % TREE != 0 && end != length) continue;", "if (end % TREE != 0) continue;"),
+        ],
+    },
+    Subject {
+        name: "reduce_pairs",
+        text: "input a3: [a0]i64
+input a4: [a1]i64
+launch \"pairs\" [a0][a1] (r0 r1)
+  r3: i64 = read a3 r0
+  r4: i64 = read a4 r1
+  r5: i64 = mul r3 r4
+  yield r5
+  reduce r5 as (r6: i64) to a5: [a0]i64
+  by (r7: i64) (r8: i64)
+    r9: i64 = add r7 r8
+    yield r9
+  from (r10)
+    yield 0i64
+end
+output a5: [a0]i64
+",
+        inputs: || vec![i64s(0..130), i64s(0..300)],
+        mutants: &[
+            (
+                "      __syncthreads();  /* staged */\n#pragma unroll 1\n      for (int block = 0;",
+                "#pragma unroll 1\n      for (int block = 0;",
+            ),
+            (
+                "      __syncthreads();  /* shared is free */\n    }\n    if (first",
+                "    }\n    if (first",
+            ),
+            (
+                "const i64 row = smaller(first + thread, rows - 1);",
+                "const i64 row = first + thread;",
+            ),
+            ("if (first + thread < rows) K::finish(in, row", "K::finish(in, row"),
+            (
+                "for (int at = thread; at < here; at += K::THREADS) {\n        rights",
+                "for (int at = thread; at <= here; at += K::THREADS) {\n        rights",
+            ),
+        ],
+    },
+];
