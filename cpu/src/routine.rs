@@ -140,6 +140,13 @@ impl Routine {
         frame
     }
 
+    /// Whether there is a loop in it: nobody knows then how long a point takes.
+    pub(crate) fn repeats(&self) -> bool {
+        let is_loop = |instruction: &Instruction| matches!(instruction, Instruction::Repeat(_));
+        self.levels.iter().flatten().any(is_loop)
+            || self.subroutines.iter().any(|child| child.routine.repeats())
+    }
+
     /// A frame for blocks of at most that many lanes, with the constants in place.
     pub(crate) fn frame(&self, lanes: usize) -> Frame {
         let groups = lanes.div_ceil(GROUP).max(1);

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use weft_ir::code::{Code, Operand, Operator, Register};
-use weft_ir::{Scalar, ScalarType};
+use weft_ir::{Piece, Scalar, ScalarType};
 
 use crate::compile::{Compiled, Running, Signature, compile};
 use crate::execute::{Context, Halt, Lanes, Source, load_lanes, run};
 use crate::fold::TREE;
 use crate::isa::Slot;
-use crate::lanes::{BLOCK, Elements, Frame, Lane, reserve, with_lane_type};
+use crate::lanes::{BLOCK, Elements, Frame, GROUP, Lane, reserve, with_lane_type};
 use crate::native::{Call, Engine, Inputs, Results};
 use crate::places::Places;
 use crate::routine::{level, set_uniform};
@@ -19,6 +19,10 @@ use crate::shape::{Axis, Shape};
 
 /// The most points of a call of a native function, where nobody looks at them block by block.
 const CALL: usize = 1 << 14;
+
+/// Code with loops is called for more points the next time if a call took less time than this, and for
+/// fewer if it took ten times as long, so that one sees how far it has come.
+const SOON: Duration = Duration::from_millis(2);
 
 /// How the lanes of a block run through the space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +141,10 @@ pub(crate) struct Evaluator<'a> {
     varying: Vec<Option<Slot>>,
     block: usize,
     started: bool,
+    /// Where it counts the points that are done, if they may take long.
+    watched: Option<&'a Piece<'a>>,
+    /// The most points of a call that is watched.
+    pace: usize,
 }
 
 impl<'a> Evaluator<'a> {
@@ -177,7 +185,19 @@ impl<'a> Evaluator<'a> {
             context,
             block,
             started: false,
+            watched: None,
+            pace: GROUP,
         }
+    }
+
+    /// Has it count the points that are done, if there are loops in the code.
+    pub(crate) fn watched(self, piece: Option<&'a Piece<'a>>) -> Evaluator<'a> {
+        Evaluator { watched: piece.filter(|_| self.compiled.routine.repeats()), ..self }
+    }
+
+    /// Whether it counts the points that are done.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watched.is_some()
     }
 
     /// What computes the elements.
@@ -214,7 +234,9 @@ impl<'a> Evaluator<'a> {
             };
             let end = row.end.min(positions.end);
             while position < end {
-                let until = end.min(position + most);
+                let called = self.watched.map(|piece| (piece, Instant::now()));
+                let points = if called.is_some() { most.min(self.pace) } else { most };
+                let until = end.min(position + points);
                 self.enter_block(position, until, row.start)?;
                 let (count, block) = (until - position, position..until);
                 if let Some(caller) = self.engine.caller() {
@@ -243,10 +265,24 @@ impl<'a> Evaluator<'a> {
                     show(&mut self.frame, block)?;
                 }
                 position = until;
+                if let Some((piece, called)) = called {
+                    piece.advance(count as u64);
+                    self.keep_pace(called.elapsed());
+                }
             }
         }
         self.engine.end(began);
         Ok(())
+    }
+
+    /// How many points the next call is for, after one that took so long. Blocks of the tree of a fold
+    /// are whole.
+    fn keep_pace(&mut self, took: Duration) {
+        if took < SOON {
+            self.pace = CALL.min(self.pace * 2);
+        } else if took > SOON * 10 {
+            self.pace = GROUP.max(self.pace / 2);
+        }
     }
 
     /// Evaluates the points of some rows, given by number, a block of rows at a time: `show` gets the

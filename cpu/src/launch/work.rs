@@ -163,29 +163,31 @@ impl Launch<'_> {
             }
             Claim { number, chunk, parts, chained }
         });
+        let piece = self.meter.begin(points as u64);
+        let evaluator = |compiled, mode| {
+            Evaluator::new(compiled, mode, &self.shape, self.context(), points.min(CHUNK))
+        };
         let start = || Worker {
-            evaluator: Evaluator::new(body, mode, &self.shape, self.context(), points.min(CHUNK)),
+            evaluator: evaluator(body, mode).watched(piece.as_ref()),
             interior: interior.as_ref().map(|(mode, compiled, inside)| {
-                let (context, most) = (self.context(), points.min(CHUNK));
-                (Evaluator::new(compiled, *mode, &self.shape, context, most), &inside[..])
+                (evaluator(compiled, *mode).watched(piece.as_ref()), &inside[..])
             }),
             stages: layout.stages.iter().map(|ty| Storage::new(*ty)).collect(),
             folders: self.folders(),
             folded: layout.stages.iter().map(|ty| Storage::new(*ty)).collect(),
             streamed: output_types.iter().map(|ty| Storage::new(*ty)).collect(),
             kept: Vec::new(),
-            epilogue: epilogue.map(|(mode, compiled)| {
-                Evaluator::new(compiled, mode, &self.shape, self.context(), points.min(CHUNK))
-            }),
+            epilogue: epilogue.map(|(mode, compiled)| evaluator(compiled, mode)),
         };
         let failed = AtomicBool::new(false);
-        let piece = self.meter.begin(points as u64);
         self.workers
             .each(points >= PARALLEL && chunks.len() > 1, claims, start, |worker, claim| {
                 let _panicking = SetOnPanic(&failed);
                 let length = claim.chunk.positions.len();
                 let done = self.chunk(worker, layout, &shared, starts, claim, &failed);
-                if let Some(piece) = &piece {
+                if let Some(piece) = &piece
+                    && !worker.evaluator.is_watched()
+                {
                     piece.advance(length as u64);
                 }
                 if done.is_err() {

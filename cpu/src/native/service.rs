@@ -31,9 +31,12 @@ impl Ticket {
         self.state.get()?.clone()
     }
 
-    /// Waits until it is known whether there will be a function.
-    pub(crate) fn wait(&self) {
-        self.state.wait();
+    /// Waits until it is known whether there will be a function, or until `cancel` is set.
+    pub(crate) fn wait(&self, cancel: &AtomicBool) {
+        // A compiler takes a hundred times as long as such a pause.
+        while self.state.get().is_none() && !cancel.load(Ordering::Relaxed) {
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn settle(&self, function: Option<Function>) {
@@ -263,8 +266,10 @@ impl Environment {
             Ok(compiler) => compiler.identity(),
             Err(_) => String::new(),
         };
-        let cache =
-            config.cache.as_ref().and_then(|folder| Cache::open(folder, "so", config.cache_bytes).ok());
+        let cache = config
+            .cache
+            .as_ref()
+            .and_then(|folder| Cache::open(folder, "so", config.cache_bytes).ok());
         Environment { compiler, cache, salt, libraries: BTreeMap::new() }
     }
 
@@ -294,10 +299,11 @@ impl Environment {
         let compiler = self.compiler.as_ref().map_err(Clone::clone)?;
         let object = compiler.compile(&source.whole())?;
         let keys: Vec<Digest> = missing.iter().map(|missing| missing.key.clone()).collect();
-        // A cache that cannot be written is no reason not to run what has been compiled.
+        // A cache that cannot be written is no reason not to run what has been compiled; nor is another
+        // process that takes the object away at once.
         let stored = self.cache.as_ref().and_then(|cache| cache.store(&keys, object.bytes()).ok());
-        let library = match stored {
-            Some(path) => self.library(&path)?,
+        let library = match stored.and_then(|path| self.library(&path).ok()) {
+            Some(library) => library,
             None => Arc::new(Library::load(object.path())?),
         };
         Ok(missing.iter().map(|missing| library.function(&name(&missing.key)).ok()).collect())

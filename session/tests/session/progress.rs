@@ -45,6 +45,11 @@ fn long_kernels_tell_how_far_they_have_come() {
 }
 
 #[test]
+fn few_points_with_much_work_each_tell_how_far_they_have_come() {
+    check("cpu", "{ (loop x = i for k < 400000 do (x * 5 + k) % 1001) : i in iota 8000 }", 8000);
+}
+
+#[test]
 fn loops_that_count_tell_how_far_they_have_come() {
     let step = "(\\v -> { (x * 3 + 1) % 1000 : x in v })";
     check("cpu", &format!("iterate 1000000000 {step} (iota 100000)"), 1_000_000_000);
