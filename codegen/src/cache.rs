@@ -8,10 +8,13 @@
 //! others, because what lies in it is run: otherwise it is not used at all.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
+
+use weft_files::{Access, Entry, FileSystem, Host, replace};
 
 use crate::{Digest, bytes_hash};
 
@@ -30,13 +33,12 @@ static WRITES: AtomicU64 = AtomicU64::new(0);
 /// A folder of compiled objects.
 #[derive(Debug)]
 pub struct Cache {
+    files: Arc<dyn FileSystem>,
     folder: PathBuf,
     /// What the names of the objects end with.
     ending: &'static str,
     /// The most bytes that the objects may take together.
     capacity: u64,
-    /// How a file is filled; tests put a full disk here.
-    write: fn(&mut File, &[u8]) -> io::Result<()>,
 }
 
 impl Cache {
@@ -47,12 +49,8 @@ impl Cache {
     /// It cannot be made or written, is no folder, belongs to somebody else, or is open to others.
     pub fn open(folder: &Path, ending: &'static str, capacity: u64) -> io::Result<Cache> {
         make_private(folder)?;
-        let cache = Cache {
-            folder: folder.to_owned(),
-            ending,
-            capacity,
-            write: |file, bytes| file.write_all(bytes),
-        };
+        let (files, folder) = (Arc::new(Host), folder.to_owned());
+        let cache = Cache { files, folder, ending, capacity };
         cache.check_owner()?;
         Ok(cache)
     }
@@ -60,12 +58,12 @@ impl Cache {
     /// The object that a function is in.
     pub fn find(&self, key: &Digest) -> Option<PathBuf> {
         let entry = self.folder.join(format!("{key}.{ENTRY}"));
-        let text = fs::read_to_string(&entry).ok()?;
-        let found = self.object_of(&text);
+        let text = String::from_utf8(self.files.read(&entry).ok()?);
+        let found = self.object_of(&text.unwrap_or_default());
         match &found {
             // Recently used; if that cannot be noted, the object only goes earlier.
             Some(path) => drop(touch(path)),
-            None => drop(fs::remove_file(&entry)),
+            None => drop(self.files.remove(&entry)),
         }
         found
     }
@@ -78,11 +76,11 @@ impl Cache {
             return None;
         }
         let path = self.folder.join(format!("{name}.{}", self.ending));
-        let bytes = fs::read(&path).ok()?;
+        let bytes = self.files.read(&path).ok()?;
         if bytes_hash(&bytes).to_string() == name {
             return Some(path);
         }
-        drop(fs::remove_file(&path));
+        drop(self.files.remove(&path));
         None
     }
 
@@ -104,36 +102,25 @@ impl Cache {
 
     /// Makes a file hold these bytes, or leaves it as it is.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let number = WRITES.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}-{number}.{PARTIAL}", std::process::id());
-        let partial = self.folder.join(name);
-        let written = File::create_new(&partial)
-            .and_then(|mut file| (self.write)(&mut file, bytes))
-            .and_then(|()| fs::rename(&partial, path));
-        if written.is_err() {
-            drop(fs::remove_file(&partial));
-        }
-        written
+        replace(&*self.files, path, Access::Private, PARTIAL, |file| file.write_all(bytes))
     }
 
     /// Removes what has been used least recently until all objects but `kept` fit. What cannot be
     /// removed stays: another process may have been faster.
     fn make_room(&self, kept: &Path) {
-        let Ok(files) = fs::read_dir(&self.folder) else { return };
+        let Ok(files) = self.files.list(&self.folder) else { return };
         let now = SystemTime::now();
         let (mut objects, mut entries, mut total) = (Vec::new(), Vec::new(), 0);
-        for file in files.flatten() {
-            let path = file.path();
-            let Ok(metadata) = file.metadata() else { continue };
-            let used = metadata.modified().unwrap_or(now);
+        for Entry { path, length, modified } in files {
+            let used = modified.unwrap_or(now);
             match path.extension().and_then(|extension| extension.to_str()) {
                 Some(ending) if ending == self.ending => {
-                    total += metadata.len();
-                    objects.push((used, metadata.len(), path));
+                    total += length;
+                    objects.push((used, length, path));
                 }
                 Some(ENTRY) => entries.push(path),
                 Some(PARTIAL) if now.duration_since(used).is_ok_and(|age| age > ABANDONED) => {
-                    drop(fs::remove_file(path));
+                    drop(self.files.remove(&path));
                 }
                 Some(_) | None => {}
             }
@@ -147,14 +134,16 @@ impl Cache {
             if total <= self.capacity / 4 * 3 {
                 break;
             }
-            drop(fs::remove_file(path));
+            drop(self.files.remove(&path));
             total -= bytes;
         }
         for entry in entries {
-            let text = fs::read_to_string(&entry).unwrap_or_default();
+            // What cannot be read now stays.
+            let Ok(text) = self.files.read(&entry) else { continue };
+            let text = String::from_utf8(text).unwrap_or_default();
             let name = text.lines().nth(1).unwrap_or_default();
             if !self.folder.join(format!("{name}.{}", self.ending)).exists() {
-                drop(fs::remove_file(entry));
+                drop(self.files.remove(&entry));
             }
         }
     }

@@ -234,7 +234,7 @@ mod tests {
         let session = Session::new(&Config { memory: 1 << 20, io: false });
         let shared = Shared {
             snapshot: Arc::new(Mutex::new(session.snapshot())),
-            history: Arc::new(Mutex::new(History::open(None))),
+            history: Arc::new(Mutex::new(History::open(Arc::new(weft_files::Host), None))),
             cancel: Cancel::new(),
             cells: Arc::default(),
         };

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use lexopt::{Arg, Parser, ValueExt};
+use weft_files::Host;
 use weft_session::Config;
 
 use crate::doctor;
@@ -63,9 +64,9 @@ fn act(request: Request, config: &Config, say: &mut dyn FnMut(&str)) -> Result<(
         Request::Install(place, name) => {
             let data = kernelspec::data(&place)?;
             let folder = kernelspec::folder(&data, &name)?;
-            kernelspec::install(&folder, &program()?)?;
+            kernelspec::install(&Host, &folder, &program()?)?;
             say(&format!("installed {}", folder.display()));
-            extension::install(&data)?;
+            extension::install(&Host, &data)?;
             say(&format!("installed {}", extension::folder(&data).display()));
             Ok(())
         }
@@ -147,6 +148,10 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Request, lexop
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use weft_files::with_every_fault;
+
     use super::*;
 
     fn parsed(arguments: &[&str]) -> Result<Request, String> {
@@ -195,5 +200,30 @@ mod tests {
         assert!(command("uninstall", "weft-1")[0].starts_with("nothing is installed"));
         assert!(!prefix.join("share").exists());
         assert!(kernelspec::folder(&data, "../x").is_err());
+    }
+
+    #[test]
+    fn an_installation_that_fails_harms_nothing() {
+        with_every_fault(|files| {
+            let folder = tempfile::tempdir().unwrap();
+            let data = folder.path().join("share/jupyter");
+            let spec = kernelspec::folder(&data, "weft").unwrap();
+            kernelspec::install(&Host, &spec, Path::new("old")).unwrap();
+            extension::install(&Host, &data).unwrap();
+            let installed = kernelspec::install(files, &spec, Path::new("new"))
+                .and_then(|()| extension::install(files, &data));
+            assert_eq!(installed.is_err(), files.has_failed());
+            if let Err(problem) = installed {
+                assert!(problem.starts_with("cannot write ") && problem.contains("share"));
+            }
+            // The kernel is the old one or the new one, and its cells have their colours.
+            let programs: Vec<PathBuf> =
+                kernelspec::installed(&data).into_iter().map(|(_, program)| program).collect();
+            assert!(["old", "new"].iter().any(|name| programs == [PathBuf::from(name)]));
+            assert!(extension::is_current(&data));
+            kernelspec::uninstall(&spec).unwrap();
+            extension::uninstall(&data).unwrap();
+            assert!(!folder.path().join("share").exists());
+        });
     }
 }

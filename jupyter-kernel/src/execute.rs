@@ -78,7 +78,10 @@ impl Executor {
             self.outlet.publish("execute_input", parent, input);
         }
         if stored && !code.trim().is_empty() {
-            lock(&self.shared.history).add(number, code);
+            let problem = lock(&self.shared.history).add(number, code);
+            if let Some(problem) = problem {
+                self.outlet.stream("stderr", parent, format!("{problem}\n"));
+            }
         }
         let (clears, code) = without_clear(code);
         if clears {

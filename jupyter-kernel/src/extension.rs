@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::kernelspec::{remove_with_empty_parents, unwritable};
+use weft_files::FileSystem;
+
+use crate::kernelspec::{remove_with_empty_parents, write};
 
 const FILES: [(&str, &str); 2] = [
     ("package.json", include_str!("../../editors/jupyterlab/package.json")),
@@ -17,14 +19,10 @@ pub(crate) fn folder(data: &Path) -> PathBuf {
 }
 
 /// Writes the extension.
-pub(crate) fn install(data: &Path) -> Result<(), String> {
-    for (name, text) in FILES {
-        let path = folder(data).join(name);
-        let parent = path.parent().unwrap_or(data);
-        fs::create_dir_all(parent).map_err(|error| unwritable(parent, &error))?;
-        fs::write(&path, text).map_err(|error| unwritable(&path, &error))?;
-    }
-    Ok(())
+pub(crate) fn install(files: &dyn FileSystem, data: &Path) -> Result<(), String> {
+    FILES
+        .into_iter()
+        .try_for_each(|(name, text)| write(files, &folder(data).join(name), text.as_bytes()))
 }
 
 /// Takes the extension away. `false` if there was none.

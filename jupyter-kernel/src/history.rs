@@ -3,11 +3,12 @@
 
 use std::collections::HashSet;
 use std::env;
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::Write;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
+use weft_files::{Access, FileSystem, Host, Lines};
 
 use crate::wire::Message;
 
@@ -21,7 +22,12 @@ const OUTPUT_BYTES: usize = 4_000;
 pub(crate) struct History {
     entries: Vec<Entry>,
     session: u64,
-    file: Option<File>,
+    /// Where they are kept.
+    file: Option<(PathBuf, Lines)>,
+    /// Why they are not, if nobody has been told.
+    problem: Option<String>,
+    /// Whether somebody has been told.
+    told: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -33,41 +39,60 @@ struct Entry {
     output: Option<String>,
 }
 
+impl Entry {
+    /// As the file has it.
+    fn line(&self) -> String {
+        format!("{}\n", json!([self.session, self.line, self.input]))
+    }
+}
+
+fn not_kept(path: &Path, error: &io::Error) -> String {
+    format!("what is typed is not kept in {}: {error}", path.display())
+}
+
 impl History {
-    /// The history in that file, which is made if need be; without one if that fails.
-    pub(crate) fn open(path: Option<&Path>) -> History {
-        let text = path.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-        let all: Vec<Entry> = text.lines().filter_map(parse).collect();
-        let recent = all[all.len().saturating_sub(KEPT)..].to_vec();
-        if all.len() > 2 * KEPT
-            && let Some(path) = path
-        {
-            rewrite(path, &recent);
+    /// The history in that file, which is made if need be; one of this session only without it.
+    pub(crate) fn open(files: Arc<dyn FileSystem>, path: Option<PathBuf>) -> History {
+        let mut history =
+            History { entries: Vec::new(), session: 1, file: None, problem: None, told: false };
+        let Some(path) = path else { return history };
+        let (mut lines, bytes) = match Lines::open(files, &path, "") {
+            Ok(found) => found,
+            Err(error) => {
+                history.problem = Some(not_kept(&path, &error));
+                return history;
+            }
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let mut entries: Vec<Entry> = text.lines().filter_map(parse).collect();
+        let too_many = entries.len().saturating_sub(KEPT);
+        entries.drain(..too_many);
+        if too_many > KEPT {
+            // If that fails, the file is merely long.
+            drop(lines.replace(&entries.iter().map(Entry::line).collect::<String>()));
         }
-        let session = recent.iter().map(|entry| entry.session).max().unwrap_or(0) + 1;
-        let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        // What people type is their own business.
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = path.and_then(|path| options.open(path).ok());
-        History { entries: recent, session, file }
+        history.session = entries.iter().map(|entry| entry.session).max().unwrap_or(0) + 1;
+        History { entries, file: Some((path, lines)), ..history }
     }
 
-    /// Adds a cell.
-    pub(crate) fn add(&mut self, line: usize, input: &str) {
+    /// Adds a cell. If the cells are not kept on disk, the first time, a sentence that says why.
+    pub(crate) fn add(&mut self, line: usize, input: &str) -> Option<String> {
         let entry = Entry {
             session: self.session,
             line: line as u64,
             input: input.to_owned(),
             output: None,
         };
-        if let Some(file) = &mut self.file {
-            // One write a line, so that several kernels can share the file.
-            let text = format!("{}\n", json!([entry.session, entry.line, entry.input]));
-            let _ = file.write_all(text.as_bytes());
+        if let Some((path, lines)) = &mut self.file
+            && let Err(error) = lines.add(&entry.line())
+        {
+            // The disk may have room again for the next one.
+            self.problem = Some(not_kept(path, &error));
         }
         self.entries.push(entry);
+        let problem = self.problem.take().filter(|_| !self.told);
+        self.told |= problem.is_some();
+        problem
     }
 
     /// Notes the result of the last cell.
@@ -136,11 +161,8 @@ pub(crate) fn file() -> Option<PathBuf> {
         |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
     let folder = state?.join("weft");
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&folder).ok()?;
+    // If there is no folder, writing to it says so.
+    drop(Host.make_folder(&folder, Access::Private));
     Some(folder.join("notebook-history.jsonl"))
 }
 
@@ -152,18 +174,6 @@ fn parse(line: &str) -> Option<Entry> {
         input: value[2].as_str()?.to_owned(),
         output: None,
     })
-}
-
-/// Keeps the file from growing for ever. If that fails it is merely long.
-fn rewrite(path: &Path, entries: &[Entry]) {
-    let Some(folder) = path.parent() else { return };
-    let Ok(mut file) = tempfile::NamedTempFile::new_in(folder) else { return };
-    let written = entries.iter().try_for_each(|entry| {
-        writeln!(file, "{}", json!([entry.session, entry.line, entry.input]))
-    });
-    if written.is_ok() {
-        let _ = file.persist(path);
-    }
 }
 
 fn tail(entries: Vec<&Entry>, count: Option<usize>) -> Vec<&Entry> {
@@ -202,7 +212,12 @@ fn matches(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
+    use std::fs;
+    use weft_files::with_every_fault;
+
+    fn open(path: &Path) -> History {
+        History::open(Arc::new(Host), Some(path.to_owned()))
+    }
 
     fn ask(history: &History, content: Value) -> Vec<Value> {
         let request = Message::new("history_request", "s", Arc::new(json!({})), content);
@@ -211,7 +226,7 @@ mod tests {
 
     #[test]
     fn tail_range_and_search() {
-        let mut history = History::open(None);
+        let mut history = History::open(Arc::new(Host), None);
         for (line, text) in [(1, "a = 1"), (2, "sum b"), (3, "sum b"), (4, "c")] {
             history.add(line, text);
         }
@@ -229,12 +244,34 @@ mod tests {
     fn a_later_session_sees_an_earlier_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history");
-        History::open(Some(&path)).add(1, "two\nlines");
-        fs::write(&path, fs::read_to_string(&path).unwrap() + "broken\n").unwrap();
-        let mut second = History::open(Some(&path));
+        open(&path).add(1, "two\nlines");
+        fs::write(&path, fs::read_to_string(&path).unwrap() + "broken\n[9,1,\"half a li").unwrap();
+        let mut second = open(&path);
         second.add(1, "x");
-        let all = ask(&second, json!({"hist_access_type": "tail", "n": 9}));
-        assert_eq!(all, [json!([1, 1, "two\nlines"]), json!([2, 1, "x"])]);
+        let third = open(&path);
+        for history in [&second, &third] {
+            let all = ask(history, json!({"hist_access_type": "tail", "n": 9}));
+            assert_eq!(all, [json!([1, 1, "two\nlines"]), json!([2, 1, "x"])]);
+        }
+    }
+
+    #[test]
+    fn no_cell_is_lost_but_those_that_fail() {
+        with_every_fault(|files| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("history");
+            fs::write(&path, "[1,1,\"old\"]\n").unwrap();
+            let mut history = History::open(files.shared(), Some(path.clone()));
+            let said: Vec<String> =
+                (1..4).filter_map(|line| history.add(line, &format!("cell {line}"))).collect();
+            assert_eq!(said.len(), usize::from(files.has_failed()));
+            assert!(said.iter().all(|said| said.contains("history") && said.contains("not kept")));
+            assert_eq!(open(&path).add(1, "last"), None);
+            let found: Vec<String> =
+                open(&path).entries.into_iter().map(|entry| entry.input).collect();
+            assert_eq!((&*found[0], &*found[found.len() - 1]), ("old", "last"), "{found:?}");
+            assert!(found.len() == 5 || !said.is_empty(), "{found:?}");
+        });
     }
 
     #[test]

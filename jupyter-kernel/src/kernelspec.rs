@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use jupyter_protocol::JupyterKernelspec;
+use weft_files::{Access, FileSystem, replace};
 
 /// The name if none is given.
 pub(crate) const DEFAULT_NAME: &str = "weft";
@@ -61,8 +62,7 @@ pub(crate) fn installed(data: &Path) -> Vec<(PathBuf, PathBuf)> {
 }
 
 /// Writes the kernelspec that starts `program`.
-pub(crate) fn install(folder: &Path, program: &Path) -> Result<(), String> {
-    fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+pub(crate) fn install(files: &dyn FileSystem, folder: &Path, program: &Path) -> Result<(), String> {
     let Some(program) = program.to_str() else {
         return Err(format!("{} is no path that fits into JSON", program.display()));
     };
@@ -77,13 +77,20 @@ pub(crate) fn install(folder: &Path, program: &Path) -> Result<(), String> {
     };
     let mut text = serde_json::to_string_pretty(&spec).map_err(|error| error.to_string())?;
     text.push('\n');
-    let path = folder.join("kernel.json");
-    fs::write(&path, text).map_err(|error| unwritable(&path, &error))?;
-    for (name, bytes) in LOGOS {
-        let path = folder.join(name);
-        fs::write(&path, bytes).map_err(|error| unwritable(&path, &error))?;
-    }
-    Ok(())
+    // Jupyter looks for this file: it comes when the others are there.
+    let spec = ("kernel.json", text.as_bytes());
+    LOGOS
+        .into_iter()
+        .chain([spec])
+        .try_for_each(|(name, bytes)| write(files, &folder.join(name), bytes))
+}
+
+/// Writes a file, in place of an older one, with the folders around it.
+pub(crate) fn write(files: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let parent = path.parent().unwrap_or(path);
+    files.make_folder(parent, Access::Usual).map_err(|error| unwritable(parent, &error))?;
+    replace(files, path, Access::Usual, "part", |output| output.write_all(bytes))
+        .map_err(|error| unwritable(path, &error))
 }
 
 /// Takes the kernelspec away. `false` if there was none.
@@ -109,7 +116,7 @@ pub(crate) fn remove_with_empty_parents(folder: &Path) -> Result<bool, String> {
 }
 
 /// Says that a file cannot be written.
-pub(crate) fn unwritable(path: &Path, error: &std::io::Error) -> String {
+fn unwritable(path: &Path, error: &std::io::Error) -> String {
     format!("cannot write {}: {error}", path.display())
 }
 

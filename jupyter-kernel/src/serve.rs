@@ -1,7 +1,6 @@
 //! The kernel as a whole: binds the sockets, starts the threads, hands out requests, and ends when
 //! it is told to or when nobody is left who could tell it.
 
-use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -11,6 +10,7 @@ use jupyter_protocol::ConnectionInfo;
 use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::UnboundedSender;
+use weft_files::{FileSystem, Host};
 use weft_session::{Cancel, Config, Session};
 use zeromq::{PubSocket, RepSocket, RouterRecvHalf, RouterSocket, Socket, SocketRecv, SocketSend};
 
@@ -26,13 +26,7 @@ const STACK_BYTES: usize = 256 << 20;
 
 /// Runs a kernel for the connection file until a client shuts it down. The error is a sentence.
 pub fn run(connection_file: &Path, config: &Config) -> Result<(), String> {
-    let text = fs::read_to_string(connection_file)
-        .map_err(|error| format!("cannot read {}: {error}", connection_file.display()))?;
-    let connection: ConnectionInfo = serde_json::from_str(&text)
-        .map_err(|error| format!("{} is no connection file: {error}", connection_file.display()))?;
-    if connection.signature_scheme != "hmac-sha256" && !connection.key.is_empty() {
-        return Err(format!("the signature scheme {} is unknown", connection.signature_scheme));
-    }
+    let connection = read_connection(&Host, connection_file)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -42,6 +36,18 @@ pub fn run(connection_file: &Path, config: &Config) -> Result<(), String> {
     // A cell that does not stop must not keep the process alive.
     runtime.shutdown_background();
     result
+}
+
+/// The file is read once.
+fn read_connection(files: &dyn FileSystem, path: &Path) -> Result<ConnectionInfo, String> {
+    let bytes =
+        files.read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let connection: ConnectionInfo = serde_json::from_slice(&bytes)
+        .map_err(|error| format!("{} is no connection file: {error}", path.display()))?;
+    if connection.signature_scheme != "hmac-sha256" && !connection.key.is_empty() {
+        return Err(format!("the signature scheme {} is unknown", connection.signature_scheme));
+    }
+    Ok(connection)
 }
 
 /// The sockets, bound to the address that the connection file names, and no other.
@@ -99,7 +105,7 @@ fn serve(runtime: &Runtime, connection: &ConnectionInfo, session: Session) -> Re
 
     let shared = Shared {
         snapshot: Arc::new(Mutex::new(session.snapshot())),
-        history: Arc::new(Mutex::new(History::open(history::file().as_deref()))),
+        history: Arc::new(Mutex::new(History::open(Arc::new(Host), history::file()))),
         cancel: Cancel::new(),
         cells: Arc::default(),
     };
@@ -227,5 +233,35 @@ impl Dispatcher {
                 let _ = self.questions.send(request);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Host, read_connection};
+    use crate::client::free_connection;
+    use weft_files::with_every_fault;
+
+    #[test]
+    fn a_connection_file_that_is_wrong_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("connection.json");
+        let problem = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read_connection(&Host, &path).err()
+        };
+        let whole = serde_json::to_string(&free_connection().unwrap()).unwrap();
+        assert_eq!(problem(&whole), None);
+        let cut = problem(&whole[..whole.len() / 2]).unwrap();
+        assert!(cut.contains("connection.json is no connection file"), "{cut}");
+        let other = problem(&whole.replace("hmac-sha256", "md5")).unwrap();
+        assert!(other.contains("md5"), "{other}");
+        with_every_fault(|files| {
+            std::fs::write(&path, &whole).unwrap();
+            let found = read_connection(files, &path);
+            assert_eq!(found.is_err(), files.has_failed());
+            let said = found.err().unwrap_or_default();
+            assert!(said.is_empty() || said.starts_with("cannot read "), "{said}");
+        });
     }
 }

@@ -37,8 +37,8 @@ pub(crate) enum Input {
 pub(crate) trait LineEditor {
     /// Reads a cell, of as many lines as it takes.
     fn read(&mut self, prompt: &str) -> Input;
-    /// Adds a cell to the history, on disk too.
-    fn remember(&mut self, cell: &str);
+    /// Adds a cell to the history, on disk too; a sentence, once, if that fails.
+    fn remember(&mut self, cell: &str) -> Option<String>;
     /// What names and types completion offers from now on.
     fn look_at(&mut self, snapshot: Snapshot);
 }

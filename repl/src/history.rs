@@ -1,18 +1,19 @@
 //! Where the history of the prompt is kept.
 
 use std::env;
-use std::fs::DirBuilder;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use weft_files::{Access, FileSystem, Host};
 
 /// The history file, in a folder that exists: `$WEFT_HISTORY`, else `weft/history` in the user's
-/// state folder (XDG base directories). `None` where there is no home or no permission: a session
-/// does without.
+/// state folder (XDG base directories). `None` where there is no home: a session does without.
 pub(crate) fn file() -> Option<PathBuf> {
     if let Some(file) = env::var_os("WEFT_HISTORY") {
         return (!file.is_empty()).then(|| PathBuf::from(file));
     }
     let folder = state_folder(env::var_os("XDG_STATE_HOME"), env::var_os("HOME"))?.join("weft");
-    make_private(&folder)?;
+    // If there is no folder, writing to it says so.
+    drop(Host.make_folder(&folder, Access::Private));
     Some(folder.join("history"))
 }
 
@@ -25,14 +26,6 @@ fn state_folder(
         path.map(PathBuf::from).filter(|path| path.is_absolute())
     };
     absolute(state).or_else(|| absolute(home).map(|home| home.join(".local/state")))
-}
-
-fn make_private(folder: &Path) -> Option<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).ok()
 }
 
 #[cfg(test)]

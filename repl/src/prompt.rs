@@ -21,7 +21,9 @@ pub(crate) fn run(session: &mut Session, interrupts: &Interrupts, output: &mut O
         editor.look_at(session.snapshot());
         match editor.read(&format!("{}> ", session.next_number())) {
             Input::Cell(text) => {
-                editor.remember(&text);
+                if let Some(problem) = editor.remember(&text) {
+                    output.error_line(&format!("weft: {problem}"));
+                }
                 if evaluate(session, &text, interrupts, output) == Outcome::Quit {
                     return Exit::Success;
                 }

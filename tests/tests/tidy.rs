@@ -8,22 +8,23 @@ use weft_lang::builtins;
 use weft_tests::{markdown, pages, repository};
 
 /// The crates with what they may depend on, as ARCHITECTURE.md draws it. `tests` may use anything.
-const CRATES: [(&str, &[&str]); 14] = [
+const CRATES: [(&str, &[&str]); 15] = [
+    ("files", &[]),
     ("ir", &[]),
     ("lang", &["ir"]),
     ("interp", &["ir", "lang"]),
     // Its tests compare with the interpreter.
     ("passes", &["ir", "lang", "interp"]),
-    ("codegen", &["ir"]),
+    ("codegen", &["files", "ir"]),
     ("cpu", &["ir", "codegen"]),
     ("emulator", &[]),
     ("cuda", &["ir", "codegen", "emulator"]),
     // Its tests have a feature of its own, and run on the stand-in.
     ("device", &["ir", "codegen", "cuda", "device", "stand-in"]),
     ("device/stand-in", &["cuda", "emulator"]),
-    ("session", &["ir", "lang", "interp", "passes", "cpu", "cuda", "device"]),
-    ("jupyter-kernel", &["session"]),
-    ("repl", &["session", "jupyter-kernel"]),
+    ("session", &["files", "ir", "lang", "interp", "passes", "cpu", "cuda", "device"]),
+    ("jupyter-kernel", &["files", "session"]),
+    ("repl", &["files", "session", "jupyter-kernel"]),
     ("tests", &["ir", "lang", "interp", "passes", "session", "device", "stand-in"]),
 ];
 

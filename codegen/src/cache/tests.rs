@@ -4,8 +4,11 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime};
+
+use weft_files::with_every_fault;
 
 use crate::{Digest, text_hash};
 
@@ -135,19 +138,105 @@ fn a_folder_of_somebody_else_is_refused() {
 }
 
 #[test]
+fn whatever_fails_nothing_is_lost_but_time() {
+    with_every_fault(|faults| {
+        let folder = folder();
+        open(folder.path()).store(&[key("old")], b"old object").expect("room");
+        let whole = |cache: &Cache, name: &str, object: &[u8]| match cache.find(&key(name)) {
+            Some(path) => {
+                assert_eq!(fs::read(path).expect("it is there"), object, "{name}");
+                true
+            }
+            None => false,
+        };
+        // So small that making room is tried too.
+        let faulty = Cache { files: faults.shared(), capacity: 4, ..open(folder.path()) };
+        let found = whole(&faulty, "old", b"old object");
+        assert!(found || faults.has_failed());
+        let stored = faulty.store(&[key("f"), key("g")], b"object");
+        if let Err(error) = &stored {
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
+        // Another process, on a disk with room.
+        let cache = open(folder.path());
+        whole(&cache, "old", b"old object");
+        for name in ["f", "g"] {
+            assert!(whole(&cache, name, b"object") || stored.is_err(), "{name}");
+        }
+        cache.store(&[key("f"), key("g")], b"object").expect("room");
+        assert!(whole(&cache, "f", b"object") && whole(&cache, "g", b"object"));
+    });
+}
+
+#[test]
 fn a_full_disk_leaves_nothing_behind() {
+    let mut runs = 0;
+    with_every_fault(|faults| {
+        let folder = folder();
+        let cache = Cache { files: faults.shared(), ..open(folder.path()) };
+        let stored = cache.store(&[key("f")], b"object");
+        // Making room is not what was asked for.
+        assert!(stored.is_ok() || faults.has_failed());
+        // Where all further calls fail too, what was begun cannot be removed.
+        let is_alone = runs % 2 == 0;
+        assert!(!is_alone || files(folder.path(), "partial").is_empty());
+        runs += 1;
+    });
+    assert!(runs > 10, "{runs}");
+}
+
+/// Names the folder of the cache that this program as a child uses.
+const SHARED: &str = "WEFT_TEST_CACHE";
+/// How many processes there are at once, if `WEFT_PROCESSES` does not say.
+const PROCESSES: usize = 16;
+
+/// Not a test of its own: stores and finds objects in a cache that others use at the same time.
+#[test]
+fn process_as_child() {
+    let Some(folder) = std::env::var_os(SHARED) else { return };
+    let folder = PathBuf::from(folder);
+    for round in 0..60_u64 {
+        // Some are the same in all processes; together they take more than there is room for.
+        let name = format!("object {}", (round * 7 + u64::from(std::process::id())) % 40);
+        let object = name.repeat(20);
+        let cache = Cache::open(&folder.join("cache"), "so", 4000).expect("a cache");
+        match cache.find(&key(&name)) {
+            // Who makes room may have taken it away again.
+            Some(path) => match fs::read(path) {
+                Ok(bytes) => assert_eq!(bytes, object.as_bytes(), "{name}"),
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::NotFound),
+            },
+            None => drop(cache.store(&[key(&name)], object.as_bytes()).expect("room")),
+        }
+    }
+}
+
+#[test]
+fn many_processes_share_a_cache_that_is_too_small() {
     let folder = folder();
-    let cache = Cache {
-        write: |file: &mut File, bytes: &[u8]| {
-            io::Write::write_all(file, &bytes[..bytes.len() / 2])?;
-            Err(io::ErrorKind::StorageFull.into())
-        },
-        ..open(folder.path())
-    };
-    let failed = cache.store(&[key("f")], b"object").expect_err("full");
-    assert_eq!(failed.kind(), io::ErrorKind::StorageFull);
-    assert_eq!(cache.find(&key("f")), None);
-    assert_eq!(fs::read_dir(folder.path().join("cache")).expect("a folder").count(), 0);
+    let count = std::env::var("WEFT_PROCESSES").ok().and_then(|count| count.parse().ok());
+    let children: Vec<_> = (0..count.unwrap_or(PROCESSES))
+        .map(|_| {
+            Command::new(std::env::current_exe().expect("this program"))
+                .args(["--exact", "cache::tests::process_as_child"])
+                .env(SHARED, folder.path())
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("a process")
+        })
+        .collect();
+    for child in children {
+        let output = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+    assert!(files(folder.path(), "partial").is_empty());
+    // Nobody else stores anything now.
+    let cache = Cache { capacity: 4000, ..open(folder.path()) };
+    cache.store(&[key("last")], b"last object").expect("room");
+    let objects = files(folder.path(), "so");
+    let length = |path: &PathBuf| fs::metadata(path).expect("it is there").len();
+    assert!(objects.len() > 1 && objects.iter().map(length).sum::<u64>() <= 4000);
 }
 
 #[test]

@@ -36,7 +36,9 @@ impl LineEditor for PlainEditor {
         }
     }
 
-    fn remember(&mut self, _cell: &str) {}
+    fn remember(&mut self, _cell: &str) -> Option<String> {
+        None
+    }
 
     fn look_at(&mut self, _snapshot: Snapshot) {}
 }

@@ -2,8 +2,10 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use weft_files::Host;
 use weft_session::{Hints, Snapshot};
 
 use super::keys::{Decoder, Key};
@@ -70,7 +72,7 @@ impl Prompter {
     pub(super) fn new(history: Option<PathBuf>, colour: bool) -> Prompter {
         Prompter {
             text: Text::default(),
-            recall: Recall::open(history),
+            recall: Recall::open(Arc::new(Host), history),
             snapshot: None,
             hints: None,
             colour,
@@ -474,8 +476,8 @@ impl LineEditor for Prompter {
         }
     }
 
-    fn remember(&mut self, cell: &str) {
-        self.recall.add(cell);
+    fn remember(&mut self, cell: &str) -> Option<String> {
+        self.recall.add(cell)
     }
 
     fn look_at(&mut self, snapshot: Snapshot) {
@@ -573,7 +575,9 @@ mod tests {
     #[test]
     fn earlier_cells_are_found() {
         let mut editor = editor();
-        ["sum xs", "product xs", "sum ys"].into_iter().for_each(|cell| editor.remember(cell));
+        for cell in ["sum xs", "product xs", "sum ys"] {
+            editor.remember(cell);
+        }
         editor.press(Key::Ctrl('r'));
         typed(&mut editor, "sum");
         editor.press(Key::Ctrl('r'));

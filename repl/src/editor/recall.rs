@@ -1,21 +1,28 @@
 //! The cells typed so far, in this session and in earlier ones.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use weft_files::{FileSystem, Lines};
 
 /// Cells that are kept.
 const MOST: usize = 10_000;
 
 /// The first line of a file of cells. A cell is a line, with `\n` and `\\` for newlines and
 /// backslashes. (The format is rustyline's.)
-const HEADING: &str = "#V2";
+const HEADING: &str = "#V2\n";
 
 /// The cells typed so far.
 #[derive(Debug, Default)]
 pub(super) struct Recall {
     cells: Vec<String>,
-    file: Option<PathBuf>,
+    /// Where they are kept.
+    file: Option<(PathBuf, Lines)>,
+    /// Why they are not, if nobody has been told.
+    problem: Option<String>,
+    /// Whether somebody has been told.
+    told: bool,
     /// The cell that is shown, while somebody leafs through them.
     position: Option<usize>,
     /// The text from which that began.
@@ -23,41 +30,55 @@ pub(super) struct Recall {
 }
 
 impl Recall {
-    /// The cells of a file, to which further ones are added. A damaged or foreign file is left
-    /// alone: this session then has no history on disk.
-    pub(super) fn open(file: Option<PathBuf>) -> Recall {
-        let Some(file) = file else { return Recall::default() };
-        let Ok(bytes) = fs::read(&file) else {
-            let file = (!file.exists()).then_some(file);
-            return Recall { file, ..Recall::default() };
+    /// The cells of a file, to which further ones are added. A foreign file is left alone: this session
+    /// then has no history on disk.
+    pub(super) fn open(files: Arc<dyn FileSystem>, file: Option<PathBuf>) -> Recall {
+        let Some(path) = file else { return Recall::default() };
+        let without = |problem: String| Recall { problem: Some(problem), ..Recall::default() };
+        let (mut lines, bytes) = match Lines::open(files, &path, HEADING) {
+            Ok(found) => found,
+            Err(error) => return without(not_kept(&path, &error)),
         };
-        let text = String::from_utf8(bytes).unwrap_or_default();
-        let Some(lines) = text.strip_prefix(HEADING).and_then(|rest| rest.strip_prefix('\n'))
-        else {
-            return Recall::default();
+        let text = String::from_utf8(bytes).unwrap_or_else(|_| "not UTF-8".to_owned());
+        let Some(kept) = text.strip_prefix(HEADING) else {
+            // A process may have died while it wrote the heading.
+            return match HEADING.starts_with(&text) {
+                true => Recall { file: Some((path, lines)), ..Recall::default() },
+                false => without(format!(
+                    "{} is no history of weft, and stays as it is: what is typed is not kept",
+                    path.display()
+                )),
+            };
         };
-        let mut cells: Vec<String> = lines.lines().map(unescaped).collect();
+        let whole = kept.lines().filter(|line| !line.is_empty());
+        let mut cells: Vec<String> = whole.map(unescaped).collect();
         let too_many = cells.len().saturating_sub(MOST);
         cells.drain(..too_many);
-        let recall = Recall { cells, file: Some(file), ..Recall::default() };
         if too_many > MOST {
-            recall.write_anew();
+            let text = cells.iter().map(|cell| line(cell)).collect::<String>();
+            // If that fails, the file is merely long.
+            drop(lines.replace(&text));
         }
-        recall
+        Recall { cells, file: Some((path, lines)), ..Recall::default() }
     }
 
-    /// Adds a cell, unless it is the last one again or begins with a space.
-    pub(super) fn add(&mut self, cell: &str) {
+    /// Adds a cell, unless it is the last one again or begins with a space. If the cells are not kept
+    /// on disk, the first time, a sentence that says why.
+    pub(super) fn add(&mut self, cell: &str) -> Option<String> {
         let is_new = self.cells.last().is_none_or(|last| last != cell);
         if cell.trim().is_empty() || cell.starts_with(' ') || !is_new {
-            return;
+            return None;
         }
         self.cells.push(cell.to_owned());
-        let Some(file) = &self.file else { return };
-        if append(file, cell).is_err() {
-            // A full disk or a lost permission must not disturb the session.
-            self.file = None;
+        if let Some((path, lines)) = &mut self.file
+            && let Err(error) = lines.add(&line(cell))
+        {
+            // The disk may have room again for the next one.
+            self.problem = Some(not_kept(path, &error));
         }
+        let problem = self.problem.take().filter(|_| !self.told);
+        self.told |= problem.is_some();
+        problem
     }
 
     /// Begins again at the end.
@@ -104,29 +125,15 @@ impl Recall {
         }
         found
     }
-
-    /// Replaces the file by one with the cells that are kept; if that fails, it stays as it is.
-    fn write_anew(&self) {
-        let Some(file) = &self.file else { return };
-        let mut text = format!("{HEADING}\n");
-        for cell in &self.cells {
-            text.push_str(&escaped(cell));
-            text.push('\n');
-        }
-        let beside = file.with_extension("new");
-        let _ = fs::write(&beside, text).and_then(|()| fs::rename(&beside, file));
-    }
 }
 
-/// Adds a cell with one write, so that sessions side by side do not mix theirs.
-fn append(file: &PathBuf, cell: &str) -> std::io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(file)?;
-    let heading = if file.metadata()?.len() == 0 { format!("{HEADING}\n") } else { String::new() };
-    file.write_all(format!("{heading}{}\n", escaped(cell)).as_bytes())
+fn not_kept(path: &Path, error: &io::Error) -> String {
+    format!("what is typed is not kept in {}: {error}", path.display())
+}
+
+/// A cell as a line of the file.
+fn line(cell: &str) -> String {
+    format!("{}\n", escaped(cell))
 }
 
 fn escaped(cell: &str) -> String {
@@ -151,30 +158,85 @@ fn unescaped(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use weft_files::{Host, with_every_fault};
+
     use super::{Recall, escaped, unescaped};
+
+    fn open(file: &PathBuf) -> Recall {
+        Recall::open(Arc::new(Host), Some(file.clone()))
+    }
 
     #[test]
     fn cells_of_several_lines_are_kept() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("history");
-        let mut recall = Recall::open(Some(file.clone()));
-        recall.add("def f x =\n  \"\\n\"");
-        recall.add("f 1");
-        recall.add("f 1");
-        recall.add(" secret");
-        let again = Recall::open(Some(file.clone()));
-        assert_eq!(again.cells, ["def f x =\n  \"\\n\"", "f 1"]);
+        let mut recall = open(&file);
+        for cell in ["def f x =\n  \"\\n\"", "f 1", "f 1", " secret"] {
+            assert_eq!(recall.add(cell), None);
+        }
+        assert_eq!(open(&file).cells, ["def f x =\n  \"\\n\"", "f 1"]);
         assert_eq!(unescaped(&escaped("a\\nb\n")), "a\\nb\n");
-        std::fs::write(&file, "something else").expect("a file");
-        let mut foreign = Recall::open(Some(file.clone()));
-        foreign.add("1");
-        assert_eq!(std::fs::read_to_string(&file).expect("the file"), "something else");
+    }
+
+    #[test]
+    fn a_foreign_file_stays_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("history");
+        for text in ["something else", "#V2 but not quite\n"] {
+            fs::write(&file, text).expect("a file");
+            let mut foreign = open(&file);
+            assert!(foreign.add("1").expect("a remark").contains("no history of weft"));
+            assert_eq!(foreign.add("2"), None, "it has been said");
+            assert_eq!(fs::read_to_string(&file).expect("the file"), text);
+        }
+    }
+
+    #[test]
+    fn no_cell_is_lost_but_those_that_fail() {
+        with_every_fault(|files| {
+            let folder = tempfile::tempdir().expect("a folder");
+            let file = folder.path().join("history");
+            let mut recall = Recall::open(files.shared(), Some(file.clone()));
+            let said: Vec<String> =
+                ["first", "second", "third"].iter().filter_map(|cell| recall.add(cell)).collect();
+            assert_eq!(said.len(), usize::from(files.has_failed()));
+            assert!(said.iter().all(|said| said.contains("history") && said.contains("not kept")));
+            // The session itself has them all.
+            assert_eq!(recall.cells, ["first", "second", "third"]);
+            // The one after it has those that were written, and is not disturbed by halves of others.
+            let mut next = open(&file);
+            assert_eq!(next.add("last"), None);
+            let found = open(&file).cells;
+            let whole =
+                |cell: &&String| ["first", "second", "third", "last"].contains(&cell.as_str());
+            assert_eq!(found.last().map(String::as_str), Some("last"), "{found:?}");
+            let lost = 4 - found.iter().filter(whole).count();
+            assert!(lost <= 1 || !said.is_empty(), "{found:?}");
+            assert!(found.len() <= 5, "{found:?}");
+        });
+    }
+
+    #[test]
+    fn a_heading_that_was_cut_off_is_written_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("history");
+        for cut in ["", "#", "#V", "#V2"] {
+            fs::write(&file, cut).expect("a file");
+            assert_eq!(open(&file).add("1"), None);
+            assert_eq!(open(&file).cells, ["1"], "{cut:?}");
+        }
     }
 
     #[test]
     fn leafing_keeps_what_was_typed() {
         let mut recall = Recall::default();
-        ["sum a", "b", "sum c", "d"].into_iter().for_each(|cell| recall.add(cell));
+        for cell in ["sum a", "b", "sum c", "d"] {
+            recall.add(cell);
+        }
         assert_eq!(recall.older("sum"), Some("sum c"));
         assert_eq!(recall.older("sum c"), Some("sum a"));
         assert_eq!(recall.older("sum a"), None);

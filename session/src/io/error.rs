@@ -162,6 +162,13 @@ impl fmt::Display for Carried {
 
 impl std::error::Error for Carried {}
 
+/// While a file is written.
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Problem {
+        Problem::writing(error)
+    }
+}
+
 impl From<Problem> for io::Error {
     fn from(problem: Problem) -> io::Error {
         // Not `ErrorKind::Interrupted`, which callers take as "try again".

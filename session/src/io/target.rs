@@ -1,10 +1,11 @@
 //! Writing a file: beside its target first, compressed if the name says so, then renamed.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
+use weft_files::{Access, FileSystem, Host, replace};
 
 use super::error::Problem;
 use super::source::{Compression, compression};
@@ -19,47 +20,51 @@ pub(super) fn write_file(
     stop: &dyn Fn() -> bool,
     body: impl FnOnce(&mut Target) -> Result<(), Problem>,
 ) -> Result<u64, Problem> {
-    let path = final_path(path)?;
+    write_file_in(&Host, path, stop, body)
+}
+
+fn write_file_in(
+    files: &dyn FileSystem,
+    path: &Path,
+    stop: &dyn Fn() -> bool,
+    body: impl FnOnce(&mut Target) -> Result<(), Problem>,
+) -> Result<u64, Problem> {
+    let (path, is_new) = final_path(path)?;
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".weft-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As any new file has it (the process's mask applies), not the private mode of a
-        // temporary file.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+    if !folder.is_dir() {
+        let message = format!("the folder `{}` does not exist", folder.display());
+        return Err(Problem::cannot_write(message));
     }
-    let mut temporary =
-        builder.tempfile_in(folder).map_err(|error| cannot_create(folder, &error))?;
-    let buffered = BufWriter::with_capacity(1 << 16, temporary.as_file_mut());
-    let output = match compression(&path) {
-        Compression::None => Output::Plain(buffered),
-        Compression::Gzip => Output::Gzip(GzEncoder::new(buffered, flate2::Compression::default())),
-        Compression::Xz => {
-            return Err(Problem::unsupported("files cannot be saved compressed with xz")
-                .hint("end the name in .gz instead"));
+    let compression = compression(&path);
+    if compression == Compression::Xz {
+        return Err(Problem::unsupported("files cannot be saved compressed with xz")
+            .hint("end the name in .gz instead"));
+    }
+    replace(files, &path, Access::Usual, "part", |file| {
+        let buffered = BufWriter::with_capacity(1 << 16, &mut *file);
+        let output = match compression {
+            Compression::Gzip => {
+                Output::Gzip(GzEncoder::new(buffered, flate2::Compression::default()))
+            }
+            Compression::None | Compression::Xz => Output::Plain(buffered),
+        };
+        let mut target = Target { output, stop, written: 0, asked_at: 0 };
+        body(&mut target)?;
+        target.finish()?;
+        file.sync()?;
+        if !is_new {
+            file.permit_as(&path)?;
         }
-    };
-    let mut target = Target { output, stop, written: 0, asked_at: 0 };
-    body(&mut target)?;
-    target.finish().map_err(Problem::writing)?;
-    let file = temporary.as_file();
-    file.sync_all().map_err(Problem::writing)?;
-    let length = file.metadata().map_err(Problem::writing)?.len();
-    if let Ok(old) = fs::metadata(&path) {
-        file.set_permissions(old.permissions()).map_err(Problem::writing)?;
-    }
-    temporary.persist(&path).map_err(|error| Problem::writing(error.error))?;
-    Ok(length)
+        Ok(file.length()?)
+    })
 }
 
-/// Where the file goes: through a symbolic link, which stays one.
-fn final_path(path: &Path) -> Result<PathBuf, Problem> {
-    let Ok(metadata) = fs::metadata(path) else { return Ok(path.to_owned()) };
+/// Where the file goes, and whether there is none yet: through a symbolic link, which stays one.
+fn final_path(path: &Path) -> Result<(PathBuf, bool), Problem> {
+    let Ok(metadata) = fs::metadata(path) else { return Ok((path.to_owned(), true)) };
     if metadata.is_dir() {
         return Err(Problem::cannot_write("is a folder, not a file"));
     }
@@ -69,14 +74,7 @@ fn final_path(path: &Path) -> Result<PathBuf, Problem> {
     if metadata.permissions().readonly() {
         return Err(Problem::cannot_write("is write-protected"));
     }
-    fs::canonicalize(path).map_err(Problem::writing)
-}
-
-fn cannot_create(folder: &Path, error: &io::Error) -> Problem {
-    if folder.is_dir() {
-        return Problem::write(error);
-    }
-    Problem::cannot_write(format!("the folder `{}` does not exist", folder.display()))
+    Ok((fs::canonicalize(path)?, false))
 }
 
 /// What a format writes to.
@@ -88,8 +86,8 @@ pub(super) struct Target<'a> {
 }
 
 enum Output<'a> {
-    Plain(BufWriter<&'a mut File>),
-    Gzip(GzEncoder<BufWriter<&'a mut File>>),
+    Plain(BufWriter<&'a mut (dyn weft_files::Output + 'static)>),
+    Gzip(GzEncoder<BufWriter<&'a mut (dyn weft_files::Output + 'static)>>),
 }
 
 impl Target<'_> {
@@ -126,6 +124,44 @@ impl Write for Target<'_> {
         match &mut self.output {
             Output::Plain(plain) => plain.flush(),
             Output::Gzip(gzip) => gzip.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write as _;
+
+    use weft_files::with_every_fault;
+
+    use super::write_file_in;
+    use crate::io::IoErrorKind;
+
+    #[test]
+    fn a_file_that_cannot_be_saved_stays_as_it_was() {
+        for (name, old) in [("a.txt", Some("old")), ("a.txt", None), ("a.txt.gz", Some("old"))] {
+            with_every_fault(|files| {
+                let folder = tempfile::tempdir().expect("a folder");
+                let path = folder.path().join(name);
+                if let Some(old) = old {
+                    fs::write(&path, old).expect("a file");
+                }
+                let saved = write_file_in(files, &path, &|| false, |target| {
+                    // More than a buffer holds.
+                    (0..3).try_for_each(|_| Ok(target.write_all(&[7; 100_000])?))
+                });
+                let is_old = fs::read(&path).ok() == old.map(|old| old.as_bytes().to_vec());
+                assert_eq!((saved.is_err(), is_old), (files.has_failed(), files.has_failed()));
+                match saved {
+                    Ok(length) => assert_eq!(fs::metadata(&path).expect("it").len(), length),
+                    Err(problem) => {
+                        let error = problem.at(&path);
+                        assert_eq!(error.kind, IoErrorKind::Write);
+                        assert!(error.to_string().contains("a.txt"), "{error}");
+                    }
+                }
+            });
         }
     }
 }

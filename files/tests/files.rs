@@ -1,0 +1,91 @@
+//! What is left of files when any one call fails.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use weft_files::{Access, FileSystem, Host, Lines, replace, with_every_fault};
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = Host.list(folder).expect("a folder");
+    let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
+    let mut names: Vec<String> = entries.iter().map(|entry| name(&entry.path)).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_is_replaced_or_stays() {
+    let mut runs = 0;
+    with_every_fault(|files| {
+        let folder = folder();
+        let path = folder.path().join("file");
+        fs::write(&path, "before").expect("a file");
+        let written = replace(files, &path, Access::Usual, "part", |output| {
+            output.write_all(b"afterwards")?;
+            output.sync()
+        });
+        let expected = if written.is_ok() { "afterwards" } else { "before" };
+        assert_eq!(written.is_err(), files.has_failed());
+        assert_eq!(fs::read_to_string(&path).expect("the file"), expected);
+        // What is left over cannot be removed where all calls fail.
+        assert!(names(folder.path()).len() <= 2);
+        runs += 1;
+    });
+    // Create, write, sync and rename fail; then nothing does.
+    assert_eq!(runs, 2 * 5);
+}
+
+#[test]
+fn one_failure_leaves_no_other_file() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    let written: io::Result<()> = replace(&Host, &path, Access::Private, "part", |output| {
+        output.write_all(b"half")?;
+        Err(io::ErrorKind::StorageFull.into())
+    });
+    assert_eq!(written.expect_err("full").kind(), io::ErrorKind::StorageFull);
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn lines_that_were_added_stay() {
+    with_every_fault(|files| {
+        let folder = folder();
+        let path = folder.path().join("lines");
+        let mut kept = vec!["old"];
+        fs::write(&path, "old\n").expect("a file");
+        if let Ok((mut lines, _)) = Lines::open(files.shared(), &path, "") {
+            for line in ["first", "second", "third"] {
+                if lines.add(&format!("{line}\n")).is_ok() {
+                    kept.push(line);
+                }
+            }
+        }
+        // Another process, where nothing fails.
+        let (mut lines, _) = Lines::open(Arc::new(Host), &path, "").expect("a file");
+        lines.add("last\n").expect("room");
+        kept.push("last");
+        let text = fs::read_to_string(&path).expect("the file");
+        let found: Vec<&str> = text.lines().filter(|line| kept.contains(line)).collect();
+        assert_eq!(found, kept, "{text:?}");
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_private_is_closed_to_others() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = folder();
+    let (inner, path) = (folder.path().join("a/b"), folder.path().join("a/b/file"));
+    Host.make_folder(&inner, Access::Private).expect("a folder");
+    drop(Host.append(&path, Access::Private).expect("a file"));
+    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    assert_eq!((mode(&inner), mode(&path)), (0o700, 0o600));
+}
