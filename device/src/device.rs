@@ -52,6 +52,13 @@ pub struct Kernels {
     key: Digest,
 }
 
+impl Kernels {
+    /// How many kernels there are.
+    pub fn count(&self) -> u64 {
+        self.code.kernels.len() as u64
+    }
+}
+
 /// What came of a run.
 #[derive(Debug)]
 pub struct Ran {

@@ -19,6 +19,7 @@ use crate::complete::Detail;
 use crate::plan::{Planner, Step};
 use crate::plot;
 
+pub(crate) use compiler::devices_text;
 pub(crate) use documentation::{describe, describe_name, type_of_name};
 pub(crate) use held::memory;
 pub(crate) use shown::variables;

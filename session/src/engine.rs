@@ -11,6 +11,7 @@
 //! answers and the same errors.
 
 mod compile;
+mod gpu;
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
@@ -22,12 +23,14 @@ use std::time::{Duration, Instant};
 use weft_interp::Limits;
 use weft_ir::leaves::{leaves_to_value, value_to_leaves};
 use weft_ir::{Exhausted, Failure, Fault, Meter, Span, Stop, Value};
+use weft_lang::lower::Lowered;
 use weft_lang::typed::{GlobalId, Program};
 
 use crate::footer::Phase;
 use crate::modes::Modes;
 use crate::traffic::bytes_read;
 pub(crate) use compile::{Stages, Unsupported, stages, unsupported_diagnostic};
+use gpu::Elsewhere;
 
 /// What runs programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +39,8 @@ pub enum Backend {
     Auto,
     /// Kernels on host threads.
     Cpu,
+    /// Kernels on a CUDA device; on host threads where there is none.
+    Gpu,
     /// The CUDA kernels, on an emulated device that checks every access.
     GpuEmulated,
     /// The interpreter of the intermediate language *flat*, to test the passes before it.
@@ -48,9 +53,10 @@ pub enum Backend {
 
 impl Backend {
     /// Every back end.
-    pub const ALL: [Backend; 6] = [
+    pub const ALL: [Backend; 7] = [
         Backend::Auto,
         Backend::Cpu,
+        Backend::Gpu,
         Backend::GpuEmulated,
         Backend::Flat,
         Backend::Nested,
@@ -62,6 +68,7 @@ impl Backend {
         match self {
             Backend::Auto => "auto",
             Backend::Cpu => "cpu",
+            Backend::Gpu => "gpu",
             Backend::GpuEmulated => "gpu-emulated",
             Backend::Flat => "flat",
             Backend::Nested => "nested",
@@ -127,6 +134,14 @@ pub struct Counters {
     pub bytes_written: u64,
     /// The most bytes that arrays took at once, those of the inputs not counted.
     pub peak_bytes: u64,
+    /// Bytes copied to a device.
+    pub uploaded: u64,
+    /// Bytes of inputs that a device had already.
+    pub reused: u64,
+    /// Bytes copied from a device.
+    pub downloaded: u64,
+    /// The time of the run by the clock of a device.
+    pub on_device: Duration,
 }
 
 /// The programs that ran on each engine since a session began.
@@ -153,6 +168,7 @@ pub(crate) struct Engine {
     native: OnceLock<weft_cpu::Native>,
     /// The emulated device, or why there is none.
     emulated: OnceLock<Result<weft_cuda::Emulated, String>>,
+    gpu: gpu::Gpu,
     /// Plans by the text of what they were compiled from.
     plans: Mutex<HashMap<String, Arc<Plan>>>,
     /// Threads, started when they are first needed.
@@ -173,9 +189,9 @@ struct Plan {
     kernels: u64,
 }
 
-/// A program that has run compiled, for the next run of the same job.
+/// A program that has run compiled on the CPU, for the next run of the same job.
 #[derive(Debug, Default)]
-pub(crate) struct Compiled(Option<(weft_lang::lower::Lowered, Arc<Plan>)>);
+pub(crate) struct Compiled(Option<(Lowered, Arc<Plan>)>);
 
 /// Plans that are kept; a session that makes more starts again.
 const MOST_PLANS: usize = 10_000;
@@ -252,7 +268,9 @@ impl Engine {
             Backend::Nested => self.run_nested(job, ran),
             Backend::Flat => self.run_flat(job, ran),
             Backend::GpuEmulated => self.run_emulated(job, ran),
-            Backend::Auto | Backend::Cpu | Backend::Interp => self.run_plan(job, known, ran),
+            Backend::Gpu | Backend::Auto | Backend::Cpu | Backend::Interp => {
+                self.run_plan(job, known, ran)
+            }
         }));
         let outcome = match outcome {
             Ok(outcome) => outcome,
@@ -262,10 +280,7 @@ impl Engine {
             }
         };
         match outcome {
-            Ok(value) => {
-                ran.backend = if backend == Backend::Auto { Backend::Cpu } else { backend };
-                Some(Ok(value))
-            }
+            Ok(value) => Some(Ok(value)),
             Err(NotRun::Unsupported(unsupported)) => {
                 ran.fallback = Some(Fallback::Unsupported(unsupported));
                 None
@@ -341,8 +356,27 @@ impl Engine {
                 ran.counters.cached += compiled.kernels;
                 (lowered, compiled)
             }
-            None => self.plan(job, ran)?,
+            None => {
+                let lowered = compile::lowered(job, ran)?;
+                let inputs = leaves(job, &lowered);
+                let on_gpu = match job.modes.backend {
+                    Backend::Gpu => true,
+                    Backend::Auto => self.gpu.is_worthwhile(&inputs),
+                    _ => false,
+                };
+                if on_gpu {
+                    ran.backend = Backend::Gpu;
+                    match self.gpu.run(job, &lowered, &inputs, ran) {
+                        Ok(value) => return Ok(value),
+                        Err(Elsewhere::NotRun(not_run)) => return Err(not_run),
+                        Err(Elsewhere::Cpu) => ran.counters = Counters::default(),
+                    }
+                }
+                let compiled = self.plan(job, &lowered, &inputs, ran)?;
+                (lowered, compiled)
+            }
         };
+        ran.backend = Backend::Cpu;
         let inputs = leaves(job, &lowered);
         let started = Instant::now();
         let workers = self.workers(job.modes.threads);
@@ -375,29 +409,28 @@ impl Engine {
     fn plan(
         &self,
         job: &Job<'_>,
+        lowered: &Lowered,
+        inputs: &[Value],
         ran: &mut Ran,
-    ) -> Result<(weft_lang::lower::Lowered, Arc<Plan>), Unsupported> {
-        let lowered = compile::lowered(job, ran)?;
-        let inputs = leaves(job, &lowered);
+    ) -> Result<Arc<Plan>, Unsupported> {
         let started = Instant::now();
-        let key = compile::key(job.modes, &lowered, &inputs);
+        let key = compile::key(job.modes, lowered, inputs);
         let known = self.plans().get(&key).cloned();
         ran.phases.push((Phase::Compile, started.elapsed()));
-        let compiled = match known {
+        match known {
             Some(compiled) => {
                 ran.counters.cached += compiled.kernels;
-                compiled
+                Ok(compiled)
             }
-            None => self.prepared(job, &lowered, &inputs, key, ran)?,
-        };
-        Ok((lowered, compiled))
+            None => self.prepared(job, lowered, inputs, key, ran),
+        }
     }
 
     /// Compiles a program and keeps what comes of it.
     fn prepared(
         &self,
         job: &Job<'_>,
-        lowered: &weft_lang::lower::Lowered,
+        lowered: &Lowered,
         inputs: &[Value],
         key: String,
         ran: &mut Ran,
@@ -453,6 +486,17 @@ impl Engine {
     pub(crate) fn clear(&self) {
         self.plans().clear();
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.gpu.clear();
+    }
+
+    /// What GPU there is, in words; the error says why there is none.
+    pub(crate) fn gpu(&self) -> Result<String, String> {
+        self.gpu.describe()
+    }
+
+    /// The bytes of a value that a GPU has too.
+    pub(crate) fn resident_bytes(&self, value: &Value) -> u64 {
+        self.gpu.resident_bytes(value)
     }
 
     /// How many plans are kept, and how many different kernels.
@@ -467,9 +511,10 @@ impl Engine {
         self.native.get_or_init(|| weft_cpu::Native::new(weft_cpu::NativeConfig::of_environment()))
     }
 
-    /// Why kernels do not become machine code, once that is known.
+    /// Why a program did not run where it was wanted, or why kernels do not become machine code, once that
+    /// is known.
     pub(crate) fn take_notice(&self) -> Option<String> {
-        self.native.get()?.take_notice()
+        self.gpu.take_notice().or_else(|| self.native.get()?.take_notice())
     }
 }
 
@@ -507,7 +552,7 @@ fn limits(modes: &Modes) -> Limits {
 }
 
 /// The leaves of the earlier values that a program reads.
-pub(crate) fn leaves(job: &Job<'_>, lowered: &weft_lang::lower::Lowered) -> Vec<Value> {
+pub(crate) fn leaves(job: &Job<'_>, lowered: &Lowered) -> Vec<Value> {
     lowered
         .inputs
         .iter()

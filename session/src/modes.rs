@@ -90,8 +90,8 @@ const MODES: &[Mode] = &[
     },
     Mode {
         name: "backend",
-        values: "auto, cpu, interp, or gpu-emulated, flat or nested to test the compiler",
-        choices: &["auto", "cpu", "interp", "gpu-emulated", "flat", "nested"],
+        values: "auto, cpu, gpu, interp, or gpu-emulated, flat or nested to test the compiler",
+        choices: &["auto", "cpu", "gpu", "interp", "gpu-emulated", "flat", "nested"],
         doc: "what runs programs",
         get: |modes| modes.backend.name().to_owned(),
         set: |modes, text| {

@@ -69,6 +69,8 @@ pub(crate) enum Step {
     Variables(Environment),
     /// `:mem`.
     Memory,
+    /// `:devices`.
+    Devices,
     /// `:set mode value`: how the steps after it run.
     Modes(Box<Modes>),
     /// `:show e`.

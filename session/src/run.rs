@@ -7,13 +7,14 @@ use weft_ir::{Failure, Span, Type, Value};
 use weft_lang::typed::{GlobalId, Program};
 use weft_lang::{CheckedItem, CheckedKind, Diagnostic, render};
 
-use crate::commands::{memory, variables};
+use crate::commands::{devices_text, memory, variables};
 use crate::display::discovered_type;
-use crate::engine::{Backend, Engine, Fallback, Job, Ran};
+use crate::engine::{Backend, Counters, Engine, Fallback, Job, Ran};
 use crate::files::{self, forbidden};
 use crate::footer::{Footer, Phase};
 use crate::inquiry::{self, Context};
 use crate::io::{self, IoError, IoErrorKind};
+use crate::modes::bytes_text;
 use crate::plan::Step;
 use crate::plot;
 use crate::sink::{Cancel, Event, Shown, Sink};
@@ -138,7 +139,14 @@ impl<'a> Runner<'a> {
                 Ok(())
             }
             Step::Memory => {
-                self.sink.event(Event::Text(memory(&self.state, self.kept_for_undo)));
+                let on_device = |value: &Value| self.engine.resident_bytes(value);
+                let text = memory(&self.state, self.kept_for_undo, &on_device);
+                self.sink.event(Event::Text(text));
+                Ok(())
+            }
+            Step::Devices => {
+                let text = devices_text(&self.state.modes, self.engine.gpu());
+                self.sink.event(Event::Text(text));
                 Ok(())
             }
             Step::SaveValue { program, ty, path, span } => self.save(&program, &ty, &path, span),
@@ -229,7 +237,8 @@ impl<'a> Runner<'a> {
         self.footer.cache_hits += ran.counters.cached;
         self.footer.cache_misses += ran.counters.compiled;
         self.engine.note_cell(self.number, &ran.counters);
-        self.footer.bytes_moved += ran.counters.bytes_read + ran.counters.bytes_written;
+        let Counters { bytes_read, bytes_written, uploaded, downloaded, .. } = ran.counters;
+        self.footer.bytes_moved += bytes_read + bytes_written + uploaded + downloaded;
         if let Some(Fallback::Bug(message)) = &ran.fallback {
             self.sink.event(Event::Note(format!(
                 "a bug in Weft: the compiler broke off ({message}); the interpreter ran this \
@@ -310,9 +319,24 @@ fn ran_text(ran: &Ran) -> String {
                 1 => "1 kernel launch".to_owned(),
                 _ => format!("{launches} kernel launches"),
             };
-            format!("on {}, {launches}", ran.backend.name())
+            format!("on {}, {launches}{}", ran.backend.name(), copied_text(&ran.counters))
         }
     }
+}
+
+/// What was copied to a device and from it, where there was one.
+fn copied_text(counters: &Counters) -> String {
+    let Counters { uploaded, reused, downloaded, .. } = *counters;
+    if uploaded + reused + downloaded == 0 {
+        return String::new();
+    }
+    let text = |bytes: u64| format!("{}B", bytes_text(bytes));
+    let mut parts = vec![format!("{} copied to it", text(uploaded))];
+    if reused > 0 {
+        parts.push(format!("{} were there", text(reused)));
+    }
+    parts.push(format!("{} copied back", text(downloaded)));
+    format!("; {}", parts.join(", "))
 }
 
 /// The fate of the functions that were to become machine code.

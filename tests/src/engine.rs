@@ -88,6 +88,9 @@ pub const UNSHARED: Backend = Backend {
 pub const EMULATED: Backend =
     Backend { name: "gpu-emulated", modes: &[("backend", "gpu-emulated")] };
 
+/// The kernels on a device, or on what stands in for one.
+pub const GPU: Backend = Backend { name: "gpu", modes: &[("backend", "gpu")] };
+
 /// Bytes that the arrays of a case may take.
 const MEMORY: u64 = 2 << 30;
 

@@ -22,17 +22,17 @@ mod kernels;
 mod machine;
 mod objects;
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::{env, io};
 
 /// Puts the library into a folder, under both names.
 ///
 /// # Errors
 /// If it is not where cargo puts it, beside the program that runs, or if the folder cannot be written.
 pub fn install(folder: &Path) -> io::Result<()> {
-    let name =
-        format!("{}weft_stand_in{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    let program = std::env::current_exe()?;
+    let name = format!("{}weft_stand_in{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
+    let program = env::current_exe()?;
     let folders = program.ancestors().skip(1).take(2);
     let places = folders.flat_map(|folder| [folder.join(&name), folder.join("deps").join(&name)]);
     let library: Option<PathBuf> = places.into_iter().find(|path| path.exists());
@@ -45,4 +45,28 @@ pub fn install(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Set where [`start_again`] has started a program.
+const STARTED: &str = "WEFT_STARTED_AGAIN";
+
+/// Runs this program again, with the same arguments, where the loader finds the stand-in. Nothing if that is
+/// where it runs already.
+///
+/// # Panics
+/// If it cannot be started.
+pub fn start_again() -> Option<ExitCode> {
+    if env::var_os(STARTED).is_some() {
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    install(folder.path()).expect("the stand-in");
+    let known = env::var("LD_LIBRARY_PATH").unwrap_or_default();
+    let status = Command::new(env::current_exe().expect("this program"))
+        .args(env::args().skip(1))
+        .env("LD_LIBRARY_PATH", format!("{}:{known}", folder.path().display()))
+        .env(STARTED, "1")
+        .status()
+        .expect("this program");
+    Some(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -10,7 +10,7 @@ mod memory;
 mod runs;
 
 use std::panic::catch_unwind;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::{env, fs};
@@ -41,8 +41,8 @@ fn main() -> ExitCode {
         TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;
     }
-    if StandIn::find().is_none() {
-        return start_again();
+    if let Some(status) = weft_stand_in::start_again() {
+        return status;
     }
     if matches!(weft_device::find(), Err(weft_device::Absent::NoDevice)) {
         println!("\ntest result: ok. 0 passed; {} skipped: there is no g++\n", TESTS.len());
@@ -59,21 +59,6 @@ fn main() -> ExitCode {
     }
     println!("\ntest result: {} passed; {failed} failed\n", chosen.len() - failed);
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// Starts this program where the stand-in is found.
-fn start_again() -> ExitCode {
-    assert!(env::var_os("WEFT_STARTED_AGAIN").is_none(), "the stand-in is not found");
-    let folder = tempfile::tempdir().expect("a folder");
-    weft_stand_in::install(folder.path()).expect("the stand-in");
-    let known = env::var("LD_LIBRARY_PATH").unwrap_or_default();
-    let status = Command::new(env::current_exe().expect("this program"))
-        .args(env::args().skip(1))
-        .env("LD_LIBRARY_PATH", format!("{}:{known}", folder.path().display()))
-        .env("WEFT_STARTED_AGAIN", "1")
-        .status()
-        .expect("this program");
-    if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// The stand-in with much memory, of which no call fails.

@@ -6,6 +6,7 @@ use weft_lang::{CheckedKind, Diagnostic};
 use super::Call;
 use crate::engine::Backend;
 use crate::inquiry::{Inquiry, Stage};
+use crate::modes::Modes;
 use crate::plan::{Planner, Step};
 
 /// `:ir stage e`.
@@ -101,19 +102,30 @@ pub(super) fn cache(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Di
 
 /// `:devices`.
 pub(super) fn devices(planner: &mut Planner<'_>, _call: &Call) -> Result<(), Box<Diagnostic>> {
-    let modes = &planner.state.modes;
+    planner.steps.push(Step::Devices);
+    Ok(())
+}
+
+/// What `:devices` says. `gpu` is what there is of one, or why there is none.
+pub(crate) fn devices_text(modes: &Modes, gpu: Result<String, String>) -> String {
     let most = std::thread::available_parallelism().map_or(1, usize::from);
     let processor = processor().map_or_else(String::new, |name| format!(", {name}"));
     let memory = crate::modes::bytes_text(modes.memory);
     let used = |backend: Backend| if modes.backend == backend { "  (in use)" } else { "" };
-    let cpu = if modes.backend == Backend::Auto { "  (in use)" } else { used(Backend::Cpu) };
-    planner.steps.push(Step::Text(format!(
+    let automatic = modes.backend == Backend::Auto;
+    let cpu = if automatic { "  (in use)" } else { used(Backend::Cpu) };
+    let gpu = match gpu {
+        Ok(device) if automatic => format!("{device}  (in use for large arrays)"),
+        Ok(device) => format!("{device}{}", used(Backend::Gpu)),
+        Err(why) => format!("none: {why}"),
+    };
+    format!(
         "cpu     {} of {most} threads{processor}; a run may take {memory}{cpu}\n\
+         gpu     {gpu}\n\
          interp  the reference interpreter, on one thread{}",
         modes.threads,
         used(Backend::Interp),
-    )));
-    Ok(())
+    )
 }
 
 /// What the processor calls itself, where the system tells.

@@ -62,8 +62,13 @@ pub(super) fn free(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
     Ok(())
 }
 
-/// What `:mem` lists: the largest first; then what no name of this state holds.
-pub(crate) fn memory(state: &State, kept_for_undo: u64) -> String {
+/// What `:mem` lists: the largest first; then what no name of this state holds. `on_device` says how many
+/// bytes of a value a GPU has too.
+pub(crate) fn memory(
+    state: &State,
+    kept_for_undo: u64,
+    on_device: &dyn Fn(&Value) -> u64,
+) -> String {
     let mut rows: Vec<(u64, String, String)> = Vec::new();
     let mut named = BTreeMap::new();
     for (name, binding) in state.environment.names() {
@@ -73,9 +78,9 @@ pub(crate) fn memory(state: &State, kept_for_undo: u64) -> String {
         if prelude::is_own(name, binding) {
             continue;
         }
-        let (names, _) = named
-            .entry(*global)
-            .or_insert_with(|| (Vec::new(), (value.bytes() as u64, brief_type(value, ty))));
+        let (names, _) = named.entry(*global).or_insert_with(|| {
+            (Vec::new(), (value.bytes() as u64, placed_type(value, ty, on_device(value))))
+        });
         names.push(name.to_string());
     }
     let unnamed = state.values.iter().filter(|(global, _)| !named.contains_key(global));
@@ -101,6 +106,15 @@ pub(crate) fn memory(state: &State, kept_for_undo: u64) -> String {
     let limit = bytes_text(state.modes.memory);
     lines.push(format!("{:>8}  in all; a run may take {limit} beside", size(total)));
     lines.join("\n")
+}
+
+/// The type, and whether a GPU has the value too.
+fn placed_type(value: &Value, ty: &Type, on_device: u64) -> String {
+    let ty = brief_type(value, ty);
+    match on_device {
+        0 => ty,
+        bytes => format!("{ty}  ({} on the gpu too)", size(bytes)),
+    }
 }
 
 /// The type with the extents found, cut off where it is long.

@@ -237,7 +237,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "backend",
         arguments: "[name]",
-        doc: "shows or changes what runs programs: auto, cpu or interp",
+        doc: "shows or changes what runs programs: auto, cpu, gpu or interp",
         example: ":backend interp\n:backend",
         printed: None,
         action: Action::Plan(compiler::backend),

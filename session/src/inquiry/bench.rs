@@ -25,6 +25,7 @@ pub(super) fn text(context: &Context<'_>, job: &Job<'_>) -> Result<String, Stop>
     let begun = Instant::now();
     let mut times = Vec::new();
     let (mut launches, mut moved) = (0, 0);
+    let mut on_device = Vec::new();
     let mut backend = job.modes.backend;
     let mut compiled = Compiled::default();
     while times.len() < 3 || (begun.elapsed() < LONGEST && times.len() < MOST) {
@@ -34,6 +35,7 @@ pub(super) fn text(context: &Context<'_>, job: &Job<'_>) -> Result<String, Stop>
         launches = ran.counters.launches;
         moved = ran.counters.bytes_read + ran.counters.bytes_written;
         backend = ran.backend;
+        on_device.push(ran.counters.on_device);
         match result {
             Ok(_) => {}
             Err(Failure::Exhausted(Exhausted::Interrupted)) => {
@@ -62,6 +64,11 @@ pub(super) fn text(context: &Context<'_>, job: &Job<'_>) -> Result<String, Stop>
         counted(launches as usize, "kernel launch"),
         counted(job.modes.threads, "thread"),
     );
+    on_device.sort_unstable();
+    let median = on_device[on_device.len() / 2];
+    if median > Duration::ZERO {
+        text += &format!("\n{} of it on the device, by its own clock", time_text(median));
+    }
     let seconds = at(0.5).as_secs_f64();
     if moved >= ENOUGH
         && seconds > 0.0

@@ -15,17 +15,21 @@ use crate::modes::Modes;
 use crate::run::Stop;
 
 /// The back ends and configurations that are compared, the reference first.
-fn configurations(modes: &Modes) -> Vec<(&'static str, Modes)> {
+fn configurations(modes: &Modes, has_gpu: bool) -> Vec<(&'static str, Modes)> {
     let with = |backend| Modes { backend, ..modes.clone() };
     let cpu = with(Backend::Cpu);
-    vec![
+    let mut all = vec![
         ("interp", with(Backend::Interp)),
         ("nested", with(Backend::Nested)),
         ("flat", with(Backend::Flat)),
         ("cpu", Modes { fusion: true, sharing: true, ..cpu.clone() }),
         ("cpu, no fusion", Modes { fusion: false, sharing: true, ..cpu.clone() }),
         ("cpu, no sharing", Modes { fusion: true, sharing: false, ..cpu }),
-    ]
+    ];
+    if has_gpu {
+        all.push(("gpu", Modes { fusion: true, sharing: true, ..with(Backend::Gpu) }));
+    }
+    all
 }
 
 /// The answers, times, launches and memory of all engines and configurations.
@@ -37,7 +41,7 @@ pub(super) fn text(
 ) -> Result<String, Stop> {
     let mut lines = Vec::new();
     let mut reference: Option<Result<Value, Failure>> = None;
-    for (name, modes) in configurations(job.modes) {
+    for (name, modes) in configurations(job.modes, context.engine.gpu().is_ok()) {
         let job = Job { program, modes: &modes, ..*job };
         let started = Instant::now();
         let (result, ran) = context.engine.run(&job);

@@ -1,0 +1,235 @@
+//! The GPU as an engine: the device, which is looked for when it is first needed, and kernels for it.
+//!
+//! Where there is none, where it has no room, or where it fails, the CPU runs the program, with the same
+//! answer, and a notice says why. The next program finds a new context (`Note [Nothing is lost]` in
+//! `weft_device`).
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use weft_cuda::{Broken, Halt};
+use weft_device::{Config, Device, Kernels, WORTHWHILE_ELEMENTS};
+use weft_ir::leaves::leaves_to_value;
+use weft_ir::{Column, Value};
+use weft_lang::lower::Lowered;
+
+use super::{Job, NotRun, Ran, Unsupported, compile};
+use crate::footer::Phase;
+use crate::modes::bytes_text;
+use crate::traffic::bytes_read;
+
+/// Programs whose kernels are kept; a session that has more starts again.
+const MOST_PROGRAMS: usize = 10_000;
+
+/// The device of a session.
+#[derive(Debug, Default)]
+pub(super) struct Gpu {
+    /// Nothing before it is looked for; then the device, or why there is none.
+    device: Mutex<Option<Result<Device, String>>>,
+    /// By the text of what they were compiled from.
+    kernels: Mutex<HashMap<String, Arc<Kernels>>>,
+    /// What people are to hear of.
+    notices: Mutex<Vec<String>>,
+    /// Whether they have heard that there is no device.
+    told: AtomicBool,
+}
+
+/// Why the CPU has to run a program.
+pub(super) enum Elsewhere {
+    /// The device cannot.
+    Cpu,
+    /// The program has no value.
+    NotRun(NotRun),
+}
+
+impl From<NotRun> for Elsewhere {
+    fn from(not_run: NotRun) -> Elsewhere {
+        Elsewhere::NotRun(not_run)
+    }
+}
+
+impl From<Unsupported> for Elsewhere {
+    fn from(unsupported: Unsupported) -> Elsewhere {
+        Elsewhere::NotRun(unsupported.into())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Gpu {
+    /// What is found, in words: the device with its memory, or why there is none. Where there was none, it
+    /// is looked for again.
+    pub(super) fn describe(&self) -> Result<String, String> {
+        lock(&self.device).take_if(|found| found.is_err());
+        self.with(|device| {
+            let memory = bytes_text(device.description().bytes);
+            let held = match device.residency() {
+                weft_device::Residency { arrays: 0, .. } => String::new(),
+                held => {
+                    format!("; {} arrays of {}B are there", held.arrays, bytes_text(held.bytes))
+                }
+            };
+            format!("{}; {memory}B{held}", device.description())
+        })
+    }
+
+    /// Whether the back end `auto` takes the device for these inputs. Small arrays are not even worth
+    /// looking for one.
+    pub(super) fn is_worthwhile(&self, inputs: &[Value]) -> bool {
+        let elements: u64 = inputs.iter().map(elements).sum();
+        elements >= WORTHWHILE_ELEMENTS && self.with(|_| ()).is_ok()
+    }
+
+    /// The bytes of a value that are on the device too.
+    pub(super) fn resident_bytes(&self, value: &Value) -> u64 {
+        match &*lock(&self.device) {
+            Some(Ok(device)) => device.resident_bytes(value),
+            Some(Err(_)) | None => 0,
+        }
+    }
+
+    /// What people are to hear of, once.
+    pub(super) fn take_notice(&self) -> Option<String> {
+        lock(&self.notices).pop()
+    }
+
+    /// Forgets everything that was compiled.
+    pub(super) fn clear(&self) {
+        lock(&self.kernels).clear();
+        if let Some(Ok(device)) = &mut *lock(&self.device) {
+            device.clear();
+        }
+    }
+
+    /// Runs a program on the device.
+    pub(super) fn run(
+        &self,
+        job: &Job<'_>,
+        lowered: &Lowered,
+        inputs: &[Value],
+        ran: &mut Ran,
+    ) -> Result<Value, Elsewhere> {
+        let started = Instant::now();
+        let key = compile::key(job.modes, lowered, inputs);
+        let known = lock(&self.kernels).get(&key).cloned();
+        ran.phases.push((Phase::Compile, started.elapsed()));
+        let kernels = match known {
+            Some(kernels) => kernels,
+            None => {
+                let plan = compile::compiled(job.modes, lowered, inputs, ran)?.plan;
+                let started = Instant::now();
+                let kernels = self.with(|device| Arc::new(device.kernels(plan)));
+                let kernels = kernels.map_err(|absent| self.absent(&absent))?;
+                ran.phases.push((Phase::Compile, started.elapsed()));
+                let mut all = lock(&self.kernels);
+                if all.len() >= MOST_PROGRAMS {
+                    all.clear();
+                }
+                all.insert(key, Arc::clone(&kernels));
+                kernels
+            }
+        };
+        let started = Instant::now();
+        let counters = &mut ran.counters;
+        let outcome = self.with(|device| {
+            let memory = job.modes.memory;
+            device.run(&kernels, inputs, memory, job.cancel, &mut |launched| {
+                counters.launches += 1;
+                counters.bytes_written += launched.bytes_written;
+                let types = &kernels.plan.types;
+                counters.bytes_read += bytes_read(launched.kernel, types, launched.points);
+                counters.peak_bytes = counters.peak_bytes.max(launched.bytes_alive);
+            })
+        });
+        let weft_device::Ran { results, traffic } =
+            outcome.map_err(|absent| self.absent(&absent))?;
+        let copied = traffic.compile + traffic.upload + traffic.download;
+        for (phase, time) in [
+            (Phase::Compile, traffic.compile),
+            (Phase::Transfer, traffic.upload),
+            (Phase::Run, started.elapsed().saturating_sub(copied)),
+            (Phase::Fetch, traffic.download),
+        ] {
+            if time > Duration::ZERO {
+                ran.phases.push((phase, time));
+            }
+        }
+        match traffic.cached {
+            true => counters.cached += kernels.count(),
+            false => counters.compiled += kernels.count(),
+        }
+        counters.uploaded += traffic.uploaded;
+        counters.reused += traffic.reused;
+        counters.downloaded += traffic.downloaded;
+        counters.on_device += traffic.on_device;
+        match results {
+            Ok(results) => Ok(leaves_to_value(&results, &lowered.ty)),
+            Err(Halt::Stop(stop)) => Err(NotRun::Stop(stop).into()),
+            Err(Halt::Broken(broken)) => {
+                self.note(failure_text(&broken));
+                Err(Elsewhere::Cpu)
+            }
+        }
+    }
+
+    /// Does something with the device, which is looked for if that has not been done. The error says why
+    /// there is none.
+    fn with<T>(&self, action: impl FnOnce(&mut Device) -> T) -> Result<T, String> {
+        let mut device = lock(&self.device);
+        let found = device.get_or_insert_with(|| {
+            let found = weft_device::find().map_err(|absent| absent.to_string())?;
+            let first = found.into_iter().next().ok_or("no device was found")?;
+            Device::open(first, &Config::of_environment())
+        });
+        found.as_mut().map(action).map_err(|absent| absent.clone())
+    }
+
+    /// Somebody wants a device where there is none.
+    fn absent(&self, why: &str) -> Elsewhere {
+        if !self.told.swap(true, Ordering::Relaxed) {
+            self.note(format!("no GPU: {why}. This ran on the CPU, as will what follows"));
+        }
+        Elsewhere::Cpu
+    }
+
+    fn note(&self, text: String) {
+        let mut notices = lock(&self.notices);
+        notices.clear();
+        notices.push(text);
+    }
+}
+
+/// Why the CPU ran what the device should have.
+fn failure_text(broken: &Broken) -> String {
+    let what = match broken {
+        Broken::Memory { wanted, held } => {
+            let (wanted, held) = (bytes_text(*wanted), bytes_text(*held));
+            format!(
+                "the GPU has no room: an array of {wanted}B was wanted, beside {held}B of this program, and \
+                 nothing is left to let go of"
+            )
+        }
+        Broken::Lost(why) => format!("the GPU failed ({why})"),
+        Broken::Report(why) => format!("the GPU failed: {why}"),
+        Broken::Interrupted => "the GPU was interrupted".to_owned(),
+    };
+    format!("{what}. This ran on the CPU, and nothing is lost")
+}
+
+/// The scalars of a leaf.
+fn elements(leaf: &Value) -> u64 {
+    fn of(column: &Column) -> u64 {
+        match column {
+            Column::Dense { inner, .. } | Column::Ragged { inner, .. } => of(inner),
+            column => column.len() as u64,
+        }
+    }
+    match leaf {
+        Value::Array(array) => of(&array.elements),
+        Value::Scalar(_) | Value::Tuple(_) => 0,
+    }
+}

@@ -1,0 +1,51 @@
+//! Sessions on a GPU: on the stand-in for the driver, so that they run on any machine, at small sizes.
+//!
+//! Pages of the suite give the same values there, nothing is lost where the device fails, and the
+//! commands say where things are. Where there is no `g++`, all of it is skipped, and counted.
+#![allow(clippy::print_stdout, reason = "it is the main program of a test")]
+
+mod sessions;
+
+use std::panic::catch_unwind;
+use std::process::ExitCode;
+
+use weft_tests::engine;
+use weft_tests::part::Part;
+
+/// The tests by name.
+const TESTS: &[(&str, fn())] = &[
+    ("commands_say_where_things_are", sessions::commands_say_where_things_are),
+    ("results_stay_on_the_device", sessions::results_stay_on_the_device),
+    ("whatever_fails_nothing_is_lost", sessions::whatever_fails_nothing_is_lost),
+    ("without_room_the_cpu_runs_it", sessions::without_room_the_cpu_runs_it),
+    ("a_device_may_come_later", sessions::a_device_may_come_later),
+    ("errors_are_those_of_the_interpreter", sessions::errors_are_those_of_the_interpreter),
+];
+
+/// Pages that have kernels of every kind. (All pages run on the emulated device; here it is about the way
+/// there.)
+const PAGES: Part = Part {
+    name: "device",
+    engine: &engine::GPU,
+    takes: |name| name.ends_with("fusion/producers.md") || name.ends_with("operations/scan.md"),
+    needs: &["g++"],
+};
+
+fn main() -> ExitCode {
+    if PAGES.is_listed() {
+        return ExitCode::SUCCESS;
+    }
+    if let Some(status) = weft_stand_in::start_again() {
+        return status;
+    }
+    let mut passed = true;
+    if weft_device::find().is_ok() {
+        for (name, test) in TESTS {
+            let result = catch_unwind(test);
+            passed &= result.is_ok();
+            println!("test {name} ... {}", if result.is_ok() { "ok" } else { "FAILED" });
+        }
+    }
+    let pages = PAGES.run();
+    if passed { pages } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,170 @@
+//! What a user sees of the device.
+
+use weft_device::stand_in::StandIn;
+use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session};
+
+/// What a cell says: its texts and notes, and the values that it shows.
+#[derive(Debug)]
+struct Said {
+    outcome: Outcome,
+    texts: Vec<String>,
+    notes: Vec<String>,
+    values: Vec<String>,
+}
+
+/// The stand-in with much memory, of which no call fails.
+fn stand_in() -> StandIn {
+    let stand_in = StandIn::find().expect("the stand-in");
+    stand_in.fail(0, false);
+    stand_in.set_memory(64 << 20);
+    stand_in
+}
+
+fn session(backend: &str) -> Session {
+    let mut session = Session::new(&Config { memory: 1 << 30, io: false });
+    session.set_mode("backend", backend).expect("a back end");
+    session
+}
+
+fn say(session: &mut Session, source: &str) -> Said {
+    let mut sink = Collected::default();
+    let outcome = session.eval(Cell::typed(source), &mut sink, &Cancel::default());
+    let mut said = Said { outcome, texts: Vec::new(), notes: Vec::new(), values: Vec::new() };
+    for event in sink.events {
+        match event {
+            Event::Text(text) => said.texts.push(text),
+            Event::Note(note) => said.notes.push(note),
+            Event::Shown(shown) => said.values.push(format!("{:?}", shown.value)),
+            _ => {}
+        }
+    }
+    said
+}
+
+/// The last value of a cell, which runs without a word.
+#[track_caller]
+fn value(session: &mut Session, source: &str) -> String {
+    let said = say(session, source);
+    assert!(matches!(said.outcome, Outcome::Done), "{said:?}");
+    assert!(said.notes.is_empty(), "{said:?}");
+    said.values.last().cloned().unwrap_or_default()
+}
+
+pub(crate) fn commands_say_where_things_are() {
+    stand_in();
+    let mut session = session("gpu");
+    let devices = say(&mut session, ":devices").texts.concat();
+    assert!(devices.contains("\ngpu     Weft's stand-in, sm_90, 1 multiprocessors"), "{devices}");
+    assert!(devices.contains("64MB  (in use)"), "{devices}");
+    value(&mut session, "xs = map f32 (iota 1000)");
+    let timed = say(&mut session, ":time sum xs").texts.concat();
+    for part in ["compile ", "run ", "fetch ", "on gpu, 1 kernel launch; ", "4000B were there"] {
+        assert!(timed.contains(part), "{part}: {timed}");
+    }
+    let memory = say(&mut session, ":mem").texts.concat();
+    assert!(memory.contains("(4000B on the gpu too)"), "{memory}");
+    let compared = say(&mut session, ":compare sum xs").texts.concat();
+    assert!(compared.contains("\ngpu "), "{compared}");
+    assert!(!compared.contains("DIFFERENT"), "{compared}");
+    let measured = say(&mut session, ":bench sum xs").texts.concat();
+    assert!(measured.contains("of it on the device, by its own clock"), "{measured}");
+}
+
+pub(crate) fn results_stay_on_the_device() {
+    stand_in();
+    let mut session = session("gpu");
+    let expected = value(&mut self::session("interp"), "sum (scanl1 (+) (map f64 (iota 300)))");
+    value(&mut session, "ys = scanl1 (+) (map f64 (iota 300))");
+    let timed = say(&mut session, ":time sum ys");
+    let text = timed.texts.concat();
+    assert!(text.contains("0B copied to it, 2400B were there, 8B copied back"), "{text}");
+    assert_eq!(timed.values, [expected]);
+    // Where arrays are small, `auto` does not go there.
+    value(&mut session, ":backend auto");
+    let timed = say(&mut session, ":time sum ys").texts.concat();
+    assert!(timed.contains("on cpu"), "{timed}");
+}
+
+pub(crate) fn whatever_fails_nothing_is_lost() {
+    let stand_in = stand_in();
+    let source = "sum (map (\\x -> x * x) xs)";
+    let mut session = session("gpu");
+    value(&mut session, "xs = map f64 (iota 100)");
+    let expected = value(&mut session, source);
+    assert_eq!(
+        expected,
+        value(&mut self::session("interp"), &format!("xs = map f64 (iota 100)\n{source}"))
+    );
+    let mut notices = 0;
+    for (call, sticky) in (1..40).flat_map(|call| [(call, false), (call, true)]) {
+        let before = stand_in.calls();
+        stand_in.fail(call, sticky);
+        let said = say(&mut session, source);
+        assert!(matches!(said.outcome, Outcome::Done), "call {call}: {said:?}");
+        assert_eq!(said.values.last(), Some(&expected), "call {call}");
+        let reached = stand_in.calls() - before >= call;
+        stand_in.fail(0, false);
+        if let Some(note) = said.notes.first() {
+            assert!(note.contains("the GPU failed (") || note.contains("no GPU: "), "{note}");
+            assert!(note.contains("This ran on the CPU"), "{note}");
+            notices += 1;
+        }
+        // The next cell works, on a new context, and all is as it was.
+        assert_eq!(value(&mut session, source), expected, "after call {call}");
+        let timed = say(&mut session, &format!(":time {source}")).texts.concat();
+        assert!(timed.contains("on gpu, "), "after call {call}: {timed}");
+        if !reached {
+            break;
+        }
+    }
+    assert!(notices > 10, "{notices} notices");
+    let sum = value(&mut session, "sum xs");
+    assert_eq!(sum, value(&mut self::session("interp"), "sum (map f64 (iota 100))"));
+}
+
+pub(crate) fn without_room_the_cpu_runs_it() {
+    let stand_in = stand_in();
+    let mut session = session("gpu");
+    value(&mut session, "xs = map f64 (iota 100)");
+    stand_in.set_memory(50_000);
+    let said = say(&mut session, "ys = scanl1 (+) (map f64 (iota 20000))\nys[19999]");
+    assert_eq!(said.values.len(), 1, "{said:?}");
+    let note = said.notes.concat();
+    assert!(note.contains("no room: an array of 156kB was wanted"), "{note}");
+    assert!(note.contains("This ran on the CPU, and nothing is lost"), "{note}");
+    assert_eq!(
+        value(&mut session, "sum xs"),
+        value(&mut self::session("interp"), "sum (map f64 (iota 100))")
+    );
+}
+
+pub(crate) fn a_device_may_come_later() {
+    let stand_in = stand_in();
+    let mut session = session("gpu");
+    stand_in.fail(1, true);
+    let said = say(&mut session, "xs = map f64 (iota 10)\nsum xs");
+    assert_eq!(said.values.len(), 1, "{said:?}");
+    assert!(said.notes.concat().contains("no GPU: "), "{said:?}");
+    // It is said once, and the CPU goes on.
+    assert_eq!(
+        value(&mut session, "sum xs"),
+        value(&mut self::session("interp"), "sum (map f64 (iota 10))")
+    );
+    assert!(say(&mut session, ":devices").texts.concat().contains("\ngpu     none: "));
+    stand_in.fail(0, false);
+    assert!(say(&mut session, ":devices").texts.concat().contains("\ngpu     Weft's stand-in"));
+    assert!(say(&mut session, ":time sum xs").texts.concat().contains("on gpu, "));
+}
+
+pub(crate) fn errors_are_those_of_the_interpreter() {
+    stand_in();
+    let mut session = session("gpu");
+    value(&mut session, "xs = iota 10");
+    let failed = say(&mut session, "map (\\i -> xs[i]) (iota 20)");
+    assert!(
+        matches!(&failed.outcome, Outcome::Failed(code) if code.starts_with("E06")),
+        "{failed:?}"
+    );
+    assert!(failed.notes.is_empty(), "{failed:?}");
+    assert_eq!(value(&mut session, "sum xs"), value(&mut self::session("interp"), "sum (iota 10)"));
+}
