@@ -5,6 +5,7 @@
 //! `__global__` function per skeleton that the row lengths may ask for.
 
 mod filter;
+mod interior;
 mod map;
 mod reduce;
 mod scan;
@@ -12,6 +13,7 @@ mod scatter;
 mod sort;
 mod split;
 mod tile;
+mod transposed;
 mod uses;
 
 use std::collections::BTreeSet;
@@ -20,7 +22,7 @@ use std::fmt::Write as _;
 use weft_codegen::{Functions, Writer};
 use weft_ir::ScalarType;
 use weft_ir::code::{Code as ScalarCode, Operand, Register};
-use weft_ir::flat::{Space, Type, Var, first_stored, storage};
+use weft_ir::flat::{Dimension, Space, Type, Var, first_stored, storage};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 
 use crate::policy::Policy;
@@ -105,9 +107,9 @@ impl Generator<'_> {
         types: &[Type],
         functions: &mut Functions,
     ) -> KernelCode {
-        let threads = self.policy.threads;
+        let (policy, threads) = (self.policy, self.policy.threads);
         let shared =
-            Shared { types, functions, sites: Vec::new(), temporaries: Vec::new(), threads };
+            Shared { types, functions, sites: Vec::new(), temporaries: Vec::new(), policy };
         let mut draft = Draft {
             kernel,
             number,
@@ -140,6 +142,18 @@ impl Generator<'_> {
     fn helpers(&mut self, codes: &[KernelCode]) {
         let threads = self.policy.threads;
         let skeletons = || codes.iter().flat_map(|code| &code.pieces).map(|piece| &piece.skeleton);
+        let folds_ragged = |code: &KernelCode| {
+            let is_fold = |piece: &Piece| matches!(piece.skeleton, Skeleton::Reduce(..));
+            matches!(code.kernel.space.last(), Some(Dimension::Ragged { .. }))
+                && code.pieces.iter().any(is_fold)
+        };
+        if codes.iter().any(folds_ragged) {
+            self.helper(
+                "path_of_rows",
+                "Rows rows, i64 span, i64 parts, i64* path",
+                &format!("cut_path(rows, span, parts, path, {threads})"),
+            );
+        }
         if skeletons().any(|skeleton| matches!(skeleton, Skeleton::Filter { positions: Some(_) })) {
             self.helper(
                 "offsets_of_kept",
@@ -273,9 +287,8 @@ impl<'a> Draft<'_, 'a> {
             true => &[("", "<i32>"), ("_wide", "<i64>")],
             false => &[("", "")],
         };
+        let alternatives = entries.len() > 1 && !matches!(skeleton, Skeleton::Scatter(_));
         for [entry, parameters, call] in entries {
-            let alternatives =
-                matches!(skeleton, Skeleton::Reduce(..) | Skeleton::Scan(_) | Skeleton::Update(_));
             for (suffix, index) in variants {
                 let structure = format!("{name}{index}");
                 self.entries.push(Global {

@@ -10,7 +10,7 @@ use weft_ir::{Exhausted, Scalar, ScalarType, Stop};
 
 use crate::fields::{Argument, Divisor, Field, structure};
 use crate::run::{Buffer, Datum, Machine, name, stop};
-use crate::shape::{Row, Shape, TILE, tree_nodes};
+use crate::shape::{Row, Shape, TILE, TREE, tree_nodes};
 use crate::text::{KernelCode, Length, Piece, Sharing, Skeleton};
 
 /// Elements of a thread in filters and sorts.
@@ -19,6 +19,9 @@ const ITEMS: u64 = 4;
 /// Threads along a row of a grid, and points of each along both dimensions, as in `tile.cu`.
 const LANES: u64 = 16;
 const EACH: u64 = 4;
+
+/// Points along both dimensions of a tile that is transposed, as in `transpose.cu`.
+const EDGE: u64 = 32;
 
 /// Elements that three levels of the tree hold.
 const MOST_IN_GRID: u64 = 1 << 18;
@@ -83,7 +86,11 @@ impl<'m, 'a> Launch<'m, 'a> {
         let code = self.code;
         for piece in &code.pieces {
             match &piece.skeleton {
-                Skeleton::Map => self.map(piece, self.shape.points)?,
+                Skeleton::Map { transposed } => {
+                    if !transposed || !self.map_transposed(piece)? {
+                        self.map(piece, self.shape.points)?;
+                    }
+                }
                 Skeleton::MapKept => self.map(piece, self.kept)?,
                 Skeleton::Reduce(components, sharing) => {
                     if !self.shared(piece, *sharing)? {
@@ -280,6 +287,30 @@ impl<'m, 'a> Launch<'m, 'a> {
         self.launch(&entry, self.blocks_for(points), &parameters)
     }
 
+    /// A map that reads columns; whether they are long enough to be worth it.
+    fn map_transposed(&mut self, piece: &Piece) -> Result<bool, Stop> {
+        let Row::Dense(across) = self.shape.row else { return Ok(false) };
+        let down = self.extent(2)?;
+        let least = self.machine.config.policy.least_grid;
+        if down < least || across < least || self.shape.points == 0 {
+            return Ok(false);
+        }
+        let batches = self.shape.rows / down;
+        let tiles = down.div_ceil(EDGE) * across.div_ceil(EDGE);
+        let parameters = [self.arguments(piece), word(down), word(across)];
+        self.launch(&self.entry(piece, "map_transposed"), batches * tiles, &parameters)?;
+        Ok(true)
+    }
+
+    /// The extent of a dimension, counted from the last one, which is 1; of one with ragged rows, 0.
+    fn extent(&self, from_last: usize) -> Result<u64, Stop> {
+        let kernel = &self.code.kernel;
+        match kernel.space[kernel.space.len() - from_last] {
+            Dimension::Dense(size) => self.machine.size(size, kernel.span),
+            Dimension::Ragged { .. } => Ok(0),
+        }
+    }
+
     /// Whether rows are short enough for a thread each.
     fn short(&self) -> bool {
         let Shape { rows, row, .. } = self.shape;
@@ -299,7 +330,7 @@ impl<'m, 'a> Launch<'m, 'a> {
         let rows = self.shape.rows;
         match sharing {
             Sharing::Grid => {
-                let (down, across) = self.grid()?;
+                let (down, across) = (self.extent(3)?, self.extent(2)?);
                 let least = policy.least_grid;
                 if length == 0 || length > MOST_IN_GRID || down < least || across < least {
                     return Ok(false);
@@ -322,16 +353,6 @@ impl<'m, 'a> Launch<'m, 'a> {
         Ok(true)
     }
 
-    /// The extents of the two dimensions before the last.
-    fn grid(&self) -> Result<(u64, u64), Stop> {
-        let kernel = &self.code.kernel;
-        let extent = |from_last: usize| match kernel.space[kernel.space.len() - from_last] {
-            Dimension::Dense(size) => self.machine.size(size, kernel.span),
-            Dimension::Ragged { .. } => Ok(0),
-        };
-        Ok((extent(3)?, extent(2)?))
-    }
-
     fn reduce(&mut self, piece: &Piece, components: &[ScalarType]) -> Result<(), Stop> {
         let Shape { rows, row, .. } = self.shape;
         if rows == 0 {
@@ -339,12 +360,9 @@ impl<'m, 'a> Launch<'m, 'a> {
         }
         let mut parameters = vec![self.arguments(piece), self.shape.rows_argument()];
         match row {
+            Row::Ragged(_) => self.reduce_path(piece, components),
             _ if self.short() => {
                 self.launch(&self.entry(piece, "reduce_rows"), self.blocks_for(rows), &parameters)
-            }
-            Row::Ragged(_) => {
-                let blocks = rows.min(u64::from(self.machine.config.policy.blocks));
-                self.launch(&self.entry(piece, "reduce_blocks"), blocks, &parameters)
             }
             Row::Dense(length) => {
                 let tiles = length.div_ceil(TILE);
@@ -356,6 +374,35 @@ impl<'m, 'a> Launch<'m, 'a> {
                 self.launch(&self.entry(piece, "reduce_tiles"), rows * tiles, &parameters)
             }
         }
+    }
+
+    /// A reduction of ragged rows, in parts of equal size.
+    fn reduce_path(&mut self, piece: &Piece, components: &[ScalarType]) -> Result<(), Stop> {
+        let Shape { rows, points, .. } = self.shape;
+        let span = self.machine.config.policy.span(components);
+        let parts = (rows + points).div_ceil(span);
+        let path = self.machine.memory.scratch(2 * (parts + 1), 8, "path")?;
+        let cut = [self.shape.rows_argument(), word(span), word(parts), word(path.address)];
+        self.launch("path_of_rows", self.blocks_for(parts + 1), &cut)?;
+        // Where a row is longer than a block of the tree, no other such row begins within 64 elements.
+        let groups = points / TREE + 1;
+        let (_first, mut blocks) = self.components(components, groups)?;
+        let (_next, next) = self.components(components, groups)?;
+        let long = self.machine.memory.scratch(groups, 8, "long rows")?;
+        let count = self.zeros(1, 4, "count")?;
+        blocks.extend(next);
+        blocks.extend(long.address.to_le_bytes());
+        blocks.extend(count.address.to_le_bytes());
+        let (arguments, rows_argument) = (self.arguments(piece), self.shape.rows_argument());
+        let parameters =
+            [arguments.clone(), rows_argument.clone(), word(path.address), blocks.clone()];
+        self.launch(&self.entry(piece, "reduce_path"), parts, &parameters)?;
+        if points > TREE {
+            let entry = self.entry(piece, "reduce_long");
+            let parameters = [arguments, rows_argument, blocks];
+            self.launch(&entry, self.blocks_for(groups), &parameters)?;
+        }
+        Ok(())
     }
 
     /// A buffer per component, and the addresses of all.

@@ -1,5 +1,7 @@
 //! How kernels are cut into blocks of threads: one table per architecture.
 
+use weft_ir::ScalarType;
+
 /// What an architecture likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
@@ -11,7 +13,9 @@ pub struct Policy {
     pub narrow_points: u64,
     /// Rows up to this average length are worked on by one thread each; at most 4096.
     pub short_row: u64,
-    /// Grids of at least so many rows and columns are cut into tiles that share what they read.
+    /// Blocks of 64 elements of ragged rows that a block of threads stages at once, at most; at least 2.
+    pub staged_blocks: usize,
+    /// Grids of at least so many rows and columns are cut into tiles that share or exchange what they read.
     pub least_grid: u64,
     /// So many rows that all go through the same places are worked on by a thread each.
     pub least_pairs: u64,
@@ -26,6 +30,7 @@ impl Policy {
         blocks: 132 * 8,
         narrow_points: (1 << 31) - (1 << 23),
         short_row: 64,
+        staged_blocks: 64,
         least_grid: 16,
         least_pairs: 1 << 14,
         bins: 1024,
@@ -37,8 +42,18 @@ impl Policy {
         blocks: 6,
         narrow_points: 1000,
         short_row: 64,
+        staged_blocks: 4,
         least_grid: 4,
         least_pairs: 40,
         bins: 1024,
     };
+
+    /// The places of a part of the path through ragged rows whose elements are tuples of these: with the
+    /// rest of a block of 64 behind them, 16 KiB of shared memory hold them.
+    pub(crate) fn span(&self, components: &[ScalarType]) -> u64 {
+        let widest = components.iter().map(|ty| ty.bytes()).max().unwrap_or(1);
+        let bytes: usize = components.iter().map(|ty| ty.bytes()).sum();
+        let blocks = 16384 / (64 * bytes.next_multiple_of(widest));
+        64 * (blocks.clamp(2, self.staged_blocks) as u64 - 1)
+    }
 }

@@ -41,8 +41,11 @@ impl Shape {
     }
 }
 
+/// Elements of a node of the first level of the tree.
+pub(crate) const TREE: u64 = 64;
+
 /// Elements of a node of the second level of the tree.
-pub(crate) const TILE: u64 = 64 * 64;
+pub(crate) const TILE: u64 = TREE * TREE;
 
 /// How many nodes there are above so many, and they themselves: 64 become one, until one is left.
 pub(crate) fn tree_nodes(mut count: u64) -> u64 {

@@ -11,6 +11,7 @@ use weft_ir::flat::{Size, Type, Var};
 use weft_ir::{Fault, FaultKind, ScalarType, Span};
 
 use crate::fields::Field;
+use crate::policy::Policy;
 pub(crate) use indices::{Indices, Point, same_strides};
 pub(crate) use vectors::Vectors;
 
@@ -20,7 +21,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) functions: &'a mut Functions,
     pub(crate) sites: Vec<Fault>,
     pub(crate) temporaries: Vec<ScalarType>,
-    pub(crate) threads: u32,
+    pub(crate) policy: &'a Policy,
 }
 
 /// A structure that is being written.
@@ -141,6 +142,11 @@ impl<'s, 'a> Structure<'s, 'a> {
     /// The name of a field, which the arguments have from now on.
     pub(crate) fn field(&mut self, wanted: Field) -> String {
         field(&mut self.fields, wanted)
+    }
+
+    /// How kernels are cut.
+    pub(crate) fn policy(&self) -> &'a Policy {
+        self.shared.policy
     }
 
     /// A new temporary of that type.
@@ -267,7 +273,7 @@ impl<'s, 'a> Structure<'s, 'a> {
             false => ("", "i64"),
         };
         let mut text = format!("{template}struct {} {{\n  typedef {index} Index;\n", self.name);
-        writeln!(text, "  static constexpr int THREADS = {};", self.shared.threads)
+        writeln!(text, "  static constexpr int THREADS = {};", self.shared.policy.threads)
             .expect("a string takes all");
         text.push_str("  struct Arguments {\n");
         for field in &self.fields {

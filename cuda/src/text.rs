@@ -22,10 +22,12 @@ pub struct Code {
 }
 
 /// The skeletons, in the order in which they use each other.
-pub(crate) const SKELETONS: [&str; 8] = [
+pub(crate) const SKELETONS: [&str; 10] = [
     include_str!("skeletons/base.cu"),
     include_str!("skeletons/map.cu"),
+    include_str!("skeletons/transpose.cu"),
     include_str!("skeletons/reduce.cu"),
+    include_str!("skeletons/ragged.cu"),
     include_str!("skeletons/tile.cu"),
     include_str!("skeletons/scan.cu"),
     include_str!("skeletons/filter.cu"),
@@ -108,7 +110,10 @@ pub(crate) enum Sharing {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Skeleton {
     /// `map` over the points of the kernel.
-    Map,
+    Map {
+        /// Whether there is a variant for arrays whose columns are rows.
+        transposed: bool,
+    },
     /// `map` over the points that a filter kept.
     MapKept,
     /// Reductions; the types of the components, and how points share what they read, if they do.

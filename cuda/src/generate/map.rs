@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_codegen::Writer;
 use weft_ir::ScalarType;
 use weft_ir::code::{Operand, Register};
-use weft_ir::flat::{Space, Var};
-use weft_ir::plan::{Epilogue, Sink};
+use weft_ir::flat::{Dimension, Space, Var};
+use weft_ir::plan::{Epilogue, Kernel, Sink};
 
+use super::interior::{Interior, Limit, interior, limits, needed_by};
+use super::transposed::transposed;
 use super::{Draft, indices, needed, uses, write_body};
 use crate::fields::Field;
 use crate::structure::{Indices, Place, Point, Structure, Vectors};
@@ -16,6 +18,10 @@ use crate::text::Skeleton;
 /// The function of a map of vectors.
 const POINT_OF_VECTOR: &str = "template <int N> void point(const Arguments& in, i64 at, const \
                                Loaded<N>& from, Stored<N>& to, int lane)";
+
+/// The function of a map of vectors away from the edges.
+const INSIDE: &str = "template <int N> bool inside(const Arguments& in, i64 first, const Loaded<N>& \
+                      from, Stored<N>& to)";
 
 /// The function of a map.
 pub(super) const POINT: &str = "void point(const Arguments& in, i64 at)";
@@ -45,9 +51,11 @@ impl Draft<'_, '_> {
         let kernel = self.kernel;
         let stores = self.stores();
         let arrays: Vec<Var> = stores.iter().map(|(_, array)| *array).collect();
-        let vectors = Vectors::of(kernel, &arrays, self.shared.types);
-        let mut structure = self.structure("map");
         let values: Vec<Operand> = stores.iter().map(|(value, _)| *value).collect();
+        let interior = interior(kernel, &values);
+        let usual = interior.as_ref().map_or(&kernel.body, |interior| &interior.code);
+        let vectors = Vectors::of_body(kernel, usual, &arrays, self.shared.types);
+        let mut structure = self.structure("map");
         let point = indices(kernel, &mut structure, &values, Point::Number);
         if let Some(vectors) = &vectors {
             let targets = stores.iter().map(|(_, array)| format!("to.a{}[lane]", array.0));
@@ -61,6 +69,10 @@ impl Draft<'_, '_> {
                     writer.statement(&format!("{target} = {value};"));
                 }
             });
+            match &interior {
+                Some(interior) => inside(kernel, &mut structure, interior, vectors, &targets),
+                None => structure.member("static constexpr bool INSIDE = false;"),
+            }
         } else {
             let outputs: Vec<String> =
                 stores.iter().map(|(_, array)| structure.field(Field::Output(*array))).collect();
@@ -69,9 +81,15 @@ impl Draft<'_, '_> {
                 store(writer, &stores, &outputs);
             });
         }
+        let transposed = transposed(kernel, &mut structure, &stores);
         let finished = structure.finish();
-        let entry = entry("map", vectors.is_some());
-        self.piece("map", finished, Skeleton::Map, &[entry]);
+        let mut entries = vec![entry("map", vectors.is_some())];
+        if transposed {
+            let entry =
+                ["map_transposed", ", i64 down, i64 across", "map_transposed<K>(in, down, across)"];
+            entries.push(entry.map(str::to_owned));
+        }
+        self.piece("map", finished, Skeleton::Map { transposed }, &entries);
     }
 
     /// The epilogue of scans, at the points of the kernel; `scanned` are the fields that hold what the
@@ -112,8 +130,64 @@ impl Draft<'_, '_> {
             store(writer, &epilogue.stores, &outputs);
         });
         let finished = structure.finish();
-        self.piece("epilogue", finished, Skeleton::Map, &[entry("epilogue", false)]);
+        self.piece(
+            "epilogue",
+            finished,
+            Skeleton::Map { transposed: false },
+            &[entry("epilogue", false)],
+        );
     }
+}
+
+/// Adds the function that does points away from the edges, if all of a vector are.
+fn inside(
+    kernel: &Kernel,
+    structure: &mut Structure<'_, '_>,
+    interior: &Interior,
+    vectors: &Vectors,
+    targets: &[String],
+) {
+    let Interior { code, bounds } = interior;
+    let all: BTreeSet<Register> = kernel.indices.iter().copied().collect();
+    let point = structure.indices(&kernel.space, &kernel.indices, &all, Point::Number);
+    let last = kernel.indices.len() - 1;
+    let extent = match kernel.space[last] {
+        Dimension::Dense(extent) | Dimension::Ragged { total: extent, .. } => {
+            structure.size(extent)
+        }
+    };
+    let limits = needed_by(code, limits(bounds));
+    structure.member("static constexpr bool INSIDE = true;");
+    let place = Place { leave: "return true;", points: &[&point], loaded: &vectors.loaded };
+    structure.function(INSIDE, place, |writer| {
+        writer.statement("const i64 at = first;");
+        point.write(writer);
+        writer.code(&limits);
+        let index = |at: usize| kernel.indices[at];
+        let mut holds = vec![format!("{} + N <= {extent}", index(last))];
+        for (at, least) in bounds.least.iter().filter(|(_, least)| **least > 0) {
+            holds.push(format!("{} >= {least}", index(*at)));
+        }
+        for ((at, limit), more) in &bounds.most {
+            let limit = match limit {
+                Limit::Register(register) => writer.operand(&Operand::Register(*register)),
+                Limit::Number(number) => format!("{number}LL"),
+            };
+            let more = if *at == last { format!("{more} + (N - 1)") } else { more.to_string() };
+            holds.push(format!("{} + {more} <= {limit}", index(*at)));
+        }
+        writer.statement(&format!("if (!({})) return false;", holds.join(" && ")));
+        writer.statement(&format!("const i64 last = {};", index(last)));
+        writer.statement("#pragma unroll");
+        writer.statement("for (int lane = 0; lane < N; lane++) {");
+        writer.statement("const i64 at = first + lane;");
+        point.write_moved(writer, "lane");
+        for (value, target) in writer.code(code).iter().zip(targets) {
+            writer.statement(&format!("{target} = {value};"));
+        }
+        writer.statement("}");
+        writer.statement("return true;");
+    });
 }
 
 /// Stores values at the point.
@@ -137,7 +211,7 @@ pub(super) fn of_epilogue(
 
 /// The registers of the body among some, with their types.
 pub(super) fn used_of_body(
-    kernel: &weft_ir::plan::Kernel,
+    kernel: &Kernel,
     used: &BTreeSet<Register>,
 ) -> Vec<(Register, ScalarType)> {
     let indices = kernel.indices.iter().map(|&index| (index, ScalarType::I64));

@@ -29,11 +29,15 @@ const DENSE: [[&str; 3]; 2] = [
         ", Rows rows, u32 tiles, K::Scratch scratch, i64 per_row, u32* counters",
         "reduce_tiles<K>(in, rows, tiles, scratch, per_row, counters)",
     ],
-    ["reduce_rows", ", Rows rows", "reduce_rows<K, false>(in, rows)"],
+    ["reduce_rows", ", Rows rows", "reduce_rows<K>(in, rows)"],
 ];
 const RAGGED: [[&str; 3]; 2] = [
-    ["reduce_blocks", ", Rows rows", "reduce_blocks<K>(in, rows)"],
-    ["reduce_rows", ", Rows rows", "reduce_rows<K, true>(in, rows)"],
+    [
+        "reduce_path",
+        ", Rows rows, const i64* path, Blocks<K> blocks",
+        "reduce_path<K>(in, rows, path, blocks)",
+    ],
+    ["reduce_long", ", Rows rows, Blocks<K> blocks", "reduce_long<K>(in, rows, blocks)"],
 ];
 
 impl Draft<'_, '_> {
@@ -139,6 +143,13 @@ impl Draft<'_, '_> {
             writer.code(&epilogue.code);
             store(writer, &epilogue.stores, outputs);
         });
+        if let Some(Dimension::Ragged { .. }) = kernel.space.last() {
+            let span = structure.policy().span(&components);
+            let needs_row = point.needs_row();
+            structure.member(&format!(
+                "static constexpr int SPAN = {span};\nstatic constexpr bool NEEDS_ROW = {needs_row};"
+            ));
+        }
         let finished = structure.finish();
         let entries = match kernel.space.last() {
             Some(Dimension::Ragged { .. }) => RAGGED,

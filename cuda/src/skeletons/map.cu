@@ -16,14 +16,19 @@ template <class K, int N> FUNCTION void map_points(const typename K::Arguments& 
   typename K::template Loaded<N> from;
   typename K::template Stored<N> to = {};
   K::load(in, at, from);
+  bool done = false;
+  if constexpr (K::INSIDE) done = K::template inside<N>(in, at, from, to);
+  if (!done) {
 #pragma unroll
-  for (int lane = 0; lane < N; lane++) K::point(in, at + lane, from, to, lane);
+    for (int lane = 0; lane < N; lane++) K::point(in, at + lane, from, to, lane);
+  }
   K::store(in, at, to);
 }
 
 /* As map, with accesses of 16 bytes. K: WIDTH (how many points go together), aligned(in), Loaded and
    Stored (elements of N points), load(in, number, from), store(in, number, to),
-   point(in, number, from, to, lane). */
+   point(in, number, from, to, lane); INSIDE, and if so, inside(in, number, from, to), which does all points
+   of a vector if none is at an edge of the space, and says whether it has. */
 template <class K> FUNCTION void map_vectors(const typename K::Arguments& in, i64 points) {
   typedef typename K::Index I;
   constexpr int WIDTH = K::WIDTH;

@@ -14,26 +14,39 @@ template <class K> FUNCTION constexpr int slice() {
    banks, because every thread reads along its own block. */
 FUNCTION int staged_at(int position) { return position + position / TREE; }
 
-/* Puts consecutive elements of a row where their blocks are staged. */
-template <class K, class Staged>
-FUNCTION void stage_elements(const typename K::Arguments& in, Staged& staged, i64 row, i64 first,
-                             int count) {
-  int done = 0;
+/* Every position belongs to one row. */
+struct OneRow {
+  i64 row;
+  FUNCTION_MEMBER i64 operator()(i64) const { return row; }
+};
+
+/* Puts consecutive elements where their blocks are staged; `row_at` yields the row of a position. */
+template <class K, class Staged, class RowAt>
+FUNCTION void stage_elements(const typename K::Arguments& in, Staged& staged, const RowAt& row_at,
+                             i64 first, int count) {
+  int head = 0, whole = 0;
   if constexpr (K::WIDTH > 1) {
-    if (first % K::WIDTH == 0 && K::aligned(in)) done = count & ~(K::WIDTH - 1);
+    if (K::aligned(in)) {
+      /* Up to the next multiple one by one. */
+      head = (int)(-first & (K::WIDTH - 1));
+      if (head > count) head = count;
+      whole = (count - head) & ~(K::WIDTH - 1);
+    }
 #pragma unroll 1
-    for (int at = threadIdx.x * K::WIDTH; at < done; at += K::THREADS * K::WIDTH) {
+    for (int at = head + threadIdx.x * K::WIDTH; at < head + whole; at += K::THREADS * K::WIDTH) {
       typename K::template Loaded<K::WIDTH> from;
       K::load(in, first + at, from);
 #pragma unroll
       for (int lane = 0; lane < K::WIDTH; lane++) {
-        staged.put(staged_at(at + lane), K::element(in, row, first + at + lane, from, lane));
+        const i64 position = first + at + lane;
+        staged.put(staged_at(at + lane), K::element(in, row_at(position), position, from, lane));
       }
     }
   }
 #pragma unroll 1
-  for (int at = done + threadIdx.x; at < count; at += K::THREADS) {
-    staged.put(staged_at(at), K::element(in, row, first + at));
+  for (int rest = threadIdx.x; rest < count - whole; rest += K::THREADS) {
+    const int at = rest < head ? rest : rest + whole;
+    staged.put(staged_at(at), K::element(in, row_at(first + at), first + at));
   }
 }
 
@@ -51,7 +64,7 @@ FUNCTION typename K::Element fold_tile(const typename K::Arguments& in, TileMemo
 #pragma unroll 1
   for (int base = 0; base < count; base += SLICE) {
     const int here = count - base < SLICE ? count - base : SLICE;
-    stage_elements<K>(in, memory.staged, row, first + base, here);
+    stage_elements<K>(in, memory.staged, OneRow{row}, first + base, here);
     __syncthreads();  /* staged */
 #pragma unroll 1
     for (int block = thread; block * TREE < here; block += K::THREADS) {
@@ -191,37 +204,15 @@ FUNCTION typename K::Element fold_alone(const typename K::Arguments& in, i64 row
   return levels.end(in);
 }
 
-/* Short rows: a thread per row; LONG, if some may be longer than a tile. */
-template <class K, bool LONG>
-FUNCTION void reduce_rows(const typename K::Arguments& in, Rows rows) {
+/* Short rows of one length: a thread per row. */
+template <class K> FUNCTION void reduce_rows(const typename K::Arguments& in, Rows rows) {
   const i64 stride = (i64)gridDim.x * K::THREADS;
 #pragma unroll 1
   for (i64 row = (i64)blockIdx.x * K::THREADS + threadIdx.x; row < rows.count; row += stride) {
-    const i64 start = row_start(rows, row), length = row_length(rows, row);
     typename K::Element value = K::zero();
-    if (length > 0) {
-      value = LONG ? fold_alone<K>(in, row, start, length)
-                   : fold_tile_alone<K>(in, row, start, (int)length);
+    if (rows.length > 0) {
+      value = fold_tile_alone<K>(in, row, row * rows.length, (int)rows.length);
     }
-    K::finish(in, row, length == 0, value);
-  }
-}
-
-/* Rows of any length: a block of threads per row, tile after tile. Between tiles no barrier is needed:
-   what thread 0 still reads is not written before the next tile is staged. */
-template <class K> FUNCTION void reduce_blocks(const typename K::Arguments& in, Rows rows) {
-  __shared__ TileMemory<K> memory;
-  __shared__ Levels<K, LEVELS> levels;  /* thread 0's */
-#pragma unroll 1
-  for (i64 row = blockIdx.x; row < rows.count; row += gridDim.x) {
-    const i64 start = row_start(rows, row), length = row_length(rows, row);
-    if (threadIdx.x == 0) levels.begin();
-#pragma unroll 1
-    for (i64 at = 0; at < length; at += TILE) {
-      typename K::Element value =
-          fold_tile<K>(in, memory, row, start + at, (int)smaller(TILE, length - at));
-      if (threadIdx.x == 0) levels.push(in, value);
-    }
-    if (threadIdx.x == 0) K::finish(in, row, length == 0, length == 0 ? K::zero() : levels.end(in));
+    K::finish(in, row, rows.length == 0, value);
   }
 }

@@ -105,7 +105,7 @@ template <class K>
 FUNCTION void stage(const typename K::Arguments& in, ScanMemory<K>& memory, i64 row, i64 start,
                     i64 length, i64 first, int here) {
   if constexpr (!K::REVERSED) {
-    stage_elements<K>(in, memory.staged, row, start + first, here);
+    stage_elements<K>(in, memory.staged, OneRow{row}, start + first, here);
   } else {
 #pragma unroll 1
     for (int at = threadIdx.x; at < here; at += K::THREADS) {

@@ -43,6 +43,23 @@ impl Indices {
         self.bind(writer);
     }
 
+    /// Whether these depend on the number of the row.
+    pub(crate) fn needs_row(&self) -> bool {
+        let has = |statement: &String, text| statement.contains(text);
+        self.statements
+            .iter()
+            .any(|statement| ["= row;", "(I)row", ", row)"].iter().any(|text| has(statement, text)))
+    }
+
+    /// Writes the statements again in a block of their own, for a point that is `more` behind the first of
+    /// its row.
+    pub(crate) fn write_moved(&self, writer: &mut Writer<'_>, more: &str) {
+        if let Some(last) = self.registers.last() {
+            writer.statement(&format!("const i64 {last} = last + {more};"));
+        }
+        self.bind(writer);
+    }
+
     /// Calls the registers by their own names.
     pub(crate) fn bind(&self, writer: &mut Writer<'_>) {
         for register in &self.registers {

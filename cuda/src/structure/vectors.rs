@@ -29,7 +29,17 @@ impl Vectors {
     /// What the body of a kernel reads at every point, and what is stored at each; nothing, if vectors
     /// do not pay.
     pub(crate) fn of(kernel: &Kernel, stored: &[Var], types: &[Type]) -> Option<Vectors> {
-        if work(&kernel.body)? > MOST_WORK {
+        Vectors::of_body(kernel, &kernel.body, stored, types)
+    }
+
+    /// As [`Vectors::of`], where `usual` is what almost all points do instead of the body.
+    pub(crate) fn of_body(
+        kernel: &Kernel,
+        usual: &Code,
+        stored: &[Var],
+        types: &[Type],
+    ) -> Option<Vectors> {
+        if work(usual)? > MOST_WORK {
             return None;
         }
         let mut loaded = Vec::new();

@@ -9,6 +9,7 @@ mod reductions;
 mod scans;
 mod scatters;
 mod selections;
+mod stencils;
 mod tiles;
 
 use std::io::Write as _;

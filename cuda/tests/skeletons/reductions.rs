@@ -3,7 +3,7 @@
 use weft_ir::{FaultKind, Stop, Value};
 
 use crate::operators::{OPERATORS, Operator, Tuple, tree};
-use crate::{Compiled, array, dense, emulated, lengths, ragged, schedule_of};
+use crate::{Compiled, array, column, dense, emulated, lengths, ragged, schedule_of};
 
 /// The reduction of a vector of tuples.
 fn of_vector(operator: &Operator, started: bool) -> Compiled {
@@ -126,12 +126,17 @@ fn ragged_rows() {
     let Some(emulated) = emulated() else { return };
     for operator in &OPERATORS {
         let compiled = of_rows(operator, true);
-        let shapes: [&[usize]; 5] = [
+        let shapes: [&[usize]; 10] = [
             &[0, 1, 0, 2],
             &[63, 64, 65, 0, 1],
             &[0, 0, 5000, 1],
             &[8192, 4096, 4097, 0, 100],
             &[200, 100, 300],
+            &[0; 500],
+            &[1; 300],
+            &[65; 130],
+            &[127, 0, 128, 129, 0, 0, 191, 192, 193, 1, 0, 255, 256, 257, 0],
+            &[300, 0, 0, 0, 0, 2, 0, 4096 * 2 + 1, 0, 3, 4095, 0],
         ];
         for (number, lengths) in shapes.into_iter().enumerate() {
             let elements = operator.elements(lengths.iter().sum());
@@ -188,5 +193,39 @@ output a4: i64
             scalar(squares.iter().copied().max().unwrap_or(-5)),
         ];
         compiled.yields(emulated, &[crate::i64s(xs.iter().copied())], 3, &expected);
+    }
+}
+
+#[test]
+fn elements_of_ragged_rows_that_know_their_row() {
+    let Some(emulated) = emulated() else { return };
+    let compiled = Compiled::new(
+        "input a4: [a0][~a1 a2]i64 where a1: [a3]i64
+launch \"sums\" [a0][~a1 a2] (r0 r1)
+  r2: i64 = read a4 r1
+  r3: i64 = mul r2 r0
+  yield r3
+  reduce r3 as (r4: i64) to a5: [a0]i64
+  by (r5: i64) (r6: i64)
+    r7: i64 = add r5 r6
+    yield r7
+  from (r8)
+    yield 1i64
+end
+output a5: [a0]i64
+",
+    );
+    let lengths: [&[usize]; 3] = [&[0, 3], &[70, 0, 1, 2, 200, 0, 64], &[1; 400]];
+    for lengths in lengths {
+        let count = lengths.iter().sum::<usize>() as i64;
+        let elements = column(weft_ir::ScalarType::I64, (0..count).map(weft_ir::Scalar::I64));
+        let mut next = 0;
+        let sums = lengths.iter().enumerate().map(|(row, length)| {
+            let sum: i64 = (next..next + *length as i64).sum();
+            next += *length as i64;
+            1 + sum * row as i64
+        });
+        let expected = [crate::i64s(sums.collect::<Vec<_>>())];
+        compiled.yields(emulated, &[ragged(lengths, elements)], 2, &expected);
     }
 }

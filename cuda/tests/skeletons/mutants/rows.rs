@@ -23,15 +23,29 @@ end
 output a5: [a0]i64
 ";
 
+const DENSE_SUMS: &str = "input a4: [a0][a1]i64
+launch \"sums\" [a0][a1] (r0 r1)
+  r2: i64 = read a4 r0 r1
+  yield r2
+  reduce r2 as (r3: i64) to a5: [a0]i64
+  by (r4: i64) (r5: i64)
+    r6: i64 = add r4 r5
+    yield r6
+  from (r7)
+    yield 0i64
+end
+output a5: [a0]i64
+";
+
 pub(super) const SUBJECTS: &[Subject] = &[
     Subject {
         name: "reduce_rows",
-        text: SUMS,
-        inputs: || vec![ragged(&[3, 0, 70, 5, 64, 8], numbers(150))],
+        text: DENSE_SUMS,
+        inputs: || vec![dense(70, 5, numbers(350))],
         mutants: &[
             (
-                "row < rows.count; row += stride) {\n    const i64 start = row_start(rows, row), length = row_length(rows, row);\n    typename K::Element value",
-                "row <= rows.count; row += stride) {\n    const i64 start = row_start(rows, row), length = row_length(rows, row);\n    typename K::Element value",
+                "row < rows.count; row += stride) {\n    typename K::Element value",
+                "row <= rows.count; row += stride) {\n    typename K::Element value",
             ),
             (
                 "const int end = count - base < TREE ? count : base + TREE;",
@@ -40,21 +54,71 @@ pub(super) const SUBJECTS: &[Subject] = &[
         ],
     },
     Subject {
-        name: "reduce_blocks",
+        name: "reduce_path",
         text: SUMS,
-        inputs: || vec![ragged(&[5001, 0, 70], numbers(5071))],
+        // Parts have 192 places. The second begins with the row of 70, in whose 64 elements a block of
+        // the row before begins; the third behind the beginning of the row of 8. Some have no elements.
+        inputs: || {
+            let lengths = [3, 187, 70, 119, 8, 0, 0, 9, 400, 1].into_iter().chain([0; 600]);
+            let lengths: Vec<usize> = lengths.chain([66]).collect();
+            vec![ragged(&lengths, numbers(lengths.iter().sum::<usize>() as i64))]
+        },
         mutants: &[
+            ("part <= parts; part += stride", "part < parts; part += stride"),
+            ("ahead > 0 ? blocks_of(ahead) : 1;", "blocks_of(ahead);"),
             (
-                "row < rows.count; row += gridDim.x) {\n    const i64 start = row_start(rows, row), length = row_length(rows, row);\n    if (threadIdx.x == 0) levels.begin();",
-                "row <= rows.count; row += gridDim.x) {\n    const i64 start = row_start(rows, row), length = row_length(rows, row);\n    if (threadIdx.x == 0) levels.begin();",
+                "first = smaller(start + blocks * TREE, rows.offsets[begun]);",
+                "first = start + blocks * TREE;",
             ),
-            ("    if (threadIdx.x == 0) levels.begin();", NONE),
-            ("if (threadIdx.x == 0) levels.push(in, value);", "levels.push(in, value);"),
             (
-                "(int)smaller(TILE, length - at));\n      if (threadIdx.x",
-                "TILE);\n      if (threadIdx.x",
+                "  __syncthreads();  /* staged */\n#pragma unroll 1\n  for (i64 row = begun",
+                "#pragma unroll 1\n  for (i64 row = begun",
+            ),
+            ("row < until; row += K::THREADS", "row <= until; row += K::THREADS"),
+            ("const int length = (int)smaller(rest, TREE);", "const int length = TREE;"),
+            ("if (begin == start) begin += TREE;", NONE),
+            ("if (begin >= (at + 1) * TREE || begin", "if (begin"),
+            ("begin >= smaller(stop, end)) continue;", "begin >= stop) continue;"),
+            (
+                "blocks.rows[atomicAdd(blocks.count, 1u)] = row;",
+                "blocks.rows[(*blocks.count)++] = row;",
+            ),
+            ("if (head > count) head = count;", NONE),
+            ("whole = (count - head) & ~(K::WIDTH - 1);", "whole = count - head;"),
+            ("head = (int)(-first & (K::WIDTH - 1));", "head = 0;"),
+        ],
+    },
+    Subject {
+        name: "reduce_long",
+        text: SUMS,
+        inputs: || {
+            let lengths: Vec<usize> =
+                [65, 5001, 70, 4097, 4096].into_iter().chain([66; 450]).collect();
+            vec![ragged(&lengths, numbers(lengths.iter().sum::<usize>() as i64))]
+        },
+        mutants: &[
+            ("    if (thread == 0) longest_count = 0;", NONE),
+            ("    __syncthreads();  /* none */", NONE),
+            ("    __syncthreads();  /* listed */", NONE),
+            ("longest[atomicAdd(&longest_count, 1u)] = row;", "longest[longest_count++] = row;"),
+            ("      if (thread == 0) levels.begin();", NONE),
+            ("        __syncthreads();  /* tiles */", NONE),
+            (
+                "      if (thread == 0) K::finish(in, row, false, levels.end(in));",
+                "      K::finish(in, row, false, levels.end(in));",
+            ),
+            ("    __syncthreads();  /* listed ones are done */", NONE),
+            (
+                "first == 0 ? blocks.first.get(start / TREE) :",
+                "false ? blocks.first.get(start / TREE) :",
             ),
         ],
+    },
+    Subject {
+        name: "reduce_long of many tiles",
+        text: SUMS,
+        inputs: || vec![ragged(&[66 * 4096, 1], numbers(66 * 4096 + 1))],
+        mutants: &[("        __syncthreads();  /* tiles are free */", NONE)],
     },
     Subject {
         name: "scan_rows",
