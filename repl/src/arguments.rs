@@ -14,6 +14,8 @@ usage:
   weft FILE [ARGUMENTS]     runs a file; `args` holds the arguments
   weft -e EXPRESSION        evaluates an expression (several -e are the lines of one program)
   weft -                    runs the program on standard input
+  weft test PAGE…           runs the programs of Markdown pages: `weft test --help`
+  weft fuzz                 runs random programs, compares engines: `weft fuzz --help`
   weft jupyter …            the kernel for notebooks: `weft jupyter --help`
 
 options:

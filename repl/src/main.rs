@@ -4,12 +4,14 @@
 mod arguments;
 mod config;
 mod editor;
+mod fuzz;
 mod graphics;
 mod history;
 mod interrupt;
 mod jupyter;
 mod output;
 mod pager;
+mod pages;
 mod prompt;
 mod script;
 
@@ -51,20 +53,23 @@ impl Exit {
 
 fn main() -> ExitCode {
     let mut output = Output::new();
-    if std::env::args_os().nth(1).is_some_and(|verb| verb == "jupyter") {
-        return ExitCode::from(jupyter::run(&mut output).code());
-    }
-    let exit = match arguments::parse(std::env::args_os()) {
-        Ok(Request::Run(arguments)) => run(&arguments, &mut output),
-        Ok(Request::Print(text)) => {
-            output.line(&text);
-            Exit::Success
-        }
-        Err(problem) => {
-            output.error_line(&format!("weft: {problem}"));
-            output.error_line("`weft --help` shows how to use it");
-            Exit::Usage
-        }
+    let verb = std::env::args_os().nth(1).unwrap_or_default();
+    let exit = match verb.to_str() {
+        Some("jupyter") => jupyter::run(&mut output),
+        Some("test") => pages::run(&mut output),
+        Some("fuzz") => fuzz::run(&mut output),
+        Some(_) | None => match arguments::parse(std::env::args_os()) {
+            Ok(Request::Run(arguments)) => run(&arguments, &mut output),
+            Ok(Request::Print(text)) => {
+                output.line(&text);
+                Exit::Success
+            }
+            Err(problem) => {
+                output.error_line(&format!("weft: {problem}"));
+                output.error_line("`weft --help` shows how to use it");
+                Exit::Usage
+            }
+        },
     };
     output.flush();
     ExitCode::from(exit.code())

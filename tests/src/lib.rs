@@ -6,6 +6,7 @@
 //!
 //! The tests themselves are in `tests/tests/`.
 
+pub mod comparison;
 pub mod engine;
 mod expectation;
 pub mod generator;

@@ -7,82 +7,19 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::io::Write as _;
-use std::time::{Duration, Instant};
 
-use weft_ir::{Type, Value};
 use weft_lang::builtins;
 use weft_session::Statistics;
-use weft_tests::engine::{self, Answer, Engine, Evaluator};
-use weft_tests::generator::{Choices, PRELUDE, program, shrink};
-use weft_tests::runner;
+use weft_tests::comparison::{self, Open, Said, Smallest, difference};
+use weft_tests::engine::{self, Answer, Engine};
+use weft_tests::generator::{Choices, program};
 
-/// How long a cell may take: a hang is a failure.
-const LIMIT: Duration = Duration::from_secs(10);
-/// How many smaller programs are tried of one that fails, and how long.
-const ATTEMPTS: usize = 1500;
-const PATIENCE: Duration = Duration::from_secs(40);
 /// How many programs that fail are made smaller and shown.
 const SHOWN: usize = 3;
 
 /// Prints past the capture of the test runner: what did not run must be seen.
 macro_rules! say {
     ($($argument:tt)*) => { writeln!(std::io::stdout(), $($argument)*).expect("an output") };
-}
-
-/// What an engine said of a program: an answer per cell, to the first that fails.
-#[derive(Debug, Default)]
-struct Said {
-    answers: Vec<Answer>,
-    /// Whether compiled code met a fault, and the answer is a value.
-    needless: bool,
-    time: Duration,
-}
-
-/// A session in which programs run one after the other.
-struct Open<'e> {
-    engine: &'e dyn Engine,
-    evaluator: Option<Box<dyn Evaluator>>,
-}
-
-impl<'e> Open<'e> {
-    fn new(engine: &'e dyn Engine) -> Open<'e> {
-        let mut open = Open { engine, evaluator: None };
-        let answer = open.evaluate(PRELUDE);
-        assert!(matches!(answer, Answer::Done { .. }), "{answer:?}");
-        open
-    }
-
-    fn evaluate(&mut self, cell: &str) -> Answer {
-        let evaluator = self.evaluator.take().unwrap_or_else(|| self.engine.open());
-        match runner::answer(evaluator, cell, LIMIT) {
-            Ok((evaluator, answer)) => {
-                self.evaluator = Some(evaluator);
-                answer
-            }
-            Err(message) => Answer::Bug(message),
-        }
-    }
-
-    fn statistics(&self) -> Statistics {
-        self.evaluator.as_ref().map(|it| it.statistics()).unwrap_or_default()
-    }
-
-    fn run(&mut self, cells: &[String]) -> Said {
-        let (faults, started) = (self.statistics().faults, Instant::now());
-        let mut answers = Vec::new();
-        for cell in cells {
-            answers.push(self.evaluate(cell));
-            if !matches!(answers.last(), Some(Answer::Done { .. })) {
-                break;
-            }
-        }
-        if self.evaluator.is_none() {
-            *self = Open::new(self.engine);
-        }
-        let done = matches!(answers.last(), Some(Answer::Done { .. }));
-        let needless = done && self.statistics().faults > faults;
-        Said { answers, needless, time: started.elapsed() }
-    }
 }
 
 #[test]
@@ -127,12 +64,7 @@ fn every_engine_says_what_the_interpreter_says() {
     let mut failures = Vec::new();
     for (engine, (said, _)) in engines.iter().zip(&ran).skip(1) {
         for (at, said) in said.iter().enumerate() {
-            // Without sharing a program may become exponentially larger, and the interpreters of the
-            // intermediate languages are for tests of less work.
-            let may_be_slow = [&engine::UNSHARED, &engine::NESTED, &engine::FLAT];
-            let is_slow = may_be_slow.iter().any(|slow| slow.name() == engine.name())
-                && matches!(said.answers.last(), Some(Answer::Bug(why)) if why.starts_with("takes longer"));
-            if is_slow {
+            if comparison::is_too_slow(*engine, said) {
                 say!("{}: seed {} takes too long", engine.name(), seed + at as u64);
             } else if failures.iter().all(|(_, other)| *other != at)
                 && difference(&reference[at], said).is_some()
@@ -184,59 +116,12 @@ fn report(programs: &[Vec<String>], reference: &[Said]) {
     assert!(values * 2 > programs.len(), "{values} values");
 }
 
-/// In which cell an engine says something else, and what.
-fn difference(expected: &Said, found: &Said) -> Option<String> {
-    for (at, expected) in expected.answers.iter().enumerate() {
-        let found = &found.answers.get(at);
-        let same = match (expected, found) {
-            (Answer::Done { shown: left, .. }, Some(Answer::Done { shown: right, .. })) => {
-                same(left.as_ref(), right.as_ref())
-            }
-            (
-                Answer::Failed { code, report },
-                Some(Answer::Failed { code: other, report: other_report }),
-            ) => code == other && without_number(report) == without_number(other_report),
-            _ => false,
-        };
-        if !same {
-            return Some(format!("-- cell {}: {expected:?}\n-- and {found:?}", at + 1));
-        }
-    }
-    None
-}
-
-/// A report without the number of the cell: sessions that are opened anew count anew.
-fn without_number(report: &str) -> String {
-    let mut parts = report.splitn(2, "In[");
-    let before = parts.next().unwrap_or_default();
-    let after =
-        parts.next().map_or("", |rest| rest.trim_start_matches(|at: char| at.is_ascii_digit()));
-    // The line below the number is as long as it.
-    format!("{before}{after}").split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn same(left: Option<&(Value, Type)>, right: Option<&(Value, Type)>) -> bool {
-    match (left, right) {
-        (Some((left, _)), Some((right, _))) => left.same_elements(right),
-        (None, None) => true,
-        _ => false,
-    }
-}
-
 /// A program that fails, as small as it is found, as a file.
 fn smallest(engine: &dyn Engine, bytes: &[u8], seed: u64) -> String {
-    let cells = |bytes: &[u8]| program(&mut Choices::of_bytes(bytes.to_vec()));
-    let mut sessions = (Open::new(&engine::INTERPRETER), Open::new(engine));
-    let mut differs = |bytes: &[u8]| {
-        let cells = cells(bytes);
-        difference(&sessions.0.run(&cells), &sessions.1.run(&cells))
-    };
-    let until = Instant::now() + PATIENCE;
-    let small = shrink(bytes, ATTEMPTS, |bytes| Instant::now() < until && differs(bytes).is_some());
-    let what = differs(&small).unwrap_or_else(|| "only after the programs before it".to_owned());
+    let Smallest { cells, difference } = comparison::smallest(engine, bytes);
     format!(
-        "-- {}, seed {seed}; with the prelude of tests/src/generator.rs:\n{}\n{what}\n",
+        "-- {}, seed {seed}; with the prelude of tests/src/generator.rs:\n{}\n{difference}\n",
         engine.name(),
-        cells(&small).join("\n")
+        cells.join("\n")
     )
 }

@@ -24,7 +24,7 @@ const CRATES: [(&str, &[&str]); 15] = [
     ("device/stand-in", &["cuda", "emulator"]),
     ("session", &["files", "ir", "lang", "interp", "passes", "cpu", "cuda", "device"]),
     ("jupyter-kernel", &["files", "session"]),
-    ("repl", &["files", "session", "jupyter-kernel"]),
+    ("repl", &["files", "session", "jupyter-kernel", "tests"]),
     ("tests", &["ir", "lang", "interp", "passes", "session", "device", "stand-in"]),
 ];
 

@@ -72,6 +72,42 @@ fn exit_codes() {
 }
 
 #[test]
+fn pages_are_tested() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let page = folder.path().join("page.md");
+    let source = "# Sums\n```weft\nxs = iota 5\n```\n```weft\nsum xs\n```\n```value\n10\n```\n\
+                ```python\nprint(1)\n```\n```weft\nxs[7]\n```\n```trap\nE0601\n```\n";
+    fs::write(&page, source).expect("a file");
+    let name = text(&page);
+    let passed = format!("ok     {name} (3 cells)\n3 cells passed, 0 failed, 0 updated\n");
+    check(&["test", name], "", 0, &passed);
+    check(&["test", text(folder.path())], "", 0, &passed);
+    fs::write(&page, source.replace("10", "11")).expect("a file");
+    let output = run(&["test", name], b"");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("page.md:") && said.contains("Sums: ") && said.contains("1 failed"),
+        "{said}"
+    );
+    let updated = format!("ok     {name} (3 cells)\n2 cells passed, 0 failed, 1 updated\n");
+    check(&["test", "--update", name], "", 0, &updated);
+    assert_eq!(fs::read_to_string(&page).expect("the page"), source);
+    let stderr = check(&["test", "no-such-page.md"], "", 2, "");
+    assert!(stderr.contains("no-such-page.md"), "{stderr}");
+    check(&["test"], "", 2, "");
+}
+
+#[test]
+fn random_programs_are_the_same_on_all_engines() {
+    let output = run(&["fuzz", "--programs", "5", "--seed", "3"], b"");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.starts_with("5 programs, no difference"), "{said}");
+    let stderr = check(&["fuzz", "everything"], "", 2, "");
+    assert!(stderr.contains("weft fuzz --help"), "{stderr}");
+}
+
+#[test]
 fn values_before_an_error_are_printed() {
     check(&["-e", "1", "-e", "2 // 0", "-e", "3"], "", 1, "1\n");
 }
