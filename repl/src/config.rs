@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use weft_session::{Cell, Keep, Session};
+use weft_session::{Cell, Keep, Outcome, Session};
 
 use crate::interrupt::Interrupts;
 use crate::output::{Output, Plain};
@@ -29,11 +29,14 @@ pub(crate) fn load(session: &mut Session, interrupts: &Interrupts, output: &mut 
     };
     let name = path.display().to_string();
     let directory = path.parent().unwrap_or(Path::new(""));
-    interrupts.during(|cancel| {
+    let outcome = interrupts.during(|cancel| {
         let cell = Cell { name: Some(&name), text: &text, directory };
         let mut sink = Plain { output, cancel: cancel.clone() };
         session.eval_as(cell, Keep::Definitions, &mut sink, cancel)
     });
+    if !matches!(outcome, Outcome::Done | Outcome::Quit) {
+        output.error_line(&format!("weft: this session begins without {name}"));
+    }
 }
 
 /// The folder for the settings of programs. Relative paths are to be ignored, says the standard.

@@ -100,7 +100,10 @@ impl Output {
     /// at a time.
     pub(crate) fn page(&mut self, text: &str) {
         let height = terminal_size_of(io::stdout()).map_or(0, |(_, Height(rows))| rows.into());
-        let is_long = self.controls && height > 2 && text.lines().count() > height - 2;
+        let columns = self.width();
+        // Long lines go on in further rows.
+        let rows = text.lines().map(|line| line.chars().count().div_ceil(columns).max(1));
+        let is_long = self.controls && height > 2 && rows.sum::<usize>() > height - 2;
         if is_long {
             self.clear_status();
             self.flush();
@@ -193,7 +196,10 @@ impl Sink for Interactive<'_> {
             Event::Report(report) => self.0.report(&report),
             Event::Progress(Some(progress)) => self.0.progress(&progress),
             Event::Progress(None) => self.0.clear_status(),
-            Event::Footer(footer) if footer.wanted => self.0.dim_line(&footer.line()),
+            Event::Footer(footer) if footer.wanted => {
+                let width = self.0.width();
+                self.0.dim_line(&footer.lines(width));
+            }
             Event::Drawing(_) | Event::Footer(_) => {}
         }
         self.0.flush();

@@ -128,6 +128,22 @@ pub(crate) fn named(name: &str) -> Option<&'static Command> {
     resolve(name).ok()
 }
 
+/// The command that somebody may mean who types a word without a colon, or the name that it has
+/// elsewhere.
+pub(crate) fn meant(word: &str) -> Option<&'static str> {
+    let elsewhere = match word {
+        "exit" | "q" | "bye" | "logout" => "quit",
+        "ls" | "who" | "whos" | "env" => "vars",
+        "man" | "info" | "describe" => "doc",
+        "apropos" => "search",
+        "run" | "source" | "use" | "include" => "load",
+        "timeit" | "benchmark" => "bench",
+        "browse" => "search",
+        _ => word,
+    };
+    COMMANDS.iter().map(|command| command.name).find(|name| *name == elsewhere)
+}
+
 /// The command that a name or a unique beginning of one means.
 fn resolve(name: &str) -> Result<&'static Command, Unknown> {
     if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
@@ -137,7 +153,10 @@ fn resolve(name: &str) -> Result<&'static Command, Unknown> {
         COMMANDS.iter().filter(|command| command.name.starts_with(name)).collect();
     match &found[..] {
         [command] => Ok(command),
-        [] => Err(Unknown::Nothing(suggest::closest(name, COMMANDS.iter().map(|c| c.name)))),
+        [] => {
+            let closest = || suggest::closest(name, COMMANDS.iter().map(|command| command.name));
+            Err(Unknown::Nothing(meant(name).or_else(closest)))
+        }
         several => Err(Unknown::Ambiguous(several.iter().map(|command| command.name).collect())),
     }
 }
@@ -192,23 +211,28 @@ fn help(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
     Ok(())
 }
 
+/// All commands in brief, for lines of 79 columns.
 fn overview() -> String {
-    let heads: Vec<String> =
-        COMMANDS.iter().map(|command| format!(":{} {}", command.name, command.arguments)).collect();
-    let width = heads.iter().map(String::len).max().unwrap_or(0);
-    let lines: Vec<String> = COMMANDS
-        .iter()
-        .zip(&heads)
-        .map(|(command, head)| {
-            // The first clause is enough for the list.
-            let doc = command.doc.split(';').next().unwrap_or_default();
-            format!("  {head:<width$}  {doc}")
-        })
-        .collect();
+    const HEADS: usize = 26;
+    const DOCS: usize = 79 - HEADS - 4;
+    let mut lines = Vec::new();
+    for command in COMMANDS {
+        let head = format!(":{} {}", command.name, command.arguments);
+        // The first clause is enough for the list.
+        let doc = command.doc.split([';', '(', ':']).next().unwrap_or_default();
+        let doc = documentation::wrap(doc.trim_end().trim_end_matches(','), DOCS);
+        let mut rows = doc.lines();
+        // A long head has a line of its own.
+        let beside =
+            if head.chars().count() <= HEADS { rows.next().unwrap_or_default() } else { "" };
+        lines.push(format!("  {head:<HEADS$}  {beside}").trim_end().to_owned());
+        lines.extend(rows.map(|row| format!("  {:HEADS$}  {row}", "")));
+    }
     format!(
-        "An expression is evaluated and shown; `x = …` binds a value, `def f x = …` a function.\n\
-         The last value is `it`; that of cell 7 is `_7`. Ctrl-C interrupts.\n\n{}\n\n\
-         `:help command` shows an example, `:doc name` what a function does, `:search word` finds one.",
+        "An expression is evaluated and shown; `x = …` binds a value, `def f x = …` a\n\
+         function. The last value is `it`; that of cell 7 is `_7`. Ctrl-C interrupts.\n\n{}\n\n\
+         `:help command` shows an example, `:doc name` what a function does, and\n\
+         `:search word` finds one.",
         lines.join("\n")
     )
 }
@@ -317,7 +341,7 @@ pub(crate) fn unquoted(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMMANDS, Unknown, resolve};
+    use super::{COMMANDS, Unknown, overview, resolve};
 
     #[test]
     fn unique_beginnings_are_enough() {
@@ -328,6 +352,17 @@ mod tests {
         assert_eq!(name("help"), Some("help"));
         assert!(matches!(resolve("re"), Err(Unknown::Ambiguous(names)) if names.len() == 3));
         assert!(matches!(resolve("hepl"), Err(Unknown::Nothing(Some("help")))));
+        assert!(matches!(resolve("exit"), Err(Unknown::Nothing(Some("quit")))));
+    }
+
+    #[test]
+    fn the_list_fits_a_narrow_terminal() {
+        let overview = overview();
+        let wide: Vec<&str> = overview.lines().filter(|line| line.chars().count() > 79).collect();
+        assert_eq!(wide, [""; 0]);
+        for command in COMMANDS {
+            assert!(overview.contains(&format!("  :{}", command.name)), "{}", command.name);
+        }
     }
 
     #[test]

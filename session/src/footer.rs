@@ -85,6 +85,30 @@ impl Footer {
     /// All of it on one line: `parse 10.5 µs · type 20.2 µs · run 1.79 ms · cache 2/3 · moved 4MB at
     /// 2.3 GB/s`.
     pub fn line(&self) -> String {
+        self.parts().join(SEPARATOR)
+    }
+
+    /// The same in lines of at most that many characters, if none of its parts is longer.
+    pub fn lines(&self, width: usize) -> String {
+        let mut text = String::new();
+        let mut room = width;
+        for part in self.parts() {
+            let needed = SEPARATOR.chars().count() + part.chars().count();
+            if text.is_empty() {
+                room = width.saturating_sub(part.chars().count());
+            } else if needed <= room {
+                text.push_str(SEPARATOR);
+                room -= needed;
+            } else {
+                text.push('\n');
+                room = width.saturating_sub(part.chars().count());
+            }
+            text.push_str(&part);
+        }
+        text
+    }
+
+    fn parts(&self) -> Vec<String> {
         let mut parts: Vec<String> = self
             .phases
             .iter()
@@ -99,7 +123,7 @@ impl Footer {
             let rate = self.rate().map_or_else(String::new, |rate| format!(" at {rate:.1} GB/s"));
             parts.push(format!("moved {moved}B{rate}"));
         }
-        parts.join(" · ")
+        parts
     }
 
     /// Billions of bytes a second, if enough were moved to tell.
@@ -110,6 +134,9 @@ impl Footer {
         is_known.then(|| self.bytes_moved as f64 / run.as_secs_f64() / 1e9)
     }
 }
+
+/// What stands between the parts of a footer.
+const SEPARATOR: &str = " · ";
 
 /// How far a piece of work of known size has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,5 +194,11 @@ mod tests {
             footer.line(),
             "parse 24.0 µs · run 3.58 ms · cache 2/3 · moved 4MB at 1.2 GB/s"
         );
+        assert_eq!(
+            footer.lines(39),
+            "parse 24.0 µs · run 3.58 ms · cache 2/3\nmoved 4MB at 1.2 GB/s"
+        );
+        assert_eq!(footer.lines(1).lines().count(), 4);
+        assert_eq!(Footer::default().lines(79), "");
     }
 }

@@ -1,6 +1,7 @@
 //! What `:set` shows and changes.
 
 use weft_ir::ScalarType;
+use weft_lang::suggest;
 
 use crate::display::{self, Pictures};
 use crate::engine::Backend;
@@ -247,7 +248,10 @@ impl Modes {
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<String, String> {
         let Some(mode) = MODES.iter().find(|mode| mode.name == name) else {
             let names: Vec<&str> = MODES.iter().map(|mode| mode.name).collect();
-            return Err(format!("there is no mode `{name}`; there are {}", names.join(", ")));
+            return Err(match suggest::closest(name, names.iter().copied()) {
+                Some(closest) => format!("there is no mode `{name}`: did you mean `{closest}`?"),
+                None => format!("there is no mode `{name}`; there are {}", names.join(", ")),
+            });
         };
         if !value.is_empty() {
             (mode.set)(self, value)

@@ -199,6 +199,11 @@ impl<'a> Planner<'a> {
             }
         }
         self.check(pending);
+        if is_only_item && let Some(command) = commands::meant(text.trim()) {
+            for found in self.diagnostics.iter_mut().filter(|found| found.code == "E0201") {
+                found.help = vec![format!("commands begin with a colon: `:{command}`")];
+            }
+        }
     }
 
     /// Plans the items of another file for their definitions: it shows nothing, and does nothing

@@ -103,7 +103,7 @@ impl<'a> Runner<'a> {
                 own.add(Phase::Parse, parse);
                 own.add(Phase::Type, check);
                 let how = self.last.as_ref().map(ran_text).unwrap_or_default();
-                let text = format!("{}\n{how}", own.line());
+                let text = format!("{}\n{how}", own.lines(79));
                 self.sink.event(Event::Text(text.trim_end().to_owned()));
                 Ok(())
             }

@@ -460,9 +460,12 @@ fn note_old_meanings(before: &State, after: &State, sink: &mut dyn Sink) {
     }
 }
 
-/// `name?` and `name??` ask for documentation.
+/// `name?` and `name??` ask for documentation, `?` alone for help.
 fn question(text: &str) -> Option<String> {
     let name = text.trim().strip_suffix('?')?;
+    if name.is_empty() {
+        return Some(":help".to_owned());
+    }
     let (name, command) = match name.strip_suffix('?') {
         Some(name) => (name, ":doc source"),
         None => (name, ":doc"),

@@ -68,7 +68,7 @@ impl Checker<'_> {
             _ if self.defining.contains(name) => {
                 Some("a local function does not call itself; make it a `def` of its own")
             }
-            _ => None,
+            word => suggest::foreign_word(word),
         };
         diagnostic = match (foreign, suggest::closest(name, candidates)) {
             (Some(hint), _) => diagnostic.help(hint),

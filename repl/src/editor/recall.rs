@@ -159,15 +159,15 @@ fn unescaped(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::PathBuf;
+    use std::path::Path;
     use std::sync::Arc;
 
     use weft_files::{Host, with_every_fault};
 
     use super::{Recall, escaped, unescaped};
 
-    fn open(file: &PathBuf) -> Recall {
-        Recall::open(Arc::new(Host), Some(file.clone()))
+    fn open(file: &Path) -> Recall {
+        Recall::open(Arc::new(Host), Some(file.to_owned()))
     }
 
     #[test]

@@ -84,7 +84,8 @@ fn printed(event: Event) -> Option<String> {
 
 fn head(command: &Command) -> String {
     let head = format!(":{} {}", command.name, command.arguments);
-    format!("{}\n  {}", head.trim_end(), command.doc)
+    let doc: String = wrap(command.doc, 76).lines().map(|line| format!("\n  {line}")).collect();
+    format!("{}{doc}", head.trim_end())
 }
 
 /// A command with its example, which is not run.
@@ -187,7 +188,7 @@ fn is_word(name: &str) -> bool {
 }
 
 /// Breaks a text into lines of at most `width` characters.
-fn wrap(text: &str, width: usize) -> String {
+pub(super) fn wrap(text: &str, width: usize) -> String {
     let mut out = String::new();
     let mut column = 0;
     for word in text.split_whitespace() {
@@ -228,7 +229,7 @@ pub(super) fn search(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<D
 
 fn line(name: &str, ty: &str, doc: &str) -> String {
     let doc = doc.split(". ").next().unwrap_or_default().trim_end_matches('.');
-    let doc = if doc.is_empty() { String::new() } else { format!("\n    {doc}") };
+    let doc: String = wrap(doc, 74).lines().map(|line| format!("\n    {line}")).collect();
     format!("{name} : {ty}{doc}")
 }
 
