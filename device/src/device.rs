@@ -156,18 +156,16 @@ impl Device {
         let mut target = DeviceTarget::new(state, loading, cancel);
         target.traffic.cached = cached;
         let config = weft_cuda::Config { policy: &self.policy, memory_limit };
-        let begun = target.prepare().and_then(|()| target.mark()).map_err(Halt::Broken);
+        let begun = target.prepare().and_then(|()| target.mark()).map_err(halt);
         let results = begun.and_then(|begin| {
             let Kernels { plan, code, .. } = kernels;
-            let results = run_fallible(plan, code, inputs, &mut target, &config, cancel, observe);
-            let finished = results.and_then(|results| {
-                target.finish(&begin).map(|()| results).map_err(|broken| match broken {
-                    Broken::Interrupted => Halt::Stop(Exhausted::Interrupted.into()),
-                    broken => Halt::Broken(broken),
-                })
-            });
-            target.forget(begin);
-            finished
+            match run_fallible(plan, code, inputs, &mut target, &config, cancel, observe) {
+                Ok(results) => target.finish(begin).map(|()| results).map_err(halt),
+                Err(halt) => {
+                    target.forget(begin);
+                    Err(halt)
+                }
+            }
         });
         let (lost, traffic) = (target.end(), target.traffic);
         drop(target);
@@ -289,6 +287,14 @@ impl State {
         self.modules.push((module, BTreeMap::new()));
         self.loaded.insert(key.clone(), loaded);
         Ok(loaded)
+    }
+}
+
+/// An interrupt is about the program, anything else about the device.
+fn halt(broken: Broken) -> Halt {
+    match broken {
+        Broken::Interrupted => Halt::Stop(Exhausted::Interrupted.into()),
+        broken => Halt::Broken(broken),
     }
 }
 

@@ -108,8 +108,10 @@ impl Driver {
     pub(crate) fn open(number: u32) -> Result<Driver, Failure> {
         let failed = failed("opening the device");
         let device = result::device::get(number as i32).map_err(&failed)?;
-        // SAFETY: the device comes from the driver.
-        let context = unsafe { result::primary_ctx::retain(device) }.map_err(&failed)?;
+        // One of its own: it may be thrown away without harm to others in this process.
+        // SAFETY: the device comes from the driver, and no parameters is what most contexts have.
+        let context = unsafe { result::ctx::create_v4(ptr::null_mut(), 0, device) };
+        let context = context.map_err(&failed)?;
         let mut driver = Driver { device, context, stream: ptr::null_mut(), pool: ptr::null_mut() };
         match driver.begin() {
             Ok(()) => Ok(driver),
@@ -122,7 +124,7 @@ impl Driver {
 
     /// Makes the stream and the pool, which keeps what is given back to it.
     fn begin(&mut self) -> Result<(), DriverError> {
-        // SAFETY: the context was just retained.
+        // SAFETY: the context was just made.
         unsafe { result::ctx::set_current(self.context) }?;
         self.stream = result::stream::create(result::stream::StreamKind::NonBlocking)?;
         let properties = sys::CUmemPoolProps {
@@ -148,7 +150,7 @@ impl Driver {
 
     /// Makes the context current in this thread: before anything else here, in every thread.
     pub(crate) fn enter(&self) -> Result<(), Failure> {
-        // SAFETY: the context is retained as long as this lives.
+        // SAFETY: the context lives as long as this.
         unsafe { result::ctx::set_current(self.context) }.map_err(failed("entering the context"))
     }
 
@@ -163,9 +165,7 @@ impl Driver {
             if !self.stream.is_null() {
                 let _ = result::stream::destroy(self.stream);
             }
-            let _ = result::ctx::set_current(ptr::null_mut());
-            let _ = result::primary_ctx::release(self.device);
-            let _ = sys::cuDevicePrimaryCtxReset_v2(self.device);
+            let _ = sys::cuCtxDestroy_v2(self.context);
         }
     }
 

@@ -31,8 +31,8 @@ impl StandIn {
         }
     }
 
-    /// Has the `number`-th call from now fail (1 is the next); with `sticky`, all later ones too until the
-    /// context is reset. 0: none.
+    /// Has the `number`-th call from now fail (1 is the next); with `sticky`, all later ones too until a
+    /// context is destroyed. 0: none.
     pub fn fail(&self, number: u64, sticky: bool) {
         // SAFETY: the stand-in has this function, with this type.
         unsafe {

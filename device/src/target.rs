@@ -24,6 +24,9 @@ use crate::words::Failure;
 /// Launches of a slice.
 const SLICE: usize = 64;
 
+/// From so many bytes on it is noted how long copying a result takes.
+const LARGE: usize = 4096;
+
 /// What a run has moved, and how long parts of it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -39,7 +42,7 @@ pub struct Traffic {
     pub download: Duration,
     /// How long the run waited for the compiler, and for the kernels to be loaded.
     pub compile: Duration,
-    /// From the first to the last thing that the device did, by its own clock.
+    /// From the first to the last thing that the device did, by its own clock, but for copies of results.
     pub on_device: Duration,
     /// Whether the code of the kernels was there.
     pub cached: bool,
@@ -70,6 +73,8 @@ pub(crate) struct DeviceTarget<'a> {
     held: u64,
     pinned: Vec<Identity>,
     launched: usize,
+    /// The time that copies of results took on the device.
+    copying: Duration,
     slices: VecDeque<Event>,
     pub(crate) traffic: Traffic,
     /// Why the device is of no use any more.
@@ -106,6 +111,7 @@ impl<'a> DeviceTarget<'a> {
             held: 0,
             pinned: Vec::new(),
             launched: 0,
+            copying: Duration::ZERO,
             slices: VecDeque::new(),
             traffic: Traffic::default(),
             lost: None,
@@ -149,15 +155,27 @@ impl<'a> DeviceTarget<'a> {
     }
 
     /// Waits for the end of all, and notes the time since a mark.
-    pub(crate) fn finish(&mut self, begin: &Event) -> Result<(), Broken> {
-        let end = self.mark()?;
+    pub(crate) fn finish(&mut self, begin: Event) -> Result<(), Broken> {
+        self.traffic.on_device = self.since(begin)?.saturating_sub(self.copying);
+        Ok(())
+    }
+
+    /// The time since a mark by the clock of the device, after waiting for all that is queued.
+    fn since(&mut self, mark: Event) -> Result<Duration, Broken> {
+        let end = match self.mark() {
+            Ok(end) => end,
+            Err(broken) => {
+                self.state.driver.forget(mark);
+                return Err(broken);
+            }
+        };
         let time = self.wait().and_then(|()| {
-            let time = self.state.driver.between(begin, &end);
+            let time = self.state.driver.between(&mark, &end);
             self.checked(time)
         });
+        self.state.driver.forget(mark);
         self.state.driver.forget(end);
-        self.traffic.on_device = time?;
-        Ok(())
+        time
     }
 
     /// Takes what a call says; anything but a lack of memory is the end of the device.
@@ -322,8 +340,13 @@ impl Target for DeviceTarget<'_> {
     fn read(&mut self, address: u64, into: &mut [u8]) -> Result<(), Broken> {
         self.wait()?;
         let begun = Instant::now();
+        let mark = if into.len() >= LARGE { Some(self.mark()?) } else { None };
         let read = self.state.driver.read(address, into);
         self.checked(read)?;
+        if let Some(mark) = mark {
+            let time = self.since(mark)?;
+            self.copying += time;
+        }
         self.traffic.downloaded += into.len() as u64;
         self.traffic.download += begun.elapsed();
         Ok(())

@@ -1,9 +1,10 @@
 //! The functions of libcuda.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use weft_emulator::{Address, Grid};
@@ -29,12 +30,11 @@ const MULTIPROCESSORS: c_int = 16;
 const MAJOR: c_int = 75;
 const MINOR: c_int = 76;
 
-/// Handles of what there is one of.
-const CONTEXT: usize = 11;
+/// Handles of what there is one of in a context.
 const STREAM: usize = 12;
 const POOL: usize = 13;
 
-static MACHINE: Mutex<Option<Machine>> = Mutex::new(None);
+static CONTEXTS: Objects<Arc<Machine>> = Objects::new(100);
 static MODULES: Objects<Arc<String>> = Objects::new(1000);
 static FUNCTIONS: Objects<Arc<Kernel>> = Objects::new(3_000_000);
 static EVENTS: Objects<Arc<Mark>> = Objects::new(500_000_000);
@@ -46,8 +46,13 @@ struct Mark {
     passed: OnceLock<Instant>,
 }
 
-fn machine() -> MutexGuard<'static, Option<Machine>> {
-    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+thread_local! {
+    /// The context that is current in a thread.
+    static CURRENT: Cell<usize> = const { Cell::new(0) };
+}
+
+fn machine() -> Option<Arc<Machine>> {
+    CONTEXTS.get(ptr::without_provenance_mut(CURRENT.get()))
 }
 
 /// Counts a call that needs no context, and does it.
@@ -60,10 +65,10 @@ fn call(action: impl FnOnce(&Machine) -> c_int) -> c_int {
     if faults::fails() {
         return UNKNOWN;
     }
-    match &*machine() {
+    match machine() {
         None => INVALID_CONTEXT,
         Some(machine) if machine.fault().is_some() => ILLEGAL_ADDRESS,
-        Some(machine) => action(machine),
+        Some(machine) => action(&machine),
     }
 }
 
@@ -88,7 +93,7 @@ unsafe extern "C" fn cuGetErrorName(error: c_int, name: *mut *const c_char) -> c
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuGetErrorString(error: c_int, words: *mut *const c_char) -> c_int {
-    let fault = machine().as_ref().and_then(Machine::fault);
+    let fault = machine().and_then(|machine| machine.fault());
     let text: &'static CStr = match (error, fault) {
         (ILLEGAL_ADDRESS, Some(fault)) => fault,
         (OUT_OF_MEMORY, _) => c"out of memory",
@@ -177,45 +182,35 @@ unsafe extern "C" fn cuDeviceGetAttribute(
 // ---- the context, the stream and the pool -------------------------------------------------------
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, _device: c_int) -> c_int {
+unsafe extern "C" fn cuCtxCreate_v4(
+    context: *mut *mut c_void,
+    _parameters: *const c_void,
+    _flags: c_uint,
+    _device: c_int,
+) -> c_int {
     plain(|| {
-        let mut machine = machine();
-        if machine.is_none() {
-            *machine = Machine::new();
-        }
+        let Some(machine) = Machine::new() else { return NO_DEVICE };
+        let handle = CONTEXTS.add(Arc::new(machine));
+        CURRENT.set(handle.addr());
         // SAFETY: the contract of the function.
-        unsafe { *context = ptr::without_provenance_mut(CONTEXT) };
-        if machine.is_some() { SUCCESS } else { NO_DEVICE }
+        unsafe { *context = handle };
+        SUCCESS
     })
 }
 
-/// Ends the context with all that it has.
-fn end() -> c_int {
-    *machine() = None;
-    MODULES.clear();
-    FUNCTIONS.clear();
-    EVENTS.clear();
-    faults::reset();
-    SUCCESS
-}
-
+/// Works also where all else fails: a context can always be thrown away.
 #[unsafe(no_mangle)]
-extern "C" fn cuDevicePrimaryCtxRelease_v2(_device: c_int) -> c_int {
-    plain(end)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn cuDevicePrimaryCtxReset_v2(_device: c_int) -> c_int {
+extern "C" fn cuCtxDestroy_v2(context: *mut c_void) -> c_int {
     faults::fails();
-    end()
+    faults::reset();
+    CONTEXTS.remove(context).map_or(INVALID_CONTEXT, |_| SUCCESS)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cuCtxSetCurrent(context: *mut c_void) -> c_int {
-    plain(|| match context.addr() {
-        0 => SUCCESS,
-        CONTEXT if machine().is_some() => SUCCESS,
-        _ => INVALID_CONTEXT,
+    plain(|| {
+        CURRENT.set(context.addr());
+        CONTEXTS.get(context).map_or(INVALID_CONTEXT, |_| SUCCESS)
     })
 }
 

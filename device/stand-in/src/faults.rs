@@ -7,7 +7,7 @@ static CALLS: AtomicU64 = AtomicU64::new(0);
 /// The number of the call that fails; 0 for none.
 static FAILING: AtomicU64 = AtomicU64::new(0);
 static STICKY: AtomicBool = AtomicBool::new(false);
-/// Whether all calls fail until the context is reset.
+/// Whether all calls fail until a context is destroyed.
 static STUCK: AtomicBool = AtomicBool::new(false);
 static MEMORY: AtomicU64 = AtomicU64::new(64 << 20);
 static BEGUN: OnceLock<()> = OnceLock::new();

@@ -4,7 +4,7 @@
 //! named in `LD_LIBRARY_PATH`, makes a machine without a device look as if it had one, so that the very
 //! code that calls the driver runs in tests. It is strict where the driver is: what was not allocated
 //! cannot be freed, work is done in the background in the order of the stream, and after a fault of a
-//! kernel every call fails until the context is reset. Its machine code is the text of the kernels.
+//! kernel every call fails until the context is destroyed. Its machine code is the text of the kernels.
 //!
 //! A call can be made to fail (`weft_stand_in_fail`), and there is as much memory as one likes
 //! (`weft_stand_in_memory`); in the environment, `WEFT_STAND_IN_FAIL` and `WEFT_STAND_IN_MEMORY` do that
@@ -66,6 +66,7 @@ pub fn start_again() -> Option<ExitCode> {
         .args(env::args().skip(1))
         .env("LD_LIBRARY_PATH", format!("{}:{known}", folder.path().display()))
         .env(STARTED, "1")
+        .env("XDG_CACHE_HOME", folder.path())
         .status()
         .expect("this program");
     Some(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

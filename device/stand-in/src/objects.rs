@@ -34,11 +34,6 @@ impl<T: Clone> Objects<T> {
         self.lock().1.remove(&handle.addr())
     }
 
-    /// Destroys all objects.
-    pub(crate) fn clear(&self) {
-        self.lock().1.clear();
-    }
-
     fn lock(&self) -> MutexGuard<'_, (usize, BTreeMap<usize, T>)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -15,7 +15,7 @@ pub(crate) fn the_device_is_found_and_described() {
     let found = weft_device::find().expect("a device");
     assert_eq!(
         found[0].to_string(),
-        "Weft's stand-in, sm_90, 1 multiprocessors; driver of CUDA 13.0, NVRTC 13.0"
+        "Weft's stand-in, sm_90, 1 multiprocessors; driver of CUDA 13.0, NVRTC 0.1"
     );
     assert_eq!(found[0].bytes, 64 << 20);
 }
