@@ -20,6 +20,7 @@
 //! 2017), section 4; Keller et al., "Vectorisation avoidance" (Haskell 2012).
 
 mod bounds;
+mod chosen;
 mod collective;
 mod compile;
 mod control;
@@ -132,6 +133,8 @@ struct Flattener<'p> {
     /// While an array is stored whose very existence depends on checks: the depth of the points that
     /// need them.
     needed_at: Option<usize>,
+    /// While an element of a delayed map is evaluated: maps inside it are delayed as well.
+    delaying: bool,
     /// Sizes that checks have shown to be equal to others.
     equal: BTreeMap<Size, Size>,
     /// The same, before each open block.
@@ -164,6 +167,7 @@ impl<'p> Flattener<'p> {
             checked: vec![HashSet::new()],
             guarded: HashMap::new(),
             needed_at: None,
+            delaying: false,
             descriptors: vec![HashMap::new()],
             equal: BTreeMap::new(),
             equal_before: Vec::new(),
@@ -174,10 +178,20 @@ impl<'p> Flattener<'p> {
 
     /// Flattens the statements of a body in the current context and region.
     fn body(&mut self, body: &'p nested::Body) -> Outcome<Vec<Value<'p>>> {
-        for statement in &body.statements {
+        // Inside a region every map is evaluated where its elements are needed.
+        let chosen = match self.region.is_some() || self.delaying {
+            false => self.chosen_maps(body),
+            true => vec![false; body.statements.len()],
+        };
+        for (statement, chosen) in body.statements.iter().zip(chosen) {
             let outer = self.span;
             self.span = statement.span;
-            let values = self.statement(statement)?;
+            let values = match &statement.operation {
+                nested::Operation::Map(lambda, arrays) if chosen => {
+                    self.chosen_map(lambda, arrays)?
+                }
+                _ => self.statement(statement)?,
+            };
             for (&(var, _), value) in statement.results.iter().zip(values) {
                 if let Value::Scalar(id) = &value {
                     let uses = self.uses[var.0 as usize];

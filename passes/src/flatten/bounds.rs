@@ -19,6 +19,11 @@ const MOST_STEPS: u32 = 12;
 const SMALL: i64 = 1 << 40;
 
 impl Flattener<'_> {
+    /// Whether an extent is known not to be 0 at the points of the current context.
+    pub(super) fn is_extent_of_point(&self, size: Size) -> bool {
+        Range { flattener: self, around: self.context.space.len() }.is_positive(size)
+    }
+
     /// Whether an index is known to be in `0 .. length`.
     pub(super) fn is_index_below(&self, index: ScalarId, length: Length) -> bool {
         let Length::Uniform(size) = length else { return false };
@@ -53,6 +58,7 @@ impl Range<'_, '_> {
                 (ScalarOp::Sub, &[a, b]) => {
                     self.constant(b) == Some(1)
                         && self.extent(a).is_some_and(|a| self.is_positive(a))
+                        || self.mirrored(id).is_some()
                 }
                 (ScalarOp::Mod, &[_, b]) => {
                     self.constant(b).is_some_and(|b| b > 0)
@@ -93,6 +99,11 @@ impl Range<'_, '_> {
                 (ScalarOp::Min, &[a, b]) => below(a) || below(b),
                 (ScalarOp::Max, &[a, b]) => below(a) && below(b),
                 (ScalarOp::Select, &[_, a, b]) => below(a) && below(b),
+                (ScalarOp::Sub, _)
+                    if self.mirrored(id).is_some_and(|extent| self.at_most(extent, size)) =>
+                {
+                    true
+                }
                 (ScalarOp::Sub, &[a, b]) if self.constant(b).is_some_and(|b| b > 0) => {
                     self.extent(a).is_some_and(|a| self.at_most(a, size))
                         || self.is_small(a, steps) && below(a)
@@ -133,6 +144,22 @@ impl Range<'_, '_> {
             }
             _ => false,
         }
+    }
+
+    /// The extent of an index that counts down from the last one: `n - 1 - i` or `n - i - 1`, where
+    /// `i` is an index of a dimension of `n`.
+    fn mirrored(&self, id: ScalarId) -> Option<Size> {
+        let difference = |id: ScalarId| match &self.flattener.scalars.node(id).definition {
+            Definition::Op(ScalarOp::Sub, args) => Some((args[0], args[1])),
+            _ => None,
+        };
+        let (rest, last) = difference(id)?;
+        let (extent, middle) = difference(rest)?;
+        let (one, index) =
+            if self.constant(last) == Some(1) { (last, middle) } else { (middle, last) };
+        let extent = self.extent(extent)?;
+        let counts_down = self.constant(one) == Some(1) && self.is_below(index, extent, 1);
+        (counts_down && self.is_natural(index, 1)).then_some(extent)
     }
 
     fn at_most(&self, extent: Size, size: Size) -> bool {

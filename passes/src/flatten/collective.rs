@@ -62,13 +62,11 @@ impl<'p> Flattener<'p> {
 
     /// Checks the rows that a lambda does not look at (Note [Rows that are not read]).
     fn check_unread(&mut self, lambda: &Lambda, arrays: &[Rc<View<'p>>]) {
-        let rows = lambda.params.iter().zip(arrays).filter(|(_, array)| self.is_checked_row(array));
-        let rows: Vec<_> = rows.collect();
-        if rows.is_empty() {
+        if self.region.is_some() {
             return;
         }
         let used = free_in(&[&lambda.body]);
-        for ((var, _), array) in rows {
+        for ((var, _), array) in lambda.params.iter().zip(arrays) {
             if !used.contains(var) {
                 self.check_rows(array);
             }

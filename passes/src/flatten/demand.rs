@@ -20,8 +20,10 @@
 //!
 //! Note [Rows that are not read]. The index of a row is checked where an element of the row is read, or,
 //! where the row is stored, at the points that need the row. A map that only goes along rows reads
-//! no element: then all their indices are checked. And so are those of rows that are known to have
-//! no elements.
+//! no element: then it is checked that all these rows are values ([`Flattener::existence`]), and so it
+//! is for rows that are known to have no elements. Of rows that turn out to have none nothing is read
+//! either: that there are elements is a check of the host, which costs nothing, and if there are none,
+//! the interpreter looks.
 
 use weft_ir::flat::{Dimension, Size};
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
@@ -29,9 +31,9 @@ use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 use super::Flattener;
 use super::local::scalars_of;
 use super::scalar::{Definition, ScalarId};
-use super::view::{Source, Value, View};
+use super::view::{Length, Source, Value, View};
 
-impl Flattener<'_> {
+impl<'p> Flattener<'p> {
     /// The scalar without the checks that say no more than that the current space has a point.
     pub(super) fn without_sure_checks(&mut self, id: ScalarId) -> ScalarId {
         let mut id = id;
@@ -156,38 +158,132 @@ impl Flattener<'_> {
         id
     }
 
-    /// Checks the index of a row that is known to have no elements (Note [Rows that are not read]).
-    pub(super) fn check_without_elements(
-        &mut self,
-        row: &View<'_>,
-        condition: ScalarId,
-        kind: FaultKind,
-    ) {
-        let Source::Stored { axes, .. } = &row.source else { return };
-        let is_empty = axes.iter().any(|axis| match *axis {
-            Dimension::Dense(size) => self.same_size(size) == Size::Constant(0),
-            Dimension::Ragged { .. } => false,
-        });
-        if is_empty && self.region.is_none() {
-            self.check_everywhere(condition, kind);
+    /// Whether an array is a value, as a condition that holds or may fail; none if it is one for sure
+    /// (Note [Rows that are not read]).
+    pub(super) fn existence(&mut self, view: &View<'p>) -> Option<ScalarId> {
+        match &view.source {
+            Source::Stored { prefix, .. } => {
+                let indices: Vec<ScalarId> = prefix.iter().map(|&(index, _)| index).collect();
+                indices.into_iter().fold(None, |all, index| {
+                    let index = self.definedness(index);
+                    self.both(all, index)
+                })
+            }
+            Source::Iota(length) | Source::Replicate(length, _) => self.length_definedness(*length),
+            Source::Concat(first, second) => {
+                let (first, second) = (self.existence(first), self.existence(second));
+                self.both(first, second)
+            }
+            Source::Transposed(inner, _) => self.existence(inner),
+            Source::Column(inner, index) => {
+                let (inner, index) = (self.existence(inner), self.definedness(*index));
+                self.both(inner, index)
+            }
+            Source::Gathered(indices, array) => {
+                let (indices, array) = (self.existence(indices), self.existence(array));
+                self.both(indices, array)
+            }
+            Source::Literal(_) => None,
+            Source::Choice(condition, then, otherwise) => {
+                let may_fail = self.scalars.node(*condition).may_fail;
+                let (mut first, mut second) = (None, None);
+                let chosen = self.branch(
+                    *condition,
+                    Some((then.0, otherwise.0)),
+                    |flattener| flattener.existence_value(&then.1, &mut first),
+                    |flattener| flattener.existence_value(&otherwise.1, &mut second),
+                );
+                let doubtful = may_fail || first.is_some() || second.is_some();
+                doubtful.then(|| scalars_of(vec![chosen])[0])
+            }
+            Source::Checked(inner, condition, _) => {
+                let inner = self.existence(inner);
+                self.both(Some(*condition), inner)
+            }
+            Source::Delayed(delayed, _) => {
+                let arrays = delayed.arrays.clone();
+                arrays.iter().fold(None, |all, array| {
+                    let exists = self.existence(array);
+                    self.both(all, exists)
+                })
+            }
         }
     }
 
-    /// Whether an array is a row whose index was checked.
-    pub(super) fn is_checked_row(&self, row: &View<'_>) -> bool {
-        let Source::Stored { prefix, .. } = &row.source else { return false };
-        prefix.iter().any(|&(index, _)| {
-            matches!(self.scalars.node(index).definition, Definition::Checked(..))
+    fn existence_value(&mut self, view: &View<'p>, known: &mut Option<ScalarId>) -> Value<'p> {
+        *known = self.existence(view);
+        Value::Scalar(known.unwrap_or_else(|| self.scalars.constant(Scalar::Bool(true))))
+    }
+
+    /// Whether a scalar has a value, as a condition; none if it has one for sure.
+    fn definedness(&mut self, id: ScalarId) -> Option<ScalarId> {
+        if let Definition::Checked(value, condition, _) = self.scalars.node(id).definition {
+            let value = self.definedness(value);
+            return self.both(Some(condition), value);
+        }
+        self.scalars.node(id).may_fail.then(|| {
+            // Any use of an integer will do.
+            let least = self.scalars.integer(i64::MIN);
+            self.op(ScalarOp::Ge, &[id, least])
         })
     }
 
-    /// Checks the indices of rows whose elements are not read (Note [Rows that are not read]).
-    pub(super) fn check_rows(&mut self, row: &View<'_>) {
-        let Source::Stored { prefix, .. } = &row.source else { return };
-        for &(index, _) in prefix {
-            if let Definition::Checked(_, condition, kind) = self.scalars.node(index).definition {
-                self.check_everywhere(condition, kind);
-            }
+    fn length_definedness(&mut self, length: Length) -> Option<ScalarId> {
+        match length {
+            // The host has it.
+            Length::Uniform(_) => None,
+            Length::Varying(id) => self.definedness(id),
         }
+    }
+
+    fn both(&mut self, first: Option<ScalarId>, second: Option<ScalarId>) -> Option<ScalarId> {
+        match (first, second) {
+            (Some(first), Some(second)) if first != second => {
+                let no = self.scalars.constant(Scalar::Bool(false));
+                Some(self.select(first, second, no))
+            }
+            (Some(condition), _) | (None, Some(condition)) => Some(condition),
+            (None, None) => None,
+        }
+    }
+
+    /// Checks that arrays are values, at all points of the current context: their elements are not
+    /// read (Note [Rows that are not read]).
+    pub(super) fn check_rows(&mut self, rows: &View<'p>) {
+        if let Some(condition) = self.existence(rows) {
+            self.check_everywhere(condition, FaultKind::IndexOutOfRange);
+        }
+    }
+
+    /// Checks that arrays are values if there may be no element to read in this dimension of them
+    /// (Note [Rows that are not read]).
+    pub(super) fn check_without_elements(&mut self, rows: &View<'p>, dimension: Dimension) {
+        // Lengths of ragged rows are read by the index of the row.
+        let Dimension::Dense(size) = dimension else { return };
+        if self.region.is_some() || self.is_extent_of_point(size) {
+            return;
+        }
+        let size = self.same_size(size);
+        if let Size::Constant(length) = size {
+            if length == 0 {
+                self.check_rows(rows);
+            }
+            return;
+        }
+        if self.existence(rows).is_none() {
+            return;
+        }
+        let (length, zero) = (self.scalars.size(size), self.scalars.integer(0));
+        let mut read = self.op(ScalarOp::Gt, &[length, zero]);
+        for dimension in self.context.space.clone() {
+            let around = match dimension {
+                Dimension::Dense(size) => size,
+                Dimension::Ragged { total, .. } => total,
+            };
+            let around = self.scalars.size(self.same_size(around));
+            let none = self.op(ScalarOp::Eq, &[around, zero]);
+            read = self.op(ScalarOp::Or, &[none, read]);
+        }
+        self.check(read, FaultKind::IndexOutOfRange);
     }
 }

@@ -199,7 +199,11 @@ impl<'p> Flattener<'p> {
             );
         }
         let length = self.length(&arrays[0]);
-        let length = self.length_scalar(length);
+        let mut length = self.length_scalar(length);
+        for array in arrays {
+            // Of an array without elements nothing else is read.
+            length = self.checked_as(length, array);
+        }
         let zero = self.scalars.integer(0);
         let some = self.op(ScalarOp::Gt, &[length, zero]);
         let exact = operator.body.results.iter().all(|atom| {

@@ -65,6 +65,7 @@ impl<'p> Flattener<'p> {
     /// Enters the outermost axis of an array; yields the dimension and the index within the array.
     pub(super) fn enter_array(&mut self, view: &View<'p>) -> (Dimension, ScalarId) {
         let dimension = self.dimension(view);
+        self.check_without_elements(view, dimension);
         (dimension, self.enter_dimension(dimension))
     }
 
@@ -108,7 +109,11 @@ impl<'p> Flattener<'p> {
         for &length in &lengths {
             self.check_equal(lengths[leader], length);
         }
-        self.enter_array(&Rc::clone(&views[leader]))
+        let dimension = self.dimension(&views[leader]);
+        for view in views {
+            self.check_without_elements(view, dimension);
+        }
+        (dimension, self.enter_dimension(dimension))
     }
 
     /// Checks that two lengths agree, at every point.

@@ -391,7 +391,7 @@ impl Scalars {
 }
 
 /// Whether an operator has no result for some operands.
-fn is_partial(op: ScalarOp, ty: ScalarType) -> bool {
+pub(super) fn is_partial(op: ScalarOp, ty: ScalarType) -> bool {
     let divides = matches!(
         op,
         ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow
@@ -399,7 +399,7 @@ fn is_partial(op: ScalarOp, ty: ScalarType) -> bool {
     divides && ty.is_int()
 }
 
-fn is_positive(value: Scalar) -> bool {
+pub(super) fn is_positive(value: Scalar) -> bool {
     let zero = Scalar::zero(value.ty());
     matches!(math::eval(ScalarOp::Gt, &[value, zero]), Ok(Scalar::Bool(true)))
 }

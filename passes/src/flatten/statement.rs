@@ -9,7 +9,7 @@ use weft_ir::{Column, FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::layout::parts_of;
 use super::local::{is_local, is_scalar_code, scalars_of};
-use super::scalar::{Definition, ScalarId};
+use super::scalar::ScalarId;
 use super::view::{Length, Source, Value, View};
 use super::{Flattener, Outcome, unsupported};
 
@@ -128,7 +128,7 @@ impl<'p> Flattener<'p> {
             }
             Operation::Map(lambda, arrays) => {
                 let arrays: Vec<_> = arrays.iter().map(|array| self.array_atom(array)).collect();
-                if home.is_some() {
+                if home.is_some() || self.delaying {
                     self.local_map(lambda, arrays)
                 } else {
                     self.map(lambda, arrays)
@@ -266,17 +266,11 @@ impl<'p> Flattener<'p> {
             .collect()
     }
 
-    /// A scalar about a row, if there is such a row: what its index was checked for holds.
-    fn checked_as(&mut self, scalar: ScalarId, row: &View<'p>) -> ScalarId {
-        let Source::Stored { prefix, .. } = &row.source else { return scalar };
+    /// A scalar about an array, if that is a value.
+    pub(super) fn checked_as(&mut self, scalar: ScalarId, array: &View<'p>) -> ScalarId {
+        let Some(condition) = self.existence(array) else { return scalar };
         let (home, span) = (self.region, self.span);
-        let mut scalar = scalar;
-        for &(index, _) in prefix {
-            if let Definition::Checked(_, condition, kind) = self.scalars.node(index).definition {
-                scalar = self.scalars.checked(scalar, condition, kind, home, span);
-            }
-        }
-        scalar
+        self.scalars.checked(scalar, condition, FaultKind::IndexOutOfRange, home, span)
     }
 
     /// A constant array.

@@ -235,9 +235,6 @@ impl<'p> Flattener<'p> {
         let kind = FaultKind::IndexOutOfRange;
         let index = self.scalars.checked(index, both, kind, home, span);
         let value = self.element_unchecked(view, index);
-        if let Value::Array(row) = &value {
-            self.check_without_elements(row, both, kind);
-        }
         Ok(if may_ignore_index(view) { self.guarded(value, both, kind, span) } else { value })
     }
 
@@ -392,7 +389,10 @@ impl<'p> Flattener<'p> {
             self.bind(var, element);
         }
         // A body that cannot be evaluated element by element was found when the map was met.
-        match self.body(&delayed.lambda.body) {
+        let outer = std::mem::replace(&mut self.delaying, true);
+        let results = self.body(&delayed.lambda.body);
+        self.delaying = outer;
+        match results {
             Ok(results) => results[result].clone(),
             Err(error) => {
                 self.deferred.get_or_insert(error);
