@@ -21,6 +21,11 @@ pub trait Surroundings {
     /// A statement that is reached where a check or an operator fails. What follows it runs all the
     /// same, unless the statement leaves.
     fn fail(&mut self, kind: FaultKind, span: Span) -> String;
+
+    /// What a comment says before an instruction that comes from there, if one is wanted.
+    fn remark(&mut self, _span: Span) -> Option<String> {
+        None
+    }
 }
 
 /// Writes scalar code.
@@ -124,6 +129,9 @@ impl<'a> Writer<'a> {
 
     fn instruction(&mut self, instruction: &Instruction) {
         let results = &instruction.results;
+        if let Some(remark) = self.surroundings.remark(instruction.span) {
+            self.statement(&format!("// {remark}"));
+        }
         match &instruction.operation {
             Operation::Scalar(op, operands) => {
                 let types: Vec<ScalarType> = operands.iter().map(|at| self.ty(at)).collect();

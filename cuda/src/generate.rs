@@ -26,11 +26,20 @@ use weft_ir::flat::{Dimension, Space, Type, Var, first_stored, storage};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 
 use crate::policy::Policy;
-use crate::structure::{Finished, Indices, Point, Shared, Structure, same_strides};
+use crate::structure::{Finished, Indices, Point, Remarks, Shared, Structure, same_strides};
 use crate::text::{Code, Entry, KernelCode, Length, Piece, Skeleton};
 
 /// The kernels of a plan that [`weft_ir::plan::check`] accepts.
 pub fn generate(program: &Program, policy: &Policy) -> Code {
+    generated(program, policy, None)
+}
+
+/// As [`generate`], for people: comments tell which expression of the program code comes from.
+pub fn generate_with_remarks(program: &Program, policy: &Policy, remarks: &Remarks<'_>) -> Code {
+    generated(program, policy, Some(remarks))
+}
+
+fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) -> Code {
     let mut kernels = Vec::new();
     collect(&program.body, &mut kernels);
     let mut functions = Functions::new();
@@ -40,6 +49,7 @@ pub fn generate(program: &Program, policy: &Policy) -> Code {
         common: String::new(),
         common_entries: Vec::new(),
         policy,
+        remarks,
     };
     let mut codes = Vec::new();
     for (number, kernel) in kernels.into_iter().enumerate() {
@@ -76,6 +86,7 @@ struct Generator<'a> {
     common: String,
     common_entries: Vec<String>,
     policy: &'a Policy,
+    remarks: Option<&'a Remarks<'a>>,
 }
 
 /// A kernel that is being generated.
@@ -108,8 +119,14 @@ impl Generator<'_> {
         functions: &mut Functions,
     ) -> KernelCode {
         let (policy, threads) = (self.policy, self.policy.threads);
-        let shared =
-            Shared { types, functions, sites: Vec::new(), temporaries: Vec::new(), policy };
+        let shared = Shared {
+            types,
+            functions,
+            sites: Vec::new(),
+            temporaries: Vec::new(),
+            policy,
+            remarks: self.remarks,
+        };
         let mut draft = Draft {
             kernel,
             number,
@@ -164,39 +181,43 @@ impl Generator<'_> {
         let sorts =
             |skeleton: &Skeleton| matches!(skeleton, Skeleton::Sort(_) | Skeleton::Targets { .. });
         if skeletons().any(sorts) {
+            for (suffix, ty) in [("", "u32"), ("_wide", "u64")] {
+                self.helper(
+                    &format!("sort_histogram{suffix}"),
+                    &format!("const {ty}* keys, i64 points, int positions, u64* counts"),
+                    &format!("count_digits<{threads}>(keys, points, positions, counts)"),
+                );
+                self.helper(
+                    &format!("sort_pass{suffix}"),
+                    &format!(
+                        "const {ty}* keys, const {ty}* values, i64 points, int shift, const u64* \
+                         starts, u64* status, u32* ticket, {ty}* keys_out, {ty}* values_out"
+                    ),
+                    &format!(
+                        "send_digits<{threads}>(keys, values, points, shift, starts, status, ticket, \
+                         keys_out, values_out)"
+                    ),
+                );
+                self.helper(
+                    &format!("sort_gather{suffix}"),
+                    &format!("const {ty}* keys, const {ty}* order, i64 points, {ty}* out"),
+                    &format!("gather_keys<{threads}>(keys, order, points, out)"),
+                );
+                self.helper(
+                    &format!("sort_rows{suffix}"),
+                    &format!("Rows rows, Divisor length, const {ty}* order, i64 points, {ty}* out"),
+                    &format!("row_keys<{threads}>(rows, length, order, points, out)"),
+                );
+                self.helper(
+                    &format!("sort_order{suffix}"),
+                    &format!("const {ty}* order, i64 points, Divisor length, i64* out"),
+                    &format!("order_in_rows<{threads}>(order, points, length, out)"),
+                );
+            }
             self.helper(
-                "sort_by_digit_count",
-                "const u64* keys, i64 points, int shift, i64 tiles, u64* counts",
-                &format!("sort_count<{threads}>(keys, points, shift, tiles, counts)"),
-            );
-            self.helper(
-                "sort_by_digit_sum",
-                "u64* counts, i64 length",
-                &format!("sort_sum<{threads}>(counts, length)"),
-            );
-            self.helper(
-                "sort_by_digit_send",
-                "const u64* keys, const u64* values, i64 points, int shift, i64 tiles, \
-                 const u64* counts, u64* keys_out, u64* values_out",
-                &format!(
-                    "sort_send<{threads}>(keys, values, points, shift, tiles, counts, keys_out, \
-                     values_out)"
-                ),
-            );
-            self.helper(
-                "sort_gather",
-                "const u64* keys, const u64* order, i64 points, u64* out",
-                &format!("gather_keys(keys, order, points, out, {threads})"),
-            );
-            self.helper(
-                "sort_rows",
-                "Rows rows, Divisor length, const u64* order, i64 points, u64* out",
-                &format!("row_keys(rows, length, order, points, out, {threads})"),
-            );
-            self.helper(
-                "sort_order",
-                "const u64* order, i64 points, Divisor length, i64* out",
-                &format!("order_in_rows(order, points, length, out, {threads})"),
+                "sort_widen",
+                "const u32* keys, const u64* order, i64 points, u64* out",
+                &format!("gather_keys<{threads}>(keys, order, points, out)"),
             );
         }
     }

@@ -21,8 +21,9 @@ mod structure;
 mod target;
 mod text;
 
-pub use generate::generate;
+pub use generate::{generate, generate_with_remarks};
 pub use policy::Policy;
 pub use run::{Config, Emulated, Halt, Launched, run, run_emulated, run_fallible};
 pub use target::{Broken, EmulatedTarget, Target};
+pub use structure::Remarks;
 pub use text::{Code, Entry, KernelCode};

@@ -23,18 +23,60 @@ pub struct Policy {
     pub bins: u64,
 }
 
+/// One row per architecture: what a device of it has at least, from the programming guide's table of
+/// compute capabilities. Nothing of this has been measured on a device; only the machine code for `sm_90`
+/// is held against budgets (`gate/table.md`).
+struct Architecture {
+    /// The first of those with these numbers: 75 is `sm_75`.
+    number: u32,
+    /// Multiprocessors of its usual device.
+    multiprocessors: u32,
+    /// Threads that a multiprocessor holds at once.
+    threads: u32,
+}
+
+const ARCHITECTURES: [Architecture; 7] = [
+    // V100.
+    Architecture { number: 70, multiprocessors: 80, threads: 2048 },
+    // T4: half the threads, and 64 KiB of shared memory for three tiles.
+    Architecture { number: 75, multiprocessors: 40, threads: 1024 },
+    // A100.
+    Architecture { number: 80, multiprocessors: 108, threads: 2048 },
+    // RTX 3090, A40; and with 89 RTX 4090, L40.
+    Architecture { number: 86, multiprocessors: 82, threads: 1536 },
+    // H100, H200.
+    Architecture { number: 90, multiprocessors: 132, threads: 2048 },
+    // B200.
+    Architecture { number: 100, multiprocessors: 148, threads: 2048 },
+    // RTX 5090.
+    Architecture { number: 120, multiprocessors: 170, threads: 1536 },
+];
+
 impl Policy {
     /// For an H200: 132 multiprocessors, eight blocks on each.
-    pub const SM_90: Policy = Policy {
-        threads: 256,
-        blocks: 132 * 8,
-        narrow_points: (1 << 31) - (1 << 23),
-        short_row: 64,
-        staged_blocks: 64,
-        least_grid: 16,
-        least_pairs: 1 << 14,
-        bins: 1024,
-    };
+    pub const SM_90: Policy = Policy::of(&ARCHITECTURES[4]);
+
+    /// For an architecture by its number, as in `sm_86`: the policy of the newest one that is not newer,
+    /// or of the oldest.
+    pub fn of_architecture(number: u32) -> Policy {
+        let own = ARCHITECTURES.iter().rev().find(|row| row.number <= number);
+        Policy::of(own.unwrap_or(&ARCHITECTURES[0]))
+    }
+
+    const fn of(architecture: &Architecture) -> Policy {
+        let threads = 256;
+        Policy {
+            threads,
+            blocks: architecture.multiprocessors * (architecture.threads / threads),
+            narrow_points: (1 << 31) - (1 << 23),
+            short_row: 64,
+            staged_blocks: 64,
+            least_grid: 16,
+            // Fewer leave half of the multiprocessors without a block.
+            least_pairs: (architecture.multiprocessors * threads / 2) as u64,
+            bins: 1024,
+        }
+    }
 
     /// For the emulated device: small blocks, so that small arrays have several.
     pub const EMULATED: Policy = Policy {
@@ -55,5 +97,19 @@ impl Policy {
         let bytes: usize = components.iter().map(|ty| ty.bytes()).sum();
         let blocks = 16384 / (64 * bytes.next_multiple_of(widest));
         64 * (blocks.clamp(2, self.staged_blocks) as u64 - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Policy;
+
+    #[test]
+    fn an_architecture_has_the_policy_of_the_newest_that_is_not_newer() {
+        let blocks = |number| Policy::of_architecture(number).blocks;
+        assert_eq!(Policy::of_architecture(90), Policy::SM_90);
+        assert_eq!((blocks(89), blocks(103), blocks(121)), (blocks(86), blocks(100), blocks(120)));
+        assert_eq!(blocks(60), blocks(70));
+        assert_eq!(blocks(75), 160);
     }
 }

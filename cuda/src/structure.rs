@@ -22,7 +22,12 @@ pub(crate) struct Shared<'a> {
     pub(crate) sites: Vec<Fault>,
     pub(crate) temporaries: Vec<ScalarType>,
     pub(crate) policy: &'a Policy,
+    /// What expressions of the program comments tell.
+    pub(crate) remarks: Option<&'a Remarks<'a>>,
 }
+
+/// What is told of an expression of the program, in one line.
+pub type Remarks<'a> = dyn Fn(Span) -> Option<String> + 'a;
 
 /// A structure that is being written.
 pub(crate) struct Structure<'s, 'a> {
@@ -50,6 +55,9 @@ struct Around<'x> {
     fields: &'x mut Vec<Field>,
     sites: &'x mut Vec<Fault>,
     place: Place<'x>,
+    remarks: Option<&'x Remarks<'x>>,
+    /// What was told last.
+    told: Option<Span>,
 }
 
 /// What is known in a function.
@@ -92,6 +100,17 @@ impl Surroundings for Around<'_> {
         let failure = field(self.fields, Field::Failure);
         let site = site(self.sites, kind, span);
         format!("fail({failure}, {site}); {}", self.place.leave)
+    }
+
+    fn remark(&mut self, span: Span) -> Option<String> {
+        if self.told == Some(span) {
+            return None;
+        }
+        self.told = Some(span);
+        let text = self.remarks?(span)?;
+        // A comment ends where its line does.
+        let line = text.lines().next()?.trim_end_matches(['\\', ' ']);
+        (!line.is_empty()).then(|| line.to_owned())
     }
 }
 
@@ -203,6 +222,8 @@ impl<'s, 'a> Structure<'s, 'a> {
             fields: &mut self.fields,
             sites: &mut self.shared.sites,
             place,
+            remarks: self.shared.remarks,
+            told: None,
         };
         let mut writer = Writer::new(&mut around, self.shared.functions, 2);
         write(&mut writer);
@@ -309,8 +330,10 @@ fn indented(text: &str) -> String {
         let closing = line.chars().take_while(|each| *each == '}').count();
         let margin = "  ".repeat(depth.saturating_sub(closing));
         writeln!(result, "{margin}{line}").expect("a string takes all");
-        depth += line.matches('{').count();
-        depth = depth.saturating_sub(line.matches('}').count());
+        if !line.starts_with("//") {
+            depth += line.matches('{').count();
+            depth = depth.saturating_sub(line.matches('}').count());
+        }
     }
     result
 }

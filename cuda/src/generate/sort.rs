@@ -15,20 +15,24 @@ impl Draft<'_, '_> {
         let Sink::Sort { keys, descending, .. } = &kernel.sinks[sink] else { return };
         let types = self.types_of(keys);
         let mut structure = self.structure("sort");
-        let temporaries: Vec<usize> =
-            keys.iter().map(|_| structure.temporary(ScalarType::U64)).collect();
+        // All of one type, so that the order fits to each.
+        let wide = types.iter().any(|ty| ty.bytes() > 4);
+        let ty = if wide { ScalarType::U64 } else { ScalarType::U32 };
+        let temporaries: Vec<usize> = keys.iter().map(|_| structure.temporary(ty)).collect();
         let point = indices(kernel, &mut structure, keys, Point::Number);
         let outputs: Vec<String> =
             temporaries.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
         structure.function(POINT, Place::new("return;", &[&point]), |writer| {
             write_body(kernel, writer, &point);
-            for ((key, output), ty) in operands(writer, keys).iter().zip(&outputs).zip(&types) {
-                let (ordered, mask) = ordered(key, *ty);
+            let keys = operands(writer, keys);
+            for ((key, output), of_key) in keys.iter().zip(&outputs).zip(&types) {
+                let (ordered, mask) = ordered(key, *of_key);
                 let ordered = match descending {
                     true => format!("~({ordered}) & {mask}"),
                     false => ordered,
                 };
-                writer.statement(&format!("{output}[at] = {ordered};"));
+                let ty = weft_codegen::Dialect::Cuda.type_name(ty);
+                writer.statement(&format!("{output}[at] = ({ty})({ordered});"));
             }
         });
         let finished = structure.finish();

@@ -1,69 +1,127 @@
 //! Sorts: digit after digit, from the last key to the first.
 
-use weft_ir::Stop;
 use weft_ir::plan::Sink;
+use weft_ir::{ScalarType, Stop};
 
-use super::{ITEMS, Launch, word};
+use super::{Launch, word};
 use crate::fields::Divisor;
-use crate::run::Buffer;
+use crate::run::{Buffer, stop};
 use crate::shape::Row;
 use crate::text::Piece;
 
-/// Bits of a digit.
+/// Bits of a digit, and how many digits there are.
 const DIGIT: u32 = 8;
+const DIGITS: usize = 1 << DIGIT;
+
+/// Elements of a thread, as in `sort.cu`.
+const SORT_ITEMS: u64 = 8;
+
+/// Keys, the numbers of the points that go with them (their order as it is, if there are none), and the
+/// type of both.
+#[derive(Clone)]
+struct Sorted {
+    keys: Buffer,
+    order: Option<Buffer>,
+    ty: ScalarType,
+}
 
 impl Launch<'_, '_> {
-    /// Keys and the order that belongs to them, sorted by so many bits of the keys.
-    fn sort_by(
-        &mut self,
-        keys: Buffer,
-        order: Buffer,
-        bits: u32,
-    ) -> Result<(Buffer, Buffer), Stop> {
+    /// Sorts by so many bits of the keys; keys that are not wanted afterwards are garbage then.
+    fn sort_by(&mut self, sorted: Sorted, bits: u32, wants_keys: bool) -> Result<Sorted, Stop> {
         let points = self.shape.points;
-        let tiles = points.div_ceil(self.threads() * ITEMS);
-        let counts = self.machine.memory.scratch((tiles << DIGIT).max(1), 8, "counts")?;
-        let (mut from, mut to) = ((keys, order), self.pair()?);
-        for shift in (0..bits).step_by(DIGIT as usize) {
-            let shift = shift.to_le_bytes().to_vec();
-            let count = [
-                word(from.0.address),
+        let ty = sorted.ty;
+        let positions = bits.div_ceil(DIGIT);
+        let counts = self.zeros(u64::from(positions) << DIGIT, 8, "counts")?;
+        let parameters = [
+            word(sorted.keys.address),
+            word(points),
+            positions.to_le_bytes().to_vec(),
+            word(counts.address),
+        ];
+        let blocks = self.blocks_for(points);
+        self.launch(&entry("sort_histogram", ty), blocks, &parameters)?;
+        let passes = self.passes(&counts, positions)?;
+        let tiles = points.div_ceil(self.threads() * SORT_ITEMS);
+        let status = self.machine.memory.scratch(tiles << DIGIT, 8, "status")?;
+        let ticket = self.machine.memory.scratch(1, 4, "ticket")?;
+        let mut from = sorted;
+        // The buffers of what was sorted before are written again.
+        let mut unused: Vec<Buffer> = Vec::new();
+        for (number, position) in passes.iter().enumerate() {
+            self.machine.memory.clear(&status)?;
+            self.machine.memory.clear(&ticket)?;
+            let last = number + 1 == passes.len();
+            let keys = match last && !wants_keys {
+                true => None,
+                false => Some(self.buffer_of(ty, &mut unused)?),
+            };
+            let order = self.buffer_of(ty, &mut unused)?;
+            let address = |buffer: Option<&Buffer>| word(buffer.map_or(0, |buffer| buffer.address));
+            let starts = counts.address + (u64::from(*position) << DIGIT) * 8;
+            let parameters = [
+                word(from.keys.address),
+                address(from.order.as_ref()),
                 word(points),
-                shift.clone(),
-                word(tiles),
-                word(counts.address),
+                (position * DIGIT).to_le_bytes().to_vec(),
+                word(starts),
+                word(status.address),
+                word(ticket.address),
+                address(keys.as_ref()),
+                word(order.address),
             ];
-            self.launch("sort_by_digit_count", tiles, &count)?;
-            self.launch("sort_by_digit_sum", 1, &[word(counts.address), word(tiles << DIGIT)])?;
-            let send = [
-                word(from.0.address),
-                word(from.1.address),
-                word(points),
-                shift,
-                word(tiles),
-                word(counts.address),
-                word(to.0.address),
-                word(to.1.address),
-            ];
-            self.launch("sort_by_digit_send", tiles, &send)?;
-            std::mem::swap(&mut from, &mut to);
+            self.launch(&entry("sort_pass", ty), tiles, &parameters)?;
+            if let Some(keys) = keys {
+                unused.push(std::mem::replace(&mut from.keys, keys));
+            }
+            unused.extend(from.order.replace(order));
         }
         Ok(from)
     }
 
-    fn pair(&mut self) -> Result<(Buffer, Buffer), Stop> {
+    /// The positions of the digits by which keys differ; their counts become how many keys have lesser
+    /// digits.
+    fn passes(&mut self, counts: &Buffer, positions: u32) -> Result<Vec<u32>, Stop> {
         let points = self.shape.points;
-        let keys = self.machine.memory.scratch(points, 8, "keys")?;
-        Ok((keys, self.machine.memory.scratch(points, 8, "order")?))
+        let bytes = self.machine.memory.read(counts, counts.bytes)?;
+        let mut passes = Vec::new();
+        let mut starts = Vec::with_capacity(bytes.len());
+        for (position, digits) in (0..positions).zip(bytes.chunks_exact(DIGITS * 8)) {
+            let (mut sum, mut differ) = (0, true);
+            for count in digits.chunks_exact(8) {
+                let count = count.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+                starts.extend(u64::to_le_bytes(sum));
+                sum += count;
+                differ &= count != points;
+            }
+            if differ {
+                passes.push(position);
+            }
+        }
+        self.machine.memory.target.write(counts.address, &starts).map_err(stop)?;
+        Ok(passes)
     }
 
-    /// The keys in an order, or the numbers of the points if there is none.
-    fn gather(&mut self, keys: Option<&Buffer>, order: Option<&Buffer>) -> Result<Buffer, Stop> {
+    fn buffer_of(&mut self, ty: ScalarType, unused: &mut Vec<Buffer>) -> Result<Buffer, Stop> {
+        match unused.pop() {
+            Some(buffer) => Ok(buffer),
+            None => self.machine.memory.scratch(self.shape.points, ty.bytes(), "sorted"),
+        }
+    }
+
+    /// Keys of a type as another, in an order.
+    fn gather(
+        &mut self,
+        keys: &Buffer,
+        from: ScalarType,
+        order: Option<&Buffer>,
+        ty: ScalarType,
+    ) -> Result<Buffer, Stop> {
         let points = self.shape.points;
-        let out = self.machine.memory.scratch(points, 8, "keys")?;
-        let address = |buffer: Option<&Buffer>| word(buffer.map_or(0, |buffer| buffer.address));
-        let parameters = [address(keys), address(order), word(points), word(out.address)];
-        self.launch("sort_gather", self.blocks_for(points), &parameters)?;
+        let out = self.machine.memory.scratch(points, ty.bytes(), "keys")?;
+        let order = word(order.map_or(0, |buffer| buffer.address));
+        let parameters = [word(keys.address), order, word(points), word(out.address)];
+        let name = if from == ty { entry("sort_gather", ty) } else { "sort_widen".to_owned() };
+        self.launch(&name, self.blocks_for(points), &parameters)?;
         Ok(out)
     }
 
@@ -74,24 +132,33 @@ impl Launch<'_, '_> {
         }
         self.map(piece, points)?;
         self.stop_if_failed(piece)?;
-        let mut order = self.gather(None, None)?;
-        for (at, &(number, bits)) in keys.iter().rev().enumerate() {
-            let keys = self.temporaries[number].clone();
-            let keys = if at == 0 { keys } else { self.gather(Some(&keys), Some(&order))? };
-            order = self.sort_by(keys, order, bits)?.1;
+        let of_keys = self.code.temporaries[keys[0].0];
+        let ty = match points > self.machine.config.policy.narrow_points {
+            true => ScalarType::U64,
+            false => of_keys,
+        };
+        let mut order = None;
+        for &(number, bits) in keys.iter().rev() {
+            let own = self.temporaries[number].clone();
+            let keys = match (&order, of_keys == ty) {
+                (None, true) => own,
+                (order, _) => self.gather(&own, of_keys, order.as_ref(), ty)?,
+            };
+            order = self.sort_by(Sorted { keys, order, ty }, bits, false)?.order;
         }
         let rows = self.shape.rows;
+        let address = |order: &Option<Buffer>| word(order.as_ref().map_or(0, |at| at.address));
         if rows > 1 {
-            let keys = self.machine.memory.scratch(points, 8, "rows")?;
+            let keys = self.machine.memory.scratch(points, ty.bytes(), "rows")?;
             let parameters = [
                 self.shape.rows_argument(),
                 self.row_divisor().bytes(),
-                word(order.address),
+                address(&order),
                 word(points),
                 word(keys.address),
             ];
-            self.launch("sort_rows", self.blocks_for(points), &parameters)?;
-            order = self.sort_by(keys, order, bits_of(rows - 1))?.1;
+            self.launch(&entry("sort_rows", ty), self.blocks_for(points), &parameters)?;
+            order = self.sort_by(Sorted { keys, order, ty }, bits_of(rows - 1), false)?.order;
         }
         let Some(Sink::Sort { order: result, .. }) =
             self.code.kernel.sinks.iter().find(|sink| matches!(sink, Sink::Sort { .. }))
@@ -100,8 +167,8 @@ impl Launch<'_, '_> {
         };
         let out = self.outputs[result].address;
         let length = self.row_divisor().bytes();
-        let parameters = [word(order.address), word(points), length, word(out)];
-        self.launch("sort_order", self.blocks_for(points), &parameters)
+        let parameters = [address(&order), word(points), length, word(out)];
+        self.launch(&entry("sort_order", ty), self.blocks_for(points), &parameters)
     }
 
     /// By the length of rows; by 0, if they are ragged.
@@ -123,10 +190,14 @@ impl Launch<'_, '_> {
         let sinks = &self.code.kernel.sinks;
         let sink = sinks.iter().position(|sink| matches!(sink, Sink::Scatter { .. }));
         let dropped = self.targets_of(sink.unwrap_or_default())?;
-        let (from, with) = (self.temporaries[keys].clone(), self.temporaries[order].clone());
-        let (sorted, ordered) = self.sort_by(from, with, bits_of(dropped))?;
-        self.temporaries[keys] = sorted;
-        self.temporaries[order] = ordered;
+        let ty = ScalarType::U64;
+        let before = self.temporaries[order].clone();
+        let from = Sorted { keys: self.temporaries[keys].clone(), order: Some(before), ty };
+        let sorted = self.sort_by(from, bits_of(dropped), true)?;
+        self.temporaries[keys] = sorted.keys;
+        if let Some(sorted) = sorted.order {
+            self.temporaries[order] = sorted;
+        }
         Ok(())
     }
 
@@ -140,6 +211,11 @@ impl Launch<'_, '_> {
         let parameters = [self.arguments(piece), word(points), word(keys), word(dropped)];
         self.launch(&self.entry(piece, "scatter_runs"), self.blocks_for(points), &parameters)
     }
+}
+
+/// A function for keys of 32 or 64 bits.
+fn entry(name: &str, ty: ScalarType) -> String {
+    format!("{name}{}", if ty == ScalarType::U64 { "_wide" } else { "" })
 }
 
 /// How many bits a number needs.

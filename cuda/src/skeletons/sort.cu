@@ -1,74 +1,83 @@
-/* Stable sorting by digits of eight bits, from the least significant one: count the digits of each
-   tile, sum the counts digit by digit, send every element behind those that come before it. Keys are
-   u64 in the order that is wanted. */
+/* Stable sorting by digits of eight bits, from the least significant one, each in one pass over the keys
+   (Adinets and Merrill, "Onesweep", 2022): the digits of all passes are counted beforehand, and a tile looks
+   back at those before it for how many keys with each of its digits they have. Keys are unsigned numbers of
+   type T in the order that is wanted; what goes with them are numbers of points, of that type too. */
 constexpr int DIGITS = 256;
-constexpr int SORT_ITEMS = 4;
+constexpr int SORT_ITEMS = 8;
 
-FUNCTION u32 digit_of(u64 key, int shift) { return (u32)(key >> shift) & (DIGITS - 1); }
+template <class T> FUNCTION u32 digit_of(T key, int shift) {
+  return (u32)(key >> shift) & (DIGITS - 1);
+}
 
-/* counts[digit * tiles + tile]. */
-template <int THREADS>
-FUNCTION void sort_count(const u64* keys, i64 points, int shift, i64 tiles, u64* counts) {
-  __shared__ u32 local[DIGITS];
+/* Adds to counts[digit position * DIGITS + digit], for all positions, of which there are at most eight. */
+template <int THREADS, class T>
+FUNCTION void count_digits(const T* keys, i64 points, int positions, u64* counts) {
+  __shared__ u32 local[sizeof(T) * DIGITS];
   const int thread = threadIdx.x;
-  for (int digit = thread; digit < DIGITS; digit += THREADS) local[digit] = 0;
+  for (int at = thread; at < positions * DIGITS; at += THREADS) local[at] = 0;
   __syncthreads();  /* zero */
-  const i64 first = (i64)blockIdx.x * (THREADS * SORT_ITEMS);
-#pragma unroll
-  for (int item = 0; item < SORT_ITEMS; item++) {
-    const i64 at = first + item * THREADS + thread;
-    if (at < points) atomicAdd(local + digit_of(keys[at], shift), 1u);
+  const i64 stride = (i64)gridDim.x * THREADS;
+#pragma unroll 1
+  for (i64 at = (i64)blockIdx.x * THREADS + thread; at < points; at += stride) {
+    const T key = keys[at];
+#pragma unroll 1
+    for (int position = 0; position < positions; position++) {
+      atomicAdd(local + position * DIGITS + digit_of(key, 8 * position), 1u);
+    }
   }
   __syncthreads();  /* counted */
-  for (int digit = thread; digit < DIGITS; digit += THREADS) {
-    counts[digit * tiles + blockIdx.x] = local[digit];
+  for (int at = thread; at < positions * DIGITS; at += THREADS) {
+    if (local[at] > 0) atomicAdd(counts + at, (u64)local[at]);
   }
 }
 
-/* The exclusive sums of the counts, in place, by one block of threads. */
-template <int THREADS> FUNCTION void sort_sum(u64* counts, i64 length) {
-  __shared__ u64 warps[THREADS / 32];
-  const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
+/* How many keys with a digit come before a tile; says so to the tiles behind. */
+FUNCTION u64 digits_before(u64* status, i64 tile, int digit, u64 count) {
+  u64* own = status + tile * DIGITS + digit;
+  store_relaxed(own, (tile == 0 ? SUMMED : COUNTED) | count);
   u64 before = 0;
 #pragma unroll 1
-  for (i64 base = 0; base < length; base += THREADS) {
-    const i64 at = base + thread;
-    const u64 count = at < length ? counts[at] : 0;
-    u64 sum = count;
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-      const u64 other = __shfl_up_sync(ALL_LANES, sum, step);
-      if (lane >= step) sum += other;
+  for (i64 at = tile - 1; at >= 0; at--) {
+    u64 word = load_relaxed(status + at * DIGITS + digit);
+    while (word >> 62 == 0) {
+      __nanosleep(32);
+      word = load_relaxed(status + at * DIGITS + digit);
     }
-    if (lane == 31) warps[warp] = sum;
-    __syncthreads();  /* warps */
-    u64 offset = before;
-#pragma unroll 1
-    for (int other = 0; other < THREADS / 32; other++) {
-      if (other < warp) offset += warps[other];
-      before += warps[other];
-    }
-    __syncthreads();  /* warps are free */
-    if (at < length) counts[at] = offset + sum - count;
+    before += word & COUNT_MASK;
+    if (word >> 62 == 2) break;
   }
+  if (tile > 0) store_relaxed(own, SUMMED | (before + count));
+  return before;
 }
 
-template <int THREADS>
-FUNCTION void sort_send(const u64* keys, const u64* values, i64 points, int shift, i64 tiles,
-                        const u64* counts, u64* keys_out, u64* values_out) {
-  constexpr int WARPS = THREADS / 32;
+/* One pass. `starts` are how many keys have lesser digits; `status` and `ticket` are 0 before. Without
+   `values`, they are the numbers of the points; without `keys_out`, the keys are not needed any more. */
+template <int THREADS, class T>
+FUNCTION void send_digits(const T* keys, const T* values, i64 points, int shift, const u64* starts,
+                        u64* status, u32* ticket, T* keys_out, T* values_out) {
+  constexpr int WARPS = THREADS / 32, ITEMS = THREADS * SORT_ITEMS;
   __shared__ u32 local[WARPS * DIGITS];
+  __shared__ u32 counts[DIGITS];  /* of the tile; then how many of it have lesser digits */
+  __shared__ u64 bases[DIGITS];   /* where the tile's first key would go, if all had that digit */
+  __shared__ T staged_keys[ITEMS], staged_values[ITEMS];
+  __shared__ u32 number;
   const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
+  if (thread == 0) number = atomicAdd(ticket, 1u);
   for (int at = thread; at < WARPS * DIGITS; at += THREADS) local[at] = 0;
   __syncthreads();  /* zero */
+  const i64 tile = number, tile_first = tile * ITEMS;
   /* Each warp has consecutive elements, so that ranks follow the order. */
-  const i64 first = (i64)blockIdx.x * (THREADS * SORT_ITEMS) + warp * (32 * SORT_ITEMS);
-  u64 key[SORT_ITEMS];
+  const i64 first = tile_first + warp * (32 * SORT_ITEMS);
+  T key[SORT_ITEMS];
   u32 rank[SORT_ITEMS];
 #pragma unroll
   for (int item = 0; item < SORT_ITEMS; item++) {
     const i64 at = first + item * 32 + lane;
     key[item] = at < points ? keys[at] : 0;
+  }
+#pragma unroll
+  for (int item = 0; item < SORT_ITEMS; item++) {
+    const i64 at = first + item * 32 + lane;
     /* Lanes beyond the end count for no digit. */
     const u32 digit = at < points ? digit_of(key[item], shift) : (u32)DIGITS;
     const u32 equal = __match_any_sync(ALL_LANES, digit);
@@ -91,17 +100,48 @@ FUNCTION void sort_send(const u64* keys, const u64* values, i64 points, int shif
       local[other * DIGITS + digit] = sum;
       sum += count;
     }
+    counts[digit] = sum;
+    bases[digit] = starts[digit] + digits_before(status, tile, digit, sum);
   }
   __syncthreads();  /* offsets */
+  if (warp == 0) {
+    constexpr int EACH_LANE = DIGITS / 32;
+    u32 own = 0;
+#pragma unroll 1
+    for (int at = 0; at < EACH_LANE; at++) own += counts[lane * EACH_LANE + at];
+    u32 sum = own;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const u32 other = __shfl_up_sync(ALL_LANES, sum, step);
+      if (lane >= step) sum += other;
+    }
+    sum -= own;
+#pragma unroll 1
+    for (int at = lane * EACH_LANE; at < (lane + 1) * EACH_LANE; at++) {
+      const u32 count = counts[at];
+      counts[at] = sum;
+      bases[at] -= sum;
+      sum += count;
+    }
+  }
+  __syncthreads();  /* places */
 #pragma unroll
   for (int item = 0; item < SORT_ITEMS; item++) {
     const i64 at = first + item * 32 + lane;
     if (at >= points) continue;
     const u32 digit = digit_of(key[item], shift);
-    const i64 to =
-        (i64)(counts[digit * tiles + blockIdx.x] + local[warp * DIGITS + digit] + rank[item]);
-    keys_out[to] = key[item];
-    values_out[to] = values[at];
+    const u32 to = counts[digit] + local[warp * DIGITS + digit] + rank[item];
+    staged_keys[to] = key[item];
+    staged_values[to] = values ? values[at] : (T)at;
+  }
+  __syncthreads();  /* in order */
+  const int here = (int)smaller(points - tile_first, ITEMS);
+#pragma unroll 1
+  for (int at = thread; at < here; at += THREADS) {
+    const T own = staged_keys[at];
+    const i64 to = (i64)(bases[digit_of(own, shift)] + (u64)at);
+    if (keys_out) keys_out[to] = own;
+    values_out[to] = staged_values[at];
   }
 }
 
@@ -109,32 +149,35 @@ FUNCTION void sort_send(const u64* keys, const u64* values, i64 points, int shif
 FUNCTION u64 ordered_f32(u32 bits) { return bits >> 31 ? (u32)~bits : bits | 0x80000000u; }
 FUNCTION u64 ordered_f64(u64 bits) { return bits >> 63 ? ~bits : bits | 0x8000000000000000ull; }
 
-/* Keys in an order that was found so far. */
-FUNCTION void gather_keys(const u64* keys, const u64* order, i64 points, u64* out, i64 threads) {
-  const i64 stride = (i64)gridDim.x * threads;
+/* Keys in an order that was found so far, or as they are. */
+template <int THREADS, class From, class T>
+FUNCTION void gather_keys(const From* keys, const T* order, i64 points, T* out) {
+  const i64 stride = (i64)gridDim.x * THREADS;
 #pragma unroll 1
-  for (i64 at = (i64)blockIdx.x * threads + threadIdx.x; at < points; at += stride) {
-    out[at] = order ? keys[order[at]] : (u64)at;
+  for (i64 at = (i64)blockIdx.x * THREADS + threadIdx.x; at < points; at += stride) {
+    out[at] = keys[order ? (i64)order[at] : at];
   }
 }
 
-/* The rows of the points, in an order that was found so far. */
-FUNCTION void row_keys(Rows rows, const Divisor& length, const u64* order, i64 points, u64* out,
-                       i64 threads) {
-  const i64 stride = (i64)gridDim.x * threads;
+/* The rows of the points, in an order that was found so far, or as they are. */
+template <int THREADS, class T>
+FUNCTION void row_keys(Rows rows, const Divisor& length, const T* order, i64 points, T* out) {
+  const i64 stride = (i64)gridDim.x * THREADS;
 #pragma unroll 1
-  for (i64 at = (i64)blockIdx.x * threads + threadIdx.x; at < points; at += stride) {
-    const i64 from = (i64)order[at];
-    out[at] = (u64)(rows.offsets ? row_of(rows.offsets, rows.count, from) : quotient(from, length));
+  for (i64 at = (i64)blockIdx.x * THREADS + threadIdx.x; at < points; at += stride) {
+    const i64 from = order ? (i64)order[at] : at;
+    out[at] = (T)(rows.offsets ? row_of(rows.offsets, rows.count, from) : quotient(from, length));
   }
 }
 
-/* The order as the language has it: within rows of one length, if that is not 0, else positions. */
-FUNCTION void order_in_rows(const u64* order, i64 points, const Divisor& length, i64* out,
-                            i64 threads) {
-  const i64 stride = (i64)gridDim.x * threads;
+/* The order as the language has it: within rows of one length, if that is not 0, else positions. Without
+   `order`, the points are in order. */
+template <int THREADS, class T>
+FUNCTION void order_in_rows(const T* order, i64 points, const Divisor& length, i64* out) {
+  const i64 stride = (i64)gridDim.x * THREADS;
 #pragma unroll 1
-  for (i64 at = (i64)blockIdx.x * threads + threadIdx.x; at < points; at += stride) {
-    out[at] = (i64)order[at] - (length.by ? quotient(at, length) * length.by : 0);
+  for (i64 at = (i64)blockIdx.x * THREADS + threadIdx.x; at < points; at += stride) {
+    const i64 from = order ? (i64)order[at] : at;
+    out[at] = from - (length.by ? quotient(at, length) * length.by : 0);
   }
 }

@@ -197,3 +197,17 @@ output a4: [a0]i64
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn remarks_change_comments_only() {
+    let text = include_str!("../../gate/plans/matmul.plan");
+    let program = weft_ir::plan::parse(text).expect("a plan");
+    let plain = weft_cuda::generate(&program, &weft_cuda::Policy::SM_90).text();
+    let remark = |_| Some("xs * { ys \\\nand more".to_owned());
+    let with = weft_cuda::generate_with_remarks(&program, &weft_cuda::Policy::SM_90, &remark);
+    let with = with.text();
+    let is_remark = |line: &&str| line.trim_start() == "// xs * { ys";
+    assert!(with.lines().any(|line| is_remark(&line)), "{with}");
+    let without: Vec<&str> = with.lines().filter(|line| !is_remark(line)).collect();
+    assert_eq!(without, plain.lines().collect::<Vec<_>>());
+}

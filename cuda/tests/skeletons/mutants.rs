@@ -334,24 +334,39 @@ launch \"sort\" [a0] (r0)
 end
 output a2: [a0]i64
 ",
-        inputs: || vec![i64s(noise(700).map(|bits| (bits >> 40) as i64))],
+        inputs: || vec![i64s(noise(1900).map(|bits| (bits >> 40) as i64))],
         mutants: &[
             (
-                "  __syncthreads();  /* zero */\n  const i64 first = (i64)blockIdx.x",
-                "  const i64 first = (i64)blockIdx.x",
+                "  __syncthreads();  /* zero */\n  const i64 stride = (i64)gridDim.x * THREADS;",
+                "  const i64 stride = (i64)gridDim.x * THREADS;",
             ),
-            ("  __syncthreads();  /* counted */\n  for (int digit", "  for (int digit"),
+            ("  __syncthreads();  /* counted */\n  for (int at", "  for (int at"),
             (
-                "if (at < points) atomicAdd(local + digit_of(keys[at], shift), 1u);",
-                "if (at < points) local[digit_of(keys[at], shift)] += 1u;",
+                "atomicAdd(local + position * DIGITS + digit_of(key, 8 * position), 1u);",
+                "local[position * DIGITS + digit_of(key, 8 * position)] += 1u;",
             ),
-            ("    __syncthreads();  /* warps */", NONE),
-            ("    __syncthreads();  /* warps are free */", NONE),
-            ("  __syncthreads();  /* zero */\n  /* Each warp", "  /* Each warp"),
+            ("atomicAdd(counts + at, (u64)local[at]);", "counts[at] += (u64)local[at];"),
+            ("  __syncthreads();  /* zero */\n  const i64 tile", "  const i64 tile"),
+            (
+                "if (thread == 0) number = atomicAdd(ticket, 1u);\n  for (int at",
+                "if (thread == 0) number = blockIdx.x;\n  for (int at",
+            ),
             ("    __syncwarp();  /* next item */", NONE),
             ("  __syncthreads();  /* ranked */", NONE),
             ("  __syncthreads();  /* offsets */", NONE),
+            ("  __syncthreads();  /* places */", NONE),
+            ("  __syncthreads();  /* in order */", NONE),
             ("if (at >= points) continue;\n    const u32 digit", "const u32 digit"),
+            (
+                "const int here = (int)smaller(points - tile_first, ITEMS);",
+                "const int here = ITEMS;",
+            ),
+            (
+                "    while (word >> 62 == 0) {\n      __nanosleep(32);\n      word = load_relaxed(status + at * DIGITS",
+                "    while (false) {\n      __nanosleep(32);\n      word = load_relaxed(status + at * DIGITS",
+            ),
+            ("    if (word >> 62 == 2) break;\n  }\n  if (tile", "  }\n  if (tile"),
+            ("if (keys_out) keys_out[to] = own;", "keys_out[to] = own;"),
         ],
     },
 ];

@@ -210,10 +210,7 @@ output a5: [a0][a1]i64
         },
         mutants: &[
             ("quotient(at, length) * length.by", "quotient(at, length)"),
-            (
-                "out[at] = order ? keys[order[at]] : (u64)at;",
-                "out[at] = order ? keys[at] : (u64)at;",
-            ),
+            ("out[at] = keys[order ? (i64)order[at] : at];", "out[at] = keys[at];"),
             (
                 "at < points; at += stride) {\n    const i64 from",
                 "at <= points; at += stride) {\n    const i64 from",

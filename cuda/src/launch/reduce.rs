@@ -1,0 +1,110 @@
+//! Reductions: by the lengths of rows, and by what points share.
+
+use weft_ir::{ScalarType, Stop};
+
+use super::{Launch, half, word};
+use crate::shape::{Row, Shape, TILE, TREE, tree_nodes};
+use crate::text::{Piece, Sharing};
+
+/// Threads along a row of a grid, and points of each along both dimensions, as in `tile.cu`.
+const LANES: u64 = 16;
+const EACH: u64 = 4;
+
+/// Elements that three levels of the tree hold.
+const MOST_IN_GRID: u64 = 1 << 18;
+
+impl Launch<'_, '_> {
+    /// Whether rows are short enough for a thread each.
+    pub(super) fn short(&self) -> bool {
+        let Shape { rows, row, .. } = self.shape;
+        let short = self.shape.length() <= self.machine.config.policy.short_row;
+        match row {
+            Row::Dense(length) => length == 0 || (rows > 1 && short),
+            Row::Ragged(_) => short,
+        }
+    }
+
+    /// A reduction whose points share what they read; whether there is enough of it to be worth it.
+    pub(super) fn shared(&mut self, piece: &Piece, sharing: Option<Sharing>) -> Result<bool, Stop> {
+        let (Some(sharing), Row::Dense(length)) = (sharing, self.shape.row) else {
+            return Ok(false);
+        };
+        let policy = self.machine.config.policy;
+        let rows = self.shape.rows;
+        match sharing {
+            Sharing::Grid => {
+                let (down, across) = (self.extent(3)?, self.extent(2)?);
+                let least = policy.least_grid;
+                if length == 0 || length > MOST_IN_GRID || down < least || across < least {
+                    return Ok(false);
+                }
+                let tile_down = self.threads() / LANES * EACH;
+                let tiles = down.div_ceil(tile_down) * across.div_ceil(LANES * EACH);
+                let parameters = [self.arguments(piece), word(down), word(across), word(length)];
+                let blocks = rows / (down * across) * tiles;
+                self.launch(&self.entry(piece, "reduce_grid"), blocks, &parameters)?;
+            }
+            Sharing::Pairs => {
+                if length == 0 || rows < policy.least_pairs {
+                    return Ok(false);
+                }
+                let parameters = [self.arguments(piece), word(rows), word(length)];
+                let entry = self.entry(piece, "reduce_pairs");
+                self.launch(&entry, self.blocks_for(rows), &parameters)?;
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) fn reduce(&mut self, piece: &Piece, components: &[ScalarType]) -> Result<(), Stop> {
+        let Shape { rows, row, .. } = self.shape;
+        if rows == 0 {
+            return Ok(());
+        }
+        let mut parameters = vec![self.arguments(piece), self.shape.rows_argument()];
+        match row {
+            Row::Ragged(_) => self.reduce_path(piece, components),
+            _ if self.short() => {
+                self.launch(&self.entry(piece, "reduce_rows"), self.blocks_for(rows), &parameters)
+            }
+            Row::Dense(length) => {
+                let tiles = length.div_ceil(TILE);
+                let per_row = tree_nodes(tiles);
+                let all = if tiles > 1 { rows * per_row } else { 1 };
+                let (_scratch, addresses) = self.components(components, all)?;
+                let counters = self.zeros(rows, 4, "counters")?;
+                parameters.extend([half(tiles), addresses, word(per_row), word(counters.address)]);
+                self.launch(&self.entry(piece, "reduce_tiles"), rows * tiles, &parameters)
+            }
+        }
+    }
+
+    /// A reduction of ragged rows, in parts of equal size.
+    fn reduce_path(&mut self, piece: &Piece, components: &[ScalarType]) -> Result<(), Stop> {
+        let Shape { rows, points, .. } = self.shape;
+        let span = self.machine.config.policy.span(components);
+        let parts = (rows + points).div_ceil(span);
+        let path = self.machine.memory.scratch(2 * (parts + 1), 8, "path")?;
+        let cut = [self.shape.rows_argument(), word(span), word(parts), word(path.address)];
+        self.launch("path_of_rows", self.blocks_for(parts + 1), &cut)?;
+        // Where a row is longer than a block of the tree, no other such row begins within 64 elements.
+        let groups = points / TREE + 1;
+        let (_first, mut blocks) = self.components(components, groups)?;
+        let (_next, next) = self.components(components, groups)?;
+        let long = self.machine.memory.scratch(groups, 8, "long rows")?;
+        let count = self.zeros(1, 4, "count")?;
+        blocks.extend(next);
+        blocks.extend(long.address.to_le_bytes());
+        blocks.extend(count.address.to_le_bytes());
+        let (arguments, rows_argument) = (self.arguments(piece), self.shape.rows_argument());
+        let parameters =
+            [arguments.clone(), rows_argument.clone(), word(path.address), blocks.clone()];
+        self.launch(&self.entry(piece, "reduce_path"), parts, &parameters)?;
+        if points > TREE {
+            let entry = self.entry(piece, "reduce_long");
+            let parameters = [arguments, rows_argument, blocks];
+            self.launch(&entry, self.blocks_for(groups), &parameters)?;
+        }
+        Ok(())
+    }
+}
