@@ -1,5 +1,6 @@
 //! `weft test …`: runs the programs of Markdown pages, and compares what they say with what stands there.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, thread};
@@ -8,7 +9,7 @@ use lexopt::{Arg, Parser};
 use weft_files::{Access, Host, replace};
 use weft_tests::engine::{self, Engine};
 use weft_tests::markdown::{self, Page};
-use weft_tests::runner::{self, PageResult};
+use weft_tests::runner::{self, Failure, PageResult};
 
 use crate::output::Output;
 use crate::{Exit, quiet_panics};
@@ -145,9 +146,13 @@ fn report(
     }
     let (updated, failures): (Vec<_>, Vec<_>) =
         result.failures.iter().partition(|failure| update && failure.stale);
+    // Several engines may say the same of a cell.
+    let cells = |failures: &[&Failure]| {
+        failures.iter().map(|failure| failure.line).collect::<BTreeSet<usize>>().len()
+    };
     totals.passed += result.passed;
-    totals.updated += updated.len();
-    totals.failed += failures.len();
+    totals.updated += cells(&updated);
+    totals.failed += cells(&failures);
     let verdict = if failures.is_empty() { "ok    " } else { "FAILED" };
     output.line(&format!("{verdict} {name} ({} cells)", page.cases()));
     for failure in failures {
