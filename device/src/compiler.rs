@@ -76,13 +76,9 @@ pub(crate) fn describe() -> Result<((u32, u32), Vec<u32>), String> {
 pub(crate) fn compile(text: &str, goal: Goal) -> Result<Vec<u8>, String> {
     let source = CString::new(text).map_err(|_| "the text has a zero".to_owned())?;
     let program = Program::new(&source)?;
+    program.compile(&goal.options())?;
     // SAFETY: the program exists until it is dropped, and the buffers are as long as the compiler says.
     unsafe {
-        if let Err(NvrtcError(error)) = result::compile_program(program.0, &goal.options()) {
-            let log = result::get_program_log(program.0).unwrap_or_default();
-            let log: Vec<u8> = log.into_iter().map(|c| c as u8).take_while(|c| *c != 0).collect();
-            return Err(format!("{error:?}: {}", String::from_utf8_lossy(&log).trim_end()));
-        }
         match goal {
             Goal::Machine(_) => {
                 let mut size = 0;
@@ -101,6 +97,18 @@ pub(crate) fn compile(text: &str, goal: Goal) -> Result<Vec<u8>, String> {
     }
 }
 
+/// What the compiler tells of the kernels of a text, as machine code of an architecture.
+///
+/// # Errors
+/// What the compiler says, if it does not compile the text.
+pub(crate) fn verbose_log(text: &str, architecture: u32) -> Result<String, String> {
+    let source = CString::new(text).map_err(|_| "the text has a zero".to_owned())?;
+    let program = Program::new(&source)?;
+    let mut options = Goal::Machine(architecture).options();
+    options.push("--ptxas-options=-v".into());
+    program.compile(&options)
+}
+
 /// A text that the compiler has; it refers to it.
 struct Program<'t>(sys::nvrtcProgram, std::marker::PhantomData<&'t CStr>);
 
@@ -109,6 +117,21 @@ impl Program<'_> {
         let program = result::create_program(source, Some(c"kernels.cu"));
         let program = program.map_err(|error| format!("starting the compiler failed: {error}"))?;
         Ok(Program(program, std::marker::PhantomData))
+    }
+
+    /// Compiles it; what the compiler has to say.
+    fn compile(&self, options: &[String]) -> Result<String, String> {
+        // SAFETY: the program exists until it is dropped.
+        let (compiled, log) = unsafe {
+            let compiled = result::compile_program(self.0, options);
+            (compiled, result::get_program_log(self.0).unwrap_or_default())
+        };
+        let log: Vec<u8> = log.into_iter().map(|c| c as u8).take_while(|c| *c != 0).collect();
+        let log = String::from_utf8_lossy(&log).into_owned();
+        match compiled {
+            Ok(()) => Ok(log),
+            Err(NvrtcError(error)) => Err(format!("{error:?}: {}", log.trim_end())),
+        }
     }
 }
 

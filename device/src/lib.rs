@@ -13,6 +13,7 @@ mod device;
 mod driver;
 mod found;
 mod images;
+mod needs;
 #[cfg(feature = "stand-in")]
 pub mod stand_in;
 mod table;
@@ -22,6 +23,7 @@ mod words;
 pub use device::{Config, Device, Kernels, Ran, Residency};
 pub use found::{Absent, Description, find};
 pub use images::Statistics;
+pub use needs::{Needs, needs};
 pub use target::Traffic;
 
 /// From how many input elements on a program is worth the way to the device, where the back end is

@@ -1,12 +1,17 @@
 //! `:ir`: a program in the intermediate languages, as text that the parsers read back.
 
 use similar::{ChangeTag, TextDiff};
+use weft_ir::Span;
 use weft_lang::Diagnostic;
+use weft_lang::render::Sources as _;
 
 use super::Context;
 use crate::commands::typed_text;
 use crate::engine::{Job, stages, unsupported_diagnostic};
 use crate::modes::Modes;
+
+/// Expressions are shown up to so many characters in comments.
+const WIDEST_SOURCE: usize = 60;
 
 /// A stage of compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +91,11 @@ pub(super) fn text(
         return native(stage, &stages.compiled.plan, job);
     }
     if stage == Stage::Cuda {
-        let code = weft_cuda::generate(&stages.compiled.plan, &weft_cuda::Policy::SM_90);
-        return Ok(format!("{}{}", inputs(context, &stages), code.body.trim()));
+        let policy = weft_cuda::Policy::SM_90;
+        let remarks = |span| source_of(span, context);
+        let code = weft_cuda::generate_with_remarks(&stages.compiled.plan, &policy, &remarks);
+        let needs = needs(&code.text());
+        return Ok(format!("{}{}\n\n{needs}", inputs(context, &stages), code.body.trim()));
     }
     let of = |stage| match stage {
         Stage::Typed => typed_text::program(job.program, &name),
@@ -149,6 +157,27 @@ fn native(
         });
     }
     Ok(source.kernels.trim().to_owned())
+}
+
+/// What the kernels of a CUDA text need of a multiprocessor of `sm_90`, or why that is not known.
+fn needs(text: &str) -> String {
+    let lines = match weft_device::needs(text, 90) {
+        Ok(all) => all.iter().map(ToString::to_string).collect(),
+        Err(why) => vec![format!("registers and shared memory are not known: {why}")],
+    };
+    lines.iter().map(|line| format!("// {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Where an expression of the program stands, and the first line of it.
+fn source_of(span: Span, context: &Context<'_>) -> Option<String> {
+    let text =
+        context.sources.text(span.source).get(span.range()).filter(|text| !text.is_empty())?;
+    let line = text.lines().next()?;
+    let cut = match line.char_indices().nth(WIDEST_SOURCE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    };
+    Some(format!("{}: {cut}", context.sources.place(span)))
 }
 
 /// A comment that says which earlier values are the inputs.
