@@ -104,6 +104,8 @@ def arguments() -> argparse.Namespace:
     options = parser.parse_args()
     options.threads = [int(count) for count in options.threads.split(",")]
     if options.clock == "cpu":
+        if options.fastest:
+            parser.error("processor seconds are an average of many runs: none is the fastest")
         options.threads = [1]
     return options
 
@@ -253,7 +255,9 @@ def processor_seconds(weft: str, text: str) -> float | None:
         process.wait()
     if len(ticks) != 2:
         return None
-    return (ticks[1][0] - ticks[0][0]) / os.sysconf("SC_CLK_TCK") / ticks[1][1]
+    spent = (ticks[1][0] - ticks[0][0]) / os.sysconf("SC_CLK_TCK") / ticks[1][1]
+    # A clock of ticks may not have moved.
+    return spent if spent > 0 else None
 
 
 def run_peer(options: argparse.Namespace, name: str, peer: str, threads: int) -> dict | None:

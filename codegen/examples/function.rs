@@ -26,6 +26,7 @@ fn main() {
         results: &map.results,
         shared: &[false],
         folds: &[],
+        rows: false,
     });
     let mut called = Functions::new();
     called.merge(&function.functions);

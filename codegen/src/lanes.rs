@@ -25,6 +25,7 @@
 mod fold;
 mod print;
 mod repetition;
+mod rows;
 mod segment;
 
 use std::collections::BTreeMap;
@@ -37,6 +38,7 @@ use crate::functions::Functions;
 use crate::literal::literal;
 use crate::operator::{operator, random};
 pub use fold::is_total;
+pub use rows::can_fold_rows;
 use segment::Scope;
 
 /// The lanes that step through a loop together.
@@ -79,6 +81,9 @@ pub struct Lanes<'a> {
     /// If the last index steps through the elements of the lanes: what combines the results, in their
     /// order (Note [Folds along columns]). Then `shared` is not looked at.
     pub folds: &'a [Operator],
+    /// Whether the lanes that are combined are instead the elements of a row, the last index counts along
+    /// them, and the others are uniform (Note [Folds along rows]). [`can_fold_rows`] must hold.
+    pub rows: bool,
 }
 
 /// A function of C.
@@ -95,8 +100,9 @@ pub struct LaneFunction {
 impl LaneFunction {
     /// What stands for the name.
     pub const NAME: &'static str = "KERNEL";
-    /// What stands before all functions: the type of their argument.
-    pub const DECLARATIONS: &'static str = include_str!("prelude/lanes.h");
+    /// What stands before all functions: the type of their argument, and what folds rows.
+    pub const DECLARATIONS: &'static str =
+        concat!(include_str!("prelude/lanes.h"), include_str!("prelude/folds.h"));
 }
 
 impl Lanes<'_> {
@@ -128,6 +134,7 @@ pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
         guard: None,
         alive: None,
         sites: Vec::new(),
+        made: BTreeMap::new(),
         names: 0,
         segments: 0,
         declared: Vec::new(),
@@ -137,6 +144,9 @@ pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
     };
     builder.parameters();
     builder.code(given.code);
+    if given.rows {
+        return rows::rows(builder);
+    }
     if given.folds.is_empty() {
         builder.results()
     } else {
@@ -175,6 +185,8 @@ struct Builder<'a> {
     /// The lanes whose checks in this segment have held.
     alive: Option<Mask>,
     sites: Vec<(FaultKind, Span)>,
+    /// The operators that registers are the results of.
+    made: BTreeMap<Register, (ScalarOp, Vec<Operand>)>,
     /// How many names have been made up.
     names: usize,
     /// How many segments have been begun.
@@ -195,6 +207,15 @@ impl Builder<'_> {
         for (at, &(register, running)) in self.given.indices.iter().enumerate() {
             let name = register.to_string();
             match running {
+                Running::Uniform if self.given.rows => {
+                    let index = self.row_index(at);
+                    self.scalar(&format!("const i64 {name} = {index};"));
+                }
+                Running::Counting if self.given.rows => {
+                    self.scalar(&format!("const i64 first_{name} = first_index;"));
+                    let text = format!("first_{name} + at");
+                    self.line(Some((&name, "i64")), &text, &[]);
+                }
                 Running::Uniform => {
                     let steps = at + 1 == self.given.indices.len() && !self.given.folds.is_empty();
                     let step = if steps { " + step" } else { "" };
@@ -265,6 +286,10 @@ impl Builder<'_> {
         let results = &instruction.results;
         match &instruction.operation {
             Operation::Scalar(op, operands) => {
+                self.made.insert(results[0].0, (*op, operands.clone()));
+                if let Some((text, values)) = self.precedes(*op, operands) {
+                    return self.define(results[0], &text, &values);
+                }
                 let values: Vec<Value> = operands.iter().map(|at| self.value(at)).collect();
                 self.operator(*op, results[0], &values, instruction.span);
             }
@@ -306,11 +331,42 @@ impl Builder<'_> {
         self.define(result, &expression.text, values);
         // Code with loops would have to take back what a segment has done to their state.
         if self.given.has_no_loops()
+            && !self.given.rows
             && values.iter().any(|value| value.varies)
             && let Some((usual, rare)) = self.functions.usual_and_rare(op, result.1)
         {
             self.rare(format!("{usual}({})", texts[0]), format!("{rare}({})", texts[0]));
         }
+    }
+
+    /// Whether one float comes before another, if that is what an operator asks by comparing the bits of
+    /// the lesser, or the greater, of both with those of the other: as searches of the least element do.
+    fn precedes(&self, op: ScalarOp, operands: &[Operand]) -> Option<(String, [Value; 2])> {
+        let made = |operand: &Operand| match operand {
+            Operand::Register(register) => self.made.get(register),
+            Operand::Scalar(_) => None,
+        };
+        let bits = |operand: &Operand| match made(operand)? {
+            (ScalarOp::Bitcast(_), operands) => Some(operands[0]),
+            (_, _) => None,
+        };
+        let (ScalarOp::Ne, [chosen, present]) = (op, operands) else { return None };
+        let (chosen, present) = (bits(chosen)?, bits(present)?);
+        let (which, both) = made(&chosen)?;
+        let name = match which {
+            ScalarOp::Min => "precedes",
+            ScalarOp::Max => "follows",
+            _ => return None,
+        };
+        let other = match both[..] {
+            [a, b] if a == present => b,
+            [a, b] if b == present => a,
+            _ => return None,
+        };
+        let values = [self.value(&other), self.value(&present)];
+        let ty = values[0].ty;
+        let text = format!("{name}_{}({}, {})", type_name(ty), values[0].text, values[1].text);
+        ty.is_float().then_some((text, values))
     }
 
     /// Binds a register to an expression of some values that yields something for any operands.

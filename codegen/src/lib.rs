@@ -20,7 +20,7 @@ pub use cache::Cache;
 pub use dialect::Dialect;
 pub use functions::Functions;
 pub use hash::{Digest, bytes_hash, text_hash};
-pub use lanes::{GROUP, INTERRUPTED, LaneFunction, Lanes, Running, is_total, lanes};
+pub use lanes::{GROUP, INTERRUPTED, LaneFunction, Lanes, Running, can_fold_rows, is_total, lanes};
 pub use literal::literal;
 pub use operator::{Expression, operator, random};
 pub use order::order;

@@ -1,6 +1,8 @@
 //! The text of small codes, as it is compiled.
 
-use weft_codegen::{Functions, Lanes, Running, Surroundings, Writer, is_total, lanes};
+use weft_codegen::{
+    Functions, Lanes, Running, Surroundings, Writer, can_fold_rows, is_total, lanes,
+};
 use weft_ir::code::{Code, Register, parse_code, parse_operator};
 use weft_ir::flat::Var;
 use weft_ir::text::Reader;
@@ -24,6 +26,7 @@ fn over_lanes(text: &str) -> String {
         results: &code.results,
         shared: &vec![false; code.results.len()],
         folds: &[],
+        rows: false,
     });
     function.text
 }
@@ -284,6 +287,7 @@ fn results_are_combined_step_by_step() {
         results: &code.results,
         shared: &[false],
         folds: &[operator],
+        rows: false,
     });
     let expect = "
 u32 KERNEL(const struct block *restrict const block) {
@@ -309,4 +313,50 @@ u32 KERNEL(const struct block *restrict const block) {
 }
 ";
     assert_eq!(function.text.trim(), expect.trim(), "\n{}", function.text);
+}
+
+#[test]
+fn rows_are_folded_in_buffers_or_one_by_one() {
+    let code = code("r2: f32 = read a0 r0 r1\nr3: f32 = mul r2 r2\nyield r3\n");
+    let operator = "by (r4: f32) (r5: f32)\n  r6: f32 = add r4 r5\n  yield r6\n";
+    let mut reader = Reader::new(operator).expect("an operator");
+    let operator = parse_operator(&mut reader).expect("an operator");
+    assert!(can_fold_rows(&code));
+    let function = lanes(&Lanes {
+        indices: &[(Register(0), Running::Uniform), (Register(1), Running::Counting)],
+        first_stored: 0,
+        in_place: true,
+        inputs: &[],
+        arrays: &[(ScalarType::F32, false)],
+        code: &code,
+        results: &code.results,
+        shared: &[false],
+        folds: &[operator],
+        rows: true,
+    });
+    let text = function.text;
+    for expected in [
+        "    const i64 r0 = row;",
+        "        ONE_BY_ONE(at);\n        f32 value_0;\n        const i64 r1 = first_r1 + at;",
+        "        const f32 r2 = a0[r0 * stride_0_0 + r1];\n        const f32 r3 = r2 * r2;",
+        "      WANTED_SOON(a0 + r0 * stride_0_0 + first_index + base + 1024);",
+        "      add_blocks_f32(lanes_0, buffer_0, blocks);",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+}
+
+#[test]
+fn rows_are_not_folded_by_code_with_loops_or_slow_paths() {
+    let slow = "r1: f32 = read a0 r0\nr2: f32 = sin r1\nyield r2\n";
+    assert!(!can_fold_rows(&code(slow)));
+    let loops = "r1: i64 = while (r2: i64 = r0)
+  r3: bool = gt r2 0i64
+  yield r3
+do
+  r4: i64 = sub r2 1i64
+  yield r4
+yield r1
+";
+    assert!(!can_fold_rows(&code(loops)));
 }

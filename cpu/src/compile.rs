@@ -80,6 +80,8 @@ pub(crate) struct Signature<'a> {
     pub(crate) arrays: &'a [(ScalarType, bool)],
     /// What a native function combines its results with, step by step along the last index.
     pub(crate) folds: &'a [Operator],
+    /// Whether it combines them to what whole rows come to, instead.
+    pub(crate) rows: bool,
 }
 
 /// Compiles code whose results are the operands.

@@ -7,6 +7,9 @@
 //! elements are a prefix; thus short rows of different lengths fill the lanes as well as long ones.
 
 mod chained;
+#[cfg(target_arch = "x86_64")]
+mod exchange;
+mod grouped;
 mod primitive;
 mod rows;
 mod scan;
@@ -27,6 +30,7 @@ use crate::places::Places;
 use crate::routine::level;
 
 pub(crate) use chained::{Carried, Carries};
+pub(crate) use grouped::Grouping;
 pub(crate) use primitive::{Primitive, SPREAD, Streams};
 pub(crate) use rows::Rows;
 pub(crate) use scan::{Chain, SECOND};
@@ -67,6 +71,7 @@ impl Fold {
                 input_level: level::BLOCK,
                 arrays,
                 folds: &[],
+                rows: false,
             };
             compile(&signature, &self.operator.code, &self.operator.code.results)
         })

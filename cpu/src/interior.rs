@@ -3,7 +3,8 @@
 //! Note [Interior points]. What reads its neighbours clamps their indices and checks them, at every point,
 //! though only those at the borders need it. An index that is clamped or checked is often the point's
 //! own plus a constant; then there is a box of points where that changes nothing. In it the code runs
-//! without: its reads are contiguous. Where the box lies depends on sizes, so each launch asks.
+//! without: its reads are contiguous. A constant that stands around an array is left out likewise. Where
+//! the box lies depends on sizes, so each launch asks.
 //!
 //! ```text
 //! r2 = add r1 -1        r2 = add r1 -1
@@ -13,8 +14,11 @@
 //! r5 = read a2 r0 r3    r5 = read a2 r0 r2
 //! ```
 
+mod across;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use across::crosses;
 use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
 use weft_ir::{Scalar, ScalarOp, ScalarType};
 
@@ -27,6 +31,8 @@ pub(crate) struct Interior {
     pub(crate) results: Vec<Operand>,
     /// The box.
     pub(crate) bounds: Vec<Bound>,
+    /// Whether it may run on from row to row (Note [On across rows]).
+    pub(crate) crosses: bool,
 }
 
 /// A condition on the index along one dimension, plus an offset.
@@ -60,13 +66,7 @@ pub(crate) fn interior(indices: &[Register], body: &Code, results: &[Operand]) -
         finder.affine.insert(index, (dimension, 0));
     }
     let mut instructions = Vec::with_capacity(body.instructions.len());
-    for instruction in &body.instructions {
-        let mut instruction = instruction.clone();
-        rename(&mut instruction.operation, &finder.same);
-        if !finder.drops(&instruction) {
-            instructions.push(instruction);
-        }
-    }
+    finder.simplify(&body.instructions, &mut instructions);
     if finder.bounds.is_empty() {
         return None;
     }
@@ -75,7 +75,8 @@ pub(crate) fn interior(indices: &[Register], body: &Code, results: &[Operand]) -
     let mut code = Code { instructions, results: body.results.clone() };
     code.results.iter_mut().for_each(|operand| rename_operand(operand, &finder.same));
     remove_dead(&mut code, &results);
-    Some(Interior { code, results, bounds: finder.bounds })
+    let crosses = crosses(&code, &results, &finder.affine, indices.len());
+    Some(Interior { code, results, bounds: finder.bounds, crosses })
 }
 
 /// What is known of the registers so far.
@@ -92,6 +93,55 @@ struct Finder {
 }
 
 impl Finder {
+    /// Appends what is needed in the box.
+    fn simplify(&mut self, body: &[Instruction], to: &mut Vec<Instruction>) {
+        for instruction in body {
+            let mut instruction = instruction.clone();
+            rename(&mut instruction.operation, &self.same);
+            if self.inlines(&instruction, to) {
+                continue;
+            }
+            if let Operation::If { then, otherwise, .. } = &mut instruction.operation {
+                for side in [then, otherwise] {
+                    let all = std::mem::take(&mut side.instructions);
+                    self.simplify(&all, &mut side.instructions);
+                    let results = side.results.iter_mut();
+                    results.for_each(|operand| rename_operand(operand, &self.same));
+                }
+            }
+            if !self.drops(&instruction) {
+                to.push(instruction);
+            }
+        }
+    }
+
+    /// Puts the side of a conditional in its place that is taken in the box, if the other is what stands
+    /// around an array: constants.
+    fn inlines(&mut self, instruction: &Instruction, to: &mut Vec<Instruction>) -> bool {
+        let Operation::If { condition: Operand::Register(condition), then, otherwise } =
+            &instruction.operation
+        else {
+            return false;
+        };
+        let is_register = |operand: &Operand| matches!(operand, Operand::Register(_));
+        let Some(bounds) = self.holding.get(condition).cloned() else { return false };
+        if !otherwise.instructions.is_empty() || !then.results.iter().all(is_register) {
+            return false;
+        }
+        self.bounds.extend(bounds);
+        self.simplify(&then.instructions, to);
+        for (&(result, _), mut value) in instruction.results.iter().zip(then.results.clone()) {
+            rename_operand(&mut value, &self.same);
+            if let Operand::Register(value) = value {
+                self.same.insert(result, value);
+                if let Some(&affine) = self.affine.get(&value) {
+                    self.affine.insert(result, affine);
+                }
+            }
+        }
+        true
+    }
+
     /// Whether the instruction is not needed in the box.
     fn drops(&mut self, instruction: &Instruction) -> bool {
         match &instruction.operation {
@@ -229,9 +279,14 @@ fn rename_operand(operand: &mut Operand, same: &BTreeMap<Register, Register>) {
 /// Removes comparisons that nobody looks at any more.
 fn remove_dead(code: &mut Code, results: &[Operand]) {
     let mut used = BTreeSet::new();
-    results.iter().chain(&code.results).for_each(|operand| see(operand, &mut used));
+    results.iter().for_each(|operand| see(operand, &mut used));
+    remove_dead_within(code, &mut used);
+}
+
+fn remove_dead_within(code: &mut Code, used: &mut BTreeSet<Register>) {
+    code.results.iter().for_each(|operand| see(operand, used));
     let mut kept = Vec::with_capacity(code.instructions.len());
-    while let Some(instruction) = code.instructions.pop() {
+    while let Some(mut instruction) = code.instructions.pop() {
         let is_comparison = matches!(
             instruction.operation,
             Operation::Scalar(ScalarOp::And | ScalarOp::Ge | ScalarOp::Le | ScalarOp::Lt, _)
@@ -240,7 +295,11 @@ fn remove_dead(code: &mut Code, results: &[Operand]) {
         if is_comparison && !instruction.results.iter().any(is_used) {
             continue;
         }
-        see_all(&instruction.operation, &mut used);
+        if let Operation::If { then, otherwise, .. } = &mut instruction.operation {
+            remove_dead_within(then, used);
+            remove_dead_within(otherwise, used);
+        }
+        see_all(&instruction.operation, used);
         kept.push(instruction);
     }
     kept.reverse();
@@ -344,6 +403,32 @@ mod tests {
             bound(Limit::AtLeast(Number::Constant(0))),
         ];
         assert_eq!(found.bounds, bounds);
+    }
+
+    #[test]
+    fn a_constant_around_an_array_is_left_out() {
+        let check = Operation::Check(register(3), FaultKind::IndexOutOfRange);
+        let read = Operation::Read(Var(1), vec![register(2)]);
+        let inner = vec![
+            instruction(0, ScalarType::Bool, check),
+            instruction(4, ScalarType::F32, read.clone()),
+        ];
+        let zero = Operand::Scalar(Scalar::F32(0.0));
+        let then = Code { instructions: inner, results: vec![register(4)] };
+        let otherwise = Code { instructions: Vec::new(), results: vec![zero] };
+        let guarded = Operation::If { condition: register(3), then, otherwise };
+        let instructions = vec![
+            scalar(2, ScalarOp::Add, register(0), number(-1)),
+            scalar(3, ScalarOp::Ge, register(2), number(0)),
+            instruction(5, ScalarType::F32, guarded),
+        ];
+        let body = Code { instructions: instructions.clone(), results: vec![register(5)] };
+        let found = interior(&[Register(0)], &body, &[register(5)]).expect("an interior");
+        let kept = [instructions[0].clone(), instruction(4, ScalarType::F32, read)];
+        assert_eq!(found.code.instructions, kept);
+        assert_eq!(found.results, [register(4)]);
+        let limit = Limit::AtLeast(Number::Constant(0));
+        assert_eq!(found.bounds[0], Bound { dimension: 0, offset: -1, limit });
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod layout;
 mod map;
 mod product;
 mod reduce;
+mod rows;
 mod scan;
 mod scatter;
 mod sort;
@@ -22,7 +23,9 @@ mod work;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use weft_ir::code::Operand;
 use weft_ir::flat::{Start, Type, Var};
+use weft_ir::leaves::Stored;
 use weft_ir::plan::{Kernel, Sink};
 use weft_ir::{Column, Exhausted, Meter, Scalar, ScalarType, Stop};
 
@@ -215,7 +218,8 @@ impl<'a> Launch<'a> {
         Ok(())
     }
 
-    /// The start values of each sink, one per row; none where no row needs them.
+    /// The start values of each sink, one per row, or one for all rows of a reduction; none where no row
+    /// needs them.
     fn starts(&self) -> Result<Vec<Option<Vec<Storage>>>, Stop> {
         let outer = self.shape.outer();
         let starts = self.bound.kernel.starts.iter().zip(&self.bound.kernel.folds);
@@ -227,6 +231,13 @@ impl<'a> Launch<'a> {
         starts
             .zip(&self.kernel.sinks)
             .map(|((thunk, fold), sink)| match (thunk, fold) {
+                (Some(thunk), Some(_))
+                    if matches!(sink, Sink::Reduce { .. })
+                        && is_needed(sink)
+                        && constants(thunk).is_some() =>
+                {
+                    Ok(constants(thunk))
+                }
                 (Some(thunk), Some(fold)) if is_needed(sink) => {
                     self.map(thunk, &outer, &[], fold.types().collect(), &mut 0).map(Some)
                 }
@@ -243,6 +254,16 @@ impl<'a> Launch<'a> {
             false => Yield::Array(extents, column),
         }
     }
+}
+
+/// The results of code, if they are known without running it.
+fn constants(thunk: &Thunk) -> Option<Vec<Storage>> {
+    let constant = |operand: &Operand| match operand {
+        Operand::Scalar(scalar) => Some(Storage::from_column(Stored::scalar(*scalar).elements)),
+        Operand::Register(_) => None,
+    };
+    let results = thunk.results.iter().map(constant);
+    results.collect::<Option<Vec<Storage>>>().filter(|_| thunk.code.instructions.is_empty())
 }
 
 /// What a sink has come to.

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use call::{Call, Inputs, Results};
+pub(crate) use call::{Call, Inputs, Results, RowsCall};
 pub(crate) use engine::Engine;
 pub(crate) use listing::request_all;
 pub use listing::{native_assembly, native_source};

@@ -93,6 +93,8 @@ pub(crate) struct PreparedKernel {
     pub(crate) body: Thunk,
     /// The body for a box of points, and the box (note [Interior points]).
     pub(crate) interior: Option<(Thunk, Vec<Bound>)>,
+    /// Whether that code may run on from row to row.
+    pub(crate) crosses: bool,
     /// How many of these the sinks take; the others are inputs of the epilogue.
     pub(crate) own: usize,
     /// The operator of each sink that has one.
@@ -204,6 +206,7 @@ fn prepared(
     };
     let dense = !kernel.space.is_empty() && !ragged.contains(&true);
     let found = interior::interior(&kernel.indices, &kernel.body, &results).filter(|_| dense);
+    let crosses = found.as_ref().is_some_and(|found| found.crosses);
     let interior = found.map(|found| {
         let (indices, ragged) = (kernel.indices.clone(), ragged.clone());
         (Thunk::new(indices, found.code, found.results, Vec::new(), ragged), found.bounds)
@@ -211,6 +214,7 @@ fn prepared(
     let folded_by = total_operators(&kernel.sinks, own == results.len());
     PreparedKernel {
         interior,
+        crosses,
         types,
         native,
         own,

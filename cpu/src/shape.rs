@@ -77,6 +77,18 @@ impl<'a> Shape<'a> {
         }
     }
 
+    /// The rows of the last dimension that have no points.
+    pub(crate) fn empty_rows(&self) -> Vec<usize> {
+        match self.axes.last() {
+            None | Some(Axis::Dense(1..)) => Vec::new(),
+            Some(Axis::Dense(0)) => (0..self.rows()).collect(),
+            Some(Axis::Ragged(offsets)) => {
+                let pairs = offsets.windows(2).enumerate();
+                pairs.filter(|(_, pair)| pair[0] == pair[1]).map(|(row, _)| row).collect()
+            }
+        }
+    }
+
     /// The lengths of some rows of the last dimension.
     pub(crate) fn lengths(&self, rows: Range<usize>) -> Rows<'a> {
         match self.axes.last() {

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use weft_codegen::can_fold_rows;
 use weft_ir::code::{Code, Operand, Operator, Register};
 use weft_ir::{Piece, Scalar, ScalarType};
 
@@ -35,6 +36,8 @@ pub(crate) enum Mode {
     FlatColumns,
     /// Along the last dimension but one; the last is stepped through.
     Column,
+    /// Along a row, whose elements are folded in native functions only ([`crate::launch`]).
+    Rows,
 }
 
 /// Code with its indices, compiled once per mode.
@@ -50,7 +53,7 @@ pub(crate) struct Thunk {
     /// What combines the results along the last dimension, if all are combined so and native
     /// functions can.
     folds: Vec<Operator>,
-    variants: [OnceLock<Compiled>; 4],
+    variants: [OnceLock<Compiled>; 5],
 }
 
 impl Thunk {
@@ -72,6 +75,15 @@ impl Thunk {
         Thunk { folds, ..self }
     }
 
+    /// Whether native functions can fold rows of its results ([`Mode::Rows`]).
+    pub(crate) fn folds_rows(&self) -> bool {
+        let outer = self.ragged.split_last().map(|(_, outer)| outer);
+        outer.is_some_and(|outer| !outer.contains(&true))
+            && !self.folds.is_empty()
+            && self.inputs.is_empty()
+            && can_fold_rows(&self.code)
+    }
+
     /// Compiled for a mode.
     pub(crate) fn variant(&self, mode: Mode, arrays: &[(ScalarType, bool)]) -> &Compiled {
         self.variants[mode as usize].get_or_init(|| {
@@ -84,8 +96,9 @@ impl Thunk {
                 arrays,
                 folds: match mode {
                     Mode::Flat | Mode::Row => &[],
-                    Mode::FlatColumns | Mode::Column => &self.folds,
+                    Mode::FlatColumns | Mode::Column | Mode::Rows => &self.folds,
                 },
+                rows: mode == Mode::Rows,
             };
             compile(&signature, &self.code, &self.results)
         })
@@ -111,7 +124,7 @@ impl Thunk {
         let step = Running::Uniform(level::STEP);
         match mode {
             Mode::Flat => flat(count),
-            Mode::Row => row(count),
+            Mode::Row | Mode::Rows => row(count),
             Mode::FlatColumns => flat(count - 1).into_iter().chain([step]).collect(),
             Mode::Column => row(count - 1).into_iter().chain([step]).collect(),
         }
@@ -137,6 +150,8 @@ pub(crate) struct Evaluator<'a> {
     interprets: bool,
     /// The indices that all lanes share, and the first lane's of those that count.
     indices: Vec<i64>,
+    /// Whether it goes on from row to row (Note [On across rows]).
+    across: bool,
     /// The index registers that have to be filled.
     varying: Vec<Option<Slot>>,
     block: usize,
@@ -161,7 +176,7 @@ impl<'a> Evaluator<'a> {
             !matches!(context.sources[array], Source::Array { over_space: true, .. })
         });
         let lanes_shape = match mode {
-            Mode::Flat | Mode::Row => shape.clone(),
+            Mode::Flat | Mode::Row | Mode::Rows => shape.clone(),
             Mode::FlatColumns | Mode::Column => shape.outer(),
         };
         let dimensions = lanes_shape.axes.len();
@@ -176,6 +191,7 @@ impl<'a> Evaluator<'a> {
             frame: compiled.routine.bare_frame(),
             interprets: false,
             indices: vec![0; compiled.indices.len()],
+            across: false,
             compiled,
             mode,
             shape,
@@ -198,6 +214,11 @@ impl<'a> Evaluator<'a> {
     /// Whether it counts the points that are done.
     pub(crate) fn is_watched(&self) -> bool {
         self.watched.is_some()
+    }
+
+    /// The same, but that rows do not end where they end (Note [On across rows]).
+    pub(crate) fn across(self, across: bool) -> Evaluator<'a> {
+        Evaluator { across: across && self.mode == Mode::Row, ..self }
     }
 
     /// What computes the elements.
@@ -230,9 +251,11 @@ impl<'a> Evaluator<'a> {
             let row = match self.mode {
                 Mode::Flat => positions.clone(),
                 Mode::Row => self.enter_row(position)?,
-                Mode::FlatColumns | Mode::Column => unreachable!("columns are stepped through"),
+                Mode::FlatColumns | Mode::Column | Mode::Rows => {
+                    unreachable!("columns are stepped through, and rows folded at once")
+                }
             };
-            let end = row.end.min(positions.end);
+            let end = if self.across { positions.end } else { row.end.min(positions.end) };
             while position < end {
                 let called = self.watched.map(|piece| (piece, Instant::now()));
                 let points = if called.is_some() { most.min(self.pace) } else { most };
@@ -371,7 +394,7 @@ impl<'a> Evaluator<'a> {
         while position < rows.end {
             let row = match self.mode {
                 Mode::Column => self.enter_row(position)?,
-                Mode::Flat | Mode::Row | Mode::FlatColumns => rows.clone(),
+                Mode::Flat | Mode::Row | Mode::FlatColumns | Mode::Rows => rows.clone(),
             };
             let end = row.end.min(rows.end);
             while position < end {

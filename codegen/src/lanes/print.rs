@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::fold::reads_along_steps;
 use super::segment::{Line, Node, Segment};
 use super::{Builder, GROUP, INTERRUPTED, LaneFunction};
 use crate::dialect::type_name;
@@ -14,12 +15,12 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
     let mut plan = Plan::default();
     plan.declare(&builder.declared);
     plan.see(&nodes);
-    let grouped = builder.loops > 0;
     let rare = nodes.iter().any(|node| match node {
         Node::Segment(segment) => segment.lines.iter().any(|line| line.rare.is_some()),
         Node::Scalar(_) | Node::Loop(_) => false,
     });
     let stepped = !builder.given.folds.is_empty();
+    let grouped = builder.loops > 0 || stepped && !rare && !reads_along_steps(builder.given);
     let (lanes, out) = (plan.lanes(), String::new());
     let mut text = Text { grouped, stepped, usual: false, lanes, out };
     let parameters = parameters(&builder);
@@ -68,7 +69,7 @@ u32 KERNEL(const struct block *restrict const block) {
 ";
 
 /// The declarations of what the function is given.
-fn parameters(builder: &Builder<'_>) -> Vec<String> {
+pub(super) fn parameters(builder: &Builder<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if builder.reads_in_place {
         lines.push("const i64 position = block->position;".to_owned());
@@ -92,7 +93,7 @@ fn parameters(builder: &Builder<'_>) -> Vec<String> {
 }
 
 /// Removes lines whose values nobody uses. Whether there were any.
-fn drop_unused(nodes: &mut Vec<Node>) -> bool {
+pub(super) fn drop_unused(nodes: &mut Vec<Node>) -> bool {
     fn uses(nodes: &[Node], used: &mut BTreeSet<String>) {
         for node in nodes {
             match node {

@@ -10,4 +10,11 @@ struct block {
   const void *const *inputs;    /* Per input its lanes. */
   void *const *results;         /* Per result room for the lanes. */
   const volatile u8 *cancel;    /* Not 0 when the run shall end. */
+  /* Of a function that folds rows, which are counted instead of lanes; the steps are the elements of
+     each. */
+  i64 end;                      /* The position after the last row. */
+  i64 row;                      /* The number of the first row. */
+  i64 advance;                  /* 1, or 0 if all are pieces of one row. */
+  const i64 *extents;           /* The extents of all dimensions but the last. */
+  const i64 *offsets;           /* The positions of the rows and of the end, if their lengths differ. */
 };

@@ -12,11 +12,12 @@ use crate::operators::Binary;
 use crate::stream::Stream;
 
 use super::TREE;
+use super::versions::Summed;
 
 /// The loops of an operator.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chained {
-    blocks: fn(Elements<'_>, &mut Storage),
+    blocks: fn(Option<Elements<'_>>, &mut Storage),
     carries: fn(&mut Carries, &Storage, &mut Storage) -> bool,
     write: fn(&Storage, &Carried<'_>, &mut StorageMut<'_>, &Stream),
     total: fn(&mut Carries, Elements<'_>) -> Option<Storage>,
@@ -49,7 +50,7 @@ pub(crate) struct Carried<'a> {
 const BUFFER: usize = 256;
 
 /// How many blocks run side by side.
-const ABREAST: usize = 8;
+pub(super) const ABREAST: usize = 8;
 
 impl Chained {
     /// Of an operator.
@@ -63,8 +64,17 @@ impl Chained {
         }
     }
 
-    /// Scans blocks of values to a buffer.
-    pub(crate) fn blocks(&self, from: Elements<'_>, to: &mut Storage) {
+    /// Of the addition of floats.
+    pub(super) fn sums<O: Binary<A = T, R = T>, T: Summed>() -> Chained {
+        #[cfg(target_arch = "x86_64")]
+        if crate::isa::has_avx2() {
+            return Chained { blocks: summed_blocks::<O, T>, ..Chained::of::<O>() };
+        }
+        Chained::of::<O>()
+    }
+
+    /// Scans blocks of values to a buffer of as many, or those that stand there already.
+    pub(crate) fn blocks(&self, from: Option<Elements<'_>>, to: &mut Storage) {
         (self.blocks)(from, to);
     }
 
@@ -153,32 +163,49 @@ fn run<O: Binary<R = <O as Binary>::A>>(
     }
 }
 
-fn blocks<O: Binary<R = <O as Binary>::A>>(from: Elements<'_>, to: &mut Storage) {
-    let from = <O::A as Lane>::elements(from);
-    let to = &mut <O::A as Lane>::storage_mut(to)[..from.len()];
-    let (from_blocks, _) = from.as_chunks::<TREE>();
-    let (to_blocks, _) = to.as_chunks_mut::<TREE>();
-    let (from_runs, _) = from_blocks.as_chunks::<ABREAST>();
-    let (to_runs, _) = to_blocks.as_chunks_mut::<ABREAST>();
-    for (from, to) in from_runs.iter().zip(to_runs) {
-        let mut running: [O::A; ABREAST] = std::array::from_fn(|at| from[at][0]);
-        for (to, &running) in to.iter_mut().zip(&running) {
-            to[0] = running;
-        }
+fn blocks<O: Binary<R = <O as Binary>::A>>(from: Option<Elements<'_>>, to: &mut Storage) {
+    scan_runs::<O>(from, to, |run| {
+        let mut running: [O::A; ABREAST] = std::array::from_fn(|at| run[at][0]);
         for step in 1..TREE {
-            for ((running, from), to) in running.iter_mut().zip(from).zip(to.iter_mut()) {
-                *running = O::apply(*running, from[step]);
-                to[step] = *running;
+            for (running, block) in running.iter_mut().zip(run.iter_mut()) {
+                *running = O::apply(*running, block[step]);
+                block[step] = *running;
             }
         }
-    }
-    let done = from_runs.len() * ABREAST * TREE;
-    for (from, to) in from[done..].chunks(TREE).zip(to[done..].chunks_mut(TREE)) {
-        let mut running = from[0];
-        to[0] = running;
-        for (&value, to) in from[1..].iter().zip(&mut to[1..]) {
-            running = O::apply(running, value);
-            *to = running;
+    });
+}
+
+#[cfg(target_arch = "x86_64")]
+fn summed_blocks<O: Binary<A = T, R = T>, T: Summed>(from: Option<Elements<'_>>, to: &mut Storage) {
+    scan_runs::<O>(from, to, T::scan);
+}
+
+/// Scans blocks, of which `scan` does several at once. They are copied first, in the order of memory:
+/// blocks side by side would be read too slowly.
+#[inline(always)]
+fn scan_runs<O: Binary<R = <O as Binary>::A>>(
+    from: Option<Elements<'_>>,
+    to: &mut Storage,
+    scan: impl Fn(&mut [[O::A; TREE]; ABREAST]),
+) {
+    const RUN: usize = ABREAST * TREE;
+    let from = from.map(|from| <O::A as Lane>::elements(from));
+    let to = &mut <O::A as Lane>::storage_mut(to)[..];
+    for (number, to) in to.chunks_mut(RUN).enumerate() {
+        if let Some(from) = from {
+            to.copy_from_slice(&from[number * RUN..][..to.len()]);
+        }
+        let (blocks, _) = to.as_chunks_mut::<TREE>();
+        if let ([run], []) = blocks.as_chunks_mut::<ABREAST>() {
+            scan(run);
+            continue;
+        }
+        for block in to.chunks_mut(TREE) {
+            let mut running = block[0];
+            for value in &mut block[1..] {
+                running = O::apply(running, *value);
+                *value = running;
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::operators::Binary;
 
 use super::TREE;
 use super::chained::Chained;
+use super::grouped::Grouped;
 use super::versions::{OverRows, Summed};
 
 /// The loops of a commutative operator. Blocks are given by start and length.
@@ -21,6 +22,7 @@ pub(crate) struct Primitive {
     gather_spread: fn(&mut Storage, &Storage),
     stream: fn(&mut Streams, &[i64], Elements<'_>) -> bool,
     finish: fn(Streams, &mut Storage),
+    pub(super) grouped: Grouped,
     /// The loops of scans of long rows.
     pub(crate) chained: Chained,
     /// The loops over rows.
@@ -48,6 +50,35 @@ impl Streams {
     }
 }
 
+impl Streams {
+    /// Adds what so many values have come to: one of them, or such that begin a block.
+    pub(super) fn push<O: Binary<R = <O as Binary>::A>>(
+        &mut self,
+        at: usize,
+        values: usize,
+        value: O::A,
+    ) {
+        let (mut before, mut value) = (self.counts[at], value);
+        self.counts[at] += values as u64;
+        let mut complete = before % TREE as u64 + values as u64 == TREE as u64;
+        for level in 0.. {
+            if level == self.levels.len() {
+                let zeros = vec![<O::A>::default(); self.counts.len()];
+                self.levels.push(<O::A as Lane>::into_storage(zeros));
+            }
+            let element = &mut <O::A as Lane>::storage_mut(&mut self.levels[level])[at];
+            let fresh = before.is_multiple_of(TREE as u64);
+            *element = if fresh { value } else { O::apply(*element, value) };
+            if !complete {
+                break;
+            }
+            value = *element;
+            before /= TREE as u64;
+            complete = before % TREE as u64 + 1 == TREE as u64;
+        }
+    }
+}
+
 /// How many whole blocks run side by side, so that one does not wait for its own last result.
 const ABREAST: usize = 8;
 
@@ -65,6 +96,7 @@ impl Primitive {
             gather_spread: gather_spread::<O>,
             stream: stream::<O>,
             finish: finish::<O>,
+            grouped: Grouped::of::<O>(),
             chained: Chained::of::<O>(),
             over_rows: OverRows::in_turn::<O>(),
             from_zeros: false,
@@ -78,7 +110,8 @@ impl Primitive {
 
     /// Of the addition of floats.
     pub(crate) fn sum<O: Binary<A = T, R = T>, T: Summed>() -> Primitive {
-        Primitive { over_rows: OverRows::sums::<O, T>(), ..Primitive::of::<O>() }
+        let (over_rows, chained) = (OverRows::sums::<O, T>(), Chained::sums::<O, T>());
+        Primitive { over_rows, chained, ..Primitive::of::<O>() }
     }
 
     /// Of an operator on integers or truth values to which zero is neutral.
@@ -123,7 +156,7 @@ impl Primitive {
         (self.accumulate)(accumulator, slot, from, value, count);
     }
 
-    /// Combines elements pairwise, in place of the later ones.
+    /// Combines elements pairwise, in place of the later ones; or one with each of them.
     pub(crate) fn combine(&self, earlier: Elements<'_>, later: &mut Storage) {
         (self.combine)(earlier, later);
     }
@@ -294,6 +327,12 @@ fn accumulate<O: Binary<R = <O as Binary>::A>>(
 
 fn combine<O: Binary<R = <O as Binary>::A>>(earlier: Elements<'_>, later: &mut Storage) {
     let earlier = <O::A as Lane>::elements(earlier);
+    if let &[same] = earlier {
+        for later in <O::A as Lane>::storage_mut(later) {
+            *later = O::apply(same, *later);
+        }
+        return;
+    }
     for (later, &earlier) in <O::A as Lane>::storage_mut(later).iter_mut().zip(earlier) {
         *later = O::apply(earlier, *later);
     }

@@ -1,9 +1,5 @@
 //! The loops over rows in versions for this machine: the baseline of the target, and one with AVX2, whose
-//! sums of floats exchange rows and columns in registers.
-//!
-//! Note [Exchanged blocks]. The elements of a block of the tree are added one after the other, so lanes are
-//! blocks. Four elements of each of several blocks are loaded at once, and shuffled so that a vector
-//! holds the same element of all of them. Sums begin with -0, which changes no number.
+//! sums of floats exchange rows and columns in registers (Note [Exchanged blocks]).
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
@@ -13,6 +9,9 @@ use crate::lanes::{Elements, Frame, Lane, Storage};
 use crate::operators::Binary;
 
 use super::TREE;
+use super::chained::ABREAST;
+#[cfg(target_arch = "x86_64")]
+use super::exchange;
 use super::rows::{Exact, InTurn, Rows, SIDE_BY_SIDE, Strategy, fold_register, fold_rows};
 
 /// The loops over rows of an operator.
@@ -81,6 +80,10 @@ pub(crate) trait Summed: Lane {
     /// The sum of each block, from left to right; only where the machine has AVX2.
     #[cfg(target_arch = "x86_64")]
     fn sums(blocks: [&[Self; TREE]; SIDE_BY_SIDE]) -> [Self; SIDE_BY_SIDE];
+
+    /// Makes the elements of some blocks the sums of all up to them; only where the machine has AVX2.
+    #[cfg(target_arch = "x86_64")]
+    fn scan(blocks: &mut [[Self; TREE]; ABREAST]);
 }
 
 /// Note [Exchanged blocks].
@@ -109,6 +112,13 @@ impl Summed for f32 {
         // SAFETY: the strategy that calls it is chosen where the machine has AVX2.
         unsafe { exchange::sums_f32(blocks) }
     }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn scan(blocks: &mut [[f32; TREE]; ABREAST]) {
+        // SAFETY: as above.
+        unsafe { exchange::scan_f32(blocks) }
+    }
 }
 
 impl Summed for f64 {
@@ -120,89 +130,12 @@ impl Summed for f64 {
         // SAFETY: the strategy that calls it is chosen where the machine has AVX2.
         unsafe { exchange::sums_f64(blocks) }
     }
-}
 
-#[cfg(target_arch = "x86_64")]
-mod exchange {
-    use std::arch::x86_64::{
-        __m128, __m128d, __m256, __m256d, _mm_loadu_pd, _mm_loadu_ps, _mm256_add_pd, _mm256_add_ps,
-        _mm256_set_m128, _mm256_set_m128d, _mm256_set1_pd, _mm256_set1_ps, _mm256_shuffle_ps,
-        _mm256_storeu_pd, _mm256_storeu_ps, _mm256_unpackhi_pd, _mm256_unpackhi_ps,
-        _mm256_unpacklo_pd, _mm256_unpacklo_ps,
-    };
-
-    use super::{SIDE_BY_SIDE, TREE};
-
-    /// The sum of each block.
-    #[target_feature(enable = "avx2")]
-    pub(super) fn sums_f32(blocks: [&[f32; TREE]; SIDE_BY_SIDE]) -> [f32; SIDE_BY_SIDE] {
-        let mut sums = [_mm256_set1_ps(-0.0); SIDE_BY_SIDE / 8];
-        for step in (0..TREE).step_by(4) {
-            for (sum, blocks) in sums.iter_mut().zip(blocks.as_chunks::<8>().0) {
-                for elements in four_f32(blocks, step) {
-                    *sum = _mm256_add_ps(*sum, elements);
-                }
-            }
-        }
-        let mut all = [0.0; SIDE_BY_SIDE];
-        for (to, sum) in all.as_chunks_mut::<8>().0.iter_mut().zip(sums) {
-            // SAFETY: there is room for eight elements.
-            unsafe { _mm256_storeu_ps(to.as_mut_ptr(), sum) };
-        }
-        all
-    }
-
-    /// Four consecutive elements of each block, by element.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn four_f32(blocks: &[&[f32; TREE]; 8], step: usize) -> [__m256; 4] {
-        let part = |block: usize| -> __m128 {
-            let four: &[f32; 4] = blocks[block][step..].first_chunk().expect("a multiple of four");
-            // SAFETY: it reads these four elements.
-            unsafe { _mm_loadu_ps(four.as_ptr()) }
-        };
-        let (a, b) = (_mm256_set_m128(part(4), part(0)), _mm256_set_m128(part(5), part(1)));
-        let (c, d) = (_mm256_set_m128(part(6), part(2)), _mm256_set_m128(part(7), part(3)));
-        let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
-        let (ab_high, cd_high) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
-        [
-            _mm256_shuffle_ps::<0x44>(ab, cd),
-            _mm256_shuffle_ps::<0xEE>(ab, cd),
-            _mm256_shuffle_ps::<0x44>(ab_high, cd_high),
-            _mm256_shuffle_ps::<0xEE>(ab_high, cd_high),
-        ]
-    }
-
-    /// The sum of each block.
-    #[target_feature(enable = "avx2")]
-    pub(super) fn sums_f64(blocks: [&[f64; TREE]; SIDE_BY_SIDE]) -> [f64; SIDE_BY_SIDE] {
-        let mut sums = [_mm256_set1_pd(-0.0); SIDE_BY_SIDE / 4];
-        for step in (0..TREE).step_by(2) {
-            for (sum, blocks) in sums.iter_mut().zip(blocks.as_chunks::<4>().0) {
-                for elements in two_f64(blocks, step) {
-                    *sum = _mm256_add_pd(*sum, elements);
-                }
-            }
-        }
-        let mut all = [0.0; SIDE_BY_SIDE];
-        for (to, sum) in all.as_chunks_mut::<4>().0.iter_mut().zip(sums) {
-            // SAFETY: there is room for four elements.
-            unsafe { _mm256_storeu_pd(to.as_mut_ptr(), sum) };
-        }
-        all
-    }
-
-    /// Two consecutive elements of each block, by element.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn two_f64(blocks: &[&[f64; TREE]; 4], step: usize) -> [__m256d; 2] {
-        let part = |block: usize| -> __m128d {
-            let two: &[f64; 2] = blocks[block][step..].first_chunk().expect("a multiple of two");
-            // SAFETY: it reads these two elements.
-            unsafe { _mm_loadu_pd(two.as_ptr()) }
-        };
-        let (a, b) = (_mm256_set_m128d(part(2), part(0)), _mm256_set_m128d(part(3), part(1)));
-        [_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b)]
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn scan(blocks: &mut [[f64; TREE]; ABREAST]) {
+        // SAFETY: as above.
+        unsafe { exchange::scan_f64(blocks) }
     }
 }
 

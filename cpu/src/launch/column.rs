@@ -86,7 +86,9 @@ impl Launch<'_> {
                 .map(|start| Claim { rows: 0..rows, steps: start..steps.min(start + span) })
                 .collect();
         }
-        let least = rows.div_ceil(threads * 2).clamp(LANES, BLOCK);
+        // One thread reads memory in order.
+        let share = if threads == 1 { rows } else { rows.div_ceil(threads * 2) };
+        let least = share.clamp(LANES, BLOCK);
         let span = (CHUNK * 4 / steps.max(1)).clamp(least, CHUNK);
         let span = match (mode, self.shape.outer().axes.last()) {
             // Whole rows of lanes.

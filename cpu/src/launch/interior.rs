@@ -49,6 +49,26 @@ impl Launch<'_> {
             .then(|| (mode, thunk.variant(mode, &kernel.types), inside))
     }
 
+    /// Whether the code of a box may run on from row to row (Note [On across rows]).
+    pub(super) fn crosses(&self) -> bool {
+        let over_space = |source: &Source<'_>| match source {
+            Source::Scalar(_) => true,
+            Source::Array { over_space, .. } => *over_space,
+        };
+        self.bound.kernel.crosses && self.sources.iter().all(over_space)
+    }
+
+    /// The positions from the first point of a box, which is not empty, to its last.
+    pub(super) fn span(&self, inside: &[Range<usize>]) -> Range<usize> {
+        let place = |of: fn(&Range<usize>) -> usize| {
+            self.shape.axes.iter().zip(inside).fold(0, |place, (axis, inside)| match axis {
+                Axis::Dense(extent) => place * extent + of(inside),
+                Axis::Ragged(_) => unreachable!("dense spaces have an interior"),
+            })
+        };
+        place(|inside| inside.start)..place(|inside| inside.end - 1) + 1
+    }
+
     /// Where the points end that lie, like the one at a position, inside the box or outside of it;
     /// whether they are inside. They do not go beyond a row.
     pub(super) fn run_from(&self, position: usize, inside: &[Range<usize>]) -> (usize, bool) {

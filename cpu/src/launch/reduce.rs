@@ -19,6 +19,9 @@ impl Launch<'_> {
         chunks: &[Chunk],
         parts: Vec<Vec<Storage>>,
     ) -> Result<Vec<Storage>, Halt> {
+        if chunks.iter().all(|chunk| chunk.piece.is_none()) {
+            return Ok(self.one_after_the_other(fold, chunks, parts));
+        }
         let mut folder = Folder::new(fold, &self.bound.kernel.types, self.context(), false);
         let empty = || -> Vec<Storage> { fold.types().map(Storage::new).collect() };
         let (mut rows, mut partial) = (empty(), empty());
@@ -39,6 +42,28 @@ impl Launch<'_> {
         Ok(rows)
     }
 
+    /// The elements of all rows, where no row was cut.
+    fn one_after_the_other(
+        &self,
+        fold: &Fold,
+        chunks: &[Chunk],
+        mut parts: Vec<Vec<Storage>>,
+    ) -> Vec<Storage> {
+        if parts.len() == 1 {
+            return parts.remove(0);
+        }
+        let (rows, memory) = (self.shape.rows(), self.workers.memory());
+        let mut all: Vec<Storage> = fold.types().map(|ty| memory.take(ty, rows)).collect();
+        for (chunk, part) in chunks.iter().zip(&parts) {
+            for (all, part) in all.iter_mut().zip(part) {
+                with_lane_type!(all.ty(), T => {
+                    T::storage_mut(all)[chunk.rows.clone()].copy_from_slice(T::storage(part));
+                });
+            }
+        }
+        all
+    }
+
     /// The elements of rows, combined with the start values or replaced by them.
     pub(super) fn started(
         &self,
@@ -52,10 +77,7 @@ impl Launch<'_> {
             return Ok(values);
         };
         let rows = self.shape.rows();
-        let empty: Vec<usize> = match self.shape.has_empty_rows() {
-            true => (0..rows).filter(|&row| self.shape.row(row).is_empty()).collect(),
-            false => Vec::new(),
-        };
+        let empty = self.shape.empty_rows();
         let mut values = values;
         match (kind, start) {
             (Start::Combined(_), Some(start)) => {
@@ -68,6 +90,8 @@ impl Launch<'_> {
                     replace(&mut values, &start, &empty);
                     return Ok(values);
                 }
+                let start: Vec<Storage> =
+                    start.into_iter().map(|start| spread(start, rows)).collect();
                 let mut folder = Folder::new(fold, &self.bound.kernel.types, self.context(), false);
                 let left: Vec<Elements<'_>> = start.iter().map(Storage::elements).collect();
                 let right: Vec<Elements<'_>> = values.iter().map(Storage::elements).collect();
@@ -87,12 +111,21 @@ impl Launch<'_> {
     }
 }
 
-/// Elements of some rows, taken from others.
+/// Elements of some rows, taken from others, or one for all.
 fn replace(values: &mut [Storage], from: &[Storage], rows: &[usize]) {
     for (values, from) in values.iter_mut().zip(from) {
         with_lane_type!(values.ty(), T => {
             let (values, from) = (T::storage_mut(values), T::storage(from));
-            rows.iter().for_each(|&row| values[row] = from[row]);
+            let last = from.len().saturating_sub(1);
+            rows.iter().for_each(|&row| values[row] = from[row.min(last)]);
         });
     }
+}
+
+/// A start value for each row, where there is one for all.
+fn spread(start: Storage, rows: usize) -> Storage {
+    if start.len() == rows {
+        return start;
+    }
+    with_lane_type!(start.ty(), T => T::into_storage(vec![T::storage(&start)[0]; rows]))
 }

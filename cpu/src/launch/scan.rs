@@ -198,22 +198,15 @@ impl Launch<'_> {
             primitive.chained.run(values, before, &mut claim.parts[output], &stream);
             return Ok(());
         }
-        let values = match layout.known[stage].map(|array| &self.sources[array]) {
+        match layout.known[stage].map(|array| &self.sources[array]) {
             Some(Source::Array { elements, .. }) => {
                 let elements = elements.slice(chunk.positions.start, chunk.positions.end);
                 stages[stage].resize(length);
-                primitive.chained.blocks(elements, &mut stages[stage]);
-                &stages[stage]
+                primitive.chained.blocks(Some(elements), &mut stages[stage]);
             }
-            _ => {
-                let values = &mut stages[stage];
-                let blocks: Vec<(usize, usize)> =
-                    (0..length).step_by(TREE).map(|at| (at, TREE.min(length - at))).collect();
-                primitive.scan(values, &blocks);
-                &*values
-            }
-        };
-        let before = &mut folded[stage];
+            _ => primitive.chained.blocks(None, &mut stages[stage]),
+        }
+        let (values, before) = (&stages[stage], &mut folded[stage]);
         let all = chain.with(claim.number, given_up, |(_, carries)| {
             if is_first {
                 *carries = Carries::default();

@@ -5,8 +5,9 @@
 //! its own, which begin with zeros and are combined with the destinations at the end.
 //!
 //! Other operators combine in the tree of a fold, whose blocks go across chunks. A common operator on
-//! small destinations keeps one fold in progress for each of their elements; otherwise targets and
-//! values are kept and sorted when all have come.
+//! very small destinations folds what it can chunk by chunk (Note [Grouped sends]), on small ones it keeps
+//! one fold in progress for each of their elements; otherwise targets and values are kept and sorted
+//! when all have come.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,15 +16,18 @@ use weft_ir::FaultKind;
 use weft_ir::plan::Sink;
 
 use crate::execute::Halt;
-use crate::fold::{Folder, Primitive, SPREAD, Streams};
+use crate::fold::{Folder, Grouping, Primitive, SPREAD, Streams};
 use crate::lanes::{Elements, Lane, LaneType, Storage, with_lane_type};
-use crate::launch::Launch;
 use crate::launch::layout::Layout;
-use crate::launch::work::{Claim, Shared, Worker};
+use crate::launch::work::{Claim, Shared, Worker, in_order};
+use crate::launch::{Launch, PARALLEL};
 use crate::workers::{InOrder, lock};
 
 /// The most elements of a destination that has private copies, or folds in progress.
 const SMALL: usize = 1 << 15;
+
+/// The most elements of a destination whose chunks are sorted by place (Note [Grouped sends]).
+const VERY_SMALL: usize = 1 << 10;
 
 /// The destinations, and what is kept until all has been sent.
 #[derive(Debug)]
@@ -50,6 +54,16 @@ pub(super) struct Private {
     copies: Mutex<Vec<Vec<Storage>>>,
 }
 
+/// Destinations whose chunks are sorted by place (Note [Grouped sends]).
+#[derive(Debug)]
+pub(super) struct Grouped {
+    destinations: Vec<Storage>,
+    /// How many values were sent to each element by the chunks whose turn has been.
+    before: InOrder<Vec<u64>>,
+    /// What chunks have come to, by their number and by component.
+    parts: Mutex<Vec<(usize, (Grouping, Vec<Storage>))>>,
+}
+
 impl Launch<'_> {
     /// What threads have in common for a scatter to these destinations.
     pub(super) fn scatter(&self, sink: usize, destinations: Vec<Storage>) -> Shared<'_> {
@@ -60,7 +74,12 @@ impl Launch<'_> {
         let elements = destinations.first().map_or(0, Storage::len);
         let small = (1..=SMALL).contains(&elements);
         let primitives = fold.and_then(|fold| fold.primitives.as_deref());
+        let very_small = (1..=VERY_SMALL).contains(&elements) && self.shape.points() > PARALLEL;
         let exact = destinations.iter().all(|to| !matches!(to.ty(), LaneType::F32 | LaneType::F64));
+        if very_small && !exact && primitives.is_some() {
+            let (before, parts) = (InOrder::new(vec![0; elements]), Mutex::default());
+            return Shared::Grouped(Grouped { destinations, before, parts });
+        }
         let kept = match (fold, primitives) {
             (Some(_), Some(_)) if exact => Kept::Nothing,
             (Some(_), Some(primitives)) if small => {
@@ -145,6 +164,56 @@ impl Launch<'_> {
             }
             if inside { Ok(()) } else { Err(OUTSIDE) }
         })
+    }
+
+    /// Folds what is staged, place by place.
+    pub(super) fn send_grouped(
+        &self,
+        worker: &mut Worker<'_>,
+        sink: usize,
+        layout: &Layout,
+        grouped: &Grouped,
+        claim: &Claim<'_, '_>,
+        failed: &AtomicBool,
+    ) -> Result<(), Halt> {
+        let mut buffers = std::mem::take(&mut worker.folded);
+        let (indices, values, extents) = self.staged(worker, sink, layout);
+        let flat = flat(indices, extents)?;
+        let targets = flat.as_deref().unwrap_or_else(|| i64::storage(&indices[0]));
+        let given_up = || {
+            self.context().poll()?;
+            if failed.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
+        };
+        let elements = grouped.destinations[0].len();
+        let mut grouping = Grouping::counted(targets, elements).ok_or(OUTSIDE)?;
+        grouped.before.with(claim.number, given_up, |before| {
+            grouping.follow(before);
+            Ok(())
+        })?;
+        let first = layout.staged[sink].end - values.len();
+        let each = self.primitives(sink).iter().zip(values).zip(&mut buffers[first..]);
+        let folded = each.map(|((primitive, values), buffer)| {
+            primitive.fold_groups(values.elements(), targets, &grouping, buffer)
+        });
+        let folded = folded.collect();
+        lock(&grouped.parts).push((claim.number, (grouping, folded)));
+        worker.folded = buffers;
+        Ok(())
+    }
+
+    /// The destinations, when all chunks have come to something.
+    pub(super) fn sent_grouped(&self, grouped: Grouped, sink: usize) -> Vec<Storage> {
+        let Grouped { mut destinations, before: _, parts } = grouped;
+        let parts = in_order(parts);
+        for (component, primitive) in self.primitives(sink).iter().enumerate() {
+            let to = &mut destinations[component];
+            let mut streams = Streams::new(to.len());
+            for (_, (grouping, folded)) in &parts {
+                primitive.merge_groups(&mut streams, grouping, &folded[component]);
+            }
+            primitive.finish(streams, to);
+        }
+        destinations
     }
 
     /// Sends what is staged to copies that other threads do not see.

@@ -13,7 +13,8 @@ use crate::lanes::{Elements, Lane, LaneType, Storage, StorageMut, with_lane_type
 use crate::launch::chunk::{CHUNK, Chunk, Cut, chunks};
 use crate::launch::filter::Filtering;
 use crate::launch::layout::{Layout, Target};
-use crate::launch::scatter::{Private, Sent};
+use crate::launch::rows::RowFolds;
+use crate::launch::scatter::{Grouped, Private, Sent};
 use crate::launch::{Launch, PARALLEL, SinkResult};
 use crate::places::Places;
 use crate::stream::Stream;
@@ -32,6 +33,7 @@ pub(super) enum Shared<'o> {
     Scan(InOrder<(Chain, Carries)>),
     Scatter(InOrder<Sent>),
     Private(Private),
+    Grouped(Grouped),
 }
 
 impl Shared<'_> {
@@ -43,7 +45,8 @@ impl Shared<'_> {
             | Shared::Parts(_)
             | Shared::Scan(_)
             | Shared::Scatter(_)
-            | Shared::Private(_) => None,
+            | Shared::Private(_)
+            | Shared::Grouped(_) => None,
         }
     }
 }
@@ -69,6 +72,7 @@ pub(super) struct Worker<'a> {
     /// What a filter keeps of a chunk, with room for more.
     kept: Vec<Storage>,
     epilogue: Option<Evaluator<'a>>,
+    row_folds: Option<RowFolds<'a>>,
 }
 
 /// A chunk that a thread works on.
@@ -139,6 +143,7 @@ impl Launch<'_> {
         let mode = self.mode(&kernel.body, &self.shape);
         let body = kernel.body.variant(mode, &kernel.types);
         let interior = self.interior(mode);
+        let crosses = self.crosses();
         let epilogue = kernel.epilogue.as_ref().filter(|_| !layout.epilogue.is_empty());
         let epilogue = epilogue.map(|thunk| {
             let mode = self.mode(thunk, &self.shape);
@@ -164,13 +169,17 @@ impl Launch<'_> {
             Claim { number, chunk, parts, chained }
         });
         let piece = self.meter.begin(points as u64);
+        let row_folds = self.row_folds(layout);
+        let context = self.context_beside(row_folds);
         let evaluator = |compiled, mode| {
-            Evaluator::new(compiled, mode, &self.shape, self.context(), points.min(CHUNK))
+            Evaluator::new(compiled, mode, &self.shape, context, points.min(CHUNK))
         };
         let start = || Worker {
+            row_folds: row_folds.map(|compiled| RowFolds::new(compiled, self)),
             evaluator: evaluator(body, mode).watched(piece.as_ref()),
             interior: interior.as_ref().map(|(mode, compiled, inside)| {
-                (evaluator(compiled, *mode).watched(piece.as_ref()), &inside[..])
+                let evaluator = evaluator(compiled, *mode).watched(piece.as_ref());
+                (evaluator.across(crosses), &inside[..])
             }),
             stages: layout.stages.iter().map(|ty| Storage::new(*ty)).collect(),
             folders: self.folders(),
@@ -184,7 +193,7 @@ impl Launch<'_> {
             .each(points >= PARALLEL && chunks.len() > 1, claims, start, |worker, claim| {
                 let _panicking = SetOnPanic(&failed);
                 let length = claim.chunk.positions.len();
-                let done = self.chunk(worker, layout, &shared, starts, claim, &failed);
+                let done = self.claimed(worker, layout, &shared, starts, claim, &failed);
                 if let Some(piece) = &piece
                     && !worker.evaluator.is_watched()
                 {
@@ -243,6 +252,38 @@ impl Launch<'_> {
                 Some(Folder::new(fold, &self.bound.kernel.types, self.context(), exchange))
             })
             .collect()
+    }
+
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "what the threads share, and what is a thread's own"
+    )]
+    fn claimed(
+        &self,
+        worker: &mut Worker<'_>,
+        layout: &Layout,
+        shared: &[Shared<'_>],
+        starts: &[Option<Vec<Storage>>],
+        claim: Claim<'_, '_>,
+        failed: &AtomicBool,
+    ) -> Result<(), Halt> {
+        let Some(folds) = &mut worker.row_folds else {
+            return self.chunk(worker, layout, shared, starts, claim, failed);
+        };
+        let began = folds.begin();
+        if folds.is_native() {
+            let values = self.fold_rows(folds, claim.chunk)?;
+            for (shared, values) in shared.iter().zip(values) {
+                let Shared::Parts(parts) = shared else { unreachable!("all sinks reduce") };
+                lock(parts).push((claim.number, Part { values }));
+            }
+            return Ok(());
+        }
+        self.chunk(worker, layout, shared, starts, claim, failed)?;
+        if let Some(folds) = &worker.row_folds {
+            folds.end(began);
+        }
+        Ok(())
     }
 
     #[allow(
@@ -323,11 +364,24 @@ impl Launch<'_> {
             Some((interior, inside)) => {
                 interior.begin();
                 evaluator.engine().follow(interior.engine());
+                let across = self.crosses();
+                if across {
+                    let span = self.span(inside);
+                    let start = span.start.max(chunk.positions.start);
+                    let end = span.end.min(chunk.positions.end);
+                    if start < end {
+                        evaluate(&mut *interior, start..end)?;
+                    }
+                }
                 let mut position = chunk.positions.start;
                 while position < chunk.positions.end {
                     let (until, is_inside) = self.run_from(position, inside);
                     let run = position..until.min(chunk.positions.end);
-                    evaluate(if is_inside { &mut *interior } else { &mut *evaluator }, run)?;
+                    match is_inside {
+                        true if across => {}
+                        true => evaluate(&mut *interior, run)?,
+                        false => evaluate(&mut *evaluator, run)?,
+                    }
                     position = until;
                 }
             }
@@ -388,6 +442,9 @@ impl Launch<'_> {
                 (Sink::Scatter { .. }, Shared::Scatter(sent)) => {
                     self.send(worker, at, layout, sent, &claim, failed)?;
                 }
+                (Sink::Scatter { .. }, Shared::Grouped(grouped)) => {
+                    self.send_grouped(worker, at, layout, grouped, &claim, failed)?;
+                }
                 (Sink::Scatter { .. }, Shared::Private(private)) => {
                     self.send_privately(worker, at, layout, private)?;
                 }
@@ -424,6 +481,7 @@ impl Launch<'_> {
                 let values = self.sent(sent.into_inner(), sink).map_err(|halt| self.stop(halt))?;
                 Ok(SinkResult::Scattered(values))
             }
+            Shared::Grouped(grouped) => Ok(SinkResult::Scattered(self.sent_grouped(grouped, sink))),
             Shared::Private(private) => {
                 Ok(SinkResult::Scattered(self.sent_privately(private, sink)))
             }
@@ -448,7 +506,7 @@ impl Launch<'_> {
 }
 
 /// What belongs to the chunks, by their number.
-fn in_order<T>(parts: Mutex<Vec<(usize, T)>>) -> Vec<(usize, T)> {
+pub(super) fn in_order<T>(parts: Mutex<Vec<(usize, T)>>) -> Vec<(usize, T)> {
     let mut parts = parts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     parts.sort_by_key(|(number, _)| *number);
     parts

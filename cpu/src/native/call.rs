@@ -7,12 +7,14 @@
 //! `count` lanes; elements of arrays, at indices that a check of the same function has found in range,
 //! or that lie in range by construction of the plan; the cancel flag. It writes `count` lanes of each
 //! result, or one group of lanes where all lanes share a result, and nothing else. It does so for one
-//! step, or for as many as the block says where it combines its results. It keeps no
+//! step, or for as many as the block says where it combines its results; or it writes an element of each
+//! result for each row that it folds. It keeps no
 //! pointer, calls nothing but the C library's `fmod`, and may run on several threads at once.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
@@ -22,8 +24,9 @@ use weft_ir::{FaultKind, Scalar};
 
 use crate::compile::Compiled;
 use crate::execute::{Context, Halt, Source};
+use crate::fold::Rows;
 use crate::isa::Slot;
-use crate::lanes::{Elements, Frame, Lane, reserve, with_lane_type};
+use crate::lanes::{Elements, Frame, Lane, Storage, reserve, with_lane_type};
 use crate::places::Places;
 
 /// What a function is given; the C side is `struct block` of the generator's prelude.
@@ -39,6 +42,11 @@ struct Block {
     inputs: *const *const c_void,
     results: *const *mut c_void,
     cancel: *const u8,
+    end: i64,
+    row: i64,
+    advance: i64,
+    extents: *const i64,
+    offsets: *const i64,
 }
 
 type Entry = unsafe extern "C" fn(*const Block) -> u32;
@@ -65,6 +73,22 @@ pub(crate) enum Inputs<'c> {
     Registers,
     /// Among these elements, from a number on.
     Elements(&'c [Elements<'c>], usize),
+}
+
+/// Rows that a function folds.
+pub(crate) struct RowsCall<'c> {
+    /// The positions of all elements.
+    pub(crate) positions: Range<usize>,
+    /// The rows; offsets are positions.
+    pub(crate) rows: Rows<'c>,
+    /// Whether they are pieces of one row.
+    pub(crate) pieces: bool,
+    /// The number of the first.
+    pub(crate) row: usize,
+    /// The index of the first element within its row.
+    pub(crate) first_index: usize,
+    /// The extents of all dimensions but the last.
+    pub(crate) extents: &'c [i64],
 }
 
 /// Where its results go.
@@ -231,6 +255,11 @@ impl<'a> Caller<'a> {
             inputs: self.inputs.as_ptr(),
             results: self.results.as_ptr(),
             cancel: self.context.cancel.as_ptr().cast_const().cast(),
+            end: 0,
+            row: 0,
+            advance: 0,
+            extents: ptr::null(),
+            offsets: ptr::null(),
         };
         debug_assert_eq!(self.scalars.len(), self.arrays.len());
         // SAFETY: Note [Native calls]. The pointers are valid for what the function does with them: the
@@ -238,6 +267,68 @@ impl<'a> Caller<'a> {
         // measured, the arrays and their strides belong to the sources of the launch, which outlive
         // `self`.
         let failed = unsafe { (self.function.entry)(&block) };
+        self.outcome(failed)
+    }
+
+    /// Folds rows; the results get an element for each.
+    pub(crate) fn fold_rows(
+        &mut self,
+        compiled: &Compiled,
+        call: RowsCall<'_>,
+        results: &mut [Storage],
+    ) -> Result<(), Halt> {
+        assert!(compiled.native.folds_rows(), "the function folds rows");
+        assert_eq!(results.len(), compiled.routine.results.len(), "room for all results");
+        assert_eq!(
+            call.extents.len() + 1,
+            compiled.indices.len(),
+            "extents of the outer dimensions"
+        );
+        let points = call.positions.len();
+        let (count, length, offsets) = match call.rows {
+            Rows::One => panic!("rows have lengths"),
+            Rows::Even { count, length } => {
+                assert!(points.div_ceil(length.max(1)) <= count, "the rows cover the points");
+                (count, length, ptr::null())
+            }
+            Rows::Ragged(offsets) => (offsets.len() - 1, 0, offsets.as_ptr()),
+        };
+        self.results.clear();
+        for (result, slot) in results.iter_mut().zip(&compiled.routine.results) {
+            result.resize(count);
+            with_lane_type!(slot.ty, T => {
+                self.results.push(T::storage_mut(result).as_mut_ptr().cast());
+            });
+        }
+        let mut indices = vec![0; compiled.indices.len()];
+        if let Some(last) = indices.last_mut() {
+            *last = call.first_index as i64;
+        }
+        let block = Block {
+            count: count as i64,
+            position: call.positions.start as i64,
+            steps: length as i64,
+            indices: indices.as_ptr(),
+            lanes: ptr::null(),
+            arrays: self.arrays.as_ptr(),
+            strides: self.strides.as_ptr(),
+            inputs: ptr::null(),
+            results: self.results.as_ptr(),
+            cancel: self.context.cancel.as_ptr().cast_const().cast(),
+            end: call.positions.end as i64,
+            row: call.row as i64,
+            advance: i64::from(!call.pieces),
+            extents: call.extents.as_ptr(),
+            offsets,
+        };
+        // SAFETY: Note [Native calls]. The results have an element per row, the offsets one more; the
+        // points lie in the space of the launch, and the arrays belong to its sources.
+        let failed = unsafe { (self.function.entry)(&block) };
+        self.outcome(failed)
+    }
+
+    /// What a function's result means.
+    fn outcome(&self, failed: u32) -> Result<(), Halt> {
         match failed {
             0 => Ok(()),
             INTERRUPTED => Err(Halt::Interrupted),

@@ -94,7 +94,10 @@ fn compiled(
     mode: impl Fn(&Thunk) -> Mode,
 ) -> Vec<(&'static str, &Compiled)> {
     let thunk = |name, thunk| (name, Thunk::variant(thunk, mode(thunk), &kernel.types));
-    let mut parts = vec![thunk("", &kernel.body)];
+    let mut parts = vec![match kernel.body.folds_rows() && kernel.interior.is_none() {
+        true => ("", kernel.body.variant(Mode::Rows, &kernel.types)),
+        false => thunk("", &kernel.body),
+    }];
     for fold in kernel.folds.iter().flatten().filter(|fold| fold.primitives.is_none()) {
         parts.push(("_operator", fold.compiled(&kernel.types)));
     }

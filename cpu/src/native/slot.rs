@@ -44,6 +44,7 @@ struct Recipe {
     results: Vec<Operand>,
     shared: Vec<bool>,
     folds: Vec<Operator>,
+    rows: bool,
 }
 
 impl Slot {
@@ -69,6 +70,7 @@ impl Slot {
             results: results.to_vec(),
             shared,
             folds: signature.folds.to_vec(),
+            rows: signature.rows,
         };
         let (wanted, spent) = (Default::default(), AtomicU64::new(0));
         Slot(Some(Arc::new(Inner { recipe, wanted, spent })))
@@ -77,6 +79,11 @@ impl Slot {
     /// Whether the function combines its results step by step.
     pub(crate) fn folds(&self) -> bool {
         self.0.as_ref().is_some_and(|inner| !inner.recipe.folds.is_empty())
+    }
+
+    /// Whether the function folds rows.
+    pub(crate) fn folds_rows(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.recipe.rows)
     }
 
     /// The function that was asked for, if it was.
@@ -124,6 +131,7 @@ impl Recipe {
             results: &self.results,
             shared: &self.shared,
             folds: &self.folds,
+            rows: self.rows,
         })
     }
 }

@@ -3,6 +3,7 @@
 
 mod compilers;
 mod kernels;
+mod rows;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -85,3 +85,60 @@ output a2: [{last}]i64
         }
     }
 }
+
+#[test]
+fn constants_around_an_array() {
+    let text = "input a2: [a0][a1]i64
+launch \"map\" [a0][a1] (r0 r1)
+  r2: i64 = read a0
+  r3: i64 = read a1
+  r4: i64 = read a2 r0 r1
+  r5: bool = gt r4 0i64
+  r6: i64 = if r5
+    r7: i64 = add r0 -1i64
+    r8: bool = ge r7 0i64
+    r9: i64 = if r8
+      r10: bool = lt r7 r2
+      check r10 index
+      r11: i64 = read a2 r7 r1
+      yield r11
+    else
+      yield 7i64
+    yield r9
+  else
+    r12: i64 = add r1 2i64
+    r13: bool = lt r12 r3
+    r14: i64 = if r13
+      r15: i64 = read a2 r0 r12
+      yield r15
+    else
+      yield -5i64
+    r16: i64 = mul r14 r12
+    yield r16
+  r17: i64 = add r6 r4
+  yield r17
+  store r17 to a3: [a0][a1]i64
+end
+output a3: [a0][a1]i64
+";
+    for (rows, columns) in [(1, 1), (3, 300), (300, 200), (7, 20_000)] {
+        let xs: Vec<i64> = noise(rows * columns).map(|bits| bits as i64).collect();
+        let found = values(text, &[matrix(rows, columns, xs.clone())]);
+        let mut expected = Vec::with_capacity(xs.len());
+        for row in 0..rows {
+            for column in 0..columns {
+                let own = xs[row * columns + column];
+                let other = match (own > 0, row > 0, column + 2 < columns) {
+                    (true, true, _) => xs[(row - 1) * columns + column],
+                    (true, false, _) => 7,
+                    (false, _, true) => {
+                        xs[row * columns + column + 2].wrapping_mul(column as i64 + 2)
+                    }
+                    (false, _, false) => -5_i64.wrapping_mul(column as i64 + 2),
+                };
+                expected.push(own.wrapping_add(other));
+            }
+        }
+        assert!(found[0].same_bits(&matrix(rows, columns, expected)), "{rows} {columns}");
+    }
+}

@@ -1,0 +1,118 @@
+/* Sums of blocks of 64 elements, each from left to right. They begin with -0, which changes no number. */
+#if defined(__AVX__) && defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define EXCHANGES
+#endif
+#endif
+
+#ifdef EXCHANGES
+/* Eight or four elements of each of as many blocks are exchanged, so that a vector holds the same
+   element of all. */
+#define MIX __builtin_shufflevector
+typedef f32 eight_f32 __attribute__((vector_size(32)));
+typedef f64 four_f64 __attribute__((vector_size(32)));
+
+FUNCTION eight_f32 add_eight_f32(eight_f32 sum, const f32 *const of) {
+#define BLOCK(number) (*(const eight_f32 *)(of + 64 * number))
+  const eight_f32 a = MIX(BLOCK(0), BLOCK(1), 0, 8, 1, 9, 4, 12, 5, 13);
+  const eight_f32 b = MIX(BLOCK(0), BLOCK(1), 2, 10, 3, 11, 6, 14, 7, 15);
+  const eight_f32 c = MIX(BLOCK(2), BLOCK(3), 0, 8, 1, 9, 4, 12, 5, 13);
+  const eight_f32 d = MIX(BLOCK(2), BLOCK(3), 2, 10, 3, 11, 6, 14, 7, 15);
+  const eight_f32 e = MIX(BLOCK(4), BLOCK(5), 0, 8, 1, 9, 4, 12, 5, 13);
+  const eight_f32 f = MIX(BLOCK(4), BLOCK(5), 2, 10, 3, 11, 6, 14, 7, 15);
+  const eight_f32 g = MIX(BLOCK(6), BLOCK(7), 0, 8, 1, 9, 4, 12, 5, 13);
+  const eight_f32 h = MIX(BLOCK(6), BLOCK(7), 2, 10, 3, 11, 6, 14, 7, 15);
+#undef BLOCK
+  const eight_f32 ac = MIX(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
+  const eight_f32 ca = MIX(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
+  const eight_f32 bd = MIX(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
+  const eight_f32 db = MIX(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
+  const eight_f32 eg = MIX(e, g, 0, 1, 8, 9, 4, 5, 12, 13);
+  const eight_f32 ge = MIX(e, g, 2, 3, 10, 11, 6, 7, 14, 15);
+  const eight_f32 fh = MIX(f, h, 0, 1, 8, 9, 4, 5, 12, 13);
+  const eight_f32 hf = MIX(f, h, 2, 3, 10, 11, 6, 7, 14, 15);
+  sum += MIX(ac, eg, 0, 1, 2, 3, 8, 9, 10, 11);
+  sum += MIX(ca, ge, 0, 1, 2, 3, 8, 9, 10, 11);
+  sum += MIX(bd, fh, 0, 1, 2, 3, 8, 9, 10, 11);
+  sum += MIX(db, hf, 0, 1, 2, 3, 8, 9, 10, 11);
+  sum += MIX(ac, eg, 4, 5, 6, 7, 12, 13, 14, 15);
+  sum += MIX(ca, ge, 4, 5, 6, 7, 12, 13, 14, 15);
+  sum += MIX(bd, fh, 4, 5, 6, 7, 12, 13, 14, 15);
+  sum += MIX(db, hf, 4, 5, 6, 7, 12, 13, 14, 15);
+  return sum;
+}
+FUNCTION four_f64 add_four_f64(four_f64 sum, const f64 *const of) {
+#define BLOCK(number) (*(const four_f64 *)(of + 64 * number))
+  const four_f64 a = MIX(BLOCK(0), BLOCK(1), 0, 4, 2, 6), b = MIX(BLOCK(0), BLOCK(1), 1, 5, 3, 7);
+  const four_f64 c = MIX(BLOCK(2), BLOCK(3), 0, 4, 2, 6), d = MIX(BLOCK(2), BLOCK(3), 1, 5, 3, 7);
+#undef BLOCK
+  sum += MIX(a, c, 0, 1, 4, 5);
+  sum += MIX(b, d, 0, 1, 4, 5);
+  sum += MIX(a, c, 2, 3, 6, 7);
+  sum += MIX(b, d, 2, 3, 6, 7);
+  return sum;
+}
+/* The sums of at most sixteen blocks. Where there are many two run side by side, so that neither waits for
+   its own last result. */
+FUNCTION void add_blocks_f32(f32 *const sums, const f32 *const of, const i64 blocks) {
+  const eight_f32 none = {-0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f};
+  eight_f32 low = none, high = none;
+  if (blocks > 8) {
+    for (i64 at = 0; at < 64; at += 8) {
+      low = add_eight_f32(low, of + at);
+      high = add_eight_f32(high, of + 8 * 64 + at);
+    }
+  } else {
+    for (i64 at = 0; at < 64; at += 8) low = add_eight_f32(low, of + at);
+  }
+  *(eight_f32 *)sums = low;
+  *(eight_f32 *)(sums + 8) = high;
+}
+FUNCTION void add_blocks_f64(f64 *const sums, const f64 *const of, const i64 blocks) {
+  const four_f64 none = {-0.0, -0.0, -0.0, -0.0};
+  for (i64 first = 0; first < blocks; first += 8) {
+    four_f64 low = none, high = none;
+    if (blocks - first > 4) {
+      for (i64 at = 0; at < 64; at += 4) {
+        low = add_four_f64(low, of + 64 * first + at);
+        high = add_four_f64(high, of + 64 * (first + 4) + at);
+      }
+    } else {
+      for (i64 at = 0; at < 64; at += 4) low = add_four_f64(low, of + 64 * first + at);
+    }
+    *(four_f64 *)(sums + first) = low;
+    *(four_f64 *)(sums + first + 4) = high;
+  }
+}
+#else
+FUNCTION void add_blocks_f32(f32 *const sums, const f32 *const of, const i64 blocks) {
+  for (i64 block = 0; block < blocks; block++) {
+    sums[block] = -0.0f;
+    for (i64 at = 0; at < 64; at++) sums[block] += of[64 * block + at];
+  }
+}
+FUNCTION void add_blocks_f64(f64 *const sums, const f64 *const of, const i64 blocks) {
+  for (i64 block = 0; block < blocks; block++) {
+    sums[block] = -0.0;
+    for (i64 at = 0; at < 64; at++) sums[block] += of[64 * block + at];
+  }
+}
+#endif
+
+/* Keeps a loop over the variable from becoming vector instructions. */
+#define ONE_BY_ONE(variable) __asm__("" : "+r"(variable))
+/* Has the elements from an address on loaded that are wanted soon, so that the machine goes on with
+   those behind them; nothing happens where there are none. */
+#define WANTED_SOON(address) \
+  for (i64 line = 0; line < 16; line++) __builtin_prefetch((const char *)(address) + 64 * line)
+
+/* Whether the minimum or the maximum of two floats is the first of them, and not the second too. */
+#define COMES_FIRST(F) \
+  FUNCTION bool precedes_##F(F a, F b) { \
+    return (a < b) | ((a != a) & (b == b)) | ((a == b) & (raw_bits_##F(a) > raw_bits_##F(b))); \
+  } \
+  FUNCTION bool follows_##F(F a, F b) { \
+    return (a > b) | ((a != a) & (b == b)) | ((a == b) & (raw_bits_##F(a) < raw_bits_##F(b))); \
+  }
+COMES_FIRST(f32)
+COMES_FIRST(f64)

@@ -1,0 +1,157 @@
+//! Sends to few places, combined in the tree of a fold, chunk by chunk and at the same time.
+//!
+//! Note [Grouped sends]. The tree of what is sent to a place counts all that was sent there before: where
+//! a chunk's values fall into blocks depends on the chunks before it, but only by their numbers. So
+//! chunks first count, and tell each other in order. Then each sorts its values by place, and folds
+//! the blocks that lie within it. What belongs to a block that an earlier chunk has begun stays as it
+//! is, at most 63 values a place; it and the blocks are put together at the end, in order.
+
+use crate::lanes::{Elements, Lane, Storage};
+use crate::operators::Binary;
+
+use super::TREE;
+use super::primitive::{Primitive, Streams};
+use super::rows::Rows;
+
+/// The loops of an operator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grouped {
+    sort: fn(Elements<'_>, &[i64], &Grouping, &mut Storage),
+    pick: fn(Elements<'_>, &mut Storage),
+    merge: fn(&mut Streams, &Grouping, &Storage),
+}
+
+/// How many values of a chunk belong to each place, and how many the block has that they continue.
+#[derive(Clone, Debug)]
+pub(crate) struct Grouping {
+    counts: Vec<u32>,
+    phases: Vec<u8>,
+}
+
+/// The parts of the values of a place.
+struct Group {
+    place: usize,
+    start: usize,
+    /// How many continue a block.
+    head: usize,
+    /// How many follow.
+    rest: usize,
+}
+
+impl Grouping {
+    /// Counts the targets below a number of places; nothing if one is neither such nor -1, which drops a
+    /// value.
+    pub(crate) fn counted(targets: &[i64], places: usize) -> Option<Grouping> {
+        const SPREAD: usize = 4;
+        // Several counters, so that equal targets do not wait for each other; a place more for the
+        // dropped.
+        let width = places + 1;
+        let mut counts = vec![0_u32; SPREAD * width];
+        let mut inside = true;
+        let (fours, rest) = targets.as_chunks::<SPREAD>();
+        let mut count = |lane: usize, target: i64| {
+            let place = if target == -1 { places } else { target as usize };
+            inside &= place < width && (place < places || target == -1);
+            counts[lane * width + place.min(places)] += 1;
+        };
+        for four in fours {
+            four.iter().enumerate().for_each(|(lane, &target)| count(lane, target));
+        }
+        rest.iter().for_each(|&target| count(0, target));
+        let of = |place: usize| (0..SPREAD).map(|lane| counts[lane * width + place]).sum();
+        inside.then(|| Grouping { counts: (0..places).map(of).collect(), phases: Vec::new() })
+    }
+
+    /// Notes what was sent before, and adds to it.
+    pub(crate) fn follow(&mut self, before: &mut [u64]) {
+        self.phases = before.iter().map(|before| (before % TREE as u64) as u8).collect();
+        for (before, &count) in before.iter_mut().zip(&self.counts) {
+            *before += u64::from(count);
+        }
+    }
+
+    /// The places that values were sent to, in order.
+    fn groups(&self) -> impl Iterator<Item = Group> + '_ {
+        let mut next = 0;
+        let all = self.counts.iter().zip(&self.phases).enumerate();
+        all.filter(|(_, (count, _))| **count > 0).map(move |(place, (&count, &phase))| {
+            let (start, count, phase) = (next, count as usize, usize::from(phase));
+            next += count;
+            let head = if phase == 0 { 0 } else { count.min(TREE - phase) };
+            Group { place, start, head, rest: count - head }
+        })
+    }
+}
+
+impl Primitive {
+    /// What the values of a chunk come to: place by place those that continue a block, then the blocks.
+    /// The buffer may hold anything.
+    pub(crate) fn fold_groups(
+        &self,
+        values: Elements<'_>,
+        targets: &[i64],
+        grouping: &Grouping,
+        buffer: &mut Storage,
+    ) -> Storage {
+        (self.grouped.sort)(values, targets, grouping, buffer);
+        let mut folded = Storage::new(values.ty());
+        for Group { start, head, rest, .. } in grouping.groups() {
+            let middle = start + head;
+            (self.grouped.pick)(buffer.elements().slice(start, middle), &mut folded);
+            if rest > 0 {
+                let rest = buffer.elements().slice(middle, middle + rest);
+                (self.over_rows.fold)(rest, Rows::One, 1, &mut folded);
+            }
+        }
+        folded
+    }
+
+    /// Puts what a chunk has come to together with the chunks before it.
+    pub(crate) fn merge_groups(&self, to: &mut Streams, grouping: &Grouping, folded: &Storage) {
+        (self.grouped.merge)(to, grouping, folded);
+    }
+}
+
+impl Grouped {
+    /// Of an operator.
+    pub(super) fn of<O: Binary<R = <O as Binary>::A>>() -> Grouped {
+        Grouped { sort: sort::<O::A>, pick: pick::<O::A>, merge: merge::<O> }
+    }
+}
+
+fn sort<T: Lane>(values: Elements<'_>, targets: &[i64], grouping: &Grouping, to: &mut Storage) {
+    let mut next: Vec<usize> = Vec::with_capacity(grouping.counts.len());
+    let mut total = 0;
+    for &count in &grouping.counts {
+        next.push(total);
+        total += count as usize;
+    }
+    to.resize(total);
+    let to = &mut T::storage_mut(to)[..];
+    for (&target, &value) in targets.iter().zip(T::elements(values)) {
+        if let Some(next) = next.get_mut(target as usize) {
+            to[*next] = value;
+            *next += 1;
+        }
+    }
+}
+
+fn pick<T: Lane>(values: Elements<'_>, to: &mut Storage) {
+    T::storage_mut(to).extend_from_slice(T::elements(values));
+}
+
+fn merge<O: Binary<R = <O as Binary>::A>>(to: &mut Streams, grouping: &Grouping, folded: &Storage) {
+    let mut values = <O::A as Lane>::storage(folded).iter().copied();
+    let mut next = || values.next().expect("a value per element of a head, and per block");
+    for Group { place, head, rest, .. } in grouping.groups() {
+        for _ in 0..head {
+            to.push::<O>(place, 1, next());
+        }
+        for _ in 0..rest / TREE {
+            to.push::<O>(place, TREE, next());
+        }
+        if !rest.is_multiple_of(TREE) {
+            to.push::<O>(place, rest % TREE, next());
+        }
+    }
+}
