@@ -24,6 +24,6 @@ mod text;
 pub use generate::{generate, generate_with_remarks};
 pub use policy::Policy;
 pub use run::{Config, Emulated, Halt, Launched, run, run_emulated, run_fallible};
-pub use target::{Broken, EmulatedTarget, Target};
 pub use structure::Remarks;
+pub use target::{Broken, EmulatedTarget, Target};
 pub use text::{Code, Entry, KernelCode};
