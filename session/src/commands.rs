@@ -219,8 +219,9 @@ fn overview() -> String {
     for command in COMMANDS {
         let head = format!(":{} {}", command.name, command.arguments);
         // The first clause is enough for the list.
-        let doc = command.doc.split([';', '(', ':']).next().unwrap_or_default();
-        let doc = documentation::wrap(doc.trim_end().trim_end_matches(','), DOCS);
+        let ends = ["; ", " (", ": "].map(|end| command.doc.find(end));
+        let end = ends.into_iter().flatten().min().unwrap_or(command.doc.len());
+        let doc = documentation::wrap(&command.doc[..end], DOCS);
         let mut rows = doc.lines();
         // A long head has a line of its own.
         let beside =
@@ -363,6 +364,8 @@ mod tests {
         for command in COMMANDS {
             assert!(overview.contains(&format!("  :{}", command.name)), "{}", command.name);
         }
+        let quotes = overview.lines().filter(|line| line.matches('`').count() % 2 == 1);
+        assert_eq!(quotes.collect::<Vec<_>>(), [""; 0]);
     }
 
     #[test]
