@@ -33,7 +33,10 @@ pub fn needs(text: &str, architecture: u32) -> Result<Vec<Needs>, String> {
     if !compiler::is_present() {
         return Err("there is no NVRTC".into());
     }
-    Ok(of_log(&compiler::verbose_log(text, architecture)?))
+    match of_log(&compiler::verbose_log(text, architecture)?) {
+        all if all.is_empty() => Err("the compiler does not say".into()),
+        all => Ok(all),
+    }
 }
 
 /// What the log of the assembler says.

@@ -376,12 +376,30 @@ const NONE_LOOP: &str = "#pragma unroll 1\n    for (int block = thread;";
 
 #[test]
 fn every_mutant_is_noticed() {
+    check(SUBJECTS);
+}
+
+#[test]
+fn every_mutant_for_rows_is_noticed() {
+    check(rows::SUBJECTS);
+}
+
+#[test]
+fn every_mutant_that_shares_what_it_reads_is_noticed() {
+    check(tiles::SUBJECTS);
+}
+
+#[test]
+fn every_mutant_that_reads_neighbours_is_noticed() {
+    check(neighbours::SUBJECTS);
+}
+
+/// Runs all mutants of some subjects.
+fn check(subjects: &[Subject]) {
     let Some(emulated) = emulated() else { return };
     let mut missed = Vec::new();
     let mut all = 0;
-    for Subject { name, text, inputs, mutants } in
-        SUBJECTS.iter().chain(rows::SUBJECTS).chain(tiles::SUBJECTS).chain(neighbours::SUBJECTS)
-    {
+    for Subject { name, text, inputs, mutants } in subjects {
         let mut compiled = Compiled::new(text);
         let inputs = inputs();
         let whole = compiled.text.clone();
