@@ -12,6 +12,9 @@ use weft_ir::{Scalar, ScalarOp};
 
 use super::uses;
 
+/// Offsets of neighbours are less: with an index, none of them wraps.
+const MOST_OFFSET: u64 = 1 << 31;
+
 /// A body away from the edges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Interior {
@@ -152,12 +155,12 @@ impl Inside {
                 ScalarOp::Add,
                 [_, Known::Index(at, add)],
                 [Operand::Scalar(Scalar::I64(more)), _],
-            ) => Some(Known::Index(*at, add.checked_add(*more)?)),
+            ) => neighbour(*at, add.checked_add(*more)?),
             (
                 ScalarOp::Sub,
                 [Known::Index(at, add), _],
                 [_, Operand::Scalar(Scalar::I64(less))],
-            ) => Some(Known::Index(*at, add.checked_sub(*less)?)),
+            ) => neighbour(*at, add.checked_sub(*less)?),
             _ => None,
         }
     }
@@ -246,6 +249,11 @@ impl Inside {
         self.of_neighbours |= add != 0;
         true
     }
+}
+
+/// An index and what is added to it.
+fn neighbour(dimension: usize, offset: i64) -> Option<Known> {
+    (offset.unsigned_abs() < MOST_OFFSET).then_some(Known::Index(dimension, offset))
 }
 
 /// The registers that stand in bounds.
