@@ -239,10 +239,15 @@ impl fmt::Debug for Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        let Ok(state) = &self.state else { return };
-        // A kernel that does not end would hold up the end of the process.
-        if state.driver.enter().is_ok() && state.driver.is_idle() == Ok(true) {
-            self.lose(String::new());
+        let Ok(state) = &mut self.state else { return };
+        let is_idle = state.driver.enter().is_ok() && state.driver.is_idle() == Ok(true);
+        if is_idle && state.give_back().is_ok() {
+            return self.lose(String::new());
+        }
+        // A kernel that does not end would hold up the end of the process, and what is queued may still read
+        // what was to be uploaded: both stay.
+        if let Ok(state) = std::mem::replace(&mut self.state, Err(String::new())) {
+            std::mem::forget(state);
         }
     }
 }
@@ -262,6 +267,14 @@ impl State {
     /// Gives back the copies of arrays that the host has let go of.
     pub(crate) fn purge(&mut self) -> Result<(), Failure> {
         self.table.take_dead().into_iter().try_for_each(|dead| self.driver.free(dead.address))
+    }
+
+    /// Gives back all copies: a pool may outlive its context.
+    fn give_back(&mut self) -> Result<(), Failure> {
+        while let Some(dropped) = self.table.take_oldest() {
+            self.driver.free(dropped.address)?;
+        }
+        self.driver.trim()
     }
 
     /// A kernel of a module.

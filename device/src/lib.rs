@@ -25,6 +25,7 @@ pub use found::{Absent, Description, find};
 pub use images::Statistics;
 pub use needs::{Needs, needs};
 pub use target::Traffic;
+pub use weft_cuda::{Broken, Halt};
 
 /// From how many input elements on a program is worth the way to the device, where the back end is
 /// chosen automatically. An estimate: nothing has been measured yet.

@@ -19,7 +19,7 @@ usage:
   weft jupyter …            the kernel for notebooks: `weft jupyter --help`
 
 options:
-  --backend NAME            what runs the program: auto, cpu, interp (`:set` explains)
+  --backend NAME            what runs the program: auto, cpu, gpu, interp (`:set` explains)
   --no-fusion               each operation on whole arrays is a kernel of its own
   --no-sharing              common terms are computed wherever they are used
   --no-io                   no program may read or write files

@@ -189,9 +189,13 @@ struct Plan {
     kernels: u64,
 }
 
-/// A program that has run compiled on the CPU, for the next run of the same job.
+/// A program that has run compiled, for the next run of the same job.
 #[derive(Debug, Default)]
-pub(crate) struct Compiled(Option<(Lowered, Arc<Plan>)>);
+pub(crate) struct Compiled {
+    lowered: Option<Lowered>,
+    cpu: Option<Arc<Plan>>,
+    gpu: Option<Arc<weft_device::Kernels>>,
+}
 
 /// Plans that are kept; a session that makes more starts again.
 const MOST_PLANS: usize = 10_000;
@@ -351,33 +355,36 @@ impl Engine {
         known: &mut Compiled,
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
-        let (lowered, compiled) = match known.0.take() {
-            Some((lowered, compiled)) => {
-                ran.counters.cached += compiled.kernels;
-                (lowered, compiled)
-            }
-            None => {
-                let lowered = compile::lowered(job, ran)?;
-                let inputs = leaves(job, &lowered);
-                let on_gpu = match job.modes.backend {
-                    Backend::Gpu => true,
-                    Backend::Auto => self.gpu.is_worthwhile(&inputs),
-                    _ => false,
-                };
-                if on_gpu {
-                    ran.backend = Backend::Gpu;
-                    match self.gpu.run(job, &lowered, &inputs, ran) {
-                        Ok(value) => return Ok(value),
-                        Err(Elsewhere::NotRun(not_run)) => return Err(not_run),
-                        Err(Elsewhere::Cpu) => ran.counters = Counters::default(),
-                    }
-                }
-                let compiled = self.plan(job, &lowered, &inputs, ran)?;
-                (lowered, compiled)
-            }
+        let lowered = match known.lowered.take() {
+            Some(lowered) => lowered,
+            None => compile::lowered(job, ran)?,
         };
-        ran.backend = Backend::Cpu;
         let inputs = leaves(job, &lowered);
+        let on_gpu = match job.modes.backend {
+            _ if known.cpu.is_some() => false,
+            Backend::Gpu => true,
+            Backend::Auto => self.gpu.is_worthwhile(&inputs),
+            _ => false,
+        };
+        if on_gpu {
+            ran.backend = Backend::Gpu;
+            match self.gpu.run(job, &lowered, &inputs, &mut known.gpu, ran) {
+                Ok(value) => {
+                    known.lowered = Some(lowered);
+                    return Ok(value);
+                }
+                Err(Elsewhere::NotRun(not_run)) => return Err(not_run),
+                Err(Elsewhere::Cpu) => ran.counters = Counters::default(),
+            }
+        }
+        ran.backend = Backend::Cpu;
+        let compiled = match known.cpu.take() {
+            Some(compiled) => {
+                ran.counters.cached += compiled.kernels;
+                compiled
+            }
+            None => self.plan(job, &lowered, &inputs, ran)?,
+        };
         let started = Instant::now();
         let workers = self.workers(job.modes.threads);
         let config = weft_cpu::Config { workers: &workers, memory_limit: job.modes.memory };
@@ -401,7 +408,7 @@ impl Engine {
         let started = Instant::now();
         let value = leaves_to_value(&results?, &lowered.ty);
         ran.phases.push((Phase::Fetch, started.elapsed()));
-        known.0 = Some((lowered, compiled));
+        (known.lowered, known.cpu) = (Some(lowered), Some(compiled));
         Ok(value)
     }
 

@@ -123,6 +123,9 @@ impl Evaluator for Session {
             });
             return Answer::Bug(notes.collect::<Vec<_>>().join("\n"));
         }
+        if let Some(note) = elsewhere(&sink) {
+            return Answer::Bug(note);
+        }
         match outcome {
             Outcome::Done | Outcome::Quit => done(sink),
             Outcome::Failed(code) => {
@@ -140,6 +143,14 @@ impl Evaluator for Session {
     fn statistics(&self) -> Statistics {
         Session::statistics(self)
     }
+}
+
+/// The note that a program did not run on the device on which it should.
+fn elsewhere(sink: &Collected) -> Option<String> {
+    sink.events.iter().find_map(|event| match event {
+        Event::Note(note) if note.contains("This ran on the CPU") => Some(note.clone()),
+        _ => None,
+    })
 }
 
 fn done(sink: Collected) -> Answer {

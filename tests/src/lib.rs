@@ -7,6 +7,7 @@
 //! The tests themselves are in `tests/tests/`.
 
 pub mod comparison;
+pub mod device_check;
 pub mod engine;
 mod expectation;
 pub mod generator;
@@ -19,8 +20,12 @@ pub mod runner;
 
 use std::path::{Path, PathBuf};
 
-/// The root of the repository: relative paths of pages, examples and loads start here.
+/// The root of the repository: relative paths of pages, examples and loads start here. `WEFT_ROOT` says where
+/// it is on a machine to which a program has been carried.
 pub fn repository() -> PathBuf {
+    if let Some(root) = std::env::var_os("WEFT_ROOT") {
+        return root.into();
+    }
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     tests.parent().unwrap_or(tests).to_path_buf()
 }

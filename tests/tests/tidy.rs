@@ -25,7 +25,7 @@ const CRATES: [(&str, &[&str]); 15] = [
     ("session", &["files", "ir", "lang", "interp", "passes", "cpu", "cuda", "device"]),
     ("jupyter-kernel", &["files", "session"]),
     ("repl", &["files", "session", "jupyter-kernel", "tests"]),
-    ("tests", &["ir", "lang", "interp", "passes", "session", "device", "stand-in"]),
+    ("tests", &["ir", "lang", "interp", "passes", "session", "cpu", "device", "stand-in"]),
 ];
 
 /// The most lines of a source file.

@@ -105,33 +105,46 @@ impl Gpu {
         }
     }
 
-    /// Runs a program on the device.
-    pub(super) fn run(
+    /// The kernels of a program: those that are kept, or new ones.
+    fn kernels(
         &self,
         job: &Job<'_>,
         lowered: &Lowered,
         inputs: &[Value],
         ran: &mut Ran,
-    ) -> Result<Value, Elsewhere> {
+    ) -> Result<Arc<Kernels>, Elsewhere> {
         let started = Instant::now();
         let key = compile::key(job.modes, lowered, inputs);
         let known = lock(&self.kernels).get(&key).cloned();
         ran.phases.push((Phase::Compile, started.elapsed()));
-        let kernels = match known {
+        if let Some(kernels) = known {
+            return Ok(kernels);
+        }
+        let plan = compile::compiled(job.modes, lowered, inputs, ran)?.plan;
+        let started = Instant::now();
+        let kernels = self.with(|device| Arc::new(device.kernels(plan)));
+        let kernels = kernels.map_err(|absent| self.absent(&absent))?;
+        ran.phases.push((Phase::Compile, started.elapsed()));
+        let mut all = lock(&self.kernels);
+        if all.len() >= MOST_PROGRAMS {
+            all.clear();
+        }
+        all.insert(key, Arc::clone(&kernels));
+        Ok(kernels)
+    }
+
+    /// Runs a program on the device; what is known of it is kept for its next run.
+    pub(super) fn run(
+        &self,
+        job: &Job<'_>,
+        lowered: &Lowered,
+        inputs: &[Value],
+        known: &mut Option<Arc<Kernels>>,
+        ran: &mut Ran,
+    ) -> Result<Value, Elsewhere> {
+        let kernels = match known.take() {
             Some(kernels) => kernels,
-            None => {
-                let plan = compile::compiled(job.modes, lowered, inputs, ran)?.plan;
-                let started = Instant::now();
-                let kernels = self.with(|device| Arc::new(device.kernels(plan)));
-                let kernels = kernels.map_err(|absent| self.absent(&absent))?;
-                ran.phases.push((Phase::Compile, started.elapsed()));
-                let mut all = lock(&self.kernels);
-                if all.len() >= MOST_PROGRAMS {
-                    all.clear();
-                }
-                all.insert(key, Arc::clone(&kernels));
-                kernels
-            }
+            None => self.kernels(job, lowered, inputs, ran)?,
         };
         let started = Instant::now();
         let counters = &mut ran.counters;
@@ -167,7 +180,10 @@ impl Gpu {
         counters.downloaded += traffic.downloaded;
         counters.on_device += traffic.on_device;
         match results {
-            Ok(results) => Ok(leaves_to_value(&results, &lowered.ty)),
+            Ok(results) => {
+                *known = Some(kernels);
+                Ok(leaves_to_value(&results, &lowered.ty))
+            }
             Err(Halt::Stop(stop)) => Err(NotRun::Stop(stop).into()),
             Err(Halt::Broken(broken)) => {
                 self.note(failure_text(&broken));

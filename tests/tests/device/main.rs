@@ -19,6 +19,7 @@ const TESTS: &[(&str, fn())] = &[
     ("whatever_fails_nothing_is_lost", sessions::whatever_fails_nothing_is_lost),
     ("without_room_the_cpu_runs_it", sessions::without_room_the_cpu_runs_it),
     ("a_device_may_come_later", sessions::a_device_may_come_later),
+    ("the_device_program_runs", sessions::the_device_program_runs),
     ("errors_are_those_of_the_interpreter", sessions::errors_are_those_of_the_interpreter),
 ];
 

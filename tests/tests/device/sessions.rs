@@ -2,6 +2,7 @@
 
 use weft_device::stand_in::StandIn;
 use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session};
+use weft_tests::device_check::{self, Options};
 
 /// What a cell says: its texts and notes, and the values that it shows.
 #[derive(Debug)]
@@ -167,4 +168,16 @@ pub(crate) fn errors_are_those_of_the_interpreter() {
     );
     assert!(failed.notes.is_empty(), "{failed:?}");
     assert_eq!(value(&mut session, "sum xs"), value(&mut self::session("interp"), "sum (iota 10)"));
+}
+
+pub(crate) fn the_device_program_runs() {
+    stand_in();
+    let options = Options { is_small: true, timed: true, python: Some("python3".into()) };
+    let mut report = Vec::new();
+    let all_hold = device_check::run(&options, &mut report).expect("the repository");
+    let report = String::from_utf8(report).expect("a text");
+    assert!(all_hold, "{report}");
+    assert!(report.contains("golden kernels: "), "{report}");
+    assert!(report.contains("\n| dot | 2000 | "), "{report}");
+    assert!(!report.contains("not on the device"), "{report}");
 }

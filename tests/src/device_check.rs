@@ -1,0 +1,146 @@
+//! The device program: what is checked and timed on a machine with a device, from a binary that was built
+//! elsewhere (`bench/device.sh`).
+//!
+//! First everything is checked: the golden kernels against the CPU, bit by bit, at several sizes; the pages
+//! of the suite against the interpreter; the examples, which check themselves. Only if all of that holds
+//! are programs timed, beside what else the machine has for them.
+
+mod golden;
+mod timing;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+use std::{env, thread};
+
+use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session};
+
+use crate::engine::{Engine, GPU, INTERPRETER};
+use crate::runner;
+use crate::{pages, repository};
+
+/// How much is done.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Small sizes, and few pages: to try the program where the device is emulated.
+    pub is_small: bool,
+    /// Whether programs are timed.
+    pub timed: bool,
+    /// The Python that runs the peers; none are timed without.
+    pub python: Option<PathBuf>,
+}
+
+/// How long a case may take.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Checks, then times, and reports line by line. Yields whether all checks hold.
+///
+/// # Errors
+/// If nothing can be written, or the files of the repository cannot be read.
+pub fn run(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
+    let found = match weft_device::find() {
+        Ok(found) => found,
+        Err(absent) => {
+            writeln!(out, "no device: {absent}")?;
+            return Ok(false);
+        }
+    };
+    for description in &found {
+        writeln!(out, "device: {description}; {} bytes", description.bytes)?;
+    }
+    env::set_current_dir(repository())?;
+    let checks = [golden::check, check_pages, check_examples];
+    let mut all_hold = true;
+    for check in checks {
+        all_hold &= check(options, out)?;
+    }
+    if !all_hold {
+        writeln!(out, "nothing is timed, as not all checks hold")?;
+    } else if options.timed {
+        timing::time(options, out)?;
+    }
+    Ok(all_hold)
+}
+
+/// The pages of the suite and of the manual, on the device and on the interpreter.
+fn check_pages(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
+    let mut pages = pages::all(&repository())?;
+    if options.is_small {
+        pages.retain(|page| page.name.ends_with("fusion/producers.md"));
+    }
+    let threads = thread::available_parallelism().map_or(2, usize::from);
+    let engines: [&dyn Engine; 2] = [&INTERPRETER, &GPU];
+    let results = runner::run(&pages, &engines, &runner::Config { limit: LIMIT, threads });
+    let (mut passed, mut failed) = (0, 0);
+    for (page, result) in pages.iter().zip(&results.pages) {
+        passed += result.passed;
+        failed += result.failures.len();
+        for failure in &result.failures {
+            writeln!(out, "{}:{}: {}", page.name, failure.line, failure.message.trim_end())?;
+        }
+    }
+    let ran = results.engines.get(GPU.name()).copied().unwrap_or_default();
+    writeln!(
+        out,
+        "pages: {passed} cases hold, {failed} do not; {} programs ran on the device, {} were not compiled",
+        ran.compiled, ran.unsupported
+    )?;
+    Ok(failed == 0 && passed > 0 && ran.compiled > 0)
+}
+
+/// The examples: each ends without an error, and runs on the device.
+fn check_examples(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
+    let examples = pages::files(&repository().join("examples"), "weft")?;
+    if options.is_small {
+        writeln!(out, "examples: {} skipped: they are large", examples.len())?;
+        return Ok(true);
+    }
+    let mut failed = 0;
+    for example in &examples {
+        let name = example.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut session = session("gpu");
+        let said = say(&mut session, &format!(":load \"examples/{name}.weft\""));
+        let elsewhere = said.notes.iter().find(|note| note.contains("This ran on the CPU"));
+        if !said.is_done || elsewhere.is_some() {
+            failed += 1;
+            let (errors, notes) = (said.errors.concat(), said.notes.concat());
+            writeln!(out, "example {name}: {errors}{notes}")?;
+        }
+    }
+    writeln!(out, "examples: {} hold, {failed} do not", examples.len() - failed)?;
+    Ok(failed == 0)
+}
+
+/// What a cell says.
+struct Said {
+    is_done: bool,
+    texts: Vec<String>,
+    notes: Vec<String>,
+    errors: Vec<String>,
+}
+
+fn session(backend: &str) -> Session {
+    let mut session = Session::new(&Config { memory: 64 << 30, io: true });
+    session.set_mode("backend", backend).expect("a back end");
+    session
+}
+
+fn say(session: &mut Session, source: &str) -> Said {
+    let mut sink = Collected::default();
+    let outcome = session.eval(Cell::typed(source), &mut sink, &Cancel::default());
+    let mut said = Said {
+        is_done: matches!(outcome, Outcome::Done),
+        texts: Vec::new(),
+        notes: Vec::new(),
+        errors: Vec::new(),
+    };
+    for event in sink.events {
+        match event {
+            Event::Text(text) => said.texts.push(text),
+            Event::Note(note) => said.notes.push(note),
+            Event::Report(report) => said.errors.push(report.render(false, 100)),
+            _ => {}
+        }
+    }
+    said
+}
