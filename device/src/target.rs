@@ -373,7 +373,7 @@ impl Target for DeviceTarget<'_> {
         let launched = self.state.driver.launch(function, blocks, threads, parameters);
         self.checked(launched)?;
         self.launched += 1;
-        if self.launched % SLICE == 0 {
+        if self.launched.is_multiple_of(SLICE) {
             let mark = self.mark()?;
             self.slices.push_back(mark);
             if self.slices.len() > 1 {

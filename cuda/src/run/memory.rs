@@ -12,13 +12,16 @@ use crate::target::Broken;
 /// A buffer on the device; it is given back when the last of its clones is dropped.
 pub(crate) type Buffer = Arc<Allocation>;
 
+/// Addresses and bytes of what nobody holds any more.
+type Unused = Arc<Mutex<Vec<(u64, u64)>>>;
+
 /// A part of the device's memory.
 #[derive(Debug)]
 pub(crate) struct Allocation {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
     /// What the memory that it came from gives back next; nothing if the device keeps it.
-    unused: Option<Arc<Mutex<Vec<(u64, u64)>>>>,
+    unused: Option<Unused>,
 }
 
 impl Drop for Allocation {
@@ -37,7 +40,7 @@ pub(crate) struct Memory<'a> {
     allocated: u64,
     /// The bytes of the inputs, which do not count.
     inputs: u64,
-    unused: Arc<Mutex<Vec<(u64, u64)>>>,
+    unused: Unused,
     /// What the device keeps: held to the end, so that nobody takes it for his own.
     resident: Vec<Buffer>,
 }

@@ -123,7 +123,7 @@ unsafe extern "C" fn nvrtcGetCUBINSize(program: *mut c_void, size: *mut usize) -
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvrtcGetCUBIN(program: *mut c_void, code: *mut c_char) -> c_int {
     call(|| {
-        let image = encode(&*PROGRAMS.get(program)?);
+        let image = encode(&PROGRAMS.get(program)?);
         // SAFETY: the contract of the function: there is room for all.
         unsafe { ptr::copy_nonoverlapping(image.as_ptr(), code.cast(), image.len()) };
         Some(())
