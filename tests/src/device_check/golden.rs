@@ -109,7 +109,7 @@ fn value(
         rows.push(match axis {
             Dimension::Dense(size) => before * fixed(*size),
             Dimension::Ragged { offsets: var, .. } => {
-                let ragged = offsets.entry(var.0 as u32).or_insert_with(|| ragged(before));
+                let ragged = offsets.entry(var.0).or_insert_with(|| ragged(before));
                 ragged[before]
             }
         });
@@ -124,7 +124,7 @@ fn value(
         column = match axis {
             Dimension::Dense(size) => Column::Dense { len, extent: fixed(*size), inner },
             Dimension::Ragged { offsets: var, .. } => {
-                Column::Ragged { offsets: offsets[&(var.0 as u32)].clone().into(), inner }
+                Column::Ragged { offsets: offsets[&var.0].clone().into(), inner }
             }
         };
     }
