@@ -248,7 +248,7 @@ PROGRAMS: dict[str, Program] = {
         "x = i32 (randomInt 9 (-2147483648) 2147483648 N_)\n", "sort x", 4_000_000, 100_000
     ),
     "kmeans": sized(KMEANS, "iterate 10 step start", 1_000_000, 2_000),
-    "md5_1M": sized(MD5, MD5_EXPRESSION, 1_000_000, 1_000),
+    "md5_1M": sized(MD5, MD5_EXPRESSION, 1_000_000, 20_000),
 }
 for path in MATRICES:
     name = path.split("/")[1].split(".")[0]
