@@ -43,22 +43,21 @@ impl Grouping {
     /// value.
     pub(crate) fn counted(targets: &[i64], places: usize) -> Option<Grouping> {
         const SPREAD: usize = 4;
-        // Several counters, so that equal targets do not wait for each other; a place more for the
-        // dropped.
+        // Several counters, so that equal targets do not wait for each other; a place more for all
+        // that is no place.
         let width = places + 1;
         let mut counts = vec![0_u32; SPREAD * width];
-        let mut inside = true;
         let (fours, rest) = targets.as_chunks::<SPREAD>();
         let mut count = |lane: usize, target: i64| {
-            let place = if target == -1 { places } else { target as usize };
-            inside &= place < width && (place < places || target == -1);
-            counts[lane * width + place.min(places)] += 1;
+            counts[lane * width + (target as usize).min(places)] += 1;
         };
         for four in fours {
             four.iter().enumerate().for_each(|(lane, &target)| count(lane, target));
         }
         rest.iter().for_each(|&target| count(0, target));
-        let of = |place: usize| (0..SPREAD).map(|lane| counts[lane * width + place]).sum();
+        let of = |place: usize| (0..SPREAD).map(|lane| counts[lane * width + place]).sum::<u32>();
+        let is_place = |target: &i64| usize::try_from(*target).is_ok_and(|place| place < places);
+        let inside = of(places) == 0 || targets.iter().all(|at| *at == -1 || is_place(at));
         inside.then(|| Grouping { counts: (0..places).map(of).collect(), phases: Vec::new() })
     }
 

@@ -60,8 +60,16 @@ pub(super) struct Grouped {
     destinations: Vec<Storage>,
     /// How many values were sent to each element by the chunks whose turn has been.
     before: InOrder<Vec<u64>>,
-    /// What chunks have come to, by their number and by component.
-    parts: Mutex<Vec<(usize, (Grouping, Vec<Storage>))>>,
+    /// By the number of the chunk.
+    parts: Mutex<Vec<(usize, Folded)>>,
+}
+
+/// What a chunk has come to.
+#[derive(Debug)]
+struct Folded {
+    grouping: Grouping,
+    /// By component.
+    values: Vec<Storage>,
 }
 
 impl Launch<'_> {
@@ -195,8 +203,8 @@ impl Launch<'_> {
         let folded = each.map(|((primitive, values), buffer)| {
             primitive.fold_groups(values.elements(), targets, &grouping, buffer)
         });
-        let folded = folded.collect();
-        lock(&grouped.parts).push((claim.number, (grouping, folded)));
+        let values = folded.collect();
+        lock(&grouped.parts).push((claim.number, Folded { grouping, values }));
         worker.folded = buffers;
         Ok(())
     }
@@ -208,8 +216,8 @@ impl Launch<'_> {
         for (component, primitive) in self.primitives(sink).iter().enumerate() {
             let to = &mut destinations[component];
             let mut streams = Streams::new(to.len());
-            for (_, (grouping, folded)) in &parts {
-                primitive.merge_groups(&mut streams, grouping, &folded[component]);
+            for (_, Folded { grouping, values }) in &parts {
+                primitive.merge_groups(&mut streams, grouping, &values[component]);
             }
             primitive.finish(streams, to);
         }
