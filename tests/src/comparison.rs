@@ -89,7 +89,7 @@ pub fn difference(expected: &Said, found: &Said) -> Option<String> {
             (
                 Answer::Failed { code, report },
                 Some(Answer::Failed { code: other, report: other_report }),
-            ) => code == other && without_number(report) == without_number(other_report),
+            ) => code == other && without_numbers(report) == without_numbers(other_report),
             _ => false,
         };
         if !same {
@@ -99,14 +99,15 @@ pub fn difference(expected: &Said, found: &Said) -> Option<String> {
     None
 }
 
-/// A report without the number of the cell: sessions that are opened anew count anew.
-fn without_number(report: &str) -> String {
-    let mut parts = report.splitn(2, "In[");
-    let before = parts.next().unwrap_or_default();
-    let after =
-        parts.next().map_or("", |rest| rest.trim_start_matches(|at: char| at.is_ascii_digit()));
-    // The line below the number is as long as it.
-    format!("{before}{after}").split_whitespace().collect::<Vec<_>>().join(" ")
+/// A report without the numbers of cells: sessions that are opened anew count anew.
+fn without_numbers(report: &str) -> String {
+    let mut parts = report.split("In[");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text.push_str(part.trim_start_matches(|at: char| at.is_ascii_digit()));
+    }
+    // The line below a number is as long as it.
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn same(left: Option<&(Value, Type)>, right: Option<&(Value, Type)>) -> bool {
