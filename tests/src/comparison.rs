@@ -176,7 +176,7 @@ pub fn page(heading: &str, cells: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Open, difference, page};
+    use super::{Open, difference, page, without_numbers};
     use crate::engine::INTERPRETER;
     use crate::{markdown, runner};
 
@@ -194,5 +194,14 @@ mod tests {
         let mut open = Open::new(&INTERPRETER);
         let (left, right) = (open.run(&cells[..2]), open.run(&["sum xs".to_owned()]));
         assert!(difference(&left, &left).is_none() && difference(&left, &right).is_some());
+    }
+
+    #[test]
+    fn the_numbers_of_all_cells_are_left_out() {
+        let report = |first: u32, second: u32| {
+            format!("╭─[ In[{first}]:1:5 ]\n├─[ In[{second}]:2:1 ]\n│ 12 │ x // 0")
+        };
+        assert_eq!(without_numbers(&report(3, 12)), without_numbers(&report(40, 413)));
+        assert!(without_numbers(&report(3, 12)).contains("12 │ x // 0"));
     }
 }
