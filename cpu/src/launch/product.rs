@@ -146,12 +146,12 @@ impl Launch<'_> {
             let first = number * span;
             let rows = results.len() / columns;
             for column in (0..columns).step_by(T::COLUMNS) {
-                self.context().poll()?;
+                let (rows, poll) = (first..first + rows, || self.context().poll());
                 let width = T::COLUMNS.min(columns - column);
-                panel.sum(left, first..first + rows, right, column, width, steps);
+                panel.sum(left, rows.clone(), right, column..column + width, steps, poll)?;
                 panel.finish(results, columns, column..column + width, start_with);
                 if let Some(piece) = &piece {
-                    piece.advance((rows * width) as u64);
+                    piece.advance((rows.len() * width) as u64);
                 }
             }
             Ok(())
@@ -196,18 +196,20 @@ impl<T: Factor> Panel<T> {
         }
     }
 
-    /// Adds up all steps for some rows and `width` columns.
+    /// Adds up all steps for some rows and columns. It asks now and then whether it shall end.
     fn sum(
         &mut self,
         left: Matrix<'_, T>,
         rows: Range<usize>,
         right: Matrix<'_, T>,
-        column: usize,
-        width: usize,
+        columns: Range<usize>,
         steps: usize,
-    ) {
+        poll: impl Fn() -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        let (column, width) = (columns.start, columns.len());
         self.levels.iter_mut().for_each(|(_, taken)| *taken = 0);
         for step in (0..steps).step_by(TREE) {
+            poll()?;
             let block = TREE.min(steps - step);
             for (at, packed) in self.right.chunks_exact_mut(T::COLUMNS).take(block).enumerate() {
                 let start = column * right.outer + (step + at) * right.inner;
@@ -232,6 +234,7 @@ impl<T: Factor> Panel<T> {
             *taken += 1;
             self.carry();
         }
+        Ok(())
     }
 
     /// Takes complete blocks to the level above.
