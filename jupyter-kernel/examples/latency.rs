@@ -77,7 +77,11 @@ const ENDLESS: [(&str, &str, &str); 11] = [
         ":set tier 1\nn = 60000000000",
         "sum { sqrt (f64 (i + @)) + f64 (i // (@ + 3)) : i in iota n }",
     ),
-    ("the interpreter", ":backend interp", "sum { sqrt (f64 i) : i in iota 60000000000 }"),
+    (
+        "the interpreter",
+        ":backend interp",
+        "iterate 1000000000 (\\v -> { (x * 3 + 1) % 1000 : x in v }) (iota 1000)",
+    ),
 ];
 
 fn main() -> ExitCode {
