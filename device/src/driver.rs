@@ -1,6 +1,6 @@
 //! The calls of the driver, with what makes them sound.
 //!
-//! Note [Handles]. A [`Driver`] owns a context, a stream and a pool. All work goes through the one stream,
+//! Note [Handles of the driver]. A [`Driver`] owns a context, a stream and a pool. All work goes through the one stream,
 //! so buffers may be given back as soon as the last work on them is queued. Every function is called
 //! with the context current ([`Driver::enter`]), with handles that this driver has made and has not
 //! destroyed, and with addresses from its pool. That kernels stay in their buffers is the business of
@@ -157,7 +157,7 @@ impl Driver {
     /// Ends the context, whatever state it is in, with all that it has: buffers, modules, events.
     pub(crate) fn abandon(self) {
         // The stream and the pool go with the context; what fails here fails because it is gone.
-        // SAFETY: Note [Handles]; this is the end of them all.
+        // SAFETY: Note [Handles of the driver]; this is the end of them all.
         unsafe {
             if !self.pool.is_null() {
                 let _ = result::mem_pool::destroy(self.pool);
@@ -173,14 +173,14 @@ impl Driver {
     pub(crate) fn allocate(&self, bytes: u64) -> Result<u64, Failure> {
         // The driver has no empty buffers.
         let bytes = usize::try_from(bytes.max(1)).unwrap_or(usize::MAX);
-        // SAFETY: Note [Handles].
+        // SAFETY: Note [Handles of the driver].
         let address = unsafe { result::mem_pool::alloc_async(self.pool, bytes, self.stream) };
         address.map_err(failed("allocating memory"))
     }
 
     /// Gives a buffer back, behind all work that is queued.
     pub(crate) fn free(&self, address: u64) -> Result<(), Failure> {
-        // SAFETY: Note [Handles]; whoever gives it back forgets the address.
+        // SAFETY: Note [Handles of the driver]; whoever gives it back forgets the address.
         unsafe { result::free_async(address, self.stream) }.map_err(failed("freeing memory"))
     }
 
@@ -189,7 +189,7 @@ impl Driver {
         if bytes.is_empty() {
             return Ok(());
         }
-        // SAFETY: Note [Handles]; the caller keeps the bytes.
+        // SAFETY: Note [Handles of the driver]; the caller keeps the bytes.
         let copied = unsafe { result::memcpy_htod_async(address, bytes, self.stream) };
         copied.map_err(failed("copying to the device"))
     }
@@ -200,7 +200,7 @@ impl Driver {
             return Ok(());
         }
         let failed = failed("copying from the device");
-        // SAFETY: Note [Handles]; nobody else sees the bytes before the stream has been waited for. If
+        // SAFETY: Note [Handles of the driver]; nobody else sees the bytes before the stream has been waited for. If
         // that fails, the context is of no use, and nothing is copied any more.
         unsafe {
             result::memcpy_dtoh_async(into, address, self.stream).map_err(&failed)?;
@@ -213,7 +213,7 @@ impl Driver {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: Note [Handles].
+        // SAFETY: Note [Handles of the driver].
         let copied = unsafe { result::memcpy_dtod_async(to, from, bytes as usize, self.stream) };
         copied.map_err(failed("copying on the device"))
     }
@@ -223,20 +223,20 @@ impl Driver {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: Note [Handles].
+        // SAFETY: Note [Handles of the driver].
         let cleared = unsafe { result::memset_d8_async(address, 0, bytes as usize, self.stream) };
         cleared.map_err(failed("clearing memory"))
     }
 
     /// Whether all that was queued is done.
     pub(crate) fn is_idle(&self) -> Result<bool, Failure> {
-        // SAFETY: Note [Handles].
+        // SAFETY: Note [Handles of the driver].
         answered(unsafe { sys::cuStreamQuery(self.stream) }, "running kernels")
     }
 
     /// Gives back to the system what the pool does not need.
     pub(crate) fn trim(&self) -> Result<(), Failure> {
-        // SAFETY: Note [Handles].
+        // SAFETY: Note [Handles of the driver].
         unsafe { result::mem_pool::trim_to(self.pool, 0) }.map_err(failed("trimming the pool"))
     }
 
@@ -249,7 +249,7 @@ impl Driver {
 
     /// Forgets machine code, of which nothing may be queued any more.
     pub(crate) fn unload(&self, module: Module) -> Result<(), Failure> {
-        // SAFETY: Note [Handles]; its functions are forgotten with it.
+        // SAFETY: Note [Handles of the driver]; its functions are forgotten with it.
         unsafe { result::module::unload(module.0) }.map_err(failed("unloading kernels"))
     }
 
@@ -294,7 +294,7 @@ impl Driver {
     pub(crate) fn mark(&self) -> Result<Event, Failure> {
         let failed = failed("marking a place in the stream");
         let event = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(&failed)?;
-        // SAFETY: Note [Handles]; the event is new.
+        // SAFETY: Note [Handles of the driver]; the event is new.
         match unsafe { result::event::record(event, self.stream) } {
             Ok(()) => Ok(Event(event)),
             Err(error) => {
@@ -321,7 +321,7 @@ impl Driver {
     /// Gives a mark back.
     pub(crate) fn forget(&self, event: Event) {
         // It only fails where the context is gone, and the event with it.
-        // SAFETY: Note [Handles]; the event is forgotten.
+        // SAFETY: Note [Handles of the driver]; the event is forgotten.
         let _ = unsafe { result::event::destroy(event.0) };
     }
 }

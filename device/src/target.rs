@@ -1,11 +1,11 @@
 //! One run on the device: what [`weft_cuda`] asks a device for, as calls of the driver.
 //!
-//! Note [Waiting]. Nothing here waits for the device without looking at the flag that interrupts the run.
+//! Note [Waiting for the device]. Nothing here waits for the device without looking at the flag that interrupts the run.
 //! Launches are queued in slices: when one is queued, the one before the last must be done, so that what
 //! is queued when somebody interrupts is soon over. What is queued then still runs; as all work goes
 //! through one stream, the next run simply comes behind it.
 //!
-//! Note [Room]. Where the device has no room for a buffer, copies of arrays that the host has let go of are
+//! Note [Room on the device]. Where the device has no room for a buffer, copies of arrays that the host has let go of are
 //! given back, and what was given back is waited for; then the pool gives back what it keeps; then copies of
 //! arrays go that no run uses, the longest unused first. Only then is it said that there is no room.
 
@@ -187,7 +187,7 @@ impl<'a> DeviceTarget<'a> {
         })
     }
 
-    /// Waits until the device is idle (Note [Waiting]).
+    /// Waits until the device is idle (Note [Waiting for the device]).
     fn wait(&mut self) -> Result<(), Broken> {
         self.wait_until(|target| target.state.driver.is_idle())?;
         self.state.sources.clear();
@@ -249,7 +249,7 @@ impl<'a> DeviceTarget<'a> {
         self.checked(written)
     }
 
-    /// A buffer (Note [Room]).
+    /// A buffer (Note [Room on the device]).
     fn room(&mut self, bytes: u64) -> Result<u64, Broken> {
         let mut stage = 0;
         loop {
