@@ -1,9 +1,9 @@
 //! The calls of the driver, with what makes them sound.
 //!
-//! Note [Handles of the driver]. A [`Driver`] owns a context, a stream and a pool. All work goes through the one stream,
-//! so buffers may be given back as soon as the last work on them is queued. Every function is called
-//! with the context current ([`Driver::enter`]), with handles that this driver has made and has not
-//! destroyed, and with addresses from its pool. That kernels stay in their buffers is the business of
+//! Note [Handles of the driver]. A [`Driver`] owns a context, a stream and a pool. All work goes through
+//! the one stream, so buffers may be given back as soon as the last work on them is queued. Every function
+//! is called with the context current ([`Driver::enter`]), with handles that this driver has made and has
+//! not destroyed, and with addresses from its pool. That kernels stay in their buffers is the business of
 //! those who write them; if they do not, the device says so, and no memory of the host is touched.
 #![allow(unsafe_code, reason = "calls of a C library; each block says why it is sound")]
 
@@ -200,8 +200,8 @@ impl Driver {
             return Ok(());
         }
         let failed = failed("copying from the device");
-        // SAFETY: Note [Handles of the driver]; nobody else sees the bytes before the stream has been waited for. If
-        // that fails, the context is of no use, and nothing is copied any more.
+        // SAFETY: Note [Handles of the driver]; nobody else sees the bytes before the stream has been
+        // waited for. If that fails, the context is of no use, and nothing is copied any more.
         unsafe {
             result::memcpy_dtoh_async(into, address, self.stream).map_err(&failed)?;
             result::stream::synchronize(self.stream).map_err(&failed)

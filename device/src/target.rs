@@ -1,13 +1,14 @@
 //! One run on the device: what [`weft_cuda`] asks a device for, as calls of the driver.
 //!
-//! Note [Waiting for the device]. Nothing here waits for the device without looking at the flag that interrupts the run.
-//! Launches are queued in slices: when one is queued, the one before the last must be done, so that what
-//! is queued when somebody interrupts is soon over. What is queued then still runs; as all work goes
-//! through one stream, the next run simply comes behind it.
+//! Note [Waiting for the device]. Nothing here waits for the device without looking at the flag that
+//! interrupts the run. Launches are queued in slices: when one is queued, the one before the last must be
+//! done, so that what is queued when somebody interrupts is soon over. What is queued then still runs; as
+//! all work goes through one stream, the next run simply comes behind it.
 //!
-//! Note [Room on the device]. Where the device has no room for a buffer, copies of arrays that the host has let go of are
-//! given back, and what was given back is waited for; then the pool gives back what it keeps; then copies of
-//! arrays go that no run uses, the longest unused first. Only then is it said that there is no room.
+//! Note [Room on the device]. Where the device has no room for a buffer, copies of arrays that the host has
+//! let go of are given back, and what was given back is waited for; then the pool gives back what it keeps;
+//! then copies of arrays go that no run uses, the longest unused first. Only then is it said that there is
+//! no room.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
