@@ -46,10 +46,6 @@ const SMALLER: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Items that no compiled engine takes: in which example, a part of the item, and the reason.
-const SKIPPED: &[(&str, &str, &str)] =
-    &[("tour", "all ({ k.flowers", "the flattener breaks off (a point has an index)")];
-
 const CAMERA: &str = "camera = (loadImage \"examples/data/camera.pgm\")[100:148, 200:270]";
 const CAMERA_AS_I64: &str =
     "camera = (i64 (loadImage \"examples/data/camera.pgm\"))[100:148, 200:270]";
@@ -77,7 +73,7 @@ fn every_example_gives_the_interpreters_answers() {
                     let name = path.file_stem().and_then(|stem| stem.to_str()).expect("a name");
                     let text = std::fs::read_to_string(path).expect("an example");
                     let started = Instant::now();
-                    match compare(&without_skipped(name, items(&smaller(name, &text)))) {
+                    match compare(&items(&smaller(name, &text))) {
                         Ok(kernels) => {
                             let seconds = started.elapsed().as_secs_f64();
                             compiled.fetch_add(kernels, Ordering::Relaxed);
@@ -111,16 +107,6 @@ fn smaller(name: &str, text: &str) -> String {
         text = text.replace(from, to);
     }
     text
-}
-
-/// The items of an example that all engines take; says which are left out.
-fn without_skipped(name: &str, mut items: Vec<String>) -> Vec<String> {
-    for (_, part, reason) in SKIPPED.iter().filter(|(example, _, _)| *example == name) {
-        let before = items.len();
-        items.retain(|item| !item.contains(part));
-        say(&format!("{name}: skipped: {} items: {reason}", before - items.len()));
-    }
-    items
 }
 
 /// The items of a text, each followed by what makes its value seen; without commands.

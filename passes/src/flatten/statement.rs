@@ -68,13 +68,15 @@ impl<'p> Flattener<'p> {
                         })
                         .collect());
                 }
-                let simple = is_scalar_code(then)
+                let local = is_local(then) && is_local(otherwise);
+                let simple = local
+                    && is_scalar_code(then)
                     && is_scalar_code(otherwise)
                     && statement.results.iter().all(|(_, ty)| ty.rank == 0);
                 let host = home.is_none() && self.scalars.depth(condition) == 0;
                 if host && !simple {
                     self.host_if(condition, then, otherwise)
-                } else if home.is_none() && !(is_local(then) && is_local(otherwise)) {
+                } else if home.is_none() && !local {
                     self.divided_if(condition, then, otherwise)
                 } else {
                     self.local_if(condition, then, otherwise)
