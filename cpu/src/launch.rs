@@ -104,6 +104,19 @@ impl<'a> Launch<'a> {
         Ok(self.workers.memory().take(ty, length))
     }
 
+    /// The bytes of what reductions yield, whichever way they go.
+    fn reduced_bytes(&self) -> u64 {
+        let row: u64 = (self.kernel.sinks.iter())
+            .filter_map(|sink| match sink {
+                Sink::Reduce { registers, .. } => Some(registers),
+                _ => None,
+            })
+            .flatten()
+            .map(|(_, ty)| ty.bytes() as u64)
+            .sum();
+        row.saturating_mul(self.shape.rows() as u64)
+    }
+
     /// How lanes run through the points of a space.
     fn mode(&self, thunk: &Thunk, shape: &Shape<'_>) -> Mode {
         let long = match shape.axes.last() {
@@ -124,7 +137,11 @@ impl<'a> Launch<'a> {
 
     /// Runs it; `destinations` are those of its scatter. Yields what each variable becomes.
     pub(crate) fn run(&self, destinations: Vec<Storage>) -> Result<Vec<(Var, Yield)>, Stop> {
-        let mut taken = 0;
+        let mut taken = self.reduced_bytes();
+        if taken > self.free_bytes {
+            let (wanted, limit, span) = (taken, self.limit, self.kernel.span);
+            return Err(Exhausted::Memory { wanted, limit, span }.into());
+        }
         // Products begin with their start values.
         let product = self.product()?;
         let starts = match product {

@@ -239,6 +239,31 @@ output a3: [a0]i64
 }
 
 #[test]
+fn sums_are_refused_before_they_are_computed() {
+    // One sum for each point of a large space: along short rows, along long ones, of a product.
+    for text in [
+        "launch \"sums\" [100000] [100000] [1] (r0 r1 r2)",
+        "launch \"sums\" [100000] [100000] [100000] (r0 r1 r2)",
+    ] {
+        let text = format!(
+            "{}\n  yield\n  reduce 1.0f64 as (r3: f64) to a0: [100000][100000]f64\n  by (r4: f64) \
+             (r5: f64)\n    r6: f64 = add r4 r5\n    yield r6\n  from (r7 r8)\n    yield \
+             0.0f64\nend\noutput a0: [100000][100000]f64\n",
+            text.replace("] [", "][")
+        );
+        let program = plan::parse(&text).expect("a plan");
+        let prepared = prepare(&program, &mut KernelCache::new());
+        let workers = Workers::new(2);
+        let config = Config { workers: &workers, memory_limit: 1 << 30 };
+        let ran = run(&program, &prepared, &[], &config, &AtomicBool::new(false), &mut |_| {});
+        match ran {
+            Err(Stop::Exhausted(Exhausted::Memory { wanted: 80_000_000_000, .. })) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
 fn kernels_of_one_form_are_prepared_once() {
     let text = "input a1: [a0]f64
 input a5: [a4]f64
