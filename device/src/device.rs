@@ -112,9 +112,9 @@ impl Device {
         let folder = config.cache.as_deref();
         let (goal, release) = (description.goal, description.compiler);
         let images = Arc::new(Images::new(goal, release, folder, config.cache_bytes));
-        // Of all architectures only this one has been thought about; none has been measured.
+        // The table is of the greatest device of each architecture; nothing of it has been measured.
         let blocks = description.multiprocessors.max(1) * 8;
-        let policy = Policy { blocks, ..Policy::SM_90 };
+        let policy = Policy { blocks, ..Policy::of_architecture(description.architecture) };
         Ok(Device { description, policy, images, state: Ok(state), contexts: 1 })
     }
 
