@@ -149,7 +149,7 @@ impl Sink for Output<'_> {
                 None => self.stream("stdout", &text),
             },
             Event::Drawing(svg) => self.drawing(&svg),
-            Event::Note(text) => self.stream("stderr", &text),
+            Event::Note(text) | Event::Notice(text) => self.stream("stderr", &text),
             Event::Report(report) => self.report(&report),
             Event::Progress(Some(progress)) => self.progress(&progress),
             Event::Progress(None) => self.no_progress(),

@@ -192,7 +192,7 @@ impl Sink for Interactive<'_> {
             }
             Event::Defined { name, ty } => self.0.dim_line(&format!("{name} : {ty}")),
             Event::Text(text) => self.0.page(&text),
-            Event::Note(text) => self.0.dim_line(&text),
+            Event::Note(text) | Event::Notice(text) => self.0.dim_line(&text),
             Event::Report(report) => self.0.report(&report),
             Event::Progress(Some(progress)) => self.0.progress(&progress),
             Event::Progress(None) => self.0.clear_status(),
@@ -220,6 +220,7 @@ impl Sink for Plain<'_> {
             Event::Shown(shown) => self.output.shown(&shown),
             Event::Text(text) => self.output.line(&text),
             Event::Report(report) => self.output.report(&report),
+            Event::Notice(text) => self.output.error_line(&format!("weft: {text}")),
             Event::Bound { .. }
             | Event::Defined { .. }
             | Event::Drawing(_)

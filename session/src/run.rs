@@ -240,13 +240,13 @@ impl<'a> Runner<'a> {
         let Counters { bytes_read, bytes_written, uploaded, downloaded, .. } = ran.counters;
         self.footer.bytes_moved += bytes_read + bytes_written + uploaded + downloaded;
         if let Some(Fallback::Bug(message)) = &ran.fallback {
-            self.sink.event(Event::Note(format!(
+            self.sink.event(Event::Notice(format!(
                 "a bug in Weft: the compiler broke off ({message}); the interpreter ran this \
                  instead, and nothing is lost. Please report it with this cell."
             )));
         }
         if let Some(notice) = self.engine.take_notice() {
-            self.sink.event(Event::Note(notice));
+            self.sink.event(Event::Notice(notice));
         }
         self.last = Some(ran);
         result.map_err(|failure| match failure {

@@ -41,6 +41,8 @@ pub enum Event {
     Drawing(String),
     /// A remark that only matters to somebody at a prompt.
     Note(String),
+    /// A remark for everybody: that something else ran than was asked for.
+    Notice(String),
     /// Errors or warnings.
     Report(Report),
     /// How far a long piece of work of known size has come; sent some times a second, at first

@@ -137,7 +137,7 @@ fn say(session: &mut Session, source: &str) -> Said {
     for event in sink.events {
         match event {
             Event::Text(text) => said.texts.push(text),
-            Event::Note(note) => said.notes.push(note),
+            Event::Note(note) | Event::Notice(note) => said.notes.push(note),
             Event::Report(report) => said.errors.push(report.render(false, 100)),
             _ => {}
         }

@@ -118,7 +118,7 @@ impl Evaluator for Session {
         let outcome = self.eval(Cell::typed(source), &mut sink, cancel);
         if Session::statistics(self).bugs > bugs {
             let notes = sink.events.iter().filter_map(|event| match event {
-                Event::Note(note) => Some(note.as_str()),
+                Event::Note(note) | Event::Notice(note) => Some(note.as_str()),
                 _ => None,
             });
             return Answer::Bug(notes.collect::<Vec<_>>().join("\n"));
@@ -148,7 +148,7 @@ impl Evaluator for Session {
 /// The note that a program did not run on the device on which it should.
 fn elsewhere(sink: &Collected) -> Option<String> {
     sink.events.iter().find_map(|event| match event {
-        Event::Note(note) if note.contains("This ran on the CPU") => Some(note.clone()),
+        Event::Notice(note) if note.contains("This ran on the CPU") => Some(note.clone()),
         _ => None,
     })
 }

@@ -227,3 +227,13 @@ fn help_shows_what_examples_with_files_print() {
         assert_eq!(run(example).lines().collect::<Vec<_>>(), printed, "{help}");
     }
 }
+
+#[test]
+fn it_is_said_when_something_else_ran_than_was_asked_for() {
+    let devices = run(&["-e", ":devices"], b"");
+    let absent = String::from_utf8_lossy(&devices.stdout).contains("gpu     none");
+    let ran = run(&["--backend", "gpu", "-e", "sum (iota 5)"], b"");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "10\n");
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!(said.starts_with("weft: no GPU: "), absent, "{said}");
+}

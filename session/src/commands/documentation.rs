@@ -76,7 +76,7 @@ pub(super) fn demonstrated(command: &Command) -> String {
 fn printed(event: Event) -> Option<String> {
     match event {
         Event::Shown(shown) => Some(shown.text(72, false)),
-        Event::Text(text) | Event::Note(text) => Some(text),
+        Event::Text(text) | Event::Note(text) | Event::Notice(text) => Some(text),
         Event::Bound { name, ty } | Event::Defined { name, ty } => Some(format!("{name} : {ty}")),
         Event::Drawing(_) | Event::Report(_) | Event::Progress(_) | Event::Footer(_) => None,
     }

@@ -71,7 +71,7 @@ fn event_text(event: &Event) -> String {
         Event::Defined { name, ty } if ty.is_empty() => format!("type {name}"),
         Event::Defined { name, ty } => format!("{name} : {ty}"),
         Event::Text(text) => text.clone(),
-        Event::Note(text) => format!("({text})"),
+        Event::Note(text) | Event::Notice(text) => format!("({text})"),
         Event::Report(report) => {
             let codes: Vec<&str> = report.diagnostics.iter().map(|found| found.code).collect();
             codes.join(", ")

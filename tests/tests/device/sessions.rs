@@ -34,7 +34,7 @@ fn say(session: &mut Session, source: &str) -> Said {
     for event in sink.events {
         match event {
             Event::Text(text) => said.texts.push(text),
-            Event::Note(note) => said.notes.push(note),
+            Event::Note(note) | Event::Notice(note) => said.notes.push(note),
             Event::Shown(shown) => said.values.push(format!("{:?}", shown.value)),
             _ => {}
         }
