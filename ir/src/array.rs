@@ -9,7 +9,7 @@ mod identity;
 
 use std::sync::Arc;
 
-pub use buffer::{Buf, Recycle};
+pub use buffer::{Buf, Fetch, Recycle};
 pub use identity::Identity;
 
 use crate::{ColumnBuilder, Scalar, ScalarType, Type, Value};
@@ -139,6 +139,13 @@ impl Column {
     pub fn identity(&self) -> Option<Identity> {
         scalar_columns!(self, buf => Some(buf.identity()),
             Column::Tuple { .. } | Column::Dense { .. } | Column::Ragged { .. } => None)
+    }
+
+    /// Whether the elements are in memory, if they are scalars; what is around them always is.
+    pub fn is_here(&self) -> bool {
+        scalar_columns!(self, buf => buf.is_here(),
+            Column::Tuple { parts, .. } => parts.iter().all(Column::is_here),
+            Column::Dense { inner, .. } | Column::Ragged { inner, .. } => inner.is_here())
     }
 
     /// The scalar type of the elements, if they are scalars.

@@ -12,6 +12,12 @@ pub trait Recycle<T>: Send + Sync + fmt::Debug {
     fn recycle(&self, elements: Vec<T>);
 }
 
+/// Knows elements that are not in memory yet.
+pub trait Fetch<T>: Send + Sync + fmt::Debug {
+    /// All of them. Nobody asks again once they are there.
+    fn fetch(&self) -> Vec<T>;
+}
+
 /// A shared, sliceable run of elements.
 #[derive(Clone, Debug)]
 pub struct Buf<T> {
@@ -23,7 +29,12 @@ pub struct Buf<T> {
 /// Elements, and where their memory goes in the end.
 #[derive(Debug)]
 struct Data<T> {
-    elements: Vec<T>,
+    /// Empty until somebody wants to see elements that lie elsewhere.
+    elements: OnceLock<Vec<T>>,
+    /// How many there are.
+    len: usize,
+    /// What has them, if they lie elsewhere.
+    source: Option<Arc<dyn Fetch<T>>>,
     home: Option<Weak<dyn Recycle<T>>>,
     /// As [`Buf::distances`] of the whole, once somebody has asked for them.
     distances: OnceLock<Buf<i64>>,
@@ -31,14 +42,31 @@ struct Data<T> {
 
 impl<T> Data<T> {
     fn new(elements: Vec<T>, home: Option<Weak<dyn Recycle<T>>>) -> Data<T> {
-        Data { elements, home, distances: OnceLock::new() }
+        let len = elements.len();
+        let (elements, distances) = (OnceLock::from(elements), OnceLock::new());
+        Data { elements, len, source: None, home, distances }
+    }
+
+    fn elements(&self) -> &[T] {
+        self.elements.get_or_init(|| {
+            let source = self.source.as_ref().expect("elements are here or elsewhere");
+            let elements = source.fetch();
+            assert_eq!(elements.len(), self.len, "as many elements as were promised");
+            elements
+        })
+    }
+
+    /// The elements, which are in memory, and forgets them.
+    fn take(&mut self) -> Vec<T> {
+        self.home = None;
+        self.elements.take().unwrap_or_default()
     }
 }
 
 impl<T> Drop for Data<T> {
     fn drop(&mut self) {
         if let Some(home) = self.home.take().and_then(|home| home.upgrade()) {
-            home.recycle(std::mem::take(&mut self.elements));
+            home.recycle(self.take());
         }
     }
 }
@@ -59,9 +87,21 @@ impl<T> Buf<T> {
         Buf { data: Arc::new(Data::new(data, Some(home))), start: 0, len }
     }
 
-    /// The elements.
+    /// `len` elements that `source` has, which is asked for them when somebody wants to see them.
+    pub fn deferred(len: usize, source: Arc<dyn Fetch<T>>) -> Buf<T> {
+        let (elements, distances) = (OnceLock::new(), OnceLock::new());
+        let data = Data { elements, len, source: Some(source), home: None, distances };
+        Buf { data: Arc::new(data), start: 0, len }
+    }
+
+    /// Whether the elements are in memory.
+    pub fn is_here(&self) -> bool {
+        self.data.elements.get().is_some()
+    }
+
+    /// The elements, fetched if they are elsewhere.
     pub fn as_slice(&self) -> &[T] {
-        &self.data.elements[self.start..self.start + self.len]
+        &self.data.elements()[self.start..self.start + self.len]
     }
 
     /// The number of elements.
@@ -88,14 +128,12 @@ impl<T> Buf<T> {
     where
         T: Clone,
     {
-        if self.start != 0 || self.len != self.data.elements.len() {
+        let all = self.data.elements();
+        if self.start != 0 || self.len != all.len() {
             return self.as_slice().to_vec();
         }
-        let whole = |mut data: Data<T>| {
-            data.home = None;
-            std::mem::take(&mut data.elements)
-        };
-        Arc::try_unwrap(self.data).map_or_else(|shared| shared.elements.clone(), whole)
+        let whole = |mut data: Data<T>| data.take();
+        Arc::try_unwrap(self.data).map_or_else(|shared| shared.elements().to_vec(), whole)
     }
 
     /// The elements for writing: in place if nobody else holds them, else in a copy.
@@ -109,7 +147,9 @@ impl<T> Buf<T> {
         let (start, len) = (self.start, self.len);
         let data = Arc::get_mut(&mut self.data).expect("just made unique");
         data.distances.take();
-        &mut data.elements[start..start + len]
+        data.elements();
+        let all = data.elements.get_mut().expect("just fetched");
+        &mut all[start..start + len]
     }
 }
 
@@ -125,7 +165,7 @@ impl Buf<usize> {
     /// How far each of these positions is from the first. What all of a buffer's are is kept with
     /// it, so that it is the same buffer every time.
     pub fn distances(&self) -> Buf<i64> {
-        let whole = self.start == 0 && self.len == self.data.elements.len();
+        let whole = self.start == 0 && self.len == self.data.len;
         let of = || -> Buf<i64> {
             let all = self.as_slice();
             let first = all.first().copied().unwrap_or(0);
@@ -143,9 +183,37 @@ impl<T> From<Vec<T>> for Buf<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
     use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-    use super::{Buf, Recycle};
+    use super::{Buf, Fetch, Recycle};
+
+    #[derive(Debug, Default)]
+    struct Elsewhere(AtomicU32);
+
+    impl Fetch<u8> for Elsewhere {
+        fn fetch(&self) -> Vec<u8> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            vec![1, 2, 3]
+        }
+    }
+
+    #[test]
+    fn what_lies_elsewhere_is_fetched_once_when_it_is_seen() {
+        let elsewhere = Arc::new(Elsewhere::default());
+        let buf = Buf::deferred(3, Arc::clone(&elsewhere) as Arc<dyn Fetch<u8>>);
+        let (part, mut other) = (buf.slice(1, 2), buf.clone());
+        assert_eq!((part.len(), part.is_here()), (2, false));
+        assert_eq!(buf.identity().key(), other.identity().key());
+        assert_eq!(elsewhere.0.load(Ordering::Relaxed), 0);
+        assert_eq!(part.as_slice(), [2, 3]);
+        assert!(buf.is_here());
+        other.make_mut()[0] = 7;
+        assert_eq!((buf.into_vec(), other.into_vec()), (vec![1, 2, 3], vec![7, 2, 3]));
+        assert_eq!(elsewhere.0.load(Ordering::Relaxed), 1);
+        let taken = Buf::deferred(3, Arc::clone(&elsewhere) as Arc<dyn Fetch<u8>>);
+        assert_eq!(taken.into_vec(), [1, 2, 3]);
+    }
 
     #[derive(Debug, Default)]
     struct Home(Mutex<Vec<Vec<u8>>>);
