@@ -119,6 +119,8 @@ struct Flattener<'p> {
     region: Option<Region>,
     /// What the program's variables are here.
     bound: HashMap<nested::Var, Value<'p>>,
+    /// Those of them that are the lengths of arrays, and so not negative.
+    lengths: HashSet<nested::Var>,
     /// Scalars that were stored within the open blocks, to be forgotten when they close.
     stored: Vec<Vec<ScalarId>>,
     /// The scalars whose values are the lengths of a descriptor's rows.
@@ -163,6 +165,7 @@ impl<'p> Flattener<'p> {
             region: None,
             bound: HashMap::new(),
             stored: vec![Vec::new()],
+            lengths: HashSet::new(),
             row_lengths: HashMap::new(),
             checked: vec![HashSet::new()],
             guarded: HashMap::new(),

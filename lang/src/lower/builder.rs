@@ -66,6 +66,8 @@ struct Variable {
     length: Option<Length>,
     /// Whether it is a scalar that may be an error.
     may_fail: bool,
+    /// Whether it is an array that is known to be a value.
+    is_there: bool,
 }
 
 /// What is known of a length.
@@ -168,6 +170,11 @@ impl<'p> Lowering<'p> {
         }
         let types = self.leaf_types(ty)?;
         let atoms: Vec<Atom> = types.into_iter().map(|ty| Atom::Var(self.variable(ty))).collect();
+        for atom in &atoms {
+            if let Atom::Var(var) = atom {
+                self.variables[var.0 as usize].is_there = true;
+            }
+        }
         self.relate(ty, &atoms);
         self.inputs.push((global, ty.clone(), atoms.clone()));
         Ok(atoms)
@@ -248,6 +255,7 @@ impl<'p> Lowering<'p> {
             has_counts: false,
             length: None,
             may_fail: false,
+            is_there: false,
         });
         Var(self.variables.len() as u32 - 1)
     }
@@ -373,8 +381,11 @@ impl<'p> Lowering<'p> {
     pub(super) fn emit(&mut self, operation: Operation, types: &[Type]) -> Vec<Atom> {
         let results = self.new_variables(types);
         let may_fail = self.operation_may_fail(&operation);
+        let is_there = self.is_surely_there(&operation);
         for (var, ty) in &results {
-            self.variables[var.0 as usize].may_fail = may_fail && ty.rank == 0;
+            let variable = &mut self.variables[var.0 as usize];
+            variable.may_fail = may_fail && ty.rank == 0;
+            variable.is_there = is_there;
         }
         let atoms = results.iter().map(|(var, _)| Atom::Var(*var)).collect();
         let span = self.span;
@@ -389,6 +400,36 @@ impl<'p> Lowering<'p> {
             Atom::Var(var) => self.variables[var.0 as usize].may_fail,
             Atom::Scalar(_) => false,
         }
+    }
+
+    /// Whether an array is known to be a value.
+    pub(super) fn is_there(&self, array: Atom) -> bool {
+        match array {
+            Atom::Var(var) => self.variables[var.0 as usize].is_there,
+            Atom::Scalar(_) => true,
+        }
+    }
+
+    /// Whether the results of an operation are arrays that are values for sure: it chooses none, and
+    /// its operands are there.
+    fn is_surely_there(&self, operation: &Operation) -> bool {
+        let chooses = matches!(
+            operation,
+            Operation::Index(..)
+                | Operation::Assert { .. }
+                | Operation::If { .. }
+                | Operation::While { .. }
+                | Operation::For { .. }
+                | Operation::Call(..)
+        );
+        let mut there = !chooses;
+        operation.for_each_atom(&mut |atom| {
+            there &= match self.type_of(*atom).rank {
+                0 => !self.may_fail(*atom),
+                _ => self.is_there(*atom),
+            };
+        });
+        there
     }
 
     /// Whether an operation on scalars divides integers or checks something, or depends on one that

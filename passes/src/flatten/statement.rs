@@ -9,7 +9,7 @@ use weft_ir::{Column, FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::layout::parts_of;
 use super::local::{is_local, is_scalar_code, scalars_of};
-use super::scalar::ScalarId;
+use super::scalar::{Definition, ScalarId};
 use super::view::{Length, Source, Value, View};
 use super::{Flattener, Outcome, unsupported};
 
@@ -27,6 +27,16 @@ impl<'p> Flattener<'p> {
         let (home, span) = (self.region, self.span);
         let one = |value| Ok(vec![value]);
         match &statement.operation {
+            Operation::Scalar(ScalarOp::Ge, atoms) if self.asks_for_array(atoms) => {
+                let length = self.scalar_atom(&atoms[0]);
+                let there = self.scalars.constant(Scalar::Bool(true));
+                one(Value::Scalar(match self.scalars.node(length).definition {
+                    Definition::Checked(_, condition, kind) => {
+                        self.scalars.checked(there, condition, kind, home, span)
+                    }
+                    _ => there,
+                }))
+            }
             Operation::Scalar(op, args) => {
                 let args: Vec<_> = args.iter().map(|arg| self.scalar_atom(arg)).collect();
                 one(Value::Scalar(match (op, &args[..]) {
@@ -94,6 +104,7 @@ impl<'p> Flattener<'p> {
                 let array = self.array_atom(array);
                 let length = self.length(&array);
                 let length = self.length_scalar(length);
+                self.lengths.extend(statement.results.iter().map(|(var, _)| *var));
                 one(Value::Scalar(self.checked_as(length, &array)))
             }
             Operation::Index(array, indices) => {
@@ -266,6 +277,12 @@ impl<'p> Flattener<'p> {
                 }
             })
             .collect()
+    }
+
+    /// Whether a length is compared with 0, which says no more than that the array is a value.
+    fn asks_for_array(&self, atoms: &[nested::Atom]) -> bool {
+        matches!(atoms, [nested::Atom::Var(length), nested::Atom::Scalar(Scalar::I64(0))]
+            if self.lengths.contains(length))
     }
 
     /// A scalar about an array, if that is a value.

@@ -100,8 +100,9 @@ impl<'p> Lowering<'p> {
 
     /// `backpermute shape f xs`.
     pub(super) fn backpermute(&mut self, call: &Call<'p>) -> Outcome<Value<'p>> {
-        let extents = self.new_shape(&call.args[0].expect_index());
+        let mut extents = self.new_shape(&call.args[0].expect_index());
         let leaves = call.array(2);
+        extents[0] = self.if_there(leaves[0], extents[0]);
         let moved = self.over_grid(&extents, &mut |lowering, index| {
             let source = lowering.call(&call.args[1], vec![Value::index(index)])?;
             Ok(lowering.index_all(&leaves, &source.expect_index()))
@@ -111,7 +112,20 @@ impl<'p> Lowering<'p> {
 
     /// `gather xs is`.
     pub(super) fn gather(&mut self, call: &Call<'p>) -> Outcome<Value<'p>> {
-        Ok(Value::array(self.gather_at(&call.array(0), call.array(1)[0])?))
+        let leaves = call.array(0);
+        let positions = self.if_there(leaves[0], call.array(1)[0]);
+        Ok(Value::array(self.gather_at(&leaves, positions)?))
+    }
+
+    /// A value, if an array is one: what is made of the elements of an array is an error where the
+    /// array is, even if no element is read.
+    fn if_there(&mut self, array: Atom, value: Atom) -> Atom {
+        if self.is_there(array) {
+            return value;
+        }
+        let length = self.length(array);
+        let there = self.compute(ScalarOp::Ge, &[length, int(0)]);
+        self.assert_one(there, FaultKind::IndexOutOfRange, value)
     }
 
     /// `concat xs ys`, `xs ++ ys`.
