@@ -596,9 +596,12 @@ GG = np.array([i if i < 16 else (5 * i + 1) % 16 if i < 32 else (3 * i + 5) % 16
 def make_md5():
     import hashlib
     L = []
-    for pk in ('wamerican-insane/usr/share/dict/american-english-insane', 'wpolish/usr/share/dict/polish'):
-        p = '/' + pk.split('/', 1)[1]                     # from the Debian packages wamerican-insane and wpolish
-        L += [w for w in open(p, 'rb').read().split(b'\n') if w and len(w) <= 55]
+    for p in ('/usr/share/dict/american-english-insane', '/usr/share/dict/polish'):   # Debian: wamerican-insane, wpolish
+        if os.path.exists(p): L += [w for w in open(p, 'rb').read().split(b'\n') if w and len(w) <= 55]
+    r = rng(5); more = 1_000_000 - len(L)                 # where they are not: made-up words; the time does not depend on them
+    if more > 0:
+        letters = r.integers(97, 123, (more, 15), dtype=np.uint8).tobytes(); size = r.integers(3, 16, more)
+        L += [letters[15 * i:15 * i + k] for i, k in enumerate(size.tolist())]
     L = L[:1_000_000]; n = len(L); M = np.zeros((n, 64), np.uint8)
     for i, w in enumerate(L): M[i, :len(w)] = np.frombuffer(w, np.uint8); M[i, len(w)] = 0x80; M[i, 56] = (len(w) * 8) & 255; M[i, 57] = len(w) * 8 >> 8
     tgt = hashlib.md5(L[987_654]).digest(); return L, M.view('<u4').reshape(n, 16), np.frombuffer(tgt, '<u4')
