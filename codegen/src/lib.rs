@@ -24,4 +24,4 @@ pub use lanes::{GROUP, INTERRUPTED, LaneFunction, Lanes, Running, can_fold_rows,
 pub use literal::literal;
 pub use operator::{Expression, operator, random};
 pub use order::order;
-pub use scalar::{Surroundings, Writer};
+pub use scalar::{Surroundings, Turns, Writer};

@@ -22,10 +22,28 @@ pub trait Surroundings {
     /// same, unless the statement leaves.
     fn fail(&mut self, kind: FaultKind, span: Span) -> String;
 
+    /// What stands before a loop with that state, and at the end of each of its turns, if anything is wanted.
+    fn turn(&mut self, _first: &Register, _turns: Turns<'_>) -> Option<[String; 2]> {
+        None
+    }
+
     /// What a comment says before an instruction that comes from there, if one is wanted.
     fn remark(&mut self, _span: Span) -> Option<String> {
         None
     }
+}
+
+/// A loop of scalar code.
+#[derive(Clone, Copy, Debug)]
+pub struct Turns<'a> {
+    /// The registers of its state.
+    pub state: &'a [(Register, ScalarType)],
+    /// Their first values.
+    pub initial: &'a [Operand],
+    /// Whether it goes on.
+    pub condition: &'a Code,
+    /// The next state.
+    pub body: &'a Code,
 }
 
 /// Writes scalar code.
@@ -170,6 +188,12 @@ impl<'a> Writer<'a> {
                     self.statement(&format!("{} {register} = {value};", type_name(ty)));
                     self.bind(register, ty, register.to_string());
                 }
+                let turns = Turns { state, initial, condition, body };
+                let first = state.first().map(|(register, _)| register);
+                let turn = first.and_then(|first| self.surroundings.turn(first, turns));
+                if let Some([before, _]) = &turn {
+                    self.statement(before);
+                }
                 self.statement("for (;;) {");
                 self.indent += 1;
                 let holds = self.code(condition);
@@ -181,6 +205,9 @@ impl<'a> Writer<'a> {
                 }
                 for (register, _) in state {
                     self.statement(&format!("{register} = next_{register};"));
+                }
+                if let Some([_, each]) = &turn {
+                    self.statement(each);
                 }
                 self.indent -= 1;
                 self.statement("}");

@@ -25,6 +25,15 @@ pub fn bytes(elements: &Column) -> &[u8] {
     }
 }
 
+/// How many bytes a column of scalars takes; its elements need not be in memory.
+///
+/// # Panics
+/// If the elements are no scalars.
+pub fn byte_count(elements: &Column) -> u64 {
+    let ty = elements.scalar_type().expect("elements are scalars");
+    (elements.len() * ty.bytes()) as u64
+}
+
 /// The column of so many elements whose bytes `read` gives.
 ///
 /// # Errors

@@ -13,8 +13,10 @@ pub(crate) enum Field {
     Array(Var),
     /// An array that is written.
     Output(Var),
-    /// A scalar.
+    /// A scalar that the host knows.
     Scalar(Var),
+    /// A scalar that a kernel has computed, on the device.
+    Computed(Var),
     /// A scalar by which is divided.
     Divisor(Var),
     /// A buffer that only the pieces of one kernel know.
@@ -68,6 +70,7 @@ impl Field {
         match self {
             Field::Failure => "in.failure".into(),
             Field::Array(var) | Field::Output(var) | Field::Scalar(var) => format!("in.a{}", var.0),
+            Field::Computed(var) => format!("in.c{}[0]", var.0),
             Field::Divisor(var) => format!("in.d{}", var.0),
             Field::Temporary(number) => format!("in.t{number}"),
         }
@@ -82,6 +85,7 @@ impl Field {
             Field::Array(var) => format!("const {}* a{};", of(var), var.0),
             Field::Output(var) => format!("{}* a{};", of(var), var.0),
             Field::Scalar(var) => format!("{} a{};", of(var), var.0),
+            Field::Computed(var) => format!("const {}* c{};", of(var), var.0),
             Field::Divisor(var) => format!("Divisor d{};", var.0),
             Field::Temporary(number) => format!("{}* t{number};", name(temporaries[number])),
         }

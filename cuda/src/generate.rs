@@ -26,6 +26,7 @@ use weft_ir::flat::{Dimension, Space, Type, Var, first_stored, storage};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 
 use crate::policy::Policy;
+use crate::run::computed_scalars;
 use crate::structure::{Finished, Indices, Point, Remarks, Shared, Structure, same_strides};
 use crate::text::{Code, Entry, KernelCode, Length, Piece, Skeleton};
 
@@ -42,6 +43,8 @@ pub fn generate_with_remarks(program: &Program, policy: &Policy, remarks: &Remar
 fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) -> Code {
     let mut kernels = Vec::new();
     collect(&program.body, &mut kernels);
+    let computed: BTreeSet<Var> =
+        kernels.iter().flat_map(|kernel| computed_scalars(kernel, &program.types)).collect();
     let mut functions = Functions::new();
     let mut generator = Generator {
         text: String::new(),
@@ -50,6 +53,8 @@ fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) 
         common_entries: Vec::new(),
         policy,
         remarks,
+        sites: 0,
+        computed: &computed,
     };
     let mut codes = Vec::new();
     for (number, kernel) in kernels.into_iter().enumerate() {
@@ -87,6 +92,10 @@ struct Generator<'a> {
     common_entries: Vec<String>,
     policy: &'a Policy,
     remarks: Option<&'a Remarks<'a>>,
+    /// How many sites there are so far.
+    sites: usize,
+    /// The scalars that kernels compute.
+    computed: &'a BTreeSet<Var>,
 }
 
 /// A kernel that is being generated.
@@ -123,6 +132,8 @@ impl Generator<'_> {
             types,
             functions,
             sites: Vec::new(),
+            sites_before: self.sites,
+            computed: self.computed,
             temporaries: Vec::new(),
             policy,
             remarks: self.remarks,
@@ -145,14 +156,16 @@ impl Generator<'_> {
                 self.text,
                 "extern \"C\" __global__ void __launch_bounds__({threads})\n\
                  {name}(const __grid_constant__ {structure}::Arguments in{parameters}) {{\n  \
-                 {call};\n}}"
+                 if (is_over_for_all(in.failure)) return;\n  {call};\n}}"
             )
             .expect("a string takes all");
             self.entries.push(Entry { name, chosen });
         }
         self.text.push('\n');
-        let Shared { sites, temporaries, .. } = shared;
-        KernelCode { kernel: kernel.clone(), number, pieces, temporaries, lengths, sites }
+        let Shared { sites, sites_before, temporaries, .. } = shared;
+        self.sites += sites.len();
+        let kernel = kernel.clone();
+        KernelCode { kernel, number, pieces, temporaries, lengths, sites, sites_before }
     }
 
     /// The functions that belong to no kernel.
@@ -225,8 +238,8 @@ impl Generator<'_> {
     fn helper(&mut self, name: &str, parameters: &str, call: &str) {
         writeln!(
             self.common,
-            "extern \"C\" __global__ void __launch_bounds__({})\n{name}({parameters}) {{\n  \
-             {call};\n}}",
+            "extern \"C\" __global__ void __launch_bounds__({})\n{name}(const u32* failure, \
+             {parameters}) {{\n  if (is_over_for_all(failure)) return;\n  {call};\n}}",
             self.policy.threads
         )
         .expect("a string takes all");

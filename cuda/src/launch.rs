@@ -22,7 +22,7 @@ const EDGE: u64 = 32;
 
 impl Machine<'_> {
     /// The space of a kernel.
-    pub(crate) fn shape(&self, kernel: &Kernel) -> Result<Shape, Stop> {
+    pub(crate) fn shape(&mut self, kernel: &Kernel) -> Result<Shape, Stop> {
         let (mut points, mut rows, mut row, mut widest) = (1_u64, 1, Row::Dense(1), 1);
         for dimension in &kernel.space {
             rows = points;
@@ -47,7 +47,7 @@ impl Machine<'_> {
 
     fn buffer(&self, var: Var) -> &Buffer {
         match self.get(var) {
-            Datum::Array { buffer, .. } => buffer,
+            Datum::Array { buffer, .. } | Datum::Computed { buffer, .. } => buffer,
             Datum::Scalar(_) => panic!("a{} is no array", var.0),
         }
     }
@@ -99,21 +99,8 @@ impl<'m, 'a> Launch<'m, 'a> {
                 Skeleton::Runs { sink, keys } => self.runs(piece, *sink, *keys)?,
                 Skeleton::Sort(keys) => self.sort(piece, keys)?,
             }
-            self.stop_if_failed(piece)?;
         }
         self.bind()
-    }
-
-    /// Stops if a check of a piece has failed: what follows would read what was not written.
-    fn stop_if_failed(&mut self, piece: &Piece) -> Result<(), Stop> {
-        if !piece.fields.contains(&Field::Failure) {
-            return Ok(());
-        }
-        let failed = self.machine.memory.read(&self.machine.failure.clone(), 4)?;
-        match failed.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)) {
-            0 => Ok(()),
-            site => Err(self.code.sites[site as usize - 1].into()),
-        }
     }
 
     /// Buffers for all that the kernel yields, but for what depends on how many points are kept.
@@ -207,7 +194,7 @@ impl<'m, 'a> Launch<'m, 'a> {
         for (var, buffer) in self.outputs {
             let ty = &self.machine.types[var.0 as usize];
             let datum = if ty.extents.is_empty() {
-                Datum::Scalar(self.machine.memory.element(&buffer, 0, ty.element)?)
+                Datum::Computed { buffer, value: None }
             } else {
                 Datum::Array { extents: self.machine.extents(var)?, buffer }
             };
@@ -218,23 +205,28 @@ impl<'m, 'a> Launch<'m, 'a> {
 
     // ---- arguments ----------------------------------------------------------------------------
 
-    fn arguments(&self, piece: &Piece) -> Vec<u8> {
-        let of = |field: &Field| match *field {
+    fn arguments(&mut self, piece: &Piece) -> Result<Vec<u8>, Stop> {
+        let arguments: Result<Vec<Argument>, Stop> =
+            piece.fields.iter().map(|field| self.argument(*field)).collect();
+        Ok(structure(&arguments?))
+    }
+
+    fn argument(&mut self, field: Field) -> Result<Argument, Stop> {
+        Ok(match field {
             Field::Failure => Argument::Pointer(self.machine.failure.address),
             Field::Array(var) => Argument::Pointer(match self.outputs.get(&var) {
                 Some(buffer) => buffer.address,
                 None => self.machine.buffer(var).address,
             }),
             Field::Output(var) => Argument::Pointer(self.outputs[&var].address),
-            Field::Scalar(var) => Argument::Scalar(self.machine.scalar(var)),
-            Field::Divisor(var) => match self.machine.scalar(var) {
+            Field::Scalar(var) => Argument::Scalar(self.machine.scalar(var)?),
+            Field::Computed(var) => Argument::Pointer(self.machine.buffer(var).address),
+            Field::Divisor(var) => match self.machine.scalar(var)? {
                 Scalar::I64(by) => Argument::Divisor(Divisor::new(by as u64)),
                 other => panic!("{other:?} is no extent"),
             },
             Field::Temporary(number) => Argument::Pointer(self.temporaries[number].address),
-        };
-        let arguments: Vec<Argument> = piece.fields.iter().map(of).collect();
-        structure(&arguments)
+        })
     }
 
     /// The `__global__` function of a piece, for numbers of 32 bits where they suffice.
@@ -246,7 +238,20 @@ impl<'m, 'a> Launch<'m, 'a> {
     fn launch(&mut self, entry: &str, blocks: u64, parameters: &[Vec<u8>]) -> Result<(), Stop> {
         let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
         let threads = self.machine.config.policy.threads;
+        self.machine.unchecked |= !self.code.sites.is_empty();
         self.machine.memory.target.launch(entry, blocks, threads, parameters).map_err(stop)
+    }
+
+    /// Launches a function that belongs to no kernel: it has to be told where the failures are.
+    fn launch_common(
+        &mut self,
+        entry: &str,
+        blocks: u64,
+        parameters: &[Vec<u8>],
+    ) -> Result<(), Stop> {
+        let failure = word(self.machine.failure.address);
+        let all: Vec<Vec<u8>> = [failure].into_iter().chain(parameters.iter().cloned()).collect();
+        self.launch(entry, blocks, &all)
     }
 
     fn threads(&self) -> u64 {
@@ -277,7 +282,7 @@ impl<'m, 'a> Launch<'m, 'a> {
             (_, false) => "map",
         };
         let entry = self.entry(piece, entry);
-        let parameters = [self.arguments(piece), word(points)];
+        let parameters = [self.arguments(piece)?, word(points)];
         self.launch(&entry, self.blocks_for(points), &parameters)
     }
 
@@ -291,13 +296,13 @@ impl<'m, 'a> Launch<'m, 'a> {
         }
         let batches = self.shape.rows / down;
         let tiles = down.div_ceil(EDGE) * across.div_ceil(EDGE);
-        let parameters = [self.arguments(piece), word(down), word(across)];
+        let parameters = [self.arguments(piece)?, word(down), word(across)];
         self.launch(&self.entry(piece, "map_transposed"), batches * tiles, &parameters)?;
         Ok(true)
     }
 
     /// The extent of a dimension, counted from the last one, which is 1; of one with ragged rows, 0.
-    fn extent(&self, from_last: usize) -> Result<u64, Stop> {
+    fn extent(&mut self, from_last: usize) -> Result<u64, Stop> {
         let kernel = &self.code.kernel;
         match kernel.space[kernel.space.len() - from_last] {
             Dimension::Dense(size) => self.machine.size(size, kernel.span),
@@ -325,8 +330,8 @@ impl<'m, 'a> Launch<'m, 'a> {
             return Ok(());
         }
         let number = piece.name.rsplit("scan").next().unwrap_or_default();
+        let mut parameters = vec![self.arguments(piece)?, self.shape.rows_argument()];
         let entry = |name: &str| self.entry(piece, &format!("{name}{number}"));
-        let mut parameters = vec![self.arguments(piece), self.shape.rows_argument()];
         match row {
             _ if self.short() => {
                 self.launch(&entry("scan_rows"), self.blocks_for(rows), &parameters)
@@ -369,7 +374,7 @@ impl<'m, 'a> Launch<'m, 'a> {
             let ticket = self.zeros(1, 4, "ticket")?;
             let total = self.machine.memory.scratch(1, 8, "total")?;
             let parameters = [
-                self.arguments(piece),
+                self.arguments(piece)?,
                 word(points),
                 word(status.address),
                 word(ticket.address),
@@ -377,6 +382,7 @@ impl<'m, 'a> Launch<'m, 'a> {
                 word(positions.as_ref().map_or(0, |buffer| buffer.address)),
             ];
             self.launch(&self.entry(piece, "filter"), tiles, &parameters)?;
+            self.machine.stop_if_failed()?;
             match self.machine.memory.element(&total, 0, ScalarType::I64)? {
                 Scalar::I64(kept) => self.kept = kept as u64,
                 other => panic!("{other:?} is no count"),
@@ -394,7 +400,7 @@ impl<'m, 'a> Launch<'m, 'a> {
                     word(offsets.address),
                 ];
                 let blocks = self.blocks_for(self.shape.rows + 1);
-                self.launch("offsets_of_kept", blocks, &parameters)?;
+                self.launch_common("offsets_of_kept", blocks, &parameters)?;
             }
         }
         if let Some(total) = counts.last() {
@@ -407,7 +413,7 @@ impl<'m, 'a> Launch<'m, 'a> {
     }
 
     /// The number of targets of a scatter.
-    fn targets_of(&self, sink: usize) -> Result<u64, Stop> {
+    fn targets_of(&mut self, sink: usize) -> Result<u64, Stop> {
         let Sink::Scatter { arrays, .. } = &self.code.kernel.sinks[sink] else { return Ok(0) };
         let extents = self.machine.extents(arrays[0])?;
         Ok(extents.iter().map(|extent| *extent as u64).product())
@@ -418,8 +424,9 @@ impl<'m, 'a> Launch<'m, 'a> {
         if points == 0 {
             return Ok(());
         }
-        let winners = self.zeros(self.targets_of(sink)?, 8, "winners")?;
-        let parameters = [self.arguments(piece), word(points), word(winners.address)];
+        let targets = self.targets_of(sink)?;
+        let winners = self.zeros(targets, 8, "winners")?;
+        let parameters = [self.arguments(piece)?, word(points), word(winners.address)];
         let blocks = self.blocks_for(points);
         self.launch(&self.entry(piece, "scatter_vote"), blocks, &parameters)?;
         self.launch(&self.entry(piece, "scatter_write"), blocks, &parameters)
@@ -432,7 +439,7 @@ impl<'m, 'a> Launch<'m, 'a> {
         }
         let Sink::Scatter { arrays, .. } = &self.code.kernel.sinks[sink] else { return Ok(()) };
         let blocks = self.blocks_for(points);
-        let mut parameters = vec![self.arguments(piece), word(points)];
+        let mut parameters = vec![self.arguments(piece)?, word(points)];
         if arrays.len() == 1 && targets <= self.machine.config.policy.bins {
             parameters.push((targets as u32).to_le_bytes().to_vec());
             return self.launch(&self.entry(piece, "scatter_bins"), blocks, &parameters);

@@ -2,6 +2,11 @@
 //!
 //! Note [In place]. A variable that is freed right after a kernel is taken from the environment before
 //! it: if nothing else holds its buffer, a scatter writes into it instead of a copy.
+//!
+//! Note [When checks are looked at]. A check that fails leaves its number in a word on the device, and every
+//! kernel behind it does nothing. So the host looks at the word only where it looks at something else that
+//! kernels have computed, which is where it decides by it; and at the end of the run. Scalars that only
+//! feed other kernels stay on the device.
 
 mod memory;
 mod watched;
@@ -20,7 +25,7 @@ use crate::generate::generate;
 use crate::host::Host;
 use crate::launch::Launch;
 use crate::policy::Policy;
-use crate::target::{Broken, EmulatedTarget, Target};
+use crate::target::{Broken, EmulatedTarget, Output, Target};
 use crate::text::{Code, KernelCode};
 pub(crate) use memory::{Buffer, Memory};
 use watched::Watched;
@@ -158,7 +163,7 @@ pub fn run_fallible(
     observe: &mut dyn FnMut(Launched<'_>),
 ) -> Result<Vec<Value>, Halt> {
     let mut memory = Memory::new(Watched::new(target), config.memory_limit);
-    let failure = memory.scratch(1, 4, "failure").map_err(|stop| memory.halt(stop))?;
+    let failure = memory.failure().map_err(|stop| memory.halt(stop))?;
     let mut machine = Machine {
         types: &program.types,
         code,
@@ -167,11 +172,16 @@ pub fn run_fallible(
         observe,
         memory,
         failure,
+        unchecked: false,
         environment: vec![None; program.types.len()],
     };
     let results = machine.whole(program, inputs);
     results.map_err(|stop| machine.memory.halt(stop))
 }
+
+/// After so many turns of a loop whose turns decide nothing by what kernels compute, it is looked whether a
+/// check has failed.
+const LOOK_EVERY: u32 = 256;
 
 fn variable(size: Size) -> Option<Var> {
     match size {
@@ -183,8 +193,17 @@ fn variable(size: Size) -> Option<Var> {
 /// What a variable holds.
 #[derive(Clone, Debug)]
 pub(crate) enum Datum {
+    /// The host knows it.
     Scalar(Scalar),
-    Array { extents: Vec<usize>, buffer: Buffer },
+    /// A kernel has computed it; the host knows it once it has asked.
+    Computed {
+        buffer: Buffer,
+        value: Option<Scalar>,
+    },
+    Array {
+        extents: Vec<usize>,
+        buffer: Buffer,
+    },
 }
 
 pub(crate) struct Machine<'a> {
@@ -194,7 +213,10 @@ pub(crate) struct Machine<'a> {
     cancel: &'a AtomicBool,
     observe: &'a mut dyn FnMut(Launched<'_>),
     pub(crate) memory: Memory<'a>,
+    /// The word in which a check leaves its number that fails (Note [When checks are looked at]).
     pub(crate) failure: Buffer,
+    /// Whether kernels with checks have been launched since it was looked at.
+    pub(crate) unchecked: bool,
     environment: Vec<Option<Datum>>,
 }
 
@@ -229,14 +251,18 @@ impl Machine<'_> {
         }
         self.memory.inputs_are_uploaded();
         self.steps(&program.body, &mut 0)?;
+        self.stop_if_failed()?;
         let mut fetched = BTreeMap::new();
-        for leaf in &program.outputs {
+        for (number, leaf) in program.outputs.iter().enumerate() {
             let sizes = leaf.axes.iter().flat_map(|axis| match *axis {
                 Dimension::Dense(size) => [None, variable(size)],
                 Dimension::Ragged { offsets, total } => [Some(offsets), variable(total)],
             });
-            for var in sizes.flatten().chain([leaf.data]) {
-                fetched.insert(var, self.stored(var)?);
+            for var in sizes.flatten() {
+                fetched.insert(var, self.stored(var, None)?);
+            }
+            if !fetched.contains_key(&leaf.data) {
+                fetched.insert(leaf.data, self.stored(leaf.data, Some(number))?);
             }
         }
         let leaf = |leaf| stored_to_leaf(leaf, |var| fetched[&var].clone());
@@ -275,7 +301,7 @@ impl Machine<'_> {
             }
             Step::Reshape { result, array } => {
                 let buffer = match self.get(*array).clone() {
-                    Datum::Array { buffer, .. } => buffer,
+                    Datum::Array { buffer, .. } | Datum::Computed { buffer, .. } => buffer,
                     Datum::Scalar(scalar) => {
                         self.memory.upload(&Stored::scalar(scalar).elements, &name(*result))?
                     }
@@ -289,12 +315,12 @@ impl Machine<'_> {
                 self.set(*result, Datum::Array { extents, buffer });
             }
             Step::Check { condition, kind, span } => {
-                if self.scalar(*condition) != Scalar::Bool(true) {
+                if self.scalar(*condition)? != Scalar::Bool(true) {
                     return Err(Fault { kind: *kind, span: *span }.into());
                 }
             }
             Step::If { results, condition, then, otherwise } => {
-                let holds = self.scalar(*condition) == Scalar::Bool(true);
+                let holds = self.scalar(*condition)? == Scalar::Bool(true);
                 let before = kernels_in(then);
                 let mut first = *kernel + if holds { 0 } else { before };
                 *kernel += before + kernels_in(otherwise);
@@ -314,9 +340,9 @@ impl Machine<'_> {
                 }
                 let in_condition = bound_in(condition);
                 let in_body = bound_in(body);
-                loop {
+                for turn in 1_u32.. {
                     self.steps(condition, &mut first.clone())?;
-                    let holds = self.scalar(condition.results[0]) == Scalar::Bool(true);
+                    let holds = self.scalar(condition.results[0])? == Scalar::Bool(true);
                     self.clear_all(&in_condition, state);
                     if !holds {
                         break;
@@ -324,6 +350,9 @@ impl Machine<'_> {
                     self.steps(body, &mut middle.clone())?;
                     self.rename(&body.results, state);
                     self.clear_all(&in_body, state);
+                    if turn.is_multiple_of(LOOK_EVERY) {
+                        self.stop_if_failed()?;
+                    }
                 }
                 self.rename(state, results);
                 self.clear_all(&state.iter().copied().collect(), results);
@@ -380,16 +409,44 @@ impl Machine<'_> {
         dropped.for_each(|var| self.environment[var.0 as usize] = None);
     }
 
-    pub(crate) fn scalar(&self, var: Var) -> Scalar {
-        match self.get(var) {
-            Datum::Scalar(scalar) => *scalar,
+    /// The value of a scalar, which comes to the host if a kernel has computed it.
+    pub(crate) fn scalar(&mut self, var: Var) -> Result<Scalar, Stop> {
+        let buffer = match self.get(var) {
+            Datum::Scalar(scalar) | Datum::Computed { value: Some(scalar), .. } => {
+                return Ok(*scalar);
+            }
+            Datum::Computed { buffer, value: None } => buffer.clone(),
             Datum::Array { .. } => panic!("a{} is no scalar", var.0),
+        };
+        self.stop_if_failed()?;
+        let element = self.types[var.0 as usize].element;
+        let value = self.memory.element(&buffer, 0, element)?;
+        self.set(var, Datum::Computed { buffer, value: Some(value) });
+        Ok(value)
+    }
+
+    /// Stops if a check has failed: what kernels behind it should have written, they have not.
+    pub(crate) fn stop_if_failed(&mut self) -> Result<(), Stop> {
+        if !std::mem::take(&mut self.unchecked) {
+            return Ok(());
+        }
+        let failed = self.memory.read(&self.failure.clone(), 4)?;
+        let number = failed.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)) as usize;
+        if number == 0 {
+            return Ok(());
+        }
+        let has = |kernel: &&KernelCode| {
+            (kernel.sites_before + 1..=kernel.sites_before + kernel.sites.len()).contains(&number)
+        };
+        match self.code.kernels.iter().find(has) {
+            Some(kernel) => Err(kernel.sites[number - kernel.sites_before - 1].into()),
+            None => Err(Exhausted::Interrupted.into()),
         }
     }
 
     fn element(&mut self, var: Var, indices: &[i64]) -> Result<Option<Scalar>, Stop> {
         let (extents, buffer) = match self.get(var) {
-            Datum::Scalar(scalar) => return Ok(Some(*scalar)),
+            Datum::Scalar(_) | Datum::Computed { .. } => return self.scalar(var).map(Some),
             Datum::Array { extents, buffer } => (extents, buffer.clone()),
         };
         let mut at = 0_u64;
@@ -400,13 +457,14 @@ impl Machine<'_> {
             at = at * extent as u64 + index as u64;
         }
         let element = self.types[var.0 as usize].element;
+        self.stop_if_failed()?;
         self.memory.element(&buffer, at, element).map(Some)
     }
 
-    pub(crate) fn size(&self, size: Size, span: Span) -> Result<u64, Stop> {
+    pub(crate) fn size(&mut self, size: Size, span: Span) -> Result<u64, Stop> {
         let value = match size {
             Size::Constant(value) => value,
-            Size::Var(var) => match self.scalar(var) {
+            Size::Var(var) => match self.scalar(var)? {
                 Scalar::I64(value) => value,
                 other => panic!("the size {other:?} is no i64"),
             },
@@ -415,21 +473,25 @@ impl Machine<'_> {
         u64::try_from(value).map_err(|_| fault.into())
     }
 
-    pub(crate) fn extents(&self, var: Var) -> Result<Vec<usize>, Stop> {
-        let extents = self.types[var.0 as usize].extents.iter();
+    pub(crate) fn extents(&mut self, var: Var) -> Result<Vec<usize>, Stop> {
+        let types = self.types;
+        let extents = types[var.0 as usize].extents.iter();
         extents
             .map(|size| self.size(*size, Span::default()).map(|extent| extent as usize))
             .collect()
     }
 
-    /// The value of a variable on the host.
-    fn stored(&mut self, var: Var) -> Result<Stored, Stop> {
+    /// The value of a variable, for the host. The elements of a leaf may stay where they are.
+    fn stored(&mut self, var: Var, leaf: Option<usize>) -> Result<Stored, Stop> {
         match self.get(var).clone() {
-            Datum::Scalar(scalar) => Ok(Stored::scalar(scalar)),
+            Datum::Scalar(_) | Datum::Computed { .. } => Ok(Stored::scalar(self.scalar(var)?)),
             Datum::Array { extents, buffer } => {
-                let count = extents.iter().product::<usize>() as u64;
+                let count = extents.iter().product::<usize>();
                 let element = self.types[var.0 as usize].element;
-                let elements = self.memory.result(&buffer, count, element)?;
+                let elements = match leaf {
+                    Some(leaf) => self.memory.result(&buffer, Output { leaf, count, element })?,
+                    None => self.memory.download(&buffer, count as u64, element)?,
+                };
                 Ok(Stored { extents, elements })
             }
         }
@@ -468,6 +530,22 @@ fn bound_in(block: &Block) -> BTreeSet<Var> {
         }
     }
     bound
+}
+
+/// The scalars that a kernel computes on the device; how many points a filter keeps, the host learns at once.
+pub(crate) fn computed_scalars(kernel: &Kernel, types: &[Type]) -> Vec<Var> {
+    let counts = |sink: &Sink| match sink {
+        Sink::Filter { counts, .. } => counts.clone(),
+        Sink::Store { .. }
+        | Sink::Reduce { .. }
+        | Sink::Scan { .. }
+        | Sink::Scatter { .. }
+        | Sink::Sort { .. } => Vec::new(),
+    };
+    let counts: Vec<Var> = kernel.sinks.iter().flat_map(counts).collect();
+    let mut computed = results(kernel);
+    computed.retain(|var| types[var.0 as usize].extents.is_empty() && !counts.contains(var));
+    computed
 }
 
 /// The variables that a kernel binds.

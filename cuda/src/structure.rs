@@ -1,25 +1,38 @@
 //! Writes the structure of a piece: arguments, element type, and functions of scalar code.
 
 mod indices;
+mod turns;
 mod vectors;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use weft_codegen::{Dialect, Functions, Surroundings, Writer};
-use weft_ir::code::{Operand, Operator};
+use weft_codegen::{Dialect, Functions, Surroundings, Turns, Writer};
+use weft_ir::code::{Operand, Operator, Register};
 use weft_ir::flat::{Size, Type, Var};
 use weft_ir::{Fault, FaultKind, ScalarType, Span};
 
 use crate::fields::Field;
 use crate::policy::Policy;
 pub(crate) use indices::{Indices, Point, same_strides};
+use turns::most_turns;
 pub(crate) use vectors::Vectors;
+
+/// A loop of so many turns at most does not look whether the run is over.
+const SHORT_LOOP: i64 = 4096;
+
+/// Others do when these bits of the number of the turn are 0.
+const LOOK_EVERY: u32 = 1023;
 
 /// What all structures of a kernel share.
 pub(crate) struct Shared<'a> {
     pub(crate) types: &'a [Type],
     pub(crate) functions: &'a mut Functions,
     pub(crate) sites: Vec<Fault>,
+    /// How many sites the kernels before it have.
+    pub(crate) sites_before: usize,
+    /// The scalars that kernels compute, which stay on the device.
+    pub(crate) computed: &'a BTreeSet<Var>,
     pub(crate) temporaries: Vec<ScalarType>,
     pub(crate) policy: &'a Policy,
     /// What expressions of the program comments tell.
@@ -54,6 +67,8 @@ struct Around<'x> {
     types: &'x [Type],
     fields: &'x mut Vec<Field>,
     sites: &'x mut Vec<Fault>,
+    sites_before: usize,
+    computed: &'x BTreeSet<Var>,
     place: Place<'x>,
     remarks: Option<&'x Remarks<'x>>,
     /// What was told last.
@@ -82,7 +97,9 @@ impl Surroundings for Around<'_> {
     fn read(&mut self, array: Var, indices: &[String]) -> String {
         let extents = &self.types[array.0 as usize].extents;
         if extents.is_empty() {
-            return field(self.fields, Field::Scalar(array));
+            let computed = self.computed.contains(&array);
+            let wanted = if computed { Field::Computed(array) } else { Field::Scalar(array) };
+            return field(self.fields, wanted);
         }
         let at_point = self.place.points.iter().any(|points| points.address(indices, extents));
         if at_point && self.place.loaded.contains(&array) {
@@ -98,8 +115,17 @@ impl Surroundings for Around<'_> {
 
     fn fail(&mut self, kind: FaultKind, span: Span) -> String {
         let failure = field(self.fields, Field::Failure);
-        let site = site(self.sites, kind, span);
+        let site = self.sites_before + site(self.sites, kind, span);
         format!("fail({failure}, {site}); {}", self.place.leave)
+    }
+
+    fn turn(&mut self, state: &Register, turns: Turns<'_>) -> Option<[String; 2]> {
+        if most_turns(turns).is_some_and(|most| most <= SHORT_LOOP) {
+            return None;
+        }
+        let (failure, leave) = (field(self.fields, Field::Failure), self.place.leave);
+        let look = format!("(++turn_{state} & {LOOK_EVERY}) == 0 && is_over({failure})");
+        Some([format!("u32 turn_{state} = 0;"), format!("if ({look}) {{ {leave} }}")])
     }
 
     fn remark(&mut self, span: Span) -> Option<String> {
@@ -155,7 +181,9 @@ fn storage_index(fields: &mut Vec<Field>, indices: &[String], extents: &[Size]) 
 
 impl<'s, 'a> Structure<'s, 'a> {
     pub(crate) fn new(name: String, shared: &'s mut Shared<'a>) -> Structure<'s, 'a> {
-        Structure { name, shared, fields: Vec::new(), members: String::new(), divides: false }
+        // Whether it does anything at all, every kernel asks first.
+        let fields = vec![Field::Failure];
+        Structure { name, shared, fields, members: String::new(), divides: false }
     }
 
     /// The name of a field, which the arguments have from now on.
@@ -177,7 +205,8 @@ impl<'s, 'a> Structure<'s, 'a> {
     /// The statement for a failing check.
     pub(crate) fn fail(&mut self, kind: FaultKind, span: Span) -> String {
         let failure = self.field(Field::Failure);
-        format!("fail({failure}, {});", site(&mut self.shared.sites, kind, span))
+        let site = self.shared.sites_before + site(&mut self.shared.sites, kind, span);
+        format!("fail({failure}, {site});")
     }
 
     /// An extent as an expression.
@@ -221,6 +250,8 @@ impl<'s, 'a> Structure<'s, 'a> {
             types: self.shared.types,
             fields: &mut self.fields,
             sites: &mut self.shared.sites,
+            sites_before: self.shared.sites_before,
+            computed: self.shared.computed,
             place,
             remarks: self.shared.remarks,
             told: None,

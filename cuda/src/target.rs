@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use weft_emulator::{Address, Device, Emulator, Error, Grid, Module, Schedule};
-use weft_ir::Column;
+use weft_ir::{Column, ScalarType};
 
 use crate::text::{Code, Entry};
 
@@ -40,8 +40,25 @@ impl fmt::Display for Broken {
     }
 }
 
+/// Elements that a program yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The number of its leaf.
+    pub leaf: usize,
+    /// How many elements there are.
+    pub count: usize,
+    /// What they are.
+    pub element: ScalarType,
+}
+
 /// A device with the kernels of one program.
 pub trait Target {
+    /// The word in which a check leaves its number that fails, if the device has one for all runs: it writes
+    /// there itself when somebody interrupts.
+    fn failure(&mut self) -> Option<u64> {
+        None
+    }
+
     /// The address of a new buffer; `element` is the number of bytes of an element.
     ///
     /// # Errors
@@ -90,13 +107,19 @@ pub trait Target {
         parameters: &[Vec<u8>],
     ) -> Result<(), Broken>;
 
-    /// A buffer with these elements, whose bytes they are, if the device keeps one for all runs.
-    /// Nobody writes into it or gives it back.
+    /// A buffer with these elements, which need not be in memory then, if the device keeps one for all
+    /// runs. Nobody writes into it or gives it back.
     ///
     /// # Errors
     /// If the device is broken.
-    fn resident(&mut self, _elements: &Column, _bytes: &[u8]) -> Result<Option<u64>, Broken> {
+    fn resident(&mut self, _elements: &Column) -> Result<Option<u64>, Broken> {
         Ok(None)
+    }
+
+    /// A column of the elements at an address, which stay on the device until somebody wants to see them.
+    /// This run does not write there any more. Nothing if they have to be read at once.
+    fn defer(&mut self, _address: u64, _output: Output) -> Option<Column> {
+        None
     }
 
     /// Says that a buffer holds these elements of the host from now on, and that this run does not

@@ -70,8 +70,10 @@ pub struct KernelCode {
     pub(crate) temporaries: Vec<ScalarType>,
     /// How many elements each has.
     pub(crate) lengths: Vec<Length>,
-    /// What a failing check's number means; numbers begin with 1.
+    /// What a failing check's number means; numbers begin with 1 behind those of the kernels before it.
     pub(crate) sites: Vec<Fault>,
+    /// How many numbers these have.
+    pub(crate) sites_before: usize,
 }
 
 /// The number of elements of a temporary.

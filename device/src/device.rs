@@ -1,25 +1,21 @@
 //! A device with all that outlives a run: its context, the memory table, and the kernels.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use weft_codegen::Digest;
 use weft_cuda::{Broken, Code, Halt, Launched, Policy, generate, run_fallible};
 use weft_ir::{Column, Exhausted, Value, plan};
 
-use crate::driver::{Driver, Function, Module};
+use crate::deferred::{Again, Origin, lock, scalars};
 use crate::found::Description;
 use crate::images::{Images, Statistics};
+use crate::state::{State, lose};
 use crate::table::Table;
-use crate::target::{DeviceTarget, Loading, NotLoaded, Source, Traffic};
-use crate::words::Failure;
-
-/// Modules that are loaded; when there are more, all go.
-const MOST_MODULES: usize = 512;
+use crate::target::{DeviceTarget, Loading, NotLoaded, Results, Traffic};
 
 /// Where code for the device is kept.
 #[derive(Clone, Debug)]
@@ -82,25 +78,11 @@ pub struct Device {
     description: Description,
     policy: Policy,
     images: Arc<Images>,
-    /// Nothing if the context was lost, with the reason.
-    state: Result<State, String>,
+    /// Nothing if the context was lost, with the reason. Results that were not fetched know it too.
+    state: Arc<Mutex<Result<State, String>>>,
     /// How often a context was made.
     contexts: u64,
 }
-
-/// A context with what is in it.
-pub(crate) struct State {
-    pub(crate) driver: Driver,
-    pub(crate) table: Table,
-    /// What the device may still read.
-    pub(crate) sources: Vec<Source>,
-    modules: Vec<(Module, BTreeMap<String, Function>)>,
-    loaded: BTreeMap<Digest, Loaded>,
-}
-
-/// The number of a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Loaded(usize);
 
 impl Device {
     /// Makes a context on a device.
@@ -108,14 +90,15 @@ impl Device {
     /// # Errors
     /// What the driver says.
     pub fn open(description: Description, config: &Config) -> Result<Device, String> {
-        let state = State::open(&description).map_err(|failure| failure.to_string())?;
+        let state = State::open(&description, 1).map_err(|failure| failure.to_string())?;
         let folder = config.cache.as_deref();
         let (goal, release) = (description.goal, description.compiler);
         let images = Arc::new(Images::new(goal, release, folder, config.cache_bytes));
         // The table is of the greatest device of each architecture; nothing of it has been measured.
         let blocks = description.multiprocessors.max(1) * 8;
         let policy = Policy { blocks, ..Policy::of_architecture(description.architecture) };
-        Ok(Device { description, policy, images, state: Ok(state), contexts: 1 })
+        let state = Arc::new(Mutex::new(Ok(state)));
+        Ok(Device { description, policy, images, state, contexts: 1 })
     }
 
     /// What it is.
@@ -143,17 +126,47 @@ impl Device {
         cancel: &AtomicBool,
         observe: &mut dyn FnMut(Launched<'_>),
     ) -> Ran {
-        let lost = |why: &str| Ran {
-            results: Err(Halt::Broken(Broken::Lost(why.to_owned()))),
-            traffic: Traffic::default(),
-        };
-        if let Err(why) = self.ready() {
-            return lost(&why);
+        self.start(kernels, inputs, memory_limit, cancel, None, observe)
+    }
+
+    /// As [`Device::run`], but large results stay on the device until somebody wants to see them. If it has
+    /// lost them by then, `again` says what they are (Note [Results that are not fetched]).
+    pub fn run_deferring(
+        &mut self,
+        kernels: &Kernels,
+        inputs: &[Value],
+        memory_limit: u64,
+        cancel: &AtomicBool,
+        again: Again,
+        observe: &mut dyn FnMut(Launched<'_>),
+    ) -> Ran {
+        self.start(kernels, inputs, memory_limit, cancel, Some(again), observe)
+    }
+
+    fn start(
+        &mut self,
+        kernels: &Kernels,
+        inputs: &[Value],
+        memory_limit: u64,
+        cancel: &AtomicBool,
+        again: Option<Again>,
+        observe: &mut dyn FnMut(Launched<'_>),
+    ) -> Ran {
+        self.bring(inputs);
+        let shared = Arc::clone(&self.state);
+        let mut guard = lock(&shared);
+        if let Err(why) = self.ready(&mut guard) {
+            let results = Err(Halt::Broken(Broken::Lost(why)));
+            return Ran { results, traffic: Traffic::default() };
         }
-        let Ok(state) = &mut self.state else { return lost("there is no context") };
+        let state = guard.as_mut().expect("it is ready");
         let cached = state.loaded.contains_key(&kernels.key) || self.images.is_known(&kernels.key);
         let loading = loading(&self.images, kernels);
-        let mut target = DeviceTarget::new(state, loading, cancel);
+        let results = again.map(|again| Results {
+            device: Arc::downgrade(&shared),
+            origin: Arc::new(Origin::new(again)),
+        });
+        let mut target = DeviceTarget::new(state, loading, results, cancel);
         target.traffic.cached = cached;
         let config = weft_cuda::Config { policy: &self.policy, memory_limit };
         let begun = target.prepare().and_then(|()| target.mark()).map_err(halt);
@@ -170,24 +183,45 @@ impl Device {
         let (lost, traffic) = (target.end(), target.traffic);
         drop(target);
         if let Some(why) = lost {
-            self.lose(why);
+            lose(&mut guard, why);
         }
         Ran { results, traffic }
     }
 
+    /// Brings inputs to the host that are neither here nor on the device: while it runs, nobody can ask it.
+    fn bring(&self, inputs: &[Value]) {
+        let is_absent = |column: &&Column| {
+            let guard = lock(&self.state);
+            let identity = column.identity();
+            let held = |state: &State| identity.and_then(|own| state.table.bytes_of(&own));
+            !column.is_here() && guard.as_ref().ok().and_then(held).is_none()
+        };
+        let columns = inputs.iter().filter_map(|input| match input {
+            Value::Array(array) => Some(scalars(&array.elements)),
+            Value::Scalar(_) | Value::Tuple(_) => None,
+        });
+        for column in columns.filter(is_absent) {
+            // Looking at them fetches them.
+            weft_cuda::elements::bytes(column);
+        }
+    }
+
     /// Which of these elements the device has, in bytes.
     pub fn resident_bytes(&self, value: &Value) -> u64 {
-        let Ok(state) = &self.state else { return 0 };
         match value {
             Value::Scalar(_) => 0,
             Value::Tuple(parts) => parts.iter().map(|part| self.resident_bytes(part)).sum(),
-            Value::Array(array) => resident(&array.elements, &state.table),
+            Value::Array(array) => {
+                let guard = lock(&self.state);
+                guard.as_ref().map_or(0, |state| resident(&array.elements, &state.table))
+            }
         }
     }
 
     /// What it holds.
     pub fn residency(&self) -> Residency {
-        let held = self.state.as_ref().map(|state| state.table.held());
+        let guard = lock(&self.state);
+        let held = guard.as_ref().map(|state| state.table.held());
         let (arrays, bytes) = held.unwrap_or_default();
         Residency { arrays, bytes }
     }
@@ -208,26 +242,20 @@ impl Device {
     }
 
     /// Makes sure that there is a context, and that it is current.
-    fn ready(&mut self) -> Result<(), String> {
-        if let Ok(state) = &mut self.state {
+    fn ready(&mut self, guard: &mut Result<State, String>) -> Result<(), String> {
+        if let Ok(state) = guard {
             let entered = state.driver.enter().and_then(|()| state.purge());
             match entered {
                 Ok(()) => return Ok(()),
-                Err(failure) => self.lose(failure.to_string()),
+                Err(failure) => lose(guard, failure.to_string()),
             }
         }
-        let state = State::open(&self.description).map_err(|failure| failure.to_string());
+        let state = State::open(&self.description, self.contexts + 1);
+        let state = state.map_err(|failure| failure.to_string());
         let answer = state.as_ref().map(|_| ()).map_err(String::clone);
         self.contexts += u64::from(state.is_ok());
-        self.state = state;
+        *guard = state;
         answer
-    }
-
-    /// Throws the context away.
-    fn lose(&mut self, why: String) {
-        if let Ok(state) = std::mem::replace(&mut self.state, Err(why)) {
-            state.driver.abandon();
-        }
     }
 }
 
@@ -239,67 +267,17 @@ impl fmt::Debug for Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        let Ok(state) = &mut self.state else { return };
+        let mut guard = lock(&self.state);
+        let Ok(state) = guard.as_mut() else { return };
         let is_idle = state.driver.enter().is_ok() && state.driver.is_idle() == Ok(true);
         if is_idle && state.give_back().is_ok() {
-            return self.lose(String::new());
+            return lose(&mut guard, String::new());
         }
         // A kernel that does not end would hold up the end of the process, and what is queued may still read
         // what was to be uploaded: both stay.
-        if let Ok(state) = std::mem::replace(&mut self.state, Err(String::new())) {
+        if let Ok(state) = std::mem::replace(&mut *guard, Err(String::new())) {
             std::mem::forget(state);
         }
-    }
-}
-
-impl State {
-    fn open(description: &Description) -> Result<State, Failure> {
-        let driver = Driver::open(description.number)?;
-        Ok(State {
-            driver,
-            table: Table::default(),
-            sources: Vec::new(),
-            modules: Vec::new(),
-            loaded: BTreeMap::new(),
-        })
-    }
-
-    /// Gives back the copies of arrays that the host has let go of.
-    pub(crate) fn purge(&mut self) -> Result<(), Failure> {
-        self.table.take_dead().into_iter().try_for_each(|dead| self.driver.free(dead.address))
-    }
-
-    /// Gives back all copies: a pool may outlive its context.
-    fn give_back(&mut self) -> Result<(), Failure> {
-        while let Some(dropped) = self.table.take_oldest() {
-            self.driver.free(dropped.address)?;
-        }
-        self.driver.trim()
-    }
-
-    /// A kernel of a module.
-    pub(crate) fn function(&mut self, loaded: Loaded, name: &str) -> Result<Function, Failure> {
-        let (module, functions) = &mut self.modules[loaded.0];
-        if let Some(function) = functions.get(name) {
-            return Ok(*function);
-        }
-        let function = self.driver.function(module, name)?;
-        functions.insert(name.to_owned(), function);
-        Ok(function)
-    }
-
-    fn load(&mut self, key: &Digest, image: &[u8]) -> Result<Loaded, Failure> {
-        if self.modules.len() >= MOST_MODULES && self.driver.is_idle()? {
-            self.loaded.clear();
-            for (module, _) in std::mem::take(&mut self.modules) {
-                self.driver.unload(module)?;
-            }
-        }
-        let module = self.driver.load(image)?;
-        let loaded = Loaded(self.modules.len());
-        self.modules.push((module, BTreeMap::new()));
-        self.loaded.insert(key.clone(), loaded);
-        Ok(loaded)
     }
 }
 

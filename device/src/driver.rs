@@ -1,7 +1,8 @@
 //! The calls of the driver, with what makes them sound.
 //!
-//! Note [Handles of the driver]. A [`Driver`] owns a context, a stream and a pool. All work goes through
-//! the one stream, so buffers may be given back as soon as the last work on them is queued. Every function
+//! Note [Handles of the driver]. A [`Driver`] owns a context, a pool, and two streams. All work goes through
+//! the first, so buffers may be given back as soon as the last work on them is queued; through the second comes
+//! only the word that ends it ([`Driver::end_kernels`]). Every function
 //! is called with the context current ([`Driver::enter`]), with handles that this driver has made and has
 //! not destroyed, and with addresses from its pool. That kernels stay in their buffers is the business of
 //! those who write them; if they do not, the device says so, and no memory of the host is touched.
@@ -22,8 +23,14 @@ pub(crate) struct Driver {
     device: sys::CUdevice,
     context: sys::CUcontext,
     stream: sys::CUstream,
+    aside: sys::CUstream,
     pool: sys::CUmemoryPool,
+    /// The address of the word that says whether kernels go on.
+    word: u64,
 }
+
+/// What the word says when somebody interrupts.
+static INTERRUPTED: [u8; 4] = [0xff; 4];
 
 // SAFETY: the handles are not bound to a thread; the context is made current where they are used.
 unsafe impl Send for Driver {}
@@ -112,7 +119,8 @@ impl Driver {
         // SAFETY: the device comes from the driver, and no parameters is what most contexts have.
         let context = unsafe { result::ctx::create_v4(ptr::null_mut(), 0, device) };
         let context = context.map_err(&failed)?;
-        let mut driver = Driver { device, context, stream: ptr::null_mut(), pool: ptr::null_mut() };
+        let (stream, aside, pool) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        let mut driver = Driver { device, context, stream, aside, pool, word: 0 };
         match driver.begin() {
             Ok(()) => Ok(driver),
             Err(error) => {
@@ -127,6 +135,7 @@ impl Driver {
         // SAFETY: the context was just made.
         unsafe { result::ctx::set_current(self.context) }?;
         self.stream = result::stream::create(result::stream::StreamKind::NonBlocking)?;
+        self.aside = result::stream::create(result::stream::StreamKind::NonBlocking)?;
         let properties = sys::CUmemPoolProps {
             allocType: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
             handleTypes: sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE,
@@ -144,8 +153,36 @@ impl Driver {
         // SAFETY: the properties and the value, a `u64` as this attribute has it, live during the calls.
         unsafe {
             self.pool = result::mem_pool::create(&raw const properties)?;
-            result::mem_pool::set_attribute(self.pool, threshold, (&raw mut everything).cast())
+            result::mem_pool::set_attribute(self.pool, threshold, (&raw mut everything).cast())?;
+            self.word = result::mem_pool::alloc_async(self.pool, INTERRUPTED.len(), self.stream)?;
+            // The other stream may use it from now on.
+            result::stream::synchronize(self.stream)
         }
+    }
+
+    /// The address of the word that says whether kernels go on: four bytes.
+    pub(crate) fn word(&self) -> u64 {
+        self.word
+    }
+
+    /// Tells the kernels that run, and those that are queued, to end as soon as they look. What is queued from
+    /// now on comes behind that. The copy needs no multiprocessor, so it does not wait for them.
+    pub(crate) fn end_kernels(&self) -> Result<(), Failure> {
+        let failed = failed("ending kernels");
+        let event = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
+        let event = event.map_err(&failed)?;
+        // SAFETY: Note [Handles of the driver]; the word is no buffer of anybody else's, the bytes are there for
+        // ever, and the event lives until the calls that name it are made.
+        let told = unsafe {
+            result::memcpy_htod_async(self.word, &INTERRUPTED, self.aside)
+                .and_then(|()| result::event::record(event, self.aside))
+                .and_then(|()| {
+                    let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+                    result::stream::wait_event(self.stream, event, flags)
+                })
+        };
+        self.forget(Event(event));
+        told.map_err(failed)
     }
 
     /// Makes the context current in this thread: before anything else here, in every thread.
@@ -162,8 +199,10 @@ impl Driver {
             if !self.pool.is_null() {
                 let _ = result::mem_pool::destroy(self.pool);
             }
-            if !self.stream.is_null() {
-                let _ = result::stream::destroy(self.stream);
+            for stream in [self.stream, self.aside] {
+                if !stream.is_null() {
+                    let _ = result::stream::destroy(stream);
+                }
             }
             let _ = sys::cuCtxDestroy_v2(self.context);
         }

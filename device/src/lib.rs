@@ -4,11 +4,12 @@
 //! the memory of the device and its launches, behind [`weft_cuda::Target`]. Neither CUDA nor a device
 //! needs to be there: [`find`] says what is missing.
 //!
-//! Note [Nothing is lost]. The device only has copies. What a program reads lies on the host, and what it
-//! yields is copied there before it counts, so a device that fails takes nothing with it: its context is
-//! thrown away, a new one is made for the next program, and this one runs elsewhere.
+//! Note [Nothing is lost]. What a program reads lies on the host, or the device has made it of what does and
+//! it can be made again (Note [Results that are not fetched]). So a device that fails takes nothing with it: its
+//! context is thrown away, a new one is made for the next program, and this one runs elsewhere.
 
 mod compiler;
+mod deferred;
 mod device;
 mod driver;
 mod found;
@@ -16,10 +17,12 @@ mod images;
 mod needs;
 #[cfg(feature = "stand-in")]
 pub mod stand_in;
+mod state;
 mod table;
 mod target;
 mod words;
 
+pub use deferred::Again;
 pub use device::{Config, Device, Kernels, Ran, Residency};
 pub use found::{Absent, Description, find};
 pub use images::Statistics;

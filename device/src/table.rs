@@ -1,12 +1,16 @@
 //! The memory table: which arrays of the host have a copy on the device.
 //!
 //! There is one copy per identity of host elements (Tarditi, Puri and Oglesby, "Accelerator", 2006; the
-//! table is that of Chakravarty et al., "Accelerating Haskell array codes with multicore GPUs", 2011). Every
-//! copy is clean: the host has the elements too, so a copy may go at any time at which no run uses it.
+//! table is that of Chakravarty et al., "Accelerating Haskell array codes with multicore GPUs", 2011). A copy
+//! is clean if the host has the elements too: then it may go at any time at which no run uses it. Results
+//! that were not fetched are dirty (Note [Results that are not fetched]): they have to be brought first.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
 
 use weft_ir::Identity;
+
+use crate::deferred::Deferred;
 
 type Key = (usize, usize, usize);
 
@@ -26,6 +30,15 @@ struct Entry {
     used: u64,
     /// How many runs use it now.
     pins: u32,
+    /// The result that it is, if it was not fetched when it was made.
+    deferred: Weak<Deferred>,
+}
+
+impl Entry {
+    /// The result that it is, if the host has not got it.
+    fn dirty(&self) -> Option<Arc<Deferred>> {
+        self.deferred.upgrade().filter(|deferred| deferred.depth() > 0)
+    }
 }
 
 /// The table.
@@ -54,12 +67,23 @@ impl Table {
 
     /// There is a copy from now on, unpinned. Yields false if there was one, which stays.
     pub(crate) fn insert(&mut self, identity: Identity, address: u64, bytes: u64) -> bool {
+        self.insert_deferred(identity, address, bytes, Weak::new())
+    }
+
+    /// As [`Table::insert`], of a result that was not fetched.
+    pub(crate) fn insert_deferred(
+        &mut self,
+        identity: Identity,
+        address: u64,
+        bytes: u64,
+        deferred: Weak<Deferred>,
+    ) -> bool {
         self.now += 1;
         let key = identity.key();
         if self.entries.contains_key(&key) {
             return false;
         }
-        let entry = Entry { identity, address, bytes, used: self.now, pins: 0 };
+        let entry = Entry { identity, address, bytes, used: self.now, pins: 0, deferred };
         self.entries.insert(key, entry);
         true
     }
@@ -82,12 +106,32 @@ impl Table {
         keys.iter().filter_map(|key| self.take(key)).collect()
     }
 
-    /// Takes out the copy that has not been used for longest.
+    /// Takes out the clean copy that has not been used for longest.
     pub(crate) fn take_oldest(&mut self) -> Option<Dropped> {
         let unused = self.entries.iter().filter(|(_, entry)| entry.pins == 0);
-        let (key, _) = unused.min_by_key(|(_, entry)| entry.used)?;
+        let clean = unused.filter(|(_, entry)| entry.dirty().is_none());
+        let (key, _) = clean.min_by_key(|(_, entry)| entry.used)?;
         let key = *key;
         self.take(&key)
+    }
+
+    /// The dirty copy that has not been used for longest.
+    pub(crate) fn oldest_dirty(&self) -> Option<Arc<Deferred>> {
+        let unused = self.entries.values().filter(|entry| entry.pins == 0);
+        let dirty = unused.filter_map(|entry| Some((entry.used, entry.dirty()?)));
+        dirty.min_by_key(|(used, _)| *used).map(|(_, deferred)| deferred)
+    }
+
+    /// Of how many dirty results these elements are made, one after the other, themselves included.
+    pub(crate) fn depth_of(&self, identity: &Identity) -> u32 {
+        let entry = self.entries.get(&identity.key());
+        entry.and_then(Entry::dirty).map_or(0, |deferred| deferred.depth())
+    }
+
+    /// Takes all copies out.
+    pub(crate) fn take_all(&mut self) -> Vec<Dropped> {
+        let entries = std::mem::take(&mut self.entries).into_values();
+        entries.map(|Entry { address, bytes, .. }| Dropped { address, bytes }).collect()
     }
 
     fn take(&mut self, key: &Key) -> Option<Dropped> {

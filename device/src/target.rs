@@ -2,30 +2,33 @@
 //!
 //! Note [Waiting for the device]. Nothing here waits for the device without looking at the flag that
 //! interrupts the run. Launches are queued in slices: when one is queued, the one before the last must be
-//! done, so that what is queued when somebody interrupts is soon over. What is queued then still runs; as
-//! all work goes through one stream, the next run simply comes behind it.
+//! done. When somebody interrupts, what is queued is told to end: a kernel that has not begun does nothing, one
+//! that runs ends when it looks at the word that says so. As all work goes through one stream, the next run
+//! simply comes behind it.
 //!
 //! Note [Room on the device]. Where the device has no room for a buffer, copies of arrays that the host has
 //! let go of are given back, and what was given back is waited for; then the pool gives back what it keeps;
-//! then copies of arrays go that no run uses, the longest unused first. Only then is it said that there is
-//! no room.
+//! then copies of arrays go that no run uses, the longest unused first: those that the host has too, then
+//! those that are brought to it first. Only then is it said that there is no room.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weft_cuda::{Broken, Target};
+use weft_cuda::{Broken, Output, Target};
 use weft_ir::{Column, Identity};
 
-use crate::device::{Loaded, State};
+use crate::deferred::{Deferred, Kept, MOST_DEPTH, Origin};
 use crate::driver::{Event, Function};
+use crate::state::{Loaded, State};
 use crate::words::Failure;
 
 /// Launches of a slice.
 const SLICE: usize = 64;
 
-/// From so many bytes on it is noted how long copying a result takes.
+/// From so many bytes on a result stays on the device, or it is noted how long copying it takes.
 const LARGE: usize = 4096;
 
 /// What a run has moved, and how long parts of it took.
@@ -68,6 +71,10 @@ impl Source {
 pub(crate) struct DeviceTarget<'a> {
     state: &'a mut State,
     loading: Loading<'a>,
+    /// Nothing if all results are fetched at once.
+    results: Option<Results>,
+    /// How many dirty results the inputs are made of, one after the other.
+    depth: u32,
     cancel: &'a AtomicBool,
     /// The buffers of this run, with their bytes.
     own: BTreeMap<u64, u64>,
@@ -92,6 +99,13 @@ pub(crate) enum NotLoaded {
     Driver(Failure),
 }
 
+/// What results need that stay on the device.
+pub(crate) struct Results {
+    /// Where they stay.
+    pub(crate) device: Weak<Mutex<Result<State, String>>>,
+    pub(crate) origin: Arc<Origin>,
+}
+
 /// The kernels of a run.
 pub(crate) struct Loading<'a> {
     pub(crate) load: Box<Load<'a>>,
@@ -102,11 +116,14 @@ impl<'a> DeviceTarget<'a> {
     pub(crate) fn new(
         state: &'a mut State,
         loading: Loading<'a>,
+        results: Option<Results>,
         cancel: &'a AtomicBool,
     ) -> DeviceTarget<'a> {
         DeviceTarget {
             state,
             loading,
+            results,
+            depth: 0,
             cancel,
             own: BTreeMap::new(),
             held: 0,
@@ -128,6 +145,13 @@ impl<'a> DeviceTarget<'a> {
 
     /// Gives everything back that the run has. Why the device is of no use any more, if it is not.
     pub(crate) fn end(&mut self) -> Option<String> {
+        let interrupted = self.launched > 0 && self.cancel.load(Ordering::Relaxed);
+        if interrupted && self.lost.is_none() {
+            let told = self.state.driver.end_kernels();
+            // Noted with the others.
+            drop(self.checked(told));
+        }
+        self.launched = 0;
         for identity in self.pinned.drain(..) {
             self.state.table.unpin(&identity);
         }
@@ -271,15 +295,7 @@ impl<'a> DeviceTarget<'a> {
                     self.checked(trimmed)?;
                 }
                 _ => {
-                    let mut room = 0;
-                    while let Some(dropped) = self.state.table.take_oldest() {
-                        let freed = self.state.driver.free(dropped.address);
-                        self.checked(freed)?;
-                        room += dropped.bytes;
-                        if room >= bytes {
-                            break;
-                        }
-                    }
+                    let room = self.evict(bytes)?;
                     if room == 0 {
                         return Err(Broken::Memory { wanted: bytes, held: self.held });
                     }
@@ -289,6 +305,30 @@ impl<'a> DeviceTarget<'a> {
                 }
             }
         }
+    }
+}
+
+impl DeviceTarget<'_> {
+    /// Gives back copies that no run uses, of so many bytes if there are; how many they were.
+    fn evict(&mut self, bytes: u64) -> Result<u64, Broken> {
+        let mut room = 0;
+        while room < bytes {
+            if let Some(dropped) = self.state.table.take_oldest() {
+                let freed = self.state.driver.free(dropped.address);
+                self.checked(freed)?;
+                room += dropped.bytes;
+            } else if let Some(dirty) = self.state.table.oldest_dirty() {
+                self.wait()?;
+                let begun = Instant::now();
+                let brought = dirty.spill(&self.state.driver);
+                self.checked(brought)?;
+                self.traffic.downloaded += dirty.bytes();
+                self.traffic.download += begun.elapsed();
+            } else {
+                break;
+            }
+        }
+        Ok(room)
     }
 }
 
@@ -318,6 +358,10 @@ impl Patience {
 }
 
 impl Target for DeviceTarget<'_> {
+    fn failure(&mut self) -> Option<u64> {
+        Some(self.state.driver.word())
+    }
+
     fn allocate(&mut self, bytes: u64, _element: usize, _name: &str) -> Result<u64, Broken> {
         let address = self.room(bytes)?;
         self.own.insert(address, bytes);
@@ -387,20 +431,42 @@ impl Target for DeviceTarget<'_> {
         Ok(())
     }
 
-    fn resident(&mut self, elements: &Column, bytes: &[u8]) -> Result<Option<u64>, Broken> {
+    fn resident(&mut self, elements: &Column) -> Result<Option<u64>, Broken> {
         let Some(identity) = elements.identity() else { return Ok(None) };
+        let bytes = weft_cuda::elements::byte_count(elements);
+        self.depth = self.depth.max(self.state.table.depth_of(&identity));
         if let Some(address) = self.state.table.pin(&identity) {
-            self.traffic.reused += bytes.len() as u64;
+            self.traffic.reused += bytes;
             self.pinned.push(identity);
             return Ok(Some(address));
         }
-        let address = self.room(bytes.len() as u64)?;
+        let address = self.room(bytes)?;
         // From here on the table gives it back.
-        self.state.table.insert(identity.clone(), address, bytes.len() as u64);
+        self.state.table.insert(identity.clone(), address, bytes);
         self.state.table.pin(&identity);
         self.pinned.push(identity.clone());
         self.upload(address, Source::Column(elements.clone()))?;
         Ok(Some(address))
+    }
+
+    fn defer(&mut self, address: u64, output: Output) -> Option<Column> {
+        let (results, &bytes) = (self.results.as_ref()?, self.own.get(&address)?);
+        let Output { leaf, count, element } = output;
+        let needed = (count * element.bytes()) as u64;
+        // Small ones are looked at soon, and what is made of many results holds too much.
+        if needed < LARGE as u64 || bytes > 2 * needed || self.depth >= MOST_DEPTH {
+            return None;
+        }
+        let (context, depth) = (self.state.number, self.depth + 1);
+        let kept = Kept { context, address, count, element, depth };
+        let (device, origin) = (results.device.clone(), Arc::clone(&results.origin));
+        let deferred = Deferred::new(device, kept, origin, leaf);
+        let column = deferred.column();
+        let identity = column.identity()?;
+        self.state.table.insert_deferred(identity, address, bytes, Arc::downgrade(&deferred));
+        self.own.remove(&address);
+        self.held -= bytes;
+        Some(column)
     }
 
     fn keep(&mut self, address: u64, elements: &Column) {
@@ -408,7 +474,7 @@ impl Target for DeviceTarget<'_> {
             return;
         };
         // A filter has room for all that it might have kept.
-        let needed = weft_cuda::elements::bytes(elements).len() as u64;
+        let needed = weft_cuda::elements::byte_count(elements);
         if bytes <= needed.saturating_mul(2) && self.state.table.insert(identity, address, bytes) {
             self.own.remove(&address);
             self.held -= bytes;

@@ -133,6 +133,8 @@ std::string run(Launch &wanted);
 void yield();
 // This thread waits for another one: lets others run, and gives up if nothing ever changes.
 void poll();
+// Takes what the host has to say while a kernel runs.
+void listen();
 // Something has changed.
 void progress();
 std::uint32_t random_below(std::uint32_t bound);

@@ -342,6 +342,7 @@ static void run_blocks() {
   };
   for (Block *block : launch->blocks) next(*block);
   std::size_t at = 0, run_length = 0;
+  std::uint64_t resumed = 0;
   for (;;) {
     bool active = false, ready = false;
     for (Block *block : launch->blocks) {
@@ -364,6 +365,7 @@ static void run_blocks() {
     if (run_length) run_length--;
     Block &block = *launch->blocks[at];
     resume(choose(block));
+    if (++resumed % 64 == 0) listen();
     if (!launch->error.empty()) return;
     if (block.alive == 0) next(block);
     // Blocks that wait for others must not keep them from running.

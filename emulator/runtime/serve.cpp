@@ -1,13 +1,14 @@
 // The emulated device as a process: requests come on standard input, answers go to standard output.
 //
 // Every request begins with one byte that says what it is. Every answer is a byte (0: done, 1: failed),
-// a length, and so many bytes: what was asked for, or a message.
+// a length, and so many bytes: what was asked for, or a message. Only pokes have no answer.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <link.h>
 #include <memory>
+#include <poll.h>
 #include <unistd.h>
 
 #include "machine.h"
@@ -219,6 +220,24 @@ static void fill() {
   answer(true, nullptr, 0);
 }
 
+// Four bytes that the host changes without being answered, also while a kernel runs.
+static void poke() {
+  auto address = take<std::uint64_t>();
+  auto value = take<std::uint32_t>();
+  Buffer *buffer = range(address, sizeof value);
+  if (!buffer) return;
+  *reinterpret_cast<volatile std::uint32_t *>(address) = value;
+  mark(*buffer, address, sizeof value);
+}
+
+void listen() {
+  pollfd host = {0, POLLIN, 0};
+  while (poll(&host, 1, 0) > 0 && (host.revents & POLLIN)) {
+    if (take<std::uint8_t>() == 'p') poke();
+    else std::exit(1);
+  }
+}
+
 int main() {
   for (;;) {
     switch (take<std::uint8_t>()) {
@@ -234,6 +253,7 @@ int main() {
       case 'r': read(); break;
       case 'c': copy(); break;
       case 's': fill(); break;
+      case 'p': poke(); break;
       default: refuse("an unknown request"); return 1;
     }
   }

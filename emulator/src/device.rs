@@ -5,6 +5,7 @@ use std::io::{BufWriter, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::{Emulator, Error, Module, Schedule};
@@ -50,11 +51,34 @@ pub struct Statistics {
 
 type Answer = Result<Vec<u8>, Error>;
 
+type Requests = Arc<Mutex<BufWriter<ChildStdin>>>;
+
+/// Changes memory of a device while a kernel runs there, as a copy in another stream does.
+#[derive(Clone, Debug)]
+pub struct Poker {
+    requests: Requests,
+}
+
+impl Poker {
+    /// Changes four bytes of a buffer. A device that has ended has nothing to change.
+    pub fn poke(&self, address: Address, value: u32) {
+        let mut bytes = request(b'p', &[address.0]);
+        bytes.extend(value.to_le_bytes());
+        // Whoever waits for an answer learns that it has ended.
+        drop(send(&self.requests, &bytes));
+    }
+}
+
+fn send(requests: &Requests, bytes: &[u8]) -> std::io::Result<()> {
+    let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
+    requests.write_all(bytes).and_then(|()| requests.flush())
+}
+
 /// An emulated device: a process. What it holds is gone when this is dropped.
 #[derive(Debug)]
 pub struct Device {
     child: Child,
-    requests: BufWriter<ChildStdin>,
+    requests: Requests,
     answers: Receiver<Answer>,
     modules: BTreeMap<Module, u64>,
 }
@@ -82,8 +106,13 @@ impl Device {
                 }
             }
         });
-        let requests = BufWriter::new(stdin);
+        let requests = Arc::new(Mutex::new(BufWriter::new(stdin)));
         Ok(Device { child, requests, answers, modules: BTreeMap::new() })
+    }
+
+    /// What changes its memory while it runs a kernel.
+    pub fn poker(&self) -> Poker {
+        Poker { requests: Arc::clone(&self.requests) }
     }
 
     /// A buffer of that many bytes, which hold garbage. `element` is the number of bytes of an
@@ -200,8 +229,7 @@ impl Device {
     }
 
     fn request(&mut self, request: &[u8], cancel: Option<&AtomicBool>) -> Answer {
-        let sent = self.requests.write_all(request).and_then(|()| self.requests.flush());
-        if sent.is_err() {
+        if send(&self.requests, request).is_err() {
             return Err(self.died());
         }
         loop {

@@ -19,7 +19,7 @@ mod device;
 mod schedule;
 
 pub use compiler::{Emulator, Module};
-pub use device::{Address, Device, Grid, Statistics};
+pub use device::{Address, Device, Grid, Poker, Statistics};
 pub use schedule::{Order, Schedule};
 
 use std::fmt;

@@ -40,7 +40,7 @@ impl Launch<'_, '_> {
                 }
                 let tile_down = self.threads() / LANES * EACH;
                 let tiles = down.div_ceil(tile_down) * across.div_ceil(LANES * EACH);
-                let parameters = [self.arguments(piece), word(down), word(across), word(length)];
+                let parameters = [self.arguments(piece)?, word(down), word(across), word(length)];
                 let blocks = rows / (down * across) * tiles;
                 self.launch(&self.entry(piece, "reduce_grid"), blocks, &parameters)?;
             }
@@ -48,7 +48,7 @@ impl Launch<'_, '_> {
                 if length == 0 || rows < policy.least_pairs {
                     return Ok(false);
                 }
-                let parameters = [self.arguments(piece), word(rows), word(length)];
+                let parameters = [self.arguments(piece)?, word(rows), word(length)];
                 let entry = self.entry(piece, "reduce_pairs");
                 self.launch(&entry, self.blocks_for(rows), &parameters)?;
             }
@@ -61,7 +61,7 @@ impl Launch<'_, '_> {
         if rows == 0 {
             return Ok(());
         }
-        let mut parameters = vec![self.arguments(piece), self.shape.rows_argument()];
+        let mut parameters = vec![self.arguments(piece)?, self.shape.rows_argument()];
         match row {
             Row::Ragged(_) => self.reduce_path(piece, components),
             _ if self.short() => {
@@ -86,7 +86,7 @@ impl Launch<'_, '_> {
         let parts = (rows + points).div_ceil(span);
         let path = self.machine.memory.scratch(2 * (parts + 1), 8, "path")?;
         let cut = [self.shape.rows_argument(), word(span), word(parts), word(path.address)];
-        self.launch("path_of_rows", self.blocks_for(parts + 1), &cut)?;
+        self.launch_common("path_of_rows", self.blocks_for(parts + 1), &cut)?;
         // Where a row is longer than a block of the tree, no other such row begins within 64 elements.
         let groups = points / TREE + 1;
         let (_first, mut blocks) = self.components(components, groups)?;
@@ -96,7 +96,7 @@ impl Launch<'_, '_> {
         blocks.extend(next);
         blocks.extend(long.address.to_le_bytes());
         blocks.extend(count.address.to_le_bytes());
-        let (arguments, rows_argument) = (self.arguments(piece), self.shape.rows_argument());
+        let (arguments, rows_argument) = (self.arguments(piece)?, self.shape.rows_argument());
         let parameters =
             [arguments.clone(), rows_argument.clone(), word(path.address), blocks.clone()];
         self.launch(&self.entry(piece, "reduce_path"), parts, &parameters)?;

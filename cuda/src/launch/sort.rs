@@ -39,7 +39,7 @@ impl Launch<'_, '_> {
             word(counts.address),
         ];
         let blocks = self.blocks_for(points);
-        self.launch(&entry("sort_histogram", ty), blocks, &parameters)?;
+        self.launch_common(&entry("sort_histogram", ty), blocks, &parameters)?;
         let passes = self.passes(&counts, positions)?;
         let tiles = points.div_ceil(self.threads() * SORT_ITEMS);
         let status = self.machine.memory.scratch(tiles << DIGIT, 8, "status")?;
@@ -69,7 +69,7 @@ impl Launch<'_, '_> {
                 address(keys.as_ref()),
                 word(order.address),
             ];
-            self.launch(&entry("sort_pass", ty), tiles, &parameters)?;
+            self.launch_common(&entry("sort_pass", ty), tiles, &parameters)?;
             if let Some(keys) = keys {
                 unused.push(std::mem::replace(&mut from.keys, keys));
             }
@@ -82,6 +82,7 @@ impl Launch<'_, '_> {
     /// digits.
     fn passes(&mut self, counts: &Buffer, positions: u32) -> Result<Vec<u32>, Stop> {
         let points = self.shape.points;
+        self.machine.stop_if_failed()?;
         let bytes = self.machine.memory.read(counts, counts.bytes)?;
         let mut passes = Vec::new();
         let mut starts = Vec::with_capacity(bytes.len());
@@ -121,7 +122,7 @@ impl Launch<'_, '_> {
         let order = word(order.map_or(0, |buffer| buffer.address));
         let parameters = [word(keys.address), order, word(points), word(out.address)];
         let name = if from == ty { entry("sort_gather", ty) } else { "sort_widen".to_owned() };
-        self.launch(&name, self.blocks_for(points), &parameters)?;
+        self.launch_common(&name, self.blocks_for(points), &parameters)?;
         Ok(out)
     }
 
@@ -131,7 +132,6 @@ impl Launch<'_, '_> {
             return Ok(());
         }
         self.map(piece, points)?;
-        self.stop_if_failed(piece)?;
         let of_keys = self.code.temporaries[keys[0].0];
         let ty = match points > self.machine.config.policy.narrow_points {
             true => ScalarType::U64,
@@ -157,7 +157,7 @@ impl Launch<'_, '_> {
                 word(points),
                 word(keys.address),
             ];
-            self.launch(&entry("sort_rows", ty), self.blocks_for(points), &parameters)?;
+            self.launch_common(&entry("sort_rows", ty), self.blocks_for(points), &parameters)?;
             order = self.sort_by(Sorted { keys, order, ty }, bits_of(rows - 1), false)?.order;
         }
         let Some(Sink::Sort { order: result, .. }) =
@@ -168,7 +168,7 @@ impl Launch<'_, '_> {
         let out = self.outputs[result].address;
         let length = self.row_divisor().bytes();
         let parameters = [address(&order), word(points), length, word(out)];
-        self.launch(&entry("sort_order", ty), self.blocks_for(points), &parameters)
+        self.launch_common(&entry("sort_order", ty), self.blocks_for(points), &parameters)
     }
 
     /// By the length of rows; by 0, if they are ragged.
@@ -186,7 +186,6 @@ impl Launch<'_, '_> {
             return Ok(());
         }
         self.map(piece, points)?;
-        self.stop_if_failed(piece)?;
         let sinks = &self.code.kernel.sinks;
         let sink = sinks.iter().position(|sink| matches!(sink, Sink::Scatter { .. }));
         let dropped = self.targets_of(sink.unwrap_or_default())?;
@@ -208,7 +207,7 @@ impl Launch<'_, '_> {
         }
         let dropped = self.targets_of(sink)?;
         let keys = self.temporaries[keys].address;
-        let parameters = [self.arguments(piece), word(points), word(keys), word(dropped)];
+        let parameters = [self.arguments(piece)?, word(points), word(keys), word(dropped)];
         self.launch(&self.entry(piece, "scatter_runs"), self.blocks_for(points), &parameters)
     }
 }

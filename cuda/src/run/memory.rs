@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_ir::{Column, Exhausted, Scalar, ScalarType, Span, Stop};
 
 use super::{Halt, stop};
-use crate::elements::{bytes, read_column};
+use crate::elements::{byte_count, bytes, read_column};
 use crate::run::watched::Watched;
-use crate::target::Broken;
+use crate::target::{Broken, Output};
 
 /// A buffer on the device; it is given back when the last of its clones is dropped.
 pub(crate) type Buffer = Arc<Allocation>;
@@ -41,8 +41,9 @@ pub(crate) struct Memory<'a> {
     /// The bytes of the inputs, which do not count.
     inputs: u64,
     unused: Unused,
-    /// What the device keeps: held to the end, so that nobody takes it for his own.
-    resident: Vec<Buffer>,
+    /// What the device keeps, with what the host has of it: held to the end, so that nobody takes it for
+    /// his own.
+    resident: Vec<(Buffer, Column)>,
 }
 
 impl<'a> Memory<'a> {
@@ -56,6 +57,14 @@ impl<'a> Memory<'a> {
         match self.target.take_broken() {
             None | Some(Broken::Interrupted) => Halt::Stop(stop),
             Some(broken) => Halt::Broken(broken),
+        }
+    }
+
+    /// The word in which a check leaves its number that fails.
+    pub(crate) fn failure(&mut self) -> Result<Buffer, Stop> {
+        match self.target.failure() {
+            Some(address) => Ok(Arc::new(Allocation { address, bytes: 4, unused: None })),
+            None => self.scratch(1, 4, "failure"),
         }
     }
 
@@ -137,13 +146,12 @@ impl<'a> Memory<'a> {
 
     /// Elements of the host that others know too: those that the device keeps, if it keeps any.
     pub(crate) fn input(&mut self, elements: &Column, name: &str) -> Result<Buffer, Stop> {
-        let bytes = bytes(elements);
-        let Some(address) = self.target.resident(elements, bytes).map_err(stop)? else {
+        let Some(address) = self.target.resident(elements).map_err(stop)? else {
             return self.upload(elements, name);
         };
-        let bytes = bytes.len() as u64;
+        let bytes = byte_count(elements);
         let buffer = Arc::new(Allocation { address, bytes, unused: None });
-        self.resident.push(Arc::clone(&buffer));
+        self.resident.push((Arc::clone(&buffer), elements.clone()));
         Ok(buffer)
     }
 
@@ -165,14 +173,20 @@ impl<'a> Memory<'a> {
         self.elements(buffer.address, count, element)
     }
 
-    /// As [`Memory::download`]; the device may keep the buffer for later runs.
-    pub(crate) fn result(
-        &mut self,
-        buffer: &Buffer,
-        count: u64,
-        element: ScalarType,
-    ) -> Result<Column, Stop> {
-        let elements = self.download(buffer, count, element)?;
+    /// The first elements of a buffer, as far as a leaf of the value has them: they may stay on the device,
+    /// and it may keep the buffer for later runs.
+    pub(crate) fn result(&mut self, buffer: &Buffer, output: Output) -> Result<Column, Stop> {
+        let Output { count, element, .. } = output;
+        let own = |(known, column): &&(Buffer, Column)| {
+            Arc::ptr_eq(known, buffer) && column.len() == count
+        };
+        if let Some((_, column)) = self.resident.iter().find(own) {
+            return Ok(column.clone());
+        }
+        if let Some(column) = self.target.defer(buffer.address, output) {
+            return Ok(column);
+        }
+        let elements = self.download(buffer, count as u64, element)?;
         self.target.keep(buffer.address, &elements);
         Ok(elements)
     }

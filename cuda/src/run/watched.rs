@@ -2,7 +2,7 @@
 
 use weft_ir::Column;
 
-use crate::target::{Broken, Target};
+use crate::target::{Broken, Output, Target};
 
 /// A device, and why it is of no use any more.
 pub(crate) struct Watched<'a> {
@@ -25,6 +25,10 @@ impl<'a> Watched<'a> {
             self.broken = Some(broken.clone());
         }
         result
+    }
+
+    pub(crate) fn failure(&mut self) -> Option<u64> {
+        self.target.failure()
     }
 
     pub(crate) fn allocate(
@@ -73,13 +77,13 @@ impl<'a> Watched<'a> {
         self.watch(result)
     }
 
-    pub(crate) fn resident(
-        &mut self,
-        elements: &Column,
-        bytes: &[u8],
-    ) -> Result<Option<u64>, Broken> {
-        let result = self.target.resident(elements, bytes);
+    pub(crate) fn resident(&mut self, elements: &Column) -> Result<Option<u64>, Broken> {
+        let result = self.target.resident(elements);
         self.watch(result)
+    }
+
+    pub(crate) fn defer(&mut self, address: u64, output: Output) -> Option<Column> {
+        self.target.defer(address, output)
     }
 
     pub(crate) fn keep(&mut self, address: u64, elements: &Column) {

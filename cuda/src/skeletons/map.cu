@@ -5,9 +5,11 @@
 template <class K> FUNCTION void map(const typename K::Arguments& in, i64 points) {
   typedef typename K::Index I;
   const I stride = (I)gridDim.x * K::THREADS, count = (I)points;
+  u32 turn = 0;
 #pragma unroll 1
   for (I at = (I)blockIdx.x * K::THREADS + threadIdx.x; at < count; at += stride) {
     K::point(in, at);
+    if (is_over_by(in.failure, turn)) return;
   }
 }
 

@@ -207,6 +207,7 @@ FUNCTION typename K::Element fold_alone(const typename K::Arguments& in, i64 row
 /* Short rows of one length: a thread per row. */
 template <class K> FUNCTION void reduce_rows(const typename K::Arguments& in, Rows rows) {
   const i64 stride = (i64)gridDim.x * K::THREADS;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 row = (i64)blockIdx.x * K::THREADS + threadIdx.x; row < rows.count; row += stride) {
     typename K::Element value = K::zero();
@@ -214,5 +215,6 @@ template <class K> FUNCTION void reduce_rows(const typename K::Arguments& in, Ro
       value = fold_tile_alone<K>(in, row, row * rows.length, (int)rows.length);
     }
     K::finish(in, row, rows.length == 0, value);
+    if (is_over_by(in.failure, turn)) return;
   }
 }

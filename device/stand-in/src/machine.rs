@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use weft_emulator::{Address, Device, Error, Grid, Schedule};
+use weft_emulator::{Address, Device, Error, Grid, Poker, Schedule};
 
 use crate::faults;
 use crate::kernels::{Kernel, emulator};
@@ -18,6 +18,7 @@ type Job = Box<dyn FnOnce(&mut Device) -> Result<(), Error> + Send>;
 #[derive(Debug)]
 pub(crate) struct Machine {
     jobs: Sender<Job>,
+    poker: Poker,
     shared: Arc<Shared>,
 }
 
@@ -26,6 +27,7 @@ pub(crate) struct Machine {
 struct Shared {
     /// Jobs that are not done.
     pending: AtomicU64,
+    has_stream: AtomicBool,
     /// Ends a launch, and all after it.
     cancel: AtomicBool,
     /// What a kernel did wrong.
@@ -57,7 +59,7 @@ impl Machine {
     /// Starts one; nothing where there is no emulator.
     pub(crate) fn new() -> Option<Machine> {
         let mut device = Device::new(emulator()?).ok()?;
-        let shared = Arc::new(Shared::default());
+        let (shared, poker) = (Arc::new(Shared::default()), device.poker());
         let (jobs, queue) = channel::<Job>();
         let own = Arc::clone(&shared);
         thread::spawn(move || {
@@ -70,13 +72,18 @@ impl Machine {
                 own.pending.fetch_sub(1, Ordering::SeqCst);
             }
         });
-        Some(Machine { jobs, shared })
+        Some(Machine { jobs, poker, shared })
     }
 
     /// What a kernel did wrong, if one did; the text lives as long as the process.
     pub(crate) fn fault(&self) -> Option<&'static std::ffi::CStr> {
         let text = lock(&self.shared.fault).clone()?;
         Some(Box::leak(text.into_boxed_c_str()))
+    }
+
+    /// Whether no stream has been made so far.
+    pub(crate) fn is_first_stream(&self) -> bool {
+        !self.shared.has_stream.swap(true, Ordering::SeqCst)
     }
 
     /// Whether all is done.
@@ -93,6 +100,11 @@ impl Machine {
         if self.jobs.send(Box::new(job)).is_err() {
             self.shared.pending.fetch_sub(1, Ordering::SeqCst);
         }
+    }
+
+    /// Changes four bytes at once, whatever is queued or runs.
+    pub(crate) fn poke(&self, address: u64, value: u32) {
+        self.poker.poke(Address(address), value);
     }
 
     /// As [`Machine::queue`], and waits for what comes of it: nothing if that fails.

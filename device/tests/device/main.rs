@@ -5,6 +5,7 @@
 //! process; so this program starts itself again. The device is one, so tests come one after the other.
 #![allow(clippy::print_stdout, reason = "it is the main program of a test")]
 
+mod deferred;
 mod faults;
 mod memory;
 mod runs;
@@ -26,11 +27,21 @@ const TESTS: &[(&str, fn())] = &[
     ("results_are_those_of_the_host", runs::results_are_those_of_the_host),
     ("code_is_kept_in_memory_and_on_disk", runs::code_is_kept_in_memory_and_on_disk),
     ("a_long_kernel_can_be_interrupted", runs::a_long_kernel_can_be_interrupted),
+    (
+        "an_endless_loop_in_a_kernel_can_be_interrupted",
+        runs::an_endless_loop_in_a_kernel_can_be_interrupted,
+    ),
+    ("nothing_is_read_that_nothing_depends_on", runs::nothing_is_read_that_nothing_depends_on),
     ("a_long_plan_can_be_interrupted", runs::a_long_plan_can_be_interrupted),
     ("inputs_and_results_stay", memory::inputs_and_results_stay),
     ("what_the_host_forgets_goes", memory::what_the_host_forgets_goes),
     ("the_oldest_copies_make_room", memory::the_oldest_copies_make_room),
     ("without_room_it_is_said_what_was_wanted", memory::without_room_it_is_said_what_was_wanted),
+    ("results_stay_until_they_are_seen", deferred::results_stay_until_they_are_seen),
+    ("results_of_results_do_not_pile_up", deferred::results_of_results_do_not_pile_up),
+    ("what_nobody_has_seen_makes_room_too", deferred::what_nobody_has_seen_makes_room_too),
+    ("nothing_is_lost_that_nobody_has_seen", deferred::nothing_is_lost_that_nobody_has_seen),
+    ("results_outlive_the_device", deferred::results_outlive_the_device),
     ("any_call_may_fail_once", faults::any_call_may_fail_once),
     ("any_call_may_fail_for_good", faults::any_call_may_fail_for_good),
 ];

@@ -97,8 +97,86 @@ pub(crate) fn a_long_kernel_can_be_interrupted() {
     let many = f32s((0..4_000_000).map(|_| 1.0));
     let time = interrupted(&mut device, &multiplied, &[many.clone(), many]);
     assert!(time < Duration::from_millis(200), "{time:?}");
-    // The next run comes behind it.
+    // The next run comes behind it, and that is soon: what has not begun does nothing.
+    let begun = Instant::now();
     assert_eq!(f32_of(&result(run(&mut device, &multiplied, &squares))), 25.0);
+    let time = begun.elapsed();
+    assert!(time < Duration::from_millis(500), "{time:?}");
+    assert_eq!(device.contexts(), 1);
+}
+
+pub(crate) fn an_endless_loop_in_a_kernel_can_be_interrupted() {
+    stand_in();
+    let mut device = device();
+    let endless = kernels(
+        &device,
+        "input a1: [a0]f32\n\
+         launch \"map\" [a0] (r0)\n\
+         \x20 r1: f32 = read a1 r0\n\
+         \x20 r2: f32 = while (r3: f32 = r1)\n\
+         \x20   r4: bool = ge r3 0.0f32\n\
+         \x20   yield r4\n\
+         \x20 do\n\
+         \x20   r5: f32 = add r3 1.0f32\n\
+         \x20   yield r5\n\
+         \x20 yield r2\n\
+         \x20 store r2 to a2: [a0]f32\n\
+         end\n\
+         output a2: [a0]f32\n",
+    );
+    let below = f32s([-1.0, -2.0]);
+    let ended = result(run(&mut device, &endless, std::slice::from_ref(&below)));
+    assert_same(&ended, &below, "loops that do not begin");
+    let time = interrupted(&mut device, &endless, &[f32s([0.0, 1.0])]);
+    assert!(time < Duration::from_millis(200), "{time:?}");
+    let begun = Instant::now();
+    let ended = result(run(&mut device, &endless, std::slice::from_ref(&below)));
+    assert_same(&ended, &below, "after an endless loop");
+    let time = begun.elapsed();
+    assert!(time < Duration::from_millis(500), "{time:?}");
+    assert_eq!(device.contexts(), 1);
+}
+
+/// Scalars that kernels compute stay where kernels read them, and a check that fails stops what comes behind.
+pub(crate) fn nothing_is_read_that_nothing_depends_on() {
+    stand_in();
+    let mut device = device();
+    let text = |limit: &str| {
+        format!(
+            "input a1: [a0]f32\n\
+             launch \"sum\" [a0] (r0)\n\
+             \x20 r1: f32 = read a1 r0\n\
+             \x20 r2: bool = lt r1 {limit}\n\
+             \x20 check r2 assert\n\
+             \x20 yield r1\n\
+             \x20 reduce r1 as (r3: f32) to a2: f32\n\
+             \x20 by (r4: f32) (r5: f32)\n\
+             \x20   r6: f32 = add r4 r5\n\
+             \x20   yield r6\n\
+             \x20 from ()\n\
+             \x20   yield 0.0f32\n\
+             end\n\
+             launch \"map\" [a0] (r7)\n\
+             \x20 r8: f32 = read a1 r7\n\
+             \x20 r9: f32 = read a2\n\
+             \x20 r10: f32 = div r8 r9\n\
+             \x20 yield r10\n\
+             \x20 store r10 to a3: [a0]f32\n\
+             end\n\
+             output a3: [a0]f32\n"
+        )
+    };
+    let holds = kernels(&device, &text("100.0f32"));
+    let input = f32s([1.0, 2.0, 5.0]);
+    let ran = run(&mut device, &holds, std::slice::from_ref(&input));
+    // The result, and the word that says that no check has failed.
+    assert_eq!(ran.traffic.downloaded, 12 + 4);
+    assert_same(&result(ran), &f32s([0.125, 0.25, 0.625]), "shares");
+    let fails = kernels(&device, &text("5.0f32"));
+    let ran = run(&mut device, &fails, std::slice::from_ref(&input));
+    assert!(matches!(ran.results, Err(Halt::Stop(Stop::Fault(_)))), "{:?}", ran.results);
+    assert_eq!(ran.traffic.downloaded, 4);
+    assert_same(&result(run(&mut device, &holds, &[f32s([3.0])])), &f32s([1.0]), "afterwards");
     assert_eq!(device.contexts(), 1);
 }
 

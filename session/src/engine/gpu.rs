@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use weft_cuda::{Broken, Halt};
-use weft_device::{Config, Device, Kernels, WORTHWHILE_ELEMENTS};
+use weft_device::{Again, Config, Device, Kernels, WORTHWHILE_ELEMENTS};
 use weft_ir::leaves::leaves_to_value;
 use weft_ir::{Column, Value};
 use weft_lang::lower::Lowered;
@@ -149,8 +149,8 @@ impl Gpu {
         let started = Instant::now();
         let counters = &mut ran.counters;
         let outcome = self.with(|device| {
-            let memory = job.modes.memory;
-            device.run(&kernels, inputs, memory, job.cancel, &mut |launched| {
+            let (memory, again) = (job.modes.memory, again(&kernels, inputs, job.modes.threads));
+            device.run_deferring(&kernels, inputs, memory, job.cancel, again, &mut |launched| {
                 counters.launches += 1;
                 counters.bytes_written += launched.bytes_written;
                 let types = &kernels.plan.types;
@@ -217,6 +217,20 @@ impl Gpu {
         notices.clear();
         notices.push(text);
     }
+}
+
+/// Runs a program on the CPU that the device has run, if that has lost the results before anybody saw them.
+fn again(kernels: &Arc<Kernels>, inputs: &[Value], threads: usize) -> Again {
+    let (kernels, inputs) = (Arc::clone(kernels), inputs.to_vec());
+    Arc::new(move || {
+        let workers = weft_cpu::Workers::new(threads);
+        let config = weft_cpu::Config { workers: &workers, memory_limit: u64::MAX };
+        let prepared = weft_cpu::prepare(&kernels.plan, &mut weft_cpu::KernelCache::new());
+        let never = AtomicBool::new(false);
+        let results =
+            weft_cpu::run(&kernels.plan, &prepared, &inputs, &config, &never, &mut |_| {});
+        results.unwrap_or_else(|stop| panic!("the CPU does not repeat a run of the GPU: {stop:?}"))
+    })
 }
 
 /// Why the CPU ran what the device should have.

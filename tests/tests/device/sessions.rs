@@ -123,6 +123,33 @@ pub(crate) fn whatever_fails_nothing_is_lost() {
     assert_eq!(sum, value(&mut self::session("interp"), "sum (map f64 (iota 100))"));
 }
 
+pub(crate) fn what_nobody_has_seen_is_not_lost() {
+    let stand_in = stand_in();
+    let source = "ys = scanl1 (+) (map (\\x -> x * 2.0) xs)";
+    let mut reference = self::session("interp");
+    value(&mut reference, &format!("xs = map f64 (iota 700)\n{source}"));
+    let sums = value(&mut reference, "ys");
+    let sum = value(&mut reference, "sum ys");
+    let mut session = session("gpu");
+    value(&mut session, "xs = map f64 (iota 700)");
+    let timed = say(&mut session, &format!("{source}\n:time sum ys")).texts.concat();
+    assert!(timed.contains("5600B were there, 8B copied back"), "{timed}");
+    for (call, sticky) in (1..).step_by(3).flat_map(|call| [(call, false), (call, true)]) {
+        value(&mut session, source);
+        let before = stand_in.calls();
+        stand_in.fail(call, sticky);
+        let said = say(&mut session, "sum ys\nys");
+        assert!(matches!(said.outcome, Outcome::Done), "call {call}: {said:?}");
+        assert_eq!(said.values, [sum.clone(), sums.clone()], "call {call}");
+        let reached = stand_in.calls() - before >= call;
+        stand_in.fail(0, false);
+        assert_eq!(value(&mut session, "ys"), sums, "after call {call}");
+        if !reached {
+            break;
+        }
+    }
+}
+
 pub(crate) fn without_room_the_cpu_runs_it() {
     let stand_in = stand_in();
     let mut session = session("gpu");

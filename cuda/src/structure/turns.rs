@@ -1,0 +1,65 @@
+//! How often a loop of scalar code goes round at most, where that is plain to see.
+
+use weft_codegen::Turns;
+use weft_ir::code::{Code, Operand, Operation, Register};
+use weft_ir::{Scalar, ScalarOp};
+
+/// A number of turns that the loop does not exceed: its condition is, maybe among others, that a counter is
+/// less than a constant, and the counter begins with a constant and grows by one each turn.
+pub(super) fn most_turns(turns: Turns<'_>) -> Option<i64> {
+    let Turns { state, initial, condition, body } = turns;
+    let holds = *condition.results.first()?;
+    let (counter, bound) = bounded(condition, holds)?;
+    let at = state.iter().position(|(register, _)| *register == counter)?;
+    let Operand::Scalar(first) = initial[at] else { return None };
+    let Operand::Register(next) = body.results[at] else { return None };
+    let Operation::Scalar(ScalarOp::Add, operands) = binding(body, next)? else { return None };
+    let grows = match operands[..] {
+        [Operand::Register(before), Operand::Scalar(by)]
+        | [Operand::Scalar(by), Operand::Register(before)] => {
+            before == counter && number(by) == Some(1)
+        }
+        _ => false,
+    };
+    grows.then(|| bound.saturating_sub(number(first)?).into())?
+}
+
+/// The `counter < constant` that must hold for a condition to hold.
+fn bounded(code: &Code, holds: Operand) -> Option<(Register, i64)> {
+    let Operand::Register(holds) = holds else { return None };
+    match binding(code, holds)? {
+        Operation::Scalar(ScalarOp::Lt, operands) => match operands[..] {
+            [Operand::Register(counter), Operand::Scalar(bound)] => Some((counter, number(bound)?)),
+            _ => None,
+        },
+        Operation::Scalar(ScalarOp::And, operands) => {
+            operands.iter().find_map(|operand| bounded(code, *operand))
+        }
+        // As `a && b` is written.
+        Operation::If { condition, then, otherwise } => {
+            let never = otherwise.results == [Operand::Scalar(Scalar::Bool(false))];
+            let all = bounded(code, *condition);
+            never.then(|| all.or_else(|| bounded(then, then.results[0])))?
+        }
+        Operation::Scalar(..)
+        | Operation::Random(..)
+        | Operation::Read(..)
+        | Operation::Check(..)
+        | Operation::While { .. } => None,
+    }
+}
+
+/// What binds a register, if an instruction of this code does.
+fn binding(code: &Code, register: Register) -> Option<&Operation> {
+    let binds = |results: &[(Register, _)]| results.iter().any(|(result, _)| *result == register);
+    let found = code.instructions.iter().find(|instruction| binds(&instruction.results));
+    found.map(|instruction| &instruction.operation)
+}
+
+fn number(scalar: Scalar) -> Option<i64> {
+    match scalar {
+        Scalar::I64(value) => Some(value),
+        Scalar::I32(value) => Some(i64::from(value)),
+        _ => None,
+    }
+}

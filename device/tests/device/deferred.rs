@@ -1,0 +1,164 @@
+//! Results that stay on the device until somebody wants to see them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use weft_cuda::{Broken, Halt};
+use weft_device::{Again, Device, Kernels};
+use weft_ir::Value;
+
+use crate::{assert_same, device, f32s, golden, result, run, stand_in};
+
+/// So many that results are not fetched at once.
+const MANY: usize = 1500;
+
+/// The first elements are zeros, so that sums of sums stay exact.
+fn ones() -> Value {
+    f32s(numbers())
+}
+
+fn numbers() -> Vec<f32> {
+    (0..MANY).map(|at| f32::from(u8::from(at >= MANY - 20))).collect()
+}
+
+/// What scanning them so many times comes to.
+fn scanned(times: u32) -> Value {
+    let mut sums = numbers();
+    for _ in 0..times {
+        for at in 1..MANY {
+            sums[at] += sums[at - 1];
+        }
+    }
+    f32s(sums)
+}
+
+/// A program that counts how often it runs again, elsewhere.
+fn again(expected: &Value, count: &Arc<AtomicU32>) -> Again {
+    let (expected, count) = (expected.clone(), Arc::clone(count));
+    Arc::new(move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        vec![expected.clone()]
+    })
+}
+
+/// Runs with enough memory and without an interrupt.
+fn deferring(
+    device: &mut Device,
+    kernels: &Kernels,
+    input: &Value,
+    again: Again,
+) -> weft_device::Ran {
+    let (inputs, never) = (std::slice::from_ref(input), AtomicBool::new(false));
+    device.run_deferring(kernels, inputs, 1 << 30, &never, again, &mut |_| {})
+}
+
+fn is_here(value: &Value) -> bool {
+    match value {
+        Value::Array(array) => array.elements.is_here(),
+        Value::Scalar(_) | Value::Tuple(_) => true,
+    }
+}
+
+pub(crate) fn results_stay_until_they_are_seen() {
+    stand_in();
+    let mut device = device();
+    let (scan, runs) = (golden(&device, "prefix_sum"), Arc::new(AtomicU32::new(0)));
+    let ran = deferring(&mut device, &scan, &ones(), again(&scanned(1), &runs));
+    assert_eq!(ran.traffic.downloaded, 0);
+    let once = result(ran);
+    assert!(!is_here(&once));
+    assert_eq!(device.resident_bytes(&once), 4 * MANY as u64);
+    // The next run finds them there, and nobody has seen them still.
+    let ran = deferring(&mut device, &scan, &once, again(&scanned(2), &runs));
+    assert_eq!((ran.traffic.uploaded, ran.traffic.reused), (0, 4 * MANY as u64));
+    let twice = result(ran);
+    assert!(!is_here(&once) && !is_here(&twice));
+    assert_same(&twice, &scanned(2), "twice");
+    assert!(is_here(&twice) && !is_here(&once));
+    assert_same(&once, &scanned(1), "once");
+    assert_eq!(runs.load(Ordering::Relaxed), 0);
+    // Small ones come at once.
+    let few = deferring(&mut device, &scan, &f32s([1.0, 1.0]), again(&scanned(1), &runs));
+    assert!(is_here(&result(few)));
+}
+
+pub(crate) fn results_of_results_do_not_pile_up() {
+    stand_in();
+    let mut device = device();
+    let scan = golden(&device, "prefix_sum");
+    let runs = Arc::new(AtomicU32::new(0));
+    let (mut value, mut here) = (ones(), Vec::new());
+    for times in 1..=6 {
+        let expected = scanned(times);
+        value = result(deferring(&mut device, &scan, &value, again(&expected, &runs)));
+        here.push(is_here(&value));
+    }
+    assert_eq!(here, [false, false, false, false, true, false]);
+    assert_same(&value, &scanned(6), "six times");
+    // Of what is forgotten nothing is left on the device.
+    drop(result(run(&mut device, &scan, &[f32s([1.0])])));
+    assert_eq!(device.residency().arrays, 3, "the last, and the input and result of this run");
+}
+
+pub(crate) fn what_nobody_has_seen_makes_room_too() {
+    let stand_in = stand_in();
+    let mut device = device();
+    let scan = golden(&device, "prefix_sum");
+    let runs = Arc::new(AtomicU32::new(0));
+    // Five arrays, and what a run needs beside.
+    stand_in.set_memory(4 * 5 * MANY as u64 + 1000);
+    let results: Vec<Value> = (0..6)
+        .map(|_| result(deferring(&mut device, &scan, &ones(), again(&scanned(1), &runs))))
+        .collect();
+    assert!(!is_here(&results[5]));
+    results.iter().for_each(|value| assert_same(value, &scanned(1), "a result"));
+    assert_eq!((runs.load(Ordering::Relaxed), device.contexts()), (0, 1));
+}
+
+pub(crate) fn nothing_is_lost_that_nobody_has_seen() {
+    let (mut repeated, mut lost) = (0, 0);
+    for (call, sticky) in (1..).flat_map(|call| [(call, false), (call, true)]) {
+        let stand_in = stand_in();
+        let mut device = device();
+        let scan = golden(&device, "prefix_sum");
+        let runs = Arc::new(AtomicU32::new(0));
+        let first = result(deferring(&mut device, &scan, &ones(), again(&scanned(1), &runs)));
+        let other = result(deferring(&mut device, &scan, &ones(), again(&scanned(1), &runs)));
+        let before = stand_in.calls();
+        stand_in.fail(call, sticky);
+        let ran = deferring(&mut device, &scan, &first, again(&scanned(2), &runs));
+        let place = format!("call {call}");
+        let second = match ran.results {
+            Ok(results) => Some(results[0].clone()),
+            Err(Halt::Broken(Broken::Lost(_))) => None,
+            Err(halt) => panic!("{place}: {halt:?}"),
+        };
+        lost += u32::from(second.is_none());
+        assert_same(&first, &scanned(1), &place);
+        if let Some(second) = second {
+            assert_same(&second, &scanned(2), &place);
+        }
+        let was_reached = stand_in.calls() - before >= call;
+        stand_in.fail(0, false);
+        // The device works again, with what nobody has seen so far.
+        let ran = deferring(&mut device, &scan, &other, again(&scanned(2), &runs));
+        assert_same(&result(ran), &scanned(2), &place);
+        assert_same(&other, &scanned(1), &place);
+        repeated += runs.load(Ordering::Relaxed);
+        if !was_reached {
+            break;
+        }
+    }
+    assert!(repeated > 20 && lost > 10, "{repeated} runs repeated, {lost} contexts lost");
+}
+
+pub(crate) fn results_outlive_the_device() {
+    stand_in();
+    let mut device = device();
+    let scan = golden(&device, "prefix_sum");
+    let runs = Arc::new(AtomicU32::new(0));
+    let kept = result(deferring(&mut device, &scan, &ones(), again(&scanned(1), &runs)));
+    drop(device);
+    assert_same(&kept, &scanned(1), "kept");
+    assert_eq!(runs.load(Ordering::Relaxed), 1);
+}
