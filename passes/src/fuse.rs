@@ -42,8 +42,9 @@
 //! ```
 //!
 //! The steps: what nobody uses goes ([`prune()`]); what is cheaper than a load is inlined everywhere
-//! ([`inline`]); a producer with one reader becomes part of it (Note [Contraction of edges]); the rest is
-//! clustered, greedily and by integer linear programming ([`solve`]), and written ([`emit()`]).
+//! ([`inline`]); scatters of the same points to the same places are joined ([`scatters`]); a producer
+//! with one reader becomes part of it (Note [Contraction of edges]); the rest is clustered, greedily
+//! and by integer linear programming ([`solve`]), and written ([`emit()`]).
 //!
 //! Note [No duplicated work]. Only index arithmetic and what [`cost::is_cheap`] accepts is computed
 //! more than once per element. Everything else is computed once per point of its own space: in the
@@ -69,6 +70,7 @@ use graph::{Graph, Link};
 use prune::{UnusedChecks, prune};
 use region::Region;
 pub use report::{Chosen, KernelReport, Objective, Reason, Report, Saved, Unfused};
+use scatters::join_scatters;
 
 mod access;
 mod algebra;
@@ -81,6 +83,7 @@ mod inline;
 mod prune;
 mod region;
 mod report;
+mod scatters;
 mod solve;
 pub(crate) mod uses;
 
@@ -124,8 +127,11 @@ pub fn fuse(program: &Program, config: &FuseConfig) -> Fused {
     let mut arrays = Vec::new();
     collect(&work.body, &work.types, &mut spans, &mut arrays);
     let unfused_objective = unfused(&work.body, &work.types, &outputs(&work));
-    let absorbed = inline::inline(&mut work, config.fusion);
+    let mut absorbed = inline::inline(&mut work, config.fusion);
     prune(&mut work, UnusedChecks::Drop);
+    if config.fusion {
+        join_scatters(&mut work, &mut absorbed);
+    }
     let mut fuser = Fuser {
         context: Context { types: &work.types, absorbed: &absorbed, spans: &spans },
         outputs: outputs(&work),

@@ -174,6 +174,8 @@ fn what_follows_point_by_point_is_an_epilogue() {
 fn what_does_not_fuse_has_a_reason() {
     counts("map exp (sort xs)", 2, 2, &[Reason::Result, Reason::Boundary]);
     counts("let e = map exp xs in e[is]", 2, 2, &[Reason::Result, Reason::DataIndex]);
+    counts("(xs * ys)[is]", 2, 2, &[Reason::Result, Reason::DataIndex]);
+    counts("(2.0 * xs)[is]", 1, 1, &[Reason::Result]);
     counts(
         "let e = map exp xs in { { x + y : y in e } : x in xs }",
         2,
@@ -181,6 +183,36 @@ fn what_does_not_fuse_has_a_reason() {
         &[Reason::Result, Reason::SharedElement],
     );
     counts("let e = map exp xs in (reverse e, sum e)", 2, 2, &[Reason::Result, Reason::OtherOrder]);
+}
+
+#[test]
+fn scatters_of_the_same_points_to_the_same_places_are_one() {
+    let sums = "scatterWith (+) ys is xs, scatterWith (*) ys is ys";
+    counts(&format!("({sums})"), 1, 2, &[Reason::Result]);
+    let with_counts = "scatterWith (+) (replicate 4 0.0) is xs, histogram 4 is";
+    counts(&format!("({with_counts})"), 2, 4, &[Reason::Result, Reason::Structure]);
+    counts("(scatter ys is xs, scatter ys is (2.0 * xs))", 1, 2, &[Reason::Result]);
+    // What reads the first comes behind both.
+    let reasons = [Reason::Result, Reason::Boundary];
+    counts("(scatterWith (+) ys is xs + 1.0, scatterWith (+) ys is ys + 2.0)", 2, 4, &reasons);
+}
+
+#[test]
+fn scatters_that_differ_stay_apart() {
+    counts(
+        "(scatterWith (+) ys is xs, scatterWith (+) ys [1, 1, 1, 1] ys)",
+        2,
+        2,
+        &[Reason::Result],
+    );
+    counts("(scatterWith (+) ys is xs, scatter ys is ys)", 2, 2, &[Reason::Result]);
+    // Into the result of the other.
+    let into = [Reason::Result, Reason::Structure];
+    counts("let a = scatterWith (+) ys is xs in scatterWith (+) a is ys", 2, 2, &into);
+    // Counts alone.
+    let zeros = "[0, 0, 0, 0]";
+    let counted = format!("(scatterWith (+) {zeros} is is, scatterWith max {zeros} is is)");
+    counts(&counted, 2, 2, &[Reason::Result]);
 }
 
 #[test]
