@@ -24,6 +24,7 @@
 
 mod fold;
 mod print;
+mod recognise;
 mod repetition;
 mod rows;
 mod segment;
@@ -126,8 +127,28 @@ impl Lanes<'_> {
 /// # Panics
 /// If the code is not one that [`weft_ir::code::CodeCheck`] accepts.
 pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
+    let mut builder = written(given, false);
+    if given.rows {
+        // Only what has been written knows which indices differ from element to element.
+        if builder.gathers(given.code) {
+            builder = written(given, true);
+        }
+        return rows::rows(builder);
+    }
+    if given.folds.is_empty() {
+        builder.results()
+    } else {
+        builder.folded()
+    }
+    builder.close_segment();
+    print::print(builder)
+}
+
+/// The code as written to a builder; `one_by_one` as there.
+fn written<'a>(given: &'a Lanes<'a>, one_by_one: bool) -> Builder<'a> {
     let mut builder = Builder {
         given,
+        one_by_one,
         functions: Functions::new(),
         values: BTreeMap::new(),
         scopes: vec![Scope::default()],
@@ -144,16 +165,7 @@ pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
     };
     builder.parameters();
     builder.code(given.code);
-    if given.rows {
-        return rows::rows(builder);
-    }
-    if given.folds.is_empty() {
-        builder.results()
-    } else {
-        builder.folded()
-    }
-    builder.close_segment();
-    print::print(builder)
+    builder
 }
 
 /// What a register is.
@@ -176,6 +188,9 @@ struct Mask {
 /// A function that is being written.
 struct Builder<'a> {
     given: &'a Lanes<'a>,
+    /// Whether elements come one after the other, so that a check that fails ends the function at once
+    /// and masks nothing.
+    one_by_one: bool,
     functions: Functions,
     values: BTreeMap<Register, Value>,
     /// The function and the loops around the present place, outermost first.
@@ -290,6 +305,9 @@ impl Builder<'_> {
                 if let Some((text, values)) = self.precedes(*op, operands) {
                     return self.define(results[0], &text, &values);
                 }
+                if let Some((text, value)) = self.in_range(*op, operands) {
+                    return self.define(results[0], &text, &[value]);
+                }
                 let values: Vec<Value> = operands.iter().map(|at| self.value(at)).collect();
                 self.operator(*op, results[0], &values, instruction.span);
             }
@@ -337,36 +355,6 @@ impl Builder<'_> {
         {
             self.rare(format!("{usual}({})", texts[0]), format!("{rare}({})", texts[0]));
         }
-    }
-
-    /// Whether one float comes before another, if that is what an operator asks by comparing the bits of
-    /// the lesser, or the greater, of both with those of the other: as searches of the least element do.
-    fn precedes(&self, op: ScalarOp, operands: &[Operand]) -> Option<(String, [Value; 2])> {
-        let made = |operand: &Operand| match operand {
-            Operand::Register(register) => self.made.get(register),
-            Operand::Scalar(_) => None,
-        };
-        let bits = |operand: &Operand| match made(operand)? {
-            (ScalarOp::Bitcast(_), operands) => Some(operands[0]),
-            (_, _) => None,
-        };
-        let (ScalarOp::Ne, [chosen, present]) = (op, operands) else { return None };
-        let (chosen, present) = (bits(chosen)?, bits(present)?);
-        let (which, both) = made(&chosen)?;
-        let name = match which {
-            ScalarOp::Min => "precedes",
-            ScalarOp::Max => "follows",
-            _ => return None,
-        };
-        let other = match both[..] {
-            [a, b] if a == present => b,
-            [a, b] if b == present => a,
-            _ => return None,
-        };
-        let values = [self.value(&other), self.value(&present)];
-        let ty = values[0].ty;
-        let text = format!("{name}_{}({}, {})", type_name(ty), values[0].text, values[1].text);
-        ty.is_float().then_some((text, values))
     }
 
     /// Binds a register to an expression of some values that yields something for any operands.
@@ -427,6 +415,9 @@ impl Builder<'_> {
             return;
         }
         let uses: Vec<&Value> = guard.iter().chain([condition]).collect();
+        if self.one_by_one {
+            return self.leave_if(&failing, &format!("{bit}U"), &uses);
+        }
         self.line(None, &format!("failed |= {failing} ? {bit}U : 0U;"), &uses);
         self.top().open_segment().fails = true;
         let held = match &guard {

@@ -18,6 +18,7 @@ mod scan;
 mod scatter;
 mod sort;
 mod transpose;
+mod weight;
 mod work;
 
 use std::collections::BTreeMap;
@@ -73,7 +74,8 @@ pub(crate) enum Yield {
     Array(Vec<usize>, Column),
 }
 
-/// Below so many points a kernel stays on the caller's thread.
+/// Below so many points a kernel stays on the caller's thread, unless its points are dear
+/// ([`Launch::is_parallel`]).
 const PARALLEL: usize = 32_768;
 
 /// The shortest rows that are evaluated one by one.
@@ -171,8 +173,8 @@ impl<'a> Launch<'a> {
         let mut inputs = Vec::new();
         for ((sink, result), start) in self.kernel.sinks.iter().zip(results).zip(starts) {
             match (sink, result) {
-                (Sink::Reduce { arrays, .. }, SinkResult::Reduced(values)) => {
-                    let values = self.started(sink, values, start)?;
+                (Sink::Reduce { arrays, .. }, SinkResult::Reduced { values, started }) => {
+                    let values = if started { values } else { self.started(sink, values, start)? };
                     for (array, values) in arrays.iter().zip(values) {
                         let extents = self.shape.outer().storage();
                         match array {
@@ -240,9 +242,8 @@ impl<'a> Launch<'a> {
     fn starts(&self) -> Result<Vec<Option<Vec<Storage>>>, Stop> {
         let outer = self.shape.outer();
         let starts = self.bound.kernel.starts.iter().zip(&self.bound.kernel.folds);
-        let some_are_empty = self.shape.has_empty_rows();
         let is_needed = |sink: &Sink| match sink {
-            Sink::Reduce { start: Start::IfEmpty(_), .. } => some_are_empty,
+            Sink::Reduce { start: Start::IfEmpty(_), .. } => self.shape.has_empty_rows(),
             _ => true,
         };
         starts
@@ -288,8 +289,8 @@ fn constants(thunk: &Thunk) -> Option<Vec<Storage>> {
 pub(crate) enum SinkResult {
     /// Nothing but what it has written.
     Written,
-    /// The elements of the reduction, per row.
-    Reduced(Vec<Storage>),
+    /// The elements of the reduction, per row, and whether they have met the start values.
+    Reduced { values: Vec<Storage>, started: bool },
     /// How many points of each row are kept, and the values of all.
     Filtered(Vec<usize>, Vec<Storage>),
     /// The destinations.

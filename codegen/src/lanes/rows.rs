@@ -1,7 +1,9 @@
 //! Folds along rows: a function yields what whole rows come to.
 //!
 //! Note [Folds along rows]. The tree of a fold is that of the interpreter: blocks of 64 elements from left
-//! to right, then blocks of what these come to. A row of at most 64 elements is one chain. Of a longer row
+//! to right, then blocks of what these come to. A row of at most 64 elements is one chain. Where elements
+//! have to come one by one, as they stand anywhere, four blocks of a longer row run side by side, so that
+//! one does not wait for its own last sum. Of other rows
 //! 1024 values at a time go to a buffer in the fastest cache, whose sixteen blocks are then folded
 //! side by side; sums of floats exchange their rows and columns in registers (`prelude/folds.h`). What the
 //! blocks come to climbs the tree one after the other. Where any bracketing gives the same bits the
@@ -71,7 +73,7 @@ pub(super) fn rows(mut builder: Builder<'_>) -> LaneFunction {
     }
     assert_eq!(first, values.len(), "all results are combined");
     text.types = values.iter().map(|value| type_name(value.ty)).collect();
-    text.one_by_one = builder.gathers(given.code);
+    text.one_by_one = builder.one_by_one;
     text.wanted = builder.streams(given.code);
     text.line(0, "u32 KERNEL(const struct block *restrict const block) {");
     parameters(&builder).iter().for_each(|line| text.line(1, line));
@@ -109,7 +111,7 @@ impl Builder<'_> {
 
     /// Whether code reads elements that do not stand one behind the other: vector instructions do not
     /// pay for these.
-    fn gathers(&self, code: &Code) -> bool {
+    pub(super) fn gathers(&self, code: &Code) -> bool {
         code.instructions.iter().any(|instruction| match &instruction.operation {
             Operation::Read(_, indices) => {
                 let varies = |at: &Operand| self.value(at).varies;

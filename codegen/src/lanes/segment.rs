@@ -14,6 +14,8 @@ pub(super) struct Line {
     /// If its function has a slow path that is rarely taken: the value without it, and whether it is
     /// taken.
     pub(super) rare: Option<(String, String)>,
+    /// Whether it may leave the function.
+    pub(super) leaves: bool,
 }
 
 /// A loop over lanes.
@@ -90,6 +92,7 @@ impl Builder<'_> {
             text: text.to_owned(),
             uses: uses(values),
             rare: None,
+            leaves: false,
         };
         self.segment().lines.push(line);
     }
@@ -100,10 +103,17 @@ impl Builder<'_> {
         line.rare = Some((usual, condition));
     }
 
+    /// Appends a line that leaves the function if a condition holds.
+    pub(super) fn leave_if(&mut self, condition: &str, result: &str, values: &[&Value]) {
+        let text = format!("if (__builtin_expect({condition}, 0)) return {result};");
+        self.line(None, &text, values);
+        self.segment().lines.last_mut().expect("the line above").leaves = true;
+    }
+
     /// Gives an array of lanes a value at the end of the open segment.
     pub(super) fn assign(&mut self, array: &str, text: &str, values: &[&Value]) {
         let (text, uses) = (text.to_owned(), uses(values));
-        let line = Line { defines: None, text, uses, rare: None };
+        let line = Line { defines: None, text, uses, rare: None, leaves: false };
         self.segment().assigns.push((array.to_owned(), line));
     }
 

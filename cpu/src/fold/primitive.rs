@@ -1,7 +1,7 @@
 //! Folds and scans by one common operator on one component, without the block interpreter.
 
 use crate::isa::Slot;
-use crate::lanes::{Elements, Frame, GROUP, Lane, Storage};
+use crate::lanes::{Elements, Frame, GROUP, Lane, Storage, StorageMut};
 use crate::operators::Binary;
 
 use super::TREE;
@@ -16,7 +16,7 @@ pub(crate) struct Primitive {
     scan: fn(&mut Storage, &[(usize, usize)]),
     shift: fn(&mut Storage, &[(usize, usize)], Elements<'_>),
     accumulate: fn(&mut Frame, Slot, &Frame, Slot, usize),
-    combine: fn(Elements<'_>, &mut Storage),
+    combine: fn(Elements<'_>, StorageMut<'_>),
     send: fn(&mut Storage, &[i64], Elements<'_>) -> bool,
     send_spread: fn(&mut Storage, &[i64], Elements<'_>) -> bool,
     gather_spread: fn(&mut Storage, &Storage),
@@ -157,7 +157,7 @@ impl Primitive {
     }
 
     /// Combines elements pairwise, in place of the later ones; or one with each of them.
-    pub(crate) fn combine(&self, earlier: Elements<'_>, later: &mut Storage) {
+    pub(crate) fn combine(&self, earlier: Elements<'_>, later: StorageMut<'_>) {
         (self.combine)(earlier, later);
     }
 
@@ -325,15 +325,16 @@ fn accumulate<O: Binary<R = <O as Binary>::A>>(
     }
 }
 
-fn combine<O: Binary<R = <O as Binary>::A>>(earlier: Elements<'_>, later: &mut Storage) {
+fn combine<O: Binary<R = <O as Binary>::A>>(earlier: Elements<'_>, mut later: StorageMut<'_>) {
     let earlier = <O::A as Lane>::elements(earlier);
+    let later = <O::A as Lane>::slice_mut(&mut later);
     if let &[same] = earlier {
-        for later in <O::A as Lane>::storage_mut(later) {
+        for later in later {
             *later = O::apply(same, *later);
         }
         return;
     }
-    for (later, &earlier) in <O::A as Lane>::storage_mut(later).iter_mut().zip(earlier) {
+    for (later, &earlier) in later.iter_mut().zip(earlier) {
         *later = O::apply(earlier, *later);
     }
 }

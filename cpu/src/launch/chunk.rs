@@ -47,21 +47,23 @@ pub(crate) enum Cut {
     Rows,
 }
 
-/// The chunks of a space in order. A space that nobody stores can be very large: making the list
+/// The chunks of a space in order; of rows that are not cut, and of a space that may be cut anywhere, each
+/// has at most `most` points if it can: [`CHUNK`] or fewer. A space that nobody stores can be very large: making the list
 /// then takes long, and ends when the run shall.
 pub(crate) fn chunks(
     shape: &Shape<'_>,
     cut: Cut,
+    most: usize,
     context: Context<'_>,
 ) -> Result<Vec<Chunk>, Halt> {
     let mut chunks = Vec::new();
     if cut == Cut::Anywhere {
         let points = shape.points();
-        for start in (0..points).step_by(CHUNK) {
+        for start in (0..points).step_by(most) {
             if chunks.len().is_multiple_of(POLL) {
                 context.poll()?;
             }
-            let positions = start..points.min(start + CHUNK);
+            let positions = start..points.min(start + most);
             chunks.push(Chunk { positions, rows: 0..0, piece: None });
         }
         return Ok(chunks);
@@ -71,11 +73,11 @@ pub(crate) fn chunks(
     while row < rows {
         let start = shape.row(row).start;
         // The most rows, at least one, whose elements fit; rows may be empty.
-        let most = rows.min(row + CHUNK);
-        let (mut fits, mut beyond) = (row + 1, most + 1);
+        let last = rows.min(row + most);
+        let (mut fits, mut beyond) = (row + 1, last + 1);
         while beyond - fits > 1 {
             let middle = fits + (beyond - fits) / 2;
-            if shape.row(middle - 1).end - start <= CHUNK { fits = middle } else { beyond = middle }
+            if shape.row(middle - 1).end - start <= most { fits = middle } else { beyond = middle }
         }
         let positions = start..shape.row(fits - 1).end;
         if positions.len() > CHUNK && cut != Cut::Rows {

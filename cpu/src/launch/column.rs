@@ -14,7 +14,7 @@ use crate::fold::{Folder, TREE};
 use crate::isa::Slot;
 use crate::lanes::{BLOCK, Frame, GROUP, Group, Lane, LaneType, Storage, with_lane_type};
 use crate::launch::chunk::CHUNK;
-use crate::launch::{Launch, PARALLEL, SinkResult};
+use crate::launch::{Launch, SinkResult};
 use crate::routine::{Index, Instruction, level};
 use crate::shape::Axis;
 use crate::traverse::{Evaluator, Mode};
@@ -48,7 +48,7 @@ impl Launch<'_> {
         };
         let piece = self.meter.begin(self.shape.points() as u64);
         self.workers
-            .each(self.shape.points() >= PARALLEL, claims.into_iter(), start, |state, claim| {
+            .each(self.is_parallel(), claims.into_iter(), start, |state, claim| {
                 let (evaluator, folders) = state;
                 let done = claim.rows.len() * claim.steps.len();
                 let key = (claim.rows.start, claim.steps.start);
@@ -67,9 +67,32 @@ impl Launch<'_> {
         let parts = parts.into_iter().map(|(_, part)| part);
         let all = match in_pieces {
             true => self.column_pieces(parts.collect()).map_err(|halt| self.stop(halt))?,
-            false => one_after_the_other(parts),
+            false => self.rows_in_order(parts.collect()),
         };
-        Ok(Some(all.into_iter().map(SinkResult::Reduced).collect()))
+        let reduced = |values| SinkResult::Reduced { values, started: false };
+        Ok(Some(all.into_iter().map(reduced).collect()))
+    }
+
+    /// What the parts hold of all rows, for each sink.
+    fn rows_in_order(&self, mut parts: Vec<Vec<Vec<Storage>>>) -> Vec<Vec<Storage>> {
+        if parts.len() < 2 {
+            return parts.pop().unwrap_or_default();
+        }
+        let (rows, memory) = (self.shape.rows(), self.workers.memory());
+        let room = |part: &Storage| memory.take(part.ty(), rows);
+        let of_sink = |of_sink: &Vec<Storage>| of_sink.iter().map(room).collect();
+        let mut all: Vec<Vec<Storage>> = parts[0].iter().map(of_sink).collect();
+        let mut first = 0;
+        for part in &parts {
+            let count = part.iter().flatten().next().map_or(0, Storage::len);
+            for (all, part) in all.iter_mut().flatten().zip(part.iter().flatten()) {
+                with_lane_type!(all.ty(), T => {
+                    T::storage_mut(all)[first..first + count].copy_from_slice(T::storage(part));
+                });
+            }
+            first += count;
+        }
+        all
     }
 
     /// The work, cut: between rows, or between blocks of the tree, where rows are few and long.
@@ -240,17 +263,6 @@ impl Launch<'_> {
         };
         instructions.iter().map(|instruction| cost(instruction) + overhead).sum()
     }
-}
-
-/// What the parts hold of all rows.
-fn one_after_the_other(mut parts: impl Iterator<Item = Vec<Vec<Storage>>>) -> Vec<Vec<Storage>> {
-    let mut all = parts.next().unwrap_or_default();
-    for part in parts {
-        for (all, part) in all.iter_mut().flatten().zip(part.iter().flatten()) {
-            all.append(part.elements());
-        }
-    }
-    all
 }
 
 fn slot_of(ty: LaneType) -> Slot {

@@ -29,7 +29,7 @@ impl Launch<'_> {
         let inputs: Vec<Elements<'_>> = inputs.iter().map(Storage::elements).collect();
         let mut rest: Vec<StorageMut<'_>> = results.iter_mut().map(Storage::as_mut).collect();
         let chunks =
-            chunks(shape, Cut::Anywhere, self.context()).map_err(|halt| self.stop(halt))?;
+            chunks(shape, Cut::Anywhere, CHUNK, self.context()).map_err(|halt| self.stop(halt))?;
         let claims = chunks.into_iter().map(|chunk| {
             let length = chunk.positions.len();
             let parts: Vec<StorageMut<'_>> =

@@ -63,7 +63,7 @@ impl Launch<'_> {
             (_, _) => return Ok(None),
         };
         let storage = storage.map_err(|halt| self.stop(halt))?;
-        Ok(Some(vec![SinkResult::Reduced(vec![storage])]))
+        Ok(Some(vec![SinkResult::Reduced { values: vec![storage], started: false }]))
     }
 
     fn elements(&self, array: usize) -> Option<Elements<'_>> {

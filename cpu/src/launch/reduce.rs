@@ -85,7 +85,7 @@ impl Launch<'_> {
                     for ((primitive, start), values) in
                         primitives.iter().zip(&start).zip(&mut values)
                     {
-                        primitive.combine(start.elements(), values);
+                        primitive.combine(start.elements(), values.as_mut());
                     }
                     replace(&mut values, &start, &empty);
                     return Ok(values);

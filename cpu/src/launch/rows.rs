@@ -3,13 +3,17 @@
 use std::ops::Range;
 use std::time::Instant;
 
+use weft_ir::flat::Start;
+use weft_ir::plan::Sink;
+
 use crate::compile::Compiled;
 use crate::execute::{Context, Halt};
-use crate::fold::{Rows, SECOND};
-use crate::lanes::Storage;
-use crate::launch::Launch;
+use crate::fold::{Primitive, Rows, SECOND};
+use crate::lanes::{Lane, Storage, StorageMut, with_lane_type};
 use crate::launch::chunk::Chunk;
 use crate::launch::layout::Layout;
+use crate::launch::work::Claim;
+use crate::launch::{Launch, SinkResult};
 use crate::native::{Engine, RowsCall};
 use crate::prepare::operands;
 use crate::shape::Axis;
@@ -22,6 +26,9 @@ pub(super) struct RowFolds<'a> {
     /// The extents of all dimensions but the last.
     extents: Vec<i64>,
 }
+
+/// The results of all rows, of which each chunk writes its own.
+pub(super) struct WholeRows(pub(super) Vec<Storage>);
 
 impl<'a> RowFolds<'a> {
     pub(super) fn new(compiled: &'a Compiled, launch: &'a Launch<'_>) -> RowFolds<'a> {
@@ -71,11 +78,32 @@ impl Launch<'_> {
 
     /// What the rows of a chunk come to, or of a piece of a row each block of the second level of the
     /// tree; for each sink.
-    pub(super) fn fold_rows(
+    pub(super) fn fold_chunk(
         &self,
         folds: &mut RowFolds<'_>,
         chunk: &Chunk,
     ) -> Result<Vec<Vec<Storage>>, Halt> {
+        let count = match chunk.piece {
+            Some(_) => chunk.positions.len().div_ceil(SECOND),
+            None => chunk.rows.len(),
+        };
+        let results = &folds.compiled.routine.results;
+        let mut values: Vec<Storage> =
+            results.iter().map(|slot| Storage::zeros(slot.ty, count)).collect();
+        let mut parts: Vec<StorageMut<'_>> = values.iter_mut().map(Storage::as_mut).collect();
+        self.fold_to(folds, chunk, &mut parts)?;
+        let mut values = values.into_iter();
+        let of_sinks = self.kernel.sinks.iter();
+        Ok(of_sinks.map(|sink| values.by_ref().take(operands(sink).len()).collect()).collect())
+    }
+
+    /// As [`Launch::fold_chunk`], to places with an element for each of these.
+    fn fold_to(
+        &self,
+        folds: &mut RowFolds<'_>,
+        chunk: &Chunk,
+        to: &mut [StorageMut<'_>],
+    ) -> Result<(), Halt> {
         self.context().poll()?;
         let positions = chunk.positions.clone();
         let Range { start: row, .. } = chunk.rows;
@@ -86,8 +114,6 @@ impl Launch<'_> {
             }
             None => (self.shape.lengths(chunk.rows.clone()), 0),
         };
-        let results = &folds.compiled.routine.results;
-        let mut values: Vec<Storage> = results.iter().map(|slot| Storage::new(slot.ty)).collect();
         let call = RowsCall {
             positions,
             rows,
@@ -97,9 +123,109 @@ impl Launch<'_> {
             extents: &folds.extents,
         };
         let caller = folds.engine.caller().expect("a native function");
-        caller.fold_rows(folds.compiled, call, &mut values)?;
-        let mut values = values.into_iter();
-        let of_sinks = self.kernel.sinks.iter();
-        Ok(of_sinks.map(|sink| values.by_ref().take(operands(sink).len()).collect()).collect())
+        caller.fold_rows(folds.compiled, call, to)
+    }
+
+    /// Room for what the rows come to, if native functions may fold them and none is cut.
+    pub(super) fn room_for_rows(
+        &self,
+        folds: Option<&Compiled>,
+        chained: bool,
+    ) -> Option<WholeRows> {
+        let compiled = folds.filter(|_| !chained)?;
+        let (rows, memory) = (self.shape.rows(), self.workers.memory());
+        let results = compiled.routine.results.iter();
+        Some(WholeRows(results.map(|slot| memory.take(slot.ty, rows)).collect()))
+    }
+
+    /// What the rows of a chunk come to, start values and all where [`Launch::starts_in_chunks`].
+    pub(super) fn fold_whole_rows(
+        &self,
+        folds: &mut RowFolds<'_>,
+        claim: &mut Claim<'_, '_>,
+        starts: &[Option<Vec<Storage>>],
+    ) -> Result<(), Halt> {
+        self.fold_to(folds, claim.chunk, &mut claim.rows)?;
+        (0..self.kernel.sinks.len()).for_each(|sink| self.start_rows(sink, claim, starts));
+        Ok(())
+    }
+
+    /// Puts what the rows of a chunk have come to where it belongs.
+    pub(super) fn keep_rows(
+        &self,
+        sink: usize,
+        claim: &mut Claim<'_, '_>,
+        values: &[Storage],
+        starts: &[Option<Vec<Storage>>],
+    ) {
+        for (to, values) in claim.rows[self.results_of(sink)].iter_mut().zip(values) {
+            with_lane_type!(values.ty(), T => {
+                <T as Lane>::slice_mut(to).copy_from_slice(T::storage(values));
+            });
+        }
+        self.start_rows(sink, claim, starts);
+    }
+
+    /// Whether what the rows of a chunk come to meets the start value at once: there is one for all, and
+    /// a common operator.
+    fn starts_in_chunks<'s>(
+        &self,
+        sink: usize,
+        starts: &'s [Option<Vec<Storage>>],
+    ) -> Option<(&[Primitive], &'s [Storage])> {
+        let primitives = self.bound.kernel.folds[sink].as_ref()?.primitives.as_ref()?;
+        let Sink::Reduce { start: Start::Combined(_), .. } = &self.kernel.sinks[sink] else {
+            return None;
+        };
+        let start = starts[sink].as_ref()?;
+        start.iter().all(|start| start.len() == 1).then_some((primitives, start))
+    }
+
+    fn start_rows(&self, sink: usize, claim: &mut Claim<'_, '_>, starts: &[Option<Vec<Storage>>]) {
+        let Some((primitives, starts)) = self.starts_in_chunks(sink, starts) else { return };
+        let rows = claim.chunk.rows.clone();
+        let parts = claim.rows[self.results_of(sink)].iter_mut();
+        for ((primitive, start), part) in primitives.iter().zip(starts).zip(parts) {
+            primitive.combine(start.elements(), part.reborrow());
+            with_lane_type!(start.ty(), T => {
+                let (start, part) = (T::storage(start)[0], <T as Lane>::slice_mut(part));
+                match self.shape.axes.last() {
+                    Some(Axis::Ragged(offsets)) => {
+                        let offsets = &offsets[rows.start..=rows.end];
+                        // Few arrays have empty rows, and this loop becomes vector instructions.
+                        let starts = offsets.iter().zip(&offsets[1..]);
+                        if starts.clone().fold(false, |some, (a, b)| some | (a == b)) {
+                            for (element, (a, b)) in part.iter_mut().zip(starts) {
+                                if a == b {
+                                    *element = start;
+                                }
+                            }
+                        }
+                    }
+                    Some(Axis::Dense(0)) => part.fill(start),
+                    Some(Axis::Dense(_)) | None => {}
+                }
+            });
+        }
+    }
+
+    /// The numbers of a sink's results.
+    fn results_of(&self, sink: usize) -> Range<usize> {
+        let count = |sinks: &[Sink]| sinks.iter().map(|sink| operands(sink).len()).sum();
+        count(&self.kernel.sinks[..sink])..count(&self.kernel.sinks[..=sink])
+    }
+
+    /// What the rows have come to in the end, for each sink.
+    pub(super) fn reduced_rows(
+        &self,
+        rows: WholeRows,
+        starts: &[Option<Vec<Storage>>],
+    ) -> Vec<SinkResult> {
+        let mut rest = rows.0.into_iter();
+        let reduced = |sink: usize| {
+            let values = rest.by_ref().take(self.results_of(sink).len()).collect();
+            SinkResult::Reduced { values, started: self.starts_in_chunks(sink, starts).is_some() }
+        };
+        (0..self.kernel.sinks.len()).map(reduced).collect()
     }
 }

@@ -17,7 +17,7 @@ use weft_ir::{Exhausted, FaultKind, ScalarOp, Stop};
 
 use crate::execute::Halt;
 use crate::lanes::{Elements, Lane, LaneType, Storage};
-use crate::launch::chunk::{Cut, chunks};
+use crate::launch::chunk::{CHUNK, Cut, chunks};
 use crate::launch::{Launch, PARALLEL};
 use crate::radix::{self, Long, Sorting};
 use crate::shape::Axis;
@@ -82,7 +82,7 @@ impl Launch<'_> {
             keys.iter().map(|key| ordered_bits(key.elements(), descending)).collect();
         let ragged = matches!(self.shape.axes.last(), Some(Axis::Ragged(_)));
         let parts = Mutex::new(Vec::new());
-        let chunks = chunks(&self.shape, Cut::Rows, self.context());
+        let chunks = chunks(&self.shape, Cut::Rows, CHUNK, self.context());
         let claims = chunks.map_err(|halt| self.stop(halt))?.into_iter().enumerate();
         self.workers
             .each(

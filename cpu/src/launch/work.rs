@@ -15,7 +15,7 @@ use crate::launch::filter::Filtering;
 use crate::launch::layout::{Layout, Target};
 use crate::launch::rows::RowFolds;
 use crate::launch::scatter::{Grouped, Private, Sent};
-use crate::launch::{Launch, PARALLEL, SinkResult};
+use crate::launch::{Launch, SinkResult};
 use crate::places::Places;
 use crate::stream::Stream;
 use crate::traverse::Evaluator;
@@ -81,6 +81,8 @@ pub(super) struct Claim<'c, 'o> {
     pub(super) chunk: &'c Chunk,
     /// Its parts of the outputs.
     pub(super) parts: Vec<StorageMut<'o>>,
+    /// Its rows among the results of all, where there is room for these.
+    pub(super) rows: Vec<StorageMut<'o>>,
     /// Whether some chunks are pieces of rows.
     pub(super) chained: bool,
 }
@@ -139,7 +141,8 @@ impl Launch<'_> {
             let (limit, span) = (self.limit, self.kernel.span);
             return Err(Exhausted::Memory { wanted, limit, span }.into());
         }
-        let chunks = chunks(&self.shape, cut, self.context()).map_err(|halt| self.stop(halt))?;
+        let chunks = chunks(&self.shape, cut, self.most_points(), self.context())
+            .map_err(|halt| self.stop(halt))?;
         let mode = self.mode(&kernel.body, &self.shape);
         let body = kernel.body.variant(mode, &kernel.types);
         let interior = self.interior(mode);
@@ -159,6 +162,10 @@ impl Launch<'_> {
         let output_types: Vec<LaneType> = outputs.iter().map(Storage::ty).collect();
         let mut rest: Vec<StorageMut<'_>> = outputs.iter_mut().map(Storage::as_mut).collect();
         let chained = chunks.iter().any(|chunk| chunk.piece.is_some());
+        let row_folds = self.row_folds(layout);
+        let mut whole = self.room_for_rows(row_folds, chained);
+        let of_rows = whole.iter_mut().flat_map(|whole| &mut whole.0);
+        let mut rest_of_rows: Vec<StorageMut<'_>> = of_rows.map(Storage::as_mut).collect();
         let claims = chunks.iter().enumerate().map(|(number, chunk)| {
             let mut parts = Vec::with_capacity(rest.len());
             for (rest, output) in rest.iter_mut().zip(&layout.outputs) {
@@ -166,10 +173,11 @@ impl Launch<'_> {
                 let back = cut == Cut::FromEnd;
                 parts.push(if back { rest.take_back(length) } else { rest.take_front(length) });
             }
-            Claim { number, chunk, parts, chained }
+            let length = chunk.rows.len();
+            let rows = rest_of_rows.iter_mut().map(|rest| rest.take_front(length)).collect();
+            Claim { number, chunk, parts, rows, chained }
         });
         let piece = self.meter.begin(points as u64);
-        let row_folds = self.row_folds(layout);
         let context = self.context_beside(row_folds);
         let evaluator = |compiled, mode| {
             Evaluator::new(compiled, mode, &self.shape, context, points.min(CHUNK))
@@ -190,7 +198,7 @@ impl Launch<'_> {
         };
         let failed = AtomicBool::new(false);
         self.workers
-            .each(points >= PARALLEL && chunks.len() > 1, claims, start, |worker, claim| {
+            .each(self.is_parallel() && chunks.len() > 1, claims, start, |worker, claim| {
                 let _panicking = SetOnPanic(&failed);
                 let length = claim.chunk.positions.len();
                 let done = self.claimed(worker, layout, &shared, starts, claim, &failed);
@@ -212,6 +220,9 @@ impl Launch<'_> {
                 None => self.stop(halt),
             })?;
         drop(piece);
+        if let Some(whole) = whole {
+            return Ok(self.reduced_rows(whole, starts));
+        }
         let mut results = shared
             .into_iter()
             .zip(0..)
@@ -264,15 +275,18 @@ impl Launch<'_> {
         layout: &Layout,
         shared: &[Shared<'_>],
         starts: &[Option<Vec<Storage>>],
-        claim: Claim<'_, '_>,
+        mut claim: Claim<'_, '_>,
         failed: &AtomicBool,
     ) -> Result<(), Halt> {
         let Some(folds) = &mut worker.row_folds else {
             return self.chunk(worker, layout, shared, starts, claim, failed);
         };
         let began = folds.begin();
+        if folds.is_native() && !claim.rows.is_empty() {
+            return self.fold_whole_rows(folds, &mut claim, starts);
+        }
         if folds.is_native() {
-            let values = self.fold_rows(folds, claim.chunk)?;
+            let values = self.fold_chunk(folds, claim.chunk)?;
             for (shared, values) in shared.iter().zip(values) {
                 let Shared::Parts(parts) = shared else { unreachable!("all sinks reduce") };
                 lock(parts).push((claim.number, Part { values }));
@@ -417,7 +431,10 @@ impl Launch<'_> {
                         None => (self.shape.lengths(chunk.rows.clone()), usize::MAX),
                     };
                     let values = folder.fold_rows(&values, rows, levels)?;
-                    lock(parts).push((claim.number, Part { values }));
+                    match claim.rows.is_empty() {
+                        true => lock(parts).push((claim.number, Part { values })),
+                        false => self.keep_rows(at, &mut claim, &values, starts),
+                    }
                 }
                 (Sink::Filter { .. }, Shared::Filter(filtering)) => {
                     let given_up = || {
@@ -498,8 +515,8 @@ impl Launch<'_> {
             Shared::Parts(parts) => {
                 let fold = self.bound.kernel.folds[sink].as_ref().expect("a reduction folds");
                 let parts = in_order(parts).into_iter().map(|(_, part)| part.values).collect();
-                let rows = self.joined(fold, chunks, parts).map_err(|halt| self.stop(halt))?;
-                Ok(SinkResult::Reduced(rows))
+                let values = self.joined(fold, chunks, parts).map_err(|halt| self.stop(halt))?;
+                Ok(SinkResult::Reduced { values, started: false })
             }
         }
     }

@@ -26,7 +26,7 @@ use crate::compile::Compiled;
 use crate::execute::{Context, Halt, Source};
 use crate::fold::Rows;
 use crate::isa::Slot;
-use crate::lanes::{Elements, Frame, Lane, Storage, reserve, with_lane_type};
+use crate::lanes::{Elements, Frame, Lane, StorageMut, reserve, with_lane_type};
 use crate::places::Places;
 
 /// What a function is given; the C side is `struct block` of the generator's prelude.
@@ -270,12 +270,12 @@ impl<'a> Caller<'a> {
         self.outcome(failed)
     }
 
-    /// Folds rows; the results get an element for each.
+    /// Folds rows; the results have an element for each.
     pub(crate) fn fold_rows(
         &mut self,
         compiled: &Compiled,
         call: RowsCall<'_>,
-        results: &mut [Storage],
+        results: &mut [StorageMut<'_>],
     ) -> Result<(), Halt> {
         assert!(compiled.native.folds_rows(), "the function folds rows");
         assert_eq!(results.len(), compiled.routine.results.len(), "room for all results");
@@ -295,9 +295,10 @@ impl<'a> Caller<'a> {
         };
         self.results.clear();
         for (result, slot) in results.iter_mut().zip(&compiled.routine.results) {
-            result.resize(count);
             with_lane_type!(slot.ty, T => {
-                self.results.push(T::storage_mut(result).as_mut_ptr().cast());
+                let result = <T as Lane>::slice_mut(result);
+                assert_eq!(result.len(), count, "room for all rows");
+                self.results.push(result.as_mut_ptr().cast());
             });
         }
         let mut indices = vec![0; compiled.indices.len()];

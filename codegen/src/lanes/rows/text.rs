@@ -159,6 +159,12 @@ impl Text {
         self.chain(nodes);
         self.line(3, "continue;");
         self.line(2, "}");
+        if self.one_by_one {
+            self.line(2, "if (length <= 4096) {");
+            self.chains(nodes);
+            self.line(3, "continue;");
+            self.line(2, "}");
+        }
         self.blocks(nodes, fails);
         self.line(1, "}");
         self.line(1, "return 0;");
@@ -173,6 +179,17 @@ impl Text {
         self.lines(indent, nodes);
     }
 
+    /// Keeps a loop from becoming vector instructions. One that a check may leave stays as it is anyway.
+    fn stay_scalar(&mut self, indent: usize, variable: &str, nodes: &[Node]) {
+        let leaves = |node: &Node| match node {
+            Node::Segment(segment) => segment.lines.iter().any(|line| line.leaves),
+            Node::Scalar(_) | Node::Loop(_) => false,
+        };
+        if !nodes.iter().any(leaves) {
+            self.line(indent, &format!("ONE_BY_ONE({variable});"));
+        }
+    }
+
     /// A row that is no longer than a block.
     fn chain(&mut self, nodes: &[Node]) {
         let trees = std::mem::take(&mut self.trees);
@@ -181,18 +198,10 @@ impl Text {
             self.line(3, &format!("{ty} total_{at} = {first};"));
         }
         self.line(3, "for (i64 at = 0; at < length; at++) {");
-        self.line(4, "ONE_BY_ONE(at);");
+        self.stay_scalar(4, "at", nodes);
         self.values(4, nodes);
         for (number, tree) in trees.iter().enumerate() {
-            let numbers = || tree.components.iter().map(|&(at, _)| at);
-            let combine = combine(number, tree, "&total_#", "value_#");
-            if let Kind::Any = tree.kind {
-                let copies: String =
-                    numbers().map(|at| format!("total_{at} = value_{at}; ")).collect();
-                self.line(4, &format!("if (at == 0) {{ {copies}}} else {combine}"));
-            } else {
-                self.line(4, &combine);
-            }
+            self.grow(4, number, tree, "at == 0", ["&total_#", "value_#"]);
         }
         self.line(3, "}");
         self.line(3, "if (failed) return failed;");
@@ -200,6 +209,82 @@ impl Text {
             self.line(3, &format!("result_{at}[number] = total_{at};"));
         }
         self.trees = trees;
+    }
+
+    /// A row of blocks that make up one block of the second level of the tree at most: four blocks at a
+    /// time, then those that are left.
+    fn chains(&mut self, nodes: &[Node]) {
+        for (at, ty) in self.types.clone().into_iter().enumerate() {
+            self.line(3, &format!("{ty} whole_{at} = 0;"));
+        }
+        self.line(3, "i64 base = 0;");
+        self.side_by_side(nodes, "base + 256 <= length", 4);
+        self.side_by_side(nodes, "base < length", 1);
+        for at in 0..self.types.len() {
+            self.line(3, &format!("result_{at}[number] = whole_{at};"));
+        }
+    }
+
+    /// The loop over so many blocks at a time: whole ones, or one that may end early.
+    fn side_by_side(&mut self, nodes: &[Node], condition: &str, abreast: usize) {
+        let trees = std::mem::take(&mut self.trees);
+        self.line(3, &format!("for (; {condition}; base += {}) {{", 64 * abreast));
+        for lane in 0..abreast {
+            for (at, first) in firsts(&trees) {
+                let ty = self.types[at];
+                self.line(4, &format!("{ty} total_{at}_{lane} = {first};"));
+            }
+        }
+        let size = if abreast == 1 { "length - base < 64 ? length - base : 64" } else { "64" };
+        self.line(4, &format!("const i64 size = {size};"));
+        self.line(4, "for (i64 element = 0; element < size; element++) {");
+        self.stay_scalar(5, "element", nodes);
+        for lane in 0..abreast {
+            self.line(5, "{");
+            self.line(6, &format!("const i64 at = base + {} + element;", 64 * lane));
+            self.values(6, nodes);
+            for (number, tree) in trees.iter().enumerate() {
+                let total = format!("&total_#_{lane}");
+                self.grow(6, number, tree, "element == 0", [&total, "value_#"]);
+            }
+            self.line(5, "}");
+        }
+        self.line(4, "}");
+        for lane in 0..abreast {
+            for (number, tree) in trees.iter().enumerate() {
+                let first = if lane == 0 { "base == 0" } else { "false" };
+                let combined = combine(number, tree, "&whole_#", &format!("total_#_{lane}"));
+                let numbers = tree.components.iter().map(|&(at, _)| at);
+                let copies: String =
+                    numbers.map(|at| format!("whole_{at} = total_{at}_{lane}; ")).collect();
+                self.line(4, &format!("if ({first}) {{ {copies}}} else {combined}"));
+            }
+        }
+        self.line(3, "}");
+        self.trees = trees;
+    }
+
+    /// Combines a value with the total, or makes it the total if it is the first.
+    fn grow(
+        &mut self,
+        indent: usize,
+        number: usize,
+        tree: &Tree,
+        is_first: &str,
+        [total, value]: [&str; 2],
+    ) {
+        let combine = combine(number, tree, total, value);
+        let name = total.trim_start_matches('&');
+        if let Kind::Any = tree.kind {
+            let copy = |&(at, _): &(usize, _)| {
+                let at = at.to_string();
+                format!("{} = {}; ", name.replace('#', &at), value.replace('#', &at))
+            };
+            let copies: String = tree.components.iter().map(copy).collect();
+            self.line(indent, &format!("if ({is_first}) {{ {copies}}} else {combine}"));
+        } else {
+            self.line(indent, &combine);
+        }
     }
 
     /// A row of several blocks.
