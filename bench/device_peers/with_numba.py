@@ -1,0 +1,41 @@
+"""Numba's kernels for CUDA."""
+
+
+def run(size, report):
+    import numpy
+    from numba import cuda
+
+    if not cuda.is_available():
+        raise RuntimeError("it sees no GPU")
+
+    def clock(run, values):
+        begin, end = cuda.event(), cuda.event()
+        begin.record()
+        run(*values)
+        end.record()
+        end.synchronize()
+        return cuda.event_elapsed_time(begin, end)
+
+    @cuda.jit(fastmath=False)
+    def escape(cx, cy, out):
+        i, j = cuda.grid(2)
+        if i < cx.size and j < cy.size:
+            cr, ci = cx[i], cy[j]
+            x = y = numpy.float32(0)
+            k = 0
+            while k < 255 and x * x + y * y <= numpy.float32(4):
+                x, y = x * x - y * y + cr, numpy.float32(2) * x * y + ci
+                k += 1
+            out[j, i] = k
+
+    w = size(1500, 15)
+    h = w * 14 // 15
+    real = (-2.0 + 3.0 * numpy.arange(w) / w).astype(numpy.float32)
+    imaginary = (-1.4 + 2.8 * numpy.arange(h) / h).astype(numpy.float32)
+    grid = ((w + 31) // 32, (h + 7) // 8)
+
+    def make():
+        out = cuda.device_array((h, w), dtype=numpy.int32)
+        return cuda.to_device(real), cuda.to_device(imaginary), out
+
+    report("Mandelbrot", "numba-cuda", lambda cx, cy, out: escape[grid, (32, 8)](cx, cy, out), make, clock)
