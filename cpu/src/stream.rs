@@ -95,6 +95,22 @@ fn stream_group<T: Lane>(from: &[T; GROUP], to: &mut [T; GROUP]) {
     }
 }
 
+/// Asks the memory for elements that are read soon. Nothing waits for them.
+pub(crate) fn ask_for<T: Lane>(elements: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in elements.chunks(LINE / size_of::<T>()) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 processor has the instruction, which changes nothing but caches; the address
+        // is that of an element.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = elements;
+}
+
+/// The bytes of a line of the caches.
+const LINE: usize = 64;
+
 #[cfg(test)]
 mod tests {
     use super::Stream;

@@ -9,7 +9,7 @@
 
 use crate::lanes::{Elements, Lane, Storage, StorageMut};
 use crate::operators::Binary;
-use crate::stream::Stream;
+use crate::stream::{Stream, ask_for};
 
 use super::TREE;
 use super::versions::Summed;
@@ -181,7 +181,7 @@ fn summed_blocks<O: Binary<A = T, R = T>, T: Summed>(from: Option<Elements<'_>>,
 }
 
 /// Scans blocks, of which `scan` does several at once. They are copied first, in the order of memory:
-/// blocks side by side would be read too slowly.
+/// blocks side by side would be read too slowly. While some are scanned, the memory brings those that follow.
 #[inline(always)]
 fn scan_runs<O: Binary<R = <O as Binary>::A>>(
     from: Option<Elements<'_>>,
@@ -189,11 +189,14 @@ fn scan_runs<O: Binary<R = <O as Binary>::A>>(
     scan: impl Fn(&mut [[O::A; TREE]; ABREAST]),
 ) {
     const RUN: usize = ABREAST * TREE;
+    const AHEAD: usize = 2;
     let from = from.map(|from| <O::A as Lane>::elements(from));
     let to = &mut <O::A as Lane>::storage_mut(to)[..];
     for (number, to) in to.chunks_mut(RUN).enumerate() {
         if let Some(from) = from {
-            to.copy_from_slice(&from[number * RUN..][..to.len()]);
+            let from = &from[number * RUN..];
+            to.copy_from_slice(&from[..to.len()]);
+            ask_for(from.chunks(RUN).nth(AHEAD).unwrap_or_default());
         }
         let (blocks, _) = to.as_chunks_mut::<TREE>();
         if let ([run], []) = blocks.as_chunks_mut::<ABREAST>() {
