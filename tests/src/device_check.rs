@@ -6,6 +6,7 @@
 //! are programs timed, beside what else the machine has for them.
 
 mod golden;
+mod programs;
 mod timing;
 
 use std::io::{self, Write};
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{env, thread};
 
+use weft_ir::{Type, Value};
 use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session};
 
 use crate::engine::{Engine, GPU, INTERPRETER};
@@ -117,6 +119,8 @@ struct Said {
     texts: Vec<String>,
     notes: Vec<String>,
     errors: Vec<String>,
+    /// The values that it shows.
+    values: Vec<(Value, Type)>,
 }
 
 fn session(backend: &str) -> Session {
@@ -133,11 +137,13 @@ fn say(session: &mut Session, source: &str) -> Said {
         texts: Vec::new(),
         notes: Vec::new(),
         errors: Vec::new(),
+        values: Vec::new(),
     };
     for event in sink.events {
         match event {
             Event::Text(text) => said.texts.push(text),
             Event::Note(note) | Event::Notice(note) => said.notes.push(note),
+            Event::Shown(shown) => said.values.push((shown.value.clone(), shown.ty.clone())),
             Event::Report(report) => said.errors.push(report.render(false, 100)),
             _ => {}
         }

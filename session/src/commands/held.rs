@@ -108,12 +108,22 @@ pub(crate) fn memory(
     lines.join("\n")
 }
 
-/// The type, and whether a GPU has the value too.
+/// The type, and whether a GPU has the value too, or has parts that nobody has looked at yet.
 fn placed_type(value: &Value, ty: &Type, on_device: u64) -> String {
+    let also = if is_here(value) { "too" } else { "only" };
     let ty = brief_type(value, ty);
     match on_device {
         0 => ty,
-        bytes => format!("{ty}  ({} on the gpu too)", size(bytes)),
+        bytes => format!("{ty}  ({} on the gpu {also})", size(bytes)),
+    }
+}
+
+/// Whether all elements are in memory.
+fn is_here(value: &Value) -> bool {
+    match value {
+        Value::Scalar(_) => true,
+        Value::Tuple(parts) => parts.iter().all(is_here),
+        Value::Array(array) => array.elements.is_here(),
     }
 }
 

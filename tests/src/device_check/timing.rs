@@ -1,174 +1,260 @@
 //! Programs on the device beside its limits, and beside what else the machine has for them.
+//!
+//! A time is the median of runs that are timed by events of the device, over three sets of inputs in turn, so
+//! that its caches do not hold them. Each program runs as it is, without fusion, and without sharing.
 
-use std::collections::BTreeMap;
+mod compiling;
+mod peers;
+
 use std::io::{self, Write};
-use std::path::Path;
-use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
+use weft_device::{Again, Config, Device, Kernels};
+use weft_ir::leaves::value_to_leaves;
+use weft_ir::{Value, plan};
+use weft_session::Session;
+
+use super::programs::{PROGRAMS, Program};
 use super::{Options, say, session};
-use crate::repository;
 
-/// A program.
-struct Program {
-    name: &'static str,
-    /// With `N_` for the size.
-    setup: &'static str,
-    expression: &'static str,
-    size: usize,
-    small: usize,
-    /// What an H200 needs at least for the whole size, in milliseconds: an estimate from its bandwidth.
-    limit: f64,
+/// Memory of a run.
+const MEMORY: u64 = 100 << 30;
+
+/// The modes that programs run in: the words of the report, and what is switched off.
+const MODES: [(&str, Option<&str>); 3] =
+    [("full", None), ("no fusion", Some("fusion")), ("no sharing", Some("sharing"))];
+
+/// How often something is done.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    /// Sets of inputs.
+    sets: usize,
+    /// Runs that are timed.
+    runs: usize,
 }
 
-/// As `bench/programs.py` and `bench/device_peers.py` have them.
-const PROGRAMS: &[Program] = &[
-    Program {
-        name: "dot",
-        setup: "x = (random 1 N_ : []f32)\ny = (random 2 N_ : []f32)",
-        expression: "sum (x * y)",
-        size: 20_000_000,
-        small: 2000,
-        limit: 0.037,
-    },
-    Program {
-        name: "prefix sum",
-        setup: "x = (random 1 N_ : []f32) - 0.5",
-        expression: "scanl1 (+) x",
-        size: 100_000_000,
-        small: 2000,
-        limit: 0.186,
-    },
-    Program {
-        name: "filter",
-        setup: "x = (random 1 N_ : []f32)",
-        expression: "{ v in x | v > 0.5 }",
-        size: 100_000_000,
-        small: 2000,
-        limit: 0.140,
-    },
-    Program {
-        name: "histogram",
-        setup: "x = (random 1 N_ : []f32)",
-        expression: "histogram 256 (i64 (x * 256.0))",
-        size: 100_000_000,
-        small: 2000,
-        limit: 0.093,
-    },
-    Program {
-        name: "sort",
-        setup: "x = i32 (randomInt 9 (-2147483648) 2147483648 N_)",
-        expression: "sort x",
-        size: 4_000_000,
-        small: 300,
-        limit: 0.033,
-    },
-    Program {
-        name: "matrix product",
-        setup: "a = reshape (N_, N_) (random 1 (N_ * N_) : []f32)\n\
-                b = reshape (N_, N_) (random 2 (N_ * N_) : []f32)",
-        expression: "matmul a b",
-        size: 4096,
-        small: 16,
-        limit: 2.05,
-    },
-];
+/// The medians of a program in a mode.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    /// By the clock of the device.
+    device: Duration,
+    /// With all that the host does.
+    host: Duration,
+    launches: u64,
+}
 
-/// Prints a table: what the device took, how much of that its limit is, and the fastest peer.
+/// Prints a section for `bench/LOG.md`: a table of the programs, then how long compilers and the host take.
 pub(super) fn time(options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let (peers, skipped) = peers(options);
+    let found = weft_device::find().map_err(|absent| io::Error::other(absent.to_string()))?;
+    let (small, runs) = (options.is_small, if options.is_small { 1 } else { 30 });
+    let effort = Effort { sets: if small { 2 } else { 3 }, runs };
+    let peers = peers::times(options);
+    writeln!(out, "\n## {}\n", found[0])?;
     writeln!(
         out,
-        "| program | size | on the device, ms | with the host, ms | share of the limit | peers, ms |"
+        "Medians of {} runs by events of the device, over {} sets of inputs in turn; milliseconds. A factor \
+         above 1: the peer takes longer.\n",
+        effort.runs, effort.sets
     )?;
-    writeln!(out, "| --- | ---: | ---: | ---: | ---: | --- |")?;
-    for program in PROGRAMS {
-        let size = if options.is_small { program.small } else { program.size };
-        let mut session = session("gpu");
-        let setup = say(&mut session, &program.setup.replace("N_", &size.to_string()));
-        let measured = say(&mut session, &format!(":bench {}", program.expression));
-        let text = measured.texts.concat();
-        let whole = text.split(" (median").next().and_then(milliseconds);
-        let device = text.lines().find(|line| line.contains("of it on the device"));
-        let device = device.and_then(|line| milliseconds(line.split(" of it").next()?));
-        let (Some(whole), Some(device)) = (whole, device) else {
-            let why = [setup.errors.concat(), measured.errors.concat(), text].concat();
-            writeln!(out, "| {} | {size} | not on the device: {} |", program.name, why.trim())?;
-            continue;
-        };
-        let share = match options.is_small {
-            true => "-".to_owned(),
-            false => format!("{:.0} %", 100.0 * program.limit / device),
-        };
-        let others = peers.get(program.name).map_or(String::new(), |times: &Vec<(String, f64)>| {
-            let one =
-                |(peer, time): &(String, f64)| format!("{peer} {time:.3} ({:.2}×)", time / device);
-            times.iter().map(one).collect::<Vec<_>>().join(", ")
-        });
-        let name = program.name;
-        writeln!(out, "| {name} | {size} | {device:.3} | {whole:.3} | {share} | {others} |")?;
-    }
-    writeln!(out, "{}", skipped.trim_end())?;
-    writeln!(out, "a factor above 1: the peer takes longer than the device's own time")
-}
-
-/// The times of the peers by program, and what was skipped.
-fn peers(options: &Options) -> (BTreeMap<String, Vec<(String, f64)>>, String) {
-    let none = |why: &str| (BTreeMap::new(), format!("peers: all skipped: {why}"));
-    let Some(python) = &options.python else { return none("no Python was named") };
-    let script = repository().join("bench/device_peers.py");
-    match answer(python, &script, options.is_small) {
-        Err(why) => none(&why),
-        Ok(text) => {
-            let mut peers: BTreeMap<String, Vec<(String, f64)>> = BTreeMap::new();
-            let mut skipped = String::new();
-            for line in text.lines() {
-                match line.split('\t').collect::<Vec<_>>()[..] {
-                    [program, peer, time] => {
-                        let Ok(time) = time.parse() else { continue };
-                        peers.entry(program.to_owned()).or_default().push((peer.to_owned(), time));
-                    }
-                    _ => skipped.push_str(&format!("peers: {line}\n")),
-                }
-            }
-            (peers, skipped)
+    writeln!(
+        out,
+        "| program | size | full | no fusion | no sharing | with the host | launches | limit | share of it | \
+         best peer | factor | other peers |"
+    )?;
+    writeln!(
+        out,
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- |"
+    )?;
+    let open = || Device::open(found[0].clone(), &Config { cache: None, cache_bytes: 0 });
+    let mut device = open().map_err(io::Error::other)?;
+    for (number, program) in PROGRAMS.iter().enumerate() {
+        let size = if small { program.small } else { program.size };
+        let modes = if small && number > 0 { 1 } else { MODES.len() };
+        match measured(&mut device, program, size, effort, modes) {
+            Ok(times) => row(program, size, &times, &peers, options, out)?,
+            Err(why) => writeln!(out, "| {} | {size} | not on the device: {why} |", program.name)?,
         }
     }
+    writeln!(out)?;
+    for program in PROGRAMS.iter().filter(|program| program.limited_by != "bytes") {
+        writeln!(out, "- The limit of {} is {}.", program.name, program.limited_by)?;
+    }
+    drop(device);
+    compiling::time(&found[0], options, out)?;
+    peers.skipped.iter().try_for_each(|line| writeln!(out, "- Peers: {line}."))
 }
 
-fn answer(python: &Path, script: &Path, is_small: bool) -> Result<String, String> {
-    let mut command = Command::new(python);
-    command.arg(script);
-    if is_small {
-        command.arg("--small");
-    }
-    let output = command.output().map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-    }
-}
-
-/// `15.6 µs` as a number.
-fn milliseconds(text: &str) -> Option<f64> {
-    let (number, unit) = text.trim().split_once(' ')?;
-    let factor = match unit {
-        "s" => 1e3,
-        "ms" => 1.0,
-        "µs" => 1e-3,
-        _ => return None,
+fn row(
+    program: &Program,
+    size: u64,
+    times: &[Result<Times, String>; 3],
+    peers: &peers::Peers,
+    options: &Options,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let cell = |times: &Result<Times, String>| match times {
+        Ok(times) => format!("{:.4}", milliseconds(times.device)),
+        Err(why) => why.replace('|', "/"),
     };
-    Some(number.parse::<f64>().ok()? * factor)
+    let [full, no_fusion, no_sharing] = times;
+    let (mut host, mut launches, mut share) = Default::default();
+    let (mut best, mut factor, mut others) = (String::new(), String::new(), String::new());
+    if let Ok(full) = full {
+        let own = milliseconds(full.device);
+        host = format!("{:.4}", milliseconds(full.host));
+        launches = full.launches.to_string();
+        // A small size says nothing about the limit of the whole one.
+        if !options.is_small {
+            share = format!("{:.0} %", 100.0 * program.limit / own);
+        }
+        let mut of_program = peers.of(program.name);
+        of_program.sort_by(|a, b| a.1.total_cmp(&b.1));
+        if let Some((peer, time)) = of_program.first() {
+            best = format!("{peer} {time:.4}");
+            factor = format!("**{:.2}**", time / own);
+        }
+        let rest = of_program.iter().skip(1);
+        let rest = rest.map(|(peer, time)| format!("{peer} {time:.4} ({:.2})", time / own));
+        others = rest.collect::<Vec<_>>().join(", ");
+    }
+    let (name, limit) = (program.name, program.limit);
+    let (full, no_fusion, no_sharing) = (cell(full), cell(no_fusion), cell(no_sharing));
+    writeln!(
+        out,
+        "| {name} | {size} | {full} | {no_fusion} | {no_sharing} | {host} | {launches} | {limit} | {share} | \
+         {best} | {factor} | {others} |"
+    )
+}
+
+/// The times of a program in the first modes.
+fn measured(
+    device: &mut Device,
+    program: &Program,
+    size: u64,
+    effort: Effort,
+    modes: usize,
+) -> Result<[Result<Times, String>; 3], String> {
+    let mut sessions = Vec::new();
+    for set in 1..=effort.sets {
+        // The inputs are the host's: the first run of each set takes them to the device.
+        let mut session = session("cpu");
+        let setup = program.setup.replace("N_", &size.to_string()).replace("S_", &set.to_string());
+        let said = say(&mut session, &setup);
+        if !said.is_done {
+            return Err(said.errors.concat());
+        }
+        sessions.push(session);
+    }
+    let mut names = None;
+    let mut sets: Vec<Vec<Value>> = Vec::new();
+    Ok([0, 1, 2].map(|mode| {
+        let (_, switched_off) = MODES[mode];
+        if mode >= modes {
+            return Err(String::new());
+        }
+        let (plan, inputs) = planned(&mut sessions[0], program.expression, switched_off)?;
+        if names.as_ref() != Some(&inputs) {
+            let all = sessions.iter_mut().map(|session| leaves(session, &inputs));
+            sets = all.collect::<Result<_, String>>()?;
+            names = Some(inputs);
+        }
+        let kernels = device.kernels(plan);
+        replayed(device, &kernels, &sets, effort.runs)
+    }))
+}
+
+/// The plan of an expression, and the names of its inputs.
+fn planned(
+    session: &mut Session,
+    expression: &str,
+    switched_off: Option<&str>,
+) -> Result<(plan::Program, Vec<String>), String> {
+    if let Some(name) = switched_off {
+        session.set_mode(name, "off")?;
+    }
+    let said = say(session, &format!(":ir plan {expression}"));
+    if let Some(name) = switched_off {
+        session.set_mode(name, "on")?;
+    }
+    if !said.is_done {
+        return Err(said.errors.concat());
+    }
+    let text = said.texts.concat();
+    let inputs = text.lines().find_map(|line| line.strip_prefix("-- of ")).map(names);
+    let program = plan::parse(&text).map_err(|error| format!("{error:?}"))?;
+    plan::check(&program).map_err(|error| format!("{error:?}"))?;
+    Ok((program, inputs.unwrap_or_default()))
+}
+
+/// The names in `xs : [](i32, f64), y : f32`.
+fn names(inputs: &str) -> Vec<String> {
+    let mut depth = 0_i32;
+    let parts = inputs.split(|c| {
+        depth += i32::from("([{".contains(c)) - i32::from(")]}".contains(c));
+        c == ',' && depth == 0
+    });
+    let name = |part: &str| part.split(':').next().unwrap_or_default().trim().to_owned();
+    parts.map(name).collect()
+}
+
+/// The leaves of the values of these names.
+fn leaves(session: &mut Session, names: &[String]) -> Result<Vec<Value>, String> {
+    let mut leaves = Vec::new();
+    for name in names {
+        let said = say(session, name);
+        let (value, ty) = said.values.last().ok_or_else(|| said.errors.concat())?;
+        leaves.extend(value_to_leaves(value, ty));
+    }
+    Ok(leaves)
+}
+
+/// Runs a program again and again, with each set of inputs in turn. Nobody looks at the results.
+fn replayed(
+    device: &mut Device,
+    kernels: &Kernels,
+    sets: &[Vec<Value>],
+    runs: usize,
+) -> Result<Times, String> {
+    let never = AtomicBool::new(false);
+    let again: Again = Arc::new(|| panic!("nobody looks at the results"));
+    let mut launches = 0;
+    let mut once = |inputs: &[Value]| -> Result<(Duration, Duration), String> {
+        launches = 0;
+        let begun = Instant::now();
+        let again = Arc::clone(&again);
+        let ran =
+            device.run_deferring(kernels, inputs, MEMORY, &never, again, &mut |_| launches += 1);
+        let host = begun.elapsed();
+        ran.results.map_err(|halt| format!("{halt:?}"))?;
+        Ok((ran.traffic.on_device, host))
+    };
+    for inputs in sets {
+        once(inputs)?;
+    }
+    let all: Result<Vec<_>, String> = sets.iter().cycle().take(runs).map(|set| once(set)).collect();
+    let (mut device, mut host): (Vec<Duration>, Vec<Duration>) = all?.into_iter().unzip();
+    let (device, host) = (median(&mut device), median(&mut host));
+    Ok(Times { device, host, launches })
+}
+
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }
 
 #[cfg(test)]
 mod tests {
-    use super::milliseconds;
+    use super::names;
 
     #[test]
-    fn times_are_read_back() {
-        assert_eq!(milliseconds("2.50 ms"), Some(2.5));
-        assert_eq!(milliseconds("250 µs"), Some(0.25));
-        assert_eq!(milliseconds("1.50 s"), Some(1500.0));
-        assert_eq!(milliseconds("fast"), None);
+    fn the_names_of_inputs() {
+        assert_eq!(names("rows : [][](i32, f64), x : []f64"), ["rows", "x"]);
+        assert_eq!(names("p : {a: i32, b: f64}, n : i64"), ["p", "n"]);
     }
 }

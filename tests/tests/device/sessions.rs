@@ -134,6 +134,8 @@ pub(crate) fn what_nobody_has_seen_is_not_lost() {
     value(&mut session, "xs = map f64 (iota 700)");
     let timed = say(&mut session, &format!("{source}\n:time sum ys")).texts.concat();
     assert!(timed.contains("5600B were there, 8B copied back"), "{timed}");
+    let memory = say(&mut session, ":mem").texts.concat();
+    assert!(memory.contains("ys  [700]f64  (5600B on the gpu only)"), "{memory}");
     for (call, sticky) in (1..).step_by(3).flat_map(|call| [(call, false), (call, true)]) {
         value(&mut session, source);
         let before = stand_in.calls();
@@ -205,6 +207,10 @@ pub(crate) fn the_device_program_runs() {
     let report = String::from_utf8(report).expect("a text");
     assert!(all_hold, "{report}");
     assert!(report.contains("golden kernels: "), "{report}");
-    assert!(report.contains("\n| dot | 2000 | "), "{report}");
+    for name in ["dot", "Canny", "PageRank"] {
+        assert!(report.contains(&format!("\n| {name} | ")), "{name}: {report}");
+    }
+    assert_eq!(report.lines().filter(|line| line.starts_with("| ")).count(), 2 + 15, "{report}");
+    assert!(report.contains("\n- Compiling and loading a program of 1 kernel: "), "{report}");
     assert!(!report.contains("not on the device"), "{report}");
 }
