@@ -4,11 +4,14 @@
 //! for types and for the operations that a machine has. Everything else is built of these: the
 //! integer and float operators of `prelude/shared.h`, and the transcendental functions, whose text
 //! is recorded from their one definition in [`weft_ir::math::transcendental`] ([`Functions`]).
+//!
+//! What the host computes between kernels it does not compile: [`Host`] runs it, for all back ends.
 
 mod cache;
 mod dialect;
 mod functions;
 mod hash;
+mod host;
 mod lanes;
 mod literal;
 mod operator;
@@ -20,6 +23,7 @@ pub use cache::Cache;
 pub use dialect::Dialect;
 pub use functions::Functions;
 pub use hash::{Digest, bytes_hash, text_hash};
+pub use host::{Bound, Counted, Host, Read, counted_steps};
 pub use lanes::{GROUP, INTERRUPTED, LaneFunction, Lanes, Running, can_fold_rows, is_total, lanes};
 pub use literal::literal;
 pub use operator::{Expression, operator, random};

@@ -8,10 +8,8 @@
 mod canonical;
 mod compact;
 mod compile;
-mod counted;
 mod execute;
 mod fold;
-mod host;
 mod interior;
 mod isa;
 mod lanes;

@@ -7,14 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use weft_codegen::{Bound, Counted, Host, counted_steps};
 use weft_ir::flat::{Dimension, Size, Type, Var};
 use weft_ir::leaves::{Stored, bind_inputs, stored_to_leaf};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 use weft_ir::{Column, Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop, Value};
 
-use crate::counted::{Bound, Counted, counted_steps};
 use crate::execute::{Halt, Source};
-use crate::host::Host;
 use crate::lanes::{Elements, Storage};
 use crate::launch::{self, Launch, SortedKeys, Yield, sorted_keys};
 use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep};
@@ -163,9 +162,9 @@ impl Machine<'_> {
     fn step(&mut self, step: &Step, prepared: &PreparedStep, freed: &[Var]) -> Result<(), Stop> {
         match (step, prepared) {
             (Step::Host { results, code, span: _ }, _) => {
-                let read = |var: Var, indices: &[i64]| self.element(var, indices);
-                let values =
-                    Host { read: &read, cancel: self.cancel, meter: self.meter }.run(code)?;
+                let (cancel, meter) = (self.cancel, self.meter);
+                let mut read = |var: Var, indices: &[i64]| Ok(self.element(var, indices));
+                let values = Host { read: &mut read, cancel, meter }.run(code)?;
                 for (var, value) in results.iter().zip(values) {
                     self.set(*var, Datum::Scalar(value));
                 }

@@ -12,7 +12,6 @@
 pub mod elements;
 mod fields;
 mod generate;
-mod host;
 mod launch;
 mod policy;
 mod run;

@@ -11,18 +11,19 @@
 mod memory;
 mod watched;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use weft_codegen::Host;
 use weft_emulator::{Emulator, Error, Schedule};
 use weft_ir::flat::{Dimension, Size, Type, Var};
 use weft_ir::leaves::{Stored, bind_inputs, stored_to_leaf};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
-use weft_ir::{Exhausted, Fault, FaultKind, Scalar, Span, Stop, Value};
+use weft_ir::{Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop, Value};
 
 use crate::generate::generate;
-use crate::host::Host;
 use crate::launch::Launch;
 use crate::policy::Policy;
 use crate::target::{Broken, EmulatedTarget, Output, Target};
@@ -261,8 +262,8 @@ impl Machine<'_> {
             for var in sizes.flatten() {
                 fetched.insert(var, self.stored(var, None)?);
             }
-            if !fetched.contains_key(&leaf.data) {
-                fetched.insert(leaf.data, self.stored(leaf.data, Some(number))?);
+            if let Entry::Vacant(data) = fetched.entry(leaf.data) {
+                data.insert(self.stored(leaf.data, Some(number))?);
             }
         }
         let leaf = |leaf| stored_to_leaf(leaf, |var| fetched[&var].clone());
@@ -290,7 +291,8 @@ impl Machine<'_> {
             Step::Host { results, code, span: _ } => {
                 let cancel = self.cancel;
                 let mut read = |var: Var, indices: &[i64]| self.element(var, indices);
-                let values = Host { read: &mut read, cancel }.run(code)?;
+                let meter = &Meter::new();
+                let values = Host { read: &mut read, cancel, meter }.run(code)?;
                 for (var, value) in results.iter().zip(values) {
                     self.set(*var, Datum::Scalar(value));
                 }

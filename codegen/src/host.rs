@@ -1,4 +1,6 @@
-//! Scalar code between kernels, one instruction after the other.
+//! Scalar code between kernels: one instruction after the other, on the host.
+
+mod counted;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,23 +9,32 @@ use weft_ir::code::{Code, Operand, Operation, Register};
 use weft_ir::flat::Var;
 use weft_ir::math;
 use weft_ir::nested::RandomKind;
-use weft_ir::{Exhausted, Fault, FaultKind, Scalar, Span, Stop};
+use weft_ir::{Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop};
+
+use counted::counted_code;
+pub use counted::{Bound, Counted, counted_steps};
 
 /// The element of a variable at these indices; nothing if it is out of range.
-pub(crate) type Read<'a> = dyn FnMut(Var, &[i64]) -> Result<Option<Scalar>, Stop> + 'a;
+pub type Read<'a> = dyn FnMut(Var, &[i64]) -> Result<Option<Scalar>, Stop> + 'a;
 
 /// What host code runs in.
-pub(crate) struct Host<'a> {
-    pub(crate) read: &'a mut Read<'a>,
+pub struct Host<'a> {
+    /// Reads elements.
+    pub read: &'a mut Read<'a>,
     /// Set when the run shall end.
-    pub(crate) cancel: &'a AtomicBool,
+    pub cancel: &'a AtomicBool,
+    /// Shows how far a loop that counts has come.
+    pub meter: &'a Meter,
 }
 
 type Registers = BTreeMap<Register, Scalar>;
 
 impl Host<'_> {
     /// The results of code.
-    pub(crate) fn run(&mut self, code: &Code) -> Result<Vec<Scalar>, Stop> {
+    ///
+    /// # Errors
+    /// A fault, what reading elements says, or that the run was interrupted.
+    pub fn run(&mut self, code: &Code) -> Result<Vec<Scalar>, Stop> {
         self.code(code, &mut Registers::new())
     }
 
@@ -65,7 +76,14 @@ impl Host<'_> {
             }
             Operation::While { state, initial, condition, body } => {
                 let mut values = all(initial, registers);
-                loop {
+                let names: Vec<Register> = state.iter().map(|(register, _)| *register).collect();
+                let meter = self.meter;
+                let piece = counted_code(&names, condition, body)
+                    .and_then(|counted| meter.begin(rounds(&counted, &values, registers)));
+                for round in 0.. {
+                    if let Some(piece) = &piece {
+                        piece.set(round);
+                    }
                     if self.cancel.load(Ordering::Relaxed) {
                         return Err(Exhausted::Interrupted.into());
                     }
@@ -77,9 +95,19 @@ impl Host<'_> {
                     }
                     values = self.code(body, registers)?;
                 }
+                unreachable!("the condition ends the loop")
             }
         }
     }
+}
+
+/// How often a loop with these first values will go round.
+fn rounds(counted: &Counted<Register>, values: &[Scalar], registers: &Registers) -> u64 {
+    let bound = match counted.bound {
+        Bound::Constant(bound) => bound,
+        Bound::Of(register) => integer(registers[&register]),
+    };
+    u64::try_from(bound.saturating_sub(integer(values[counted.counter]))).unwrap_or(0)
 }
 
 fn all(operands: &[Operand], registers: &Registers) -> Vec<Scalar> {

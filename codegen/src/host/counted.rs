@@ -11,26 +11,24 @@ use weft_ir::{Scalar, ScalarOp};
 
 /// How often a loop goes round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Counted<B> {
+pub struct Counted<B> {
     /// Which part of the state counts.
-    pub(crate) counter: usize,
+    pub counter: usize,
     /// Up to what, a variable or register unless it is constant.
-    pub(crate) bound: Bound<B>,
+    pub bound: Bound<B>,
 }
 
 /// What a counter is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bound<B> {
+pub enum Bound<B> {
+    /// A number.
     Constant(i64),
+    /// The value of this.
     Of(B),
 }
 
 /// The count of a loop of a plan.
-pub(crate) fn counted_steps(
-    state: &[Var],
-    condition: &Block,
-    body: &Block,
-) -> Option<Counted<Var>> {
+pub fn counted_steps(state: &[Var], condition: &Block, body: &Block) -> Option<Counted<Var>> {
     let [Step::Host { results, code, .. }] = &condition.steps[..] else { return None };
     if condition.results != *results {
         return None;
@@ -62,7 +60,7 @@ pub(crate) fn counted_steps(
 }
 
 /// The count of a loop of scalar code; a register that bounds it is one of the code around it.
-pub(crate) fn counted_code(
+pub(super) fn counted_code(
     state: &[Register],
     condition: &Code,
     body: &Code,
