@@ -32,7 +32,7 @@ __global__ void fill(float* numbers, int* integers, long long count, unsigned se
 }
 
 // Each call is `run(storage, bytes, set)`; without storage it says how many bytes it needs.
-static void time(const char* name, const std::function<cudaError_t(void*, std::size_t&, int)>& run) {
+static void timed(const char* name, const std::function<cudaError_t(void*, std::size_t&, int)>& run) {
   std::size_t bytes = 0;
   check(run(nullptr, bytes, 0));
   void* storage = room<char>(bytes);
@@ -71,16 +71,16 @@ int main(int count, char** arguments) {
     fill<<<(unsigned)((keys + 255) / 256), 256>>>(nullptr, integers[set], keys, set);
   }
   check(cudaDeviceSynchronize());
-  time("prefix sum", [&](void* storage, std::size_t& bytes, int set) {
+  timed("prefix sum", [&](void* storage, std::size_t& bytes, int set) {
     return cub::DeviceScan::InclusiveSum(storage, bytes, in[set], out, many);
   });
-  time("filter", [&](void* storage, std::size_t& bytes, int set) {
+  timed("filter", [&](void* storage, std::size_t& bytes, int set) {
     return cub::DeviceSelect::If(storage, bytes, in[set], out, kept, many, Above());
   });
-  time("histogram", [&](void* storage, std::size_t& bytes, int set) {
+  timed("histogram", [&](void* storage, std::size_t& bytes, int set) {
     return cub::DeviceHistogram::HistogramEven(storage, bytes, in[set], bins, 257, 0.0f, 1.0f, many);
   });
-  time("sort", [&](void* storage, std::size_t& bytes, int set) {
+  timed("sort", [&](void* storage, std::size_t& bytes, int set) {
     return cub::DeviceRadixSort::SortKeys(storage, bytes, integers[set], sorted, keys);
   });
   return 0;

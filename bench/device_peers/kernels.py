@@ -46,7 +46,6 @@ extern "C" __global__ void mandelbrot(const float* cx, const float* cy, int widt
 
 MD5 = r"""
 __constant__ unsigned turns[16] = {7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21};
-__device__ unsigned sine(int i);
 extern "C" __global__ void md5(const unsigned* blocks, const unsigned* sines, long long n, unsigned* out) {
   const long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (at >= n) return;
@@ -66,4 +65,4 @@ extern "C" __global__ void md5(const unsigned* blocks, const unsigned* sines, lo
   }
   out[at] = (a + 0x67452301u) ^ (b + 0xefcdab89u) ^ (c + 0x98badcfeu) ^ (d + 0x10325476u);
 }
-""".replace("__device__ unsigned sine(int i);\n", "")
+"""
