@@ -228,7 +228,7 @@ impl Builder<'_> {
                 }
                 Running::Counting if self.given.rows => {
                     self.scalar(&format!("const i64 first_{name} = first_index;"));
-                    let text = format!("first_{name} + at");
+                    let text = print::counted(&name);
                     self.line(Some((&name, "i64")), &text, &[]);
                 }
                 Running::Uniform => {
@@ -238,7 +238,7 @@ impl Builder<'_> {
                 }
                 Running::Counting => {
                     self.scalar(&format!("const i64 first_{name} = block->indices[{at}];"));
-                    let text = format!("first_{name} + at");
+                    let text = print::counted(&name);
                     self.line(Some((&name, "i64")), &text, &[]);
                 }
                 Running::Varying => {

@@ -315,10 +315,10 @@ u32 KERNEL(const struct block *restrict const block) {
     assert_eq!(function.text.trim(), expect.trim(), "\n{}", function.text);
 }
 
-#[test]
-fn rows_are_folded_in_buffers_or_one_by_one() {
-    let code = code("r2: f32 = read a0 r0 r1\nr3: f32 = mul r2 r2\nyield r3\n");
-    let operator = "by (r4: f32) (r5: f32)\n  r6: f32 = add r4 r5\n  yield r6\n";
+/// The function of sums of rows, which holds these texts.
+fn check_rows(text: &str, arrays: &[(ScalarType, bool)], all_expected: &[&str]) {
+    let code = code(text);
+    let operator = "by (r14: f32) (r15: f32)\n  r16: f32 = add r14 r15\n  yield r16\n";
     let mut reader = Reader::new(operator).expect("an operator");
     let operator = parse_operator(&mut reader).expect("an operator");
     assert!(can_fold_rows(&code));
@@ -327,23 +327,50 @@ fn rows_are_folded_in_buffers_or_one_by_one() {
         first_stored: 0,
         in_place: true,
         inputs: &[],
-        arrays: &[(ScalarType::F32, false)],
+        arrays,
         code: &code,
         results: &code.results,
         shared: &[false],
         folds: &[operator],
         rows: true,
     });
-    let text = function.text;
-    for expected in [
+    for expected in all_expected {
+        assert!(function.text.contains(expected), "{expected}\n{}", function.text);
+    }
+}
+
+#[test]
+fn rows_are_folded_in_buffers() {
+    let text = "r2: f32 = read a0 r0 r1\nr3: f32 = mul r2 r2\nyield r3\n";
+    let expected = [
         "    const i64 r0 = row;",
         "        ONE_BY_ONE(at);\n        f32 value_0;\n        const i64 r1 = first_r1 + at;",
         "        const f32 r2 = a0[r0 * stride_0_0 + r1];\n        const f32 r3 = r2 * r2;",
-        "      WANTED_SOON(a0 + r0 * stride_0_0 + first_index + base + 1024);",
-        "      add_blocks_f32(lanes_0, buffer_0, blocks);",
-    ] {
-        assert!(text.contains(expected), "{expected}\n{text}");
-    }
+        "      add_blocks_f32(lanes_0, buffer_0, blocks, (const f32 *)(a0 + r0 * stride_0_0 + first_index + base + 1024));",
+    ];
+    check_rows(text, &[(ScalarType::F32, false)], &expected);
+}
+
+#[test]
+fn elements_that_stand_anywhere_come_one_by_one_and_are_checked_once() {
+    let text = "r2: i64 = read a0 r0 r1
+r3: i64 = read a2
+r4: bool = ge r2 0i64
+r5: bool = lt r2 r3
+r6: bool = and r4 r5
+check r6 index
+r7: f32 = read a1 r2
+yield r7
+";
+    let expected = [
+        "    const u64 extent_1 = a2 > 0 ? (u64)a2 : 0;",
+        "        const bool r6 = (u64)r2 < extent_1;",
+        "        if (__builtin_expect(!r6, 0)) return 1U;\n        const f32 r7 = a1[r2];",
+        "      for (; base + 256 <= length; base += 256) {",
+        "            const i64 at = base + 192 + element;",
+    ];
+    let arrays = [(ScalarType::I64, false), (ScalarType::F32, false), (ScalarType::I64, true)];
+    check_rows(text, &arrays, &expected);
 }
 
 #[test]

@@ -22,7 +22,8 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
     let stepped = !builder.given.folds.is_empty();
     let grouped = builder.loops > 0 || stepped && !rare && !reads_along_steps(builder.given);
     let (lanes, out) = (plan.lanes(), String::new());
-    let mut text = Text { grouped, stepped, usual: false, lanes, out };
+    let counting = std::mem::take(&mut plan.counting);
+    let mut text = Text { grouped, stepped, usual: false, lanes, counting, out };
     let parameters = parameters(&builder);
     if grouped {
         text.line(0, "FUNCTION u32 KERNEL_group(const struct block *restrict const block,");
@@ -140,6 +141,9 @@ struct Plan {
     defined: BTreeMap<String, (Option<usize>, &'static str)>,
     /// The segments that use each value.
     used: BTreeMap<String, BTreeSet<usize>>,
+    /// The indices that count along the lanes, which every segment computes for itself: so the compiler
+    /// sees that what is read there stands one element behind the other.
+    counting: BTreeMap<String, String>,
 }
 
 impl Plan {
@@ -155,8 +159,12 @@ impl Plan {
                 Node::Scalar(_) => {}
                 Node::Loop(inner) => self.see(inner),
                 Node::Segment(segment) => {
-                    for Line { defines, uses, .. } in all_lines(segment) {
+                    for Line { defines, text, uses, .. } in all_lines(segment) {
                         if let Some((name, ty)) = defines {
+                            if *text == counted(name) {
+                                self.counting.insert(name.clone(), text.clone());
+                                continue;
+                            }
                             self.defined.insert(name.clone(), (Some(segment.number), ty));
                         }
                         for name in uses {
@@ -183,6 +191,11 @@ impl Plan {
     }
 }
 
+/// What an index is that counts along the lanes.
+pub(super) fn counted(name: &str) -> String {
+    format!("first_{name} + at")
+}
+
 fn all_lines(segment: &Segment) -> impl Iterator<Item = &Line> {
     segment.lines.iter().chain(segment.assigns.iter().map(|(_, line)| line))
 }
@@ -197,6 +210,8 @@ struct Text {
     usual: bool,
     /// The values that lie in arrays.
     lanes: BTreeMap<String, &'static str>,
+    /// As in [`Plan`].
+    counting: BTreeMap<String, String>,
     out: String,
 }
 
@@ -260,7 +275,9 @@ impl Text {
         self.line(indent, &format!("#pragma omp simd{reductions}"));
         if self.grouped {
             self.line(indent, "for (i64 lane = 0; lane < count; lane++) {");
-            if all_lines(segment).any(|line| line.text.contains("at")) {
+            let counts =
+                |line: &Line| line.uses.iter().any(|name| self.counting.contains_key(name));
+            if all_lines(segment).any(|line| line.text.contains("at") || counts(line)) {
                 self.line(indent + 1, "const i64 at = first + lane;");
             }
         } else {
@@ -284,7 +301,9 @@ impl Text {
             segment.lines.iter().filter_map(|line| Some(&line.defines.as_ref()?.0)).collect();
         let used: BTreeSet<&String> = all_lines(segment).flat_map(|line| &line.uses).collect();
         for name in used {
-            if !own.contains(name) {
+            if let Some(counted) = self.counting.get(name).filter(|_| !own.contains(name)) {
+                self.line(indent, &format!("const i64 {name} = {counted};"));
+            } else if !own.contains(name) {
                 let ty = self.lanes[name];
                 self.line(indent, &format!("const {ty} {name} = {name}_lanes[lane];"));
             }

@@ -1,4 +1,12 @@
-/* Sums of blocks of 64 elements, each from left to right. They begin with -0, which changes no number. */
+/* Has some lines of memory loaded that are wanted soon; nothing happens where there are none. */
+#define LINES_SOON(address, count) \
+  for (i64 line = 0; line < (count); line++) __builtin_prefetch((const char *)(address) + 64 * line)
+/* The same where nothing is summed meanwhile: the machine goes on with those behind them. */
+#define WANTED_SOON(address) LINES_SOON(address, 16)
+
+/* Sums of blocks of 64 elements, each from left to right. They begin with -0, which changes no number.
+   Meanwhile they have what stands from an address on loaded, as many bytes as they sum, unless it is 0: a few
+   lines at a time, as the machine waits for no more. */
 #if defined(__AVX__) && defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define EXCHANGES
@@ -54,26 +62,33 @@ FUNCTION four_f64 add_four_f64(four_f64 sum, const f64 *const of) {
 }
 /* The sums of at most sixteen blocks. Where there are many two run side by side, so that neither waits for
    its own last result. */
-FUNCTION void add_blocks_f32(f32 *const sums, const f32 *const of, const i64 blocks) {
+FUNCTION void add_blocks_f32(f32 *const sums, const f32 *const of, const i64 blocks,
+                             const f32 *const soon) {
   const eight_f32 none = {-0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f};
   eight_f32 low = none, high = none;
   if (blocks > 8) {
     for (i64 at = 0; at < 64; at += 8) {
+      if (soon) LINES_SOON(soon + 16 * at, 8);
       low = add_eight_f32(low, of + at);
       high = add_eight_f32(high, of + 8 * 64 + at);
     }
   } else {
-    for (i64 at = 0; at < 64; at += 8) low = add_eight_f32(low, of + at);
+    for (i64 at = 0; at < 64; at += 8) {
+      if (soon) LINES_SOON(soon + 16 * at, 8);
+      low = add_eight_f32(low, of + at);
+    }
   }
   *(eight_f32 *)sums = low;
   *(eight_f32 *)(sums + 8) = high;
 }
-FUNCTION void add_blocks_f64(f64 *const sums, const f64 *const of, const i64 blocks) {
+FUNCTION void add_blocks_f64(f64 *const sums, const f64 *const of, const i64 blocks,
+                             const f64 *const soon) {
   const four_f64 none = {-0.0, -0.0, -0.0, -0.0};
   for (i64 first = 0; first < blocks; first += 8) {
     four_f64 low = none, high = none;
     if (blocks - first > 4) {
       for (i64 at = 0; at < 64; at += 4) {
+        if (soon) LINES_SOON(soon + 64 * first + 8 * at, 4);
         low = add_four_f64(low, of + 64 * first + at);
         high = add_four_f64(high, of + 64 * (first + 4) + at);
       }
@@ -85,13 +100,17 @@ FUNCTION void add_blocks_f64(f64 *const sums, const f64 *const of, const i64 blo
   }
 }
 #else
-FUNCTION void add_blocks_f32(f32 *const sums, const f32 *const of, const i64 blocks) {
+FUNCTION void add_blocks_f32(f32 *const sums, const f32 *const of, const i64 blocks,
+                             const f32 *const soon) {
+  if (soon) WANTED_SOON(soon);
   for (i64 block = 0; block < blocks; block++) {
     sums[block] = -0.0f;
     for (i64 at = 0; at < 64; at++) sums[block] += of[64 * block + at];
   }
 }
-FUNCTION void add_blocks_f64(f64 *const sums, const f64 *const of, const i64 blocks) {
+FUNCTION void add_blocks_f64(f64 *const sums, const f64 *const of, const i64 blocks,
+                             const f64 *const soon) {
+  if (soon) WANTED_SOON(soon);
   for (i64 block = 0; block < blocks; block++) {
     sums[block] = -0.0;
     for (i64 at = 0; at < 64; at++) sums[block] += of[64 * block + at];
@@ -101,10 +120,6 @@ FUNCTION void add_blocks_f64(f64 *const sums, const f64 *const of, const i64 blo
 
 /* Keeps a loop over the variable from becoming vector instructions. */
 #define ONE_BY_ONE(variable) __asm__("" : "+r"(variable))
-/* Has the elements from an address on loaded that are wanted soon, so that the machine goes on with
-   those behind them; nothing happens where there are none. */
-#define WANTED_SOON(address) \
-  for (i64 line = 0; line < 16; line++) __builtin_prefetch((const char *)(address) + 64 * line)
 
 /* Whether the minimum or the maximum of two floats is the first of them, and not the second too. */
 #define COMES_FIRST(F) \

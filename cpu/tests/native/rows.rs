@@ -89,10 +89,10 @@ input a5: [a6]f64
 launch \"products\" [a0][~a1 a2] (r0 r1)
   r2: i64 = read a4 r1
   r3: bool = ge r2 0i64
-  check r3 index
   r4: i64 = read a6
   r5: bool = lt r2 r4
-  check r5 index
+  r31: bool = and r3 r5
+  check r31 index
   r6: f64 = read a5 r2
   r7: f64 = cast_f64 r2
   r8: f64 = mul r6 r7

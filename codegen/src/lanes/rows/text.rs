@@ -324,13 +324,20 @@ impl Text {
         }
         self.line(3, "}");
         self.line(3, "if (failed) return failed;");
-        for wanted in std::mem::take(&mut self.wanted) {
-            self.line(3, &format!("WANTED_SOON({wanted}first_index + base + 1024);"));
+        // A sum has what is wanted loaded meanwhile, if it is one stream: more at a time would be in each
+        // other's way.
+        let is_sum = |tree: &Tree| matches!(tree.kind, Kind::Sum);
+        let mut wanted: Vec<String> =
+            self.wanted.iter().map(|at| format!("{at}first_index + base + 1024")).collect();
+        let by_sum = wanted.len() == 1 && trees.iter().any(is_sum);
+        let mut meanwhile = if by_sum { wanted.pop() } else { None };
+        for address in wanted {
+            self.line(3, &format!("WANTED_SOON({address});"));
         }
         self.line(3, "const i64 blocks = (size + 63) >> 6;");
         for (number, tree) in trees.iter().enumerate() {
             match tree.kind {
-                Kind::Sum => self.sum(number, tree),
+                Kind::Sum => self.sum(number, tree, meanwhile.take()),
                 Kind::Exact(_) => self.any_order(number, tree),
                 Kind::Any => self.any_operator(number, tree),
             }
@@ -350,11 +357,13 @@ impl Text {
         self.trees = trees;
     }
 
-    fn sum(&mut self, number: usize, tree: &Tree) {
+    /// The sums of the blocks of the buffer, which have elements from an address on loaded.
+    fn sum(&mut self, number: usize, tree: &Tree, wanted: Option<String>) {
         let (at, ty) = tree.components[0];
+        let wanted = wanted.map_or("0".to_owned(), |at| format!("(const {ty} *)({at})"));
         let fill = format!("buffer_{at}[element] = -0.0;");
         self.line(3, &format!("for (i64 element = size; element < 64 * blocks; element++) {fill}"));
-        self.line(3, &format!("add_blocks_{ty}(lanes_{at}, buffer_{at}, blocks);"));
+        self.line(3, &format!("add_blocks_{ty}(lanes_{at}, buffer_{at}, blocks, {wanted});"));
         self.line(3, &format!("KERNEL_climb_{number}(&tree_{number}, blocks, lanes_{at});"));
     }
 
