@@ -16,9 +16,10 @@ use super::rows::Rows;
 /// The loops of an operator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grouped {
-    sort: fn(Elements<'_>, &[i64], &Grouping, &mut Storage),
+    sort: fn(Elements<'_>, &Grouping, &mut Storage),
     pick: fn(Elements<'_>, &mut Storage),
     merge: fn(&mut Streams, &Grouping, &Storage),
+    merge_exact: fn(&mut Streams, &Grouping, &Storage),
 }
 
 /// How many values of a chunk belong to each place, and how many the block has that they continue.
@@ -26,7 +27,12 @@ pub(super) struct Grouped {
 pub(crate) struct Grouping {
     counts: Vec<u32>,
     phases: Vec<u8>,
+    /// By value: where it goes among those that are not dropped, sorted by place.
+    positions: Vec<u32>,
 }
+
+/// The position of a value that is dropped.
+const DROPPED: u32 = u32::MAX;
 
 /// The parts of the values of a place.
 struct Group {
@@ -58,7 +64,39 @@ impl Grouping {
         let of = |place: usize| (0..SPREAD).map(|lane| counts[lane * width + place]).sum::<u32>();
         let is_place = |target: &i64| usize::try_from(*target).is_ok_and(|place| place < places);
         let inside = of(places) == 0 || targets.iter().all(|at| *at == -1 || is_place(at));
-        inside.then(|| Grouping { counts: (0..places).map(of).collect(), phases: Vec::new() })
+        inside.then(|| Grouping {
+            counts: (0..places).map(of).collect(),
+            phases: Vec::new(),
+            positions: Vec::new(),
+        })
+    }
+
+    /// Finds where each value goes.
+    pub(crate) fn sort(&mut self, targets: &[i64]) {
+        let mut next: Vec<u32> = Vec::with_capacity(self.counts.len());
+        let mut total = 0;
+        for &count in &self.counts {
+            next.push(total);
+            total += count;
+        }
+        let position = |&target: &i64| match next.get_mut(target as usize) {
+            Some(next) => {
+                *next += 1;
+                *next - 1
+            }
+            None => DROPPED,
+        };
+        self.positions = targets.iter().map(position).collect();
+    }
+
+    /// Without what [`Grouping::sort`] has found, which the values of this chunk alone need.
+    pub(crate) fn sorted(self) -> Grouping {
+        Grouping { positions: Vec::new(), ..self }
+    }
+
+    /// How many values are not dropped.
+    fn total(&self) -> usize {
+        self.counts.iter().map(|&count| count as usize).sum()
     }
 
     /// Notes what was sent before, and adds to it.
@@ -83,18 +121,22 @@ impl Grouping {
 }
 
 impl Primitive {
-    /// What the values of a chunk come to: place by place those that continue a block, then the blocks.
-    /// The buffer may hold anything.
+    /// What the values of a chunk come to, whose grouping has sorted their targets: place by place those
+    /// that continue a block, then the blocks. The buffer may hold anything.
     pub(crate) fn fold_groups(
         &self,
         values: Elements<'_>,
-        targets: &[i64],
         grouping: &Grouping,
         buffer: &mut Storage,
     ) -> Storage {
-        (self.grouped.sort)(values, targets, grouping, buffer);
+        (self.grouped.sort)(values, grouping, buffer);
         let mut folded = Storage::new(values.ty());
         for Group { start, head, rest, .. } in grouping.groups() {
+            if self.exact {
+                let all = buffer.elements().slice(start, start + head + rest);
+                (self.over_rows.fold)(all, Rows::One, usize::MAX, &mut folded);
+                continue;
+            }
             let middle = start + head;
             (self.grouped.pick)(buffer.elements().slice(start, middle), &mut folded);
             if rest > 0 {
@@ -107,30 +149,29 @@ impl Primitive {
 
     /// Puts what a chunk has come to together with the chunks before it.
     pub(crate) fn merge_groups(&self, to: &mut Streams, grouping: &Grouping, folded: &Storage) {
-        (self.grouped.merge)(to, grouping, folded);
+        let Grouped { merge, merge_exact, .. } = self.grouped;
+        if self.exact { merge_exact(to, grouping, folded) } else { merge(to, grouping, folded) }
     }
 }
 
 impl Grouped {
     /// Of an operator.
     pub(super) fn of<O: Binary<R = <O as Binary>::A>>() -> Grouped {
-        Grouped { sort: sort::<O::A>, pick: pick::<O::A>, merge: merge::<O> }
+        Grouped {
+            sort: sort::<O::A>,
+            pick: pick::<O::A>,
+            merge: merge::<O>,
+            merge_exact: merge_exact::<O>,
+        }
     }
 }
 
-fn sort<T: Lane>(values: Elements<'_>, targets: &[i64], grouping: &Grouping, to: &mut Storage) {
-    let mut next: Vec<usize> = Vec::with_capacity(grouping.counts.len());
-    let mut total = 0;
-    for &count in &grouping.counts {
-        next.push(total);
-        total += count as usize;
-    }
-    to.resize(total);
+fn sort<T: Lane>(values: Elements<'_>, grouping: &Grouping, to: &mut Storage) {
+    to.resize(grouping.total());
     let to = &mut T::storage_mut(to)[..];
-    for (&target, &value) in targets.iter().zip(T::elements(values)) {
-        if let Some(next) = next.get_mut(target as usize) {
-            to[*next] = value;
-            *next += 1;
+    for (&position, &value) in grouping.positions.iter().zip(T::elements(values)) {
+        if let Some(to) = to.get_mut(position as usize) {
+            *to = value;
         }
     }
 }
@@ -152,5 +193,16 @@ fn merge<O: Binary<R = <O as Binary>::A>>(to: &mut Streams, grouping: &Grouping,
         if !rest.is_multiple_of(TREE) {
             to.push::<O>(place, rest % TREE, next());
         }
+    }
+}
+
+/// As [`merge`], where a chunk comes to one value for each place.
+fn merge_exact<O: Binary<R = <O as Binary>::A>>(
+    to: &mut Streams,
+    grouping: &Grouping,
+    folded: &Storage,
+) {
+    for (Group { place, .. }, &value) in grouping.groups().zip(<O::A as Lane>::storage(folded)) {
+        to.push::<O>(place, 1, value);
     }
 }

@@ -27,7 +27,9 @@ pub(crate) struct Primitive {
     pub(crate) chained: Chained,
     /// The loops over rows.
     pub(crate) over_rows: OverRows,
-    /// Whether zero changes nothing, and any bracketing gives the same bits.
+    /// Whether any bracketing gives the same bits.
+    pub(super) exact: bool,
+    /// Whether zero changes nothing besides.
     pub(crate) from_zeros: bool,
 }
 
@@ -99,13 +101,14 @@ impl Primitive {
             grouped: Grouped::of::<O>(),
             chained: Chained::of::<O>(),
             over_rows: OverRows::in_turn::<O>(),
+            exact: false,
             from_zeros: false,
         }
     }
 
     /// Of an operator to which the bracketing makes no difference.
     pub(crate) fn exact<O: Binary<R = <O as Binary>::A>>() -> Primitive {
-        Primitive { over_rows: OverRows::exact::<O>(), ..Primitive::of::<O>() }
+        Primitive { over_rows: OverRows::exact::<O>(), exact: true, ..Primitive::of::<O>() }
     }
 
     /// Of the addition of floats.

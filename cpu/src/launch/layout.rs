@@ -153,16 +153,16 @@ impl Layout {
                 }
                 Sink::Scatter { target, .. } => {
                     own.iter().for_each(|ty| layout.stage(*ty));
-                    if launch.is_private(sink_number) {
-                        let values = target.len()..own.len();
-                        layout.constant.resize(first + target.len(), None);
-                        layout.constant.extend(values.map(|at| {
-                            let Operand::Scalar(value) = body.results[first_result + at] else {
-                                return None;
-                            };
-                            Some(Storage::from_column(Stored::scalar(value).elements))
-                        }));
-                    }
+                    layout.constant.resize(first + target.len(), None);
+                    layout.constant.extend((target.len()..own.len()).map(|at| {
+                        let private = launch.is_private(sink_number, at - target.len());
+                        match body.results[first_result + at] {
+                            Operand::Scalar(value) if private => {
+                                Some(Storage::from_column(Stored::scalar(value).elements))
+                            }
+                            Operand::Scalar(_) | Operand::Register(_) => None,
+                        }
+                    }));
                 }
             }
             layout.known.resize(layout.stages.len(), None);

@@ -5,9 +5,9 @@
 //! its own, which begin with zeros and are combined with the destinations at the end.
 //!
 //! Other operators combine in the tree of a fold, whose blocks go across chunks. A common operator on
-//! very small destinations folds what it can chunk by chunk (Note [Grouped sends]), on small ones it keeps
-//! one fold in progress for each of their elements; otherwise targets and values are kept and sorted
-//! when all have come.
+//! very small destinations folds what it can chunk by chunk (Note [Grouped sends]), beside which integers
+//! go to private copies; on small ones it keeps one fold in progress for each of their elements;
+//! otherwise targets and values are kept and sorted when all have come.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +47,8 @@ enum Kept {
     All(Vec<i64>, Vec<Storage>),
 }
 
-/// Copies of destinations that no thread uses at the moment (Note [Private copies]).
+/// Copies of destinations that no thread uses at the moment (Note [Private copies]); nothing of those
+/// that are grouped.
 #[derive(Debug)]
 pub(super) struct Private {
     destinations: Vec<Storage>,
@@ -57,7 +58,7 @@ pub(super) struct Private {
 /// Destinations whose chunks are sorted by place (Note [Grouped sends]).
 #[derive(Debug)]
 pub(super) struct Grouped {
-    destinations: Vec<Storage>,
+    private: Private,
     /// How many values were sent to each element by the chunks whose turn has been.
     before: InOrder<Vec<u64>>,
     /// By the number of the chunk.
@@ -68,26 +69,40 @@ pub(super) struct Grouped {
 #[derive(Debug)]
 struct Folded {
     grouping: Grouping,
-    /// By component.
+    /// By component that is grouped.
     values: Vec<Storage>,
+}
+
+/// How the components of a scatter are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// All in private copies.
+    Private,
+    /// In the tree of a fold, chunk by chunk, but for those that suit private copies.
+    Grouped,
+    /// In the order of the chunks.
+    InOrder,
 }
 
 impl Launch<'_> {
     /// What threads have in common for a scatter to these destinations.
     pub(super) fn scatter(&self, sink: usize, destinations: Vec<Storage>) -> Shared<'_> {
-        if self.is_private(sink) {
-            return Shared::Private(Private { destinations, copies: Mutex::default() });
+        let elements = destinations.first().map_or(0, Storage::len);
+        match self.way(sink) {
+            Way::Private => {
+                return Shared::Private(Private { destinations, copies: Mutex::default() });
+            }
+            Way::Grouped => {
+                let private = Private { destinations, copies: Mutex::default() };
+                let (before, parts) = (InOrder::new(vec![0; elements]), Mutex::default());
+                return Shared::Grouped(Grouped { private, before, parts });
+            }
+            Way::InOrder => {}
         }
         let fold = self.bound.kernel.folds[sink].as_ref();
-        let elements = destinations.first().map_or(0, Storage::len);
         let small = (1..=SMALL).contains(&elements);
         let primitives = fold.and_then(|fold| fold.primitives.as_deref());
-        let very_small = (1..=VERY_SMALL).contains(&elements) && self.shape.points() > PARALLEL;
-        let exact = destinations.iter().all(|to| !matches!(to.ty(), LaneType::F32 | LaneType::F64));
-        if very_small && !exact && primitives.is_some() {
-            let (before, parts) = (InOrder::new(vec![0; elements]), Mutex::default());
-            return Shared::Grouped(Grouped { destinations, before, parts });
-        }
+        let exact = destinations.iter().all(|to| !is_float(to.ty()));
         let kept = match (fold, primitives) {
             (Some(_), Some(_)) if exact => Kept::Nothing,
             (Some(_), Some(primitives)) if small => {
@@ -102,15 +117,35 @@ impl Launch<'_> {
         Shared::Scatter(InOrder::new(Sent { destinations, kept }))
     }
 
-    /// Whether threads send to copies of their own (Note [Private copies]).
-    pub(super) fn is_private(&self, sink: usize) -> bool {
-        let Sink::Scatter { destinations, .. } = &self.kernel.sinks[sink] else { return false };
+    fn way(&self, sink: usize) -> Way {
+        let Sink::Scatter { destinations, .. } = &self.kernel.sinks[sink] else {
+            return Way::InOrder;
+        };
         let elements: usize = self.extents[&destinations[0]].iter().product();
         let primitives = self.primitives(sink);
-        (1..=SMALL).contains(&elements)
+        let suits = |primitive: &Primitive| primitive.from_zeros;
+        let floats = destinations.iter().any(|to| is_float(LaneType::of(self.element(*to))));
+        if primitives.is_empty() || elements == 0 {
+            Way::InOrder
+        } else if primitives.iter().all(suits)
+            && elements <= SMALL
             && self.shape.points() / 4 >= elements
-            && !primitives.is_empty()
-            && primitives.iter().all(|primitive| primitive.from_zeros)
+        {
+            Way::Private
+        } else if floats && elements <= VERY_SMALL && self.shape.points() > PARALLEL {
+            Way::Grouped
+        } else {
+            Way::InOrder
+        }
+    }
+
+    /// Whether threads send a component to copies of their own (Note [Private copies]).
+    pub(super) fn is_private(&self, sink: usize, component: usize) -> bool {
+        match self.way(sink) {
+            Way::Private => true,
+            Way::Grouped => self.primitives(sink)[component].from_zeros,
+            Way::InOrder => false,
+        }
     }
 
     /// The operators of a scatter whose components are combined one by one.
@@ -192,18 +227,23 @@ impl Launch<'_> {
             self.context().poll()?;
             if failed.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
         };
-        let elements = grouped.destinations[0].len();
+        self.send_copies(sink, layout, &grouped.private, targets, values)?;
+        let elements = grouped.private.destinations[0].len();
         let mut grouping = Grouping::counted(targets, elements).ok_or(OUTSIDE)?;
         grouped.before.with(claim.number, given_up, |before| {
             grouping.follow(before);
             Ok(())
         })?;
+        grouping.sort(targets);
         let first = layout.staged[sink].end - values.len();
         let each = self.primitives(sink).iter().zip(values).zip(&mut buffers[first..]);
-        let folded = each.map(|((primitive, values), buffer)| {
-            primitive.fold_groups(values.elements(), targets, &grouping, buffer)
-        });
+        let folded = each.filter(|((primitive, _), _)| !primitive.from_zeros).map(
+            |((primitive, values), buffer)| {
+                primitive.fold_groups(values.elements(), &grouping, buffer)
+            },
+        );
         let values = folded.collect();
+        let grouping = grouping.sorted();
         lock(&grouped.parts).push((claim.number, Folded { grouping, values }));
         worker.folded = buffers;
         Ok(())
@@ -211,13 +251,16 @@ impl Launch<'_> {
 
     /// The destinations, when all chunks have come to something.
     pub(super) fn sent_grouped(&self, grouped: Grouped, sink: usize) -> Vec<Storage> {
-        let Grouped { mut destinations, before: _, parts } = grouped;
+        let Grouped { private, before: _, parts } = grouped;
         let parts = in_order(parts);
-        for (component, primitive) in self.primitives(sink).iter().enumerate() {
-            let to = &mut destinations[component];
+        let mut destinations = self.sent_privately(private, sink);
+        let each = self.primitives(sink).iter().zip(&mut destinations);
+        for (part, (primitive, to)) in
+            each.filter(|(primitive, _)| !primitive.from_zeros).enumerate()
+        {
             let mut streams = Streams::new(to.len());
             for (_, Folded { grouping, values }) in &parts {
-                primitive.merge_groups(&mut streams, grouping, &values[component]);
+                primitive.merge_groups(&mut streams, grouping, &values[part]);
             }
             primitive.finish(streams, to);
         }
@@ -235,15 +278,36 @@ impl Launch<'_> {
         let (indices, values, extents) = self.staged(worker, sink, layout);
         let flat = flat(indices, extents)?;
         let targets = flat.as_deref().unwrap_or_else(|| i64::storage(&indices[0]));
+        self.send_copies(sink, layout, private, targets, values)
+    }
+
+    /// Sends the components that suit them to private copies.
+    fn send_copies(
+        &self,
+        sink: usize,
+        layout: &Layout,
+        private: &Private,
+        targets: &[i64],
+        values: &[Storage],
+    ) -> Result<(), Halt> {
+        let primitives = self.primitives(sink);
+        if !primitives.iter().any(|primitive| primitive.from_zeros) {
+            return Ok(());
+        }
         let fresh = || {
-            let zeros = |to: &Storage| Storage::zeros(to.ty(), to.len() * SPREAD);
-            private.destinations.iter().map(zeros).collect()
+            let zeros = |(to, primitive): (&Storage, &Primitive)| {
+                let spread = if primitive.from_zeros { SPREAD } else { 0 };
+                Storage::zeros(to.ty(), to.len() * spread)
+            };
+            private.destinations.iter().zip(primitives).map(zeros).collect()
         };
         let mut copies: Vec<Storage> = lock(&private.copies).pop().unwrap_or_else(fresh);
         let mut inside = true;
         let first = layout.staged[sink].end - values.len();
-        let each = self.primitives(sink).iter().zip(&mut copies).zip(values).zip(first..);
-        for (((primitive, to), values), stage) in each {
+        let each = primitives.iter().zip(&mut copies).zip(values).zip(first..);
+        for (((primitive, to), values), stage) in
+            each.filter(|(((primitive, _), _), _)| primitive.from_zeros)
+        {
             let values = layout.constant[stage].as_ref().unwrap_or(values);
             inside &= primitive.send_spread(to, targets, values.elements());
         }
@@ -257,7 +321,7 @@ impl Launch<'_> {
         let copies = copies.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         for copies in &copies {
             let each = self.primitives(sink).iter().zip(&mut destinations).zip(copies);
-            for ((primitive, to), copies) in each {
+            for ((primitive, to), copies) in each.filter(|((at, _), _)| at.from_zeros) {
                 primitive.gather_spread(to, copies);
             }
         }
@@ -315,6 +379,10 @@ impl Launch<'_> {
         }
         Ok(destinations)
     }
+}
+
+fn is_float(ty: LaneType) -> bool {
+    matches!(ty, LaneType::F32 | LaneType::F64)
 }
 
 const OUTSIDE: Halt = Halt::Fault(FaultKind::IndexOutOfRange, u32::MAX);

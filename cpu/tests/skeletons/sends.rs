@@ -139,6 +139,68 @@ output a4: [a0]f64
 }
 
 #[test]
+fn sums_counts_and_extrema_are_sent_together() {
+    let text = "input a1: [a0]f64
+input a3: [a0]i64
+input a4: [a0]i64
+input a10: [a0]f64
+input a6: [a5]i64
+launch \"scatter\" [a5] (r0)
+  r1: i64 = read a6 r0
+  r2: i64 = read a0
+  r3: i64 = mod r1 r2
+  r4: i64 = shr r1 40i64
+  r5: f64 = cast_f64 r4
+  yield r3 r5 r4
+  scatter r5 1i64 r4 r5 at r3 into a1 a3 a4 a10 to a7: [a0]f64, a8: [a0]i64, a9: [a0]i64, a11: [a0]f64
+  by (r6: f64, r7: i64, r8: i64, r15: f64) (r9: f64, r10: i64, r11: i64, r16: f64)
+    r12: f64 = add r6 r9
+    r13: i64 = add r7 r10
+    r14: i64 = max r8 r11
+    r17: f64 = min r15 r16
+    yield r12 r13 r14 r17
+end
+output a7: [a0]f64
+output a8: [a0]i64
+output a9: [a0]i64
+output a11: [a0]f64
+";
+    for length in lengths() {
+        for size in [1, 3, length / 2 + 1] {
+            let old: Vec<i64> = (0..size as i64).collect();
+            let sums: Vec<f64> = old.iter().map(|&old| old as f64 / 3.0).collect();
+            let xs: Vec<i64> = noise(length).map(|bits| bits as i64).collect();
+            let arguments = [
+                f64s(sums.clone()),
+                i64s(old.clone()),
+                i64s(old.clone()),
+                f64s(sums.clone()),
+                i64s(xs.clone()),
+            ];
+            let found = values(text, &arguments);
+            let mut sent = vec![Vec::new(); size];
+            for x in xs {
+                sent[x.rem_euclid(size as i64) as usize].push(x >> 40);
+            }
+            let sum = |(old, sent): (&f64, &Vec<i64>)| {
+                let sent: Vec<f64> = sent.iter().map(|&value| value as f64).collect();
+                tree(&sent, &|a, b| a + b).map_or(*old, |sum| old + sum)
+            };
+            let expected = sums.iter().zip(&sent).map(sum).collect();
+            assert!(found[0].same_bits(&f64s(expected)), "{length} {size}");
+            let counts = old.iter().zip(&sent).map(|(old, sent)| old + sent.len() as i64);
+            assert!(found[1].same_bits(&i64s(counts.collect())), "{length} {size}");
+            let greatest = old.iter().zip(&sent);
+            let greatest = greatest.map(|(old, sent)| sent.iter().fold(*old, |a, &b| a.max(b)));
+            assert!(found[2].same_bits(&i64s(greatest.collect())), "{length} {size}");
+            let least = sums.iter().zip(&sent);
+            let least = least.map(|(old, sent)| sent.iter().fold(*old, |a, &b| a.min(b as f64)));
+            assert!(found[3].same_bits(&f64s(least.collect())), "{length} {size}");
+        }
+    }
+}
+
+#[test]
 fn a_histogram() {
     let text = "input a2: [a0]i64
 launch \"zeros\" [100] (r0)
