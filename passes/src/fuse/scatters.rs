@@ -208,25 +208,19 @@ fn simple(operator: &Operator) -> Option<Vec<Simple>> {
     if code.instructions.len() != code.results.len() {
         return None;
     }
-    let of = |((result, (left, ty)), (right, _)): (
-        (&Operand, &(Register, ScalarType)),
-        &(Register, ScalarType),
-    )| {
+    let of = |(at, result): (usize, &Operand)| {
         let Operand::Register(result) = result else { return None };
+        let ((left, ty), (right, _)) = (left[at], right[at]);
         let mut instructions = code.instructions.iter();
         let instruction =
             instructions.find(|at| at.results.first().is_some_and(|(at, _)| at == result))?;
         let CodeOperation::Scalar(op, operands) = &instruction.operation else { return None };
-        let own = [Operand::Register(*left), Operand::Register(*right)];
+        let own = [Operand::Register(left), Operand::Register(right)];
         let exchanged = *operands == [own[1], own[0]];
-        (exchanged || *operands == own).then(|| Simple {
-            op: *op,
-            ty: *ty,
-            exchanged,
-            span: instruction.span,
-        })
+        let known = exchanged || *operands == own;
+        known.then_some(Simple { op: *op, ty, exchanged, span: instruction.span })
     };
-    code.results.iter().zip(left).zip(right).map(of).collect()
+    code.results.iter().enumerate().map(of).collect()
 }
 
 /// One scatter for several that go together.
