@@ -238,7 +238,7 @@ impl Generator<'_> {
     fn helper(&mut self, name: &str, parameters: &str, call: &str) {
         writeln!(
             self.common,
-            "extern \"C\" __global__ void __launch_bounds__({})\n{name}(const u32* failure, \
+            "extern \"C\" __global__ void __launch_bounds__({})\n{name}(u32* failure, \
              {parameters}) {{\n  if (is_over_for_all(failure)) return;\n  {call};\n}}",
             self.policy.threads
         )

@@ -11,15 +11,15 @@ constexpr u32 ALL_LANES = 0xffffffffu;
    leaves its number there, and the host another one when somebody interrupts. Kernels that are launched
    after that do nothing, so nobody reads what was not written; those that may run for long look again. */
 FUNCTION void fail(u32* failure, u32 site) { atomicCAS(failure, 0u, site); }
-FUNCTION bool is_over(const u32* failure) {
+FUNCTION bool is_over(u32* failure) {
   return __nv_atomic_load_n(failure, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE) != 0;
 }
 /* The same answer for all threads of a block, which must all ask. */
-FUNCTION bool is_over_for_all(const u32* failure) {
+FUNCTION bool is_over_for_all(u32* failure) {
   return __syncthreads_or(threadIdx.x == 0 && is_over(failure)) != 0;
 }
 /* In a loop that does much in each turn; for threads that need not agree. */
-FUNCTION bool is_over_by(const u32* failure, u32& turn) {
+FUNCTION bool is_over_by(u32* failure, u32& turn) {
   return (++turn & 15) == 0 && is_over(failure);
 }
 

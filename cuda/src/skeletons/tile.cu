@@ -50,7 +50,6 @@ FUNCTION void reduce_grid(const typename K::Arguments& in, i64 down, i64 across,
   Fold<K> fold[EACH][EACH];
 #pragma unroll 1
   for (i64 base = 0; base < length; base += DEPTH) {
-    if (base > 0 && base % TILE == 0 && is_over_for_all(in.failure)) return;
     const int here = (int)smaller(length - base, DEPTH);
 #pragma unroll 1
     for (int at = thread; at < DOWN * DEPTH; at += K::THREADS) {
