@@ -3,8 +3,8 @@
 //! Note [Interior points]. What reads its neighbours clamps their indices and checks them, at every point,
 //! though only those at the borders need it. An index that is clamped or checked is often the point's
 //! own plus a constant; then there is a box of points where that changes nothing. In it the code runs
-//! without: its reads are contiguous. A constant that stands around an array is left out likewise. Where
-//! the box lies depends on sizes, so each launch asks.
+//! without: its reads are contiguous. A constant that stands around an array is left out likewise, and what is
+//! appended to one. Where the box lies depends on sizes, so each launch asks.
 //!
 //! ```text
 //! r2 = add r1 -1        r2 = add r1 -1
@@ -115,17 +115,17 @@ impl Finder {
         }
     }
 
-    /// Puts the side of a conditional in its place that is taken in the box, if the other is what stands
-    /// around an array: constants.
+    /// Puts the side of a conditional in its place that is taken in the box: the other is what stands
+    /// around an array, or the array that comes after it.
     fn inlines(&mut self, instruction: &Instruction, to: &mut Vec<Instruction>) -> bool {
-        let Operation::If { condition: Operand::Register(condition), then, otherwise } =
+        let Operation::If { condition: Operand::Register(condition), then, .. } =
             &instruction.operation
         else {
             return false;
         };
         let is_register = |operand: &Operand| matches!(operand, Operand::Register(_));
         let Some(bounds) = self.holding.get(condition).cloned() else { return false };
-        if !otherwise.instructions.is_empty() || !then.results.iter().all(is_register) {
+        if !then.results.iter().all(is_register) {
             return false;
         }
         self.bounds.extend(bounds);

@@ -1,11 +1,13 @@
 //! The middle end: pure functions between the intermediate languages, one verb a file. Each takes a
 //! program and a configuration and yields a program; none knows the language or a back end.
 
+mod code;
 mod flatten;
 pub mod fuse;
 mod operator_cost;
 pub mod pipeline;
 mod place;
+mod recursion;
 pub mod share;
 
 pub use flatten::flatten;

@@ -4,11 +4,15 @@ use weft_ir::leaves::Axis;
 use weft_ir::{Span, flat, nested, plan};
 
 use crate::fuse::{FuseConfig, Report, fuse};
+use crate::recursion::by_levels;
 use crate::share::{self, share, unshare};
 use crate::{Unsupported, flatten, place};
 
 /// Without sharing a program may have this many operations; it grows exponentially.
 pub const MOST_UNSHARED: usize = 200_000;
+
+/// What sharing recovery does in the pipeline.
+pub const SHARING: share::Config = share::Config { hoist: true, sink: true };
 
 /// What the passes do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +79,10 @@ pub fn compile(
     after: &mut dyn FnMut(Pass),
 ) -> Result<Compiled, Unsupported> {
     checked(config, "lower", &program, nested::check);
+    let program = without_recursion(program, config.sharing)?;
+    checked(config, "recursion", &program, nested::check);
     let shared = if config.sharing {
-        share(program, &share::Config { hoist: true, sink: true })
+        share(program, &SHARING)
     } else {
         unshare(&program, MOST_UNSHARED).map_err(|too_large| Unsupported {
             reason: format!("without sharing it has more than {} operations", too_large.limit),
@@ -95,6 +101,21 @@ pub fn compile(
     checked(config, "place", &plan, plan::check);
     after(Pass::Place);
     Ok(Compiled { shared, flat, fused: fused.program, report: fused.report, plan })
+}
+
+/// The program with loops in place of recursion. Equal calls are shared before, for equal loops are
+/// not seen to be equal.
+///
+/// # Errors
+/// A recursion that goes otherwise than level by level.
+pub fn without_recursion(
+    program: nested::Program,
+    sharing: bool,
+) -> Result<nested::Program, Unsupported> {
+    match sharing && !program.functions.is_empty() {
+        true => by_levels(share(program, &SHARING)),
+        false => by_levels(program),
+    }
 }
 
 fn checked<P: std::fmt::Display>(

@@ -314,7 +314,8 @@ impl Engine {
         let inputs = leaves(job, &lowered);
         let flat = compile::flattened(job, &lowered, &inputs, ran)?;
         let started = Instant::now();
-        let results = weft_interp::run_flat(&flat, &inputs, &limits(job.modes), job.cancel)?;
+        let results = weft_interp::run_flat(&flat, &inputs, &limits(job.modes), job.cancel)
+            .map_err(|stop| too_wide(stop, &lowered))?;
         ran.phases.push((Phase::Run, started.elapsed()));
         Ok(leaves_to_value(&results, &lowered.ty))
     }
@@ -406,7 +407,8 @@ impl Engine {
         );
         ran.phases.push((Phase::Run, started.elapsed()));
         let started = Instant::now();
-        let value = leaves_to_value(&results?, &lowered.ty);
+        let results = results.map_err(|stop| too_wide(stop, &lowered))?;
+        let value = leaves_to_value(&results, &lowered.ty);
         ran.phases.push((Phase::Fetch, started.elapsed()));
         (known.lowered, known.cpu) = (Some(lowered), Some(compiled));
         Ok(value)
@@ -568,6 +570,20 @@ pub(crate) fn leaves(job: &Job<'_>, lowered: &Lowered) -> Vec<Value> {
 }
 
 /// An exhausted limit that names no place is about the whole program.
+/// A stop of a compiled program. All calls of a level of a recursion are in memory at a time; where
+/// they have no room the interpreter goes on, which has one in memory at a time.
+fn too_wide(stop: Stop, lowered: &Lowered) -> NotRun {
+    match stop {
+        Stop::Exhausted(Exhausted::Memory { span, .. })
+            if !lowered.program.functions.is_empty() =>
+        {
+            let reason = "its recursion makes more calls at a time than memory holds".to_owned();
+            NotRun::Unsupported(Unsupported { reason, span })
+        }
+        stop => NotRun::Stop(stop),
+    }
+}
+
 fn at_item(exhausted: Exhausted, job: &Job<'_>) -> Exhausted {
     let whole = job.program.entry.span;
     let known = |span: Span| if span == Span::default() { whole } else { span };

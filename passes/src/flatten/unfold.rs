@@ -13,18 +13,15 @@
 //! ```
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Start, Statement, Type, Var};
-use weft_ir::{Scalar, ScalarOp, ScalarType, Span};
+use weft_ir::ScalarOp;
+use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Start, Type, Var};
 
 use super::collective::is_element_by_element;
+use crate::code::{BOOL, Code, I64, atoms, integer};
 
 /// How many values are combined from left to right before their results are combined.
 const BLOCK: i64 = 64;
-
-const I64: Type = Type { rank: 0, element: ScalarType::I64 };
-const BOOL: Type = Type { rank: 0, element: ScalarType::Bool };
 
 /// The program with loops in place of folds that flattening has no operation for.
 pub(super) fn unfold(program: &Program) -> Cow<'_, Program> {
@@ -64,33 +61,23 @@ struct Unfolder {
 
 impl Unfolder {
     fn body(&mut self, body: &mut Body) {
+        let mut statements = Vec::new();
         for mut statement in std::mem::take(&mut body.statements) {
             statement.operation.for_each_body_mut(&mut |inner| self.body(inner));
             match statement.operation {
                 Operation::Fold { operator, start, arrays } if combines_arrays(&operator) => {
-                    let mut code = Code { unfolder: self, span: statement.span, body };
+                    let mut code = Code::new(&mut self.variables, statement.span);
                     code.fold(&statement.results, &operator, start, arrays);
+                    statements.append(&mut code.statements);
                 }
-                _ => body.statements.push(statement),
+                _ => statements.push(statement),
             }
         }
-    }
-
-    fn fresh(&mut self, types: &[Type]) -> Vec<(Var, Type)> {
-        let first = self.variables;
-        self.variables += types.len() as u32;
-        (first..).map(Var).zip(types.iter().copied()).collect()
+        body.statements = statements;
     }
 }
 
-/// A body under construction.
-struct Code<'u, 'b> {
-    unfolder: &'u mut Unfolder,
-    span: Span,
-    body: &'b mut Body,
-}
-
-impl Code<'_, '_> {
+impl Code<'_> {
     fn fold(
         &mut self,
         results: &[(Var, Type)],
@@ -109,7 +96,7 @@ impl Code<'_, '_> {
                 }
             }
             Start::Combined(start) => {
-                let combine = |code: &mut Code<'_, '_>, folded: Vec<Atom>| {
+                let combine = |code: &mut Code<'_>, folded: Vec<Atom>| {
                     code.apply(operator, &[&start[..], &folded[..]].concat())
                 };
                 self.unless_empty(results, arrays[0], &folded, start.clone(), combine);
@@ -127,12 +114,13 @@ impl Code<'_, '_> {
         array: Atom,
         folded: &[Atom],
         start: Vec<Atom>,
-        finish: impl FnOnce(&mut Code<'_, '_>, Vec<Atom>) -> Vec<Atom>,
+        finish: impl FnOnce(&mut Code<'_>, Vec<Atom>) -> Vec<Atom>,
     ) {
         let length = self.one(Operation::Length(array), I64);
         let some = self.scalar(ScalarOp::Gt, &[length, integer(0)], BOOL);
         let then = self.inner(|code| {
-            let first = code.elements(folded, integer(0), results);
+            let types: Vec<Type> = results.iter().map(|(_, ty)| *ty).collect();
+            let first = code.elements(folded, integer(0), &types);
             finish(code, first)
         });
         let otherwise = Body { statements: Vec::new(), results: start };
@@ -141,7 +129,7 @@ impl Code<'_, '_> {
 
     /// The arrays after all rounds: of one element each, or of none.
     fn rounds(&mut self, lists: &[Type], operator: &Lambda, arrays: Vec<Atom>) -> Vec<Atom> {
-        let state = self.unfolder.fresh(lists);
+        let state = self.fresh(lists);
         let values: Vec<Atom> = atoms(&state);
         let condition = self.inner(|code| {
             let length = code.one(Operation::Length(values[0]), I64);
@@ -158,23 +146,22 @@ impl Code<'_, '_> {
         let rounded = self.scalar(ScalarOp::Add, &[length, integer(BLOCK - 1)], I64);
         let count = self.scalar(ScalarOp::FloorDiv, &[rounded, integer(BLOCK)], I64);
         let blocks = self.one(Operation::Iota(count), I64.array());
-        let number = self.unfolder.fresh(&[I64]);
+        let number = self.fresh(&[I64]);
         let block = Atom::Var(number[0].0);
-        let typed: Vec<(Var, Type)> = elements.iter().map(|ty| (Var(0), *ty)).collect();
         let firsts = self.inner(|code| {
             let at = code.scalar(ScalarOp::Mul, &[block, integer(BLOCK)], I64);
-            code.elements(values, at, &typed)
+            code.elements(values, at, &elements)
         });
         let firsts = Lambda { params: number, body: firsts };
         let initial = self.many(Operation::Map(firsts, vec![blocks]), lists);
         let others = self.scalar(ScalarOp::Sub, &[length, integer(1)], I64);
         let steps = self.scalar(ScalarOp::Min, &[others, integer(BLOCK - 1)], I64);
-        let index = self.unfolder.fresh(&[I64])[0].0;
-        let state = self.unfolder.fresh(lists);
+        let index = self.fresh(&[I64])[0].0;
+        let state = self.fresh(lists);
         let mut arrays = vec![blocks];
         arrays.extend(atoms(&state));
         let body = self.inner(|code| {
-            let params = code.unfolder.fresh(&[&[I64], &elements[..]].concat());
+            let params = code.fresh(&[&[I64], &elements[..]].concat());
             let inputs = atoms(&params);
             let body = code.inner(|code| {
                 let first = code.scalar(ScalarOp::Mul, &[inputs[0], integer(BLOCK)], I64);
@@ -182,7 +169,7 @@ impl Code<'_, '_> {
                 let at = code.scalar(ScalarOp::Add, &[before, integer(1)], I64);
                 let inside = code.scalar(ScalarOp::Lt, &[at, length], BOOL);
                 let then = code.inner(|code| {
-                    let next = code.elements(values, at, &typed);
+                    let next = code.elements(values, at, &elements);
                     code.apply(operator, &[&inputs[1..], &next[..]].concat())
                 });
                 let otherwise = Body { statements: Vec::new(), results: inputs[1..].to_vec() };
@@ -192,80 +179,4 @@ impl Code<'_, '_> {
         });
         self.many(Operation::For { index, count: steps, state, initial, body }, lists)
     }
-
-    /// A copy of an operator's body, applied.
-    fn apply(&mut self, operator: &Lambda, operands: &[Atom]) -> Vec<Atom> {
-        let params = operator.params.iter().map(|(var, _)| *var);
-        let mut names: HashMap<Var, Atom> = params.zip(operands.iter().copied()).collect();
-        let mut copy = operator.body.clone();
-        self.rename(&mut copy, &mut names);
-        self.body.statements.append(&mut copy.statements);
-        copy.results
-    }
-
-    /// Gives everything that a body binds a new name.
-    fn rename(&mut self, body: &mut Body, names: &mut HashMap<Var, Atom>) {
-        let replace = |atom: &mut Atom, names: &HashMap<Var, Atom>| {
-            if let Atom::Var(var) = atom
-                && let Some(name) = names.get(var)
-            {
-                *atom = *name;
-            }
-        };
-        for statement in &mut body.statements {
-            statement.operation.for_each_atom_mut(&mut |atom| replace(atom, names));
-            statement.operation.for_each_bound_mut(&mut |var, ty| {
-                let name = self.unfolder.fresh(&[ty])[0].0;
-                names.insert(*var, Atom::Var(name));
-                *var = name;
-            });
-            statement.operation.for_each_body_mut(&mut |inner| self.rename(inner, names));
-            for (var, ty) in &mut statement.results {
-                let name = self.unfolder.fresh(&[*ty])[0].0;
-                names.insert(*var, Atom::Var(name));
-                *var = name;
-            }
-        }
-        body.results.iter_mut().for_each(|atom| replace(atom, names));
-    }
-
-    /// The elements of arrays at an index, of these types.
-    fn elements(&mut self, arrays: &[Atom], at: Atom, types: &[(Var, Type)]) -> Vec<Atom> {
-        let pairs = arrays.iter().zip(types);
-        pairs.map(|(array, (_, ty))| self.one(Operation::Index(*array, vec![at]), *ty)).collect()
-    }
-
-    fn inner(&mut self, make: impl FnOnce(&mut Code<'_, '_>) -> Vec<Atom>) -> Body {
-        let mut body = Body { statements: Vec::new(), results: Vec::new() };
-        let mut code = Code { unfolder: self.unfolder, span: self.span, body: &mut body };
-        let results = make(&mut code);
-        Body { results, ..body }
-    }
-
-    fn scalar(&mut self, op: ScalarOp, operands: &[Atom], ty: Type) -> Atom {
-        self.one(Operation::Scalar(op, operands.to_vec()), ty)
-    }
-
-    fn one(&mut self, operation: Operation, ty: Type) -> Atom {
-        self.many(operation, &[ty])[0]
-    }
-
-    fn many(&mut self, operation: Operation, types: &[Type]) -> Vec<Atom> {
-        let results = self.unfolder.fresh(types);
-        let atoms = atoms(&results);
-        self.push(results, operation);
-        atoms
-    }
-
-    fn push(&mut self, results: Vec<(Var, Type)>, operation: Operation) {
-        self.body.statements.push(Statement { results, operation, span: self.span });
-    }
-}
-
-fn atoms(vars: &[(Var, Type)]) -> Vec<Atom> {
-    vars.iter().map(|(var, _)| Atom::Var(*var)).collect()
-}
-
-fn integer(value: i64) -> Atom {
-    Atom::Scalar(Scalar::I64(value))
 }

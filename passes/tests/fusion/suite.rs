@@ -12,7 +12,7 @@ use weft_lang::lower::lower;
 use weft_lang::typed::{GlobalId, Program};
 use weft_lang::{CheckedKind, Config, Diagnostic, Environment, Files, LoadRequest};
 use weft_passes::fuse::{FuseConfig, fuse};
-use weft_passes::{flatten, place, share};
+use weft_passes::{flatten, pipeline, place, share};
 
 use crate::reading::read_back;
 use crate::{GREEDY, ILP, OFF};
@@ -121,7 +121,8 @@ fn flattened(
         .flat_map(|(global, ty)| value_to_leaves(&values[global], ty))
         .collect();
     let layouts: Vec<_> = inputs.iter().map(leaf_layout).collect();
-    let shared = share::share(lowered.program, &share::Config { hoist: true, sink: true });
+    let program = pipeline::without_recursion(lowered.program, true).ok()?;
+    let shared = share::share(program, &pipeline::SHARING);
     Some((flatten(&shared, &layouts).ok()?, inputs))
 }
 
@@ -147,7 +148,8 @@ fn compare_program(
         .flat_map(|(global, ty)| value_to_leaves(&values[global], ty))
         .collect();
     let layouts: Vec<_> = inputs.iter().map(leaf_layout).collect();
-    let shared = share::share(lowered.program, &share::Config { hoist: true, sink: true });
+    let Ok(program) = pipeline::without_recursion(lowered.program, true) else { return };
+    let shared = share::share(program, &pipeline::SHARING);
     let Ok(flat) = flatten(&shared, &layouts) else { return };
     let cancel = AtomicBool::new(false);
     let expected = run_flat(&flat, &inputs, &LIMITS, &cancel);

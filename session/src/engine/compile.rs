@@ -77,11 +77,10 @@ pub(super) fn flattened(
     ran: &mut Ran,
 ) -> Result<flat::Program, Unsupported> {
     let started = Instant::now();
-    let program = if job.modes.sharing {
-        share::share(lowered.program.clone(), &share::Config { hoist: true, sink: true })
-    } else {
-        lowered.program.clone()
-    };
+    let program = pipeline::without_recursion(lowered.program.clone(), job.modes.sharing);
+    let program = program.map_err(from_passes)?;
+    let program =
+        if job.modes.sharing { share::share(program, &pipeline::SHARING) } else { program };
     let flat = weft_passes::flatten(&program, &layouts(lowered, inputs)).map_err(from_passes)?;
     ran.phases.push((Phase::Lower, started.elapsed()));
     Ok(flat)

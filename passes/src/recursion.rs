@@ -1,0 +1,210 @@
+//! Recursive functions as loops over levels.
+//!
+//! Note [Level by level]. All calls that a call makes can be evaluated side by side if none needs the
+//! result of another. So a call becomes two loops. The first goes down: it holds the arguments of all
+//! calls of a level as arrays, and computes from them the arguments of the next level, until a level
+//! has no calls. The second goes up again, from the deepest level to the first, and computes the
+//! results of a level from its arguments and from the results of the calls that it made.
+//!
+//! ```text
+//! f a = if small a then base a else join a { f s : s in split a }
+//!
+//! down:  next = flatten { if small a then [] else split a : a in level }
+//! up:    results = { if small a then base a else join a kids
+//!                  : a in level ; kids in segments (how many each has made) results }
+//! ```
+//!
+//! Both are the body of the function over the arguments of a level: in the first ([`calls`]) the calls
+//! are what it yields, in the second ([`results`]) their results are given. What comes before the
+//! calls is computed twice. Between the two the arguments lie in a stack ([`stack`]).
+//!
+//! Source: Blelloch, "NESL: A nested data-parallel language" (CMU-CS-95-170), section on recursion;
+//! Blelloch and Sabot, "Compiling collection-oriented languages onto massively parallel computers"
+//! (Journal of Parallel and Distributed Computing 8, 1990).
+//!
+//! [`calls`]: Level::calls
+//! [`results`]: Level::results
+
+mod level;
+mod shape;
+mod stack;
+
+use std::collections::{HashMap, HashSet};
+
+use weft_ir::nested::{Atom, Body, Function, Lambda, Operation, Program, Statement, Type, Var};
+use weft_ir::{Column, ColumnBuilder, FaultKind, ScalarOp, Span};
+
+use crate::Unsupported;
+use crate::code::{BOOL, Code, I64, atoms, integer};
+use level::Level;
+use shape::{calls_of_operation, recursion_of};
+use stack::Stack;
+
+/// More levels than this are left to the interpreter, which has a limit of its own.
+const MOST_LEVELS: i64 = 10_000;
+
+/// More calls than this are left to the interpreter, which has one of them in memory at a time.
+const MOST_CALLS: i64 = 1 << 26;
+
+/// So are calls with more elements in one of their arguments.
+const MOST_ELEMENTS: i64 = 1 << 29;
+
+/// The program without recursive functions.
+///
+/// # Errors
+/// A recursion that goes otherwise than level by level.
+pub(crate) fn by_levels(mut program: Program) -> Result<Program, Unsupported> {
+    if program.functions.is_empty() {
+        return Ok(program);
+    }
+    let functions = std::mem::take(&mut program.functions);
+    let mut expander = Expander { functions: &functions, variables: program.variables };
+    expander.body(&mut program.body)?;
+    program.variables = expander.variables;
+    Ok(program)
+}
+
+struct Expander<'f> {
+    functions: &'f [Function],
+    variables: u32,
+}
+
+impl Expander<'_> {
+    fn body(&mut self, body: &mut Body) -> Result<(), Unsupported> {
+        let mut statements = Vec::new();
+        for mut statement in std::mem::take(&mut body.statements) {
+            if !calls_of_operation(&statement.operation) {
+                statements.push(statement);
+                continue;
+            }
+            match &mut statement.operation {
+                Operation::Call(..) | Operation::Map(..) => {
+                    statements.append(&mut self.expanded(&statement)?);
+                }
+                Operation::If { then: first, otherwise: second, .. }
+                | Operation::While { condition: first, body: second, .. } => {
+                    self.body(first)?;
+                    self.body(second)?;
+                    statements.push(statement);
+                }
+                Operation::For { body, .. } => {
+                    self.body(body)?;
+                    statements.push(statement);
+                }
+                _ => return Err(shape::inside(self.functions, &statement)),
+            }
+        }
+        body.statements = statements;
+        Ok(())
+    }
+
+    /// The loops in place of a statement with calls.
+    fn expanded(&mut self, statement: &Statement) -> Result<Vec<Statement>, Unsupported> {
+        let level = recursion_of(self.functions, statement)?;
+        let mut code = Code::new(&mut self.variables, statement.span);
+        level.expand(&mut code, statement);
+        Ok(code.statements)
+    }
+}
+
+impl Level<'_> {
+    /// Both loops.
+    fn expand(&self, code: &mut Code<'_>, statement: &Statement) {
+        let mut names = self.names();
+        let first = self.calls_of(code, statement, &mut names, &mut HashSet::new());
+        let first = self.lists(code, first);
+        let stack = self.down(code, first);
+        let results = self.up(code, &stack);
+        code.span = statement.span;
+        let mut names = self.names();
+        self.finish(code, statement, &mut names, results, &statement.results);
+    }
+
+    /// The arguments of all levels.
+    fn down(&self, code: &mut Code<'_>, first: Vec<Atom>) -> Stack {
+        let lists = self.list_types();
+        let count = lists.len();
+        let empty = Stack::empty(code, &self.kept_types());
+        let types = [&lists[..], &empty.types()].concat();
+        let state = code.fresh(&types);
+        let values = atoms(&state);
+        let (current, below) = (&values[..count], empty.with(&values[count..]));
+        let condition = code.inner(|code| {
+            let length = code.one(Operation::Length(current[0]), I64);
+            vec![code.scalar(ScalarOp::Gt, &[length, integer(0)], BOOL)]
+        });
+        let body = code.inner(|code| {
+            let below = below.push(code, current, &lists);
+            let statement = self.over(current);
+            let next = self.calls_of(code, &statement, &mut self.names(), &mut HashSet::new());
+            let mut next = self.lists(code, next);
+            let depth = code.one(Operation::Length(below.starts()), I64);
+            let mut bounds = vec![(depth, MOST_LEVELS)];
+            for (number, array) in below.flat().iter().enumerate() {
+                let length = code.one(Operation::Length(*array), I64);
+                bounds.push((length, if number == 0 { MOST_CALLS } else { MOST_ELEMENTS }));
+            }
+            for (number, most) in bounds {
+                let condition = code.scalar(ScalarOp::Lt, &[number, integer(most)], BOOL);
+                let kind = FaultKind::AssertionFailed;
+                next = code.many(Operation::Assert { condition, kind, values: next }, &lists);
+            }
+            [next, below.atoms()].concat()
+        });
+        let initial = [first, empty.atoms()].concat();
+        let last = code.many(Operation::While { state, initial, condition, body }, &types);
+        empty.with(&last[count..])
+    }
+
+    /// The results of the first level.
+    fn up(&self, code: &mut Code<'_>, stack: &Stack) -> Vec<Atom> {
+        let lists: Vec<Type> = self.function.results.iter().map(|ty| ty.array()).collect();
+        let levels = code.one(Operation::Length(stack.starts()), I64);
+        let initial: Vec<Atom> = lists.iter().map(|ty| empty_array(code, *ty)).collect();
+        let index = code.fresh(&[I64])[0].0;
+        let state = code.fresh(&lists);
+        let below = atoms(&state);
+        let body = code.inner(|code| {
+            let last = code.scalar(ScalarOp::Sub, &[levels, integer(1)], I64);
+            let level = code.scalar(ScalarOp::Sub, &[last, Atom::Var(index)], I64);
+            let arguments = stack.level(code, level);
+            let results = code.fresh(&lists);
+            self.finish(code, &self.over(&arguments), &mut self.names(), below, &results);
+            atoms(&results)
+        });
+        code.many(Operation::For { index, count: levels, state, initial, body }, &lists)
+    }
+
+    /// The function over the arguments of a level.
+    fn over(&self, arguments: &[Atom]) -> Statement {
+        let params = self.kept.iter().map(|&number| self.function.params[number]).collect();
+        let lambda = Lambda { params, body: self.function.body.clone() };
+        let results = self.function.results.iter().map(|ty| (UNNAMED, ty.array())).collect();
+        let operation = Operation::Map(lambda, arguments.to_vec());
+        Statement { results, operation, span: self.span }
+    }
+
+    /// What the parameters that no call changes are called outside.
+    fn names(&self) -> HashMap<Var, Atom> {
+        self.fixed.iter().copied().collect()
+    }
+}
+
+/// Of a statement whose results get their names where it is copied.
+const UNNAMED: Var = Var(u32::MAX);
+
+/// No elements, of a type of arrays.
+fn empty_array(code: &mut Code<'_>, ty: Type) -> Atom {
+    code.one(Operation::Constant(empty_column(ty.element())), ty)
+}
+
+fn empty_column(element: Type) -> Column {
+    let scalar = weft_ir::Type::Scalar(element.element);
+    ColumnBuilder::new(&(0..element.rank).fold(scalar, |ty, _| weft_ir::Type::array(ty))).finish()
+}
+
+/// A program that the pass leaves to the interpreter.
+fn unsupported(name: &str, because: &str, span: Span) -> Unsupported {
+    let reason = format!("`{name}` calls itself {because}");
+    Unsupported { reason, span }
+}

@@ -1,0 +1,168 @@
+//! Which calls there are, and whether they can be evaluated side by side.
+
+use std::collections::HashSet;
+
+use weft_ir::nested::{Atom, Body, Function, FunctionId, Operation, Statement, Var};
+
+use super::level::Level;
+use super::unsupported;
+use crate::Unsupported;
+
+/// Whether a body calls a recursive function.
+pub(super) fn body_calls(body: &Body) -> bool {
+    body.statements.iter().any(|statement| calls_of_operation(&statement.operation))
+}
+
+/// Whether an operation calls one.
+pub(super) fn calls_of_operation(operation: &Operation) -> bool {
+    let mut calls = matches!(operation, Operation::Call(..));
+    operation.for_each_body(&mut |body| calls |= body_calls(body));
+    calls
+}
+
+/// The recursion that a statement starts.
+pub(super) fn recursion_of<'f>(
+    functions: &'f [Function],
+    statement: &Statement,
+) -> Result<Level<'f>, Unsupported> {
+    let mut starts = Vec::new();
+    each_call(std::slice::from_ref(statement), &mut |id, args| starts.push((id, args.to_vec())));
+    let id = starts[0].0;
+    let function = &functions[id.0 as usize];
+    let refuse = |because: &str| Err(unsupported(&function.name, because, statement.span));
+    let mut inner = Vec::new();
+    each_call(&function.body.statements, &mut |id, args| inner.push((id, args.to_vec())));
+    if starts.iter().chain(&inner).any(|&(other, _)| other != id) {
+        return refuse("through another function");
+    }
+    let mut tainted = HashSet::new();
+    let statements = std::slice::from_ref(statement);
+    for statements in [statements, &function.body.statements] {
+        if let Err(because) = are_side_by_side(statements, &mut tainted) {
+            return refuse(because);
+        }
+    }
+    let mut bound = HashSet::new();
+    bound_in(statements, &mut bound);
+    let (mut kept, mut fixed) = (Vec::new(), Vec::new());
+    for (number, (var, _)) in function.params.iter().enumerate() {
+        let outside = starts[0].1[number];
+        let same = inner.iter().all(|(_, args)| args[number] == Atom::Var(*var))
+            && starts.iter().all(|(_, args)| args[number] == outside)
+            && !matches!(outside, Atom::Var(var) if bound.contains(&var));
+        match same {
+            true => fixed.push((*var, outside)),
+            false => kept.push(number),
+        }
+    }
+    let scalars = kept.iter().all(|&number| function.params[number].1.rank == 0);
+    let alone = matches!(statement.operation, Operation::Call(..));
+    if kept.is_empty() {
+        return refuse("with the same arguments");
+    }
+    if scalars && alone && most_calls(&function.body) < 2 {
+        return refuse("on scalars, one call after the other");
+    }
+    Ok(Level { function, kept, fixed, span: statement.span })
+}
+
+/// Why a call inside another operation is left to the interpreter.
+pub(super) fn inside(functions: &[Function], statement: &Statement) -> Unsupported {
+    let mut name = String::new();
+    each_call(std::slice::from_ref(statement), &mut |id, _| {
+        name = functions[id.0 as usize].name.to_string();
+    });
+    unsupported(&name, IN_OPERATOR, statement.span)
+}
+
+const IN_OPERATOR: &str = "inside a loop or the operator of a fold or scan";
+
+fn each_call(statements: &[Statement], visit: &mut dyn FnMut(FunctionId, &[Atom])) {
+    for statement in statements {
+        if let Operation::Call(id, args) = &statement.operation {
+            visit(*id, args);
+        }
+        statement.operation.for_each_body(&mut |body| each_call(&body.statements, visit));
+    }
+}
+
+/// Whether the calls need no results of calls. `tainted` are the variables that do.
+fn are_side_by_side(
+    statements: &[Statement],
+    tainted: &mut HashSet<Var>,
+) -> Result<(), &'static str> {
+    for statement in statements {
+        let operation = &statement.operation;
+        if !calls_of_operation(operation) {
+            note(statement, tainted);
+            continue;
+        }
+        let mut needs = false;
+        operation.for_each_atom(&mut |atom| {
+            needs |= matches!(atom, Atom::Var(var) if tainted.contains(var));
+        });
+        if needs {
+            return Err("with what it has yielded");
+        }
+        if !matches!(operation, Operation::Call(..) | Operation::If { .. } | Operation::Map(..)) {
+            return Err(IN_OPERATOR);
+        }
+        let mut inside = Ok(());
+        operation.for_each_body(&mut |body| {
+            if inside.is_ok() {
+                inside = are_side_by_side(&body.statements, tainted);
+            }
+        });
+        inside?;
+        tainted.extend(statement.results.iter().map(|(var, _)| *var));
+    }
+    Ok(())
+}
+
+/// Notes the results of a statement that uses results of calls.
+pub(super) fn note(statement: &Statement, tainted: &mut HashSet<Var>) -> bool {
+    let uses = uses(statement, tainted);
+    if uses {
+        tainted.extend(statement.results.iter().map(|(var, _)| *var));
+    }
+    uses
+}
+
+fn uses(statement: &Statement, vars: &HashSet<Var>) -> bool {
+    let of = |atom: &Atom| matches!(atom, Atom::Var(var) if vars.contains(var));
+    let mut found = false;
+    statement.operation.for_each_atom(&mut |atom| found |= of(atom));
+    statement.operation.for_each_body(&mut |body| {
+        found |= body.results.iter().any(of)
+            || body.statements.iter().any(|statement| uses(statement, vars));
+    });
+    found
+}
+
+/// What statements bind, those of their bodies included.
+fn bound_in(statements: &[Statement], bound: &mut HashSet<Var>) {
+    for statement in statements {
+        bound.extend(statement.results.iter().map(|(var, _)| *var));
+        statement.operation.for_each_bound(&mut |var, _| {
+            bound.insert(*var);
+        });
+        statement.operation.for_each_body(&mut |body| bound_in(&body.statements, bound));
+    }
+}
+
+/// How many calls a call makes; 2 stands for any greater number.
+fn most_calls(body: &Body) -> usize {
+    let of = |statement: &Statement| match &statement.operation {
+        Operation::Call(..) => 1,
+        Operation::If { then, otherwise, .. } => most_calls(then).max(most_calls(otherwise)),
+        operation => 2 * usize::from(calls_of_operation(operation)),
+    };
+    body.statements.iter().map(of).sum()
+}
+
+/// Whether a body makes one call, whatever happens.
+pub(super) fn makes_one_call(body: &Body) -> bool {
+    let mut calls = body.statements.iter().filter(|it| calls_of_operation(&it.operation));
+    matches!(calls.next().map(|it| &it.operation), Some(Operation::Call(..)))
+        && calls.next().is_none()
+}

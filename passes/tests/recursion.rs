@@ -1,0 +1,152 @@
+//! Recursion by levels keeps the meaning of programs; what goes otherwise is refused, with the reason.
+
+use std::sync::atomic::AtomicBool;
+
+use weft_interp::{Limits, run_flat, run_nested};
+use weft_ir::leaves::leaf_layout;
+use weft_ir::{Scalar, Value, flat, nested};
+use weft_passes::pipeline::without_recursion;
+use weft_passes::{flatten, share};
+
+const LIMITS: Limits = Limits { memory: 1 << 30, recursion: 1000 };
+
+fn parsed(text: &str) -> nested::Program {
+    let program = nested::parse(text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    nested::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    program
+}
+
+/// What the program yields of an integer; without recursion, and flattened, it yields the same.
+fn answer(text: &str, input: i64) -> i64 {
+    let (program, inputs) = (parsed(text), [Value::Scalar(Scalar::I64(input))]);
+    let cancel = AtomicBool::new(false);
+    let run = |program: &nested::Program| run_nested(program, &inputs, &LIMITS, &cancel);
+    let expected = run(&program).unwrap_or_else(|stop| panic!("{stop:?}\n{text}"));
+    for sharing in [true, false] {
+        let levels = without_recursion(program.clone(), sharing)
+            .unwrap_or_else(|unsupported| panic!("{}\n{text}", unsupported.reason));
+        assert!(levels.functions.is_empty());
+        nested::check(&levels).unwrap_or_else(|error| panic!("{error}\n{levels}"));
+        let shared = share::share(levels.clone(), &share::Config { hoist: true, sink: true });
+        let layouts: Vec<_> = inputs.iter().map(leaf_layout).collect();
+        let flat = flatten(&shared, &layouts).unwrap_or_else(|error| panic!("{error:?}\n{shared}"));
+        flat::check(&flat).unwrap_or_else(|error| panic!("{error}\n{flat}"));
+        for found in [run(&levels), run_flat(&flat, &inputs, &LIMITS, &cancel)] {
+            let found = found.unwrap_or_else(|stop| panic!("{stop:?}\n{levels}"));
+            assert!(expected[0].same_elements(&found[0]), "{expected:?}\n{found:?}\n{levels}");
+        }
+    }
+    match expected[0] {
+        Value::Scalar(Scalar::I64(answer)) => answer,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+/// Why the recursion of a program is left as it is.
+fn refusal(text: &str) -> String {
+    let program = parsed(text);
+    without_recursion(program, true).expect_err("a refusal").reason
+}
+
+/// `f n` is n for n below 2, else what `calls` makes of it as `x9`.
+fn recursive(calls: &str) -> String {
+    let calls: String = calls.lines().map(|line| format!("    {line}\n")).collect();
+    format!(
+        "params x0: i64\n\
+         function f0 \"f\" x1: i64 -> i64\n  \
+           x2: bool = lt x1 2i64\n  \
+           x3: i64 = if x2\n    \
+             yield x1\n  \
+           else\n{calls}    \
+             yield x9\n  \
+           yield x3\n\
+         x20: i64 = call f0 x0\n\
+         yield x20\n"
+    )
+}
+
+const FIBONACCI: &str = "\
+x4: i64 = sub x1 1i64
+x5: i64 = call f0 x4
+x6: i64 = sub x1 2i64
+x7: i64 = call f0 x6
+x9: i64 = add x5 x7";
+
+#[test]
+fn two_calls() {
+    assert_eq!(answer(&recursive(FIBONACCI), 11), 89);
+    assert_eq!(answer(&recursive(FIBONACCI), 1), 1);
+}
+
+#[test]
+fn as_many_calls_as_there_are_elements() {
+    // f n = sum { f i : i in iota n }: 1 for 2, and twice as much for each one more.
+    let text = recursive(
+        "\
+x4: []i64 = iota x1
+x6: []i64 = map x4
+  \\x5: i64
+    x7: i64 = call f0 x5
+    yield x7
+x9: i64 = fold if_empty 0i64 over x6
+  \\x10: i64, x11: i64
+    x12: i64 = add x10 x11
+    yield x12",
+    );
+    assert_eq!(answer(&text, 9), 128);
+}
+
+#[test]
+fn calls_of_a_condition_among_other_calls() {
+    // Of the two calls of the first branch and the one of the second each finds its own.
+    let text = recursive(
+        "\
+x4: i64 = mod x1 2i64
+x5: bool = eq x4 0i64
+x6: i64 = sub x1 1i64
+x7: i64 = call f0 x6
+x8: i64 = if x5
+  x10: i64 = floor_div x1 2i64
+  x11: i64 = call f0 x10
+  x12: i64 = sub x1 2i64
+  x13: i64 = call f0 x12
+  x14: i64 = mul x11 3i64
+  x15: i64 = sub x14 x13
+  yield x15
+else
+  yield 5i64
+x16: i64 = floor_div x1 3i64
+x17: i64 = call f0 x16
+x18: i64 = mul x17 7i64
+x19: i64 = add x8 x18
+x9: i64 = add x7 x19",
+    );
+    for input in 0..14 {
+        answer(&text, input);
+    }
+}
+
+#[test]
+fn what_goes_otherwise_is_refused() {
+    let with_results = recursive(
+        "\
+x4: i64 = sub x1 1i64
+x5: i64 = call f0 x4
+x6: i64 = floor_div x5 2i64
+x9: i64 = call f0 x6",
+    );
+    assert_eq!(refusal(&with_results), "`f` calls itself with what it has yielded");
+    let one = recursive("x4: i64 = sub x1 1i64\nx9: i64 = call f0 x4");
+    assert_eq!(refusal(&one), "`f` calls itself on scalars, one call after the other");
+    let same = recursive("x4: i64 = call f0 x1\nx5: i64 = call f0 x1\nx9: i64 = add x4 x5");
+    assert_eq!(refusal(&same), "`f` calls itself with the same arguments");
+    let in_loop = recursive(
+        "\
+x9: i64 = for x4 < x1 x5: i64 = 0i64
+  x6: i64 = call f0 x4
+  x7: i64 = add x5 x6
+  yield x7",
+    );
+    let inside = "`f` calls itself inside a loop or the operator of a fold or scan";
+    assert_eq!(refusal(&in_loop), inside);
+}
