@@ -325,7 +325,9 @@ impl Launch<'_> {
         // those of the tree.
         let stream = Stream::new(layout.streams);
         let direct = chunk.piece.is_some() && interior.is_none();
-        folded.iter_mut().for_each(|folded| folded.resize(0));
+        // The others are buffers, which need not be made zeros again.
+        let folds = folded.iter_mut().zip(&layout.folds).filter(|(_, fold)| fold.is_some());
+        folds.for_each(|(folded, _)| folded.resize(0));
         let past = stream.is_past();
         // Native functions write many elements at once, to a buffer that stays in the cache.
         let buffered = past && evaluator.engine().is_native();
