@@ -135,7 +135,7 @@ pub(crate) fn what_nobody_has_seen_is_not_lost() {
     let timed = say(&mut session, &format!("{source}\n:time sum ys")).texts.concat();
     assert!(timed.contains("5600B were there, 8B copied back"), "{timed}");
     let memory = say(&mut session, ":mem").texts.concat();
-    assert!(memory.contains("ys  [700]f64  (5600B on the gpu only)"), "{memory}");
+    assert!(memory.contains("ys      [700]f64  (5600B on the gpu only)"), "{memory}");
     for (call, sticky) in (1..).step_by(3).flat_map(|call| [(call, false), (call, true)]) {
         value(&mut session, source);
         let before = stand_in.calls();
