@@ -1,6 +1,7 @@
 //! What a user sees of the device.
 
 use weft_device::stand_in::StandIn;
+use weft_ir::{Column, Value};
 use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session};
 use weft_tests::device_check::{self, Options};
 
@@ -35,11 +36,22 @@ fn say(session: &mut Session, source: &str) -> Said {
         match event {
             Event::Text(text) => said.texts.push(text),
             Event::Note(note) | Event::Notice(note) => said.notes.push(note),
-            Event::Shown(shown) => said.values.push(format!("{:?}", shown.value)),
+            Event::Shown(shown) => said.values.push(elements(&shown.value)),
             _ => {}
         }
     }
     said
+}
+
+/// A value as text, wherever its elements have been.
+fn elements(value: &Value) -> String {
+    match value {
+        Value::Array(array) => match &array.elements {
+            Column::F64(elements) => format!("{:?}", elements.as_slice()),
+            other => format!("{other:?}"),
+        },
+        Value::Scalar(_) | Value::Tuple(_) => format!("{value:?}"),
+    }
 }
 
 /// The last value of a cell, which runs without a word.
