@@ -180,29 +180,47 @@ impl Launch<'_> {
     }
 
     /// What rows come to, of what the blocks of the tree have come to, in order.
+    ///
+    /// A part holds, row of lanes by row of lanes, all its blocks of the tree.
     fn column_pieces(&self, parts: Vec<Vec<Vec<Storage>>>) -> Result<Vec<Vec<Storage>>, Halt> {
         let rows = self.shape.rows();
+        let (_, lanes) = self.lanes();
         let mut all = Vec::new();
         for (sink, mut folder) in self.column_folders().into_iter().enumerate() {
             let types: Vec<Slot> = parts[0][sink].iter().map(|part| slot_of(part.ty())).collect();
             let slots = varying(&types);
-            let mut frame = frame_of(&slots, rows);
+            let mut frame = frame_of(&slots, lanes);
             let mut tree = Tree::new(&slots, Some(rows));
-            for part in &parts {
-                for start in (0..part[sink][0].len()).step_by(rows) {
-                    for (&slot, part) in slots.iter().zip(&part[sink]) {
-                        let part = part.elements().slice(start, start + rows);
-                        with_lane_type!(slot.ty, T => {
-                            load_lanes::<T>(&mut frame, slot, <T as Lane>::elements(part));
-                        });
+            for first in (0..rows).step_by(lanes) {
+                for part in &parts {
+                    let blocks = part[sink][0].len() / rows;
+                    let of_lanes = first * blocks..(first + lanes) * blocks;
+                    for start in of_lanes.step_by(lanes) {
+                        for (&slot, part) in slots.iter().zip(&part[sink]) {
+                            let part = part.elements().slice(start, start + lanes);
+                            with_lane_type!(slot.ty, T => {
+                                load_lanes::<T>(&mut frame, slot, <T as Lane>::elements(part));
+                            });
+                        }
+                        tree.push(&mut folder, 1, &frame, &slots, lanes)?;
                     }
-                    tree.push(&mut folder, 1, &frame, &slots, rows)?;
                 }
+                tree.finish(&mut folder, first, lanes)?;
             }
-            tree.finish(&mut folder, 0, rows)?;
             all.push(tree.results);
         }
         Ok(all)
+    }
+
+    /// How lanes run along columns, and how many there are in a row of them.
+    fn lanes(&self) -> (Mode, usize) {
+        let outer = self.shape.outer();
+        match outer.axes.last() {
+            Some(Axis::Dense(extent)) if outer.axes.len() > 1 && *extent >= LANES => {
+                (Mode::Column, *extent)
+            }
+            _ => (Mode::FlatColumns, self.shape.rows()),
+        }
     }
 
     /// How lanes run, if columns are the better way.
@@ -217,13 +235,7 @@ impl Launch<'_> {
             return None;
         }
         let Some(Axis::Dense(steps @ 1..)) = self.shape.axes.last().copied() else { return None };
-        let outer = self.shape.outer();
-        let (mode, lanes) = match outer.axes.last() {
-            Some(Axis::Dense(extent)) if outer.axes.len() > 1 && *extent >= LANES => {
-                (Mode::Column, *extent)
-            }
-            _ => (Mode::FlatColumns, rows),
-        };
+        let (mode, lanes) = self.lanes();
         let kernel = &*self.bound.kernel;
         let row_mode = self.mode(&kernel.body, &self.shape);
         let row = kernel.body.variant(row_mode, &kernel.types);
