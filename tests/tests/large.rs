@@ -21,6 +21,22 @@ const COLUMNS: [&str; 4] = [
     "{ { (minimum r, sum r) : r in { { (k * j + i) % 7 : k in iota 800 } : j in iota 64 } } : i in iota 3 }",
 ];
 
+/// Scatters to few places, whose chunks are sorted by place, where any bracketing gives the same bits of
+/// all components, or of some.
+const SCATTERS: [&str; 6] = [
+    "scatterWith max (replicate 10 0.0) { i % 10 : i in iota 100000 } (random 1 100000 : []f64)",
+    "scatterWith min (replicate 7 0.5f32) { i * i % 7 : i in iota 40000 } { f32 (i % 1013) / 977.0 - 0.25 : i in iota 40000 }",
+    "scatterWith (\\(p, q) (r, s) -> (p + r, q + s)) (replicate 10 (0, 0.0)) { i % 10 : i in iota 40000 } { (i, f64 i / 7.0) : i in iota 40000 }",
+    "scatterWith (\\(p, q) (r, s) -> (p * r, q * s)) (replicate 10 (1, 1.0)) { i % 10 : i in iota 40000 } { (i * 2 + 1, 1.0 + 1.0 / f64 (i + 1)) : i in iota 40000 }",
+    "scatterWith (\\(p, q) (r, s) -> (min p r, max q s)) (replicate 10 (5, 1.0f32)) { i % 10 : i in iota 40000 } { (i * 7919 % 1009, f32 i) : i in iota 40000 }",
+    "scatterWith (\\(p, q) (r, s) -> (p .&. r, q + s)) (replicate 3 (7, 0.5)) { i * i % 3 : i in iota 40000 } { (i, 1.0 / f64 (i + 1)) : i in iota 40000 }",
+];
+
+#[test]
+fn scatters_to_few_places() {
+    agree("scatters_to_few_places", &SCATTERS);
+}
+
 #[test]
 fn reductions_along_columns() {
     agree("reductions_along_columns", &COLUMNS);
