@@ -129,6 +129,11 @@ impl Output for FaultyOutput {
         self.file.length()
     }
 
+    fn last(&mut self) -> io::Result<u8> {
+        self.faults.call()?;
+        self.file.last()
+    }
+
     fn permit_as(&self, other: &Path) -> io::Result<()> {
         self.faults.call()?;
         self.file.permit_as(other)

@@ -1,7 +1,7 @@
 //! The file system of the machine.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::{Access, Entry, FileSystem, Output};
@@ -21,7 +21,7 @@ impl FileSystem for Host {
     }
 
     fn append(&self, path: &Path, access: Access) -> io::Result<Box<dyn Output>> {
-        let file = open(OpenOptions::new().append(true).create(true), access, path)?;
+        let file = open(OpenOptions::new().read(true).append(true).create(true), access, path)?;
         Ok(Box::new(HostOutput(file)))
     }
 
@@ -85,6 +85,13 @@ impl Output for HostOutput {
 
     fn length(&self) -> io::Result<u64> {
         Ok(self.0.metadata()?.len())
+    }
+
+    fn last(&mut self) -> io::Result<u8> {
+        let mut last = [0];
+        self.0.seek(SeekFrom::End(-1))?;
+        self.0.read_exact(&mut last)?;
+        Ok(last[0])
     }
 
     fn permit_as(&self, other: &Path) -> io::Result<()> {

@@ -78,6 +78,12 @@ pub trait Output: Write + Send {
     /// The system does not say.
     fn length(&self) -> io::Result<u64>;
 
+    /// The last byte of a file that has one.
+    ///
+    /// # Errors
+    /// It cannot be read; it can where the file was opened with [`FileSystem::append`].
+    fn last(&mut self) -> io::Result<u8>;
+
     /// Gives the file the permissions of another one.
     ///
     /// # Errors

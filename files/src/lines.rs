@@ -15,8 +15,6 @@ pub struct Lines {
     path: PathBuf,
     /// What a file begins with.
     heading: &'static str,
-    /// Whether the file ends within a line.
-    torn: bool,
 }
 
 impl Lines {
@@ -34,8 +32,7 @@ impl Lines {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(error),
         };
-        let torn = bytes.last().is_some_and(|last| *last != b'\n');
-        Ok((Lines { files, path: path.to_owned(), heading, torn }, bytes))
+        Ok((Lines { files, path: path.to_owned(), heading }, bytes))
     }
 
     /// Adds lines, each with its end.
@@ -51,17 +48,14 @@ impl Lines {
             output = self.files.append(&self.path, Access::Private)?;
             length = output.length()?;
         }
+        // Whoever wrote last may have died within a line.
         let begin = match length {
             0 => self.heading,
-            _ if self.torn => "\n",
+            _ if output.last()? != b'\n' => "\n",
             _ => "",
         };
-        // It is not known how much is written if that fails.
-        self.torn = true;
         // One call, so that sessions side by side do not mix their lines.
-        output.write_all(format!("{begin}{lines}").as_bytes())?;
-        self.torn = false;
-        Ok(())
+        output.write_all(format!("{begin}{lines}").as_bytes())
     }
 
     /// Replaces all that stands behind the heading.
@@ -71,8 +65,6 @@ impl Lines {
     pub fn replace(&mut self, lines: &str) -> io::Result<()> {
         crate::replace(&*self.files, &self.path, Access::Private, "part", |output| {
             output.write_all(format!("{}{lines}", self.heading).as_bytes())
-        })?;
-        self.torn = false;
-        Ok(())
+        })
     }
 }

@@ -77,6 +77,20 @@ fn lines_that_were_added_stay() {
     });
 }
 
+#[test]
+fn half_a_line_of_another_process_ends_there() {
+    let folder = folder();
+    let path = folder.path().join("lines");
+    let (mut lines, _) = Lines::open(Arc::new(Host), &path, "").expect("a file");
+    lines.add("first\n").expect("room");
+    let mut other = Host.append(&path, Access::Private).expect("the file");
+    other.write_all(b"half").expect("room");
+    lines.add("second\n").expect("room");
+    lines.add("third\n").expect("room");
+    let text = fs::read_to_string(&path).expect("the file");
+    assert_eq!(text, "first\nhalf\nsecond\nthird\n");
+}
+
 #[cfg(unix)]
 #[test]
 fn what_is_private_is_closed_to_others() {
