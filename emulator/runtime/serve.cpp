@@ -134,6 +134,8 @@ static void launch_kernel() {
   std::uint64_t threads = std::uint64_t{wanted.block.x} * wanted.block.y * wanted.block.z;
   std::size_t shared = wanted.module->shared_high - wanted.module->shared_low;
   if (threads == 0 || threads > 1024) return refuse("a block has 1 to 1024 threads");
+  if (!wanted.grid.x || !wanted.grid.y || !wanted.grid.z) return refuse("the grid has no blocks");
+  if (wanted.grid.x > 0x7fffffff) return refuse("the grid is too large");
   if (wanted.grid.y > 65535 || wanted.grid.z > 65535) return refuse("the grid is too large");
   if (!wanted.schedule.resident) return refuse("at least one block is resident");
   wanted.arguments = pointers.data();

@@ -226,6 +226,18 @@ fn reports_every_planted_fault() {
     }
 }
 
+#[test]
+fn a_grid_has_blocks_and_not_too_many() {
+    let Some(emulator) = emulator() else { return };
+    for (blocks, says) in [(0, "no blocks"), (1 << 31, "too large")] {
+        let report = match run(&emulator, "b[i] = i;", Grid::linear(blocks, 32), 0) {
+            Err(Error::Report(report)) => report,
+            other => panic!("{other:?}"),
+        };
+        assert!(report.contains(says), "{report}");
+    }
+}
+
 /// Correct kernels, and what `b` holds after them at index t, with 2 blocks of 32 threads.
 type Correct = (&'static str, fn(u32) -> u32);
 

@@ -31,6 +31,9 @@ impl Launch<'_, '_> {
         };
         let policy = self.machine.config.policy;
         let rows = self.shape.rows;
+        if rows == 0 {
+            return Ok(false);
+        }
         match sharing {
             Sharing::Grid => {
                 let (down, across) = (self.extent(3)?, self.extent(2)?);

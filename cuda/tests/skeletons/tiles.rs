@@ -152,7 +152,9 @@ output a20: [a3][a0][a1]i64
         let middle = Column::Dense { len: batches * rows, extent, inner: Box::new(all) };
         dense(batches, rows, middle)
     };
-    for (batches, down, across, length) in [(1, 4, 4, 3), (3, 17, 9, 20), (2, 20, 70, 5)] {
+    for (batches, down, across, length) in
+        [(1, 4, 4, 3), (3, 17, 9, 20), (2, 20, 70, 5), (0, 20, 20, 20)]
+    {
         let left: Vec<i64> = (0..(batches * down * length) as i64).map(|at| at % 17 - 4).collect();
         let right: Vec<i64> =
             (0..(batches * length * across) as i64).map(|at| at % 13 - 6).collect();
