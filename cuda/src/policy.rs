@@ -54,26 +54,31 @@ const ARCHITECTURES: [Architecture; 7] = [
 
 impl Policy {
     /// For an H200: 132 multiprocessors, eight blocks on each.
-    pub const SM_90: Policy = Policy::of(&ARCHITECTURES[4]);
+    pub const SM_90: Policy = Policy::of(&ARCHITECTURES[4], ARCHITECTURES[4].multiprocessors);
 
     /// For an architecture by its number, as in `sm_86`: the policy of the newest one that is not newer,
     /// or of the oldest.
     pub fn of_architecture(number: u32) -> Policy {
-        let own = ARCHITECTURES.iter().rev().find(|row| row.number <= number);
-        Policy::of(own.unwrap_or(&ARCHITECTURES[0]))
+        let own = architecture(number);
+        Policy::of(own, own.multiprocessors)
     }
 
-    const fn of(architecture: &Architecture) -> Policy {
+    /// As [`Policy::of_architecture`], for a device with so many multiprocessors.
+    pub fn of_device(number: u32, multiprocessors: u32) -> Policy {
+        Policy::of(architecture(number), multiprocessors.max(1))
+    }
+
+    const fn of(architecture: &Architecture, multiprocessors: u32) -> Policy {
         let threads = 256;
         Policy {
             threads,
-            blocks: architecture.multiprocessors * (architecture.threads / threads),
+            blocks: multiprocessors * (architecture.threads / threads),
             narrow_points: (1 << 31) - (1 << 23),
             short_row: 64,
             staged_blocks: 64,
             least_grid: 16,
             // Fewer leave half of the multiprocessors without a block.
-            least_pairs: (architecture.multiprocessors * threads / 2) as u64,
+            least_pairs: (multiprocessors * threads / 2) as u64,
             bins: 1024,
         }
     }
@@ -100,6 +105,10 @@ impl Policy {
     }
 }
 
+fn architecture(number: u32) -> &'static Architecture {
+    ARCHITECTURES.iter().rev().find(|row| row.number <= number).unwrap_or(&ARCHITECTURES[0])
+}
+
 #[cfg(test)]
 mod tests {
     use super::Policy;
@@ -111,5 +120,13 @@ mod tests {
         assert_eq!((blocks(89), blocks(103), blocks(121)), (blocks(86), blocks(100), blocks(120)));
         assert_eq!(blocks(60), blocks(70));
         assert_eq!(blocks(75), 160);
+    }
+
+    #[test]
+    fn a_device_has_as_many_blocks_as_its_multiprocessors_hold() {
+        let blocks = |number, multiprocessors| Policy::of_device(number, multiprocessors).blocks;
+        assert_eq!((blocks(75, 20), blocks(86, 28), blocks(120, 36)), (80, 168, 216));
+        assert_eq!((blocks(80, 98), blocks(90, 114)), (784, 912));
+        assert_eq!(Policy::of_device(90, 132), Policy::SM_90);
     }
 }

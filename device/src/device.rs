@@ -94,9 +94,7 @@ impl Device {
         let folder = config.cache.as_deref();
         let (goal, release) = (description.goal, description.compiler);
         let images = Arc::new(Images::new(goal, release, folder, config.cache_bytes));
-        // The table is of the greatest device of each architecture; nothing of it has been measured.
-        let blocks = description.multiprocessors.max(1) * 8;
-        let policy = Policy { blocks, ..Policy::of_architecture(description.architecture) };
+        let policy = Policy::of_device(description.architecture, description.multiprocessors);
         let state = Arc::new(Mutex::new(Ok(state)));
         Ok(Device { description, policy, images, state, contexts: 1 })
     }
