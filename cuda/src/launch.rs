@@ -236,7 +236,6 @@ impl<'m, 'a> Launch<'m, 'a> {
     }
 
     fn launch(&mut self, entry: &str, blocks: u64, parameters: &[Vec<u8>]) -> Result<(), Stop> {
-        let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
         let threads = self.machine.config.policy.threads;
         self.machine.unchecked |= !self.code.sites.is_empty();
         self.machine.memory.target.launch(entry, blocks, threads, parameters).map_err(stop)

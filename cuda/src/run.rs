@@ -229,7 +229,7 @@ pub(crate) fn name(var: Var) -> String {
 /// A device that fails ends the run; what holds it knows why ([`Watched`]).
 pub(crate) fn stop(broken: Broken) -> Stop {
     match broken {
-        Broken::Interrupted | Broken::Lost(_) | Broken::Memory { .. } => {
+        Broken::Interrupted | Broken::Lost(_) | Broken::Memory { .. } | Broken::Grid(_) => {
             Exhausted::Interrupted.into()
         }
         Broken::Report(report) => panic!("{report}"),

@@ -25,6 +25,8 @@ pub enum Broken {
         /// The bytes that the run has already.
         held: u64,
     },
+    /// A kernel would take so many blocks of threads, more than a grid has. It was not launched.
+    Grid(u64),
 }
 
 impl fmt::Display for Broken {
@@ -36,6 +38,7 @@ impl fmt::Display for Broken {
             Broken::Memory { wanted, held } => {
                 write!(f, "the device has no room for {wanted} bytes beside {held} of this run")
             }
+            Broken::Grid(blocks) => write!(f, "no grid has {blocks} blocks"),
         }
     }
 }

@@ -4,6 +4,10 @@ use weft_ir::Column;
 
 use crate::target::{Broken, Output, Target};
 
+/// The most blocks of a grid along x, on every architecture: the programming guide's table of technical
+/// specifications.
+const MOST_BLOCKS: u32 = (1 << 31) - 1;
+
 /// A device, and why it is of no use any more.
 pub(crate) struct Watched<'a> {
     target: &'a mut dyn Target,
@@ -66,14 +70,18 @@ impl<'a> Watched<'a> {
         self.watch(result)
     }
 
+    /// As the device does it, if a grid has so many blocks.
     pub(crate) fn launch(
         &mut self,
         entry: &str,
-        blocks: u32,
+        blocks: u64,
         threads: u32,
         parameters: &[Vec<u8>],
     ) -> Result<(), Broken> {
-        let result = self.target.launch(entry, blocks, threads, parameters);
+        let result = match u32::try_from(blocks).ok().filter(|blocks| *blocks <= MOST_BLOCKS) {
+            Some(blocks) => self.target.launch(entry, blocks, threads, parameters),
+            None => Err(Broken::Grid(blocks)),
+        };
         self.watch(result)
     }
 

@@ -2,6 +2,7 @@
 //! tree, rows of one length and ragged ones, several element types and tuples, operators whose order
 //! matters, and several schedules. Equal bits are asked for.
 
+mod limits;
 mod maps;
 mod mutants;
 mod operators;

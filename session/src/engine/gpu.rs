@@ -243,6 +243,9 @@ fn failure_text(broken: &Broken) -> String {
                  nothing is left to let go of"
             )
         }
+        Broken::Grid(blocks) => {
+            format!("the GPU cannot do it: a kernel would have {blocks} blocks of threads")
+        }
         Broken::Lost(why) => format!("the GPU failed ({why})"),
         Broken::Report(why) => format!("the GPU failed: {why}"),
         Broken::Interrupted => "the GPU was interrupted".to_owned(),
