@@ -118,18 +118,19 @@ pub fn find() -> Result<Vec<Description>, Absent> {
         return Err(Absent::NoCompiler);
     }
     let (release, known) = compiler::describe().map_err(Absent::Failed)?;
-    if release.0 > driver.0 {
-        return Err(Absent::NewerCompiler(release, driver));
-    }
-    let (mut found, mut unsupported) = (Vec::new(), 0);
+    let (mut found, mut refused) = (Vec::new(), None);
     for number in 0..count {
         let properties = driver::properties(number).map_err(failed)?;
         let (major, minor) = properties.architecture;
         let architecture = major * 10 + minor;
         let Some(goal) = compiler::Goal::of(architecture, &known) else {
-            unsupported = architecture;
+            refused.get_or_insert(Absent::Unsupported(architecture));
             continue;
         };
+        if !loads(driver, release, goal) {
+            refused = Some(Absent::NewerCompiler(release, driver));
+            continue;
+        }
         found.push(Description {
             number,
             name: properties.name,
@@ -141,5 +142,35 @@ pub fn find() -> Result<Vec<Description>, Absent> {
             goal,
         });
     }
-    if found.is_empty() { Err(Absent::Unsupported(unsupported)) } else { Ok(found) }
+    if found.is_empty() { Err(refused.unwrap_or(Absent::NoDevice)) } else { Ok(found) }
+}
+
+/// Whether a driver takes what a compiler makes, by their releases: machine code of any minor release (CUDA's
+/// minor version compatibility), but portable code of none that is newer than its own.
+fn loads(driver: (u32, u32), compiler: (u32, u32), goal: compiler::Goal) -> bool {
+    match goal {
+        compiler::Goal::Machine(_) => compiler.0 <= driver.0,
+        compiler::Goal::Portable(_) => compiler <= driver,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::loads;
+    use crate::compiler::Goal;
+
+    #[test]
+    fn a_driver_takes_portable_code_of_no_newer_compiler() {
+        let (machine, portable) = (Goal::Machine(90), Goal::Portable(90));
+        for (compiler, takes_machine, takes_portable) in [
+            ((12, 8), true, true),
+            ((12, 9), true, true),
+            ((13, 0), true, true),
+            ((13, 1), true, false),
+            ((14, 0), false, false),
+        ] {
+            assert_eq!(loads((13, 0), compiler, machine), takes_machine, "{compiler:?}");
+            assert_eq!(loads((13, 0), compiler, portable), takes_portable, "{compiler:?}");
+        }
+    }
 }
