@@ -120,8 +120,16 @@ enum Datum {
     },
 }
 
-/// The elements of the destinations of a scatter, and the extents of each.
-type Destinations = (Vec<Storage>, BTreeMap<Var, Vec<usize>>);
+/// The destinations of the scatters of a kernel.
+#[derive(Default)]
+struct Destinations {
+    /// Their elements.
+    storages: Vec<Storage>,
+    /// The extents of each.
+    extents: BTreeMap<Var, Vec<usize>>,
+    /// The bytes of all. While the kernel runs, no variable has them.
+    bytes: u64,
+}
 
 struct Machine<'a> {
     types: &'a [Type],
@@ -236,7 +244,7 @@ impl Machine<'_> {
 
     fn launch(&mut self, kernel: &Kernel, bound: &BoundKernel, freed: &[Var]) -> Result<(), Stop> {
         let begin = Instant::now();
-        let (destinations, extents) = self.destinations(kernel, bound, freed)?;
+        let destinations = self.destinations(kernel, bound, freed)?;
         let offsets = self.offsets(kernel);
         let mut axes = Vec::new();
         for (dimension, offsets) in kernel.space.iter().zip(&offsets) {
@@ -257,20 +265,21 @@ impl Machine<'_> {
         let storage = shape.storage();
         let sources: Vec<Source<'_>> =
             bound.arrays.iter().map(|var| source(self.get(*var), &storage)).collect();
+        let limit = self.config.memory_limit;
         let launch = Launch {
             kernel,
             bound,
             types: self.types,
             shape,
             sources: &sources,
-            extents,
+            extents: destinations.extents,
             workers: self.config.workers,
             cancel: self.cancel,
             meter: self.meter,
-            free_bytes: self.config.memory_limit.saturating_sub(self.alive),
-            limit: self.config.memory_limit,
+            free_bytes: limit.saturating_sub(self.alive).saturating_sub(destinations.bytes),
+            limit,
         };
-        let yields = launch.run(destinations)?;
+        let yields = launch.run(destinations.storages)?;
         let mut bytes_written = 0;
         for (var, value) in yields {
             let datum = match value {
@@ -328,7 +337,7 @@ impl Machine<'_> {
         bound: &BoundKernel,
         freed: &[Var],
     ) -> Result<Destinations, Stop> {
-        let (mut storages, mut all_extents) = (Vec::new(), BTreeMap::new());
+        let mut all = Destinations::default();
         for sink in &kernel.sinks {
             let Sink::Scatter { destinations, .. } = sink else { continue };
             for (at, var) in destinations.iter().enumerate() {
@@ -340,18 +349,19 @@ impl Machine<'_> {
                     panic!("a scalar is no destination")
                 };
                 let wanted = elements.bytes() as u64;
-                if !alone && self.alive.saturating_add(wanted) > self.config.memory_limit {
-                    let (limit, span) = (self.config.memory_limit, kernel.span);
-                    return Err(Exhausted::Memory { wanted, limit, span }.into());
+                let counted = if alone { bytes } else { 0 };
+                self.alive = self.alive.saturating_sub(counted);
+                all.bytes = all.bytes.saturating_add(wanted);
+                // What was counted before may stay.
+                let limit = self.config.memory_limit;
+                if counted < wanted && self.alive.saturating_add(all.bytes) > limit {
+                    return Err(Exhausted::Memory { wanted, limit, span: kernel.span }.into());
                 }
-                if alone {
-                    self.alive = self.alive.saturating_sub(bytes);
-                }
-                storages.push(Storage::from_column(elements));
-                all_extents.insert(*var, extents);
+                all.storages.push(Storage::from_column(elements));
+                all.extents.insert(*var, extents);
             }
         }
-        Ok((storages, all_extents))
+        Ok(all)
     }
 
     /// The offsets of the ragged dimensions.

@@ -3,6 +3,7 @@
 
 mod codes;
 mod control;
+mod memory;
 mod products;
 mod reductions;
 mod scans;

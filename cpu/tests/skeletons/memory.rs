@@ -1,0 +1,43 @@
+//! What is asked for while a kernel runs counts towards the memory too.
+
+use std::sync::atomic::AtomicBool;
+
+use weft_cpu::{Config, KernelCache, Workers, prepare, run};
+use weft_ir::{Exhausted, Stop, Value, plan};
+
+use crate::{f64s, i64s};
+
+/// Whether a plan runs within a limit, on two threads; if it does not, memory must be what it lacks.
+fn fits(text: &str, inputs: &[Value], memory_limit: u64) -> bool {
+    let program = plan::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    plan::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let prepared = prepare(&program, &mut KernelCache::new());
+    let workers = Workers::new(2);
+    let config = Config { workers: &workers, memory_limit };
+    let cancel = AtomicBool::new(false);
+    match run(&program, &prepared, inputs, &config, &cancel, &mut |_| {}) {
+        Ok(_) => true,
+        Err(Stop::Exhausted(Exhausted::Memory { limit, .. })) if limit == memory_limit => false,
+        Err(other) => panic!("{other:?}\n{text}"),
+    }
+}
+
+#[test]
+fn all_destinations_of_a_scatter_count() {
+    let text = "input a1: [a0]i64
+input a2: [a0]f64
+launch \"scatter\" [1] (r0)
+  yield r0
+  scatter 1i64 2.0f64 at r0 into a1 a2 to a3: [a0]i64, a4: [a0]f64
+  by (r1: i64, r2: f64) (r3: i64, r4: f64)
+    r5: i64 = add r1 r3
+    r6: f64 = add r2 r4
+    yield r5 r6
+end
+output a3: [a0]i64
+output a4: [a0]f64
+";
+    let inputs = [i64s(vec![1; 10_000]), f64s(vec![1.0; 10_000])];
+    assert!(fits(text, &inputs, 170_000));
+    assert!(!fits(text, &inputs, 150_000));
+}
