@@ -123,6 +123,11 @@ impl<T> InOrder<T> {
         result
     }
 
+    /// Looks at it, whosever turn it is.
+    pub(crate) fn look<R>(&self, look: impl FnOnce(&T) -> R) -> R {
+        look(&lock(&self.state))
+    }
+
     /// What it has become.
     pub(crate) fn into_inner(self) -> T {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner)

@@ -23,7 +23,8 @@ use crate::workers::lock;
 /// The fewest rows that are worth it.
 const LANES: usize = 64;
 
-/// The most bytes that blocks of the tree may take, where the steps are shared among the threads.
+/// The most bytes that blocks of the tree may take, where the steps are shared among the threads and there is
+/// memory for them.
 const MOST_BYTES: usize = 1 << 26;
 
 /// Some rows, and some of the steps along them.
@@ -102,7 +103,9 @@ impl Launch<'_> {
         let threads = self.workers.threads();
         let bytes: usize = results.iter().map(|slot| slot.ty.scalar_type().bytes()).sum();
         let few = rows <= BLOCK && rows < threads * 1024 && threads > 1;
-        if few && steps >= threads * 4 * TREE && (rows * steps / TREE) * bytes <= MOST_BYTES {
+        let free = self.free_bytes.saturating_sub(self.reduced_bytes());
+        let most = MOST_BYTES.min(usize::try_from(free).unwrap_or(usize::MAX));
+        if few && steps >= threads * 4 * TREE && (rows * steps / TREE) * bytes <= most {
             let span = steps.div_ceil(threads * 4).next_multiple_of(TREE);
             let starts = (0..steps).step_by(span);
             return starts

@@ -29,11 +29,26 @@ const SMALL: usize = 1 << 15;
 /// The most elements of a destination whose chunks are sorted by place (Note [Grouped sends]).
 const VERY_SMALL: usize = 1 << 10;
 
+/// The bytes that a kept point takes beside its values, which are kept and then gathered: its target, its
+/// place in the order of targets, and two pairs of both while they are sorted.
+const SORTED_BYTES: u64 = 48;
+
 /// The destinations, and what is kept until all has been sent.
 #[derive(Debug)]
 pub(super) struct Sent {
     destinations: Vec<Storage>,
     kept: Kept,
+    /// The bytes that there are for what is kept.
+    most: u64,
+    /// The bytes that there was no memory for.
+    exceeded: Option<u64>,
+}
+
+impl Sent {
+    /// How many bytes there was no memory for.
+    pub(super) fn exceeded(&self) -> Option<u64> {
+        self.exceeded
+    }
 }
 
 /// What is combined at the end, because the tree of a fold must not depend on where chunks are cut.
@@ -85,8 +100,9 @@ enum Way {
 }
 
 impl Launch<'_> {
-    /// What threads have in common for a scatter to these destinations.
-    pub(super) fn scatter(&self, sink: usize, destinations: Vec<Storage>) -> Shared<'_> {
+    /// What threads have in common for a scatter to these destinations, with so many bytes for what is
+    /// kept.
+    pub(super) fn scatter(&self, sink: usize, destinations: Vec<Storage>, most: u64) -> Shared<'_> {
         let elements = destinations.first().map_or(0, Storage::len);
         match self.way(sink) {
             Way::Private => {
@@ -114,7 +130,7 @@ impl Launch<'_> {
             }
             (None, _) => Kept::Nothing,
         };
-        Shared::Scatter(InOrder::new(Sent { destinations, kept }))
+        Shared::Scatter(InOrder::new(Sent { destinations, kept, most, exceeded: None }))
     }
 
     fn way(&self, sink: usize) -> Way {
@@ -199,6 +215,13 @@ impl Launch<'_> {
                     inside = targets.iter().all(|&target| target == -1 || is_inside(target));
                     let sources: Vec<usize> =
                         (0..targets.len()).filter(|&at| targets[at] != -1).collect();
+                    let of_value = kept.iter().map(|kept| kept.ty().scalar_type().bytes() as u64);
+                    let of_point = of_value.map(|bytes| 2 * bytes).sum::<u64>() + SORTED_BYTES;
+                    let wanted = (all.len() + sources.len()) as u64 * of_point;
+                    if wanted > sent.most {
+                        sent.exceeded = Some(wanted);
+                        return Err(Halt::Interrupted);
+                    }
                     for (kept, values) in kept.iter_mut().zip(values) {
                         kept.append(values.gather(&sources).elements());
                     }
@@ -345,7 +368,7 @@ impl Launch<'_> {
 
     /// The destinations, when all has been sent.
     pub(super) fn sent(&self, sent: Sent, sink: usize) -> Result<Vec<Storage>, Halt> {
-        let Sent { mut destinations, kept } = sent;
+        let Sent { mut destinations, kept, .. } = sent;
         let (targets, values) = match kept {
             Kept::Nothing => return Ok(destinations),
             Kept::Streams(streams) => {

@@ -37,14 +37,14 @@ pub(super) enum Shared<'o> {
 }
 
 impl Shared<'_> {
-    /// How many bytes a filter would have needed that had to end.
+    /// How many bytes a filter or a scatter would have needed that had to end.
     fn exceeded(&self) -> Option<u64> {
         match self {
             Shared::Filter(filtering) => filtering.exceeded(),
+            Shared::Scatter(sent) => sent.look(Sent::exceeded),
             Shared::Nothing
             | Shared::Parts(_)
             | Shared::Scan(_)
-            | Shared::Scatter(_)
             | Shared::Private(_)
             | Shared::Grouped(_) => None,
         }
@@ -156,7 +156,7 @@ impl Launch<'_> {
         let mut kept = self.room_for_kept(layout, taken);
         let mut filtering = Some(self.filtering(layout, &mut kept, *taken));
         let shared: Vec<Shared<'_>> = (0..self.kernel.sinks.len())
-            .map(|sink| self.shared(sink, &mut destinations, &mut filtering))
+            .map(|sink| self.shared(sink, &mut destinations, &mut filtering, *taken))
             .collect();
 
         let output_types: Vec<LaneType> = outputs.iter().map(Storage::ty).collect();
@@ -243,13 +243,17 @@ impl Launch<'_> {
         sink: usize,
         destinations: &mut Option<Vec<Storage>>,
         filtering: &mut Option<Filtering<'o>>,
+        taken: u64,
     ) -> Shared<'o> {
         match &self.kernel.sinks[sink] {
             Sink::Store { .. } | Sink::Sort { .. } => Shared::Nothing,
             Sink::Reduce { .. } => Shared::Parts(Mutex::default()),
             Sink::Filter { .. } => Shared::Filter(filtering.take().expect("one filter")),
             Sink::Scan { .. } => Shared::Scan(InOrder::new((Chain::default(), Carries::default()))),
-            Sink::Scatter { .. } => self.scatter(sink, destinations.take().unwrap_or_default()),
+            Sink::Scatter { .. } => {
+                let most = self.free_bytes.saturating_sub(taken);
+                self.scatter(sink, destinations.take().unwrap_or_default(), most)
+            }
         }
     }
 

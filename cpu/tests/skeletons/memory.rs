@@ -41,3 +41,25 @@ output a4: [a0]f64
     assert!(fits(text, &inputs, 170_000));
     assert!(!fits(text, &inputs, 150_000));
 }
+
+#[test]
+fn points_that_are_kept_until_all_are_sent_count() {
+    // No common operator, so that targets and values are sorted at the end.
+    let text = "input a1: [a0]f64
+launch \"scatter\" [200000] (r0)
+  r1: i64 = read a0
+  r2: i64 = mod r0 r1
+  r4: f64 = cast_f64 r0
+  yield r2 r4
+  scatter r4 at r2 into a1 to a3: [a0]f64
+  by (r5: f64) (r6: f64)
+    r7: f64 = mul r5 0.5f64
+    r8: f64 = add r7 r6
+    yield r8
+end
+output a3: [a0]f64
+";
+    let inputs = [f64s(vec![0.0; 10])];
+    assert!(fits(text, &inputs, 16 << 20));
+    assert!(!fits(text, &inputs, 8 << 20));
+}
