@@ -13,11 +13,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_ir::FaultKind;
+use weft_ir::flat::Var;
 use weft_ir::plan::Sink;
 
 use crate::execute::Halt;
-use crate::fold::{Folder, Grouping, Primitive, SPREAD, Streams};
+use crate::fold::{Folder, Grouping, Primitive, SPREAD, Streams, TREE};
 use crate::lanes::{Elements, Lane, LaneType, Storage, with_lane_type};
+use crate::launch::chunk::CHUNK;
 use crate::launch::layout::Layout;
 use crate::launch::work::{Claim, Shared, Worker, in_order};
 use crate::launch::{Launch, PARALLEL};
@@ -148,11 +150,25 @@ impl Launch<'_> {
             && self.shape.points() / 4 >= elements
         {
             Way::Private
-        } else if floats && elements <= VERY_SMALL && self.shape.points() > PARALLEL {
+        } else if floats
+            && elements <= VERY_SMALL
+            && self.shape.points() > PARALLEL
+            && self.grouped_bytes(destinations, elements) <= self.free_bytes
+        {
             Way::Grouped
         } else {
             Way::InOrder
         }
+    }
+
+    /// The most bytes that chunks keep which are grouped: of each place how many values it has, those that
+    /// continue a block, and what blocks come to.
+    fn grouped_bytes(&self, destinations: &[Var], elements: usize) -> u64 {
+        let bytes_of = |to: &Var| self.element(*to).bytes();
+        let value: usize = destinations.iter().map(bytes_of).sum();
+        let values = (elements * (TREE - 1)).min(CHUNK) + CHUNK / TREE + elements;
+        let chunk = elements * size_of::<u64>() + values * value;
+        (self.shape.points().div_ceil(CHUNK) as u64).saturating_mul(chunk as u64)
     }
 
     /// Whether threads send a component to copies of their own (Note [Private copies]).
