@@ -569,7 +569,6 @@ pub(crate) fn leaves(job: &Job<'_>, lowered: &Lowered) -> Vec<Value> {
         .collect()
 }
 
-/// An exhausted limit that names no place is about the whole program.
 /// A stop of a compiled program. All calls of a level of a recursion are in memory at a time; where
 /// they have no room the interpreter goes on, which has one in memory at a time.
 fn too_wide(stop: Stop, lowered: &Lowered) -> NotRun {
@@ -584,6 +583,7 @@ fn too_wide(stop: Stop, lowered: &Lowered) -> NotRun {
     }
 }
 
+/// An exhausted limit that names no place is about the whole program.
 fn at_item(exhausted: Exhausted, job: &Job<'_>) -> Exhausted {
     let whole = job.program.entry.span;
     let known = |span: Span| if span == Span::default() { whole } else { span };
