@@ -135,6 +135,11 @@ macro_rules! define_lanes {
                 match self { $(Storage::$variant(vec) => vec.len()),* }
             }
 
+            /// The number of elements for which there is memory.
+            pub(crate) fn capacity(&self) -> usize {
+                match self { $(Storage::$variant(vec) => vec.capacity()),* }
+            }
+
             /// With zeros at the end, or without what is past that length.
             pub(crate) fn resize(&mut self, length: usize) {
                 match self { $(Storage::$variant(vec) => vec.resize(length, <$rust>::default())),* }

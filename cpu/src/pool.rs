@@ -58,8 +58,9 @@ impl Pool {
             return Storage::zeros(ty, length);
         }
         let mut shelf = lock(&self.shelf);
+        let most = rounded(length) + rounded(length) / 4;
         let fits = |(_, kept): &(u64, Storage)| {
-            kept.ty() == ty && kept.len() >= length && kept.len() - length <= length / 4
+            kept.ty() == ty && (length..=most).contains(&kept.capacity())
         };
         // The youngest is the one that caches may know.
         if let Some(at) = shelf.kept.iter().rposition(fits) {
@@ -70,8 +71,9 @@ impl Pool {
             return storage;
         }
         drop(shelf);
-        let storage = Storage::zeros(ty, length);
+        let mut storage = Storage::zeros(ty, rounded(length));
         pages::prefer_huge(&storage);
+        storage.resize(length);
         storage
     }
 
@@ -101,8 +103,16 @@ impl<T: Lane> Recycle<T> for Pool {
     }
 }
 
+/// The length with room for more, so that arrays that grow or shrink a little from one to the next share
+/// their memory: a quarter, half or three quarters more than a power of two, or the next. Pages that nobody
+/// writes to take no memory.
+fn rounded(length: usize) -> usize {
+    let step = (length.next_power_of_two() / 8).max(1);
+    length.next_multiple_of(step)
+}
+
 fn bytes(storage: &Storage) -> u64 {
-    (storage.len() * storage.ty().scalar_type().bytes()) as u64
+    (storage.capacity() * storage.ty().scalar_type().bytes()) as u64
 }
 
 macro_rules! define_lent {
@@ -137,7 +147,7 @@ mod tests {
 
     use weft_ir::ScalarType;
 
-    use super::Pool;
+    use super::{Pool, rounded};
     use crate::lanes::{LaneType, Storage};
 
     fn address(storage: &Storage) -> usize {
@@ -163,6 +173,21 @@ mod tests {
     }
 
     #[test]
+    fn an_array_that_grows_finds_the_memory_of_the_last() {
+        let pool = Arc::new(Pool::default());
+        pool.begin_run(1 << 30);
+        let first = pool.take(LaneType::F64, 100_000);
+        let place = address(&first);
+        drop(first.into_column(ScalarType::F64, 100_000, &pool));
+        let second = pool.take(LaneType::F64, 110_000);
+        assert_eq!((address(&second), second.len()), (place, 110_000));
+        assert_eq!(
+            [1, 8, 9, 100_000, 1 << 20, (1 << 20) + 1].map(rounded),
+            [1, 8, 10, 114_688, 1 << 20, (1 << 20) + (1 << 18)]
+        );
+    }
+
+    #[test]
     fn what_nobody_asks_for_is_given_up() {
         let pool = Arc::new(Pool::default());
         pool.begin_run(1 << 30);
@@ -181,7 +206,8 @@ mod tests {
             .map(|_| pool.take(LaneType::F64, 100_000).into_column(ScalarType::F64, 100_000, &pool))
             .collect();
         drop(columns);
-        assert!(pool.shelf.lock().is_ok_and(|shelf| shelf.bytes == 1_600_000));
+        let two = 2 * 114_688 * 8;
+        assert!(pool.shelf.lock().is_ok_and(|shelf| shelf.bytes == two && shelf.kept.len() == 2));
     }
 
     #[test]
