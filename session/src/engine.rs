@@ -347,7 +347,8 @@ impl Engine {
             },
         );
         ran.phases.push((Phase::Run, started.elapsed()));
-        Ok(leaves_to_value(&results?, &lowered.ty))
+        let results = results.map_err(|stop| too_wide(stop, &lowered))?;
+        Ok(leaves_to_value(&results, &lowered.ty))
     }
 
     fn run_plan(
@@ -374,6 +375,7 @@ impl Engine {
                     known.lowered = Some(lowered);
                     return Ok(value);
                 }
+                Err(Elsewhere::NotRun(NotRun::Stop(stop))) => return Err(too_wide(stop, &lowered)),
                 Err(Elsewhere::NotRun(not_run)) => return Err(not_run),
                 Err(Elsewhere::Cpu) => ran.counters = Counters::default(),
             }
