@@ -8,8 +8,8 @@
 A time is the median of many runs in one process, after the first; the best of `--rounds` such
 medians counts, with the processes of all competitors in alternation. `ratio` is the best peer's
 time over Weft's: above 1 Weft is faster. `peak` is the most memory of the process while the program
-runs, without what making the data took; the process itself is 15 MiB of it. Needs a release build of `weft`; peers need NumPy, SciPy,
-Numba and JAX (see requirements.txt), and real matrices and pictures a data folder. What is absent
+runs, without what making the data took; the process itself is 15 MiB of it. Needs a release build of
+`weft`; peers need NumPy, SciPy, Numba and JAX (see requirements.txt), and real matrices and pictures a data folder. What is absent
 is skipped and counted.
 """
 
@@ -42,7 +42,8 @@ DURATION = r"([0-9.]+) ?(ns|µs|us|ms|min|s)\b"
 # Said when the data is made; the runs before it let go of memory that is kept for three runs.
 MARK = "4242424242\n"
 BEGIN = "1 + 1\n" * 5 + MARK
-# With less memory `:bench` does not measure how fast memory is copied, which takes time and memory too.
+# With less memory `:bench` does not measure how fast memory is copied, which takes memory too. Times are
+# measured without it: large arrays that are given back are not kept for the next where memory is scarce.
 SPARING = ":set memory 255M\n"
 # What `:bench` prints.
 BENCH = rf"{DURATION} \(median of (\d+) runs; {DURATION} to.*?first took {DURATION}"
@@ -164,6 +165,7 @@ def measure(
             keep(best, configuration, run_weft(weft, text, program.expression, options))
         for peer in peers:
             keep(best, peer, run_peer(options, name, peer, threads))
+    most = peak(weft, f":set threads {threads}\n{CONFIGURATIONS['full']}{setup}", program.expression)
     interpreted = None
     if program.small is not None and not options.only_full:
         text = f":set backend interp\n{program.small[0]}"
@@ -184,7 +186,7 @@ def measure(
         "–" if seconds is None else f"**{seconds / full['seconds']:.2f}**",
         "–" if program.bytes is None else f"{program.bytes / full['seconds'] / bandwidth:.0%}",
         duration(full["first"]),
-        f"{full['peak'] / 2**20:.0f} MiB",
+        "–" if most is None else f"{most / 2**20:.0f} MiB",
     ]
     for configuration in ("no fusion", "no sharing", "tier 0"):
         other = best.get(configuration)
@@ -209,17 +211,11 @@ def keep(best: dict[str, dict], key: str, result: dict | None) -> None:
 
 
 def run_weft(weft: str, setup: str, expression: str, options: argparse.Namespace) -> dict | None:
-    """Seconds of a run, of the first, and the peak of memory of the process."""
+    """Seconds of a run and of the first."""
     bench = ":bench " + expression.strip().replace("\n", "\n  ") + "\n"
     setup += BEGIN
-    status, output, usage = weft_process(weft, setup + SPARING + bench)
+    status, output, _ = weft_process(weft, setup + bench)
     found = re.search(BENCH, output, re.S)
-    if status != 0 or not found:
-        # It may need more memory than that.
-        status, output, usage = weft_process(weft, setup + bench)
-        found = re.search(BENCH, output, re.S)
-    else:
-        setup += SPARING
     output = output.split(MARK, 1)[-1]
     if status != 0 or not found:
         return {"error": output.strip().splitlines()[0][:120] if output.strip() else "no output"}
@@ -235,9 +231,18 @@ def run_weft(weft: str, setup: str, expression: str, options: argparse.Namespace
     return {
         "seconds": seconds,
         "first": float(first) * UNITS[first_unit],
-        "peak": usage.ru_maxrss * 1024,
         "on": on.group(1) if on else "",
     }
+
+
+def peak(weft: str, setup: str, expression: str) -> int | None:
+    """The most bytes of memory of the process while a program runs."""
+    bench = ":bench " + expression.strip().replace("\n", "\n  ") + "\n"
+    status, output, usage = weft_process(weft, setup + BEGIN + SPARING + bench)
+    if status != 0 or not re.search(BENCH, output, re.S):
+        # It needs more memory than that.
+        status, output, usage = weft_process(weft, setup + BEGIN + bench)
+    return usage.ru_maxrss * 1024 if status == 0 else None
 
 
 def weft_process(weft: str, text: str) -> tuple[int, str, object]:
