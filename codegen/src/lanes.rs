@@ -38,6 +38,7 @@ use crate::dialect::type_name;
 use crate::functions::Functions;
 use crate::literal::literal;
 use crate::operator::{operator, random};
+use crate::unroll::{above, unroll};
 pub use fold::is_total;
 pub use rows::can_fold_rows;
 use segment::Scope;
@@ -107,6 +108,18 @@ impl LaneFunction {
 }
 
 impl Lanes<'_> {
+    /// A register that is not used, nor those after it.
+    fn free_register(&self) -> Register {
+        let operators = self.folds.iter().flat_map(|operator| {
+            let sides = operator.left.iter().chain(&operator.right).map(|(register, _)| *register);
+            sides.map(|Register(number)| Register(number + 1)).chain([above(&operator.code)])
+        });
+        let given = self.indices.iter().map(|(register, _)| register);
+        let inputs = self.inputs.iter().map(|(register, _)| register);
+        let given = given.chain(inputs).map(|Register(number)| Register(number + 1));
+        given.chain(operators).fold(above(self.code), Register::max)
+    }
+
     fn has_no_loops(&self) -> bool {
         fn straight(code: &Code) -> bool {
             code.instructions.iter().all(|instruction| match &instruction.operation {
@@ -127,6 +140,10 @@ impl Lanes<'_> {
 /// # Panics
 /// If the code is not one that [`weft_ir::code::CodeCheck`] accepts.
 pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
+    // Note [Known turns].
+    if let Some((code, results)) = unroll(given.code, given.results, given.free_register()) {
+        return lanes(&Lanes { code: &code, results: &results, ..*given });
+    }
     let mut builder = written(given, false);
     if given.rows {
         // Only what has been written knows which indices differ from element to element.
@@ -308,6 +325,9 @@ impl Builder<'_> {
                 if let Some((text, value)) = self.in_range(*op, operands) {
                     return self.define(results[0], &text, &[value]);
                 }
+                if let Some((text, values)) = self.rotated(*op, operands) {
+                    return self.define(results[0], &text, &values);
+                }
                 let values: Vec<Value> = operands.iter().map(|at| self.value(at)).collect();
                 self.operator(*op, results[0], &values, instruction.span);
             }
@@ -320,7 +340,10 @@ impl Builder<'_> {
                 self.read(results[0], array.0 as usize, indices);
             }
             Operation::Check(condition, kind) => {
-                let condition = self.value(condition);
+                let condition = match self.at_both_ends(condition) {
+                    Some(everywhere) => everywhere,
+                    None => self.value(condition),
+                };
                 self.check(&condition, *kind, instruction.span);
             }
             Operation::If { condition, then, otherwise } => {
@@ -401,10 +424,14 @@ impl Builder<'_> {
     }
 
     fn check(&mut self, condition: &Value, kind: FaultKind, span: Span) {
-        let site = self.sites.len();
-        self.sites.push((kind, span));
+        let known = self.sites.iter().position(|site| *site == (kind, span));
+        let site = known.unwrap_or(self.sites.len());
+        if known.is_none() {
+            self.sites.push((kind, span));
+        }
         let bit = 1_u32 << site.min(30);
-        let mask = self.mask();
+        // Where all lanes fail or none does it matters nothing that some have failed already.
+        let mask = if condition.varies { self.mask() } else { self.guard.clone() };
         let guard = mask.as_ref().map(Mask::value);
         let failing = match &guard {
             Some(guard) => format!("{} & !{}", guard.text, condition.text),

@@ -18,6 +18,7 @@ mod operator;
 mod order;
 mod recorder;
 mod scalar;
+mod unroll;
 
 pub use cache::Cache;
 pub use dialect::Dialect;

@@ -159,15 +159,22 @@ FUNCTION u32 KERNEL_group(const struct block *restrict const block,
     r3_lanes[lane] = r1;
   }
   for (;;) {
-    if ((++steps & 31) == 0 && *block->cancel) return 2147483648U;
+    if ((++steps & 7) == 0 && *block->cancel) return 2147483648U;
     u32 any_1 = 0;
     #pragma omp simd reduction(|:any_1)
     for (i64 lane = 0; lane < count; lane++) {
-      const f32 r3 = r3_lanes[lane];
-      const bool r4 = r3 < 100.0f;
-      any_1 |= r4 ? 1U : 0U;
-      const f32 r5 = r3 + r3;
-      r3_lanes[lane] = r4 ? r5 : r3;
+      f32 r3 = r3_lanes[lane];
+      u32 goes_on = 0;
+      #pragma GCC unroll 4
+      for (i32 turn = 0; turn < 4; turn++) {
+        const bool r4 = r3 < 100.0f;
+        goes_on = r4 ? 1U : 0U;
+        const f32 r5 = r3 + r3;
+        const f32 next_r3 = r4 ? r5 : r3;
+        r3 = next_r3;
+      }
+      any_1 |= goes_on;
+      r3_lanes[lane] = r3;
     }
     if (!any_1) break;
   }
@@ -191,6 +198,102 @@ u32 KERNEL(const struct block *restrict const block) {
     if (failed) return failed;
   }
   return first < block->count ? KERNEL_rest(block, first, block->count - first) : 0;
+}
+",
+    );
+}
+
+#[test]
+fn known_turns_are_written_out() {
+    // Indices that count along the lanes are checked at both ends.
+    check_lanes(
+        "r1: i64 = read a1
+r2: i64, r3: f32 = while (r4: i64 = 0i64, r5: f32 = 0.0f32)
+  r6: bool = lt r4 2i64
+  yield r6
+do
+  r7: i64 = mul r4 r1
+  r8: i64 = add r7 r0
+  r9: bool = ge r8 0i64
+  r10: bool = lt r8 r1
+  r11: bool = and r9 r10
+  check r11 index
+  r12: f32 = read a0 r8
+  r13: bool = eq r4 0i64
+  r14: f32 = if r13
+    r15: f32 = add r5 r12
+    yield r15
+  else
+    r16: f32 = sub r5 r12
+    yield r16
+  r17: i64 = add r4 1i64
+  yield r17 r14
+yield r3
+",
+        "
+u32 KERNEL(const struct block *restrict const block) {
+  const i64 count = block->count;
+  const f32 *restrict const a0 = (const f32 *)block->arrays[0];
+  const i64 a1 = *(const i64 *)block->arrays[1];
+  const i64 first_r0 = block->indices[0];
+  const i64 r18 = (i64)((u64)0LL * (u64)a1);
+  const i64 first_1 = (i64)((u64)first_r0 + (u64)r18);
+  const i64 last_2 = (i64)((u64)first_1 + (u64)block->count - 1);
+  const bool t_3 = block->count < 1 | (first_1 >= 0 & last_2 >= 0 & last_2 < a1);
+  if (!t_3) return 1U;
+  const i64 r25 = (i64)((u64)1LL * (u64)a1);
+  const i64 first_4 = (i64)((u64)first_r0 + (u64)r25);
+  const i64 last_5 = (i64)((u64)first_4 + (u64)block->count - 1);
+  const bool t_6 = block->count < 1 | (first_4 >= 0 & last_5 >= 0 & last_5 < a1);
+  if (!t_6) return 1U;
+  f32 *restrict const result_0 = block->results[0];
+  #pragma omp simd
+  for (i64 at = 0; at < count; at++) {
+    const i64 r0 = first_r0 + at;
+    const i64 r19 = (i64)((u64)r18 + (u64)r0);
+    const f32 r23 = a0[r19];
+    const f32 r24 = 0.0f + r23;
+    const i64 r26 = (i64)((u64)r25 + (u64)r0);
+    const f32 r30 = a0[r26];
+    const f32 r31 = r24 - r30;
+    result_0[at] = r31;
+  }
+  return 0;
+}
+",
+    );
+}
+
+#[test]
+fn shifts_that_are_joined_rotate() {
+    check_lanes(
+        "r1: i64 = read a1
+r2: u64 = cast_u64 r1
+r3: u64 = cast_u64 r0
+r4: u64 = shl r3 r2
+r5: u64 = sub 64u64 r2
+r6: u64 = shr r3 r5
+r7: u64 = bit_or r4 r6
+yield r7
+",
+        "
+u32 KERNEL(const struct block *restrict const block) {
+  const i64 count = block->count;
+  const i64 a1 = *(const i64 *)block->arrays[1];
+  const i64 first_r0 = block->indices[0];
+  const u64 r2 = (u64)a1;
+  const u64 r5 = 64ULL - r2;
+  const u64 t_1 = r2 & 63;
+  const u64 t_2 = r2 <= 64 ? (u64)-1 : 0;
+  u64 *restrict const result_0 = block->results[0];
+  #pragma omp simd
+  for (i64 at = 0; at < count; at++) {
+    const i64 r0 = first_r0 + at;
+    const u64 r3 = (u64)r0;
+    const u64 r7 = rotate_u64(r3, t_1) & t_2;
+    result_0[at] = r7;
+  }
+  return 0;
 }
 ",
     );

@@ -1,4 +1,10 @@
 //! The text of a function.
+//!
+//! Note [Several turns]. Where lanes step through a short loop together, most of the time would go into
+//! the state, which is kept in memory from turn to turn, and into the question whether some lane goes
+//! on. So lanes take some turns each before that is asked again. Those that are done keep their state, so
+//! that turns too many change nothing; they cost something, so that this is not done where elements are
+//! read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -7,6 +13,15 @@ use super::fold::reads_along_steps;
 use super::segment::{Line, Node, Segment};
 use super::{Builder, GROUP, INTERRUPTED, LaneFunction};
 use crate::dialect::type_name;
+
+/// How many turns lanes take before it is asked whether one goes on.
+const TURNS: usize = 4;
+
+/// The most lines of a turn of which lanes take several.
+const LONG: usize = 40;
+
+/// How many turns of a loop there are from one look at the cancel flag to the next.
+const POLLED: usize = 32;
 
 /// Prints what has been built.
 pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
@@ -23,7 +38,8 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
     let grouped = builder.loops > 0 || stepped && !rare && !reads_along_steps(builder.given);
     let (lanes, out) = (plan.lanes(), String::new());
     let counting = std::mem::take(&mut plan.counting);
-    let mut text = Text { grouped, stepped, usual: false, lanes, counting, out };
+    let calls = !builder.functions.is_empty();
+    let mut text = Text { grouped, stepped, calls, usual: false, lanes, counting, out };
     let parameters = parameters(&builder);
     if grouped {
         text.line(0, "FUNCTION u32 KERNEL_group(const struct block *restrict const block,");
@@ -206,6 +222,8 @@ struct Text {
     grouped: bool,
     /// Whether it runs for one step after the other.
     stepped: bool,
+    /// Whether it calls transcendental functions.
+    calls: bool,
     /// Whether slow paths are left out (Note [Rare paths]).
     usual: bool,
     /// The values that lie in arrays.
@@ -248,14 +266,92 @@ impl Text {
                 Node::Scalar(statement) => self.line(indent, statement),
                 Node::Segment(segment) => self.segment(indent, segment),
                 Node::Loop(body) => {
+                    let several = self.several_turns(body);
                     self.line(indent, "for (;;) {");
-                    let poll = "if ((++steps & 31) == 0 && *block->cancel)";
+                    let polled = if several { POLLED / TURNS } else { POLLED } - 1;
+                    let poll = format!("if ((++steps & {polled}) == 0 && *block->cancel)");
                     self.line(indent + 1, &format!("{poll} return {INTERRUPTED}U;"));
-                    self.nodes(indent + 1, body);
+                    for node in body {
+                        match node {
+                            Node::Segment(segment) if several => self.turns(indent + 1, segment),
+                            node => self.nodes(indent + 1, std::slice::from_ref(node)),
+                        }
+                    }
                     self.line(indent, "}");
                 }
             }
         }
+    }
+
+    /// Whether the lanes of a loop take several turns before it asks whether one goes on
+    /// (Note [Several turns]).
+    fn several_turns(&self, body: &[Node]) -> bool {
+        let mut segments = body.iter().filter_map(|node| match node {
+            Node::Segment(segment) => Some(segment),
+            Node::Scalar(_) | Node::Loop(_) => None,
+        });
+        let (Some(segment), None) = (segments.next(), segments.next()) else { return false };
+        let straight = !body.iter().any(|node| matches!(node, Node::Loop(_)));
+        let stays = |line: &Line| match &line.defines {
+            Some((name, _)) => !self.lanes.contains_key(name),
+            None => true,
+        };
+        let reads = |line: &Line| line.text.contains('[') || line.text.contains("at");
+        straight
+            && !self.calls
+            && segment.any.len() == 1
+            && !segment.fails
+            && segment.lines.len() <= LONG
+            && segment.lines.iter().all(|line| stays(line) && !reads(line))
+    }
+
+    /// Several turns of a loop whose body is one segment, lane by lane.
+    fn turns(&mut self, indent: usize, segment: &Segment) {
+        let flag = &segment.any[0];
+        self.line(indent, &format!("u32 {flag} = 0;"));
+        self.line(indent, &format!("#pragma omp simd reduction(|:{flag})"));
+        self.line(indent, "for (i64 lane = 0; lane < count; lane++) {");
+        let state: BTreeSet<&String> = segment.assigns.iter().map(|(array, _)| array).collect();
+        let own: BTreeSet<&String> =
+            segment.lines.iter().filter_map(|line| Some(&line.defines.as_ref()?.0)).collect();
+        let used: BTreeSet<&String> = all_lines(segment).flat_map(|line| &line.uses).collect();
+        if used.iter().any(|name| self.counting.contains_key(*name)) {
+            self.line(indent + 1, "const i64 at = first + lane;");
+        }
+        for name in used.union(&state).filter(|name| !own.contains(*name)) {
+            let text = match self.counting.get(*name) {
+                Some(counted) => format!("const i64 {name} = {counted};"),
+                None => {
+                    let keyword = if state.contains(name) { "" } else { "const " };
+                    format!("{keyword}{} {name} = {name}_lanes[lane];", self.lanes[*name])
+                }
+            };
+            self.line(indent + 1, &text);
+        }
+        self.line(indent + 1, "u32 goes_on = 0;");
+        self.line(indent + 1, &format!("#pragma GCC unroll {TURNS}"));
+        self.line(indent + 1, &format!("for (i32 turn = 0; turn < {TURNS}; turn++) {{"));
+        for line in &segment.lines {
+            let text = match &line.defines {
+                Some((name, ty)) => format!("const {ty} {name} = {};", line.text),
+                None => line.text.replace(&format!("{flag} |="), "goes_on ="),
+            };
+            self.line(indent + 2, &text);
+        }
+        // All at once: the next state may be the state in another order.
+        for (name, line) in &segment.assigns {
+            let ty = self.lanes[name];
+            self.line(indent + 2, &format!("const {ty} next_{name} = {};", line.text));
+        }
+        for (name, _) in &segment.assigns {
+            self.line(indent + 2, &format!("{name} = next_{name};"));
+        }
+        self.line(indent + 1, "}");
+        self.line(indent + 1, &format!("{flag} |= goes_on;"));
+        for (name, _) in &segment.assigns {
+            self.line(indent + 1, &format!("{name}_lanes[lane] = {name};"));
+        }
+        self.line(indent, "}");
     }
 
     fn segment(&mut self, indent: usize, segment: &Segment) {

@@ -18,3 +18,7 @@ struct block {
   const i64 *extents;           /* The extents of all dimensions but the last. */
   const i64 *offsets;           /* The positions of the rows and of the end, if their lengths differ. */
 };
+
+/* Bits that leave at the upper end come in at the lower one; fewer than there are. */
+FUNCTION u32 rotate_u32(u32 a, u32 by) { return a << by | a >> (-by & 31); }
+FUNCTION u64 rotate_u64(u64 a, u64 by) { return a << by | a >> (-by & 63); }
