@@ -12,12 +12,21 @@ use std::collections::BTreeMap;
 use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
 use weft_ir::{Scalar, ScalarOp, ScalarType, math};
 
-/// The most operations that code may have when its loops are written out. A compiler takes about a
-/// second for as many.
-const MOST: usize = 3000;
+/// The most that code may weigh when its loops are written out. A compiler takes somewhat less than a
+/// second for as much.
+const MOST: usize = 2500;
 
-/// How many operations a transcendental function counts for.
+/// What a transcendental function weighs; an addition weighs 1.
 const FUNCTION: usize = 40;
+
+/// What one weighs that has a slow path, and is written twice for it.
+const FUNCTION_TWICE: usize = 150;
+
+/// What an integer division weighs.
+const DIVISION: usize = 8;
+
+/// What a read or a check weighs.
+const GUARDED: usize = 2;
 
 /// The most operations that are looked at, also in vain.
 const MOST_LOOKS: usize = 20 * MOST;
@@ -86,7 +95,7 @@ struct Rewriter {
     next: u32,
     /// How many loops are being written out around the present place. Their registers get new names.
     copies: usize,
-    /// How many operations have been written.
+    /// What has been written weighs.
     size: usize,
     /// How many operations have been looked at.
     looks: usize,
@@ -165,7 +174,7 @@ impl Rewriter {
                     self.known.insert(results[0].0, simple);
                     return Ok(());
                 }
-                self.size += if is_function(*op, results[0].1) { FUNCTION } else { 1 };
+                self.size += weight(*op, results[0].1);
                 Operation::Scalar(*op, operands)
             }
             Operation::Random(kind, operands) => {
@@ -173,7 +182,7 @@ impl Rewriter {
                 Operation::Random(*kind, self.operands(operands))
             }
             Operation::Read(array, indices) => {
-                self.size += 1;
+                self.size += GUARDED;
                 Operation::Read(*array, self.operands(indices))
             }
             Operation::Check(condition, kind) => {
@@ -181,7 +190,7 @@ impl Rewriter {
                 if condition == Operand::Scalar(Scalar::Bool(true)) {
                     return Ok(());
                 }
-                self.size += 1;
+                self.size += GUARDED;
                 Operation::Check(condition, *kind)
             }
             Operation::If { condition, then, otherwise } => {
@@ -283,37 +292,37 @@ fn simplified(op: ScalarOp, operands: &[Operand]) -> Option<Operand> {
     }
 }
 
-/// Whether an operator becomes a call of a long function.
-fn is_function(op: ScalarOp, ty: ScalarType) -> bool {
-    ty.is_float()
-        && matches!(
-            op,
-            ScalarOp::Rsqrt
-                | ScalarOp::Cbrt
-                | ScalarOp::Exp
-                | ScalarOp::Exp2
-                | ScalarOp::Expm1
-                | ScalarOp::Log
-                | ScalarOp::Log2
-                | ScalarOp::Log10
-                | ScalarOp::Log1p
-                | ScalarOp::Sin
-                | ScalarOp::Cos
-                | ScalarOp::Tan
-                | ScalarOp::Asin
-                | ScalarOp::Acos
-                | ScalarOp::Atan
-                | ScalarOp::Sinh
-                | ScalarOp::Cosh
-                | ScalarOp::Tanh
-                | ScalarOp::Asinh
-                | ScalarOp::Acosh
-                | ScalarOp::Atanh
-                | ScalarOp::Erf
-                | ScalarOp::Atan2
-                | ScalarOp::Hypot
-                | ScalarOp::Pow
-        )
+/// What an operator with a result of that type weighs.
+fn weight(op: ScalarOp, ty: ScalarType) -> usize {
+    match op {
+        ScalarOp::Sin | ScalarOp::Cos | ScalarOp::Tan => FUNCTION_TWICE,
+        ScalarOp::Rsqrt
+        | ScalarOp::Cbrt
+        | ScalarOp::Exp
+        | ScalarOp::Exp2
+        | ScalarOp::Expm1
+        | ScalarOp::Log
+        | ScalarOp::Log2
+        | ScalarOp::Log10
+        | ScalarOp::Log1p
+        | ScalarOp::Asin
+        | ScalarOp::Acos
+        | ScalarOp::Atan
+        | ScalarOp::Sinh
+        | ScalarOp::Cosh
+        | ScalarOp::Tanh
+        | ScalarOp::Asinh
+        | ScalarOp::Acosh
+        | ScalarOp::Atanh
+        | ScalarOp::Erf
+        | ScalarOp::Atan2
+        | ScalarOp::Hypot => FUNCTION,
+        ScalarOp::Pow if ty.is_float() => FUNCTION,
+        ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow => {
+            DIVISION
+        }
+        _ => 1,
+    }
 }
 
 #[cfg(test)]
