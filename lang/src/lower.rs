@@ -35,14 +35,17 @@ mod grid;
 mod index;
 mod operations;
 mod recursion;
+mod sequence;
 mod value;
 
 use std::fmt;
+use std::ops::Range;
 
 use weft_ir::{Span, nested};
 
 use crate::typed::{GlobalId, Program};
 use crate::types::Type;
+pub use sequence::{Member, lower_sequence};
 
 /// A program without functions.
 #[derive(Clone, Debug)]
@@ -54,6 +57,22 @@ pub struct Lowered {
     pub inputs: Vec<(GlobalId, weft_ir::Type)>,
     /// The type of the value.
     pub ty: weft_ir::Type,
+    /// The members of a sequence ([`lower_sequence`]); none of a single program.
+    pub parts: Vec<Part>,
+}
+
+/// A member of a sequence that was lowered to one program.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Which results of the program are the leaves of its value.
+    pub results: Range<usize>,
+    /// Whether a later member reads its value.
+    pub is_read: bool,
+    /// The last of the earlier members of which it reads an array again and again: in the body of a
+    /// lambda or a loop. Such an array had better be in memory before.
+    pub rereads: Option<usize>,
+    /// Its expression.
+    pub span: Span,
 }
 
 /// What the compiled path cannot do; the interpreter runs it.
@@ -86,11 +105,11 @@ pub fn lower(program: &Program) -> Result<Lowered, Unsupported> {
     let value = lowering.expression(&program.entry, &frame)?;
     let results = lowering.leaves(&value)?;
     let (program, inputs) = lowering.finish(results);
-    let inputs = inputs
-        .into_iter()
-        .map(|(global, ty): (GlobalId, Type)| {
-            (global, ty.to_value_type().expect("the values of bindings have no functions"))
-        })
-        .collect();
-    Ok(Lowered { program, inputs, ty })
+    Ok(Lowered { program, inputs: value_inputs(inputs), ty, parts: Vec::new() })
+}
+
+/// The inputs with their types as those of values.
+fn value_inputs(inputs: Vec<(GlobalId, Type)>) -> Vec<(GlobalId, weft_ir::Type)> {
+    let as_value = |ty: Type| ty.to_value_type().expect("the values of bindings have no functions");
+    inputs.into_iter().map(|(global, ty)| (global, as_value(ty))).collect()
 }

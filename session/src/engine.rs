@@ -12,17 +12,19 @@
 
 mod compile;
 mod gpu;
+mod joined;
+mod ran;
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weft_interp::Limits;
 use weft_ir::leaves::{leaves_to_value, value_to_leaves};
-use weft_ir::{Exhausted, Failure, Fault, Meter, Span, Stop, Value};
+use weft_ir::{Exhausted, Failure, Meter, Span, Stop, Value};
 use weft_lang::lower::Lowered;
 use weft_lang::typed::{GlobalId, Program};
 
@@ -31,6 +33,9 @@ use crate::modes::Modes;
 use crate::traffic::bytes_read;
 pub(crate) use compile::{Stages, Unsupported, stages, unsupported_diagnostic};
 use gpu::Elsewhere;
+pub(crate) use joined::{Joined, LeftApart};
+pub use ran::{Counters, Statistics};
+pub(crate) use ran::{Fallback, Ran};
 
 /// What runs programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,72 +98,6 @@ pub(crate) struct Job<'a> {
     pub(crate) meter: &'a Meter,
 }
 
-/// How a program ran.
-#[derive(Clone, Debug)]
-pub(crate) struct Ran {
-    /// What gave the answer.
-    pub(crate) backend: Backend,
-    /// Why that is the interpreter although another back end was asked for.
-    pub(crate) fallback: Option<Fallback>,
-    /// The phases in order.
-    pub(crate) phases: Vec<(Phase, Duration)>,
-    /// What it did.
-    pub(crate) counters: Counters,
-}
-
-/// Why the interpreter ran a program.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Fallback {
-    /// The compiled path cannot do it.
-    Unsupported(Unsupported),
-    /// The compiled program met a fault (Note [The interpreter decides]).
-    Fault(Fault),
-    /// The compiler or its back end broke off with this message: a defect, of which nothing but a
-    /// notice comes.
-    Bug(String),
-}
-
-/// What a run did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Kernels launched.
-    pub launches: u64,
-    /// Kernels whose code was compiled for this run.
-    pub compiled: u64,
-    /// Kernels whose code was there already.
-    pub cached: u64,
-    /// Bytes of the elements that kernels read: one for each point and each read that all points
-    /// do.
-    pub bytes_read: u64,
-    /// Bytes of the arrays that kernels wrote.
-    pub bytes_written: u64,
-    /// The most bytes that arrays took at once, those of the inputs not counted.
-    pub peak_bytes: u64,
-    /// Bytes copied to a device.
-    pub uploaded: u64,
-    /// Bytes of inputs that a device had already.
-    pub reused: u64,
-    /// Bytes copied from a device.
-    pub downloaded: u64,
-    /// The time of the run by the clock of a device.
-    pub on_device: Duration,
-}
-
-/// The programs that ran on each engine since a session began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// Programs that ran compiled to the end.
-    pub compiled: u64,
-    /// Programs that the compiled path cannot do.
-    pub unsupported: u64,
-    /// Programs whose compiled form met a fault.
-    pub faults: u64,
-    /// Programs on which the compiled path broke off: its own defects.
-    pub bugs: u64,
-    /// Programs that ran on the interpreter because that was asked for, or because they are small.
-    pub interpreted: u64,
-}
-
 /// The engines of a session, shared by all of its states.
 #[derive(Debug, Default)]
 pub(crate) struct Engine {
@@ -171,6 +110,8 @@ pub(crate) struct Engine {
     gpu: gpu::Gpu,
     /// Plans by the text of what they were compiled from.
     plans: Mutex<HashMap<String, Arc<Plan>>>,
+    /// Groups of lines that do not go together, by the text of what they would be as one program.
+    apart: Mutex<HashMap<String, LeftApart>>,
     /// Threads, started when they are first needed.
     workers: Mutex<Option<Arc<weft_cpu::Workers>>>,
     statistics: Mutex<Statistics>,
@@ -193,8 +134,19 @@ struct Plan {
 #[derive(Debug, Default)]
 pub(crate) struct Compiled {
     lowered: Option<Lowered>,
+    /// What its plan is kept by.
+    key: Option<String>,
     cpu: Option<Arc<Plan>>,
     gpu: Option<Arc<weft_device::Kernels>>,
+}
+
+impl Compiled {
+    fn lowered(&mut self, job: &Job<'_>, ran: &mut Ran) -> Result<Lowered, Unsupported> {
+        match self.lowered.take() {
+            Some(lowered) => Ok(lowered),
+            None => compile::lowered(job, ran),
+        }
+    }
 }
 
 /// Plans that are kept; a session that makes more starts again.
@@ -212,12 +164,7 @@ impl Engine {
         job: &Job<'_>,
         known: &mut Compiled,
     ) -> (Result<Value, Failure>, Ran) {
-        let mut ran = Ran {
-            backend: job.modes.backend,
-            fallback: None,
-            phases: Vec::new(),
-            counters: Counters::default(),
-        };
+        let mut ran = Ran::new(job.modes.backend);
         let result = match job.modes.backend {
             Backend::Interp => None,
             backend => self.compiled(job, backend, known, &mut ran),
@@ -269,9 +216,9 @@ impl Engine {
     ) -> Option<Result<Value, Failure>> {
         // What is shared is behind locks that are taken over where a thread has left them.
         let outcome = catch_unwind(AssertUnwindSafe(|| match backend {
-            Backend::Nested => self.run_nested(job, ran),
-            Backend::Flat => self.run_flat(job, ran),
-            Backend::GpuEmulated => self.run_emulated(job, ran),
+            Backend::Nested => self.run_nested(job, known, ran),
+            Backend::Flat => self.run_flat(job, known, ran),
+            Backend::GpuEmulated => self.run_emulated(job, known, ran),
             Backend::Gpu | Backend::Auto | Backend::Cpu | Backend::Interp => {
                 self.run_plan(job, known, ran)
             }
@@ -299,8 +246,13 @@ impl Engine {
         }
     }
 
-    fn run_nested(&self, job: &Job<'_>, ran: &mut Ran) -> Result<Value, NotRun> {
-        let lowered = compile::lowered(job, ran)?;
+    fn run_nested(
+        &self,
+        job: &Job<'_>,
+        known: &mut Compiled,
+        ran: &mut Ran,
+    ) -> Result<Value, NotRun> {
+        let lowered = known.lowered(job, ran)?;
         let inputs = leaves(job, &lowered);
         let started = Instant::now();
         let results =
@@ -309,8 +261,13 @@ impl Engine {
         Ok(leaves_to_value(&results, &lowered.ty))
     }
 
-    fn run_flat(&self, job: &Job<'_>, ran: &mut Ran) -> Result<Value, NotRun> {
-        let lowered = compile::lowered(job, ran)?;
+    fn run_flat(
+        &self,
+        job: &Job<'_>,
+        known: &mut Compiled,
+        ran: &mut Ran,
+    ) -> Result<Value, NotRun> {
+        let lowered = known.lowered(job, ran)?;
         let inputs = leaves(job, &lowered);
         let flat = compile::flattened(job, &lowered, &inputs, ran)?;
         let started = Instant::now();
@@ -321,7 +278,12 @@ impl Engine {
     }
 
     /// Runs the CUDA kernels on the emulated device, which panics with a report if one is wrong.
-    fn run_emulated(&self, job: &Job<'_>, ran: &mut Ran) -> Result<Value, NotRun> {
+    fn run_emulated(
+        &self,
+        job: &Job<'_>,
+        known: &mut Compiled,
+        ran: &mut Ran,
+    ) -> Result<Value, NotRun> {
         let emulated = self
             .emulated
             .get_or_init(|| weft_cuda::Emulated::new().map_err(|error| error.to_string()));
@@ -329,7 +291,7 @@ impl Engine {
             let (reason, span) = (reason.clone(), Span::default());
             Unsupported { reason, span }
         })?;
-        let lowered = compile::lowered(job, ran)?;
+        let lowered = known.lowered(job, ran)?;
         let inputs = leaves(job, &lowered);
         let plan = compile::compiled(job.modes, &lowered, &inputs, ran)?.plan;
         let started = Instant::now();
@@ -357,10 +319,7 @@ impl Engine {
         known: &mut Compiled,
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
-        let lowered = match known.lowered.take() {
-            Some(lowered) => lowered,
-            None => compile::lowered(job, ran)?,
-        };
+        let lowered = known.lowered(job, ran)?;
         let inputs = leaves(job, &lowered);
         let on_gpu = match job.modes.backend {
             _ if known.cpu.is_some() => false,
@@ -386,7 +345,7 @@ impl Engine {
                 ran.counters.cached += compiled.kernels;
                 compiled
             }
-            None => self.plan(job, &lowered, &inputs, ran)?,
+            None => self.plan(job, &lowered, &inputs, known.key.take(), ran)?,
         };
         let started = Instant::now();
         let workers = self.workers(job.modes.threads);
@@ -422,10 +381,11 @@ impl Engine {
         job: &Job<'_>,
         lowered: &Lowered,
         inputs: &[Value],
+        key: Option<String>,
         ran: &mut Ran,
     ) -> Result<Arc<Plan>, Unsupported> {
         let started = Instant::now();
-        let key = compile::key(job.modes, lowered, inputs);
+        let key = key.unwrap_or_else(|| compile::key(job.modes, lowered, inputs));
         let known = self.plans().get(&key).cloned();
         ran.phases.push((Phase::Compile, started.elapsed()));
         match known {
@@ -496,6 +456,7 @@ impl Engine {
     /// Forgets everything that was compiled.
     pub(crate) fn clear(&self) {
         self.plans().clear();
+        self.apart.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.gpu.clear();
     }

@@ -16,6 +16,7 @@ mod hint;
 mod inquiry;
 mod inspect;
 pub mod io;
+mod join;
 pub mod memory;
 mod modes;
 mod numbered;

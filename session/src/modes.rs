@@ -23,6 +23,8 @@ pub(crate) struct Modes {
     pub fusion: bool,
     /// Whether the compiler shares common terms.
     pub sharing: bool,
+    /// Whether lines of a cell that share arrays run as one program.
+    pub join: bool,
     /// Threads that kernels run on.
     pub threads: usize,
     /// Whether kernels are interpreted block by block, or compiled to machine code.
@@ -115,6 +117,14 @@ const MODES: &[Mode] = &[
         doc: "whether the compiler computes common terms once",
         get: |modes| switch_text(modes.sharing),
         set: |modes, text| set_switch(&mut modes.sharing, text),
+    },
+    Mode {
+        name: "join",
+        values: "on or off",
+        choices: &["on", "off"],
+        doc: "whether lines of a cell that share arrays run as one program",
+        get: |modes| switch_text(modes.join),
+        set: |modes, text| set_switch(&mut modes.join, text),
     },
     Mode {
         name: "threads",
@@ -231,11 +241,18 @@ impl Modes {
             backend: Backend::Auto,
             fusion: true,
             sharing: true,
+            join: true,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             tier: weft_cpu::Tier::Automatic,
             footer: None,
             limits: display::Options::new(80),
         }
+    }
+
+    /// Whether lines of a cell run as one program where that gains something: it is fusion and sharing
+    /// that gain it, and the interpreter has neither.
+    pub(crate) fn joins_lines(&self) -> bool {
+        self.join && self.fusion && self.sharing && self.backend != Backend::Interp
     }
 
     /// All modes with their values, a line each.

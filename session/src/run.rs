@@ -1,5 +1,7 @@
 //! The second half of a cell: evaluate its items one after the other, and tell the sink.
 
+mod group;
+
 use std::mem;
 use std::path::Path;
 
@@ -14,6 +16,7 @@ use crate::files::{self, forbidden};
 use crate::footer::{Footer, Phase};
 use crate::inquiry::{self, Context};
 use crate::io::{self, IoError, IoErrorKind};
+use crate::join::{Unit, last_uses, program, units};
 use crate::modes::bytes_text;
 use crate::plan::Step;
 use crate::plot;
@@ -83,21 +86,38 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Counts the values that the steps will show, so that the last one is known when it comes.
-    pub(crate) fn look_ahead(&mut self, steps: &[Step]) {
+    /// Does the steps of a cell, in order.
+    pub(crate) fn steps(&mut self, steps: Vec<Step>) -> Result<(), Stop> {
+        // So the last value that is shown is known when it comes.
         self.to_show = steps.iter().filter(|step| shows(step)).count();
+        let mut last_uses = last_uses(&steps, &self.state).into_iter();
+        for unit in units(steps, &self.state) {
+            let steps = match unit {
+                Unit::Step(step) => {
+                    self.step(step)?;
+                    1
+                }
+                Unit::Group(lines) => {
+                    self.group(&lines)?;
+                    lines.len()
+                }
+            };
+            // What nothing can ask for any more makes room for what comes.
+            for global in last_uses.by_ref().take(steps).flatten() {
+                self.state.values.remove(&global);
+            }
+        }
+        Ok(())
     }
 
     /// Does one step.
-    pub(crate) fn step(&mut self, step: Step) -> Result<(), Stop> {
-        if self.cancel.is_cancelled() {
-            return Err(Stop::Interrupted);
-        }
+    fn step(&mut self, step: Step) -> Result<(), Stop> {
+        self.check_cancelled()?;
         match step {
-            Step::Item { item, shown } => self.item(item, shown),
+            Step::Item { item, shown } => self.item(&item, shown),
             Step::Timed { item, parse, check } => {
                 let before = mem::take(&mut self.footer);
-                self.item(item, true)?;
+                self.item(&item, true)?;
                 let mut own = mem::replace(&mut self.footer, before);
                 self.footer.merge(&own);
                 own.add(Phase::Parse, parse);
@@ -153,7 +173,7 @@ impl<'a> Runner<'a> {
             Step::SaveSource { text, path, span } => self.save_source(&text, &path, span),
             Step::Whole(item) => {
                 self.whole = true;
-                let result = self.item(item, true);
+                let result = self.item(&item, true);
                 self.whole = false;
                 result
             }
@@ -165,22 +185,35 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn item(&mut self, item: CheckedItem, shown: bool) -> Result<(), Stop> {
-        match item.kind {
-            CheckedKind::Define { name, scheme, .. } => {
+    fn check_cancelled(&self) -> Result<(), Stop> {
+        if self.cancel.is_cancelled() { Err(Stop::Interrupted) } else { Ok(()) }
+    }
+
+    fn item(&mut self, item: &CheckedItem, shown: bool) -> Result<(), Stop> {
+        let value = match program(item) {
+            Some(program) => Some(self.run(program, item.span)?),
+            None => None,
+        };
+        self.finish(item, value, shown);
+        Ok(())
+    }
+
+    /// Keeps the value of an item and tells of it. Items without a program have none.
+    fn finish(&mut self, item: &CheckedItem, value: Option<Value>, shown: bool) {
+        match (&item.kind, value) {
+            (CheckedKind::Define { name, scheme, .. }, _) => {
                 if shown {
                     let (name, ty) = (name.to_string(), plot::shortened(scheme.to_string()));
                     self.sink.event(Event::Defined { name, ty });
                 }
             }
-            CheckedKind::Alias { name } => {
+            (CheckedKind::Alias { name }, _) => {
                 if shown {
                     let (name, ty) = (name.to_string(), String::new());
                     self.sink.event(Event::Defined { name, ty });
                 }
             }
-            CheckedKind::Bind { program, names, .. } => {
-                let whole = self.run(&program, item.span)?;
+            (CheckedKind::Bind { names, .. }, Some(whole)) => {
                 for bound in names {
                     let value = component(&whole, &bound.path);
                     if shown {
@@ -191,35 +224,32 @@ impl<'a> Runner<'a> {
                     self.state.values.insert(bound.global, value);
                 }
             }
-            CheckedKind::Show { program, ty, global, quiet } => {
-                let value = self.run(&program, item.span)?;
-                self.state.values.insert(global, value.clone());
-                self.shown = Some(global);
+            (CheckedKind::Show { ty, global, quiet, .. }, Some(value)) => {
+                self.state.values.insert(*global, value.clone());
+                self.shown = Some(*global);
                 if shown && !quiet {
-                    let limits = match self.whole {
-                        true => self.state.modes.limits.with_nothing_left_out(),
-                        false => self.state.modes.limits.clone(),
-                    };
-                    let number = self.number;
-                    self.to_show = self.to_show.saturating_sub(1);
-                    let (is_last, whole) = (self.to_show == 0, self.whole);
-                    self.sink.event(Event::Shown(Shown {
-                        number,
-                        value,
-                        ty,
-                        limits,
-                        is_last,
-                        whole,
-                    }));
+                    self.show(value, ty.clone());
                 }
             }
-            CheckedKind::ShowFunction { scheme } => {
+            (CheckedKind::ShowFunction { scheme }, _) => {
                 if shown {
                     self.sink.event(Event::Text(format!("a function : {scheme}")));
                 }
             }
+            (CheckedKind::Bind { .. } | CheckedKind::Show { .. }, None) => {
+                panic!("a program without a value")
+            }
         }
-        Ok(())
+    }
+
+    fn show(&mut self, value: Value, ty: Type) {
+        let limits = match self.whole {
+            true => self.state.modes.limits.with_nothing_left_out(),
+            false => self.state.modes.limits.clone(),
+        };
+        self.to_show = self.to_show.saturating_sub(1);
+        let (number, is_last, whole) = (self.number, self.to_show == 0, self.whole);
+        self.sink.event(Event::Shown(Shown { number, value, ty, limits, is_last, whole }));
     }
 
     fn run(&mut self, program: &Program, span: Span) -> Result<Value, Stop> {
@@ -233,6 +263,18 @@ impl<'a> Runner<'a> {
             meter: self.cancel.meter(),
         };
         let (result, ran) = self.engine.run(&job);
+        self.account(ran);
+        result.map_err(|failure| match failure {
+            Failure::Exhausted(weft_ir::Exhausted::Interrupted) => Stop::Interrupted,
+            Failure::Exhausted(exhausted) => {
+                Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted)))
+            }
+            Failure::Trap(trap) => Stop::Failed(Box::new(render::trap_diagnostic(&trap))),
+        })
+    }
+
+    /// Counts what a run has cost, and tells what people are to know of it.
+    fn account(&mut self, ran: Ran) {
         ran.phases.iter().for_each(|(phase, time)| self.footer.add(*phase, *time));
         self.footer.cache_hits += ran.counters.cached;
         self.footer.cache_misses += ran.counters.compiled;
@@ -249,13 +291,6 @@ impl<'a> Runner<'a> {
             self.sink.event(Event::Notice(notice));
         }
         self.last = Some(ran);
-        result.map_err(|failure| match failure {
-            Failure::Exhausted(weft_ir::Exhausted::Interrupted) => Stop::Interrupted,
-            Failure::Exhausted(exhausted) => {
-                Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted)))
-            }
-            Failure::Trap(trap) => Stop::Failed(Box::new(render::trap_diagnostic(&trap))),
-        })
     }
 
     fn save(&mut self, program: &Program, ty: &Type, path: &Path, span: Span) -> Result<(), Stop> {
@@ -362,12 +397,14 @@ fn cache_text(engine: &Engine) -> String {
     format!(
         "{plans} plans of {kernels} different kernels\n{} programs ran compiled, {} on the \
          interpreter, {} there because the compiled path cannot do them, {} because of a fault, {} \
-         because of a bug\n{}{cells}",
+         because of a bug\n{} groups of lines ran as one program, {} could not\n{}{cells}",
         ran.compiled,
         ran.interpreted,
         ran.unsupported,
         ran.faults,
         ran.bugs,
+        ran.joined,
+        ran.apart,
         native_text(engine)
     )
 }

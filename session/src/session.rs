@@ -267,12 +267,11 @@ impl Session {
         }
         let mut runner =
             Runner::new(state, &self.engine, &self.sources, sink, cancel, number, self.io);
-        runner.look_ahead(&steps);
         if steps.iter().any(|step| matches!(step, Step::Memory)) {
             runner.kept_for_undo = self.kept_for_undo();
         }
         let tells_time = steps.iter().any(|step| matches!(step, Step::Timed { .. }));
-        let result = steps.into_iter().try_for_each(|step| runner.step(step));
+        let result = runner.steps(steps);
         let (state, shown) = (runner.state, runner.shown);
         footer.merge(&runner.footer);
         let outcome = match result {

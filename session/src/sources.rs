@@ -55,6 +55,17 @@ impl Sources {
         lines.join("\n")
     }
 
+    /// `In[7]:2-5`: places of one text as people name them, from the first to the last.
+    pub(crate) fn places(&self, first: Span, last: Span) -> String {
+        let (from, to) = (self.place(first), self.place(last));
+        match to.rsplit_once(':') {
+            Some((_, line)) if from != to && first.source == last.source => {
+                format!("{from}-{line}")
+            }
+            _ => from,
+        }
+    }
+
     /// `In[7]:2`: a place as people name it.
     pub fn place(&self, span: Span) -> String {
         let (name, text) =

@@ -129,8 +129,8 @@ impl State {
             .collect()
     }
 
-    /// Forgets values and functions that no visible name reaches any more.
-    pub(crate) fn collect_garbage(&mut self) {
+    /// The values and functions that visible names reach.
+    pub(crate) fn reachable(&self) -> BTreeSet<GlobalId> {
         let mut reachable = BTreeSet::new();
         let mut pending: Vec<GlobalId> = self
             .environment
@@ -152,6 +152,12 @@ impl State {
                 }
             }
         }
+        reachable
+    }
+
+    /// Forgets values and functions that no visible name reaches any more.
+    pub(crate) fn collect_garbage(&mut self) {
+        let reachable = self.reachable();
         let dead: Vec<GlobalId> = self
             .environment
             .globals()

@@ -1,6 +1,6 @@
 //! The bodies under construction, and everything that appends to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weft_ir::nested::{Atom, Body, Function, FunctionId, Operation, Program, Statement, Type, Var};
 use weft_ir::{Name, Scalar, ScalarOp, ScalarType, Span};
@@ -47,6 +47,10 @@ pub(super) struct Lowering<'p> {
     inputs: Vec<(GlobalId, types::Type, Vec<Atom>)>,
     /// Where a recursive function finds the earlier bindings: among its parameters.
     pub(super) globals: Option<BTreeMap<GlobalId, Vec<Atom>>>,
+    /// The bindings that were lowered before, in the same body (`sequence.rs`).
+    defined: BTreeMap<GlobalId, Vec<Atom>>,
+    /// Those of them that were asked for.
+    read: BTreeSet<GlobalId>,
     /// Which instances are recursive.
     pub(super) recursion: Recursion,
     /// The recursive functions that were asked for.
@@ -107,10 +111,45 @@ impl<'p> Lowering<'p> {
             lambdas: 0,
             inputs: Vec::new(),
             globals: None,
+            defined: BTreeMap::new(),
+            read: BTreeSet::new(),
             recursion: Recursion::of(program),
             function_ids: BTreeMap::new(),
             functions: Vec::new(),
         }
+    }
+
+    /// Goes on with the next program of a sequence, in the same body. What the body knows of instances is
+    /// about those of the program before.
+    pub(super) fn begin(&mut self, program: &'p TypedProgram, recursion: Recursion) {
+        self.program = program;
+        self.span = program.entry.span;
+        self.recursion = recursion;
+        self.function_ids.clear();
+        self.innermost().constants.clear();
+    }
+
+    /// What these ids stand for from now on. Without these values the whole program has none, so what
+    /// reads them need not ask whether they are there.
+    pub(super) fn define_globals(&mut self, globals: BTreeMap<GlobalId, Vec<Atom>>) {
+        for atom in globals.values().flatten() {
+            if let Atom::Var(var) = atom {
+                let variable = &mut self.variables[var.0 as usize];
+                variable.is_there = true;
+                variable.may_fail = false;
+            }
+        }
+        self.defined.extend(globals);
+    }
+
+    /// The statements of the innermost open body so far.
+    pub(super) fn open_statements(&self) -> &[Statement] {
+        self.bodies.last().map_or(&[], |body| &body.statements)
+    }
+
+    /// Whether something has asked for an id that [`Lowering::define_globals`] has defined.
+    pub(super) fn is_read(&self, global: GlobalId) -> bool {
+        self.read.contains(&global)
     }
 
     /// The program with these results, and its inputs.
@@ -160,10 +199,16 @@ impl<'p> Lowering<'p> {
     pub(super) fn read_global(&mut self, global: GlobalId, ty: &types::Type) -> Outcome<Vec<Atom>> {
         let known = match &self.globals {
             Some(globals) => globals.get(&global).cloned(),
-            None => {
-                let inputs = self.inputs.iter().find(|(other, _, _)| *other == global);
-                inputs.map(|(_, _, atoms)| atoms.clone())
-            }
+            None => match self.defined.get(&global) {
+                Some(atoms) => {
+                    self.read.insert(global);
+                    Some(atoms.clone())
+                }
+                None => {
+                    let inputs = self.inputs.iter().find(|(other, _, _)| *other == global);
+                    inputs.map(|(_, _, atoms)| atoms.clone())
+                }
+            },
         };
         if let Some(atoms) = known {
             return Ok(atoms);

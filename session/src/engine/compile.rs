@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
+use weft_ir::flat::Dimension;
 use weft_ir::leaves::{Axis, leaf_layout, shared_axes};
 use weft_ir::{Span, Value, flat};
 use weft_lang::Diagnostic;
-use weft_lang::lower::{Lowered, lower};
+use weft_lang::lower::{Lowered, Part, lower};
 use weft_passes::fuse::{FuseConfig, Solver};
 use weft_passes::pipeline::{self, Compiled, Pass};
 use weft_passes::share;
@@ -33,12 +34,7 @@ pub(crate) struct Stages {
 
 /// A program in all intermediate languages.
 pub(crate) fn stages(job: &Job<'_>) -> Result<Stages, Unsupported> {
-    let mut ran = Ran {
-        backend: job.modes.backend,
-        fallback: None,
-        phases: Vec::new(),
-        counters: super::Counters::default(),
-    };
+    let mut ran = Ran::new(job.modes.backend);
     let lowered = lowered(job, &mut ran)?;
     let inputs = super::leaves(job, &lowered);
     let compiled = compiled(job.modes, &lowered, &inputs, &mut ran)?;
@@ -96,15 +92,34 @@ pub(super) fn compiled(
     let mut started = Instant::now();
     let phases = &mut ran.phases;
     let config = config(modes);
-    pipeline::compile(lowered.program.clone(), &layouts(lowered, inputs), &config, &mut |pass| {
+    let program = lowered.program.clone();
+    let compiled = pipeline::compile(program, &layouts(lowered, inputs), &config, &mut |pass| {
         let phase = match pass {
             Pass::Share | Pass::Flatten => Phase::Lower,
             Pass::Fuse | Pass::Place => Phase::Fuse,
         };
         phases.push((phase, started.elapsed()));
         started = Instant::now();
+    });
+    let compiled = compiled.map_err(from_passes)?;
+    match shapeless(lowered, &compiled) {
+        Some(part) => {
+            let reason = "whether its rows have one length is known when it has run".to_owned();
+            Err(Unsupported { reason, span: part.span })
+        }
+        None => Ok(compiled),
+    }
+}
+
+/// The member of a sequence whose rows may have one length, as far as the compiler sees, and that a later
+/// one reads. Once it is there its layout is known, and what reads it may be compiled for dense rows.
+fn shapeless<'l>(lowered: &'l Lowered, compiled: &Compiled) -> Option<&'l Part> {
+    let is_ragged = |axis: &Dimension| matches!(axis, Dimension::Ragged { .. });
+    let outputs = &compiled.plan.outputs;
+    lowered.parts.iter().find(|part| {
+        let mut leaves = outputs[part.results.clone()].iter();
+        part.is_read && leaves.any(|leaf| leaf.axes.iter().any(is_ragged))
     })
-    .map_err(from_passes)
 }
 
 /// What a plan depends on, as text.

@@ -27,6 +27,7 @@ maximum zs";
 fn a_changed_line_compiles_its_kernels_only() {
     let mut session = Session::new(&CONFIG);
     session.set_mode("backend", "cpu").expect("a back end");
+    session.set_mode("join", "off").expect("a mode");
     assert_eq!(cache(&mut session, CELL), (0, 4));
     assert_eq!(cache(&mut session, CELL), (4, 0));
     assert_eq!(cache(&mut session, &CELL.replace("2.0", "3.0")), (3, 1));
@@ -43,11 +44,25 @@ fn a_changed_line_compiles_its_kernels_only() {
 }
 
 #[test]
+fn a_changed_line_compiles_the_kernels_of_its_group_only() {
+    let mut session = Session::new(&CONFIG);
+    session.set_mode("backend", "cpu").expect("a back end");
+    let cell = format!("{CELL}\nus = iota 50\nvs = us * us + 2\nsum vs");
+    let kernels = cache(&mut session, &cell);
+    assert_eq!(kernels, (0, 3));
+    assert_eq!(cache(&mut session, &cell), (3, 0));
+    assert_eq!(cache(&mut session, &cell.replace("us + 2", "us + 3")), (2, 1));
+    assert_eq!(cache(&mut session, &cell.replace("100", "200")), (3, 0));
+}
+
+#[test]
 fn modes_change_kernels_and_no_result() {
     let mut session = Session::new(&CONFIG);
     session.set_mode("backend", "cpu").expect("a back end");
     let cell = "xs = map f64 (iota 100)\nsum (xs * xs + 1.0)";
     let kernels = |(hits, misses)| hits + misses;
+    assert_eq!(kernels(cache(&mut session, cell)), 1);
+    session.set_mode("join", "off").expect("a mode");
     assert_eq!(kernels(cache(&mut session, cell)), 2);
     session.set_mode("fusion", "off").expect("a mode");
     assert_eq!(kernels(cache(&mut session, cell)), 4);

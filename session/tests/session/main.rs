@@ -3,6 +3,7 @@
 mod cells;
 mod commands;
 mod compiled;
+mod joined;
 mod native;
 mod progress;
 mod transcript;

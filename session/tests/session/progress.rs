@@ -45,6 +45,14 @@ fn long_kernels_tell_how_far_they_have_come() {
 }
 
 #[test]
+fn lines_that_run_together_tell_how_far_they_have_come() {
+    let cell = "v = f64 (iota 10)
+s = sum v + sum { sqrt (f64 i) : i in iota 60000000000 }
+t = maximum v";
+    check("cpu", cell, 60_000_000_000);
+}
+
+#[test]
 fn few_points_with_much_work_each_tell_how_far_they_have_come() {
     check("cpu", "{ (loop x = i for k < 400000 do (x * 5 + k) % 1001) : i in iota 8000 }", 8000);
 }

@@ -1,0 +1,86 @@
+//! What a run leaves behind besides its value: where it ran, and what that took.
+
+use std::time::Duration;
+
+use weft_ir::Fault;
+
+use super::{Backend, Unsupported};
+use crate::footer::Phase;
+
+/// How a program ran.
+#[derive(Clone, Debug)]
+pub(crate) struct Ran {
+    /// What gave the answer.
+    pub(crate) backend: Backend,
+    /// Why that is the interpreter although another back end was asked for.
+    pub(crate) fallback: Option<Fallback>,
+    /// The phases in order.
+    pub(crate) phases: Vec<(Phase, Duration)>,
+    /// What it did.
+    pub(crate) counters: Counters,
+}
+
+impl Ran {
+    /// Nothing done yet.
+    pub(super) fn new(backend: Backend) -> Ran {
+        let (phases, counters) = (Vec::new(), Counters::default());
+        Ran { backend, fallback: None, phases, counters }
+    }
+}
+
+/// Why the interpreter ran a program.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Fallback {
+    /// The compiled path cannot do it.
+    Unsupported(Unsupported),
+    /// The compiled program met a fault (Note [The interpreter decides]).
+    Fault(Fault),
+    /// The compiler or its back end broke off with this message: a defect, of which nothing but a
+    /// notice comes.
+    Bug(String),
+}
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Kernels launched.
+    pub launches: u64,
+    /// Kernels whose code was compiled for this run.
+    pub compiled: u64,
+    /// Kernels whose code was there already.
+    pub cached: u64,
+    /// Bytes of the elements that kernels read: one for each point and each read that all points
+    /// do.
+    pub bytes_read: u64,
+    /// Bytes of the arrays that kernels wrote.
+    pub bytes_written: u64,
+    /// The most bytes that arrays took at once, those of the inputs not counted.
+    pub peak_bytes: u64,
+    /// Bytes copied to a device.
+    pub uploaded: u64,
+    /// Bytes of inputs that a device had already.
+    pub reused: u64,
+    /// Bytes copied from a device.
+    pub downloaded: u64,
+    /// The time of the run by the clock of a device.
+    pub on_device: Duration,
+}
+
+/// The programs that ran on each engine since a session began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Programs that ran compiled to the end.
+    pub compiled: u64,
+    /// Programs that the compiled path cannot do.
+    pub unsupported: u64,
+    /// Programs whose compiled form met a fault.
+    pub faults: u64,
+    /// Programs on which the compiled path broke off: its own defects.
+    pub bugs: u64,
+    /// Programs that ran on the interpreter because that was asked for, or because they are small.
+    pub interpreted: u64,
+    /// Groups of lines that ran as one program. Each line counts as a program too.
+    pub joined: u64,
+    /// Groups of lines of which some had to run by themselves.
+    pub apart: u64,
+}
