@@ -447,8 +447,9 @@ fn rows_are_folded_in_buffers() {
     let text = "r2: f32 = read a0 r0 r1\nr3: f32 = mul r2 r2\nyield r3\n";
     let expected = [
         "    const i64 r0 = row;",
-        "        ONE_BY_ONE(at);\n        f32 value_0;\n        const i64 r1 = first_r1 + at;",
-        "        const f32 r2 = a0[r0 * stride_0_0 + r1];\n        const f32 r3 = r2 * r2;",
+        "      ONE_BY_ONE(index);\n      const i64 at = index - first_index;\n      f32 value_0;\n      const i64 r1 = first_r1 + at;",
+        "    f32 begun_0 = start_0;\n    KERNEL_combine_0(&begun_0, total_0);\n    result_0[number] = begun_0;",
+        "      const f32 r2 = a0[r0 * stride_0_0 + r1];\n      const f32 r3 = r2 * r2;",
         "      add_blocks_f32(lanes_0, buffer_0, blocks, (const f32 *)(a0 + r0 * stride_0_0 + first_index + base + 1024));",
     ];
     check_rows(text, &[(ScalarType::F32, false)], &expected);
@@ -467,10 +468,11 @@ yield r7
 ";
     let expected = [
         "    const u64 extent_1 = a2 > 0 ? (u64)a2 : 0;",
-        "        const bool r6 = (u64)r2 < extent_1;",
-        "        if (__builtin_expect(!r6, 0)) return 1U;\n        const f32 r7 = a1[r2];",
-        "      for (; base + 256 <= length; base += 256) {",
-        "            const i64 at = base + 192 + element;",
+        "      const bool r6 = (u64)r2 < extent_1;",
+        "      if (__builtin_expect(!r6, 0)) return 1U;\n      const f32 r7 = a1[r2];",
+        "      const i64 end_4 = base_index + (blocks == 4 ? tail : 0);",
+        "          const i64 at = index - first_index + 192;",
+        "const i64 length = (start + steps < last ? start + steps : last) - start;",
     ];
     let arrays = [(ScalarType::I64, false), (ScalarType::F32, false), (ScalarType::I64, true)];
     check_rows(text, &arrays, &expected);

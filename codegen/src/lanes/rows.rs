@@ -20,7 +20,7 @@ use weft_ir::{Scalar, ScalarOp, ScalarType};
 
 use super::print::{drop_unused, parameters};
 use super::segment::Scope;
-use super::{Builder, LaneFunction, Value};
+use super::{Builder, LaneFunction, Lanes, Value};
 use crate::dialect::type_name;
 
 /// Whether a function can fold rows of what some code yields: it has no loops, and no functions with
@@ -73,13 +73,18 @@ pub(super) fn rows(mut builder: Builder<'_>) -> LaneFunction {
     }
     assert_eq!(first, values.len(), "all results are combined");
     text.types = values.iter().map(|value| type_name(value.ty)).collect();
+    text.ragged = given.folds_ragged_rows();
     text.one_by_one = builder.one_by_one;
     text.wanted = builder.streams(given.code);
-    text.line(0, "u32 KERNEL(const struct block *restrict const block) {");
-    parameters(&builder).iter().for_each(|line| text.line(1, line));
-    text.all_rows(&nodes, &builder.first_index());
-    text.line(0, "}");
+    text.all_rows(&parameters(&builder), &nodes, &builder.first_index());
     LaneFunction { text: text.out, functions: builder.functions, sites: builder.sites }
+}
+
+impl Lanes<'_> {
+    /// Whether it folds rows that have offsets, as the last dimension is ragged; these are then always given.
+    pub fn folds_ragged_rows(&self) -> bool {
+        self.rows && self.first_stored > 0 && self.first_stored + 1 == self.indices.len()
+    }
 }
 
 impl Builder<'_> {

@@ -42,6 +42,32 @@ impl Launch<'_> {
         Ok(rows)
     }
 
+    /// What rows come to that were cut, with their numbers, from what their pieces have come to, in order.
+    pub(super) fn rows_of_pieces(
+        &self,
+        sink: usize,
+        parts: Vec<(&Chunk, Vec<Storage>)>,
+    ) -> Result<Vec<(usize, Vec<Storage>)>, Halt> {
+        if parts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let fold = self.bound.kernel.folds[sink].as_ref().expect("a reduction folds");
+        let mut folder = Folder::new(fold, &self.bound.kernel.types, self.context(), false);
+        let empty = || -> Vec<Storage> { fold.types().map(Storage::new).collect() };
+        let (mut rows, mut partial) = (Vec::new(), empty());
+        for (chunk, part) in parts {
+            for (to, part) in partial.iter_mut().zip(&part) {
+                to.append(part.elements());
+            }
+            if let Some((_, true)) = chunk.piece {
+                let whole = std::mem::replace(&mut partial, empty());
+                let whole: Vec<Elements<'_>> = whole.iter().map(Storage::elements).collect();
+                rows.push((chunk.rows.start, folder.fold_rows(&whole, Rows::One, usize::MAX)?));
+            }
+        }
+        Ok(rows)
+    }
+
     /// The elements of all rows, where no row was cut.
     fn one_after_the_other(
         &self,

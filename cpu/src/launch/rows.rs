@@ -9,7 +9,7 @@ use weft_ir::plan::Sink;
 use crate::compile::Compiled;
 use crate::execute::{Context, Halt};
 use crate::fold::{Primitive, Rows, SECOND};
-use crate::lanes::{Lane, Storage, StorageMut, with_lane_type};
+use crate::lanes::{Elements, Lane, Storage, StorageMut, with_lane_type};
 use crate::launch::chunk::Chunk;
 use crate::launch::layout::Layout;
 use crate::launch::work::Claim;
@@ -91,7 +91,7 @@ impl Launch<'_> {
         let mut values: Vec<Storage> =
             results.iter().map(|slot| Storage::zeros(slot.ty, count)).collect();
         let mut parts: Vec<StorageMut<'_>> = values.iter_mut().map(Storage::as_mut).collect();
-        self.fold_to(folds, chunk, &mut parts)?;
+        self.fold_to(folds, chunk, Vec::new(), &mut parts)?;
         let mut values = values.into_iter();
         let of_sinks = self.kernel.sinks.iter();
         Ok(of_sinks.map(|sink| values.by_ref().take(operands(sink).len()).collect()).collect())
@@ -102,6 +102,7 @@ impl Launch<'_> {
         &self,
         folds: &mut RowFolds<'_>,
         chunk: &Chunk,
+        starts: Vec<Elements<'_>>,
         to: &mut [StorageMut<'_>],
     ) -> Result<(), Halt> {
         self.context().poll()?;
@@ -121,18 +122,15 @@ impl Launch<'_> {
             row,
             first_index,
             extents: &folds.extents,
+            starts,
         };
         let caller = folds.engine.caller().expect("a native function");
         caller.fold_rows(folds.compiled, call, to)
     }
 
-    /// Room for what the rows come to, if native functions may fold them and none is cut.
-    pub(super) fn room_for_rows(
-        &self,
-        folds: Option<&Compiled>,
-        chained: bool,
-    ) -> Option<WholeRows> {
-        let compiled = folds.filter(|_| !chained)?;
+    /// Room for what the rows come to, if native functions may fold them.
+    pub(super) fn room_for_rows(&self, folds: Option<&Compiled>) -> Option<WholeRows> {
+        let compiled = folds?;
         let (rows, memory) = (self.shape.rows(), self.workers.memory());
         let results = compiled.routine.results.iter();
         Some(WholeRows(results.map(|slot| memory.take(slot.ty, rows)).collect()))
@@ -145,8 +143,16 @@ impl Launch<'_> {
         claim: &mut Claim<'_, '_>,
         starts: &[Option<Vec<Storage>>],
     ) -> Result<(), Halt> {
-        self.fold_to(folds, claim.chunk, &mut claim.rows)?;
-        (0..self.kernel.sinks.len()).for_each(|sink| self.start_rows(sink, claim, starts));
+        let sinks = 0..self.kernel.sinks.len();
+        let of = |sink| self.starts_in_chunks(sink, starts).map(|(_, starts)| starts);
+        let all: Option<Vec<&[Storage]>> = sinks.clone().map(of).collect();
+        if let Some(all) = all {
+            // The function combines each row with them.
+            let starts = all.into_iter().flatten().map(Storage::elements).collect();
+            return self.fold_to(folds, claim.chunk, starts, &mut claim.rows);
+        }
+        self.fold_to(folds, claim.chunk, Vec::new(), &mut claim.rows)?;
+        sinks.for_each(|sink| self.start_rows(sink, claim, starts));
         Ok(())
     }
 
@@ -213,6 +219,27 @@ impl Launch<'_> {
     fn results_of(&self, sink: usize) -> Range<usize> {
         let count = |sinks: &[Sink]| sinks.iter().map(|sink| operands(sink).len()).sum();
         count(&self.kernel.sinks[..sink])..count(&self.kernel.sinks[..=sink])
+    }
+
+    /// Puts what the rows that were cut have come to where it belongs.
+    pub(super) fn keep_cut_rows(
+        &self,
+        sink: usize,
+        to: &mut WholeRows,
+        cut: Vec<(usize, Vec<Storage>)>,
+        starts: &[Option<Vec<Storage>>],
+    ) {
+        let to = &mut to.0[self.results_of(sink)];
+        for (row, mut values) in cut {
+            if let Some((primitives, starts)) = self.starts_in_chunks(sink, starts) {
+                for ((primitive, start), value) in primitives.iter().zip(starts).zip(&mut values) {
+                    primitive.combine(start.elements(), value.as_mut());
+                }
+            }
+            for (to, value) in to.iter_mut().zip(&values) {
+                with_lane_type!(value.ty(), T => T::storage_mut(to)[row] = T::storage(value)[0]);
+            }
+        }
     }
 
     /// What the rows have come to in the end, for each sink.

@@ -163,7 +163,7 @@ impl Launch<'_> {
         let mut rest: Vec<StorageMut<'_>> = outputs.iter_mut().map(Storage::as_mut).collect();
         let chained = chunks.iter().any(|chunk| chunk.piece.is_some());
         let row_folds = self.row_folds(layout);
-        let mut whole = self.room_for_rows(row_folds, chained);
+        let mut whole = self.room_for_rows(row_folds);
         let of_rows = whole.iter_mut().flat_map(|whole| &mut whole.0);
         let mut rest_of_rows: Vec<StorageMut<'_>> = of_rows.map(Storage::as_mut).collect();
         let claims = chunks.iter().enumerate().map(|(number, chunk)| {
@@ -173,8 +173,14 @@ impl Launch<'_> {
                 let back = cut == Cut::FromEnd;
                 parts.push(if back { rest.take_back(length) } else { rest.take_front(length) });
             }
-            let length = chunk.rows.len();
-            let rows = rest_of_rows.iter_mut().map(|rest| rest.take_front(length)).collect();
+            // A row that is cut belongs to several chunks; the place of its result comes with the last.
+            let mut rows: Vec<StorageMut<'_>> = Vec::with_capacity(rest_of_rows.len());
+            for rest in &mut rest_of_rows {
+                rows.push(rest.take_front(chunk.finished_rows()));
+            }
+            if chunk.piece.is_some() {
+                rows.clear();
+            }
             Claim { number, chunk, parts, rows, chained }
         });
         let piece = self.meter.begin(points as u64);
@@ -220,7 +226,15 @@ impl Launch<'_> {
                 None => self.stop(halt),
             })?;
         drop(piece);
-        if let Some(whole) = whole {
+        if let Some(mut whole) = whole {
+            for (sink, shared) in shared.into_iter().enumerate() {
+                let Shared::Parts(parts) = shared else { unreachable!("all sinks reduce") };
+                let parts =
+                    in_order(parts).into_iter().map(|(at, part)| (&chunks[at], part.values));
+                let cut =
+                    self.rows_of_pieces(sink, parts.collect()).map_err(|halt| self.stop(halt))?;
+                self.keep_cut_rows(sink, &mut whole, cut, starts);
+            }
             return Ok(self.reduced_rows(whole, starts));
         }
         let mut results = shared

@@ -8,7 +8,7 @@
 //! or that lie in range by construction of the plan; the cancel flag. It writes `count` lanes of each
 //! result, or one group of lanes where all lanes share a result, and nothing else. It does so for one
 //! step, or for as many as the block says where it combines its results; or it writes an element of each
-//! result for each row that it folds. It keeps no
+//! result for each row that it folds; its inputs are then what the results begin with, or nothing. It keeps no
 //! pointer, calls nothing but the C library's `fmod`, and may run on several threads at once.
 #![allow(unsafe_code)]
 
@@ -89,6 +89,8 @@ pub(crate) struct RowsCall<'c> {
     pub(crate) first_index: usize,
     /// The extents of all dimensions but the last.
     pub(crate) extents: &'c [i64],
+    /// What each result begins with, one element for all rows; none if rows begin with their first element.
+    pub(crate) starts: Vec<Elements<'c>>,
 }
 
 /// Where its results go.
@@ -285,11 +287,17 @@ impl<'a> Caller<'a> {
             "extents of the outer dimensions"
         );
         let points = call.positions.len();
+        let mut pieces = Vec::new();
         let (count, length, offsets) = match call.rows {
             Rows::One => panic!("rows have lengths"),
             Rows::Even { count, length } => {
                 assert!(points.div_ceil(length.max(1)) <= count, "the rows cover the points");
-                (count, length, ptr::null())
+                if compiled.native.folds_ragged_rows() {
+                    let Range { start, end } = call.positions;
+                    pieces.extend((0..=count).map(|at| end.min(start + at * length) as i64));
+                }
+                let offsets = if pieces.is_empty() { ptr::null() } else { pieces.as_ptr() };
+                (count, length, offsets)
             }
             Rows::Ragged(offsets) => (offsets.len() - 1, 0, offsets.as_ptr()),
         };
@@ -300,6 +308,15 @@ impl<'a> Caller<'a> {
                 assert_eq!(result.len(), count, "room for all rows");
                 self.results.push(result.as_mut_ptr().cast());
             });
+        }
+        assert!(
+            call.starts.is_empty() || call.starts.len() == self.results.len(),
+            "all results have start values, or none"
+        );
+        self.inputs.clear();
+        for (start, slot) in call.starts.iter().zip(&compiled.routine.results) {
+            assert!(start.ty() == slot.ty && start.len() == 1, "a start value for all rows");
+            self.inputs.push(address(*start));
         }
         let mut indices = vec![0; compiled.indices.len()];
         if let Some(last) = indices.last_mut() {
@@ -313,7 +330,7 @@ impl<'a> Caller<'a> {
             lanes: ptr::null(),
             arrays: self.arrays.as_ptr(),
             strides: self.strides.as_ptr(),
-            inputs: ptr::null(),
+            inputs: if call.starts.is_empty() { ptr::null() } else { self.inputs.as_ptr() },
             results: self.results.as_ptr(),
             cancel: self.context.cancel.as_ptr().cast_const().cast(),
             end: call.positions.end as i64,
@@ -322,7 +339,8 @@ impl<'a> Caller<'a> {
             extents: call.extents.as_ptr(),
             offsets,
         };
-        // SAFETY: Note [Native calls]. The results have an element per row, the offsets one more; the
+        // SAFETY: Note [Native calls]. The results have an element per row, the offsets one more, and are
+        // given where the function reads them; the inputs are start values, one for each result; the
         // points lie in the space of the launch, and the arrays belong to its sources.
         let failed = unsafe { (self.function.entry)(&block) };
         self.outcome(failed)

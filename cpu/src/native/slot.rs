@@ -86,6 +86,13 @@ impl Slot {
         self.0.as_ref().is_some_and(|inner| inner.recipe.rows)
     }
 
+    /// Whether the rows that the function folds have offsets.
+    pub(crate) fn folds_ragged_rows(&self) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|inner| inner.recipe.text_of(true, |lanes| lanes.folds_ragged_rows()))
+    }
+
     /// The function that was asked for, if it was.
     pub(crate) fn wanted(&self, in_place: bool) -> Option<&Wanted> {
         self.0.as_ref()?.wanted[usize::from(in_place)].get()
@@ -121,7 +128,12 @@ impl Slot {
 
 impl Recipe {
     fn text(&self, in_place: bool) -> LaneFunction {
-        lanes(&Lanes {
+        self.text_of(in_place, lanes)
+    }
+
+    /// What comes of the code as it is given to the generator.
+    fn text_of<T>(&self, in_place: bool, of: impl FnOnce(&Lanes<'_>) -> T) -> T {
+        of(&Lanes {
             indices: &self.indices,
             first_stored: self.first_stored,
             in_place,

@@ -124,8 +124,10 @@ fn ragged(lengths: &[usize], below: u64) -> Value {
 fn ragged_rows_of_every_length() {
     let some = [0, 1, 2, 3, 0, 63, 64, 65, 7, 129, 1000, 1024, 1025, 5000];
     let short: Vec<usize> = noise(20_000).map(|bits| bits as usize % 9).collect();
-    let inputs = [&some[..], &short, &[70_000, 0, 3], &[0, 0], &[1, 16_384, 16_385, 40_000]]
-        .map(|lengths| vec![ragged(lengths, 400), f64s(400)]);
+    let several: Vec<usize> = (60..330).chain([511, 512, 513, 4095, 4096, 4097]).collect();
+    let inputs =
+        [&some[..], &short, &several, &[70_000, 0, 3], &[0, 0], &[1, 16_384, 16_385, 40_000]]
+            .map(|lengths| vec![ragged(lengths, 400), f64s(400)]);
     check(PRODUCTS, &inputs);
 }
 

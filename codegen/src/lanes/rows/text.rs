@@ -14,6 +14,8 @@ pub(super) struct Text {
     pub(super) trees: Vec<Tree>,
     /// The types of the results.
     pub(super) types: Vec<&'static str>,
+    /// Whether the rows have offsets.
+    pub(super) ragged: bool,
     /// Whether vector instructions do not pay.
     pub(super) one_by_one: bool,
     /// The addresses, up to the last index, of what is read one element behind the other.
@@ -123,51 +125,154 @@ impl Text {
         self.line(0, "}");
     }
 
-    /// The loop over the rows.
-    pub(super) fn all_rows(&mut self, nodes: &[Node], first_index: &str) {
+    /// The functions: of a long row, of short ones up to the next long one, and of all. In the loop over short
+    /// rows every instruction counts, and it has all registers.
+    pub(super) fn all_rows(&mut self, parameters: &[String], nodes: &[Node], first_index: &str) {
         let fails = nodes.iter().any(|node| match node {
             Node::Segment(segment) => segment.fails,
             Node::Scalar(_) | Node::Loop(_) => false,
         });
-        let types = self.types.clone();
-        for (at, ty) in types.iter().enumerate() {
-            self.line(1, &format!("{ty} *restrict const result_{at} = block->results[{at}];"));
-            self.line(1, &format!("{ty} buffer_{at}[1024] __attribute__((aligned(64)));"));
-            self.line(1, &format!("{ty} lanes_{at}[16] __attribute__((aligned(64)));"));
+        self.line(0, "static __attribute__((noinline)) u32 KERNEL_long_row(");
+        self.line(2, "const struct block *restrict const block, const i64 number,");
+        self.line(2, "const i64 start, const i64 length) {");
+        parameters.iter().for_each(|line| self.line(1, line));
+        self.results();
+        for (at, ty) in self.types.clone().into_iter().enumerate() {
+            self.line(1, &format!("{ty} total_{at} = 0;"));
         }
-        self.line(1, "const i64 *const offsets = block->offsets;");
-        self.line(1, "for (i64 number = 0; number < block->count; number++) {");
+        self.line(1, "const i64 row = block->row + number * block->advance;");
+        self.line(1, &format!("const i64 first_index = {first_index};"));
+        self.scalars(1, nodes);
+        self.line(1, "u32 failed = 0;");
+        if self.one_by_one {
+            self.line(1, "if (length <= 4096) {");
+            self.chains(nodes);
+            self.line(1, "} else {");
+            self.blocks(nodes, fails);
+            self.line(1, "}");
+        } else {
+            self.line(1, "{");
+            self.blocks(nodes, fails);
+            self.line(1, "}");
+        }
+        self.store(1, false);
+        self.line(1, "return 0;");
+        self.line(0, "}");
+
+        self.line(0, "static __attribute__((noinline)) u32 KERNEL_short_rows(");
         self.line(
             2,
-            &format!("if ((number & 255) == 255 && *block->cancel) return {INTERRUPTED}U;"),
+            "const struct block *restrict const block, i64 *const first, const i64 end) {",
         );
-        self.line(
-            2,
-            "const i64 start = offsets ? offsets[number] : block->position + number * block->steps;",
-        );
-        self.line(2, "const i64 limit = offsets ? offsets[number + 1] : start + block->steps;");
-        self.line(2, "const i64 length = (limit < block->end ? limit : block->end) - start;");
-        self.line(2, "if (length <= 0) {");
-        (0..types.len()).for_each(|at| self.line(3, &format!("result_{at}[number] = 0;")));
-        self.line(3, "continue;");
-        self.line(2, "}");
-        self.line(2, "const i64 row = block->row + (block->advance ? number : 0);");
+        parameters.iter().for_each(|line| self.line(1, line));
+        self.results();
+        self.ends();
+        self.line(1, "i64 number = *first;");
+        if self.ragged {
+            self.line(1, "i64 limit = offsets[number];");
+        }
+        self.line(1, "for (; number < end; number++) {");
+        if self.ragged {
+            self.line(2, "const i64 start = limit;");
+            self.line(2, "limit = offsets[number + 1];");
+            self.line(2, "const i64 length = limit - start;");
+        } else {
+            self.length(2);
+        }
+        self.line(2, "if (length > 64) break;");
+        self.line(2, "const i64 row = block->row + number * block->advance;");
         self.line(2, &format!("const i64 first_index = {first_index};"));
         self.scalars(2, nodes);
         self.line(2, "u32 failed = 0;");
-        self.line(2, "if (length <= 64) {");
         self.chain(nodes);
-        self.line(3, "continue;");
+        self.line(1, "}");
+        self.line(1, "*first = number;");
+        self.line(1, "return 0;");
+        self.line(0, "}");
+
+        self.line(0, "u32 KERNEL(const struct block *restrict const block) {");
+        self.ends();
+        self.line(1, "for (i64 number = 0; number < block->count;) {");
+        self.line(2, &format!("if (*block->cancel) return {INTERRUPTED}U;"));
+        self.line(2, "const i64 rest = block->count - number;");
+        self.line(2, "const i64 end = number + (rest < 256 ? rest : 256);");
+        self.line(2, "while (number < end) {");
+        self.length(3);
+        self.line(3, "const u32 failed = length > 64");
+        self.line(4, "? KERNEL_long_row(block, number++, start, length)");
+        self.line(4, ": KERNEL_short_rows(block, &number, end);");
+        self.line(3, "if (failed) return failed;");
         self.line(2, "}");
-        if self.one_by_one {
-            self.line(2, "if (length <= 4096) {");
-            self.chains(nodes);
-            self.line(3, "continue;");
-            self.line(2, "}");
-        }
-        self.blocks(nodes, fails);
         self.line(1, "}");
         self.line(1, "return 0;");
+        self.line(0, "}");
+    }
+
+    /// What says where rows end.
+    fn ends(&mut self) {
+        self.line(
+            1,
+            if self.ragged {
+                "const i64 *restrict const offsets = block->offsets;"
+            } else {
+                "const i64 steps = block->steps, last = block->end;"
+            },
+        );
+    }
+
+    /// Where a row begins, and its length.
+    fn length(&mut self, indent: usize) {
+        if self.ragged {
+            self.line(indent, "const i64 start = offsets[number];");
+            self.line(indent, "const i64 length = offsets[number + 1] - start;");
+        } else {
+            self.line(indent, "const i64 start = block->position + number * steps;");
+            self.line(
+                indent,
+                "const i64 length = (start + steps < last ? start + steps : last) - start;",
+            );
+        }
+    }
+
+    /// Where the results of rows go, and what they begin with: an element that changes no other, if there is
+    /// one and they begin with nothing.
+    fn results(&mut self) {
+        self.line(1, "const bool begins = block->inputs != 0;");
+        for (at, first) in firsts(&self.trees) {
+            let ty = self.types[at];
+            self.line(1, &format!("{ty} *restrict const result_{at} = block->results[{at}];"));
+            let start = format!("begins ? *(const {ty} *)block->inputs[{at}] : {first}");
+            self.line(1, &format!("const {ty} start_{at} = {start};"));
+        }
+    }
+
+    /// Stores what a row has come to, from its totals, combined with the start values. A row without elements
+    /// comes to its start value, or to anything if it has none.
+    fn store(&mut self, indent: usize, may_be_empty: bool) {
+        let trees = std::mem::take(&mut self.trees);
+        for at in 0..self.types.len() {
+            let ty = self.types[at];
+            self.line(indent, &format!("{ty} begun_{at} = start_{at};"));
+        }
+        for (number, tree) in trees.iter().enumerate() {
+            let combined = combine(number, tree, "&begun_#", "total_#");
+            if !matches!(tree.kind, Kind::Any) {
+                // No branches: the machine had to foresee these too.
+                self.line(indent, &combined);
+                continue;
+            }
+            let copies: String = tree
+                .components
+                .iter()
+                .map(|(at, _)| format!("begun_{at} = total_{at}; "))
+                .collect();
+            let some = if may_be_empty { "if (length > 0) " } else { "" };
+            self.line(indent, &format!("{some}{{ if (begins) {combined} else {{ {copies}}} }}"));
+        }
+        for at in 0..self.types.len() {
+            self.line(indent, &format!("result_{at}[number] = begun_{at};"));
+        }
+        self.trees = trees;
     }
 
     /// The statements of one element, whose values get names.
@@ -195,73 +300,82 @@ impl Text {
         let trees = std::mem::take(&mut self.trees);
         for (at, first) in firsts(&trees) {
             let ty = self.types[at];
-            self.line(3, &format!("{ty} total_{at} = {first};"));
+            self.line(2, &format!("{ty} total_{at} = {first};"));
         }
-        self.line(3, "for (i64 at = 0; at < length; at++) {");
-        self.stay_scalar(4, "at", nodes);
-        self.values(4, nodes);
+        // A loop over the index itself has fewer instructions.
+        self.line(2, "const i64 limit_index = first_index + length;");
+        self.line(2, "for (i64 index = first_index; index < limit_index; index++) {");
+        self.stay_scalar(3, "index", nodes);
+        self.line(3, "const i64 at = index - first_index;");
+        self.values(3, nodes);
         for (number, tree) in trees.iter().enumerate() {
-            self.grow(4, number, tree, "at == 0", ["&total_#", "value_#"]);
+            self.grow(3, number, tree, "at == 0", ["&total_#", "value_#"]);
         }
-        self.line(3, "}");
-        self.line(3, "if (failed) return failed;");
-        for at in 0..self.types.len() {
-            self.line(3, &format!("result_{at}[number] = total_{at};"));
-        }
+        self.line(2, "}");
+        self.line(2, "if (failed) return failed;");
         self.trees = trees;
+        self.store(2, true);
     }
 
-    /// A row of blocks that make up one block of the second level of the tree at most: four blocks at a
-    /// time, then those that are left.
+    /// A row of blocks that make up one block of the second level of the tree at most: up to four blocks
+    /// side by side, of which the last may end early. So short rows have what comes next loaded before, since
+    /// the machine does not see that they are read in order.
     fn chains(&mut self, nodes: &[Node]) {
-        for (at, ty) in self.types.clone().into_iter().enumerate() {
-            self.line(3, &format!("{ty} whole_{at} = 0;"));
+        for stream in self.wanted.clone() {
+            let lines = format!("(length * (i64)sizeof(*({stream}0)) + 63) >> 6");
+            let soon = format!("LINES_SOON({stream}first_index + 256, {lines});");
+            self.line(2, &format!("if (length < 256) {soon}"));
         }
-        self.line(3, "i64 base = 0;");
-        self.side_by_side(nodes, "base + 256 <= length", 4);
-        self.side_by_side(nodes, "base < length", 1);
-        for at in 0..self.types.len() {
-            self.line(3, &format!("result_{at}[number] = whole_{at};"));
-        }
-    }
-
-    /// The loop over so many blocks at a time: whole ones, or one that may end early.
-    fn side_by_side(&mut self, nodes: &[Node], condition: &str, abreast: usize) {
+        self.line(2, "for (i64 base = 0; base < length; base += 256) {");
+        self.line(3, "const i64 size = length - base < 256 ? length - base : 256;");
+        self.line(3, "const i64 blocks = (size + 63) >> 6, tail = size - 64 * (blocks - 1);");
         let trees = std::mem::take(&mut self.trees);
-        self.line(3, &format!("for (; {condition}; base += {}) {{", 64 * abreast));
-        for lane in 0..abreast {
+        for lane in 0..4 {
             for (at, first) in firsts(&trees) {
                 let ty = self.types[at];
-                self.line(4, &format!("{ty} total_{at}_{lane} = {first};"));
+                self.line(3, &format!("{ty} total_{at}_{lane} = {first};"));
             }
         }
-        let size = if abreast == 1 { "length - base < 64 ? length - base : 64" } else { "64" };
-        self.line(4, &format!("const i64 size = {size};"));
-        self.line(4, "for (i64 element = 0; element < size; element++) {");
-        self.stay_scalar(5, "element", nodes);
-        for lane in 0..abreast {
-            self.line(5, "{");
-            self.line(6, &format!("const i64 at = base + {} + element;", 64 * lane));
-            self.values(6, nodes);
-            for (number, tree) in trees.iter().enumerate() {
-                let total = format!("&total_#_{lane}");
-                self.grow(6, number, tree, "element == 0", [&total, "value_#"]);
+        self.line(3, "const i64 base_index = first_index + base;");
+        self.line(3, "i64 index = base_index;");
+        let bounds = [
+            (4, "blocks == 4 ? tail : 0"),
+            (3, "blocks == 4 ? 64 : blocks == 3 ? tail : 0"),
+            (2, "blocks > 2 ? 64 : blocks == 2 ? tail : 0"),
+            (1, "blocks > 1 ? 64 : tail"),
+        ];
+        for (abreast, bound) in bounds {
+            self.line(3, &format!("const i64 end_{abreast} = base_index + ({bound});"));
+            self.line(3, &format!("for (; index < end_{abreast}; index++) {{"));
+            self.stay_scalar(4, "index", nodes);
+            for lane in 0..abreast {
+                self.line(4, "{");
+                self.line(5, &format!("const i64 at = index - first_index + {};", 64 * lane));
+                self.values(5, nodes);
+                for (number, tree) in trees.iter().enumerate() {
+                    let total = format!("&total_#_{lane}");
+                    self.grow(5, number, tree, "index == base_index", [&total, "value_#"]);
+                }
+                self.line(4, "}");
             }
-            self.line(5, "}");
+            self.line(3, "}");
         }
-        self.line(4, "}");
-        for lane in 0..abreast {
+        for lane in 0..4 {
             for (number, tree) in trees.iter().enumerate() {
-                let first = if lane == 0 { "base == 0" } else { "false" };
-                let combined = combine(number, tree, "&whole_#", &format!("total_#_{lane}"));
+                let combined = combine(number, tree, "&total_#", &format!("total_#_{lane}"));
+                if lane > 0 {
+                    self.line(3, &format!("if (blocks > {lane}) {combined}"));
+                    continue;
+                }
                 let numbers = tree.components.iter().map(|&(at, _)| at);
                 let copies: String =
-                    numbers.map(|at| format!("whole_{at} = total_{at}_{lane}; ")).collect();
-                self.line(4, &format!("if ({first}) {{ {copies}}} else {combined}"));
+                    numbers.map(|at| format!("total_{at} = total_{at}_0; ")).collect();
+                self.line(3, &format!("if (base == 0) {{ {copies}}} else {combined}"));
             }
         }
-        self.line(3, "}");
+        self.line(2, "}");
         self.trees = trees;
+        self.line(2, "if (failed) return failed;");
     }
 
     /// Combines a value with the total, or makes it the total if it is the first.
@@ -289,6 +403,10 @@ impl Text {
 
     /// A row of several blocks.
     fn blocks(&mut self, nodes: &[Node], fails: bool) {
+        for (at, ty) in self.types.clone().into_iter().enumerate() {
+            self.line(2, &format!("{ty} buffer_{at}[1024] __attribute__((aligned(64)));"));
+            self.line(2, &format!("{ty} lanes_{at}[16] __attribute__((aligned(64)));"));
+        }
         let trees = std::mem::take(&mut self.trees);
         for (number, tree) in trees.iter().enumerate() {
             if let Kind::Exact(neutral) = &tree.kind {
@@ -348,10 +466,10 @@ impl Text {
             if let Kind::Exact(_) = tree.kind {
                 let combine = combine(number, tree, "&lanes_#[0]", "lanes_#[lane]");
                 self.line(2, &format!("for (i64 lane = 1; lane < 16; lane++) {combine}"));
-                self.line(2, &format!("result_{at}[number] = lanes_{at}[0];"));
+                self.line(2, &format!("total_{at} = lanes_{at}[0];"));
             } else {
-                let results = listed(tree, "&result_#[number]");
-                self.line(2, &format!("KERNEL_finish_{number}(&tree_{number}, {results});"));
+                let totals = listed(tree, "&total_#");
+                self.line(2, &format!("KERNEL_finish_{number}(&tree_{number}, {totals});"));
             }
         }
         self.trees = trees;
