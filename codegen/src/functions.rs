@@ -20,11 +20,6 @@ impl Functions {
         Functions::default()
     }
 
-    /// Whether none are.
-    pub fn is_empty(&self) -> bool {
-        self.called.is_empty()
-    }
-
     /// The name of the function of an operator on `f32` or `f64`, which is called from now on.
     pub fn name(&mut self, op: ScalarOp, ty: ScalarType) -> String {
         self.called.insert((op, ty, Part::Whole));

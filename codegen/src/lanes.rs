@@ -155,7 +155,7 @@ pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
     if given.folds.is_empty() {
         builder.results()
     } else {
-        builder.folded()
+        builder.fold()
     }
     builder.close_segment();
     print::print(builder)
@@ -176,6 +176,7 @@ fn written<'a>(given: &'a Lanes<'a>, one_by_one: bool) -> Builder<'a> {
         names: 0,
         segments: 0,
         declared: Vec::new(),
+        folded: Vec::new(),
         loops: 0,
         strides: BTreeMap::new(),
         reads_in_place: false,
@@ -225,6 +226,8 @@ struct Builder<'a> {
     segments: usize,
     /// Arrays of lanes that are no result of a line: the states of loops, with their types.
     declared: Vec<(String, &'static str)>,
+    /// The types of the results that are combined step by step.
+    folded: Vec<&'static str>,
     /// How many loops there are.
     loops: usize,
     /// How many indices each array that is read has.
@@ -283,8 +286,13 @@ impl Builder<'_> {
         {
             let value = self.value(operand);
             let ty = type_name(value.ty);
-            self.scalar(&format!("{ty} *restrict const result_{at} = block->results[{at}];"));
-            // A value that all lanes share fills a group of registers.
+            self.scalar(&print::result(at, ty));
+            if shared && !value.varies {
+                // It fills a group of registers.
+                let lanes = "for (i64 at = 0; at < 64 && at < block->count; at++)";
+                self.scalar(&format!("{lanes} result_{at}[at] = {};", value.text));
+                continue;
+            }
             let place = if shared { "at & 63" } else { "at" };
             let text = format!("result_{at}[{place}] = {};", value.text);
             self.line(None, &text, &[&value]);

@@ -70,6 +70,34 @@ u32 KERNEL(const struct block *restrict const block) {
 }
 
 #[test]
+fn what_all_lanes_share_is_stored_once() {
+    let code = code("r1: i64 = neg r0\nyield r1 7i64\n");
+    let function = lanes(&Lanes {
+        indices: &[(Register(0), Running::Counting)],
+        first_stored: 0,
+        in_place: true,
+        inputs: &[],
+        arrays: &[],
+        code: &code,
+        results: &code.results,
+        shared: &[false, true],
+        folds: &[],
+        rows: false,
+    });
+    let expect = "
+  i64 *restrict const result_1 = block->results[1];
+  for (i64 at = 0; at < 64 && at < block->count; at++) result_1[at] = 7LL;
+  #pragma omp simd
+  for (i64 at = 0; at < count; at++) {
+    const i64 r0 = first_r0 + at;
+    const i64 r1 = (i64)(0 - (u64)r0);
+    result_0[at] = r1;
+  }
+";
+    assert!(function.text.contains(expect), "\n{}", function.text);
+}
+
+#[test]
 fn what_a_conditional_guards_is_masked() {
     check_lanes(
         "r1: bool = gt r0 0i64
@@ -148,7 +176,6 @@ yield r2
 FUNCTION u32 KERNEL_group(const struct block *restrict const block,
                           const i64 first, const i64 count) {
   const f32 *restrict const a0 = (const f32 *)block->arrays[0];
-  u32 steps = 0;
   f32 r3_lanes[32] __attribute__((aligned(64)));
   const i64 first_r0 = block->indices[0];
   #pragma omp simd
@@ -158,25 +185,20 @@ FUNCTION u32 KERNEL_group(const struct block *restrict const block,
     const f32 r1 = a0[r0];
     r3_lanes[lane] = r1;
   }
-  for (;;) {
-    if ((++steps & 7) == 0 && *block->cancel) return 2147483648U;
-    u32 any_1 = 0;
-    #pragma omp simd reduction(|:any_1)
-    for (i64 lane = 0; lane < count; lane++) {
-      f32 r3 = r3_lanes[lane];
-      u32 goes_on = 0;
-      #pragma GCC unroll 4
-      for (i32 turn = 0; turn < 4; turn++) {
+  for (bool ended = false; !ended;) {
+    if (*block->cancel) return 2147483648U;
+    for (i32 turn = 0; turn < 32; turn++) {
+      u32 any_1 = 0;
+      #pragma omp simd reduction(|:any_1)
+      for (i64 lane = 0; lane < count; lane++) {
+        const f32 r3 = r3_lanes[lane];
         const bool r4 = r3 < 100.0f;
-        goes_on = r4 ? 1U : 0U;
+        any_1 |= r4 ? 1U : 0U;
         const f32 r5 = r3 + r3;
-        const f32 next_r3 = r4 ? r5 : r3;
-        r3 = next_r3;
+        r3_lanes[lane] = r4 ? r5 : r3;
       }
-      any_1 |= goes_on;
-      r3_lanes[lane] = r3;
+      if (!any_1) { ended = true; break; }
     }
-    if (!any_1) break;
   }
   f32 *restrict const result_0 = block->results[0];
   #pragma omp simd
@@ -373,9 +395,9 @@ yield r5
     assert_eq!(text.trim(), expect.trim(), "\n{text}");
 }
 
-#[test]
-fn results_are_combined_step_by_step() {
-    let code = code("r2: f32 = read a0 r1 r0\nyield r2\n");
+/// The function of sums along columns of one array.
+fn along_columns(text: &str) -> String {
+    let code = code(text);
     let operator = "by (r3: f32) (r4: f32)\n  r5: f32 = add r3 r4\n  yield r5\n";
     let mut reader = Reader::new(operator).expect("an operator");
     let operator = parse_operator(&mut reader).expect("an operator");
@@ -392,17 +414,23 @@ fn results_are_combined_step_by_step() {
         folds: &[operator],
         rows: false,
     });
+    function.text
+}
+
+#[test]
+fn results_are_combined_step_by_step() {
+    let found = along_columns("r2: f32 = read a0 r1 r0\nyield r2\n");
     let expect = "
 u32 KERNEL(const struct block *restrict const block) {
   const i64 count = block->count;
   const f32 *restrict const a0 = (const f32 *)block->arrays[0];
   const i64 stride_0_0 = block->strides[0][0];
+  f32 *restrict const result_0 = block->results[0];
   const i64 last_step = block->steps;
   for (i64 step = 0; step < last_step; step++) {
     const i64 first_r0 = block->indices[0];
     const i64 r1 = block->indices[1] + step;
     const bool fresh = step == 0;
-    f32 *restrict const result_0 = block->results[0];
     #pragma omp simd
     for (i64 at = 0; at < count; at++) {
       const i64 r0 = first_r0 + at;
@@ -415,7 +443,39 @@ u32 KERNEL(const struct block *restrict const block) {
   return 0;
 }
 ";
-    assert_eq!(function.text.trim(), expect.trim(), "\n{}", function.text);
+    assert_eq!(found.trim(), expect.trim(), "\n{found}");
+}
+
+#[test]
+fn few_lanes_that_are_combined_stay_in_the_function() {
+    let found = along_columns("r2: f32 = read a0 r1\nyield r2\n");
+    let expect = "
+FUNCTION u32 KERNEL_group(const struct block *restrict const block,
+                          const i64 first, const i64 count) {
+  const f32 *restrict const a0 = (const f32 *)block->arrays[0];
+  f32 result_0_lanes[32] __attribute__((aligned(64)));
+  const i64 last_step = block->steps;
+  for (i64 step = 0; step < last_step; step++) {
+    const i64 first_r0 = block->indices[0];
+    const i64 r1 = block->indices[1] + step;
+    const f32 r2 = a0[r1];
+    const bool fresh = step == 0;
+    #pragma omp simd
+    for (i64 lane = 0; lane < count; lane++) {
+      const f32 r3 = result_0_lanes[lane];
+      const f32 r5 = r3 + r2;
+      result_0_lanes[lane] = fresh ? r2 : r5;
+    }
+  }
+  f32 *restrict const result_0 = block->results[0];
+  #pragma omp simd
+  for (i64 lane = 0; lane < count; lane++) {
+    result_0[first + lane] = result_0_lanes[lane];
+  }
+  return 0;
+}
+";
+    assert!(found.contains(expect.trim()), "\n{found}");
 }
 
 /// The function of sums of rows, which holds these texts.

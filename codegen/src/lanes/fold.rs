@@ -75,7 +75,7 @@ fn moves(code: &Code, known: &mut BTreeMap<Register, Depends>) -> bool {
 
 impl Builder<'_> {
     /// Combines the results with what has come before.
-    pub(super) fn folded(&mut self) {
+    pub(super) fn fold(&mut self) {
         let given = self.given;
         self.scalar("const bool fresh = step == 0;");
         let mut first = 0;
@@ -92,7 +92,7 @@ impl Builder<'_> {
         let values: Vec<Value> = results.iter().map(|operand| self.value(operand)).collect();
         for (at, &(register, ty)) in (first..).zip(&operator.left) {
             let (name, element) = (register.to_string(), type_name(ty));
-            self.scalar(&format!("{element} *restrict const result_{at} = block->results[{at}];"));
+            self.folded.push(element);
             self.line(Some((&name, element)), &format!("result_{at}[at]"), &[]);
             self.values.insert(register, Value { text: name, ty, varies: true });
         }

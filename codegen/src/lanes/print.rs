@@ -1,10 +1,9 @@
 //! The text of a function.
 //!
-//! Note [Several turns]. Where lanes step through a short loop together, most of the time would go into
-//! the state, which is kept in memory from turn to turn, and into the question whether some lane goes
-//! on. So lanes take some turns each before that is asked again. Those that are done keep their state, so
-//! that turns too many change nothing; they cost something, so that this is not done where elements are
-//! read.
+//! Note [State in registers]. The state of lanes is written as arrays, which a compiler keeps in registers
+//! for as long as it sees that nobody else looks at memory: so the flag that ends a run is read in a loop
+//! of its own around some turns, and what folds along columns have come to is copied to arrays of the
+//! function.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -14,14 +13,8 @@ use super::segment::{Line, Node, Segment};
 use super::{Builder, GROUP, INTERRUPTED, LaneFunction};
 use crate::dialect::type_name;
 
-/// How many turns lanes take before it is asked whether one goes on.
-const TURNS: usize = 4;
-
-/// The most lines of a turn of which lanes take several.
-const LONG: usize = 40;
-
 /// How many turns of a loop there are from one look at the cancel flag to the next.
-const POLLED: usize = 32;
+const TURNS: usize = 32;
 
 /// Prints what has been built.
 pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
@@ -38,18 +31,23 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
     let grouped = builder.loops > 0 || stepped && !rare && !reads_along_steps(builder.given);
     let (lanes, out) = (plan.lanes(), String::new());
     let counting = std::mem::take(&mut plan.counting);
-    let calls = !builder.functions.is_empty();
-    let mut text = Text { grouped, stepped, calls, usual: false, lanes, counting, out };
-    let parameters = parameters(&builder);
+    let mut text = Text { grouped, stepped, usual: false, lanes, counting, out };
+    let mut parameters = parameters(&builder);
+    let folded = builder.folded;
+    if !grouped {
+        parameters.extend(folded.iter().enumerate().map(|(at, ty)| result(at, ty)));
+    }
     if grouped {
         text.line(0, "FUNCTION u32 KERNEL_group(const struct block *restrict const block,");
         text.line(0, "                          const i64 first, const i64 count) {");
         parameters.iter().for_each(|line| text.line(1, line));
-        text.line(1, "u32 steps = 0;");
-        for (name, ty) in plan.lanes() {
+        let results = folded.iter().enumerate().map(|(at, ty)| (format!("result_{at}"), *ty));
+        for (name, ty) in plan.lanes().into_iter().chain(results) {
             text.line(1, &format!("{ty} {name}_lanes[{GROUP}] __attribute__((aligned(64)));"));
         }
+        keep_in_lanes(&mut nodes, folded.len());
         text.steps(&nodes);
+        text.folded(&folded);
         text.line(1, "return 0;");
         text.line(0, "}");
         text.out.push_str(GROUPS);
@@ -107,6 +105,25 @@ pub(super) fn parameters(builder: &Builder<'_>) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The declaration of where a result goes.
+pub(super) fn result(at: usize, ty: &str) -> String {
+    format!("{ty} *restrict const result_{at} = block->results[{at}];")
+}
+
+/// Makes the results that are combined arrays of the function (Note [State in registers]).
+fn keep_in_lanes(nodes: &mut [Node], results: usize) {
+    for node in nodes {
+        let Node::Segment(segment) = node else { continue };
+        for line in &mut segment.lines {
+            for at in 0..results {
+                let (given, kept) =
+                    (format!("result_{at}[at]"), format!("result_{at}_lanes[lane]"));
+                line.text = line.text.replace(&given, &kept);
+            }
+        }
+    }
 }
 
 /// Removes lines whose values nobody uses. Whether there were any.
@@ -222,8 +239,6 @@ struct Text {
     grouped: bool,
     /// Whether it runs for one step after the other.
     stepped: bool,
-    /// Whether it calls transcendental functions.
-    calls: bool,
     /// Whether slow paths are left out (Note [Rare paths]).
     usual: bool,
     /// The values that lie in arrays.
@@ -260,98 +275,37 @@ impl Text {
         self.line(1, "}");
     }
 
+    /// Hands over the results that have been combined in arrays of the function.
+    fn folded(&mut self, types: &[&'static str]) {
+        if types.is_empty() {
+            return;
+        }
+        types.iter().enumerate().for_each(|(at, ty)| self.line(1, &result(at, ty)));
+        self.line(1, "#pragma omp simd");
+        self.line(1, "for (i64 lane = 0; lane < count; lane++) {");
+        for at in 0..types.len() {
+            self.line(2, &format!("result_{at}[first + lane] = result_{at}_lanes[lane];"));
+        }
+        self.line(1, "}");
+    }
+
     fn nodes(&mut self, indent: usize, nodes: &[Node]) {
         for node in nodes {
             match node {
                 Node::Scalar(statement) => self.line(indent, statement),
                 Node::Segment(segment) => self.segment(indent, segment),
                 Node::Loop(body) => {
-                    let several = self.several_turns(body);
-                    self.line(indent, "for (;;) {");
-                    let polled = if several { POLLED / TURNS } else { POLLED } - 1;
-                    let poll = format!("if ((++steps & {polled}) == 0 && *block->cancel)");
-                    self.line(indent + 1, &format!("{poll} return {INTERRUPTED}U;"));
-                    for node in body {
-                        match node {
-                            Node::Segment(segment) if several => self.turns(indent + 1, segment),
-                            node => self.nodes(indent + 1, std::slice::from_ref(node)),
-                        }
-                    }
+                    self.line(indent, "for (bool ended = false; !ended;) {");
+                    let poll = format!("if (*block->cancel) return {INTERRUPTED}U;");
+                    self.line(indent + 1, &poll);
+                    let turns = format!("for (i32 turn = 0; turn < {TURNS}; turn++) {{");
+                    self.line(indent + 1, &turns);
+                    self.nodes(indent + 2, body);
+                    self.line(indent + 1, "}");
                     self.line(indent, "}");
                 }
             }
         }
-    }
-
-    /// Whether the lanes of a loop take several turns before it asks whether one goes on
-    /// (Note [Several turns]).
-    fn several_turns(&self, body: &[Node]) -> bool {
-        let mut segments = body.iter().filter_map(|node| match node {
-            Node::Segment(segment) => Some(segment),
-            Node::Scalar(_) | Node::Loop(_) => None,
-        });
-        let (Some(segment), None) = (segments.next(), segments.next()) else { return false };
-        let straight = !body.iter().any(|node| matches!(node, Node::Loop(_)));
-        let stays = |line: &Line| match &line.defines {
-            Some((name, _)) => !self.lanes.contains_key(name),
-            None => true,
-        };
-        let reads = |line: &Line| line.text.contains('[') || line.text.contains("at");
-        straight
-            && !self.calls
-            && segment.any.len() == 1
-            && !segment.fails
-            && segment.lines.len() <= LONG
-            && segment.lines.iter().all(|line| stays(line) && !reads(line))
-    }
-
-    /// Several turns of a loop whose body is one segment, lane by lane.
-    fn turns(&mut self, indent: usize, segment: &Segment) {
-        let flag = &segment.any[0];
-        self.line(indent, &format!("u32 {flag} = 0;"));
-        self.line(indent, &format!("#pragma omp simd reduction(|:{flag})"));
-        self.line(indent, "for (i64 lane = 0; lane < count; lane++) {");
-        let state: BTreeSet<&String> = segment.assigns.iter().map(|(array, _)| array).collect();
-        let own: BTreeSet<&String> =
-            segment.lines.iter().filter_map(|line| Some(&line.defines.as_ref()?.0)).collect();
-        let used: BTreeSet<&String> = all_lines(segment).flat_map(|line| &line.uses).collect();
-        if used.iter().any(|name| self.counting.contains_key(*name)) {
-            self.line(indent + 1, "const i64 at = first + lane;");
-        }
-        for name in used.union(&state).filter(|name| !own.contains(*name)) {
-            let text = match self.counting.get(*name) {
-                Some(counted) => format!("const i64 {name} = {counted};"),
-                None => {
-                    let keyword = if state.contains(name) { "" } else { "const " };
-                    format!("{keyword}{} {name} = {name}_lanes[lane];", self.lanes[*name])
-                }
-            };
-            self.line(indent + 1, &text);
-        }
-        self.line(indent + 1, "u32 goes_on = 0;");
-        self.line(indent + 1, &format!("#pragma GCC unroll {TURNS}"));
-        self.line(indent + 1, &format!("for (i32 turn = 0; turn < {TURNS}; turn++) {{"));
-        for line in &segment.lines {
-            let text = match &line.defines {
-                Some((name, ty)) => format!("const {ty} {name} = {};", line.text),
-                None => line.text.replace(&format!("{flag} |="), "goes_on ="),
-            };
-            self.line(indent + 2, &text);
-        }
-        // All at once: the next state may be the state in another order.
-        for (name, line) in &segment.assigns {
-            let ty = self.lanes[name];
-            self.line(indent + 2, &format!("const {ty} next_{name} = {};", line.text));
-        }
-        for (name, _) in &segment.assigns {
-            self.line(indent + 2, &format!("{name} = next_{name};"));
-        }
-        self.line(indent + 1, "}");
-        self.line(indent + 1, &format!("{flag} |= goes_on;"));
-        for (name, _) in &segment.assigns {
-            self.line(indent + 1, &format!("{name}_lanes[lane] = {name};"));
-        }
-        self.line(indent, "}");
     }
 
     fn segment(&mut self, indent: usize, segment: &Segment) {

@@ -49,7 +49,7 @@ impl Builder<'_> {
         self.close_segment();
         self.scopes.push(Scope::default());
         if let Some(entered) = entered {
-            self.scalar(&format!("if (!{entered}) break;"));
+            self.scalar(&format!("if (!{entered}) {{ ended = true; break; }}"));
         }
         self.code(condition);
         let holds = self.value(&condition.results[0]);
@@ -63,10 +63,10 @@ impl Builder<'_> {
             self.guard = Some(going.clone());
             self.code(body);
             self.next(state, body, Some(&value));
-            self.scalar(&format!("if (!{flag}) break;"));
+            self.scalar(&format!("if (!{flag}) {{ ended = true; break; }}"));
         } else {
             self.close_segment();
-            self.scalar(&format!("if (!{}) break;", holds.text));
+            self.scalar(&format!("if (!{}) {{ ended = true; break; }}", holds.text));
             self.code(body);
             self.next(state, body, None);
         }
