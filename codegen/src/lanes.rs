@@ -43,7 +43,9 @@ pub use fold::is_total;
 pub use rows::can_fold_rows;
 use segment::Scope;
 
-/// The lanes that step through a loop together.
+/// The lanes that step through a loop together; twice as many if all of their values have 32 bits at most.
+/// A compiler can keep the state of as many in registers, and a machine has enough to do while one waits for
+/// its last result.
 pub const GROUP: usize = 32;
 
 /// The bit of a function's result that says that it was interrupted.

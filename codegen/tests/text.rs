@@ -176,7 +176,7 @@ yield r2
 FUNCTION u32 KERNEL_group(const struct block *restrict const block,
                           const i64 first, const i64 count) {
   const f32 *restrict const a0 = (const f32 *)block->arrays[0];
-  f32 r3_lanes[32] __attribute__((aligned(64)));
+  f32 r3_lanes[64] __attribute__((aligned(64)));
   const i64 first_r0 = block->indices[0];
   #pragma omp simd
   for (i64 lane = 0; lane < count; lane++) {
@@ -215,8 +215,8 @@ static __attribute__((cold, noinline)) u32 KERNEL_rest(
 }
 u32 KERNEL(const struct block *restrict const block) {
   i64 first = 0;
-  for (; first + 32 <= block->count; first += 32) {
-    const u32 failed = KERNEL_group(block, first, 32);
+  for (; first + 64 <= block->count; first += 64) {
+    const u32 failed = KERNEL_group(block, first, 64);
     if (failed) return failed;
   }
   return first < block->count ? KERNEL_rest(block, first, block->count - first) : 0;

@@ -30,6 +30,8 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
     let stepped = !builder.given.folds.is_empty();
     let grouped = builder.loops > 0 || stepped && !rare && !reads_along_steps(builder.given);
     let (lanes, out) = (plan.lanes(), String::new());
+    let narrow = builder.loops > 0 && lanes.values().all(|ty| !ty.ends_with("64"));
+    let group = if narrow { 2 * GROUP } else { GROUP };
     let counting = std::mem::take(&mut plan.counting);
     let mut text = Text { grouped, stepped, usual: false, lanes, counting, out };
     let mut parameters = parameters(&builder);
@@ -43,14 +45,14 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
         parameters.iter().for_each(|line| text.line(1, line));
         let results = folded.iter().enumerate().map(|(at, ty)| (format!("result_{at}"), *ty));
         for (name, ty) in plan.lanes().into_iter().chain(results) {
-            text.line(1, &format!("{ty} {name}_lanes[{GROUP}] __attribute__((aligned(64)));"));
+            text.line(1, &format!("{ty} {name}_lanes[{group}] __attribute__((aligned(64)));"));
         }
         keep_in_lanes(&mut nodes, folded.len());
         text.steps(&nodes);
         text.folded(&folded);
         text.line(1, "return 0;");
         text.line(0, "}");
-        text.out.push_str(GROUPS);
+        text.out.push_str(&GROUPS.replace("GROUP", &group.to_string()));
     } else {
         if rare {
             text.line(0, "static __attribute__((cold, noinline)) u32 KERNEL_whole(");
@@ -75,8 +77,8 @@ const GROUPS: &str = "static __attribute__((cold, noinline)) u32 KERNEL_rest(
 }
 u32 KERNEL(const struct block *restrict const block) {
   i64 first = 0;
-  for (; first + 32 <= block->count; first += 32) {
-    const u32 failed = KERNEL_group(block, first, 32);
+  for (; first + GROUP <= block->count; first += GROUP) {
+    const u32 failed = KERNEL_group(block, first, GROUP);
     if (failed) return failed;
   }
   return first < block->count ? KERNEL_rest(block, first, block->count - first) : 0;
