@@ -19,10 +19,16 @@
 //! function does a block of the tree of a fold in one call: it runs all steps, and combines the
 //! results with what has come before, which stays in the cache. The first step's results come alone.
 //!
+//! Note [Past the caches]. Large results go past the caches, which would else read the lines first that are
+//! written. There are no vector instructions for that in C, so lanes are computed a strip at a time, which
+//! is then copied while what the next strip reads is on its way; with longer strips one waits for the
+//! other. Code with loops has no strips: it does not write fast enough for that to matter.
+//!
 //! Note [Uniform values]. What all lanes share is computed once, outside of the segments: it depends
 //! on the launch, on a row, or on loops whose state and condition are uniform themselves.
 
 mod fold;
+mod past;
 mod print;
 mod recognise;
 mod repetition;
@@ -182,6 +188,7 @@ fn written<'a>(given: &'a Lanes<'a>, one_by_one: bool) -> Builder<'a> {
         loops: 0,
         strides: BTreeMap::new(),
         reads_in_place: false,
+        stored: Vec::new(),
     };
     builder.parameters();
     builder.code(given.code);
@@ -236,6 +243,8 @@ struct Builder<'a> {
     strides: BTreeMap<usize, usize>,
     /// Whether some array is read in place.
     reads_in_place: bool,
+    /// The types of the results of a function that computes them in strips (Note [Past the caches]).
+    stored: Vec<&'static str>,
 }
 
 impl Builder<'_> {
@@ -284,10 +293,17 @@ impl Builder<'_> {
     }
 
     fn results(&mut self) {
+        let in_strips = self.is_in_strips();
         for (at, (operand, &shared)) in self.given.results.iter().zip(self.given.shared).enumerate()
         {
             let value = self.value(operand);
             let ty = type_name(value.ty);
+            if in_strips {
+                let text = format!("result_{at}[lane] = {};", value.text);
+                self.line(None, &text, &[&value]);
+                self.stored.push(ty);
+                continue;
+            }
             self.scalar(&print::result(at, ty));
             if shared && !value.varies {
                 // It fills a group of registers.

@@ -31,10 +31,15 @@ fn over_lanes(text: &str) -> String {
     function.text
 }
 
+/// What computes the lanes, without what calls it strip by strip.
 #[track_caller]
 fn check_lanes(text: &str, expect: &str) {
     let found = over_lanes(text);
-    assert_eq!(found.trim(), expect.trim(), "\n{found}");
+    let lanes = match found.split_once("u32 KERNEL(") {
+        Some((lanes, _)) if lanes.contains("KERNEL_part") => lanes,
+        Some(_) | None => &found,
+    };
+    assert_eq!(lanes.trim(), expect.trim(), "\n{found}");
 }
 
 #[test]
@@ -48,20 +53,21 @@ r5: f32 = fma r1 r4 0.5f32
 yield r5
 ",
         "
-u32 KERNEL(const struct block *restrict const block) {
-  const i64 count = block->count;
+static __attribute__((noinline)) u32 KERNEL_part(
+    const struct block *restrict const block, const i64 first,
+    const i64 count, f32 *restrict const result_0) {
   const f32 *restrict const a0 = (const f32 *)block->arrays[0];
   const i64 a1 = *(const i64 *)block->arrays[1];
   const i64 first_r0 = block->indices[0];
   const i64 r3 = (i64)((u64)a1 * (u64)2LL);
   const f32 r4 = i64_to_f32(r3);
-  f32 *restrict const result_0 = block->results[0];
   #pragma omp simd
-  for (i64 at = 0; at < count; at++) {
+  for (i64 lane = 0; lane < count; lane++) {
+    const i64 at = first + lane;
     const i64 r0 = first_r0 + at;
     const f32 r1 = a0[r0];
     const f32 r5 = fma_f32(r1, r4, 0.5f);
-    result_0[at] = r5;
+    result_0[lane] = r5;
   }
   return 0;
 }
@@ -98,6 +104,32 @@ fn what_all_lanes_share_is_stored_once() {
 }
 
 #[test]
+fn results_go_past_the_caches_strip_by_strip() {
+    let text = over_lanes("r1: f32 = read a0 r0\nr2: bool = lt r1 0.5f32\nyield r1 r2\n");
+    let (_, caller) = text.split_once("\nu32 KERNEL(").expect("the function that is called");
+    let expect = "const struct block *restrict const block) {
+  const i64 count = block->count;
+  i64 first = 0;
+  f32 *const result_0 = block->results[0];
+  bool *const result_1 = block->results[1];
+  if (block->past) {
+    f32 strip_0[256] __attribute__((aligned(64)));
+    bool strip_1[256] __attribute__((aligned(64)));
+    for (; first + 256 <= count; first += 256) {
+      const u32 failed = KERNEL_part(block, first, 256, strip_0, strip_1);
+      if (failed) return failed;
+      write_past(result_0 + first, strip_0, sizeof strip_0);
+      write_past(result_1 + first, strip_1, sizeof strip_1);
+    }
+    past_is_written();
+  }
+  return first < count ? KERNEL_part(block, first, count - first, result_0 + first, result_1 + first) : 0;
+}
+";
+    assert_eq!(caller, expect);
+}
+
+#[test]
 fn what_a_conditional_guards_is_masked() {
     check_lanes(
         "r1: bool = gt r0 0i64
@@ -110,19 +142,20 @@ else
 yield r2
 ",
         "
-u32 KERNEL(const struct block *restrict const block) {
-  const i64 count = block->count;
+static __attribute__((noinline)) u32 KERNEL_part(
+    const struct block *restrict const block, const i64 first,
+    const i64 count, f32 *restrict const result_0) {
   const f32 *restrict const a0 = (const f32 *)block->arrays[0];
   const i64 first_r0 = block->indices[0];
-  f32 *restrict const result_0 = block->results[0];
   #pragma omp simd
-  for (i64 at = 0; at < count; at++) {
+  for (i64 lane = 0; lane < count; lane++) {
+    const i64 at = first + lane;
     const i64 r0 = first_r0 + at;
     const bool r1 = r0 > 0LL;
     const i64 r3 = (i64)((u64)r0 - (u64)1LL);
     const f32 r4 = r1 ? a0[r3] : (f32)0;
     const f32 r2 = r1 ? r4 : 0.0f;
-    result_0[at] = r2;
+    result_0[lane] = r2;
   }
   return 0;
 }
@@ -139,19 +172,20 @@ r2: f32 = read a0 r0
 yield r2
 ",
         "
-u32 KERNEL(const struct block *restrict const block) {
-  const i64 count = block->count;
+static __attribute__((noinline)) u32 KERNEL_part(
+    const struct block *restrict const block, const i64 first,
+    const i64 count, f32 *restrict const result_0) {
   const f32 *restrict const a0 = (const f32 *)block->arrays[0];
   const i64 first_r0 = block->indices[0];
-  f32 *restrict const result_0 = block->results[0];
   u32 failed_1 = 0;
   #pragma omp simd reduction(|:failed_1)
-  for (i64 at = 0; at < count; at++) {
+  for (i64 lane = 0; lane < count; lane++) {
+    const i64 at = first + lane;
     const i64 r0 = first_r0 + at;
     const bool r1 = r0 < 10LL;
     failed_1 |= !r1 ? 1U : 0U;
     const f32 r2 = r1 ? a0[r0] : (f32)0;
-    result_0[at] = r2;
+    result_0[lane] = r2;
   }
   if (failed_1) return failed_1;
   return 0;
@@ -253,8 +287,9 @@ do
 yield r3
 ",
         "
-u32 KERNEL(const struct block *restrict const block) {
-  const i64 count = block->count;
+static __attribute__((noinline)) u32 KERNEL_part(
+    const struct block *restrict const block, const i64 first,
+    const i64 count, f32 *restrict const result_0) {
   const f32 *restrict const a0 = (const f32 *)block->arrays[0];
   const i64 a1 = *(const i64 *)block->arrays[1];
   const i64 first_r0 = block->indices[0];
@@ -268,9 +303,9 @@ u32 KERNEL(const struct block *restrict const block) {
   const i64 last_5 = (i64)((u64)first_4 + (u64)block->count - 1);
   const bool t_6 = block->count < 1 | (first_4 >= 0 & last_5 >= 0 & last_5 < a1);
   if (!t_6) return 1U;
-  f32 *restrict const result_0 = block->results[0];
   #pragma omp simd
-  for (i64 at = 0; at < count; at++) {
+  for (i64 lane = 0; lane < count; lane++) {
+    const i64 at = first + lane;
     const i64 r0 = first_r0 + at;
     const i64 r19 = (i64)((u64)r18 + (u64)r0);
     const f32 r23 = a0[r19];
@@ -278,7 +313,7 @@ u32 KERNEL(const struct block *restrict const block) {
     const i64 r26 = (i64)((u64)r25 + (u64)r0);
     const f32 r30 = a0[r26];
     const f32 r31 = r24 - r30;
-    result_0[at] = r31;
+    result_0[lane] = r31;
   }
   return 0;
 }
@@ -299,21 +334,22 @@ r7: u64 = bit_or r4 r6
 yield r7
 ",
         "
-u32 KERNEL(const struct block *restrict const block) {
-  const i64 count = block->count;
+static __attribute__((noinline)) u32 KERNEL_part(
+    const struct block *restrict const block, const i64 first,
+    const i64 count, u64 *restrict const result_0) {
   const i64 a1 = *(const i64 *)block->arrays[1];
   const i64 first_r0 = block->indices[0];
   const u64 r2 = (u64)a1;
   const u64 r5 = 64ULL - r2;
   const u64 t_1 = r2 & 63;
   const u64 t_2 = r2 <= 64 ? (u64)-1 : 0;
-  u64 *restrict const result_0 = block->results[0];
   #pragma omp simd
-  for (i64 at = 0; at < count; at++) {
+  for (i64 lane = 0; lane < count; lane++) {
+    const i64 at = first + lane;
     const i64 r0 = first_r0 + at;
     const u64 r3 = (u64)r0;
     const u64 r7 = rotate_u64(r3, t_1) & t_2;
-    result_0[at] = r7;
+    result_0[lane] = r7;
   }
   return 0;
 }
@@ -328,7 +364,7 @@ fn a_function_with_a_slow_path_is_written_twice() {
         "const f32 r2 = sin_f32(r1);",
         "rare |= is_rare_sin_f32(r1) ? 1U : 0U;",
         "const f32 r2 = usual_sin_f32(r1);",
-        "return rare ? KERNEL_whole(block) : 0;",
+        "return rare ? KERNEL_whole(block, first, count, result_0) : 0;",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::execute::copy_lanes;
 use crate::isa::Slot;
 use crate::lanes::{Frame, Lane, StorageMut, with_lane_type};
+use crate::stream::Stream;
 
 /// Places for the results of consecutive points.
 #[derive(Debug, Default)]
@@ -15,17 +16,31 @@ pub(crate) struct Places<'p> {
     straight: Vec<Option<StorageMut<'p>>>,
     /// Results that nobody needs to see.
     unseen: Vec<usize>,
+    /// Results that are written past the caches, and what writes them.
+    past: Vec<usize>,
+    stream: Option<Stream>,
 }
 
 impl<'p> Places<'p> {
     /// For the results of points from a position on. Results without an entry are shown.
     pub(crate) fn new(first: usize, straight: Vec<Option<StorageMut<'p>>>) -> Places<'p> {
-        Places { first, straight, unseen: Vec::new() }
+        Places { first, straight, unseen: Vec::new(), past: Vec::new(), stream: None }
     }
 
     /// But for these results, which nobody needs to see.
     pub(crate) fn without(self, unseen: Vec<usize>) -> Places<'p> {
         Places { unseen, ..self }
+    }
+
+    /// These results are written past the caches.
+    pub(crate) fn past_caches(self, past: Vec<usize>) -> Places<'p> {
+        let stream = (!past.is_empty()).then(|| Stream::new(true));
+        Places { past, stream, ..self }
+    }
+
+    /// Whether a result is.
+    pub(crate) fn is_past_caches(&self, result: usize) -> bool {
+        self.past.contains(&result)
     }
 
     /// Whether some of these results are shown.
@@ -67,10 +82,15 @@ impl<'p> Places<'p> {
         wanted: impl Fn(Slot) -> bool,
     ) {
         let (start, end) = (block.start - self.first, block.end - self.first);
-        for (&slot, place) in results.iter().zip(&mut self.straight) {
+        for (number, (&slot, place)) in results.iter().zip(&mut self.straight).enumerate() {
             let Some(place) = place.as_mut().filter(|_| wanted(slot)) else { continue };
+            let stream = self.stream.as_ref().filter(|_| self.past.contains(&number));
             with_lane_type!(slot.ty, T => {
-                copy_lanes::<T>(frame, slot, &mut <T as Lane>::slice_mut(place)[start..end]);
+                let place = &mut <T as Lane>::slice_mut(place)[start..end];
+                match stream {
+                    Some(stream) => stream.lanes::<T>(frame, slot, place),
+                    None => copy_lanes::<T>(frame, slot, place),
+                }
             });
         }
     }

@@ -16,6 +16,9 @@ use crate::dialect::type_name;
 /// How many turns of a loop there are from one look at the cancel flag to the next.
 const TURNS: usize = 32;
 
+/// The call of the function with slow paths.
+const WHOLE: &str = "KERNEL_whole(block)";
+
 /// Prints what has been built.
 pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
     let mut nodes = builder.scopes.pop().expect("the function is a scope").nodes;
@@ -33,7 +36,8 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
     let narrow = builder.loops > 0 && lanes.values().all(|ty| !ty.ends_with("64"));
     let group = if narrow { 2 * GROUP } else { GROUP };
     let counting = std::mem::take(&mut plan.counting);
-    let mut text = Text { grouped, stepped, usual: false, lanes, counting, out };
+    let whole = WHOLE.to_owned();
+    let mut text = Text { grouped, stepped, usual: false, whole, lanes, counting, out };
     let mut parameters = parameters(&builder);
     let folded = builder.folded;
     if !grouped {
@@ -53,6 +57,8 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
         text.line(1, "return 0;");
         text.line(0, "}");
         text.out.push_str(&GROUPS.replace("GROUP", &group.to_string()));
+    } else if !builder.stored.is_empty() {
+        text.in_strips(&builder.stored, &parameters, &nodes, rare);
     } else {
         if rare {
             text.line(0, "static __attribute__((cold, noinline)) u32 KERNEL_whole(");
@@ -64,7 +70,7 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
         text.usual = rare;
         text.line(0, "u32 KERNEL(const struct block *restrict const block) {");
         text.function(&parameters, &nodes);
-        text.line(1, if rare { "return rare ? KERNEL_whole(block) : 0;" } else { "return 0;" });
+        text.returns();
         text.line(0, "}");
     }
     LaneFunction { text: text.out, functions: builder.functions, sites: builder.sites }
@@ -236,13 +242,15 @@ fn all_lines(segment: &Segment) -> impl Iterator<Item = &Line> {
 }
 
 /// Text in progress.
-struct Text {
-    /// Whether lanes come in groups.
-    grouped: bool,
+pub(super) struct Text {
+    /// Whether lanes come in groups, or in strips.
+    pub(super) grouped: bool,
     /// Whether it runs for one step after the other.
     stepped: bool,
     /// Whether slow paths are left out (Note [Rare paths]).
-    usual: bool,
+    pub(super) usual: bool,
+    /// The call of the function with these.
+    pub(super) whole: String,
     /// The values that lie in arrays.
     lanes: BTreeMap<String, &'static str>,
     /// As in [`Plan`].
@@ -251,7 +259,7 @@ struct Text {
 }
 
 impl Text {
-    fn line(&mut self, indent: usize, line: &str) {
+    pub(super) fn line(&mut self, indent: usize, line: &str) {
         let margin = "  ".repeat(indent);
         writeln!(self.out, "{margin}{line}").expect("a string takes all");
     }
@@ -291,7 +299,13 @@ impl Text {
         self.line(1, "}");
     }
 
-    fn nodes(&mut self, indent: usize, nodes: &[Node]) {
+    /// The end of a function.
+    pub(super) fn returns(&mut self) {
+        let result = if self.usual { format!("rare ? {} : 0", self.whole) } else { "0".to_owned() };
+        self.line(1, &format!("return {result};"));
+    }
+
+    pub(super) fn nodes(&mut self, indent: usize, nodes: &[Node]) {
         for node in nodes {
             match node {
                 Node::Scalar(statement) => self.line(indent, statement),
@@ -340,7 +354,7 @@ impl Text {
         if segment.fails {
             // What was left out may be what a check has failed for.
             let result = if self.usual {
-                format!("rare ? KERNEL_whole(block) : {failed}")
+                format!("rare ? {} : {failed}", self.whole)
             } else {
                 failed.clone()
             };

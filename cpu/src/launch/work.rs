@@ -9,7 +9,7 @@ use weft_ir::{Exhausted, Stop};
 
 use crate::execute::{Halt, Source};
 use crate::fold::{Carries, Chain, Folder, Rows};
-use crate::lanes::{Elements, Lane, LaneType, Storage, StorageMut, with_lane_type};
+use crate::lanes::{Elements, Storage, StorageMut};
 use crate::launch::chunk::{CHUNK, Chunk, Cut, chunks};
 use crate::launch::filter::Filtering;
 use crate::launch::layout::{Layout, Target};
@@ -67,8 +67,6 @@ pub(super) struct Worker<'a> {
     pub(super) folders: Vec<Option<Folder<'a>>>,
     /// Per buffer what the blocks of its values have come to.
     pub(super) folded: Vec<Storage>,
-    /// Per output what native functions have written of a chunk that goes past the caches.
-    streamed: Vec<Storage>,
     /// What a filter keeps of a chunk, with room for more.
     kept: Vec<Storage>,
     epilogue: Option<Evaluator<'a>>,
@@ -159,7 +157,6 @@ impl Launch<'_> {
             .map(|sink| self.shared(sink, &mut destinations, &mut filtering, *taken))
             .collect();
 
-        let output_types: Vec<LaneType> = outputs.iter().map(Storage::ty).collect();
         let mut rest: Vec<StorageMut<'_>> = outputs.iter_mut().map(Storage::as_mut).collect();
         let chained = chunks.iter().any(|chunk| chunk.piece.is_some());
         let row_folds = self.row_folds(layout);
@@ -198,7 +195,6 @@ impl Launch<'_> {
             stages: layout.stages.iter().map(|ty| Storage::new(*ty)).collect(),
             folders: self.folders(),
             folded: layout.stages.iter().map(|ty| Storage::new(*ty)).collect(),
-            streamed: output_types.iter().map(|ty| Storage::new(*ty)).collect(),
             kept: Vec::new(),
             epilogue: epilogue.map(|(mode, compiled)| evaluator(compiled, mode)),
         };
@@ -333,7 +329,7 @@ impl Launch<'_> {
     ) -> Result<(), Halt> {
         let chunk = claim.chunk;
         let (first, length) = (chunk.positions.start, chunk.positions.len());
-        let Worker { evaluator, interior, stages, folded, streamed, .. } = worker;
+        let Worker { evaluator, interior, stages, folded, .. } = worker;
         for (number, stage) in stages.iter_mut().enumerate() {
             if layout.is_staged(number) {
                 stage.resize(length);
@@ -341,53 +337,35 @@ impl Launch<'_> {
         }
         // The values of reductions by common operators are folded block by block where the blocks are
         // those of the tree.
-        let stream = Stream::new(layout.streams);
         let direct = chunk.piece.is_some() && interior.is_none();
         // The others are buffers, which need not be made zeros again.
         let folds = folded.iter_mut().zip(&layout.folds).filter(|(_, fold)| fold.is_some());
         folds.for_each(|(folded, _)| folded.resize(0));
-        let past = stream.is_past();
-        // Native functions write many elements at once, to a buffer that stays in the cache.
-        let buffered = past && evaluator.engine().is_native();
-        if buffered {
-            streamed.iter_mut().for_each(|buffer| buffer.resize(length));
-        }
-        let mut written: Vec<Option<StorageMut<'_>>> =
-            streamed.iter_mut().map(|buffer| Some(buffer.as_mut())).collect();
         let mut parts: Vec<Option<StorageMut<'_>>> =
             claim.parts.iter_mut().map(|part| Some(part.reborrow())).collect();
         let mut buffers: Vec<Option<StorageMut<'_>>> =
             stages.iter_mut().map(|stage| Some(stage.as_mut())).collect();
         let straight = layout.targets.iter().map(|target| match *target {
-            Target::Output(output) if buffered => written[output].take(),
-            Target::Output(_) if past => None,
             Target::Output(output) => parts[output].take(),
             Target::Stage(stage) if !layout.is_staged(stage) => None,
             Target::Stage(stage) if direct && layout.folds[stage].is_some() => None,
             Target::Stage(stage) => buffers[stage].take(),
         });
-        let mut places = Places::new(first, straight.collect()).without(layout.constants());
+        let places = Places::new(first, straight.collect()).without(layout.constants());
+        let is_output = |at: &usize| matches!(layout.targets[*at], Target::Output(_));
+        let outputs = (0..layout.targets.len()).filter(|at| layout.streams && is_output(at));
+        let mut places = places.past_caches(outputs.collect());
         let mut evaluate = |evaluator: &mut Evaluator<'_>, positions: Range<usize>| {
             let results = &evaluator.compiled.routine.results;
             evaluator.points(positions, &[], &mut places, |frame, block| {
-                let block = block.start - first..block.end - first;
                 for (&slot, target) in results.iter().zip(&layout.targets) {
-                    with_lane_type!(slot.ty, T => match *target {
-                        Target::Output(output) => {
-                            if let Some(part) = &mut parts[output] {
-                                let to = <T as Lane>::slice_mut(part);
-                                stream.lanes(frame, slot, &mut to[block.clone()]);
-                            }
-                        }
-                        Target::Stage(stage) => {
-                            if let Some(fold) = layout.folds[stage].as_ref().filter(|_| direct)
-                                && layout.is_staged(stage)
-                            {
-                                let to = &mut folded[stage];
-                                (fold.over_rows.fold_register)(frame, slot, block.len(), to);
-                            }
-                        }
-                    });
+                    let Target::Stage(stage) = *target else { continue };
+                    if let Some(fold) = layout.folds[stage].as_ref().filter(|_| direct)
+                        && layout.is_staged(stage)
+                    {
+                        let to = &mut folded[stage];
+                        (fold.over_rows.fold_register)(frame, slot, block.len(), to);
+                    }
                 }
                 Ok(())
             })
@@ -419,13 +397,6 @@ impl Launch<'_> {
                     position = until;
                 }
             }
-        }
-        for target in layout.targets.iter().filter(|_| buffered) {
-            let Target::Output(output) = *target else { continue };
-            let Some(part) = &mut parts[output] else { continue };
-            with_lane_type!(streamed[output].ty(), T => {
-                stream.copy(T::storage(&streamed[output]), <T as Lane>::slice_mut(part));
-            });
         }
         for (at, (sink, shared)) in self.kernel.sinks.iter().zip(shared).enumerate() {
             let staged = layout.staged[at].clone();
@@ -463,6 +434,7 @@ impl Launch<'_> {
                     };
                     let Worker { stages, kept, .. } = &mut *worker;
                     let of_rows = self.close_up(chunk, stages, staged, layout, kept);
+                    let stream = Stream::new(layout.streams);
                     filtering.keep(claim.number, kept, of_rows, &stream, given_up)?;
                 }
                 (Sink::Scan { .. }, Shared::Scan(chain)) => {

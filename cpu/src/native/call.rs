@@ -47,6 +47,7 @@ struct Block {
     advance: i64,
     extents: *const i64,
     offsets: *const i64,
+    past: i64,
 }
 
 type Entry = unsafe extern "C" fn(*const Block) -> u32;
@@ -220,6 +221,7 @@ impl<'a> Caller<'a> {
         }
         assert_eq!(self.inputs.len(), compiled.inputs.len(), "all inputs are given");
         self.results.clear();
+        let mut past = false;
         match results {
             Results::Accumulators(accumulators, slots) => {
                 assert!(compiled.native.folds(), "the function combines its results");
@@ -232,7 +234,9 @@ impl<'a> Caller<'a> {
             }
             Results::Places(places) => {
                 assert!(!compiled.native.folds(), "the function stores its results");
+                past = true;
                 for (number, &slot) in compiled.routine.results.iter().enumerate() {
+                    past &= places.is_past_caches(number) && !slot.uniform;
                     let place = places.lanes(number, slot, position, count);
                     with_lane_type!(slot.ty, T => {
                         self.results.push(match place {
@@ -242,6 +246,8 @@ impl<'a> Caller<'a> {
                             None => register::<T>(frame, slot, count).cast(),
                         });
                     });
+                    let to = self.results.last().expect("the one above");
+                    past &= to.addr().is_multiple_of(16);
                 }
             }
         }
@@ -262,6 +268,7 @@ impl<'a> Caller<'a> {
             advance: 0,
             extents: ptr::null(),
             offsets: ptr::null(),
+            past: i64::from(past),
         };
         debug_assert_eq!(self.scalars.len(), self.arrays.len());
         // SAFETY: Note [Native calls]. The pointers are valid for what the function does with them: the
@@ -338,6 +345,7 @@ impl<'a> Caller<'a> {
             advance: i64::from(!call.pieces),
             extents: call.extents.as_ptr(),
             offsets,
+            past: 0,
         };
         // SAFETY: Note [Native calls]. The results have an element per row, the offsets one more, and are
         // given where the function reads them; the inputs are start values, one for each result; the

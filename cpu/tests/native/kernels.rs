@@ -5,9 +5,9 @@ use std::thread;
 use std::time::Duration;
 
 use weft_cpu::{Config, KernelCache, Native, Tier, Workers, prepare, run};
-use weft_ir::{Exhausted, FaultKind, Stop, Value, plan};
+use weft_ir::{Column, Exhausted, FaultKind, Stop, Value, plan};
 
-use crate::{config, f32s, f64s, i64s, matrix, same, try_run};
+use crate::{array, config, f32s, f64s, i64s, matrix, same, try_run};
 
 const LENGTHS: [usize; 13] = [0, 1, 2, 31, 32, 33, 64, 65, 191, 1023, 1024, 1057, 70_000];
 
@@ -52,6 +52,52 @@ output a5: [a0]i64
 output a6: [a0]bool
 ";
     check(text, |length| vec![f32s(length), f64s(length)]);
+}
+
+#[test]
+fn results_of_many_bytes_go_past_the_caches() {
+    let text = "input a1: [a0]f32
+input a2: [a0]i64
+launch \"map\" [a0] (r0)
+  r1: f32 = read a1 r0
+  r2: i64 = read a2 r0
+  r3: f32 = mul r1 r1
+  r4: i64 = add r2 r0
+  r5: bool = lt r4 0i64
+  r6: bool = ne r2 -1i64
+  check r6 index
+  yield r3 r4 r5 r2
+  store r3 to a3: [a0]f32
+  store r4 to a4: [a0]i64
+  store r5 to a5: [a0]bool
+  store r2 to a6: [a0]i64
+end
+output a3: [a0]f32
+output a4: [a0]i64
+output a5: [a0]bool
+output a6: [a0]i64
+";
+    let native = Native::new(config(None));
+    // 21 bytes a point: more than 32 MiB.
+    let length: usize = 1_700_001;
+    for failing in [None, Some(1_650_077)] {
+        let mut numbers: Vec<i64> = (0..length as i64).map(|at| at * 7919 % 2003).collect();
+        if let Some(at) = failing {
+            numbers[at] = -1;
+        }
+        let inputs = [f32s(length), array(Column::I64(numbers.into()))];
+        for threads in [1, 2] {
+            let of = |tier| try_run(text, &inputs, threads, tier);
+            match (of(None), of(Some((&native, Tier::Native)))) {
+                (Ok(expected), Ok(found)) => assert!(same(&expected, &found) && failing.is_none()),
+                (Err(Stop::Fault(a)), Err(Stop::Fault(b))) => {
+                    assert_eq!(a, b);
+                    assert!(failing.is_some());
+                }
+                (expected, found) => panic!("{expected:?}\n{found:?}"),
+            }
+        }
+    }
 }
 
 #[test]
