@@ -263,7 +263,7 @@ impl<'a> Runner<'a> {
             meter: self.cancel.meter(),
         };
         let (result, ran) = self.engine.run(&job);
-        self.account(ran);
+        self.account(ran, "the interpreter ran this");
         result.map_err(|failure| match failure {
             Failure::Exhausted(weft_ir::Exhausted::Interrupted) => Stop::Interrupted,
             Failure::Exhausted(exhausted) => {
@@ -273,8 +273,9 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Counts what a run has cost, and tells what people are to know of it.
-    fn account(&mut self, ran: Ran) {
+    /// Counts what a run has cost, and tells what people are to know of it: what was done instead, where
+    /// the compiler broke off.
+    fn account(&mut self, ran: Ran, instead: &str) {
         ran.phases.iter().for_each(|(phase, time)| self.footer.add(*phase, *time));
         self.footer.cache_hits += ran.counters.cached;
         self.footer.cache_misses += ran.counters.compiled;
@@ -283,8 +284,8 @@ impl<'a> Runner<'a> {
         self.footer.bytes_moved += bytes_read + bytes_written + uploaded + downloaded;
         if let Some(Fallback::Bug(message)) = &ran.fallback {
             self.sink.event(Event::Notice(format!(
-                "a bug in Weft: the compiler broke off ({message}); the interpreter ran this \
-                 instead, and nothing is lost. Please report it with this cell."
+                "a bug in Weft: the compiler broke off ({message}); {instead} instead, and nothing \
+                 is lost. Please report it with this cell."
             )));
         }
         if let Some(notice) = self.engine.take_notice() {

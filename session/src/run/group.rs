@@ -116,7 +116,7 @@ impl Runner<'_> {
             meter: self.cancel.meter(),
         };
         let (joined, ran) = self.engine.run_joined(&job, &members);
-        self.account(ran);
+        self.account(ran, "its lines ran one by one");
         joined
     }
 
