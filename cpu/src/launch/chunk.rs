@@ -47,9 +47,9 @@ pub(crate) enum Cut {
     Rows,
 }
 
-/// The chunks of a space in order; of rows that are not cut, and of a space that may be cut anywhere, each
-/// has at most `most` points if it can: [`CHUNK`] or fewer. A space that nobody stores can be very large: making the list
-/// then takes long, and ends when the run shall.
+/// The chunks of a space in order, each of at most `most` points if it can; rows are cut that are longer
+/// than that and than [`CHUNK`]. A space that nobody stores can be very large: making the list then takes
+/// long, and ends when the run shall.
 pub(crate) fn chunks(
     shape: &Shape<'_>,
     cut: Cut,
@@ -80,8 +80,9 @@ pub(crate) fn chunks(
             if shape.row(middle - 1).end - start <= most { fits = middle } else { beyond = middle }
         }
         let positions = start..shape.row(fits - 1).end;
-        if positions.len() > CHUNK && cut != Cut::Rows {
-            pieces(row, positions, cut, context, &mut chunks)?;
+        let longest = most.max(CHUNK);
+        if positions.len() > longest && cut != Cut::Rows {
+            pieces(row, positions, cut, longest / CHUNK * CHUNK, context, &mut chunks)?;
         } else {
             if chunks.len().is_multiple_of(POLL) {
                 context.poll()?;
@@ -96,21 +97,22 @@ pub(crate) fn chunks(
     Ok(chunks)
 }
 
-/// The pieces of a long row, by position.
+/// The pieces of a long row, by position, of so many points: a multiple of [`CHUNK`].
 fn pieces(
     row: usize,
     positions: Range<usize>,
     cut: Cut,
+    points: usize,
     context: Context<'_>,
     chunks: &mut Vec<Chunk>,
 ) -> Result<(), Halt> {
     let length = positions.len();
     let first = match cut {
-        Cut::FromEnd => match length % CHUNK {
-            0 => CHUNK,
+        Cut::FromEnd => match length % points {
+            0 => points,
             rest => rest,
         },
-        Cut::FromStart | Cut::Rows | Cut::Anywhere => CHUNK,
+        Cut::FromStart | Cut::Rows | Cut::Anywhere => points,
     };
     let mut start = positions.start;
     let mut end = start + first;
@@ -123,7 +125,7 @@ fn pieces(
         let piece = Some((is_first, is_last));
         chunks.push(Chunk { positions: start..end, rows: row..row + 1, piece });
         start = end;
-        end = positions.end.min(start + CHUNK);
+        end = positions.end.min(start + points);
     }
     Ok(())
 }

@@ -20,6 +20,9 @@ const PIECES: usize = 8;
 /// The least points of a piece, of the usual weight: it takes longer than handing it out does.
 const LEAST: usize = 2048;
 
+/// The most points of a piece of rows: claiming a chunk takes as long as adding some thousand elements.
+const LARGEST: usize = 4 * CHUNK;
+
 impl Launch<'_> {
     /// Whether the points are enough, or dear enough, for several threads.
     pub(super) fn is_parallel(&self) -> bool {
@@ -29,17 +32,19 @@ impl Launch<'_> {
     }
 
     /// The most points of a chunk: fewer than usual where the points are few. Where the cuts are part
-    /// of a result, or chunks wait for each other, there are no such chunks.
-    pub(super) fn most_points(&self) -> usize {
+    /// of a result, or chunks wait for each other, there are no such chunks. More than usual where native
+    /// functions fold rows, which keep nothing of a chunk.
+    pub(super) fn most_points(&self, folds_rows: bool) -> usize {
         let threads = self.workers.threads();
+        let most = if folds_rows { LARGEST } else { CHUNK };
         let separate = |sink: &Sink| matches!(sink, Sink::Store { .. } | Sink::Reduce { .. });
         if threads == 1 || !self.kernel.sinks.iter().all(separate) {
-            return CHUNK;
+            return most;
         }
         let weight = weight(&self.bound.kernel.body.code).max(USUAL);
         let least = (LEAST * USUAL / weight).clamp(GROUP, LEAST);
         let share = self.shape.points() / (threads * PIECES);
-        share.next_multiple_of(GROUP).clamp(least, CHUNK)
+        share.next_multiple_of(GROUP).clamp(least, most)
     }
 }
 

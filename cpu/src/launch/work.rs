@@ -139,8 +139,10 @@ impl Launch<'_> {
             let (limit, span) = (self.limit, self.kernel.span);
             return Err(Exhausted::Memory { wanted, limit, span }.into());
         }
-        let chunks = chunks(&self.shape, cut, self.most_points(), self.context())
-            .map_err(|halt| self.stop(halt))?;
+        let row_folds = self.row_folds(layout);
+        let most = self.most_points(row_folds.is_some());
+        let chunks =
+            chunks(&self.shape, cut, most, self.context()).map_err(|halt| self.stop(halt))?;
         let mode = self.mode(&kernel.body, &self.shape);
         let body = kernel.body.variant(mode, &kernel.types);
         let interior = self.interior(mode);
@@ -159,7 +161,6 @@ impl Launch<'_> {
 
         let mut rest: Vec<StorageMut<'_>> = outputs.iter_mut().map(Storage::as_mut).collect();
         let chained = chunks.iter().any(|chunk| chunk.piece.is_some());
-        let row_folds = self.row_folds(layout);
         let mut whole = self.room_for_rows(row_folds);
         let of_rows = whole.iter_mut().flat_map(|whole| &mut whole.0);
         let mut rest_of_rows: Vec<StorageMut<'_>> = of_rows.map(Storage::as_mut).collect();

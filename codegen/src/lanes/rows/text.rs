@@ -324,7 +324,7 @@ impl Text {
         for stream in self.wanted.clone() {
             let lines = format!("(length * (i64)sizeof(*({stream}0)) + 63) >> 6");
             let soon = format!("LINES_SOON({stream}first_index + 256, {lines});");
-            self.line(2, &format!("if (length < 256) {soon}"));
+            self.line(2, &format!("if (length < 512) {soon}"));
         }
         self.line(2, "for (i64 base = 0; base < length; base += 256) {");
         self.line(3, "const i64 size = length - base < 256 ? length - base : 256;");
@@ -417,12 +417,9 @@ impl Text {
                 );
             } else {
                 self.line(2, &format!("struct KERNEL_tree_{number} tree_{number};"));
-                self.line(
-                    2,
-                    &format!(
-                        "for (i64 level = 0; level < 8; level++) tree_{number}.counts[level] = 0;"
-                    ),
-                );
+                let none = format!("tree_{number}.counts[level] = 0;");
+                self.line(2, "if (length > 4096)");
+                self.line(3, &format!("for (i64 level = 0; level < 8; level++) {none}"));
             }
         }
         self.line(2, "for (i64 base = 0; base < length; base += 1024) {");
@@ -469,7 +466,8 @@ impl Text {
                 self.line(2, &format!("total_{at} = lanes_{at}[0];"));
             } else {
                 let totals = listed(tree, "&total_#");
-                self.line(2, &format!("KERNEL_finish_{number}(&tree_{number}, {totals});"));
+                let finish = format!("KERNEL_finish_{number}(&tree_{number}, {totals});");
+                self.line(2, &format!("if (length > 4096) {finish}"));
             }
         }
         self.trees = trees;
@@ -482,7 +480,7 @@ impl Text {
         let fill = format!("buffer_{at}[element] = -0.0;");
         self.line(3, &format!("for (i64 element = size; element < 64 * blocks; element++) {fill}"));
         self.line(3, &format!("add_blocks_{ty}(lanes_{at}, buffer_{at}, blocks, {wanted});"));
-        self.line(3, &format!("KERNEL_climb_{number}(&tree_{number}, blocks, lanes_{at});"));
+        self.climbs(number, tree, &format!("lanes_{at}"));
     }
 
     fn any_order(&mut self, number: usize, tree: &Tree) {
@@ -525,7 +523,21 @@ impl Text {
         block(self, "last", "size");
         self.line(3, "}");
         let lanes = listed(tree, "lanes_#");
-        self.line(3, &format!("KERNEL_climb_{number}(&tree_{number}, blocks, {lanes});"));
+        self.climbs(number, tree, &lanes);
+    }
+
+    /// What the blocks at hand have come to meets what came before. The blocks of a row that make up one block
+    /// of the second level at most need no tree.
+    fn climbs(&mut self, number: usize, tree: &Tree, lanes: &str) {
+        let first: String =
+            tree.components.iter().map(|(at, _)| format!("total_{at} = lanes_{at}[0]; ")).collect();
+        let next = |lane: &str| combine(number, tree, "&total_#", &format!("lanes_#[{lane}]"));
+        self.line(3, "if (length <= 4096) {");
+        self.line(4, &format!("if (base == 0) {{ {first}}} else {}", next("0")));
+        self.line(4, &format!("for (i64 lane = 1; lane < blocks; lane++) {}", next("lane")));
+        self.line(3, "} else {");
+        self.line(4, &format!("KERNEL_climb_{number}(&tree_{number}, blocks, {lanes});"));
+        self.line(3, "}");
     }
 }
 
