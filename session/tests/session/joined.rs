@@ -161,6 +161,18 @@ fn rows_keep_the_layout_that_they_turn_out_to_have() {
     assert_eq!(session.session.statistics().faults, 0);
 }
 
+#[test]
+fn what_is_read_again_and_again_is_in_memory_before() {
+    let mut session = session("on");
+    session.check("m = fill (3, 3) 1.5\np = matmul m m", "m : [3][3]f64\np : [3][3]f64");
+    session.check("xs = iota 4\nd = { sum (abs (xs - x)) : x in xs }", "xs : [4]i64\nd : [4]i64");
+    assert_eq!(session.session.statistics().joined, 0);
+    // Its rows are read once.
+    session.check("q = p * 2.0\ns = { maximum row : row in q }", "q : [3][3]f64\ns : [3]f64");
+    let statistics = session.session.statistics();
+    assert_eq!((statistics.joined, statistics.apart), (1, 0));
+}
+
 /// Notes which of the arrays shown so far are still there when the next one is shown.
 #[derive(Default)]
 struct Watching {
