@@ -5,7 +5,8 @@
 //! ([`Carries`]), and yields what comes before each block. Then the values go out, combined with that.
 //!
 //! Where any bracketing gives the same bits there are no blocks: a chunk's total goes to the next, and
-//! the values are combined one after the other as they go out.
+//! the values are combined one after the other as they go out. A single thread does that at once: it need
+//! not know the total before.
 
 use crate::lanes::{Elements, Lane, Storage, StorageMut};
 use crate::operators::Binary;
@@ -22,6 +23,7 @@ pub(crate) struct Chained {
     write: fn(&Storage, &Carried<'_>, &mut StorageMut<'_>, &Stream),
     total: fn(&mut Carries, Elements<'_>) -> Option<Storage>,
     run: fn(Elements<'_>, [Option<Elements<'_>>; 2], &mut StorageMut<'_>, &Stream),
+    follow: fn(&mut Carries, Elements<'_>, Option<Elements<'_>>, &mut StorageMut<'_>, &Stream),
 }
 
 /// What has gone before in a row: of each level of the tree above the first, how many values the
@@ -61,6 +63,7 @@ impl Chained {
             write: write::<O>,
             total: total::<O>,
             run: run::<O>,
+            follow: follow::<O>,
         }
     }
 
@@ -118,6 +121,19 @@ impl Chained {
     ) {
         (self.run)(values, before, to, stream);
     }
+
+    /// As [`Chained::total`] and [`Chained::run`], where all chunks before have been written. The start value
+    /// is that of the row, and is part of what has gone before from then on.
+    pub(crate) fn follow(
+        &self,
+        state: &mut Carries,
+        values: Elements<'_>,
+        start: Option<Elements<'_>>,
+        to: &mut StorageMut<'_>,
+        stream: &Stream,
+    ) {
+        (self.follow)(state, values, start, to, stream);
+    }
 }
 
 /// Combines values with the last of the state, which is yielded as it was.
@@ -144,16 +160,41 @@ fn run<O: Binary<R = <O as Binary>::A>>(
     stream: &Stream,
 ) {
     let before = before.into_iter().flatten().map(|before| <O::A as Lane>::elements(before)[0]);
-    let mut running = before.fold(<O::A>::default(), O::apply);
+    let first = before.fold(<O::A>::default(), O::apply);
+    let to = <O::A as Lane>::slice_mut(to);
+    run_from::<O>(first, <O::A as Lane>::elements(values), to, stream);
+}
+
+fn follow<O: Binary<R = <O as Binary>::A>>(
+    state: &mut Carries,
+    values: Elements<'_>,
+    start: Option<Elements<'_>>,
+    to: &mut StorageMut<'_>,
+    stream: &Stream,
+) {
+    let before = state.last.as_ref().map(|last| <O::A as Lane>::storage(last)[0]);
+    let start = start.map(|start| <O::A as Lane>::elements(start)[0]);
+    let first = before.or(start).unwrap_or_default();
+    let to = <O::A as Lane>::slice_mut(to);
+    let last = run_from::<O>(first, <O::A as Lane>::elements(values), to, stream);
+    state.last = Some(<O::A as Lane>::into_storage(vec![last]));
+}
+
+/// Writes values, each combined with all before it; what they all come to.
+fn run_from<O: Binary<R = <O as Binary>::A>>(
+    first: O::A,
+    values: &[O::A],
+    to: &mut [O::A],
+    stream: &Stream,
+) -> O::A {
+    let mut running = first;
     let mut next = |value: O::A| {
         running = O::apply(running, value);
         running
     };
-    let values = <O::A as Lane>::elements(values);
-    let to = <O::A as Lane>::slice_mut(to);
     if !stream.is_past() {
         to.iter_mut().zip(values).for_each(|(to, &value)| *to = next(value));
-        return;
+        return running;
     }
     let mut buffer = [<O::A>::default(); BUFFER];
     for (to, values) in to.chunks_mut(BUFFER).zip(values.chunks(BUFFER)) {
@@ -161,6 +202,7 @@ fn run<O: Binary<R = <O as Binary>::A>>(
         buffer.iter_mut().zip(values).for_each(|(to, &value)| *to = next(value));
         stream.copy(buffer, to);
     }
+    running
 }
 
 fn blocks<O: Binary<R = <O as Binary>::A>>(from: Option<Elements<'_>>, to: &mut Storage) {

@@ -187,6 +187,16 @@ impl Launch<'_> {
                 }
                 _ => stages[stage].elements(),
             };
+            if self.workers.threads() == 1 {
+                let to = &mut claim.parts[output];
+                return chain.with(claim.number, given_up, |(_, carries)| {
+                    if is_first {
+                        *carries = Carries::default();
+                    }
+                    primitive.chained.follow(carries, values, start, to, &stream);
+                    Ok(())
+                });
+            }
             let sum = primitive.chained.sum(values);
             let before = chain.with(claim.number, given_up, |(_, carries)| {
                 if is_first {
