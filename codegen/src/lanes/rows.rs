@@ -1,15 +1,18 @@
 //! Folds along rows: a function yields what whole rows come to.
 //!
 //! Note [Folds along rows]. The tree of a fold is that of the interpreter: blocks of 64 elements from left
-//! to right, then blocks of what these come to. A row of at most 64 elements is one chain. Where elements
-//! have to come one by one, as they stand anywhere, four blocks of a longer row run side by side, so that
-//! one does not wait for its own last sum. Of other rows
+//! to right, then blocks of what these come to. A row of at most 64 elements is one chain; a function of
+//! its own goes from one such row to the next, with nothing that takes registers or branches from it. Where
+//! elements have to come one by one, as they stand anywhere, up to four blocks of a longer row run side by
+//! side, so that one does not wait for its own last sum. Of other rows
 //! 1024 values at a time go to a buffer in the fastest cache, whose sixteen blocks are then folded
 //! side by side; sums of floats exchange their rows and columns in registers (`prelude/folds.h`). What the
 //! blocks come to climbs the tree one after the other. Where any bracketing gives the same bits the
 //! blocks do not matter. Reading in the order of memory is what counts: blocks side by side that are
-//! read from memory itself take three times as long.
+//! read from memory itself take three times as long. The inputs of the function are the start values of its
+//! results, if they meet these at once.
 
+mod long;
 mod text;
 
 use std::fmt::Write;
