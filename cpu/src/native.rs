@@ -116,6 +116,11 @@ impl Native {
         self.service().statistics()
     }
 
+    /// The time for which runs have waited for functions, since the beginning.
+    pub fn waited(&self) -> Duration {
+        self.service().waited()
+    }
+
     /// Why functions are not compiled, once it is known; then never again.
     pub fn take_notice(&self) -> Option<String> {
         self.service().take_notice()

@@ -347,6 +347,7 @@ impl Engine {
             }
             None => self.plan(job, &lowered, &inputs, known.key.take(), ran)?,
         };
+        let waited = self.native().waited();
         let started = Instant::now();
         let workers = self.workers(job.modes.threads);
         let config = weft_cpu::Config { workers: &workers, memory_limit: job.modes.memory };
@@ -366,7 +367,12 @@ impl Engine {
                 counters.peak_bytes = counters.peak_bytes.max(launched.bytes_alive);
             },
         );
-        ran.phases.push((Phase::Run, started.elapsed()));
+        // The first launch of a kernel waits for its machine code, if the tier says so.
+        let waited = self.native().waited() - waited;
+        if !waited.is_zero() {
+            ran.phases.push((Phase::Compile, waited));
+        }
+        ran.phases.push((Phase::Run, started.elapsed().saturating_sub(waited)));
         let started = Instant::now();
         let results = results.map_err(|stop| too_wide(stop, &lowered))?;
         let value = leaves_to_value(&results, &lowered.ty);

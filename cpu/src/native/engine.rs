@@ -46,7 +46,7 @@ impl<'a> Engine<'a> {
             (Some(wanted), _) => wanted,
         };
         if source.tier == Tier::Native {
-            wanted.ticket.wait(self.context.cancel);
+            service.wait(&wanted.ticket, self.context.cancel);
         }
         if let Some(function) = wanted.ticket.function() {
             self.caller = Some(Caller::new(function, &wanted.sites, self.context));

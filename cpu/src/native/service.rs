@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use weft_codegen::{Cache, Digest, LaneFunction, text_hash};
 
@@ -32,7 +32,7 @@ impl Ticket {
     }
 
     /// Waits until it is known whether there will be a function, or until `cancel` is set.
-    pub(crate) fn wait(&self, cancel: &AtomicBool) {
+    fn wait(&self, cancel: &AtomicBool) {
         // A compiler takes a hundred times as long as such a pause.
         while self.state.get().is_none() && !cancel.load(Ordering::Relaxed) {
             thread::sleep(Duration::from_millis(1));
@@ -56,6 +56,7 @@ pub(crate) struct Service {
     /// Told when the thread has ended.
     ended: Condvar,
     counts: Counts,
+    waiting: Mutex<Waiting>,
     /// Why nothing is compiled, once that is known.
     notice: Mutex<Option<String>>,
 }
@@ -93,11 +94,19 @@ struct Counts {
     failed: AtomicU64,
 }
 
+/// The threads that wait for a function, and since when one of them does.
+#[derive(Debug, Default)]
+struct Waiting {
+    threads: usize,
+    since: Option<Instant>,
+    before: Duration,
+}
+
 impl Service {
     pub(crate) fn new(config: Config) -> Service {
         let (queue, wake, ended) = (Mutex::default(), Condvar::new(), Condvar::new());
-        let (given_up, counts, notice) = Default::default();
-        Service { config, queue, wake, given_up, ended, counts, notice }
+        let (given_up, counts, waiting, notice) = Default::default();
+        Service { config, queue, wake, given_up, ended, counts, waiting, notice }
     }
 
     /// Has a function compiled.
@@ -121,6 +130,30 @@ impl Service {
         }
         self.wake.notify_one();
         ticket
+    }
+
+    /// Waits until it is known whether there will be a function, or until `cancel` is set.
+    pub(crate) fn wait(&self, ticket: &Ticket, cancel: &AtomicBool) {
+        if ticket.state.get().is_some() {
+            return;
+        }
+        let mut waiting = lock(&self.waiting);
+        waiting.threads += 1;
+        waiting.since.get_or_insert_with(Instant::now);
+        drop(waiting);
+        ticket.wait(cancel);
+        let mut waiting = lock(&self.waiting);
+        waiting.threads -= 1;
+        if waiting.threads == 0
+            && let Some(since) = waiting.since.take()
+        {
+            waiting.before += since.elapsed();
+        }
+    }
+
+    /// The time that threads have waited for functions; what several wait counts once.
+    pub(crate) fn waited(&self) -> Duration {
+        lock(&self.waiting).before
     }
 
     /// Lets requests wait for each other while something runs, so that they are compiled in one file.

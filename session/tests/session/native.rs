@@ -29,6 +29,26 @@ fn the_examples_of_the_builtins_are_the_same_as_machine_code() {
 }
 
 #[test]
+fn the_wait_for_machine_code_is_no_part_of_the_run() {
+    let mut session = session("1");
+    let told = session.eval(":time sum (map (\\x -> x * 0.7391 + 0.1357) (f64 (iota 10)))");
+    let times = told.replace('\n', " · ");
+    let nanoseconds = |phase: &str| -> f64 {
+        let time = times.split(" · ").find_map(|part| part.strip_prefix(phase)).expect("a phase");
+        let (number, unit) = time.trim().split_once(' ').expect("a unit");
+        let scale = match unit {
+            "ns" => 1.0,
+            "µs" => 1e3,
+            "ms" => 1e6,
+            "s" => 1e9,
+            _ => panic!("{time}"),
+        };
+        number.parse::<f64>().expect("a number") * scale
+    };
+    assert!(nanoseconds("compile") > nanoseconds("run"), "{told}");
+}
+
+#[test]
 fn c_and_assembler_of_an_expression() {
     let mut session = session("auto");
     let text = session.eval(":ir c map exp [1.0, 2.0]");
