@@ -87,6 +87,11 @@ impl Environment {
         GlobalId(self.next - 1)
     }
 
+    /// Leaves out the ids that are taken in another environment.
+    pub fn skip_ids_of(&mut self, other: &Environment) {
+        self.next = self.next.max(other.next);
+    }
+
     /// Gives `id` its meaning.
     pub fn define(&mut self, id: GlobalId, global: Global) {
         self.globals.insert(id, global);

@@ -16,7 +16,7 @@ use weft_lang::ast::Ident;
 use weft_lang::{CheckedKind, Diagnostic, suggest};
 
 use crate::complete::Detail;
-use crate::plan::{Planner, Step};
+use crate::plan::{Change, Planner, Step};
 use crate::plot;
 
 pub(crate) use compiler::devices_text;
@@ -275,13 +275,16 @@ fn load(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
     planner.file(&path, call.argument_span)?;
     planner.state.files.retain(|known| *known != path);
     planner.state.files.push(path);
+    planner.change = Change::Something;
     Ok(())
 }
 
 fn reload(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
     let files = planner.state.files.clone();
     if files.is_empty() {
-        return Err(Box::new(call.misuse("no file has been loaded yet with `:load`")));
+        let message = "no file has been loaded yet with `:load`";
+        let remark = "there is nothing to run again";
+        return Err(Box::new(Diagnostic::error("E0502", message, call.name.span, remark)));
     }
     files.iter().try_for_each(|path| planner.file(path, call.name.span))
 }

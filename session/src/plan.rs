@@ -111,8 +111,8 @@ pub(crate) struct Planner<'a> {
     pub(crate) steps: Vec<Step>,
     /// What was found.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Whether the state becomes another one: most commands only look.
-    pub(crate) changes: bool,
+    /// What becomes of the state: most commands only look.
+    pub(crate) change: Change,
     /// A command that must have a cell for itself.
     pub(crate) alone: Option<(Alone, Call)>,
     /// How long parsing and checking took so far.
@@ -141,7 +141,7 @@ impl<'a> Planner<'a> {
             log,
             steps: Vec::new(),
             diagnostics: Vec::new(),
-            changes: false,
+            change: Change::Nothing,
             alone: None,
             footer: Footer::default(),
             loader,
@@ -153,7 +153,7 @@ impl<'a> Planner<'a> {
 
     /// Makes the modes of the state those of the steps to come.
     pub(crate) fn change_modes(&mut self) {
-        self.changes = true;
+        self.change = Change::Something;
         self.steps.push(Step::Modes(Box::new(self.state.modes.clone())));
     }
 
@@ -282,7 +282,7 @@ impl<'a> Planner<'a> {
     /// Takes over what a checked expression defines: `it`, when it is to be shown.
     pub(crate) fn adopt(&mut self, item: &CheckedItem, environment: Environment) {
         self.state.environment = environment;
-        self.changes = true;
+        self.change = self.change.max(Change::Results);
         self.remember(item);
     }
 
@@ -290,7 +290,9 @@ impl<'a> Planner<'a> {
         if items.is_empty() {
             return;
         }
-        self.changes = true;
+        let is_shown = |item: &Item| matches!(item.kind, ItemKind::Expr { .. });
+        let change = if items.iter().all(is_shown) { Change::Results } else { Change::Something };
+        self.change = self.change.max(change);
         self.resolve_numbers(&mut items);
         let broken: Vec<Span> = items
             .iter()
@@ -366,6 +368,17 @@ impl<'a> Planner<'a> {
             self.state.origins.insert(global, Arc::clone(&origin));
         }
     }
+}
+
+/// What a cell does to the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Change {
+    /// It only looks.
+    Nothing,
+    /// It shows: `it` and `Out[n]` are others, which is no step for `:undo`.
+    Results,
+    /// Names, modes or files are others.
+    Something,
 }
 
 /// A checked expression of a command.

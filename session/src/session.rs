@@ -15,7 +15,7 @@ use crate::complete::Snapshot;
 use crate::engine::{Engine, Statistics};
 use crate::files::Loader;
 use crate::modes::Modes;
-use crate::plan::{Planner, Step};
+use crate::plan::{Change, Planner, Step};
 use crate::progress;
 use crate::run::{Runner, Stop};
 use crate::sink::{Cancel, Event, Outcome, Sink};
@@ -233,7 +233,12 @@ impl Session {
         let before = Arc::clone(self.state());
         let loader =
             Loader { allowed: self.io, limit: before.modes.memory, cancel, interrupted: false };
-        let mut planner = Planner::new((*before).clone(), &mut self.sources, &self.log, loader);
+        let mut state = (*before).clone();
+        // States side by side, after an `:undo`, call no two values the same.
+        for moment in &self.states {
+            state.environment.skip_ids_of(&moment.state.environment);
+        }
+        let mut planner = Planner::new(state, &mut self.sources, &self.log, loader);
         planner.text(&name, &text, cell.directory);
         if planner.loader.interrupted || cancel.is_cancelled() {
             return Outcome::Interrupted;
@@ -246,7 +251,7 @@ impl Session {
         let (mut state, steps, alone) = (planner.state, planner.steps, planner.alone);
         // The steps change the modes one after the other.
         state.modes = before.modes.clone();
-        let (changes, mut footer) = (planner.changes, planner.footer);
+        let (change, mut footer) = (planner.change, planner.footer);
         if failed {
             return self.fail(diagnostics, sink);
         }
@@ -280,13 +285,16 @@ impl Session {
             Err(Stop::Interrupted) => return Outcome::Interrupted,
             Err(Stop::Failed(diagnostic)) => return self.fail(vec![*diagnostic], sink),
         };
-        match keep {
-            Keep::Everything if changes => self.commit(number, &before, state, shown, sink),
-            Keep::Definitions if changes => {
+        match (keep, change) {
+            (Keep::Everything, Change::Something) => {
+                self.commit(number, &before, state, shown, sink);
+            }
+            (Keep::Everything, Change::Results) => self.keep_result(number, state, shown),
+            (Keep::Definitions, Change::Something) => {
                 let state = without_result(state, &before);
                 self.commit(number.saturating_sub(1), &before, state, None, sink);
             }
-            Keep::Everything | Keep::Definitions | Keep::Nothing => {}
+            (Keep::Definitions, Change::Results) | (Keep::Nothing, _) | (_, Change::Nothing) => {}
         }
         // `:time` has told already.
         footer.wanted = match self.state().modes.footer {
@@ -326,6 +334,15 @@ impl Session {
         self.states.push(Moment { number, state: Arc::new(state) });
         self.position += 1;
         self.forget_old_states();
+    }
+
+    /// Takes over what a cell has shown into the state that it has looked at.
+    fn keep_result(&mut self, number: usize, mut state: State, shown: Option<GlobalId>) {
+        if let Some(global) = shown {
+            state.keep_output(number, global);
+        }
+        state.collect_garbage();
+        self.states[self.position].state = Arc::new(state);
     }
 
     /// Lets go of the states furthest back, when there are too many or when they keep too much
@@ -377,7 +394,7 @@ impl Session {
             }
             Alone::Undo => self.position -= 1,
             Alone::Redo if self.position + 1 == self.states.len() => {
-                return Err(nothing("there is nothing to redo", "no `:undo` came before this"));
+                return Err(nothing("there is nothing to redo", "nothing is undone"));
             }
             Alone::Redo => self.position += 1,
             Alone::Goto => {

@@ -9,7 +9,7 @@ use weft_lang::{Binding, Diagnostic, Global};
 use super::Call;
 use crate::display::discovered_type;
 use crate::modes::bytes_text;
-use crate::plan::{Planner, Step};
+use crate::plan::{Change, Planner, Step};
 use crate::prelude;
 use crate::state::State;
 
@@ -57,7 +57,7 @@ pub(super) fn free(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
             false => format!("`{name}` is forgotten; still held by {}", users.join(", ")),
         });
     }
-    planner.changes = true;
+    planner.change = Change::Something;
     planner.steps.push(Step::Text(freed.join("\n")));
     Ok(())
 }

@@ -220,9 +220,12 @@ fn undo_redo_goto_and_reset() {
     session.check(":type x", "x : i64");
     session.check(":undo", "as after In[1]");
     session.check("x", "1");
+    session.check(":redo", "as after In[2]");
+    session.check("x", "2");
     session.check(":redo", "E0504");
     session.check(":undo", "as after In[1]");
-    session.check(":redo", "as after In[5]");
+    session.check("x = 3", "x : i64");
+    session.check(":redo", "E0504");
     session.check(":goto 0", "as at the start");
     session.check("x", "E0201");
     session.check(":goto 1", "as after In[1]");
@@ -230,4 +233,22 @@ fn undo_redo_goto_and_reset() {
     session.check("x", "E0201");
     session.check(":undo", "as after In[1]");
     session.check("x\n:undo", "E0503");
+}
+
+#[test]
+fn what_only_shows_is_no_step() {
+    let mut session = Transcript::new();
+    session.check("x = 1", "x : i64");
+    session.check("x = 20", "x : i64");
+    session.check("x", "20");
+    assert!(session.eval(":time x + 1").starts_with("21"));
+    session.check(":undo", "as after In[1]");
+    session.check("it", "E0201");
+    session.check("x + 5", "6");
+    session.check(":show it + _7", "12");
+    session.check(":redo", "as after In[2]");
+    session.check("(it, Out[3])", "(21, 20)");
+    session.check(":undo", "as after In[1]");
+    session.check("(it, Out[7])", "(12, 6)");
+    session.check("Out[3]", "E0504");
 }

@@ -146,7 +146,6 @@ fn memory_is_listed_and_let_go_of() {
     assert!(mem.contains("(held by functions)"), "{mem}");
     session.check(":free nothing", "E0508");
     session.check(":free sum", "E0508");
-    session.check(":undo", "as after In[5]");
     session.check(":undo", "as after In[4]");
     session.check("sum xs", "49995000");
     session.check("def f y = y", "f : a -> a");
