@@ -332,7 +332,7 @@ impl Checker<'_> {
             }
             None => {
                 self.fields[position].failed = true;
-                self.no_such_field(&field, &head, span);
+                self.no_such_field(&field, &Type::arrays(depth, head), span);
             }
         }
         true

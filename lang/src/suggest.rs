@@ -34,6 +34,17 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// What to write instead of a word that other languages put between two operands.
+pub fn foreign_operator(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "and" => "write `a && b`",
+        "or" => "write `a || b`",
+        "mod" => "write `a % b`",
+        "div" => "write `a // b`",
+        _ => return None,
+    })
+}
+
 /// What to write instead of a word that other languages use, for words that are unknown here.
 pub fn foreign_word(word: &str) -> Option<&'static str> {
     Some(match word {

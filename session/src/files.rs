@@ -62,10 +62,9 @@ impl Files for Loader<'_> {
 /// A failure to read or write a file, reported at the request.
 pub(crate) fn diagnostic(error: &IoError, span: Span) -> Diagnostic {
     let remark = match error.kind {
-        IoErrorKind::Write | IoErrorKind::DoesNotFit => "asked for here",
+        IoErrorKind::Write | IoErrorKind::DoesNotFit | IoErrorKind::Unsupported => "asked for here",
         IoErrorKind::Open
         | IoErrorKind::Malformed(_)
-        | IoErrorKind::Unsupported
         | IoErrorKind::TooLarge
         | IoErrorKind::Interrupted => "loaded here",
     };

@@ -19,6 +19,9 @@ use crate::types::Type;
 pub(super) const LOADERS: [&str; 8] =
     ["load", "loadCsv", "loadMtx", "loadImage", "loadWav", "loadText", "loadLines", "loadBytes"];
 
+/// What messages call a function without a name.
+pub(super) const UNNAMED: &str = "this function";
+
 impl Checker<'_> {
     pub(super) fn apply(&mut self, function: &ast::Expr, args: &[ast::Expr], span: Span) -> Expr {
         // `(f x) y` and `y |> f x` are `f x y`: so a lambda among the arguments is checked when the
@@ -36,6 +39,9 @@ impl Checker<'_> {
             && self.environment.lookup(name).is_none()
         {
             return self.load(name, &args, span);
+        }
+        if self.operator_for_function(function, &args) {
+            return self.unknown(span);
         }
         let typed = self.expr(function);
         if self.is_broken(&typed) {
@@ -61,8 +67,7 @@ impl Checker<'_> {
         }
         if params.is_empty() {
             if !self.table.is_rank_open(&returns) {
-                let signed = args.first().is_some_and(|arg| is_signed(arg));
-                self.not_a_function(name, &function, &returns, span, signed);
+                self.not_a_function(name, &function, &returns, span, args);
                 return self.unknown(span);
             }
             // A function that is a parameter takes its arguments as they are.
@@ -77,7 +82,7 @@ impl Checker<'_> {
         }
         let (now, later) = args.split_at(params.len());
         if !later.is_empty() && !self.table.is_rank_open(&returns) {
-            self.too_many_arguments(name, &function, params.len(), later, span);
+            self.too_many_arguments(name, &function, &params, later, span);
             return self.unknown(span);
         }
         let first_span =
@@ -450,7 +455,7 @@ impl Checker<'_> {
 }
 
 /// Whether an argument begins with a minus: `a -1` may have been meant as `a - 1`.
-fn is_signed(arg: &ast::Expr) -> bool {
+pub(super) fn is_signed(arg: &ast::Expr) -> bool {
     match &arg.kind {
         ast::ExprKind::Number(ast::Number::Int(value), _) => *value < 0,
         ast::ExprKind::Number(ast::Number::Float { wide, .. }, _) => *wide < 0.0,
@@ -464,7 +469,7 @@ pub(super) fn function_name(function: &ast::Expr) -> String {
     match &function.kind {
         ast::ExprKind::Name(name) => name.to_string(),
         ast::ExprKind::Apply { function, .. } => function_name(function),
-        _ => "this function".to_owned(),
+        _ => UNNAMED.to_owned(),
     }
 }
 

@@ -9,6 +9,7 @@ use super::unify::Clash;
 use crate::ast;
 use crate::builtins;
 use crate::diagnostic::Diagnostic;
+use crate::environment::{Binding, Global};
 use crate::suggest;
 use crate::typed::Expr;
 use crate::types::{Class, Type, TypeVar, variable_name};
@@ -59,16 +60,13 @@ impl Checker<'_> {
             "print" => Some("a bare expression is shown"),
             "float" => Some("conversions are named after the type: `f64 x`, `f32 x`"),
             "int" => Some("conversions are named after the type: `i64 x`"),
-            "and" => Some("write `a && b`"),
-            "or" => Some("write `a || b`"),
-            "mod" => Some("write `a % b`"),
             "fst" => Some("write `p.0`"),
             "snd" => Some("write `p.1`"),
             "foreach" | "vmap" => Some("use `map f xs` or `{ f x : x in xs }`"),
             _ if self.defining.contains(name) => {
                 Some("a local function does not call itself; make it a `def` of its own")
             }
-            word => suggest::foreign_word(word),
+            word => suggest::foreign_operator(word).or_else(|| suggest::foreign_word(word)),
         };
         diagnostic = match (foreign, suggest::closest(name, candidates)) {
             (Some(hint), _) => diagnostic.help(hint),
@@ -158,6 +156,8 @@ impl Checker<'_> {
         let (found_rank, found_head) = self.table.peel(found);
         let (wanted_rank, wanted_head) = self.table.peel(wanted);
         match (&found_head, &wanted_head) {
+            // A text where flags are wanted is another argument, not another type.
+            (Type::Scalar(ScalarType::Char), Type::Scalar(ScalarType::Bool)) => diagnostic,
             (Type::Scalar(from), Type::Scalar(to)) if from != to && found_rank == wanted_rank => {
                 diagnostic
                     .help(format!("convert it with `{to} …`: nothing is converted implicitly"))
@@ -165,6 +165,8 @@ impl Checker<'_> {
             (Type::Window(..), Type::Array(_) | Type::Var(_))
             | (Type::Array(_) | Type::Var(_), Type::Window(..)) => diagnostic
                 .help("a function that reads a window says so: `\\(w : window2 f32) -> …`"),
+            (Type::Tuple(_), Type::Function(..)) => diagnostic
+                .help("arguments stand one after the other, without commas: `map sqrt xs`"),
             (Type::Scalar(ScalarType::Char), _) => diagnostic,
             _ if found_rank > wanted_rank && wanted_rank == 0 => diagnostic
                 .help("an array stands where one value is needed; reduce it, or map over it"),
@@ -289,10 +291,12 @@ impl Checker<'_> {
     }
 
     pub(super) fn no_such_field(&mut self, field: &ast::Ident, ty: &Type, record: Span) {
-        let found = match ty {
-            Type::Record(fields) if fields.len() > 4 => {
-                format!("a record of {} fields", fields.len())
-            }
+        let (rank, head) = self.table.peel(ty);
+        let found = match &head {
+            Type::Record(fields) if fields.len() > 4 => match rank {
+                0 => format!("a record of {} fields", fields.len()),
+                _ => format!("an array of records of {} fields", fields.len()),
+            },
             _ => self.show(ty),
         };
         let mut diagnostic = Diagnostic::error(
@@ -302,7 +306,7 @@ impl Checker<'_> {
             "no such field",
         )
         .label(record, format!("this is {found}"));
-        if let Type::Record(fields) = ty {
+        if let Type::Record(fields) = &head {
             let names = fields.iter().map(|(name, _)| &**name);
             if let Some(close) = suggest::closest(&field.name, names.clone()) {
                 diagnostic = diagnostic.help(format!("did you mean `{close}`?"));
@@ -310,8 +314,28 @@ impl Checker<'_> {
                 let names: Vec<&str> = names.collect();
                 diagnostic = diagnostic.help(format!("its fields are {}", names.join(", ")));
             }
+        } else if &*field.name == "T" {
+            diagnostic = diagnostic.help("write `transpose m`");
+        } else if self.is_function_name(&field.name) {
+            let name = &field.name;
+            let example = if rank == 0 { "x" } else { "xs" };
+            diagnostic = diagnostic
+                .help(format!("a function stands before its argument: `{name} {example}`"));
+        } else if let Type::Tuple(_) = &head {
+            diagnostic = diagnostic.help("the parts of a tuple are `.0`, `.1` and so on");
         }
         self.report(diagnostic);
+    }
+
+    /// Whether a visible name is that of a function.
+    fn is_function_name(&self, name: &str) -> bool {
+        match self.environment.lookup(name) {
+            Some(Binding::Global(global)) => {
+                matches!(self.environment.global(*global), Some(Global::Function(_)))
+            }
+            Some(Binding::Alias(_) | Binding::Broken) => false,
+            None => builtins::all().any(|entry| entry.name == name),
+        }
     }
 
     pub(super) fn open_record(&mut self, position: usize) {

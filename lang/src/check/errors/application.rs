@@ -4,10 +4,13 @@ use weft_ir::Span;
 
 use super::{class_words, count};
 use crate::ast;
+use crate::builtins;
 use crate::check::Checker;
+use crate::check::apply::{UNNAMED, is_signed};
 use crate::check::rank::{Site, SiteError};
 use crate::check::unify::Clash;
 use crate::diagnostic::Diagnostic;
+use crate::suggest;
 use crate::typed::Expr;
 use crate::types::{Class, Type};
 
@@ -65,7 +68,7 @@ impl Checker<'_> {
                 let fixed = if site.function == "with" { 2 } else { 1 };
                 let indices = site.args.len() - fixed;
                 let diagnostic = if matches!(&*site.function, "index" | "with") && *index == 0 {
-                    Diagnostic::error(
+                    let diagnostic = Diagnostic::error(
                         "E0307",
                         format!(
                             "{} here, but the value is {found}",
@@ -74,7 +77,12 @@ impl Checker<'_> {
                         site.span,
                         "too many indices",
                     )
-                    .label(arg.span, format!("this is {found}"))
+                    .label(arg.span, format!("this is {found}"));
+                    match self.table.peel(&arg.ty).1 {
+                        Type::Tuple(_) => diagnostic.help("the first part of a tuple is `p.0`"),
+                        Type::Record(_) => diagnostic.help("a field of a record is `r.name`"),
+                        _ => diagnostic,
+                    }
                 } else {
                     Diagnostic::error(
                         "E0307",
@@ -196,34 +204,86 @@ impl Checker<'_> {
         function: &Expr,
         ty: &Type,
         span: Span,
-        signed: bool,
+        args: &[&ast::Expr],
     ) {
         let found = self.show(ty);
+        let what = if name == UNNAMED { "this".to_owned() } else { quoted(name) };
         let mut diagnostic = Diagnostic::error(
             "E0304",
-            format!("{} is no function", quoted(name)),
+            format!("{what} is no function"),
             function.span,
             format!("this is {found}"),
         )
         .label(span, "and it is applied here");
         diagnostic.labels.truncate(if span == function.span { 1 } else { 2 });
-        if self.table.peel(ty).0 > 0 {
+        if let Some(hint) = args.first().and_then(|arg| self.unknown_operator(arg)) {
+            diagnostic = diagnostic.help(hint);
+        } else if self.table.peel(ty).0 > 0 {
             diagnostic = diagnostic.help("an element is `xs[i]`, without a space before `[`");
-        } else if signed {
+        } else if args.first().is_some_and(|arg| is_signed(arg)) {
             diagnostic = diagnostic
                 .help("a `-` with a space before it and none after is a sign: write `a - 1`");
         }
         self.report(diagnostic);
     }
 
+    /// What to write for a word that stands as an operator and is none, as in `7 mod 2`.
+    fn unknown_operator(&self, arg: &ast::Expr) -> Option<&'static str> {
+        let ast::ExprKind::Name(word) = &arg.kind else { return None };
+        let is_known = self.scope.contains_key(word) || self.environment.lookup(word).is_some();
+        if is_known { None } else { suggest::foreign_operator(word) }
+    }
+
+    /// Reports `fold + 0 xs`, which adds to a function; true if that is what stands there.
+    pub(in crate::check) fn operator_for_function(
+        &mut self,
+        operator: &ast::Expr,
+        args: &[&ast::Expr],
+    ) -> bool {
+        let (ast::ExprKind::Name(symbol), [left, _]) = (&operator.kind, args) else { return false };
+        let ast::ExprKind::Name(name) = &left.kind else { return false };
+        let is_infix = left.span.end <= operator.span.start
+            && !symbol.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let is_known = self.scope.contains_key(name) || self.environment.lookup(name).is_some();
+        let takes_function = builtins::all().any(|entry| {
+            let ty = entry.signature.rsplit("=> ").next().unwrap_or_default();
+            entry.name == &**name && ty.starts_with('(') && ty.contains("->")
+        });
+        if !is_infix || is_known || !takes_function {
+            return false;
+        }
+        let message = format!("`{symbol}` stands between two values, but `{name}` is a function");
+        let example =
+            format!("an operator as an argument stands in parentheses: `{name} ({symbol}) …`");
+        self.report(
+            Diagnostic::error("E0303", message, operator.span, "this needs a value before it")
+                .label(left.span, "this is a function")
+                .help(example),
+        );
+        true
+    }
+
     pub(in crate::check) fn too_many_arguments(
         &mut self,
         name: &str,
         function: &Expr,
-        takes: usize,
+        params: &[Type],
         extra: &[&ast::Expr],
         span: Span,
     ) {
+        let takes = params.len();
+        let hint = match params {
+            [tuple] if matches!(self.table.shallow(tuple), Type::Tuple(parts) if parts.len() == 1 + extra.len()) =>
+            {
+                let parts = ["x", "y", "z", "…"];
+                let parts = parts.get(..=extra.len()).unwrap_or(&parts).join(", ");
+                format!(
+                    "it takes a tuple: `{} ({parts})`",
+                    if name == UNNAMED { "f" } else { name }
+                )
+            }
+            _ => "an argument that is an application stands in parentheses: `f (g x)`".to_owned(),
+        };
         let ty = self.show(&function.ty);
         let first = extra.first().map_or(span, |arg| arg.span);
         self.report(
@@ -239,7 +299,7 @@ impl Checker<'_> {
                 "one too many",
             )
             .label(function.span, format!("this is {ty}"))
-            .help("an argument that is an application stands in parentheses: `f (g x)`"),
+            .help(hint),
         );
     }
 
@@ -256,7 +316,7 @@ impl Checker<'_> {
 
 fn quoted(name: &str) -> String {
     match name {
-        "this function" => name.to_owned(),
+        UNNAMED => name.to_owned(),
         "index" => "an index".to_owned(),
         "with" => "`with`".to_owned(),
         _ => format!("`{name}`"),

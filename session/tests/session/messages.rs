@@ -1,0 +1,73 @@
+//! What messages advise to those who know other languages.
+
+use crate::transcript::Transcript;
+
+/// A cell is wrong, and each of the texts stands in what is said about it.
+#[track_caller]
+fn check(cell: &str, texts: &[&str]) {
+    let mut session = Transcript::new();
+    for definition in [
+        "xs = [1, 2]",
+        "m = [[1.0], [2.0]]",
+        "p = (1, 2.5)",
+        "r = {a = 1}",
+        "def f(x, y) = x + y",
+        "def g x = x + 1",
+    ] {
+        session.eval(definition);
+    }
+    session.eval(cell);
+    let report = session.last_report();
+    for text in texts {
+        assert!(report.contains(text), "{cell}\n{report}");
+    }
+}
+
+#[test]
+fn a_function_after_a_point() {
+    check("xs.sum", &["[]i64 has no field `sum`", "this is []i64", "its argument: `sum xs`"]);
+    check("m.T", &["this is [][]f64", "Help: write `transpose m`"]);
+    check("3.5.sqrt", &["E0308", "its argument: `sqrt x`"]);
+    check("(3).g", &["its argument: `g x`"]);
+    check("p.x", &["(i64, f64) has no field `x`", "the parts of a tuple are `.0`, `.1`"]);
+    check("[r].b", &["[]{a: i64} has no field `b`"]);
+}
+
+#[test]
+fn an_index_of_what_is_no_array() {
+    check("p[0]", &["E0307", "the first part of a tuple is `p.0`"]);
+    check("(1, 2)[0]", &["the first part of a tuple is `p.0`"]);
+    check("r[0]", &["a field of a record is `r.name`"]);
+}
+
+#[test]
+fn words_as_operators() {
+    check("xs[0] == 1 and true", &["this is no function", "Help: write `a && b`"]);
+    check("1 == 2 or true", &["Help: write `a || b`"]);
+    check("7 mod 2", &["Help: write `a % b`"]);
+    check("xs[0] div 2", &["Help: write `a // b`"]);
+    check("true and false", &["E0304", "Help: write `a && b`"]);
+}
+
+#[test]
+fn arguments_as_in_other_languages() {
+    check("f 1 2", &["`f` takes 1 argument, but is given 2", "it takes a tuple: `f (x, y)`"]);
+    check("g 1 2", &["an argument that is an application stands in parentheses"]);
+    check("map(sqrt, xs)", &["one after the other, without commas: `map sqrt xs`"]);
+    check("fold + 0 xs", &["`fold` is a function", "stands in parentheses: `fold (+) …`"]);
+    check("scan * 1 [1, 2]", &["stands in parentheses: `scan (*) …`"]);
+}
+
+#[test]
+fn a_text_is_no_flag() {
+    let mut session = Transcript::new();
+    session.check("split \"a b\" ' '", "E0302");
+    let report = session.last_report();
+    assert!(!report.contains("convert it"), "{report}");
+}
+
+#[test]
+fn commands_without_their_files() {
+    check(":save xs \"a.foo\"", &["asked for here"]);
+    check(":reload", &["no file has been loaded yet", "there is nothing to run again"]);
+}
