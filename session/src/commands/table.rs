@@ -226,7 +226,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "bench",
         arguments: "expression",
-        doc: "evaluates an expression for two seconds, and says how long it takes",
+        doc: "evaluates an expression for two seconds or 1000 times, and says how long it takes",
         example: ":bench sum (iota 1000)",
         printed: Some(
             "15.6 µs (median of 999 runs; 10.7 µs to 22.9 µs for nine of ten; the first took 12.0 ms)\n\
