@@ -11,7 +11,7 @@ use super::layout::parts_of;
 use super::local::{is_local, scalars_of};
 use super::materialise::zeros_thunk;
 use super::scalar::ScalarId;
-use super::survey::free_in;
+use super::survey::surely_read;
 use super::view::{Length, Source, Value, View};
 use super::{Flattener, Outcome, unsupported};
 
@@ -60,14 +60,13 @@ impl<'p> Flattener<'p> {
             .collect())
     }
 
-    /// Checks the rows that a lambda does not look at (Note [Rows that are not read]).
+    /// Checks the rows that a lambda may not look at (Note [Rows that are not read]).
     fn check_unread(&mut self, lambda: &Lambda, arrays: &[Rc<View<'p>>]) {
         if self.region.is_some() {
             return;
         }
-        let used = free_in(&[&lambda.body]);
-        for ((var, _), array) in lambda.params.iter().zip(arrays) {
-            if !used.contains(var) {
+        for (read, array) in surely_read(lambda).into_iter().zip(arrays) {
+            if !read {
                 self.check_rows(array);
             }
         }

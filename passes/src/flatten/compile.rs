@@ -364,9 +364,11 @@ impl<'f, 'p> Compiler<'f, 'p> {
     }
 
     /// The scalars from outside that bodies need, in the order in which they are met. Of those that may
-    /// fail and are not dear, what cannot fail in them.
+    /// fail and are not dear, what cannot fail in them. What is guarded by a condition further in is
+    /// not from outside, though it may be at home under the same condition elsewhere.
     fn free(&self, bodies: &[(Region, &[ScalarId])], dear: u32) -> Vec<ScalarId> {
         let mut found = Vec::new();
+        let mut regions: Vec<Region> = bodies.iter().map(|&(region, _)| region).collect();
         let mut seen = HashSet::new();
         for &(_, results) in bodies {
             let mut open: Vec<ScalarId> = results.iter().rev().copied().collect();
@@ -377,9 +379,12 @@ impl<'f, 'p> Compiler<'f, 'p> {
                 let scalars = &self.flattener.scalars;
                 let node = scalars.node(id);
                 let inside = node.may_fail && node.stored.is_none() && node.cost <= dear;
-                if !inside && !bodies.iter().any(|(region, _)| scalars.within(node.home, *region)) {
+                if !inside && !regions.iter().any(|&region| scalars.within(node.home, region)) {
                     found.push(id);
                     continue;
+                }
+                if let Definition::Result(control, _) = node.definition {
+                    regions.extend(scalars.controls[control.0 as usize].regions());
                 }
                 self.operands(&node.definition, &mut open);
             }

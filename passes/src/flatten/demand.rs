@@ -20,7 +20,8 @@
 //!
 //! Note [Rows that are not read]. The index of a row is checked where an element of the row is read, or,
 //! where the row is stored, at the points that need the row. A map that only goes along rows reads
-//! no element: then it is checked that all these rows are values ([`Flattener::existence`]), and so it
+//! no element, and one that reads them under a condition may read none: then it is checked that all
+//! these rows are values ([`Flattener::existence`]), and so it
 //! is for rows that are known to have no elements. Of rows that turn out to have none nothing is read
 //! either: that there are elements is a check of the host, which costs nothing, and if there are none,
 //! the interpreter looks.

@@ -90,6 +90,16 @@ pub(super) enum Control {
     },
 }
 
+impl Control {
+    /// The regions of its bodies.
+    pub(super) fn regions(&self) -> [Region; 2] {
+        match self {
+            Control::If { then, otherwise, .. } => [then.0, otherwise.0],
+            Control::While { condition, body, .. } => [condition.0, body.0],
+        }
+    }
+}
+
 /// All scalars, conditionals and loops of a program.
 #[derive(Debug, Default)]
 pub(super) struct Scalars {
