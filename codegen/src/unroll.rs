@@ -25,6 +25,9 @@ const FUNCTION_TWICE: usize = 150;
 /// What an integer division weighs.
 const DIVISION: usize = 8;
 
+/// What a shift of integers of 8 or 16 bits weighs: lanes are made wider for it and narrow again.
+const NARROW_SHIFT: usize = 16;
+
 /// What a read or a check weighs.
 const GUARDED: usize = 2;
 
@@ -321,6 +324,7 @@ fn weight(op: ScalarOp, ty: ScalarType) -> usize {
         ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow => {
             DIVISION
         }
+        ScalarOp::Shl | ScalarOp::Shr if ty.bytes() < 4 => NARROW_SHIFT,
         _ => 1,
     }
 }

@@ -7,7 +7,7 @@ struct block {
   const i64 *const *lanes;      /* Per index that varies its lanes. */
   const void *const *arrays;    /* Per array its elements. */
   const i64 *const *strides;    /* Per array how far apart neighbours are along each dimension. */
-  const void *const *inputs;    /* Per input its lanes. */
+  const void *const *inputs;    /* Per input its lanes; where rows are folded, start values or nothing. */
   void *const *results;         /* Per result room for the lanes. */
   const volatile u8 *cancel;    /* Not 0 when the run shall end. */
   /* Of a function that folds rows, which are counted instead of lanes; the steps are the elements of
