@@ -9,6 +9,7 @@ use super::kind::Kind;
 use super::literal::{bulk, number};
 use crate::ast::{ApplyForm, Expr, ExprKind, Number};
 use crate::diagnostic::Diagnostic;
+use crate::suggest;
 
 /// What an operator does with another one of its level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,20 +260,28 @@ impl Resolver<'_> {
         let spell = |kind: Kind| kind.spelling().unwrap_or_default();
         let (first, second) = (spell(first), spell(second));
         let message = format!("`{first}` and `{second}` do not chain");
-        let mut diagnostic =
-            Diagnostic::error("E0117", message, second_span, "the second operator")
-                .label(first_span, "the first");
+        let diagnostic = Diagnostic::error("E0117", message, second_span, "the second operator")
+            .label(first_span, "the first");
         let middle = self.operands.last().map_or("", |expr| &self.text[expr.span.range()]);
-        diagnostic = match (first, second) {
-            ("..", "..") => diagnostic.help("a range with a step is `a..b by s`"),
-            ("..", _) | ("by", _) => diagnostic.help("put one of the ranges in parentheses"),
-            ("|>" | "<|", _) => diagnostic.help("put one of the applications in parentheses"),
-            _ if middle.len() <= SHORT => diagnostic.help(format!(
+        // In `x > 1 and x < 3` the word between them is meant as an operator.
+        let word = match self.operands.last().map(|expr| &expr.kind) {
+            Some(ExprKind::Apply { args, .. }) => args.iter().find_map(|arg| match &arg.kind {
+                ExprKind::Name(word) => suggest::foreign_operator(word),
+                _ => None,
+            }),
+            _ => None,
+        };
+        let hint = match (word, first, second) {
+            (Some(hint), ..) => hint.to_owned(),
+            (None, "..", "..") => "a range with a step is `a..b by s`".to_owned(),
+            (None, ".." | "by", _) => "put one of the ranges in parentheses".to_owned(),
+            (None, "|>" | "<|", _) => "put one of the applications in parentheses".to_owned(),
+            _ if middle.len() <= SHORT => format!(
                 "both hold: `… {first} {middle} && {middle} {second} …`; \
                  or put one comparison in parentheses"
-            )),
-            _ => diagnostic.help("name the middle, and join two comparisons with `&&`"),
+            ),
+            _ => "name the middle, and join two comparisons with `&&`".to_owned(),
         };
-        self.findings.push(diagnostic);
+        self.findings.push(diagnostic.help(hint));
     }
 }

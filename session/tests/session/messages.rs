@@ -44,6 +44,7 @@ fn an_index_of_what_is_no_array() {
 fn words_as_operators() {
     check("xs[0] == 1 and true", &["this is no function", "Help: write `a && b`"]);
     check("1 == 2 or true", &["Help: write `a || b`"]);
+    check("xs[0] > 1 and xs[0] < 3", &["E0117", "Help: write `a && b`"]);
     check("7 mod 2", &["Help: write `a % b`"]);
     check("xs[0] div 2", &["Help: write `a // b`"]);
     check("true and false", &["E0304", "Help: write `a && b`"]);
