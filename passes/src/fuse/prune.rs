@@ -1,7 +1,8 @@
 //! Removes statements and results of *flat* that nothing uses, and the scalar code behind them.
 //!
 //! An error is observable only if its value is needed, so a check inside an unused statement may go
-//! too; but a statement without results is there for its checks and stays.
+//! too; but a statement without results is there for its checks and stays. So does one that holds such
+//! statements in its blocks: extents may be what they are because of what is checked there.
 
 use std::collections::BTreeSet;
 
@@ -108,10 +109,12 @@ impl Pruner<'_> {
                 }
                 self.checks == UnusedChecks::Keep && has_check(&thunk.code)
             }
-            Operation::If { then, otherwise, .. } => {
-                self.checks == UnusedChecks::Keep && (block_checks(then) || block_checks(otherwise))
+            Operation::If { then, otherwise, .. } => [then, otherwise].into_iter().any(|block| {
+                holds_checks(block) || self.checks == UnusedChecks::Keep && block_checks(block)
+            }),
+            Operation::While { condition, body, .. } => {
+                self.checks == UnusedChecks::Keep || holds_checks(condition) || holds_checks(body)
             }
-            Operation::While { .. } => self.checks == UnusedChecks::Keep,
             Operation::Reduce { .. }
             | Operation::Scan { .. }
             | Operation::Filter { .. }
@@ -150,6 +153,17 @@ impl Pruner<'_> {
             _ => {}
         }
     }
+}
+
+/// Whether a block has statements that are there for their checks only.
+fn holds_checks(block: &Block) -> bool {
+    block.statements.iter().any(|statement| match &statement.operation {
+        Operation::Check(..) => true,
+        Operation::Map { thunk, .. } => statement.results.is_empty() && has_check(&thunk.code),
+        Operation::If { then, otherwise, .. } => holds_checks(then) || holds_checks(otherwise),
+        Operation::While { condition, body, .. } => holds_checks(condition) || holds_checks(body),
+        _ => false,
+    })
 }
 
 fn block_checks(block: &Block) -> bool {
