@@ -14,11 +14,14 @@ pub enum Dialect {
 impl Dialect {
     /// What comes before all other text: types, and the operators as functions. It includes nothing.
     pub fn prelude(self) -> String {
-        let own = match self {
-            Dialect::C => include_str!("prelude/c.h"),
-            Dialect::Cuda => include_str!("prelude/cuda.h"),
-        };
-        format!("{own}\n{}", include_str!("prelude/shared.h"))
+        let shared = include_str!("prelude/shared.h");
+        match self {
+            Dialect::C => {
+                let division = include_str!("prelude/division.h");
+                format!("{}\n{shared}\n{division}", include_str!("prelude/c.h"))
+            }
+            Dialect::Cuda => format!("{}\n{shared}", include_str!("prelude/cuda.h")),
+        }
     }
 }
 

@@ -43,7 +43,7 @@ use weft_ir::{FaultKind, ScalarOp, ScalarType, Span};
 use crate::dialect::type_name;
 use crate::functions::Functions;
 use crate::literal::literal;
-use crate::operator::{operator, random};
+use crate::operator::{operator, operator_of_lanes, random};
 use crate::unroll::{above, unroll};
 pub use fold::is_total;
 pub use rows::can_fold_rows;
@@ -390,7 +390,11 @@ impl Builder<'_> {
     ) {
         let texts: Vec<String> = values.iter().map(|value| value.text.clone()).collect();
         let types: Vec<ScalarType> = values.iter().map(|value| value.ty).collect();
-        let expression = operator(op, &texts, &types, &mut self.functions);
+        let varies = values.iter().any(|value| value.varies);
+        let expression = match varies {
+            true => operator_of_lanes(op, &texts, &types, &mut self.functions),
+            false => operator(op, &texts, &types, &mut self.functions),
+        };
         if let Some((condition, kind)) = expression.fails {
             let holds = self.compute(&format!("!({condition})"), ScalarType::Bool, values);
             self.check(&holds, kind, span);
@@ -399,7 +403,7 @@ impl Builder<'_> {
         // Code with loops would have to take back what a segment has done to their state.
         if self.given.has_no_loops()
             && !self.given.rows
-            && values.iter().any(|value| value.varies)
+            && varies
             && let Some((usual, rare)) = self.functions.usual_and_rare(op, result.1)
         {
             self.rare(format!("{usual}({})", texts[0]), format!("{rare}({})", texts[0]));

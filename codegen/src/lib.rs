@@ -27,6 +27,6 @@ pub use hash::{Digest, bytes_hash, text_hash};
 pub use host::{Bound, Counted, Host, Read, counted_steps};
 pub use lanes::{GROUP, INTERRUPTED, LaneFunction, Lanes, Running, can_fold_rows, is_total, lanes};
 pub use literal::literal;
-pub use operator::{Expression, operator, random};
+pub use operator::{Expression, operator, operator_of_lanes, random};
 pub use order::order;
 pub use scalar::{Surroundings, Turns, Writer};

@@ -117,10 +117,9 @@ pub fn operator(
         ScalarOp::Fma => call("fma"),
         ScalarOp::Select => format!("{a} ? {b} : {}", operands[2]),
     };
-    let divides = matches!(op, ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem);
     let fails = if !ty.is_int() {
         None
-    } else if divides {
+    } else if divides(op) {
         Some((format!("{b} == 0"), FaultKind::DivisionByZero))
     } else if op == ScalarOp::Pow && ty.is_signed_int() {
         Some((format!("{b} < 0"), FaultKind::NegativeExponent))
@@ -128,6 +127,28 @@ pub fn operator(
         None
     };
     Expression { text, fails }
+}
+
+/// The same in a loop over lanes of C, which compilers turn into vectors: integers are divided by
+/// other functions there.
+///
+/// # Panics
+/// If the operator does not admit the types.
+pub fn operator_of_lanes(
+    op: ScalarOp,
+    operands: &[String],
+    types: &[ScalarType],
+    functions: &mut Functions,
+) -> Expression {
+    let mut expression = operator(op, operands, types, functions);
+    if divides(op) && types.iter().all(|ty| ty.is_int()) {
+        expression.text.insert_str(0, "lanes_");
+    }
+    expression
+}
+
+fn divides(op: ScalarOp) -> bool {
+    matches!(op, ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem)
 }
 
 /// The expression of a random number.

@@ -2,7 +2,8 @@
 
 mod program;
 
-use program::{Case, check};
+use program::{Case, check, check_with};
+use weft_codegen::operator_of_lanes;
 use weft_ir::{ScalarOp, ScalarType, math};
 
 /// Every operator; conversions apart.
@@ -139,6 +140,18 @@ fn exact_operators_agree() {
     let cases = cases(|op, ty| !is_transcendental(op, ty));
     assert!(cases.len() > 300, "{}", cases.len());
     check(&cases, &["-O2"], 400);
+}
+
+#[test]
+fn divisions_of_lanes_agree() {
+    let cases = cases(|op, ty| {
+        let divides =
+            matches!(op, ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem);
+        divides && ty.is_int()
+    });
+    assert_eq!(cases.len(), 32);
+    check_with(operator_of_lanes, &cases, &["-O3"], 100_000);
+    check_with(operator_of_lanes, &cases, &["-O3", WITHOUT_CONVERSIONS], 20_000);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use weft_codegen::{Dialect, Functions, operator};
+use weft_codegen::{Dialect, Expression, Functions, operator};
 use weft_ir::{Scalar, ScalarOp, ScalarType, math};
 
 /// An operator on operands of these types.
@@ -17,6 +17,14 @@ pub(crate) struct Case {
 
 /// Applies each operator to all combinations of edge values and to at least `count` random operands.
 pub(crate) fn check(cases: &[Case], flags: &[&str], count: usize) {
+    check_with(operator, cases, flags, count);
+}
+
+/// The expression of an operator.
+pub(crate) type Operator = fn(ScalarOp, &[String], &[ScalarType], &mut Functions) -> Expression;
+
+/// The same with expressions of another kind.
+pub(crate) fn check_with(operator: Operator, cases: &[Case], flags: &[&str], count: usize) {
     let folder = Folder::new();
     let inputs: Vec<Vec<Vec<Scalar>>> = cases.iter().map(|case| operands(case, count)).collect();
     let mut bytes = Vec::new();
@@ -28,7 +36,7 @@ pub(crate) fn check(cases: &[Case], flags: &[&str], count: usize) {
     }
     let path = |name: &str| folder.0.join(name);
     std::fs::write(path("input"), bytes).expect("the folder is writable");
-    std::fs::write(path("program.c"), source(cases)).expect("the folder is writable");
+    std::fs::write(path("program.c"), source(operator, cases)).expect("the folder is writable");
     let compiled = Command::new("cc")
         .args(["-std=gnu11", "-march=native", "-fno-math-errno"])
         .args(flags)
@@ -60,7 +68,7 @@ pub(crate) fn check(cases: &[Case], flags: &[&str], count: usize) {
 }
 
 /// A program that reads the operands from a file.
-fn source(cases: &[Case]) -> String {
+fn source(operator: Operator, cases: &[Case]) -> String {
     let mut functions = Functions::new();
     let mut loops = String::new();
     let mut calls = String::new();
