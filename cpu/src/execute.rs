@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weft_ir::{Exhausted, FaultKind, Scalar};
 
 use crate::isa::Slot;
-use crate::lanes::{Elements, Frame, GROUP, Group, Lane};
+use crate::lanes::{Elements, Frame, GROUP, Lane};
 use crate::native;
 use crate::routine::{Instruction, Routine};
 
@@ -138,32 +138,4 @@ pub(crate) fn all(frame: &Frame, slot: Slot, lanes: usize) -> bool {
     let (whole, rest) = (lanes / GROUP, lanes % GROUP);
     groups[..whole].iter().all(|group| group.0.iter().fold(true, |all, &lane| all & lane))
         && (rest == 0 || groups[whole].0[..rest].iter().all(|&lane| lane))
-}
-
-/// The first lanes of a register, copied to a slice.
-pub(crate) fn copy_lanes<T: Lane>(frame: &Frame, slot: Slot, to: &mut [T]) {
-    let groups = &T::file(frame)[slot.index as usize];
-    if slot.uniform {
-        to.fill(groups[0].0[0]);
-        return;
-    }
-    let (whole, rest) = to.as_chunks_mut::<GROUP>();
-    for (to, Group(lanes)) in whole.iter_mut().zip(groups) {
-        *to = *lanes;
-    }
-    if !rest.is_empty() {
-        rest.copy_from_slice(&groups[whole.len()].0[..rest.len()]);
-    }
-}
-
-/// The first lanes of a varying register, copied from a slice.
-pub(crate) fn load_lanes<T: Lane>(frame: &mut Frame, slot: Slot, from: &[T]) {
-    let groups = &mut T::file_mut(frame)[slot.index as usize];
-    let (whole, rest) = from.as_chunks::<GROUP>();
-    for (Group(lanes), from) in groups.iter_mut().zip(whole) {
-        *lanes = *from;
-    }
-    if !rest.is_empty() {
-        groups[whole.len()].0[..rest.len()].copy_from_slice(rest);
-    }
 }

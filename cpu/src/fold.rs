@@ -6,14 +6,7 @@
 //! with its element j. Blocks are sorted by length, longest first, so that the ones that still have
 //! elements are a prefix; thus short rows of different lengths fill the lanes as well as long ones.
 
-mod chained;
-#[cfg(target_arch = "x86_64")]
-mod exchange;
-mod grouped;
-mod primitive;
-mod rows;
 mod scan;
-mod versions;
 
 use std::sync::OnceLock;
 
@@ -21,23 +14,20 @@ use weft_ir::ScalarType;
 use weft_ir::code::{Operand, Operation, Operator, Register};
 
 use crate::compile::{Compiled, Signature, compile};
-use crate::execute::{Context, Halt, Lanes, copy_lanes, load_lanes, run};
+use crate::execute::{Context, Halt, Lanes, run};
 use crate::isa::Slot;
-use crate::lanes::{BLOCK, Elements, Frame, GROUP, Lane, LaneType, Storage, with_lane_type};
+use crate::lanes::{
+    BLOCK, Elements, Frame, GROUP, Lane, LaneType, Storage, copy_lanes, load_lanes, with_lane_type,
+};
 use crate::native::{Call, Engine, Inputs, Results};
 use crate::operators;
 use crate::places::Places;
 use crate::routine::level;
 
-pub(crate) use chained::{Carried, Carries};
-pub(crate) use grouped::Grouping;
-pub(crate) use primitive::{Primitive, SPREAD, Streams};
-pub(crate) use rows::Rows;
 pub(crate) use scan::{Chain, SECOND};
-pub(crate) use versions::Summed;
-
-/// How many elements are combined from left to right before their result is combined further.
-pub(crate) const TREE: usize = 64;
+pub(crate) use weft_lanes::primitive::{
+    Carried, Carries, Grouping, Primitive, Rows, SPREAD, Streams, TREE,
+};
 
 /// An operator on tuples of k lanes.
 #[derive(Debug)]
@@ -268,7 +258,7 @@ impl<'a> Folder<'a> {
         }
         let lengths = rows.lengths(values[0].len());
         let (values, counts) = self.fold(values, &lengths, levels)?;
-        Ok(if levels == usize::MAX { rows::spread(values, &counts) } else { values })
+        Ok(if levels == usize::MAX { spread(values, &counts) } else { values })
     }
 
     /// Folds consecutive rows of these lengths until each has come to one element, or for so many
@@ -384,6 +374,24 @@ impl<'a> Folder<'a> {
             });
         }
     }
+}
+
+/// Elements of rows that have one or none, with zeros for those that have none.
+fn spread(values: Vec<Storage>, counts: &[usize]) -> Vec<Storage> {
+    if counts.iter().all(|&count| count == 1) {
+        return values;
+    }
+    let spread = |values: Storage| {
+        with_lane_type!(values.ty(), T => {
+            let mut values = T::storage(&values).iter();
+            let next = |count: &usize| match count {
+                0 => T::default(),
+                _ => values.next().copied().unwrap_or_default(),
+            };
+            T::into_storage(counts.iter().map(next).collect())
+        })
+    };
+    values.into_iter().map(spread).collect()
 }
 
 /// The first lanes of a register in one of another frame; lanes past the count stay.

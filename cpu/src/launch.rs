@@ -32,6 +32,7 @@ use weft_ir::{Column, Exhausted, Meter, Scalar, ScalarType, Stop};
 
 use crate::execute::{Context, Halt, Source};
 use crate::lanes::{LaneType, Storage};
+use crate::pool::IntoColumn as _;
 use crate::prepare::{BoundKernel, over_rows};
 use crate::shape::{Axis, Shape};
 use crate::traverse::{Mode, Thunk};

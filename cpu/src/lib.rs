@@ -6,28 +6,24 @@
 //! number of threads.
 
 mod canonical;
-mod compact;
 mod compile;
 mod execute;
 mod fold;
 mod interior;
-mod isa;
-mod lanes;
 mod launch;
 mod native;
-mod operators;
 mod pages;
 mod places;
 mod pool;
 mod prepare;
-mod product;
 mod radix;
 mod routine;
 mod run;
 mod shape;
-mod stream;
 mod traverse;
 mod workers;
+
+use weft_lanes::{compact, isa, lanes, operators, product, stream};
 
 pub use native::{
     Config as NativeConfig, Native, NativeSource, Statistics, Tier, native_assembly, native_source,

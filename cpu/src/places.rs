@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use crate::execute::copy_lanes;
 use crate::isa::Slot;
-use crate::lanes::{Frame, Lane, StorageMut, with_lane_type};
+use crate::lanes::{Frame, Lane, StorageMut, copy_lanes, with_lane_type};
 use crate::stream::Stream;
 
 /// Places for the results of consecutive points.

@@ -115,12 +115,17 @@ fn bytes(storage: &Storage) -> u64 {
     (storage.capacity() * storage.ty().scalar_type().bytes()) as u64
 }
 
+/// Storage as what values are made of.
+pub(crate) trait IntoColumn {
+    /// The first elements as a column of a scalar type with these lanes; a large one's memory comes
+    /// back to the pool.
+    fn into_column(self, ty: ScalarType, len: usize, pool: &Arc<Pool>) -> Column;
+}
+
 macro_rules! define_lent {
     ($(($variant:ident, $field:ident, $rust:ty))*) => {
-        impl Storage {
-            /// The first elements as a column of a scalar type with these lanes; a large one's memory
-            /// comes back to the pool.
-            pub(crate) fn into_column(self, ty: ScalarType, len: usize, pool: &Arc<Pool>) -> Column {
+        impl IntoColumn for Storage {
+            fn into_column(self, ty: ScalarType, len: usize, pool: &Arc<Pool>) -> Column {
                 match self {
                     Storage::U8(vec) if ty == ScalarType::Char => Column::Char(lend(vec, len, pool)),
                     $(Storage::$variant(vec) => Column::$variant(lend(vec, len, pool)),)*
@@ -147,7 +152,7 @@ mod tests {
 
     use weft_ir::ScalarType;
 
-    use super::{Pool, rounded};
+    use super::{IntoColumn, Pool, rounded};
     use crate::lanes::{LaneType, Storage};
 
     fn address(storage: &Storage) -> usize {

@@ -16,6 +16,7 @@ use weft_ir::{Column, Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop, Va
 use crate::execute::{Halt, Source};
 use crate::lanes::{Elements, Storage};
 use crate::launch::{self, Launch, SortedKeys, Yield, sorted_keys};
+use crate::pool::IntoColumn as _;
 use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep};
 use crate::shape::{Axis, Shape};
 use crate::workers::Workers;

@@ -9,10 +9,10 @@ use weft_ir::code::{Code, Operand, Operator, Register};
 use weft_ir::{Piece, Scalar, ScalarType};
 
 use crate::compile::{Compiled, Running, Signature, compile};
-use crate::execute::{Context, Halt, Lanes, Source, load_lanes, run};
+use crate::execute::{Context, Halt, Lanes, Source, run};
 use crate::fold::TREE;
 use crate::isa::Slot;
-use crate::lanes::{BLOCK, Elements, Frame, GROUP, Lane, reserve, with_lane_type};
+use crate::lanes::{BLOCK, Elements, Frame, GROUP, Lane, load_lanes, reserve, with_lane_type};
 use crate::native::{Call, Engine, Inputs, Results};
 use crate::places::Places;
 use crate::routine::{level, set_uniform};

@@ -9,10 +9,12 @@ use weft_ir::Stop;
 use weft_ir::plan::Sink;
 
 use crate::compile::Compiled;
-use crate::execute::{Halt, Source, copy_lanes, load_lanes};
+use crate::execute::{Halt, Source};
 use crate::fold::{Folder, TREE};
 use crate::isa::Slot;
-use crate::lanes::{BLOCK, Frame, GROUP, Group, Lane, LaneType, Storage, with_lane_type};
+use crate::lanes::{
+    BLOCK, Frame, GROUP, Group, Lane, LaneType, Storage, copy_lanes, load_lanes, with_lane_type,
+};
 use crate::launch::chunk::CHUNK;
 use crate::launch::{Launch, SinkResult};
 use crate::routine::{Index, Instruction, level};

@@ -3,10 +3,10 @@
 use weft_ir::ScalarOp;
 use weft_ir::math::integer::Integer;
 
-use super::{checked, one, operators, order, two};
-use crate::fold::Primitive;
+use super::{checked, one, operators, order, plain, two};
 use crate::isa::Apply;
 use crate::lanes::Lane;
+use crate::primitive::Primitive;
 
 operators! { Integer;
     unary Neg(a) -> T = a.neg();
@@ -32,12 +32,27 @@ operators! { Integer;
     fallible Pow(a, b) = a.pow(b);
 }
 
-/// The loop of an operator on integers.
-pub(super) fn loop_of<T: Lane + Integer>(op: ScalarOp) -> Option<Apply> {
+/// The loop of an operator on integers that heeds their sign, or none: the others are those of the
+/// unsigned integers of the same width.
+pub(super) fn signed<T: Lane + Integer>(op: ScalarOp) -> Option<Apply> {
     match op {
-        ScalarOp::Neg => one::<Neg<T>>(),
         ScalarOp::Abs => one::<Abs<T>>(),
         ScalarOp::Signum => one::<Signum<T>>(),
+        ScalarOp::Gcd => plain::<Gcd<T>>(),
+        ScalarOp::Shr => two::<Shr<T>>(),
+        ScalarOp::FloorDiv => checked::<FloorDiv<T>>(),
+        ScalarOp::Mod => checked::<Mod<T>>(),
+        ScalarOp::Quot => checked::<Quot<T>>(),
+        ScalarOp::Rem => checked::<Rem<T>>(),
+        ScalarOp::Pow => checked::<Pow<T>>(),
+        _ => order::ordered::<T>(op),
+    }
+}
+
+/// The loop of an operator on unsigned integers.
+pub(super) fn unsigned<T: Lane + Integer>(op: ScalarOp) -> Option<Apply> {
+    match op {
+        ScalarOp::Neg => one::<Neg<T>>(),
         ScalarOp::Complement => one::<Complement<T>>(),
         ScalarOp::Popcount => one::<Popcount<T>>(),
         ScalarOp::Clz => one::<Clz<T>>(),
@@ -45,18 +60,16 @@ pub(super) fn loop_of<T: Lane + Integer>(op: ScalarOp) -> Option<Apply> {
         ScalarOp::Add => two::<Add<T>>(),
         ScalarOp::Sub => two::<Sub<T>>(),
         ScalarOp::Mul => two::<Mul<T>>(),
-        ScalarOp::Gcd => two::<Gcd<T>>(),
         ScalarOp::BitAnd => two::<BitAnd<T>>(),
         ScalarOp::BitOr => two::<BitOr<T>>(),
         ScalarOp::BitXor => two::<BitXor<T>>(),
         ScalarOp::Shl => two::<Shl<T>>(),
-        ScalarOp::Shr => two::<Shr<T>>(),
-        ScalarOp::FloorDiv => checked::<FloorDiv<T>>(),
-        ScalarOp::Mod => checked::<Mod<T>>(),
-        ScalarOp::Quot => checked::<Quot<T>>(),
-        ScalarOp::Rem => checked::<Rem<T>>(),
-        ScalarOp::Pow => checked::<Pow<T>>(),
-        _ => order::ordered_loop::<T>(op),
+        ScalarOp::Eq => order::equal::<T>(),
+        ScalarOp::Ne => order::unequal::<T>(),
+        // Towards zero is down.
+        ScalarOp::Quot => signed::<T>(ScalarOp::FloorDiv),
+        ScalarOp::Rem => signed::<T>(ScalarOp::Mod),
+        _ => signed::<T>(op),
     }
 }
 

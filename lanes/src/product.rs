@@ -6,16 +6,16 @@
 //! units it runs as fast as with fused operations.
 #![allow(unsafe_code)]
 
-use crate::fold::TREE;
+use crate::primitive::TREE;
 
 /// The rows of a tile.
-pub(crate) const ROWS: usize = 5;
+pub const ROWS: usize = 5;
 
 /// The columns of a tile of any type, at most.
 const MOST_COLUMNS: usize = 64;
 
 /// What products are made of.
-pub(crate) trait Factor: Copy + Default + Send + Sync {
+pub trait Factor: Copy + Default + Send + Sync {
     /// The columns of a tile.
     const COLUMNS: usize;
 

@@ -4,18 +4,17 @@ use std::marker::PhantomData;
 
 use weft_ir::ScalarOp;
 
+use super::integer::unsigned;
 use super::{Ternary, operators, three, two};
-use crate::fold::Primitive;
 use crate::isa::Apply;
-use crate::lanes::Lane;
+use crate::lanes::{Lane, LaneType};
+use crate::primitive::Primitive;
 
 operators! { PartialOrd;
     binary Equal(a, b) -> bool = a == b;
     binary Unequal(a, b) -> bool = a != b;
     binary Less(a, b) -> bool = a < b;
     binary LessEqual(a, b) -> bool = a <= b;
-    binary Greater(a, b) -> bool = a > b;
-    binary GreaterEqual(a, b) -> bool = a >= b;
 }
 
 struct Select<T>(PhantomData<T>);
@@ -29,16 +28,31 @@ impl<T: Lane> Ternary for Select<T> {
     }
 }
 
-/// The operators that every type has.
-pub(super) fn loop_of<T: Lane>(op: ScalarOp) -> Option<Apply> {
+/// The selection between lanes of a type: of any with that width.
+pub(super) fn select(ty: LaneType) -> Option<Apply> {
+    match ty {
+        LaneType::I8 | LaneType::U8 | LaneType::Bool => three::<Select<u8>>(),
+        LaneType::I16 | LaneType::U16 => three::<Select<u16>>(),
+        LaneType::I32 | LaneType::U32 | LaneType::F32 => three::<Select<u32>>(),
+        LaneType::I64 | LaneType::U64 | LaneType::F64 => three::<Select<u64>>(),
+    }
+}
+
+/// Whether lanes are the same.
+pub(super) fn equal<T: Lane>() -> Option<Apply> {
+    two::<Equal<T>>()
+}
+
+/// Whether lanes are not the same.
+pub(super) fn unequal<T: Lane>() -> Option<Apply> {
+    two::<Unequal<T>>()
+}
+
+/// The comparisons that tell a type's order.
+pub(super) fn compared<T: Lane>(op: ScalarOp) -> Option<Apply> {
     match op {
-        ScalarOp::Eq => two::<Equal<T>>(),
-        ScalarOp::Ne => two::<Unequal<T>>(),
         ScalarOp::Lt => two::<Less<T>>(),
         ScalarOp::Le => two::<LessEqual<T>>(),
-        ScalarOp::Gt => two::<Greater<T>>(),
-        ScalarOp::Ge => two::<GreaterEqual<T>>(),
-        ScalarOp::Select => three::<Select<T>>(),
         _ => None,
     }
 }
@@ -61,12 +75,12 @@ impl<T: Lane + Ord> Ternary for Clip<T> {
 }
 
 /// The operators that every type with a total order has.
-pub(super) fn ordered_loop<T: Lane + Ord>(op: ScalarOp) -> Option<Apply> {
+pub(super) fn ordered<T: Lane + Ord>(op: ScalarOp) -> Option<Apply> {
     match op {
         ScalarOp::Min => two::<Min<T>>(),
         ScalarOp::Max => two::<Max<T>>(),
         ScalarOp::Clip => three::<Clip<T>>(),
-        _ => loop_of::<T>(op),
+        _ => compared::<T>(op),
     }
 }
 
@@ -82,14 +96,14 @@ operators! { Truth;
     binary Xor(a, b) -> T = T::from(a.into() ^ b.into());
 }
 
-/// The operators on `bool`.
-pub(super) fn bool_loop(op: ScalarOp) -> Option<Apply> {
+/// The operators on `bool`: but for one, those on bytes that are 0 or 1.
+pub(super) fn truth(op: ScalarOp) -> Option<Apply> {
     match op {
         ScalarOp::Not => super::one::<Not<bool>>(),
-        ScalarOp::And | ScalarOp::BitAnd => two::<And<bool>>(),
-        ScalarOp::Or | ScalarOp::BitOr => two::<Or<bool>>(),
-        ScalarOp::BitXor => two::<Xor<bool>>(),
-        _ => ordered_loop::<bool>(op),
+        ScalarOp::And | ScalarOp::BitAnd => unsigned::<u8>(ScalarOp::BitAnd),
+        ScalarOp::Or | ScalarOp::BitOr => unsigned::<u8>(ScalarOp::BitOr),
+        ScalarOp::BitXor | ScalarOp::Eq | ScalarOp::Ne => unsigned::<u8>(op),
+        _ => ordered::<u8>(op),
     }
 }
 

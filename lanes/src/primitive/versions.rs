@@ -16,12 +16,12 @@ use super::rows::{Exact, InTurn, Rows, SIDE_BY_SIDE, Strategy, fold_register, fo
 
 /// The loops over rows of an operator.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OverRows {
+pub struct OverRows {
     /// Folds rows for so many levels of the tree, or to one element each, a zero where there is none;
     /// appends what they come to.
-    pub(crate) fold: fn(Elements<'_>, Rows<'_>, usize, &mut Storage),
+    pub fold: fn(Elements<'_>, Rows<'_>, usize, &mut Storage),
     /// Folds the lanes of a register for one level of the tree, and appends what they come to.
-    pub(crate) fold_register: fn(&Frame, Slot, usize, &mut Storage),
+    pub fold_register: fn(&Frame, Slot, usize, &mut Storage),
 }
 
 impl OverRows {
@@ -143,9 +143,9 @@ impl Summed for f64 {
 mod tests {
     use weft_ir::ScalarOp;
 
-    use crate::fold::{Primitive, Rows, TREE};
     use crate::lanes::{Lane, LaneType};
     use crate::operators::primitive;
+    use crate::primitive::{Primitive, Rows, TREE};
 
     /// Blocks from left to right, then blocks of their results.
     fn expected<T: Lane>(values: &[T], apply: &impl Fn(T, T) -> T) -> T {

@@ -1,17 +1,31 @@
 //! Folds and scans by one common operator on one component, without the block interpreter.
 
+mod chained;
+#[cfg(target_arch = "x86_64")]
+mod exchange;
+mod grouped;
+mod rows;
+mod versions;
+
 use crate::isa::Slot;
 use crate::lanes::{Elements, Frame, GROUP, Lane, Storage, StorageMut};
 use crate::operators::Binary;
 
-use super::TREE;
-use super::chained::Chained;
-use super::grouped::Grouped;
-use super::versions::{OverRows, Summed};
+use chained::Chained;
+use grouped::Grouped;
+use versions::OverRows;
+
+pub use chained::{Carried, Carries};
+pub use grouped::Grouping;
+pub use rows::Rows;
+pub(crate) use versions::Summed;
+
+/// How many elements are combined from left to right before their result is combined further.
+pub const TREE: usize = GROUP;
 
 /// The loops of a commutative operator. Blocks are given by start and length.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Primitive {
+pub struct Primitive {
     fold: fn(Elements<'_>, &[(usize, usize)], &mut Storage),
     scan: fn(&mut Storage, &[(usize, usize)]),
     shift: fn(&mut Storage, &[(usize, usize)], Elements<'_>),
@@ -22,32 +36,32 @@ pub(crate) struct Primitive {
     gather_spread: fn(&mut Storage, &Storage),
     stream: fn(&mut Streams, &[i64], Elements<'_>) -> bool,
     finish: fn(Streams, &mut Storage),
-    pub(super) grouped: Grouped,
+    grouped: Grouped,
     /// The loops of scans of long rows.
-    pub(crate) chained: Chained,
+    pub chained: Chained,
     /// The loops over rows.
-    pub(crate) over_rows: OverRows,
+    pub over_rows: OverRows,
     /// Whether any bracketing gives the same bits.
-    pub(super) exact: bool,
+    exact: bool,
     /// Whether zero changes nothing besides.
-    pub(crate) from_zeros: bool,
+    pub from_zeros: bool,
 }
 
 /// How many copies of an array elements are sent to in turn, so that one does not wait for the one
 /// before where both go to the same place.
-pub(crate) const SPREAD: usize = 4;
+pub const SPREAD: usize = 4;
 
 /// Folds in progress, one per element of an array: level by level of the tree what the current block
 /// has come to.
 #[derive(Debug)]
-pub(crate) struct Streams {
+pub struct Streams {
     counts: Vec<u64>,
     levels: Vec<Storage>,
 }
 
 impl Streams {
     /// Nothing has come to any of so many elements.
-    pub(crate) fn new(elements: usize) -> Streams {
+    pub fn new(elements: usize) -> Streams {
         Streams { counts: vec![0; elements], levels: Vec::new() }
     }
 }
@@ -123,32 +137,22 @@ impl Primitive {
     }
 
     /// Folds each block.
-    pub(super) fn fold(
-        &self,
-        values: Elements<'_>,
-        blocks: &[(usize, usize)],
-        results: &mut Storage,
-    ) {
+    pub fn fold(&self, values: Elements<'_>, blocks: &[(usize, usize)], results: &mut Storage) {
         (self.fold)(values, blocks, results);
     }
 
     /// Scans each block in place.
-    pub(crate) fn scan(&self, values: &mut Storage, blocks: &[(usize, usize)]) {
+    pub fn scan(&self, values: &mut Storage, blocks: &[(usize, usize)]) {
         (self.scan)(values, blocks);
     }
 
     /// Combines each element of block i with carry i, which comes first.
-    pub(super) fn shift(
-        &self,
-        values: &mut Storage,
-        blocks: &[(usize, usize)],
-        carries: Elements<'_>,
-    ) {
+    pub fn shift(&self, values: &mut Storage, blocks: &[(usize, usize)], carries: Elements<'_>) {
         (self.shift)(values, blocks, carries);
     }
 
     /// Combines the lanes of a register with those of another frame's.
-    pub(super) fn accumulate(
+    pub fn accumulate(
         &self,
         accumulator: &mut Frame,
         slot: Slot,
@@ -160,39 +164,34 @@ impl Primitive {
     }
 
     /// Combines elements pairwise, in place of the later ones; or one with each of them.
-    pub(crate) fn combine(&self, earlier: Elements<'_>, later: StorageMut<'_>) {
+    pub fn combine(&self, earlier: Elements<'_>, later: StorageMut<'_>) {
         (self.combine)(earlier, later);
     }
 
     /// Combines elements with those that are sent to them, in order; one that is sent to -1 is
     /// dropped. Whether all other targets exist.
-    pub(crate) fn send(&self, to: &mut Storage, targets: &[i64], from: Elements<'_>) -> bool {
+    pub fn send(&self, to: &mut Storage, targets: &[i64], from: Elements<'_>) -> bool {
         (self.send)(to, targets, from)
     }
 
     /// As [`Primitive::send`], to [`SPREAD`] copies of the array in turn; one element alone is sent to
     /// all targets.
-    pub(crate) fn send_spread(
-        &self,
-        to: &mut Storage,
-        targets: &[i64],
-        from: Elements<'_>,
-    ) -> bool {
+    pub fn send_spread(&self, to: &mut Storage, targets: &[i64], from: Elements<'_>) -> bool {
         (self.send_spread)(to, targets, from)
     }
 
     /// Combines elements with those of all copies.
-    pub(crate) fn gather_spread(&self, to: &mut Storage, copies: &Storage) {
+    pub fn gather_spread(&self, to: &mut Storage, copies: &Storage) {
         (self.gather_spread)(to, copies);
     }
 
     /// As [`Primitive::send`], in the tree of a fold.
-    pub(crate) fn stream(&self, to: &mut Streams, targets: &[i64], from: Elements<'_>) -> bool {
+    pub fn stream(&self, to: &mut Streams, targets: &[i64], from: Elements<'_>) -> bool {
         (self.stream)(to, targets, from)
     }
 
     /// Combines elements with what the folds have come to.
-    pub(crate) fn finish(&self, streams: Streams, to: &mut Storage) {
+    pub fn finish(&self, streams: Streams, to: &mut Storage) {
         (self.finish)(streams, to);
     }
 }

@@ -8,29 +8,33 @@
 use std::marker::PhantomData;
 
 use crate::isa::Slot;
-use crate::lanes::{Elements, Frame, GROUP, Lane, Storage, with_lane_type};
+use crate::lanes::{Elements, Frame, GROUP, Lane, Storage};
 use crate::operators::Binary;
 
-use super::TREE;
-use super::primitive::abreast;
+use super::{TREE, abreast};
 
 /// How many blocks run side by side.
 pub(super) const SIDE_BY_SIDE: usize = 16;
 
 /// Consecutive rows of elements.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Rows<'a> {
+pub enum Rows<'a> {
     /// All elements there are.
     One,
     /// Rows of one length.
-    Even { count: usize, length: usize },
+    Even {
+        /// How many.
+        count: usize,
+        /// Of each.
+        length: usize,
+    },
     /// With these offsets; the first belongs to the first element.
     Ragged(&'a [i64]),
 }
 
 impl Rows<'_> {
     /// The length of each; there are so many elements.
-    pub(crate) fn lengths(&self, elements: usize) -> Vec<usize> {
+    pub fn lengths(&self, elements: usize) -> Vec<usize> {
         match *self {
             Rows::One => vec![elements],
             Rows::Even { count, length } => vec![length; count],
@@ -243,22 +247,4 @@ fn in_lanes<S: Strategy>(values: &[S::Element]) -> S::Element {
         }
     }
     rest.iter().fold(lanes[0], |a, &b| S::Operator::apply(a, b))
-}
-
-/// Elements of rows that have one or none, with zeros for those that have none.
-pub(super) fn spread(values: Vec<Storage>, counts: &[usize]) -> Vec<Storage> {
-    if counts.iter().all(|&count| count == 1) {
-        return values;
-    }
-    let spread = |values: Storage| {
-        with_lane_type!(values.ty(), T => {
-            let mut values = T::storage(&values).iter();
-            let next = |count: &usize| match count {
-                0 => T::default(),
-                _ => values.next().copied().unwrap_or_default(),
-            };
-            T::into_storage(counts.iter().map(next).collect())
-        })
-    };
-    values.into_iter().map(spread).collect()
 }

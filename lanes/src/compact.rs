@@ -7,13 +7,13 @@
 use crate::lanes::Lane;
 
 /// How many elements past the last one that is kept may be written.
-pub(crate) const SLACK: usize = 16;
+pub const SLACK: usize = 16;
 
 /// Writes the values whose flags hold to the front of `out`, and says how many they are.
 ///
 /// # Panics
 /// If there are not as many flags as values, or if `out` has not room for all of them and [`SLACK`].
-pub(crate) fn compact<T: Lane>(flags: &[bool], values: &[T], out: &mut [T]) -> usize {
+pub fn compact<T: Lane>(flags: &[bool], values: &[T], out: &mut [T]) -> usize {
     assert!(flags.len() == values.len() && out.len() >= flags.len() + SLACK, "room for all");
     #[cfg(target_arch = "x86_64")]
     if has_avx512() {

@@ -9,9 +9,8 @@
 use crate::lanes::{Elements, Lane, Storage};
 use crate::operators::Binary;
 
-use super::TREE;
-use super::primitive::{Primitive, Streams};
 use super::rows::Rows;
+use super::{Primitive, Streams, TREE};
 
 /// The loops of an operator.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +23,7 @@ pub(super) struct Grouped {
 
 /// How many values of a chunk belong to each place, and how many the block has that they continue.
 #[derive(Clone, Debug)]
-pub(crate) struct Grouping {
+pub struct Grouping {
     counts: Vec<u32>,
     phases: Vec<u8>,
     /// By value: where it goes among those that are not dropped, sorted by place.
@@ -47,7 +46,7 @@ struct Group {
 impl Grouping {
     /// Counts the targets below a number of places; nothing if one is neither such nor -1, which drops a
     /// value.
-    pub(crate) fn counted(targets: &[i64], places: usize) -> Option<Grouping> {
+    pub fn counted(targets: &[i64], places: usize) -> Option<Grouping> {
         const SPREAD: usize = 4;
         // Several counters, so that equal targets do not wait for each other; a place more for all
         // that is no place.
@@ -72,7 +71,7 @@ impl Grouping {
     }
 
     /// Finds where each value goes.
-    pub(crate) fn sort(&mut self, targets: &[i64]) {
+    pub fn sort(&mut self, targets: &[i64]) {
         let mut next: Vec<u32> = Vec::with_capacity(self.counts.len());
         let mut total = 0;
         for &count in &self.counts {
@@ -90,7 +89,7 @@ impl Grouping {
     }
 
     /// Without what [`Grouping::sort`] has found, which the values of this chunk alone need.
-    pub(crate) fn sorted(self) -> Grouping {
+    pub fn sorted(self) -> Grouping {
         Grouping { positions: Vec::new(), ..self }
     }
 
@@ -100,7 +99,7 @@ impl Grouping {
     }
 
     /// Notes what was sent before, and adds to it.
-    pub(crate) fn follow(&mut self, before: &mut [u64]) {
+    pub fn follow(&mut self, before: &mut [u64]) {
         self.phases = before.iter().map(|before| (before % TREE as u64) as u8).collect();
         for (before, &count) in before.iter_mut().zip(&self.counts) {
             *before += u64::from(count);
@@ -123,7 +122,7 @@ impl Grouping {
 impl Primitive {
     /// What the values of a chunk come to, whose grouping has sorted their targets: place by place those
     /// that continue a block, then the blocks. The buffer may hold anything.
-    pub(crate) fn fold_groups(
+    pub fn fold_groups(
         &self,
         values: Elements<'_>,
         grouping: &Grouping,
@@ -148,7 +147,7 @@ impl Primitive {
     }
 
     /// Puts what a chunk has come to together with the chunks before it.
-    pub(crate) fn merge_groups(&self, to: &mut Streams, grouping: &Grouping, folded: &Storage) {
+    pub fn merge_groups(&self, to: &mut Streams, grouping: &Grouping, folded: &Storage) {
         let Grouped { merge, merge_exact, .. } = self.grouped;
         if self.exact { merge_exact(to, grouping, folded) } else { merge(to, grouping, folded) }
     }

@@ -5,21 +5,25 @@
 //! *uniform* one a single group of equal lanes; an operand's step of 1 or 0 groups makes one loop
 //! serve both. The lanes past the end of a block hold anything: they are computed, but never looked
 //! at, and operators that may fail skip them.
+#![allow(unsafe_code)]
 
 use weft_ir::{Column, Scalar, ScalarType};
 
+use crate::isa::Slot;
+
 /// The lanes of a group. Also the block of the tree of a fold, which makes a group a block of it.
-pub(crate) const GROUP: usize = 64;
+pub const GROUP: usize = 64;
 
 /// The lanes of a block at most.
-pub(crate) const BLOCK: usize = 1024;
+pub const BLOCK: usize = 1024;
 
 /// Lanes that are computed together.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Group<T>(pub(crate) [T; GROUP]);
+pub struct Group<T>(pub [T; GROUP]);
 
 /// Calls a macro with the variant, the field and the Rust type of every type of lanes.
+#[macro_export]
 macro_rules! for_lane_types {
     ($callback:ident) => {
         $callback! {
@@ -30,9 +34,10 @@ macro_rules! for_lane_types {
     };
 }
 
-pub(crate) use for_lane_types;
+pub use crate::for_lane_types;
 
 /// Evaluates an expression with a type name standing for the Rust type of a [`LaneType`].
+#[macro_export]
 macro_rules! with_lane_type {
     ($ty:expr, $name:ident => $body:expr) => {
         match $ty {
@@ -83,75 +88,110 @@ macro_rules! with_lane_type {
         }
     };
 }
-pub(crate) use with_lane_type;
+pub use crate::with_lane_type;
 
 macro_rules! define_lanes {
     ($(($variant:ident, $field:ident, $rust:ty))*) => {
         /// The type of lanes: the scalar types, but that a `char` is a `u8`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[allow(missing_docs, reason = "named as the scalar types")]
-        pub(crate) enum LaneType { $($variant),* }
+        pub enum LaneType { $($variant),* }
 
         /// Registers by type, and the frames of the subroutines.
         #[derive(Debug, Default)]
-        pub(crate) struct Frame {
-            $(pub(crate) $field: Vec<Vec<Group<$rust>>>,)*
+        #[allow(missing_docs, reason = "named as the types")]
+        pub struct Frame {
+            $(pub $field: Vec<Vec<Group<$rust>>>,)*
             /// The frames of the subroutines.
-            pub(crate) children: Vec<Frame>,
+            pub children: Vec<Frame>,
+        }
+
+        impl Frame {
+            /// The first groups of a register.
+            #[inline]
+            pub(crate) fn bytes(&self, slot: Slot, groups: usize) -> &[u8] {
+                match slot.ty {
+                    $(LaneType::$variant => {
+                        let groups = &self.$field[slot.index as usize][..groups];
+                        // SAFETY: lanes are initialised, and there is nothing between them.
+                        unsafe {
+                            std::slice::from_raw_parts(groups.as_ptr().cast(), size_of_val(groups))
+                        }
+                    })*
+                }
+            }
+
+            /// As [`Frame::bytes`]; only lanes of the register's type may be written.
+            #[inline]
+            pub(crate) fn bytes_mut(&mut self, slot: Slot, groups: usize) -> &mut [u8] {
+                match slot.ty {
+                    $(LaneType::$variant => {
+                        let groups = &mut self.$field[slot.index as usize][..groups];
+                        let bytes = size_of_val(groups);
+                        // SAFETY: lanes are initialised, and there is nothing between them.
+                        unsafe {
+                            std::slice::from_raw_parts_mut(groups.as_mut_ptr().cast(), bytes)
+                        }
+                    })*
+                }
+            }
         }
 
         /// Elements that a kernel writes.
         #[derive(Clone, Debug, PartialEq)]
-        pub(crate) enum Storage { $($variant(Vec<$rust>)),* }
+        #[allow(missing_docs, reason = "named as the scalar types")]
+        pub enum Storage { $($variant(Vec<$rust>)),* }
 
         /// A part of such elements.
         #[derive(Debug)]
-        pub(crate) enum StorageMut<'a> { $($variant(&'a mut [$rust])),* }
+        #[allow(missing_docs, reason = "named as the scalar types")]
+        pub enum StorageMut<'a> { $($variant(&'a mut [$rust])),* }
 
         /// Elements that a kernel reads.
         #[derive(Clone, Copy, Debug)]
-        pub(crate) enum Elements<'a> { $($variant(&'a [$rust])),* }
+        #[allow(missing_docs, reason = "named as the scalar types")]
+        pub enum Elements<'a> { $($variant(&'a [$rust])),* }
 
         impl Storage {
             /// No elements.
-            pub(crate) fn new(ty: LaneType) -> Storage {
+            pub fn new(ty: LaneType) -> Storage {
                 match ty { $(LaneType::$variant => Storage::$variant(Vec::new())),* }
             }
 
             /// That many zeros.
-            pub(crate) fn zeros(ty: LaneType, length: usize) -> Storage {
+            pub fn zeros(ty: LaneType, length: usize) -> Storage {
                 match ty {
                     $(LaneType::$variant => Storage::$variant(vec![<$rust>::default(); length])),*
                 }
             }
 
             /// The type of the elements.
-            pub(crate) fn ty(&self) -> LaneType {
+            pub fn ty(&self) -> LaneType {
                 match self { $(Storage::$variant(_) => LaneType::$variant),* }
             }
 
             /// The number of elements.
-            pub(crate) fn len(&self) -> usize {
+            pub fn len(&self) -> usize {
                 match self { $(Storage::$variant(vec) => vec.len()),* }
             }
 
             /// The number of elements for which there is memory.
-            pub(crate) fn capacity(&self) -> usize {
+            pub fn capacity(&self) -> usize {
                 match self { $(Storage::$variant(vec) => vec.capacity()),* }
             }
 
             /// With zeros at the end, or without what is past that length.
-            pub(crate) fn resize(&mut self, length: usize) {
+            pub fn resize(&mut self, length: usize) {
                 match self { $(Storage::$variant(vec) => vec.resize(length, <$rust>::default())),* }
             }
 
             /// For reading.
-            pub(crate) fn elements(&self) -> Elements<'_> {
+            pub fn elements(&self) -> Elements<'_> {
                 match self { $(Storage::$variant(vec) => Elements::$variant(vec)),* }
             }
 
             /// For writing.
-            pub(crate) fn as_mut(&mut self) -> StorageMut<'_> {
+            pub fn as_mut(&mut self) -> StorageMut<'_> {
                 match self { $(Storage::$variant(vec) => StorageMut::$variant(vec)),* }
             }
 
@@ -159,7 +199,7 @@ macro_rules! define_lanes {
             ///
             /// # Panics
             /// If the types differ.
-            pub(crate) fn append(&mut self, other: Elements<'_>) {
+            pub fn append(&mut self, other: Elements<'_>) {
                 match (self, other) {
                     $((Storage::$variant(a), Elements::$variant(b)) => a.extend_from_slice(b),)*
                     (a, b) => panic!("{:?} beside {:?}", a.ty(), b.ty()),
@@ -167,7 +207,7 @@ macro_rules! define_lanes {
             }
 
             /// The elements at these positions.
-            pub(crate) fn gather(&self, positions: &[usize]) -> Storage {
+            pub fn gather(&self, positions: &[usize]) -> Storage {
                 match self {
                     $(Storage::$variant(vec) => {
                         Storage::$variant(positions.iter().map(|&position| vec[position]).collect())
@@ -176,43 +216,43 @@ macro_rules! define_lanes {
             }
 
             /// The elements from `start` to `end` in reverse order.
-            pub(crate) fn reverse(&mut self, start: usize, end: usize) {
+            pub fn reverse(&mut self, start: usize, end: usize) {
                 match self { $(Storage::$variant(vec) => vec[start..end].reverse()),* }
             }
         }
 
         impl<'a> Elements<'a> {
             /// The type of the elements.
-            pub(crate) fn ty(&self) -> LaneType {
+            pub fn ty(&self) -> LaneType {
                 match self { $(Elements::$variant(_) => LaneType::$variant),* }
             }
 
             /// The number of elements.
-            pub(crate) fn len(&self) -> usize {
+            pub fn len(&self) -> usize {
                 match self { $(Elements::$variant(slice) => slice.len()),* }
             }
 
             /// Some of them.
-            pub(crate) fn slice(&self, start: usize, end: usize) -> Elements<'a> {
+            pub fn slice(&self, start: usize, end: usize) -> Elements<'a> {
                 match self { $(Elements::$variant(slice) => Elements::$variant(&slice[start..end])),* }
             }
         }
 
         impl<'a> StorageMut<'a> {
             /// All elements, for a while.
-            pub(crate) fn reborrow(&mut self) -> StorageMut<'_> {
+            pub fn reborrow(&mut self) -> StorageMut<'_> {
                 match self { $(StorageMut::$variant(slice) => StorageMut::$variant(slice)),* }
             }
 
             /// The elements from `start` to `end`.
-            pub(crate) fn part(&mut self, start: usize, end: usize) -> StorageMut<'_> {
+            pub fn part(&mut self, start: usize, end: usize) -> StorageMut<'_> {
                 match self {
                     $(StorageMut::$variant(slice) => StorageMut::$variant(&mut slice[start..end])),*
                 }
             }
 
             /// The first `length` elements, which are taken away.
-            pub(crate) fn take_front(&mut self, length: usize) -> StorageMut<'a> {
+            pub fn take_front(&mut self, length: usize) -> StorageMut<'a> {
                 match self {
                     $(StorageMut::$variant(slice) => {
                         let (front, rest) = std::mem::take(slice).split_at_mut(length);
@@ -223,7 +263,7 @@ macro_rules! define_lanes {
             }
 
             /// The last `length` elements, which are taken away.
-            pub(crate) fn take_back(&mut self, length: usize) -> StorageMut<'a> {
+            pub fn take_back(&mut self, length: usize) -> StorageMut<'a> {
                 match self {
                     $(StorageMut::$variant(slice) => {
                         let whole = std::mem::take(slice);
@@ -288,7 +328,7 @@ fn wrong_type(wanted: LaneType, found: LaneType) -> ! {
 }
 
 /// Makes room for so many lanes in a register.
-pub(crate) fn reserve<T: Lane>(frame: &mut Frame, register: u32, lanes: usize) -> &mut [Group<T>] {
+pub fn reserve<T: Lane>(frame: &mut Frame, register: u32, lanes: usize) -> &mut [Group<T>] {
     let groups = &mut T::file_mut(frame)[register as usize];
     if groups.len() * GROUP < lanes {
         groups.resize(lanes.div_ceil(GROUP), Group([T::default(); GROUP]));
@@ -296,8 +336,36 @@ pub(crate) fn reserve<T: Lane>(frame: &mut Frame, register: u32, lanes: usize) -
     groups
 }
 
+/// The first lanes of a register, copied to a slice.
+pub fn copy_lanes<T: Lane>(frame: &Frame, slot: Slot, to: &mut [T]) {
+    let groups = &T::file(frame)[slot.index as usize];
+    if slot.uniform {
+        to.fill(groups[0].0[0]);
+        return;
+    }
+    let (whole, rest) = to.as_chunks_mut::<GROUP>();
+    for (to, Group(lanes)) in whole.iter_mut().zip(groups) {
+        *to = *lanes;
+    }
+    if !rest.is_empty() {
+        rest.copy_from_slice(&groups[whole.len()].0[..rest.len()]);
+    }
+}
+
+/// The first lanes of a varying register, copied from a slice.
+pub fn load_lanes<T: Lane>(frame: &mut Frame, slot: Slot, from: &[T]) {
+    let groups = &mut T::file_mut(frame)[slot.index as usize];
+    let (whole, rest) = from.as_chunks::<GROUP>();
+    for (Group(lanes), from) in groups.iter_mut().zip(whole) {
+        *lanes = *from;
+    }
+    if !rest.is_empty() {
+        groups[whole.len()].0[..rest.len()].copy_from_slice(rest);
+    }
+}
+
 /// A type of lanes.
-pub(crate) trait Lane:
+pub trait Lane:
     Copy + Default + PartialOrd + PartialEq + Send + Sync + std::fmt::Debug + FromScalar + 'static
 {
     /// Which.
@@ -319,7 +387,7 @@ pub(crate) trait Lane:
 }
 
 /// Lanes from scalars and back.
-pub(crate) trait FromScalar: Sized {
+pub trait FromScalar: Sized {
     /// The value inside a scalar of the lane's type; a `char` is its byte.
     ///
     /// # Panics
@@ -346,7 +414,7 @@ from_scalar! {
 
 impl LaneType {
     /// The lanes of a scalar type.
-    pub(crate) fn of(ty: ScalarType) -> LaneType {
+    pub fn of(ty: ScalarType) -> LaneType {
         match ty {
             ScalarType::I8 => LaneType::I8,
             ScalarType::I16 => LaneType::I16,
@@ -365,7 +433,7 @@ impl LaneType {
 
 impl LaneType {
     /// The scalar type with these lanes that has all their operators.
-    pub(crate) fn scalar_type(self) -> ScalarType {
+    pub fn scalar_type(self) -> ScalarType {
         match self {
             LaneType::I8 => ScalarType::I8,
             LaneType::I16 => ScalarType::I16,
@@ -387,7 +455,7 @@ impl Storage {
     ///
     /// # Panics
     /// On other columns.
-    pub(crate) fn from_column(column: Column) -> Storage {
+    pub fn from_column(column: Column) -> Storage {
         match column {
             Column::I8(buf) => Storage::I8(buf.into_vec()),
             Column::I16(buf) => Storage::I16(buf.into_vec()),
@@ -412,7 +480,7 @@ impl<'a> Elements<'a> {
     ///
     /// # Panics
     /// On other columns.
-    pub(crate) fn of_column(column: &'a Column) -> Elements<'a> {
+    pub fn of_column(column: &'a Column) -> Elements<'a> {
         match column {
             Column::I8(buf) => Elements::I8(buf.as_slice()),
             Column::I16(buf) => Elements::I16(buf.as_slice()),

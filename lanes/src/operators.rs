@@ -1,5 +1,6 @@
 //! Scalar operators as loops over lanes. What each yields is defined in [`weft_ir::math`]; here
 //! stands only which loop it is.
+#![allow(unsafe_code)]
 
 mod cast;
 mod float;
@@ -11,41 +12,50 @@ use std::marker::PhantomData;
 
 use weft_ir::{FaultKind, ScalarOp, ScalarType, TrapKind};
 
-use crate::fold::Primitive;
-use crate::isa::{Apply, Arguments, Loop};
-use crate::lanes::{Frame, Lane, LaneType};
+use crate::isa::{Apply, Loop, Operand, groups_mut};
+use crate::lanes::{GROUP, Lane, LaneType};
+use crate::primitive::Primitive;
 
-pub(crate) use random::random;
+pub use random::random;
 
 /// The loop of an operator on operands of these types.
 ///
 /// # Panics
 /// If the operator does not admit them.
-pub(crate) fn operator(op: ScalarOp, operands: &[ScalarType]) -> Apply {
+pub fn operator(op: ScalarOp, operands: &[ScalarType]) -> Apply {
     let last = operands.last().expect("an operator has operands");
     let ty = LaneType::of(*last);
     let found = match op {
         ScalarOp::Cast(target) => Some(cast::cast(ty, LaneType::of(target))),
         ScalarOp::Bitcast(target) => cast::bitcast(ty, LaneType::of(target)),
-        _ => match ty {
-            LaneType::I8 => integer::loop_of::<i8>(op),
-            LaneType::I16 => integer::loop_of::<i16>(op),
-            LaneType::I32 => integer::loop_of::<i32>(op),
-            LaneType::I64 => integer::loop_of::<i64>(op),
-            LaneType::U8 => integer::loop_of::<u8>(op),
-            LaneType::U16 => integer::loop_of::<u16>(op),
-            LaneType::U32 => integer::loop_of::<u32>(op),
-            LaneType::U64 => integer::loop_of::<u64>(op),
-            LaneType::F32 => float::loop_of::<f32>(op),
-            LaneType::F64 => float::loop_of::<f64>(op),
-            LaneType::Bool => order::bool_loop(op),
-        },
+        ScalarOp::Select => order::select(ty),
+        // What is greater is exchanged with what is less.
+        ScalarOp::Gt => number(ScalarOp::Lt, ty).map(Apply::exchanged),
+        ScalarOp::Ge => number(ScalarOp::Le, ty).map(Apply::exchanged),
+        _ => number(op, ty),
     };
     found.unwrap_or_else(|| panic!("{op:?} does not admit operands of types {operands:?}"))
 }
 
+/// The loop of an operator whose operands are all of one type.
+fn number(op: ScalarOp, ty: LaneType) -> Option<Apply> {
+    match ty {
+        LaneType::I8 => integer::signed::<i8>(op).or_else(|| number(op, LaneType::U8)),
+        LaneType::I16 => integer::signed::<i16>(op).or_else(|| number(op, LaneType::U16)),
+        LaneType::I32 => integer::signed::<i32>(op).or_else(|| number(op, LaneType::U32)),
+        LaneType::I64 => integer::signed::<i64>(op).or_else(|| number(op, LaneType::U64)),
+        LaneType::U8 => integer::unsigned::<u8>(op),
+        LaneType::U16 => integer::unsigned::<u16>(op),
+        LaneType::U32 => integer::unsigned::<u32>(op),
+        LaneType::U64 => integer::unsigned::<u64>(op),
+        LaneType::F32 => float::loop_of::<f32>(op),
+        LaneType::F64 => float::loop_of::<f64>(op),
+        LaneType::Bool => order::truth(op),
+    }
+}
+
 /// The folds by an operator, if it is a common one: all of these are commutative.
-pub(crate) fn primitive(op: ScalarOp, ty: LaneType) -> Option<Primitive> {
+pub fn primitive(op: ScalarOp, ty: LaneType) -> Option<Primitive> {
     match ty {
         LaneType::I8 => integer::primitive::<i8>(op),
         LaneType::I16 => integer::primitive::<i16>(op),
@@ -62,7 +72,7 @@ pub(crate) fn primitive(op: ScalarOp, ty: LaneType) -> Option<Primitive> {
 }
 
 /// Whether an operator can fail on operands of a type.
-pub(crate) fn may_fail(op: ScalarOp, ty: ScalarType) -> bool {
+pub fn may_fail(op: ScalarOp, ty: ScalarType) -> bool {
     ty.is_int()
         && matches!(
             op,
@@ -71,7 +81,7 @@ pub(crate) fn may_fail(op: ScalarOp, ty: ScalarType) -> bool {
 }
 
 /// Whether an operator is long: a transcendental function, or a loop.
-pub(crate) fn is_long(op: ScalarOp) -> bool {
+pub fn is_long(op: ScalarOp) -> bool {
     use ScalarOp as S;
     match op {
         S::Rsqrt | S::Cbrt | S::Exp | S::Exp2 | S::Expm1 | S::Log | S::Log2 | S::Log10 => true,
@@ -130,18 +140,20 @@ pub(crate) trait Fallible {
 pub(crate) struct One<O>(PhantomData<O>);
 
 impl<O: Unary> Loop for One<O> {
+    const RESULT: usize = size_of::<O::R>();
+    const OPERANDS: [usize; 4] = [size_of::<O::A>(), 0, 0, 0];
+
     #[inline(always)]
-    fn run(frame: &mut Frame, arguments: &Arguments, lanes: usize) -> Result<(), FaultKind> {
-        let [a, ..] = arguments.operands;
-        let mut out = std::mem::take(&mut O::R::file_mut(frame)[arguments.out.index as usize]);
-        let operand = &O::A::file(frame)[a.index as usize];
-        for (at, out) in out[..arguments.groups(lanes)].iter_mut().enumerate() {
-            let operand = &operand[at * a.step()].0;
-            for (out, &lane) in out.0.iter_mut().zip(operand) {
-                *out = O::apply(lane);
+    unsafe fn run(out: &mut [u8], [a, ..]: [&[u8]; 4], _: usize) -> Result<(), FaultKind> {
+        // SAFETY: what the caller promises.
+        let (out, a) = unsafe { (groups_mut::<O::R>(out), Operand::<O::A>::new(a)) };
+        for (at, out) in out.iter_mut().enumerate() {
+            // SAFETY: operands have as many groups as the result, or one.
+            let a = unsafe { a.lanes(at) };
+            for (out, &a) in out.0.iter_mut().zip(a) {
+                *out = O::apply(a);
             }
         }
-        O::R::file_mut(frame)[arguments.out.index as usize] = out;
         Ok(())
     }
 }
@@ -150,20 +162,22 @@ impl<O: Unary> Loop for One<O> {
 pub(crate) struct Two<O>(PhantomData<O>);
 
 impl<O: Binary> Loop for Two<O> {
+    const RESULT: usize = size_of::<O::R>();
+    const OPERANDS: [usize; 4] = [size_of::<O::A>(), size_of::<O::A>(), 0, 0];
+
     #[inline(always)]
-    fn run(frame: &mut Frame, arguments: &Arguments, lanes: usize) -> Result<(), FaultKind> {
-        let [a, b, ..] = arguments.operands;
-        let mut out = std::mem::take(&mut O::R::file_mut(frame)[arguments.out.index as usize]);
-        let left = &O::A::file(frame)[a.index as usize];
-        let right = &O::A::file(frame)[b.index as usize];
-        for (at, out) in out[..arguments.groups(lanes)].iter_mut().enumerate() {
-            let left = &left[at * a.step()].0;
-            let right = &right[at * b.step()].0;
-            for ((out, &left), &right) in out.0.iter_mut().zip(left).zip(right) {
-                *out = O::apply(left, right);
+    unsafe fn run(out: &mut [u8], [a, b, ..]: [&[u8]; 4], _: usize) -> Result<(), FaultKind> {
+        // SAFETY: what the caller promises.
+        let (a, b) = unsafe { (Operand::<O::A>::new(a), Operand::<O::A>::new(b)) };
+        // SAFETY: as above.
+        let out = unsafe { groups_mut::<O::R>(out) };
+        for (at, out) in out.iter_mut().enumerate() {
+            // SAFETY: operands have as many groups as the result, or one.
+            let (a, b) = unsafe { (a.lanes(at), b.lanes(at)) };
+            for ((out, &a), &b) in out.0.iter_mut().zip(a).zip(b) {
+                *out = O::apply(a, b);
             }
         }
-        O::R::file_mut(frame)[arguments.out.index as usize] = out;
         Ok(())
     }
 }
@@ -172,23 +186,23 @@ impl<O: Binary> Loop for Two<O> {
 pub(crate) struct Three<O>(PhantomData<O>);
 
 impl<O: Ternary> Loop for Three<O> {
+    const RESULT: usize = size_of::<O::R>();
+    const OPERANDS: [usize; 4] = [size_of::<O::A>(), size_of::<O::R>(), size_of::<O::R>(), 0];
+
     #[inline(always)]
-    fn run(frame: &mut Frame, arguments: &Arguments, lanes: usize) -> Result<(), FaultKind> {
-        let [a, b, c, _] = arguments.operands;
-        let mut out = std::mem::take(&mut O::R::file_mut(frame)[arguments.out.index as usize]);
-        let first = &O::A::file(frame)[a.index as usize];
-        let second = &O::R::file(frame)[b.index as usize];
-        let third = &O::R::file(frame)[c.index as usize];
-        for (at, out) in out[..arguments.groups(lanes)].iter_mut().enumerate() {
-            let first = &first[at * a.step()].0;
-            let second = &second[at * b.step()].0;
-            let third = &third[at * c.step()].0;
-            let operands = first.iter().zip(second).zip(third);
-            for (out, ((&first, &second), &third)) in out.0.iter_mut().zip(operands) {
-                *out = O::apply(first, second, third);
+    unsafe fn run(out: &mut [u8], [a, b, c, _]: [&[u8]; 4], _: usize) -> Result<(), FaultKind> {
+        // SAFETY: what the caller promises.
+        let (a, out) = unsafe { (Operand::<O::A>::new(a), groups_mut::<O::R>(out)) };
+        // SAFETY: as above.
+        let (b, c) = unsafe { (Operand::<O::R>::new(b), Operand::<O::R>::new(c)) };
+        for (at, out) in out.iter_mut().enumerate() {
+            // SAFETY: operands have as many groups as the result, or one.
+            let (a, b, c) = unsafe { (a.lanes(at), b.lanes(at), c.lanes(at)) };
+            let operands = a.iter().zip(b).zip(c);
+            for (out, ((&a, &b), &c)) in out.0.iter_mut().zip(operands) {
+                *out = O::apply(a, b, c);
             }
         }
-        O::R::file_mut(frame)[arguments.out.index as usize] = out;
         Ok(())
     }
 }
@@ -197,30 +211,62 @@ impl<O: Ternary> Loop for Three<O> {
 pub(crate) struct Checked<O>(PhantomData<O>);
 
 impl<O: Fallible> Loop for Checked<O> {
+    const RESULT: usize = size_of::<O::A>();
+    const OPERANDS: [usize; 4] = [size_of::<O::A>(), size_of::<O::A>(), 0, 0];
+
     #[inline(always)]
-    fn run(frame: &mut Frame, arguments: &Arguments, lanes: usize) -> Result<(), FaultKind> {
-        let [a, b, ..] = arguments.operands;
-        let lanes = if arguments.out.uniform { 1 } else { lanes };
-        let mut out = std::mem::take(&mut O::A::file_mut(frame)[arguments.out.index as usize]);
-        let left = &O::A::file(frame)[a.index as usize];
-        let right = &O::A::file(frame)[b.index as usize];
+    unsafe fn run(out: &mut [u8], [a, b, ..]: [&[u8]; 4], lanes: usize) -> Result<(), FaultKind> {
+        // SAFETY: what the caller promises.
+        let (a, b) = unsafe { (Operand::<O::A>::new(a), Operand::<O::A>::new(b)) };
+        // SAFETY: as above.
+        let out = unsafe { groups_mut::<O::A>(out) };
         let mut failed = None;
-        for (at, out) in out[..arguments.groups(lanes)].iter_mut().enumerate() {
-            let left = &left[at * a.step()].0;
-            let right = &right[at * b.step()].0;
-            let rest = lanes.saturating_sub(at * crate::lanes::GROUP);
-            for ((out, &left), &right) in out.0.iter_mut().zip(left).zip(right).take(rest) {
-                match O::apply(left, right) {
+        for (at, out) in out.iter_mut().enumerate() {
+            // SAFETY: operands have as many groups as the result, or one.
+            let (a, b) = unsafe { (a.lanes(at), b.lanes(at)) };
+            let rest = lanes.saturating_sub(at * GROUP);
+            for ((out, &a), &b) in out.0.iter_mut().zip(a).zip(b).take(rest) {
+                match O::apply(a, b) {
                     Ok(value) => *out = value,
                     Err(trap) => failed = Some(FaultKind::of_trap(&trap)),
                 }
             }
-            if arguments.out.uniform {
-                out.0 = [out.0[0]; crate::lanes::GROUP];
+            if lanes == 1 {
+                out.0 = [out.0[0]; GROUP];
             }
         }
-        O::A::file_mut(frame)[arguments.out.index as usize] = out;
         failed.map_or(Ok(()), Err)
+    }
+}
+
+/// A long operator that is called for each lane instead of being inlined into the loop: in the baseline, where
+/// `fma` is a call and nothing could be gained.
+pub(crate) struct Called<O>(PhantomData<O>);
+
+impl<O: Unary> Unary for Called<O> {
+    type A = O::A;
+    type R = O::R;
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    fn apply(a: O::A) -> O::R {
+        O::apply(a)
+    }
+}
+
+impl<O: Binary> Binary for Called<O> {
+    type A = O::A;
+    type R = O::R;
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    fn apply(a: O::A, b: O::A) -> O::R {
+        O::apply(a, b)
+    }
+}
+
+impl<O: Ternary> Ternary for Called<O> {
+    type A = O::A;
+    type R = O::R;
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    fn apply(a: O::A, b: O::R, c: O::R) -> O::R {
+        O::apply(a, b, c)
     }
 }
 
@@ -239,9 +285,29 @@ pub(crate) fn three<O: Ternary>() -> Option<Apply> {
     Some(Apply::of::<Three<O>>())
 }
 
-/// The loop of an operator that may fail.
+/// The loop of a long operator of one operand.
+pub(crate) fn long_one<O: Unary>() -> Option<Apply> {
+    Some(Apply::in_versions::<One<O>, One<Called<O>>>())
+}
+
+/// The loop of a long operator of two operands.
+pub(crate) fn long_two<O: Binary>() -> Option<Apply> {
+    Some(Apply::in_versions::<Two<O>, Two<Called<O>>>())
+}
+
+/// The loop of a long operator of three operands.
+pub(crate) fn long_three<O: Ternary>() -> Option<Apply> {
+    Some(Apply::in_versions::<Three<O>, Three<Called<O>>>())
+}
+
+/// The loop of an operator of two operands that is no vector instructions.
+pub(crate) fn plain<O: Binary>() -> Option<Apply> {
+    Some(Apply::plain::<Two<O>>())
+}
+
+/// The loop of an operator that may fail: divisions and powers, which are no vector instructions.
 pub(crate) fn checked<O: Fallible>() -> Option<Apply> {
-    Some(Apply::of::<Checked<O>>())
+    Some(Apply::plain::<Checked<O>>())
 }
 
 /// Declares operators on a generic type `T`, each by an expression.

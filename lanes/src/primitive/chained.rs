@@ -17,7 +17,7 @@ use super::versions::Summed;
 
 /// The loops of an operator.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Chained {
+pub struct Chained {
     blocks: fn(Option<Elements<'_>>, &mut Storage),
     carries: fn(&mut Carries, &Storage, &mut Storage) -> bool,
     write: fn(&Storage, &Carried<'_>, &mut StorageMut<'_>, &Stream),
@@ -29,7 +29,7 @@ pub(crate) struct Chained {
 /// What has gone before in a row: of each level of the tree above the first, how many values the
 /// current block has, what they have come to, and what comes before the block.
 #[derive(Debug, Default)]
-pub(crate) struct Carries {
+pub struct Carries {
     counts: Vec<usize>,
     running: Option<Storage>,
     carries: Option<Storage>,
@@ -39,13 +39,13 @@ pub(crate) struct Carries {
 
 /// What comes before the blocks of a chunk.
 #[derive(Debug)]
-pub(crate) struct Carried<'a> {
+pub struct Carried<'a> {
     /// One per block.
-    pub(crate) before: &'a Storage,
+    pub before: &'a Storage,
     /// Whether there is something before the first block.
-    pub(crate) all: bool,
+    pub all: bool,
     /// The start value, which comes before everything.
-    pub(crate) start: Option<Elements<'a>>,
+    pub start: Option<Elements<'a>>,
 }
 
 /// How many values are combined before they go past the caches.
@@ -77,18 +77,18 @@ impl Chained {
     }
 
     /// Scans blocks of values to a buffer of as many, or those that stand there already.
-    pub(crate) fn blocks(&self, from: Option<Elements<'_>>, to: &mut Storage) {
+    pub fn blocks(&self, from: Option<Elements<'_>>, to: &mut Storage) {
         (self.blocks)(from, to);
     }
 
     /// Scans the ends of the blocks; yields what comes before each, and whether there is something
     /// before the first.
-    pub(crate) fn carries(&self, state: &mut Carries, of: &Storage, before: &mut Storage) -> bool {
+    pub fn carries(&self, state: &mut Carries, of: &Storage, before: &mut Storage) -> bool {
         (self.carries)(state, of, before)
     }
 
     /// Writes the values of a chunk.
-    pub(crate) fn write(
+    pub fn write(
         &self,
         values: &Storage,
         carried: &Carried<'_>,
@@ -99,20 +99,20 @@ impl Chained {
     }
 
     /// What some values come to, at least one; any bracketing may be used.
-    pub(crate) fn sum(&self, values: Elements<'_>) -> Storage {
+    pub fn sum(&self, values: Elements<'_>) -> Storage {
         let mut state = Carries::default();
         (self.total)(&mut state, values);
         state.last.expect("there are values")
     }
 
     /// Adds the total of a chunk to what has gone before it in the row; that.
-    pub(crate) fn total(&self, state: &mut Carries, total: &Storage) -> Option<Storage> {
+    pub fn total(&self, state: &mut Carries, total: &Storage) -> Option<Storage> {
         (self.total)(state, total.elements())
     }
 
     /// Writes the values of a chunk, each combined with all before it in the chunk and with what comes
     /// before that. Zero must change nothing, and any bracketing be allowed.
-    pub(crate) fn run(
+    pub fn run(
         &self,
         values: Elements<'_>,
         before: [Option<Elements<'_>>; 2],
@@ -124,7 +124,7 @@ impl Chained {
 
     /// As [`Chained::total`] and [`Chained::run`], where all chunks before have been written. The start value
     /// is that of the row, and is part of what has gone before from then on.
-    pub(crate) fn follow(
+    pub fn follow(
         &self,
         state: &mut Carries,
         values: Elements<'_>,

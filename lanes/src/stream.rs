@@ -5,30 +5,29 @@
 //! leave it out.
 #![allow(unsafe_code)]
 
-use crate::execute::copy_lanes;
 use crate::isa::Slot;
-use crate::lanes::{Frame, GROUP, Lane};
+use crate::lanes::{Frame, GROUP, Lane, copy_lanes};
 
 /// Writes past the caches, or through them. What it has written is visible to other threads when it
 /// is dropped.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub struct Stream {
     past: bool,
 }
 
 impl Stream {
     /// Past the caches, if what is written is not read soon.
-    pub(crate) fn new(past: bool) -> Stream {
+    pub fn new(past: bool) -> Stream {
         Stream { past: past && cfg!(target_arch = "x86_64") }
     }
 
     /// Whether it goes past the caches.
-    pub(crate) fn is_past(&self) -> bool {
+    pub fn is_past(&self) -> bool {
         self.past
     }
 
     /// As [`copy_lanes`].
-    pub(crate) fn lanes<T: Lane>(&self, frame: &Frame, slot: Slot, to: &mut [T]) {
+    pub fn lanes<T: Lane>(&self, frame: &Frame, slot: Slot, to: &mut [T]) {
         #[cfg(target_arch = "x86_64")]
         if self.past && !slot.uniform && to.as_ptr().addr().is_multiple_of(16) {
             let groups = &T::file(frame)[slot.index as usize];
@@ -49,7 +48,7 @@ impl Stream {
     ///
     /// # Panics
     /// If they are not as many as the places.
-    pub(crate) fn copy<T: Lane>(&self, from: &[T], to: &mut [T]) {
+    pub fn copy<T: Lane>(&self, from: &[T], to: &mut [T]) {
         assert_eq!(from.len(), to.len(), "as many elements as places");
         #[cfg(target_arch = "x86_64")]
         if self.past && to.as_ptr().addr().is_multiple_of(16) {
@@ -96,7 +95,7 @@ fn stream_group<T: Lane>(from: &[T; GROUP], to: &mut [T; GROUP]) {
 }
 
 /// Asks the memory for elements that are read soon. Nothing waits for them.
-pub(crate) fn ask_for<T: Lane>(elements: &[T]) {
+pub fn ask_for<T: Lane>(elements: &[T]) {
     #[cfg(target_arch = "x86_64")]
     for line in elements.chunks(LINE / size_of::<T>()) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

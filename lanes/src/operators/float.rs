@@ -7,10 +7,10 @@ use weft_ir::math::float::Float;
 use weft_ir::math::transcendental as functions;
 use weft_ir::math::transcendental::real::Real;
 
-use super::{Ternary, one, operators, order, three, two};
-use crate::fold::{Primitive, Summed};
+use super::{Ternary, long_one, long_three, long_two, one, operators, order, plain, three, two};
 use crate::isa::Apply;
 use crate::lanes::Lane;
+use crate::primitive::{Primitive, Summed};
 
 operators! { Float;
     unary Neg(a) -> T = Float::neg(a);
@@ -99,44 +99,46 @@ pub(super) fn loop_of<T: Lane + Float + Real>(op: ScalarOp) -> Option<Apply> {
         ScalarOp::Trunc => one::<Trunc<T>>(),
         ScalarOp::IsNan => one::<IsNan<T>>(),
         ScalarOp::IsInf => one::<IsInf<T>>(),
-        ScalarOp::Rsqrt => one::<Rsqrt<T>>(),
-        ScalarOp::Cbrt => one::<Cbrt<T>>(),
-        ScalarOp::Exp => one::<Exp<T>>(),
-        ScalarOp::Exp2 => one::<Exp2<T>>(),
-        ScalarOp::Expm1 => one::<Expm1<T>>(),
-        ScalarOp::Log => one::<Log<T>>(),
-        ScalarOp::Log2 => one::<Log2<T>>(),
-        ScalarOp::Log10 => one::<Log10<T>>(),
-        ScalarOp::Log1p => one::<Log1p<T>>(),
-        ScalarOp::Sin => one::<Sin<T>>(),
-        ScalarOp::Cos => one::<Cos<T>>(),
-        ScalarOp::Tan => one::<Tan<T>>(),
-        ScalarOp::Asin => one::<Asin<T>>(),
-        ScalarOp::Acos => one::<Acos<T>>(),
-        ScalarOp::Atan => one::<Atan<T>>(),
-        ScalarOp::Sinh => one::<Sinh<T>>(),
-        ScalarOp::Cosh => one::<Cosh<T>>(),
-        ScalarOp::Tanh => one::<Tanh<T>>(),
-        ScalarOp::Asinh => one::<Asinh<T>>(),
-        ScalarOp::Acosh => one::<Acosh<T>>(),
-        ScalarOp::Atanh => one::<Atanh<T>>(),
-        ScalarOp::Erf => one::<Erf<T>>(),
+        ScalarOp::Rsqrt => long_one::<Rsqrt<T>>(),
+        ScalarOp::Cbrt => long_one::<Cbrt<T>>(),
+        ScalarOp::Exp => long_one::<Exp<T>>(),
+        ScalarOp::Exp2 => long_one::<Exp2<T>>(),
+        ScalarOp::Expm1 => long_one::<Expm1<T>>(),
+        ScalarOp::Log => long_one::<Log<T>>(),
+        ScalarOp::Log2 => long_one::<Log2<T>>(),
+        ScalarOp::Log10 => long_one::<Log10<T>>(),
+        ScalarOp::Log1p => long_one::<Log1p<T>>(),
+        ScalarOp::Sin => long_one::<Sin<T>>(),
+        ScalarOp::Cos => long_one::<Cos<T>>(),
+        ScalarOp::Tan => long_one::<Tan<T>>(),
+        ScalarOp::Asin => long_one::<Asin<T>>(),
+        ScalarOp::Acos => long_one::<Acos<T>>(),
+        ScalarOp::Atan => long_one::<Atan<T>>(),
+        ScalarOp::Sinh => long_one::<Sinh<T>>(),
+        ScalarOp::Cosh => long_one::<Cosh<T>>(),
+        ScalarOp::Tanh => long_one::<Tanh<T>>(),
+        ScalarOp::Asinh => long_one::<Asinh<T>>(),
+        ScalarOp::Acosh => long_one::<Acosh<T>>(),
+        ScalarOp::Atanh => long_one::<Atanh<T>>(),
+        ScalarOp::Erf => long_one::<Erf<T>>(),
         ScalarOp::Add => two::<Add<T>>(),
         ScalarOp::Sub => two::<Sub<T>>(),
         ScalarOp::Mul => two::<Mul<T>>(),
         ScalarOp::Div => two::<Div<T>>(),
         ScalarOp::FloorDiv => two::<FloorDiv<T>>(),
-        ScalarOp::Mod => two::<Mod<T>>(),
+        ScalarOp::Mod => plain::<Mod<T>>(),
         ScalarOp::Quot => two::<Quot<T>>(),
-        ScalarOp::Rem => two::<Rem<T>>(),
+        ScalarOp::Rem => plain::<Rem<T>>(),
         ScalarOp::Min => two::<Min<T>>(),
         ScalarOp::Max => two::<Max<T>>(),
-        ScalarOp::Pow => two::<Pow<T>>(),
-        ScalarOp::Atan2 => two::<Atan2<T>>(),
-        ScalarOp::Hypot => two::<Hypot<T>>(),
-        ScalarOp::Fma => three::<Fma<T>>(),
+        ScalarOp::Pow => long_two::<Pow<T>>(),
+        ScalarOp::Atan2 => long_two::<Atan2<T>>(),
+        ScalarOp::Hypot => long_two::<Hypot<T>>(),
+        ScalarOp::Fma => long_three::<Fma<T>>(),
         ScalarOp::Clip => three::<Clip<T>>(),
-        _ => order::loop_of::<T>(op),
+        ScalarOp::Eq => order::equal::<T>(),
+        ScalarOp::Ne => order::unequal::<T>(),
+        _ => order::compared::<T>(op),
     }
 }
 
