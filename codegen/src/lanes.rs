@@ -44,7 +44,7 @@ use crate::dialect::type_name;
 use crate::functions::Functions;
 use crate::literal::literal;
 use crate::operator::{operator, operator_of_lanes, random};
-use crate::unroll::{above, unroll};
+use crate::unroll::{MOST, above, unroll};
 pub use fold::is_total;
 pub use rows::can_fold_rows;
 use segment::Scope;
@@ -149,7 +149,7 @@ impl Lanes<'_> {
 /// If the code is not one that [`weft_ir::code::CodeCheck`] accepts.
 pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
     // Note [Known turns].
-    if let Some((code, results)) = unroll(given.code, given.results, given.free_register()) {
+    if let Some((code, results)) = unroll(given.code, given.results, given.free_register(), MOST) {
         return lanes(&Lanes { code: &code, results: &results, ..*given });
     }
     let mut builder = written(given, false);

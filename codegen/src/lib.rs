@@ -30,3 +30,4 @@ pub use literal::literal;
 pub use operator::{Expression, operator, operator_of_lanes, random};
 pub use order::order;
 pub use scalar::{Surroundings, Turns, Writer};
+pub use unroll::{above, unroll};

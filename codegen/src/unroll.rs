@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
 use weft_ir::{Scalar, ScalarOp, ScalarType, math};
 
-/// The most that code may weigh when its loops are written out. A compiler takes somewhat less than a
-/// second for as much.
-const MOST: usize = 2500;
+/// The most that code of lanes may weigh when its loops are written out. A compiler takes somewhat less than
+/// a second for as much.
+pub(crate) const MOST: usize = 2500;
 
 /// What a transcendental function weighs; an addition weighs 1.
 const FUNCTION: usize = 40;
@@ -31,22 +31,23 @@ const NARROW_SHIFT: usize = 16;
 /// What a read or a check weighs.
 const GUARDED: usize = 2;
 
-/// The most operations that are looked at, also in vain.
-const MOST_LOOKS: usize = 20 * MOST;
+/// How many operations are looked at, also in vain, for each that may be written.
+const LOOKS: usize = 20;
 
-/// Code and what it yields, with the loops written out whose turns are known; nothing if there are none.
-/// Registers from `free` on are used by nobody.
-pub(crate) fn unroll(
+/// Code and what it yields, with the loops written out whose turns are known, as long as all weighs no more
+/// than `most` (an addition weighs 1); nothing if there are none. Registers from `free` on are used by nobody.
+pub fn unroll(
     code: &Code,
     results: &[Operand],
     free: Register,
+    most: usize,
 ) -> Option<(Code, Vec<Operand>)> {
     if !has_loops(code) {
         return None;
     }
     let Register(next) = free;
     let (mut copy, known) = (Code::default(), BTreeMap::new());
-    let mut rewriter = Rewriter { known, next, copies: 0, size: 0, looks: 0, unrolled: 0 };
+    let mut rewriter = Rewriter { known, next, copies: 0, most, size: 0, looks: 0, unrolled: 0 };
     let written = rewriter.code(code, &mut copy.instructions);
     copy.results = written.expect("only what is within a loop can make it stay");
     let results = rewriter.operands(results);
@@ -54,7 +55,7 @@ pub(crate) fn unroll(
 }
 
 /// A register above all that code binds.
-pub(crate) fn above(code: &Code) -> Register {
+pub fn above(code: &Code) -> Register {
     let mut least = Register(0);
     let mut see = |registers: &[(Register, ScalarType)]| {
         for (Register(number), _) in registers {
@@ -98,6 +99,8 @@ struct Rewriter {
     next: u32,
     /// How many loops are being written out around the present place. Their registers get new names.
     copies: usize,
+    /// The most that all may weigh.
+    most: usize,
     /// What has been written weighs.
     size: usize,
     /// How many operations have been looked at.
@@ -124,7 +127,7 @@ impl Rewriter {
     /// Counts something that is looked at, which may be too much.
     fn look(&mut self) -> Result<(), Stays> {
         self.looks += 1;
-        let too_much = self.size > MOST || self.looks > MOST_LOOKS;
+        let too_much = self.size > self.most || self.looks > LOOKS * self.most;
         if self.copies > 0 && too_much { Err(Stays) } else { Ok(()) }
     }
 
@@ -334,13 +337,13 @@ mod tests {
     use weft_ir::code::parse_code;
     use weft_ir::text::Reader;
 
-    use super::{above, unroll};
+    use super::{MOST, above, unroll};
 
     /// The code with its loops written out; nothing if none are.
     fn written_out(text: &str) -> Option<String> {
         let mut reader = Reader::new(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let code = parse_code(&mut reader).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let (code, _) = unroll(&code, &[], above(&code))?;
+        let (code, _) = unroll(&code, &[], above(&code), MOST)?;
         Some(code.to_string())
     }
 

@@ -7,6 +7,7 @@
 mod filter;
 mod interior;
 mod map;
+mod rare;
 mod reduce;
 mod scan;
 mod scatter;
@@ -14,6 +15,7 @@ mod sort;
 mod split;
 mod tile;
 mod transposed;
+mod turns;
 mod uses;
 
 use std::collections::BTreeSet;
@@ -61,8 +63,12 @@ fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) 
         codes.push(generator.kernel(kernel, number, &program.types, &mut functions));
     }
     generator.helpers(&codes);
-    let Generator { text, entries, common, common_entries, .. } = generator;
-    let body = format!("{}{text}", functions.definitions());
+    let Generator { text, mut entries, common, common_entries, .. } = generator;
+    let definitions = functions.definitions();
+    for entry in &mut entries {
+        entry.at = entry.at.start + definitions.len()..entry.at.end + definitions.len();
+    }
+    let body = format!("{definitions}{text}");
     Code { body, entries, common, common_entries, kernels: codes }
 }
 
@@ -89,7 +95,7 @@ struct Generator<'a> {
     text: String,
     entries: Vec<Entry>,
     common: String,
-    common_entries: Vec<String>,
+    common_entries: Vec<Entry>,
     policy: &'a Policy,
     remarks: Option<&'a Remarks<'a>>,
     /// How many sites there are so far.
@@ -114,6 +120,7 @@ struct Draft<'k, 'a> {
 struct Global {
     name: String,
     chosen: bool,
+    rare: bool,
     structure: String,
     parameters: String,
     call: String,
@@ -127,6 +134,8 @@ impl Generator<'_> {
         types: &[Type],
         functions: &mut Functions,
     ) -> KernelCode {
+        let written = turns::written_out(kernel);
+        let kernel = written.as_ref().unwrap_or(kernel);
         let (policy, threads) = (self.policy, self.policy.threads);
         let shared = Shared {
             types,
@@ -151,7 +160,8 @@ impl Generator<'_> {
         let Draft { pieces, text, entries, lengths, shared, .. } = draft;
         let name = kernel.name.replace(['\n', '\r'], " ").replace("*/", "");
         writeln!(self.text, "/* Kernel {number}: {name} */\n{text}").expect("a string takes all");
-        for Global { name, chosen, structure, parameters, call } in entries {
+        for Global { name, chosen, rare, structure, parameters, call } in entries {
+            let start = self.text.len();
             writeln!(
                 self.text,
                 "extern \"C\" __global__ void __launch_bounds__({threads})\n\
@@ -159,7 +169,7 @@ impl Generator<'_> {
                  if (is_over_for_all(in.failure)) return;\n  {call};\n}}"
             )
             .expect("a string takes all");
-            self.entries.push(Entry { name, chosen });
+            self.entries.push(Entry { name, chosen, rare, at: start..self.text.len() });
         }
         self.text.push('\n');
         let Shared { sites, sites_before, temporaries, .. } = shared;
@@ -180,28 +190,33 @@ impl Generator<'_> {
         if codes.iter().any(folds_ragged) {
             self.helper(
                 "path_of_rows",
+                false,
                 "Rows rows, i64 span, i64 parts, i64* path",
-                &format!("cut_path(rows, span, parts, path, {threads})"),
+                &format!("cut_path(failure, rows, span, parts, path, {threads})"),
             );
         }
         if skeletons().any(|skeleton| matches!(skeleton, Skeleton::Filter { positions: Some(_) })) {
             self.helper(
                 "offsets_of_kept",
+                false,
                 "Rows rows, i64 points, const i64* positions, i64* offsets",
-                &format!("filter_offsets(rows, points, positions, offsets, {threads})"),
+                &format!("filter_offsets(failure, rows, points, positions, offsets, {threads})"),
             );
         }
         let sorts =
             |skeleton: &Skeleton| matches!(skeleton, Skeleton::Sort(_) | Skeleton::Targets { .. });
         if skeletons().any(sorts) {
-            for (suffix, ty) in [("", "u32"), ("_wide", "u64")] {
+            let used = rare::sorts(codes);
+            for (suffix, ty, of) in [("", "u32", &used[0]), ("_wide", "u64", &used[1])] {
                 self.helper(
                     &format!("sort_histogram{suffix}"),
+                    !of.passes,
                     &format!("const {ty}* keys, i64 points, int positions, u64* counts"),
-                    &format!("count_digits<{threads}>(keys, points, positions, counts)"),
+                    &format!("count_digits<{threads}>(failure, keys, points, positions, counts)"),
                 );
                 self.helper(
                     &format!("sort_pass{suffix}"),
+                    !of.passes,
                     &format!(
                         "const {ty}* keys, const {ty}* values, i64 points, int shift, const u64* \
                          starts, u64* status, u32* ticket, {ty}* keys_out, {ty}* values_out"
@@ -213,29 +228,34 @@ impl Generator<'_> {
                 );
                 self.helper(
                     &format!("sort_gather{suffix}"),
+                    !of.gathers,
                     &format!("const {ty}* keys, const {ty}* order, i64 points, {ty}* out"),
-                    &format!("gather_keys<{threads}>(keys, order, points, out)"),
+                    &format!("gather_keys<{threads}>(failure, keys, order, points, out)"),
                 );
                 self.helper(
                     &format!("sort_rows{suffix}"),
+                    !of.rows,
                     &format!("Rows rows, Divisor length, const {ty}* order, i64 points, {ty}* out"),
-                    &format!("row_keys<{threads}>(rows, length, order, points, out)"),
+                    &format!("row_keys<{threads}>(failure, rows, length, order, points, out)"),
                 );
                 self.helper(
                     &format!("sort_order{suffix}"),
+                    !of.orders,
                     &format!("const {ty}* order, i64 points, Divisor length, i64* out"),
-                    &format!("order_in_rows<{threads}>(order, points, length, out)"),
+                    &format!("order_in_rows<{threads}>(failure, order, points, length, out)"),
                 );
             }
             self.helper(
                 "sort_widen",
+                true,
                 "const u32* keys, const u64* order, i64 points, u64* out",
-                &format!("gather_keys<{threads}>(keys, order, points, out)"),
+                &format!("gather_keys<{threads}>(failure, keys, order, points, out)"),
             );
         }
     }
 
-    fn helper(&mut self, name: &str, parameters: &str, call: &str) {
+    fn helper(&mut self, name: &str, rare: bool, parameters: &str, call: &str) {
+        let start = self.common.len();
         writeln!(
             self.common,
             "extern \"C\" __global__ void __launch_bounds__({})\n{name}(u32* failure, \
@@ -243,7 +263,8 @@ impl Generator<'_> {
             self.policy.threads
         )
         .expect("a string takes all");
-        self.common_entries.push(name.to_owned());
+        let (name, at) = (name.to_owned(), start..self.common.len());
+        self.common_entries.push(Entry { name, chosen: false, rare, at });
     }
 }
 
@@ -325,9 +346,12 @@ impl<'a> Draft<'_, 'a> {
         for [entry, parameters, call] in entries {
             for (suffix, index) in variants {
                 let structure = format!("{name}{index}");
+                let rare = !suffix.is_empty()
+                    || rare::is_rare(self.kernel, &skeleton, entry, self.shared.policy);
                 self.entries.push(Global {
                     name: format!("k{}_{entry}{suffix}", self.number),
                     chosen: alternatives || !suffix.is_empty(),
+                    rare,
                     parameters: parameters
                         .replace("K::", &format!("{structure}::"))
                         .replace("<K>", &format!("<{structure}>")),

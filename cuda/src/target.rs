@@ -161,12 +161,11 @@ impl<'a> EmulatedTarget<'a> {
         cancel: &'a AtomicBool,
     ) -> Result<EmulatedTarget<'a>, Error> {
         let beginning = Code::beginning();
-        let always = |name: &String| Entry { name: name.clone(), chosen: false };
         let units = vec![
             Unit { text: format!("{beginning}{}", code.body), entries: code.entries.clone() },
             Unit {
                 text: format!("{beginning}{}", code.common),
-                entries: code.common_entries.iter().map(always).collect(),
+                entries: code.common_entries.clone(),
             },
         ];
         EmulatedTarget::of_units(emulator, units, schedule, cancel)

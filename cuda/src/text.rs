@@ -1,5 +1,7 @@
 //! What is generated: the text of a plan's kernels, and what the host has to know of them.
 
+use std::ops::Range;
+
 use weft_codegen::Dialect;
 use weft_ir::plan::Kernel;
 use weft_ir::{Fault, ScalarType};
@@ -15,8 +17,8 @@ pub struct Code {
     pub entries: Vec<Entry>,
     /// What belongs to no kernel and is the same in all programs that need it.
     pub common: String,
-    /// The `__global__` functions of the common part.
-    pub common_entries: Vec<String>,
+    /// The `__global__` functions of the common part, in the order of its text.
+    pub common_entries: Vec<Entry>,
     /// One per kernel of the plan, in the order of its text.
     pub kernels: Vec<KernelCode>,
 }
@@ -43,12 +45,45 @@ pub struct Entry {
     /// Whether the host chooses between it and others when it knows the extents; all others are
     /// launched whenever their kernel is.
     pub chosen: bool,
+    /// Whether it is hardly ever launched, as far as can be told before the extents are known.
+    pub rare: bool,
+    /// The bytes of its part of the text.
+    pub(crate) at: Range<usize>,
 }
 
 impl Code {
     /// The whole translation unit: prelude, skeletons, and the program's own text.
     pub fn text(&self) -> String {
         format!("{}{}{}", Code::beginning(), self.body, self.common)
+    }
+
+    /// As [`Code::text`], without the functions that are hardly ever launched: what is compiled first.
+    pub fn usual_text(&self) -> String {
+        self.text_with(&|entry| !entry.rare)
+    }
+
+    /// A translation unit with one function only: for one that [`Code::usual_text`] has not.
+    pub fn text_of(&self, name: &str) -> String {
+        self.text_with(&|entry| entry.name == name)
+    }
+
+    /// The names of the functions that [`Code::usual_text`] has not.
+    pub fn rare_entries(&self) -> impl Iterator<Item = &str> {
+        let rare = self.entries.iter().chain(&self.common_entries).filter(|entry| entry.rare);
+        rare.map(|entry| entry.name.as_str())
+    }
+
+    fn text_with(&self, wanted: &dyn Fn(&Entry) -> bool) -> String {
+        let mut text = Code::beginning();
+        for (own, entries) in [(&self.body, &self.entries), (&self.common, &self.common_entries)] {
+            let mut from = 0;
+            for entry in entries.iter().filter(|entry| !wanted(entry)) {
+                text.push_str(&own[from..entry.at.start]);
+                from = entry.at.end;
+            }
+            text.push_str(&own[from..]);
+        }
+        text
     }
 
     /// What every translation unit begins with: prelude and skeletons.

@@ -91,9 +91,12 @@ struct Module {
   std::uint8_t *shared_low = nullptr, *shared_high = nullptr;
 };
 
+constexpr std::uint64_t NEVER_POKED = ~std::uint64_t{0};
+
 struct Statistics {
   std::uint64_t blocks = 0, threads = 0, switches = 0, accesses = 0, barriers = 0;
   std::uint64_t trace = 0xcbf29ce484222325;  // a hash of the schedule
+  std::uint64_t poked = NEVER_POKED;         // the accesses before the host first changed memory
 };
 
 // What the last store to an address released.

@@ -141,10 +141,10 @@ static void launch_kernel() {
   wanted.arguments = pointers.data();
   std::string error = run(wanted);
   if (!error.empty()) return refuse(error);
-  std::uint64_t statistics[] = {wanted.statistics.blocks,   wanted.statistics.threads,
-                                wanted.statistics.switches, wanted.statistics.accesses,
-                                wanted.statistics.barriers, wanted.statistics.trace,
-                                shared};
+  const Statistics &all = wanted.statistics;
+  std::uint64_t late = all.poked == NEVER_POKED ? NEVER_POKED : all.accesses - all.poked;
+  std::uint64_t statistics[] = {all.blocks,   all.threads, all.switches, all.accesses,
+                                all.barriers, all.trace,   shared,       late};
   answer(true, statistics, sizeof statistics);
 }
 
@@ -235,8 +235,10 @@ static void poke() {
 void listen() {
   pollfd host = {0, POLLIN, 0};
   while (poll(&host, 1, 0) > 0 && (host.revents & POLLIN)) {
-    if (take<std::uint8_t>() == 'p') poke();
-    else std::exit(1);
+    if (take<std::uint8_t>() != 'p') std::exit(1);
+    poke();
+    Statistics &all = launch->statistics;
+    if (all.poked == NEVER_POKED) all.poked = all.accesses;
   }
 }
 

@@ -47,6 +47,8 @@ pub struct Statistics {
     pub trace: u64,
     /// Bytes of shared memory that the module's kernels declare, all together.
     pub shared_bytes: u64,
+    /// Accesses since the host first changed memory while it ran ([`Poker::poke`]), if it did.
+    pub late_accesses: Option<u64>,
 }
 
 type Answer = Result<Vec<u8>, Error>;
@@ -214,6 +216,7 @@ impl Device {
             barriers: field(),
             trace: field(),
             shared_bytes: field(),
+            late_accesses: Some(field()).filter(|late| *late != u64::MAX),
         })
     }
 

@@ -89,10 +89,13 @@ FUNCTION void filter(const typename K::Arguments& in, i64 points, u64* status, u
 }
 
 /* The offsets of what is left of rows: the positions at their starts. */
-FUNCTION void filter_offsets(Rows rows, i64 points, const i64* positions, i64* offsets, i64 threads) {
+FUNCTION void filter_offsets(u32* failure, Rows rows, i64 points, const i64* positions, i64* offsets,
+                             i64 threads) {
   const i64 stride = (i64)gridDim.x * threads;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 row = (i64)blockIdx.x * threads + threadIdx.x; row <= rows.count; row += stride) {
     offsets[row] = positions[row == rows.count ? points : row_start(rows, row)];
+    if (is_over_by(failure, turn)) return;
   }
 }

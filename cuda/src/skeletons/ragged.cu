@@ -20,8 +20,9 @@ FUNCTION i64 rows_before(const Rows& rows, i64 place) {
 
 /* For the beginning of each part, and the end of the last: how many rows begin before it, and the first
    element of a block of the tree that belongs to it. */
-FUNCTION void cut_path(const Rows& rows, i64 span, i64 parts, i64* path, i64 threads) {
+FUNCTION void cut_path(u32* failure, const Rows& rows, i64 span, i64 parts, i64* path, i64 threads) {
   const i64 stride = (i64)gridDim.x * threads;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 part = (i64)blockIdx.x * threads + threadIdx.x; part <= parts; part += stride) {
     const i64 place = part * span, begun = rows_before(rows, place);
@@ -33,6 +34,7 @@ FUNCTION void cut_path(const Rows& rows, i64 span, i64 parts, i64* path, i64 thr
     }
     path[2 * part] = begun;
     path[2 * part + 1] = first;
+    if (is_over_by(failure, turn)) return;
   }
 }
 
@@ -161,10 +163,10 @@ FUNCTION void reduce_long(const typename K::Arguments& in, Rows rows, Blocks<K> 
 #pragma unroll 1
           for (int each = 0; each < here; each++) levels.push(in, tiles.get(each));
         }
-        __syncthreads();  /* tiles are free */
+        if (is_over_for_all(in.failure)) return;  /* tiles are free */
       }
       if (thread == 0) K::finish(in, row, false, levels.end(in));
     }
-    __syncthreads();  /* listed ones are done */
+    if (is_over_for_all(in.failure)) return;  /* listed ones are done */
   }
 }

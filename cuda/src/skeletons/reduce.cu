@@ -198,7 +198,7 @@ FUNCTION typename K::Element fold_alone(const typename K::Arguments& in, i64 row
   for (i64 at = 0; at < count; at += TILE) {
     const typename K::Element value =
         fold_tile_alone<K>(in, row, first + at, (int)smaller(TILE, count - at));
-    if (count <= TILE) return value;
+    if (count <= TILE || is_over(in.failure)) return value;
     levels.push(in, value);
   }
   return levels.end(in);

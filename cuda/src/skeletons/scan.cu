@@ -79,6 +79,7 @@ template <class K, int LEVELS> struct Stream {
 template <class K, int LEVELS>
 FUNCTION void scan_rows(const typename K::Arguments& in, Rows rows) {
   const i64 stride = (i64)gridDim.x * K::THREADS;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 row = (i64)blockIdx.x * K::THREADS + threadIdx.x; row < rows.count; row += stride) {
     const i64 start = row_start(rows, row), length = row_length(rows, row);
@@ -89,7 +90,10 @@ FUNCTION void scan_rows(const typename K::Arguments& in, Rows rows) {
     for (i64 k = 0; k < length; k++) {
       const typename K::Element next = K::element(in, row, scanned<K>(start, length, k));
       scan_store<K>(in, row, start, length, k, stream.push(in, next));
+      /* Ragged rows are short on average only. */
+      if ((k & 1023) == 1023 && is_over(in.failure)) return;
     }
+    if (is_over_by(in.failure, turn)) return;
   }
 }
 
@@ -311,6 +315,7 @@ FUNCTION void scan_tiles(const typename K::Arguments& in, Rows rows, u32 tiles,
 template <class K> FUNCTION void scan_blocks(const typename K::Arguments& in, Rows rows) {
   __shared__ ScanMemory<K> memory;
   __shared__ Stream<K, LEVELS> stream;  /* thread 0's */
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 row = blockIdx.x; row < rows.count; row += gridDim.x) {
     const i64 start = row_start(rows, row), length = row_length(rows, row);
@@ -335,6 +340,7 @@ template <class K> FUNCTION void scan_blocks(const typename K::Arguments& in, Ro
       }
       __syncthreads();  /* before */
       scan_down<K>(in, memory, row, start, length, first, count, first > 0);
+      if ((++turn & 15) == 0 && is_over_for_all(in.failure)) return;
     }
   }
 }

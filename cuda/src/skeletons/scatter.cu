@@ -5,20 +5,24 @@
 template <class K>
 FUNCTION void scatter_vote(const typename K::Arguments& in, i64 points, u64* winners) {
   const i64 stride = (i64)gridDim.x * K::THREADS;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 at = (i64)blockIdx.x * K::THREADS + threadIdx.x; at < points; at += stride) {
     const i64 target = K::target(in, at);
     if (target >= 0) atomicMax(winners + target, (u64)at + 1);
+    if (is_over_by(in.failure, turn)) return;
   }
 }
 
 template <class K>
 FUNCTION void scatter_write(const typename K::Arguments& in, i64 points, const u64* winners) {
   const i64 stride = (i64)gridDim.x * K::THREADS;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 at = (i64)blockIdx.x * K::THREADS + threadIdx.x; at < points; at += stride) {
     const i64 target = K::target(in, at);
     if (target >= 0 && winners[target] == (u64)at + 1) K::write(in, at, target);
+    if (is_over_by(in.failure, turn)) return;
   }
 }
 
@@ -26,10 +30,12 @@ FUNCTION void scatter_write(const typename K::Arguments& in, i64 points, const u
    update(in, position, target). */
 template <class K> FUNCTION void scatter_update(const typename K::Arguments& in, i64 points) {
   const i64 stride = (i64)gridDim.x * K::THREADS;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 at = (i64)blockIdx.x * K::THREADS + threadIdx.x; at < points; at += stride) {
     const i64 target = K::target(in, at);
     if (target >= 0) K::update(in, at, target);
+    if (is_over_by(in.failure, turn)) return;
   }
 }
 
@@ -43,10 +49,12 @@ FUNCTION void scatter_bins(const typename K::Arguments& in, i64 points, int bins
   for (int bin = thread; bin < bins; bin += K::THREADS) local[bin] = K::zero_bin();
   __syncthreads();  /* zero */
   const i64 stride = (i64)gridDim.x * K::THREADS;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 at = (i64)blockIdx.x * K::THREADS + threadIdx.x; at < points; at += stride) {
     const i64 target = K::target(in, at);
     if (target >= 0) K::update_bin(in, at, local + target);
+    if (is_over_by(in.failure, turn)) break;
   }
   __syncthreads();  /* complete */
   for (int bin = thread; bin < bins; bin += K::THREADS) K::flush(in, bin, local[bin]);
@@ -58,12 +66,16 @@ template <class K>
 FUNCTION void scatter_runs(const typename K::Arguments& in, i64 points, const u64* targets,
                            u64 dropped) {
   const i64 stride = (i64)gridDim.x * K::THREADS;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 at = (i64)blockIdx.x * K::THREADS + threadIdx.x; at < points; at += stride) {
     const u64 target = targets[at];
     if (target == dropped || (at > 0 && targets[at - 1] == target)) continue;
     i64 end = at + 1;
-    while (end < points && targets[end] == target) end++;
+    while (end < points && targets[end] == target) {
+      if ((++end & 4095) == 0 && is_over(in.failure)) return;
+    }
     K::combine_into(in, (i64)target, fold_alone<K>(in, 0, at, end - at));
+    if (is_over_by(in.failure, turn)) return;
   }
 }

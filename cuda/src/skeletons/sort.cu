@@ -11,12 +11,13 @@ template <class T> FUNCTION u32 digit_of(T key, int shift) {
 
 /* Adds to counts[digit position * DIGITS + digit], for all positions, of which there are at most eight. */
 template <int THREADS, class T>
-FUNCTION void count_digits(const T* keys, i64 points, int positions, u64* counts) {
+FUNCTION void count_digits(u32* failure, const T* keys, i64 points, int positions, u64* counts) {
   __shared__ u32 local[sizeof(T) * DIGITS];
   const int thread = threadIdx.x;
   for (int at = thread; at < positions * DIGITS; at += THREADS) local[at] = 0;
   __syncthreads();  /* zero */
   const i64 stride = (i64)gridDim.x * THREADS;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 at = (i64)blockIdx.x * THREADS + thread; at < points; at += stride) {
     const T key = keys[at];
@@ -24,6 +25,7 @@ FUNCTION void count_digits(const T* keys, i64 points, int positions, u64* counts
     for (int position = 0; position < positions; position++) {
       atomicAdd(local + position * DIGITS + digit_of(key, 8 * position), 1u);
     }
+    if (is_over_by(failure, turn)) break;
   }
   __syncthreads();  /* counted */
   for (int at = thread; at < positions * DIGITS; at += THREADS) {
@@ -151,33 +153,41 @@ FUNCTION u64 ordered_f64(u64 bits) { return bits >> 63 ? ~bits : bits | 0x800000
 
 /* Keys in an order that was found so far, or as they are. */
 template <int THREADS, class From, class T>
-FUNCTION void gather_keys(const From* keys, const T* order, i64 points, T* out) {
+FUNCTION void gather_keys(u32* failure, const From* keys, const T* order, i64 points, T* out) {
   const i64 stride = (i64)gridDim.x * THREADS;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 at = (i64)blockIdx.x * THREADS + threadIdx.x; at < points; at += stride) {
     out[at] = keys[order ? (i64)order[at] : at];
+    if (is_over_by(failure, turn)) return;
   }
 }
 
 /* The rows of the points, in an order that was found so far, or as they are. */
 template <int THREADS, class T>
-FUNCTION void row_keys(Rows rows, const Divisor& length, const T* order, i64 points, T* out) {
+FUNCTION void row_keys(u32* failure, Rows rows, const Divisor& length, const T* order, i64 points,
+                       T* out) {
   const i64 stride = (i64)gridDim.x * THREADS;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 at = (i64)blockIdx.x * THREADS + threadIdx.x; at < points; at += stride) {
     const i64 from = order ? (i64)order[at] : at;
     out[at] = (T)(rows.offsets ? row_of(rows.offsets, rows.count, from) : quotient(from, length));
+    if (is_over_by(failure, turn)) return;
   }
 }
 
 /* The order as the language has it: within rows of one length, if that is not 0, else positions. Without
    `order`, the points are in order. */
 template <int THREADS, class T>
-FUNCTION void order_in_rows(const T* order, i64 points, const Divisor& length, i64* out) {
+FUNCTION void order_in_rows(u32* failure, const T* order, i64 points, const Divisor& length,
+                            i64* out) {
   const i64 stride = (i64)gridDim.x * THREADS;
+  u32 turn = 0;
 #pragma unroll 1
   for (i64 at = (i64)blockIdx.x * THREADS + threadIdx.x; at < points; at += stride) {
     const i64 from = order ? (i64)order[at] : at;
     out[at] = from - (length.by ? quotient(at, length) * length.by : 0);
+    if (is_over_by(failure, turn)) return;
   }
 }

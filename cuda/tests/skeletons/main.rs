@@ -52,9 +52,7 @@ impl Compiled {
         plan::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let code = generate(&program, &Policy::EMULATED);
         let text = code.text();
-        let common = code.common_entries.iter().cloned();
-        let common = common.map(|name| Entry { name, chosen: false });
-        let entries = code.entries.iter().cloned().chain(common).collect();
+        let entries = code.entries.iter().chain(&code.common_entries).cloned().collect();
         Compiled { program, code, text, entries }
     }
 

@@ -62,6 +62,58 @@ output a5: [a0][~a1 a2]i64
 }
 
 #[test]
+fn loops_of_known_turns() {
+    let Some(emulated) = emulated() else { return };
+    let compiled = Compiled::new(
+        "input a1: [a0]i64
+input a3: [a2]i64
+launch \"map\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: i64 = read a2
+  r3: i64, r4: i64 = while (r5: i64 = 0i64, r6: i64 = r1)
+    r7: bool = lt r5 6i64
+    yield r7
+  do
+    r8: bool = lt r5 3i64
+    r9: i64 = if r8
+      r10: i64 = mul r6 2i64
+      yield r10
+    else
+      r11: i64 = sub r6 r5
+      yield r11
+    r12: bool = lt r5 r2
+    check r12 index
+    r13: i64 = read a3 r5
+    r14: i64 = add r9 r13
+    r15: i64 = add r5 1i64
+    yield r15 r14
+  yield r3 r4
+  store r4 to a4: [a0]i64
+  store r3 to a5: [a0]i64
+end
+output a4: [a0]i64
+output a5: [a0]i64
+",
+    );
+    let table = [3, 1, 4, 1, 5, 9];
+    let one = |number: i64| {
+        (0..6).zip(table).fold(number, |value, (turn, more)| {
+            more + if turn < 3 { value * 2 } else { value - turn }
+        })
+    };
+    for length in [0, 1, 200] {
+        let expected = [i64s((0..length).map(one)), i64s((0..length).map(|_| 6))];
+        let inputs = [i64s(0..length), i64s(table)];
+        compiled.yields(emulated, &inputs, length as u64 % 3, &expected);
+    }
+    let short = compiled.try_run(emulated, &[i64s([1]), i64s(table.into_iter().take(5))], 0);
+    assert!(
+        matches!(short, Err(Stop::Fault(Fault { kind: FaultKind::IndexOutOfRange, .. }))),
+        "{short:?}"
+    );
+}
+
+#[test]
 fn branches_loops_functions_and_random_numbers() {
     let Some(emulated) = emulated() else { return };
     let compiled = Compiled::new(

@@ -318,8 +318,8 @@ output a4: [a0]f64
         mutants: &[
             ("|| (at > 0 && targets[at - 1] == target)", NONE),
             (
-                "while (end < points && targets[end] == target) end++;",
-                "while (targets[end] == target) end++;",
+                "while (end < points && targets[end] == target) {",
+                "while (targets[end] == target) {",
             ),
         ],
     },

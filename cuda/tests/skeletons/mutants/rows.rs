@@ -107,7 +107,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 "      if (thread == 0) K::finish(in, row, false, levels.end(in));",
                 "      K::finish(in, row, false, levels.end(in));",
             ),
-            ("    __syncthreads();  /* listed ones are done */", NONE),
+            ("    if (is_over_for_all(in.failure)) return;  /* listed ones are done */", NONE),
             (
                 "first == 0 ? blocks.first.get(start / TREE) :",
                 "false ? blocks.first.get(start / TREE) :",
@@ -118,7 +118,10 @@ pub(super) const SUBJECTS: &[Subject] = &[
         name: "reduce_long of many tiles",
         text: SUMS,
         inputs: || vec![ragged(&[66 * 4096, 1], numbers(66 * 4096 + 1))],
-        mutants: &[("        __syncthreads();  /* tiles are free */", NONE)],
+        mutants: &[(
+            "        if (is_over_for_all(in.failure)) return;  /* tiles are free */",
+            NONE,
+        )],
     },
     Subject {
         name: "scan_rows",

@@ -1,0 +1,80 @@
+//! Functions that are hardly ever launched: they are compiled when they are.
+//!
+//! Which function of a kernel is launched, the extents say, which are not known when its text is written. But
+//! most often the text says enough: a fold of a whole array has one row, and few arrays have more elements
+//! than 32 bits can number.
+
+use weft_ir::ScalarType;
+use weft_ir::flat::{Dimension, Size};
+use weft_ir::plan::Kernel;
+
+use crate::policy::Policy;
+use crate::text::{KernelCode, Skeleton};
+
+/// Whether an entry of a piece is hardly ever launched.
+pub(super) fn is_rare(kernel: &Kernel, skeleton: &Skeleton, entry: &str, policy: &Policy) -> bool {
+    let (for_short, for_long) = (
+        entry.starts_with("reduce_rows") || entry.starts_with("scan_rows"),
+        entry.starts_with("reduce_tiles") || entry.starts_with("scan_tiles"),
+    );
+    match skeleton {
+        // Whole tiles are transposed, and shared.
+        Skeleton::Map { transposed: true } => entry == "map",
+        Skeleton::Reduce(_, Some(_)) => for_short || for_long,
+        Skeleton::Reduce(_, None) | Skeleton::Scan(_) => match kernel.space.last() {
+            Some(Dimension::Dense(_)) if kernel.space.len() == 1 => for_short,
+            Some(Dimension::Dense(Size::Constant(length))) => {
+                let is_short =
+                    u64::try_from(*length).is_ok_and(|length| length <= policy.short_row);
+                if is_short { for_long } else { for_short }
+            }
+            Some(Dimension::Dense(Size::Var(_)) | Dimension::Ragged { .. }) | None => false,
+        },
+        Skeleton::Map { transposed: false }
+        | Skeleton::MapKept
+        | Skeleton::Filter { .. }
+        | Skeleton::Scatter(_)
+        | Skeleton::Update(_)
+        | Skeleton::Targets { .. }
+        | Skeleton::Runs { .. }
+        | Skeleton::Sort(_) => false,
+    }
+}
+
+/// Which steps the sorts of a program take.
+#[derive(Default)]
+pub(super) struct Steps {
+    pub(super) passes: bool,
+    pub(super) gathers: bool,
+    pub(super) rows: bool,
+    pub(super) orders: bool,
+}
+
+/// The steps with keys of 32 bits, and of 64 bits.
+pub(super) fn sorts(codes: &[KernelCode]) -> [Steps; 2] {
+    let mut used = [Steps::default(), Steps::default()];
+    for code in codes {
+        for piece in &code.pieces {
+            match &piece.skeleton {
+                Skeleton::Sort(keys) => {
+                    let wide = code.temporaries[keys[0].0] == ScalarType::U64;
+                    let steps = &mut used[usize::from(wide)];
+                    steps.passes = true;
+                    steps.orders = true;
+                    steps.gathers |= keys.len() > 1;
+                    steps.rows |= code.kernel.space.len() > 1;
+                }
+                Skeleton::Targets { .. } => used[1].passes = true,
+                Skeleton::Map { .. }
+                | Skeleton::MapKept
+                | Skeleton::Reduce(..)
+                | Skeleton::Scan(_)
+                | Skeleton::Filter { .. }
+                | Skeleton::Scatter(_)
+                | Skeleton::Update(_)
+                | Skeleton::Runs { .. } => {}
+            }
+        }
+    }
+    used
+}
