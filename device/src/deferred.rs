@@ -5,29 +5,39 @@
 //! not got the elements. It comes to the host when something looks at it (display, a file, the interpreter, a
 //! run on the CPU), or when the device needs the room. If its context is gone by then, or busy with another
 //! run, the program runs again, on the CPU; for that the inputs of its run are held as long as it is dirty.
+//! That can be interrupted where somebody says beforehand that he will look ([`weft_ir::Value::bring`]).
+//! Who looks at single elements gets these alone, up to [`MOST_LOOKS`] of them; and what all of them come to, the
+//! device finds out itself (`summary.rs`). So showing a large array does not fetch it.
 //! Results of results may not pile up: what depends on [`MOST_DEPTH`] dirty ones, one after the other, is
 //! fetched at once.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use weft_cuda::elements::read_column;
-use weft_ir::{Buf, Column, Fetch, ScalarType, Value};
+use weft_ir::{Buf, Column, Fetch, ScalarType, Summary, Value};
 
 use crate::driver::Driver;
 use crate::state::State;
+use crate::summary::{Tools, summary};
 use crate::words::Failure;
 
 /// How many dirty results may be made of each other, one after the other.
 pub(crate) const MOST_DEPTH: u32 = 4;
 
+/// How many elements may be looked at one by one; for the next one all are fetched. Showing a table looks at a
+/// few hundred.
+const MOST_LOOKS: u32 = 2000;
+
 /// How long somebody who wants to see elements waits for a device that is busy.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Runs a program again, elsewhere: the leaves of its value. It has had one, so it does not fail.
-pub type Again = Arc<dyn Fn() -> Vec<Value> + Send + Sync>;
+/// Runs a program again, elsewhere: the leaves of its value. It has had one, so it does not fail; but there is
+/// none if the flag was set meanwhile.
+pub type Again = Arc<dyn Fn(&AtomicBool) -> Option<Vec<Value>> + Send + Sync>;
 
 /// What a run's results are made of, if the device has lost them.
 pub(crate) struct Origin {
@@ -40,9 +50,21 @@ impl Origin {
         Origin { again, leaves: OnceLock::new() }
     }
 
+    /// Whether the leaves are there: the program runs again, unless `cancel` is set meanwhile.
+    fn bring(&self, cancel: &AtomicBool) -> bool {
+        if self.leaves.get().is_some() {
+            return true;
+        }
+        let Some(leaves) = (self.again)(cancel) else { return false };
+        // Somebody else may have been faster.
+        drop(self.leaves.set(leaves));
+        true
+    }
+
     /// The elements of a leaf.
     fn elements(&self, leaf: usize) -> Column {
-        let leaves = self.leaves.get_or_init(|| (self.again)());
+        let all = || (self.again)(&AtomicBool::new(false)).expect("nobody interrupts it");
+        let leaves = self.leaves.get_or_init(all);
         match &leaves[leaf] {
             Value::Array(array) => scalars(&array.elements).clone(),
             other => panic!("{other:?} has no elements"),
@@ -74,7 +96,10 @@ pub(crate) struct Kept {
 pub(crate) struct Deferred {
     device: Weak<Mutex<Result<State, String>>>,
     kept: Kept,
+    tools: Arc<Tools>,
     place: Mutex<Place>,
+    /// How many elements were looked at one by one.
+    looks: AtomicU32,
 }
 
 /// Where the elements are.
@@ -97,11 +122,18 @@ impl Deferred {
     pub(crate) fn new(
         device: Weak<Mutex<Result<State, String>>>,
         kept: Kept,
-        origin: Arc<Origin>,
-        leaf: usize,
+        tools: Arc<Tools>,
+        (origin, leaf): (Arc<Origin>, usize),
     ) -> Arc<Deferred> {
         let place = Mutex::new(Place::Device(origin, leaf));
-        Arc::new(Deferred { device, kept, place })
+        Arc::new(Deferred { device, kept, tools, place, looks: AtomicU32::new(0) })
+    }
+
+    /// The same, for a program that takes these elements while this waits: nobody fetches them.
+    fn alias(&self) -> Arc<Deferred> {
+        let (device, kept, tools) = (Weak::clone(&self.device), self.kept, Arc::clone(&self.tools));
+        let (place, looks) = (Mutex::new(Place::Gone), AtomicU32::new(0));
+        Arc::new(Deferred { device, kept, tools, place, looks })
     }
 
     /// The column whose elements these are.
@@ -172,6 +204,26 @@ impl Deferred {
         elements
     }
 
+    /// If the device has lost the elements, the program runs again, unless `cancel` is set meanwhile: false
+    /// then.
+    fn bring(&self, cancel: &AtomicBool) -> bool {
+        let (origin, leaf) = match &*lock(&self.place) {
+            Place::Device(origin, leaf) => (Arc::clone(origin), *leaf),
+            Place::Host(_) | Place::Gone => return true,
+        };
+        if self.ask(&|_| Ok(Some(()))).is_some() {
+            return true;
+        }
+        if !origin.bring(cancel) {
+            return false;
+        }
+        let mut place = lock(&self.place);
+        if matches!(*place, Place::Device(..)) {
+            *place = Place::Host(origin.elements(leaf));
+        }
+        true
+    }
+
     /// The elements, if they had to make room.
     fn brought(&self) -> Option<Column> {
         match &*lock(&self.place) {
@@ -182,20 +234,51 @@ impl Deferred {
 
     /// The elements, if they are on the device and it gives them.
     fn on_device(&self) -> Option<Column> {
+        self.ask(&|state| self.read(&state.driver).map(Some).map_err(said))
+    }
+
+    /// One element, if it comes alone.
+    fn one(&self, index: usize) -> Option<Column> {
+        if self.looks.fetch_add(1, Ordering::Relaxed) >= MOST_LOOKS {
+            return None;
+        }
+        if let Some(elements) = self.brought() {
+            return Some(elements.slice(index, 1));
+        }
+        let Kept { address, element, .. } = self.kept;
+        let at = address + (index * element.bytes()) as u64;
+        self.ask(&|state| {
+            let one = read_column(element, 1, |into| state.driver.read(at, into));
+            one.map(Some).map_err(said)
+        })
+    }
+
+    /// What all elements come to, if the device finds it out.
+    fn summary(&self) -> Option<Summary> {
+        let alias = self.alias().column();
+        self.ask(&|state| summary(state, &self.tools, &self.kept, &alias))
+    }
+
+    /// Asks the device for something, if the elements are there.
+    fn ask<T>(&self, question: &dyn Fn(&mut State) -> Result<Option<T>, String>) -> Option<T> {
         let device = self.device.upgrade()?;
         let mut guard = patient_lock(&device)?;
         let state = guard.as_mut().ok().filter(|state| state.number == self.kept.context)?;
         if !matches!(*lock(&self.place), Place::Device(..)) {
             return None;
         }
-        match state.driver.enter().and_then(|()| self.read(&state.driver)) {
-            Ok(elements) => Some(elements),
-            Err(failure) => {
-                crate::state::lose(&mut guard, failure.to_string());
+        match state.driver.enter().map_err(said).and_then(|()| question(state)) {
+            Ok(answer) => answer,
+            Err(why) => {
+                crate::state::lose(&mut guard, why);
                 None
             }
         }
     }
+}
+
+fn said(failure: Failure) -> String {
+    failure.to_string()
 }
 
 macro_rules! fetched_as {
@@ -206,6 +289,21 @@ macro_rules! fetched_as {
                     $(Column::$variant(elements) => elements.into_vec(),)+
                     other => panic!("{:?} are no {}", other.scalar_type(), stringify!($element)),
                 }
+            }
+
+            fn one(&self, index: usize) -> Option<$element> {
+                match Deferred::one(self, index)? {
+                    $(Column::$variant(elements) => Some(elements.at(0)),)+
+                    other => panic!("{:?} are no {}", other.scalar_type(), stringify!($element)),
+                }
+            }
+
+            fn summary(&self) -> Option<Summary> {
+                Deferred::summary(self)
+            }
+
+            fn bring(&self, cancel: &AtomicBool) -> bool {
+                Deferred::bring(self, cancel)
             }
         }
     )*};

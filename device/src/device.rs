@@ -1,5 +1,6 @@
 //! A device with all that outlives a run: its context, the memory table, and the kernels.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -14,6 +15,7 @@ use crate::deferred::{Again, Origin, lock, scalars};
 use crate::found::Description;
 use crate::images::{Images, Statistics};
 use crate::state::{State, lose};
+use crate::summary::Tools;
 use crate::table::Table;
 use crate::target::{DeviceTarget, Loading, NotLoaded, Results, Traffic};
 
@@ -44,11 +46,37 @@ pub struct Kernels {
     /// The plan.
     pub plan: plan::Program,
     code: Code,
+    /// What is compiled before it runs.
+    usual: Unit,
+    /// Functions that are compiled when they are launched, each on its own.
+    rare: BTreeSet<String>,
+}
+
+/// A text that is compiled at once.
+#[derive(Clone, Debug)]
+struct Unit {
     text: Arc<str>,
     key: Digest,
 }
 
+impl Unit {
+    fn new(text: String, images: &Images) -> Unit {
+        Unit { key: images.key(&text), text: text.into() }
+    }
+}
+
 impl Kernels {
+    pub(crate) fn new(plan: plan::Program, tools: &Tools) -> Kernels {
+        let code = generate(&plan, &tools.policy);
+        let usual = Unit::new(code.usual_text(), &tools.images);
+        let rare = code.rare_entries().map(str::to_owned).collect();
+        Kernels { plan, code, usual, rare }
+    }
+
+    pub(crate) fn code(&self) -> &Code {
+        &self.code
+    }
+
     /// How many kernels there are.
     pub fn count(&self) -> u64 {
         self.code.kernels.len() as u64
@@ -76,8 +104,7 @@ pub struct Residency {
 /// A device that programs run on, one at a time.
 pub struct Device {
     description: Description,
-    policy: Policy,
-    images: Arc<Images>,
+    tools: Arc<Tools>,
     /// Nothing if the context was lost, with the reason. Results that were not fetched know it too.
     state: Arc<Mutex<Result<State, String>>>,
     /// How often a context was made.
@@ -95,8 +122,9 @@ impl Device {
         let (goal, release) = (description.goal, description.compiler);
         let images = Arc::new(Images::new(goal, release, folder, config.cache_bytes));
         let policy = Policy::of_device(description.architecture, description.multiprocessors);
+        let tools = Arc::new(Tools { images, policy });
         let state = Arc::new(Mutex::new(Ok(state)));
-        Ok(Device { description, policy, images, state, contexts: 1 })
+        Ok(Device { description, tools, state, contexts: 1 })
     }
 
     /// What it is.
@@ -106,10 +134,7 @@ impl Device {
 
     /// Generates the kernels of a plan that [`weft_ir::plan::check`] accepts.
     pub fn kernels(&self, plan: plan::Program) -> Kernels {
-        let code = generate(&plan, &self.policy);
-        let text: Arc<str> = code.text().into();
-        let key = self.images.key(&text);
-        Kernels { plan, code, text, key }
+        Kernels::new(plan, &self.tools)
     }
 
     /// Runs a plan: its leaves in, the leaves of its value out. All arrays together may take
@@ -150,7 +175,10 @@ impl Device {
         again: Option<Again>,
         observe: &mut dyn FnMut(Launched<'_>),
     ) -> Ran {
-        self.bring(inputs);
+        if !self.bring(inputs, cancel) {
+            let results = Err(Halt::Stop(Exhausted::Interrupted.into()));
+            return Ran { results, traffic: Traffic::default() };
+        }
         let shared = Arc::clone(&self.state);
         let mut guard = lock(&shared);
         if let Err(why) = self.ready(&mut guard) {
@@ -158,15 +186,17 @@ impl Device {
             return Ran { results, traffic: Traffic::default() };
         }
         let state = guard.as_mut().expect("it is ready");
-        let cached = state.loaded.contains_key(&kernels.key) || self.images.is_known(&kernels.key);
-        let loading = loading(&self.images, kernels);
+        let key = &kernels.usual.key;
+        let cached = state.loaded.contains_key(key) || self.tools.images.is_known(key);
+        let loading = loading(&self.tools.images, kernels);
         let results = again.map(|again| Results {
             device: Arc::downgrade(&shared),
             origin: Arc::new(Origin::new(again)),
+            tools: Arc::clone(&self.tools),
         });
         let mut target = DeviceTarget::new(state, loading, results, cancel);
         target.traffic.cached = cached;
-        let config = weft_cuda::Config { policy: &self.policy, memory_limit };
+        let config = weft_cuda::Config { policy: &self.tools.policy, memory_limit };
         let begun = target.prepare().and_then(|()| target.mark()).map_err(halt);
         let results = begun.and_then(|begin| {
             let Kernels { plan, code, .. } = kernels;
@@ -186,8 +216,9 @@ impl Device {
         Ran { results, traffic }
     }
 
-    /// Brings inputs to the host that are neither here nor on the device: while it runs, nobody can ask it.
-    fn bring(&self, inputs: &[Value]) {
+    /// Brings inputs to the host that are neither here nor on the device: while it runs, nobody can ask it. False
+    /// if somebody interrupts.
+    fn bring(&self, inputs: &[Value], cancel: &AtomicBool) -> bool {
         let is_absent = |column: &&Column| {
             let guard = lock(&self.state);
             let identity = column.identity();
@@ -198,10 +229,14 @@ impl Device {
             Value::Array(array) => Some(scalars(&array.elements)),
             Value::Scalar(_) | Value::Tuple(_) => None,
         });
-        for column in columns.filter(is_absent) {
-            // Looking at them fetches them.
-            weft_cuda::elements::bytes(column);
-        }
+        columns.filter(is_absent).all(|column| {
+            let is_brought = column.bring(cancel);
+            if is_brought {
+                // Looking at them fetches them.
+                weft_cuda::elements::bytes(column);
+            }
+            is_brought
+        })
     }
 
     /// Which of these elements the device has, in bytes.
@@ -226,7 +261,7 @@ impl Device {
 
     /// How texts became code.
     pub fn statistics(&self) -> Statistics {
-        self.images.statistics()
+        self.tools.images.statistics()
     }
 
     /// How often a context was made: more than once only after a device was lost.
@@ -236,7 +271,7 @@ impl Device {
 
     /// Forgets compiled code, but for what is on disk.
     pub fn clear(&mut self) {
-        self.images.clear();
+        self.tools.images.clear();
     }
 
     /// Makes sure that there is a context, and that it is current.
@@ -288,19 +323,25 @@ fn halt(broken: Broken) -> Halt {
 }
 
 /// What loads the kernels of a run. The compiler works beside the uploads.
-fn loading<'a>(images: &Arc<Images>, kernels: &'a Kernels) -> Loading<'a> {
+pub(crate) fn loading<'a>(images: &Arc<Images>, kernels: &'a Kernels) -> Loading<'a> {
     let mut compiling: Option<JoinHandle<Result<Arc<Vec<u8>>, String>>> = None;
-    let (images, key) = (Arc::clone(images), &kernels.key);
-    let load = move |state: &mut State| {
+    let (images, mut alone) = (Arc::clone(images), BTreeMap::new());
+    let load = move |state: &mut State, function: Option<&str>| {
         if kernels.code.kernels.is_empty() {
             return Ok(None);
         }
+        let Unit { text, key } = match function {
+            None => &kernels.usual,
+            Some(name) => alone
+                .entry(name.to_owned())
+                .or_insert_with(|| Unit::new(kernels.code.text_of(name), &images)),
+        };
         if let Some(loaded) = state.loaded.get(key) {
             return Ok(Some(*loaded));
         }
         let image = match compiling.take() {
             None => {
-                let (images, text, key) = (Arc::clone(&images), kernels.text.clone(), key.clone());
+                let (images, text, key) = (Arc::clone(&images), text.clone(), key.clone());
                 compiling = Some(thread::spawn(move || images.image(&key, &text)));
                 return Ok(None);
             }
@@ -315,7 +356,7 @@ fn loading<'a>(images: &Arc<Images>, kernels: &'a Kernels) -> Loading<'a> {
         let image = image.map_err(said)?;
         state.load(key, &image).map(Some).map_err(NotLoaded::Driver)
     };
-    Loading { load: Box::new(load), loaded: None }
+    Loading { load: Box::new(load), rare: &kernels.rare, loaded: None }
 }
 
 /// The bytes of a column's elements that the device has.

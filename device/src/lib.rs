@@ -18,6 +18,7 @@ mod needs;
 #[cfg(feature = "stand-in")]
 pub mod stand_in;
 mod state;
+mod summary;
 mod table;
 mod target;
 mod words;

@@ -23,11 +23,31 @@ impl StandIn {
 
     /// How many calls there were.
     pub fn calls(&self) -> u64 {
-        // SAFETY: the stand-in has this function, with this type.
+        self.count(b"weft_stand_in_calls")
+    }
+
+    /// How many kernels were launched, whether they have begun or not.
+    pub fn launches(&self) -> u64 {
+        self.count(b"weft_stand_in_launches")
+    }
+
+    /// How many kernels have begun.
+    pub fn begun(&self) -> u64 {
+        self.count(b"weft_stand_in_begun")
+    }
+
+    /// How often kernels accessed memory since somebody last interrupted them, as far as they have ended.
+    pub fn late_accesses(&self) -> u64 {
+        self.count(b"weft_stand_in_late_accesses")
+    }
+
+    /// What a function says that counts something.
+    fn count(&self, name: &[u8]) -> u64 {
+        // SAFETY: the stand-in's functions that count have this type.
         unsafe {
-            let calls: Result<Symbol<'_, unsafe extern "C" fn() -> u64>, _> =
-                self.library.get(b"weft_stand_in_calls");
-            calls.map_or(0, |calls| calls())
+            let count: Result<Symbol<'_, unsafe extern "C" fn() -> u64>, _> =
+                self.library.get(name);
+            count.map_or(0, |count| count())
         }
     }
 

@@ -88,6 +88,25 @@ impl Table {
         true
     }
 
+    /// The elements at an address go by another identity too, and stay there, until that is taken back. False
+    /// if nothing is there.
+    pub(crate) fn alias(&mut self, identity: Identity, address: u64) -> bool {
+        let known = self.entries.values_mut().find(|entry| entry.address == address);
+        let Some(entry) = known else { return false };
+        entry.pins += 1;
+        let bytes = entry.bytes;
+        self.insert(identity, address, bytes)
+    }
+
+    /// Takes back what [`Table::alias`] did.
+    pub(crate) fn forget_alias(&mut self, identity: &Identity) {
+        let Some(alias) = self.entries.remove(&identity.key()) else { return };
+        let known = self.entries.values_mut().find(|entry| entry.address == alias.address);
+        if let Some(entry) = known {
+            entry.pins = entry.pins.saturating_sub(1);
+        }
+    }
+
     /// The bytes of the copy of these elements.
     pub(crate) fn bytes_of(&self, identity: &Identity) -> Option<u64> {
         self.entries.get(&identity.key()).map(|entry| entry.bytes)
@@ -161,6 +180,21 @@ mod tests {
         assert_eq!(table.take_dead(), [Dropped { address: 32, bytes: 1 }]);
         assert_eq!(table.held(), (1, 1));
         assert_eq!(table.bytes_of(&kept.identity()), Some(1));
+    }
+
+    #[test]
+    fn a_copy_stays_as_long_as_it_goes_by_another_name() {
+        let mut table = Table::default();
+        let (own, other) = (Buf::new(vec![1_u8]), Buf::new(vec![2_u8]));
+        assert!(!table.alias(other.identity(), 16));
+        assert!(table.insert(own.identity(), 16, 1));
+        assert!(table.alias(other.identity(), 16));
+        assert_eq!(table.pin(&other.identity()), Some(16));
+        assert!(table.take_oldest().is_none());
+        table.unpin(&other.identity());
+        table.forget_alias(&other.identity());
+        assert_eq!(table.held(), (1, 1));
+        assert_eq!(table.take_oldest(), Some(Dropped { address: 16, bytes: 1 }));
     }
 
     #[test]

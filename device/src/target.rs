@@ -11,7 +11,7 @@
 //! then copies of arrays go that no run uses, the longest unused first: those that the host has too, then
 //! those that are brought to it first. Only then is it said that there is no room.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread;
@@ -23,6 +23,7 @@ use weft_ir::{Column, Identity};
 use crate::deferred::{Deferred, Kept, MOST_DEPTH, Origin};
 use crate::driver::{Event, Function};
 use crate::state::{Loaded, State};
+use crate::summary::Tools;
 use crate::words::Failure;
 
 /// Launches of a slice.
@@ -89,8 +90,10 @@ pub(crate) struct DeviceTarget<'a> {
     lost: Option<String>,
 }
 
-/// Loads the kernels, or finds that they are loaded. Yields nothing as long as the compiler works.
-pub(crate) type Load<'a> = dyn FnMut(&mut State) -> Result<Option<Loaded>, NotLoaded> + 'a;
+/// Loads the kernels, or one that is compiled on its own, or finds that they are loaded. Yields nothing as long
+/// as the compiler works.
+pub(crate) type Load<'a> =
+    dyn FnMut(&mut State, Option<&str>) -> Result<Option<Loaded>, NotLoaded> + 'a;
 
 /// Why kernels are not loaded.
 pub(crate) enum NotLoaded {
@@ -104,11 +107,16 @@ pub(crate) struct Results {
     /// Where they stay.
     pub(crate) device: Weak<Mutex<Result<State, String>>>,
     pub(crate) origin: Arc<Origin>,
+    /// What compiles programs about them.
+    pub(crate) tools: Arc<Tools>,
 }
 
 /// The kernels of a run.
 pub(crate) struct Loading<'a> {
     pub(crate) load: Box<Load<'a>>,
+    /// Those that are compiled on their own.
+    pub(crate) rare: &'a BTreeSet<String>,
+    /// All others.
     pub(crate) loaded: Option<Loaded>,
 }
 
@@ -138,7 +146,7 @@ impl<'a> DeviceTarget<'a> {
 
     /// Has the compiler begin, if the kernels are not there.
     pub(crate) fn prepare(&mut self) -> Result<(), Broken> {
-        let answer = (self.loading.load)(self.state);
+        let answer = (self.loading.load)(self.state, None);
         self.loading.loaded = self.loaded(answer)?;
         Ok(())
     }
@@ -234,21 +242,30 @@ impl<'a> DeviceTarget<'a> {
     }
 
     fn function(&mut self, name: &str) -> Result<Function, Broken> {
-        let begun = Instant::now();
-        let mut patience = Patience::new();
-        let loaded = loop {
-            if let Some(loaded) = self.loading.loaded {
-                break loaded;
-            }
-            let answer = (self.loading.load)(self.state);
-            self.loading.loaded = self.loaded(answer)?;
-            match self.loading.loaded {
-                Some(_) => self.traffic.compile += begun.elapsed(),
-                None => patience.pass(self.cancel)?,
-            }
+        let usual = match self.loading.loaded {
+            Some(loaded) => loaded,
+            None => self.wait_for_kernels(None)?,
+        };
+        self.loading.loaded = Some(usual);
+        let loaded = match self.loading.rare.contains(name) {
+            true => self.wait_for_kernels(Some(name))?,
+            false => usual,
         };
         let function = self.state.function(loaded, name);
         self.checked(function)
+    }
+
+    fn wait_for_kernels(&mut self, alone: Option<&str>) -> Result<Loaded, Broken> {
+        let begun = Instant::now();
+        let mut patience = Patience::new();
+        loop {
+            let answer = (self.loading.load)(self.state, alone);
+            if let Some(loaded) = self.loaded(answer)? {
+                self.traffic.compile += begun.elapsed();
+                return Ok(loaded);
+            }
+            patience.pass(self.cancel)?;
+        }
     }
 
     fn loaded(
@@ -460,7 +477,7 @@ impl Target for DeviceTarget<'_> {
         let (context, depth) = (self.state.number, self.depth + 1);
         let kept = Kept { context, address, count, element, depth };
         let (device, origin) = (results.device.clone(), Arc::clone(&results.origin));
-        let deferred = Deferred::new(device, kept, origin, leaf);
+        let deferred = Deferred::new(device, kept, Arc::clone(&results.tools), (origin, leaf));
         let column = deferred.column();
         let identity = column.identity()?;
         self.state.table.insert_deferred(identity, address, bytes, Arc::downgrade(&deferred));

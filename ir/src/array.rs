@@ -8,8 +8,9 @@ mod buffer;
 mod identity;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-pub use buffer::{Buf, Fetch, Recycle};
+pub use buffer::{Buf, Fetch, Recycle, Summary};
 pub use identity::Identity;
 
 use crate::{ColumnBuilder, Scalar, ScalarType, Type, Value};
@@ -170,20 +171,34 @@ impl Column {
     /// Element `index` of a scalar column, without building a [`Value`].
     pub fn scalar(&self, index: usize) -> Option<Scalar> {
         Some(match self {
-            Column::I8(buf) => Scalar::I8(buf.as_slice()[index]),
-            Column::I16(buf) => Scalar::I16(buf.as_slice()[index]),
-            Column::I32(buf) => Scalar::I32(buf.as_slice()[index]),
-            Column::I64(buf) => Scalar::I64(buf.as_slice()[index]),
-            Column::U8(buf) => Scalar::U8(buf.as_slice()[index]),
-            Column::U16(buf) => Scalar::U16(buf.as_slice()[index]),
-            Column::U32(buf) => Scalar::U32(buf.as_slice()[index]),
-            Column::U64(buf) => Scalar::U64(buf.as_slice()[index]),
-            Column::F32(buf) => Scalar::F32(buf.as_slice()[index]),
-            Column::F64(buf) => Scalar::F64(buf.as_slice()[index]),
-            Column::Bool(buf) => Scalar::Bool(buf.as_slice()[index]),
-            Column::Char(buf) => Scalar::Char(buf.as_slice()[index]),
+            Column::I8(buf) => Scalar::I8(buf.at(index)),
+            Column::I16(buf) => Scalar::I16(buf.at(index)),
+            Column::I32(buf) => Scalar::I32(buf.at(index)),
+            Column::I64(buf) => Scalar::I64(buf.at(index)),
+            Column::U8(buf) => Scalar::U8(buf.at(index)),
+            Column::U16(buf) => Scalar::U16(buf.at(index)),
+            Column::U32(buf) => Scalar::U32(buf.at(index)),
+            Column::U64(buf) => Scalar::U64(buf.at(index)),
+            Column::F32(buf) => Scalar::F32(buf.at(index)),
+            Column::F64(buf) => Scalar::F64(buf.at(index)),
+            Column::Bool(buf) => Scalar::Bool(buf.at(index)),
+            Column::Char(buf) => Scalar::Char(buf.at(index)),
             Column::Tuple { .. } | Column::Dense { .. } | Column::Ragged { .. } => return None,
         })
+    }
+
+    /// Makes sure that looking at the elements does not take long, wherever they are; false if `cancel` was set
+    /// meanwhile.
+    pub fn bring(&self, cancel: &AtomicBool) -> bool {
+        scalar_columns!(self, buf => buf.bring(cancel),
+            Column::Tuple { parts, .. } => parts.iter().all(|part| part.bring(cancel)),
+            Column::Dense { inner, .. } | Column::Ragged { inner, .. } => inner.bring(cancel))
+    }
+
+    /// What all elements come to, if they are numbers that are elsewhere, and it can be found out there.
+    pub fn summary(&self) -> Option<Summary> {
+        scalar_columns!(self, buf => buf.summary(),
+            Column::Tuple { .. } | Column::Dense { .. } | Column::Ragged { .. } => None)
     }
 
     /// Element `index`; arrays share their storage with the column.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::{Array, Scalar, ScalarType};
 
@@ -73,6 +74,15 @@ pub enum Value {
 }
 
 impl Value {
+    /// As [`Column::bring`](crate::Column::bring), of all arrays in it.
+    pub fn bring(&self, cancel: &AtomicBool) -> bool {
+        match self {
+            Value::Scalar(_) => true,
+            Value::Tuple(parts) => parts.iter().all(|part| part.bring(cancel)),
+            Value::Array(array) => array.elements.bring(cancel),
+        }
+    }
+
     /// The same result in the sense of numerics.md: equal shapes and bits, all NaNs being equal.
     pub fn same_bits(&self, other: &Value) -> bool {
         match (self, other) {

@@ -321,6 +321,10 @@ impl Engine {
     ) -> Result<Value, NotRun> {
         let lowered = known.lowered(job, ran)?;
         let inputs = leaves(job, &lowered);
+        // What a device has lost may have to be computed again.
+        if !inputs.iter().all(|input| input.bring(job.cancel)) {
+            return Err(Stop::Exhausted(Exhausted::Interrupted).into());
+        }
         let on_gpu = match job.modes.backend {
             _ if known.cpu.is_some() => false,
             Backend::Gpu => true,

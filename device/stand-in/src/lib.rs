@@ -21,6 +21,7 @@ mod faults;
 mod kernels;
 mod machine;
 mod objects;
+mod work;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

@@ -11,6 +11,7 @@ use weft_emulator::{Address, Device, Error, Grid, Poker, Schedule};
 
 use crate::faults;
 use crate::kernels::{Kernel, emulator};
+use crate::work;
 
 type Job = Box<dyn FnOnce(&mut Device) -> Result<(), Error> + Send>;
 
@@ -104,6 +105,7 @@ impl Machine {
 
     /// Changes four bytes at once, whatever is queued or runs.
     pub(crate) fn poke(&self, address: u64, value: u32) {
+        work::poked();
         self.poker.poke(Address(address), value);
     }
 
@@ -168,10 +170,14 @@ impl Machine {
     /// Launches a kernel.
     pub(crate) fn launch(&self, kernel: Arc<Kernel>, grid: Grid, parameters: Vec<Vec<u8>>) {
         let shared = Arc::clone(&self.shared);
+        work::asked_for();
         self.queue(move |device| {
             let Kernel { name, module, .. } = &*kernel;
             let schedule = Schedule::numbered(0);
-            device.launch(module, name, grid, &parameters, &schedule, &shared.cancel).map(drop)
+            work::begins();
+            let ran = device.launch(module, name, grid, &parameters, &schedule, &shared.cancel)?;
+            work::ended(ran.late_accesses.unwrap_or(ran.accesses));
+            Ok(())
         });
     }
 }

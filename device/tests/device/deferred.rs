@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use weft_cuda::{Broken, Halt};
 use weft_device::{Again, Device, Kernels};
-use weft_ir::Value;
+use weft_ir::{Column, Scalar, Summary, Value};
 
 use crate::{assert_same, device, f32s, golden, result, run, stand_in};
 
@@ -35,9 +35,9 @@ fn scanned(times: u32) -> Value {
 /// A program that counts how often it runs again, elsewhere.
 fn again(expected: &Value, count: &Arc<AtomicU32>) -> Again {
     let (expected, count) = (expected.clone(), Arc::clone(count));
-    Arc::new(move || {
+    Arc::new(move |cancel| {
         count.fetch_add(1, Ordering::Relaxed);
-        vec![expected.clone()]
+        (!cancel.load(Ordering::Relaxed)).then(|| vec![expected.clone()])
     })
 }
 
@@ -80,6 +80,76 @@ pub(crate) fn results_stay_until_they_are_seen() {
     // Small ones come at once.
     let few = deferring(&mut device, &scan, &f32s([1.0, 1.0]), again(&scanned(1), &runs));
     assert!(is_here(&result(few)));
+}
+
+/// The column of an array of scalars.
+fn column(value: &Value) -> &Column {
+    match value {
+        Value::Array(array) => &array.elements,
+        other => panic!("{other:?} is no array"),
+    }
+}
+
+/// What elements come to, as the host computes it.
+fn summary_of(numbers: &[f32]) -> Summary {
+    let known = || numbers.iter().copied().filter(|number| !number.is_nan());
+    Summary {
+        least: Scalar::F32(known().fold(f32::INFINITY, |a, b| if b < a { b } else { a })),
+        greatest: Scalar::F32(known().fold(f32::NEG_INFINITY, |a, b| if b > a { b } else { a })),
+        sum: known().map(f64::from).sum(),
+        nans: numbers.len() - known().count(),
+    }
+}
+
+pub(crate) fn showing_does_not_fetch() {
+    stand_in();
+    let mut device = device();
+    let (filter, runs) = (golden(&device, "filter"), Arc::new(AtomicU32::new(0)));
+    let doubled: Vec<f32> = (1..=MANY).map(|at| 2.0 * at as f32).collect();
+    let input = f32s(doubled.iter().map(|number| number / 2.0));
+    let expected = f32s(doubled.iter().copied());
+    let value = result(deferring(&mut device, &filter, &input, again(&expected, &runs)));
+    let elements = column(&value);
+    let found = [0, 7, MANY - 1].map(|at| elements.scalar(at));
+    assert_eq!(found, [0, 7, MANY - 1].map(|at| Some(Scalar::F32(doubled[at]))));
+    assert_eq!(elements.slice(3, 9).scalar(1), Some(Scalar::F32(doubled[4])));
+    assert_eq!(elements.summary(), Some(summary_of(&doubled)));
+    assert_eq!(elements.slice(0, 9).summary(), None, "of all or of nothing");
+    assert!(!is_here(&value));
+    let held = device.residency();
+    assert_eq!(elements.summary(), Some(summary_of(&doubled)));
+    assert_eq!(device.residency(), held);
+    // Who looks at many gets all.
+    let all = |elements: &Column| (0..MANY).all(|at| elements.scalar(at).is_some());
+    assert!(all(elements) && !is_here(&value));
+    assert!(all(elements) && is_here(&value));
+    assert_eq!(elements.summary(), None, "the host has them");
+    assert_same(&value, &expected, "all of them");
+    assert_eq!(runs.load(Ordering::Relaxed), 0);
+}
+
+pub(crate) fn showing_survives_any_failure() {
+    let (mut lost, mut unknown) = (0, 0);
+    for (call, sticky) in (1..).flat_map(|call| [(call, false), (call, true)]) {
+        let stand_in = stand_in();
+        let mut device = device();
+        let (scan, runs) = (golden(&device, "prefix_sum"), Arc::new(AtomicU32::new(0)));
+        let value = result(deferring(&mut device, &scan, &ones(), again(&scanned(1), &runs)));
+        let expected = column(&scanned(1)).scalar(MANY - 1);
+        let before = stand_in.calls();
+        stand_in.fail(call, sticky);
+        let place = format!("call {call}");
+        assert_eq!(column(&value).scalar(MANY - 1), expected, "{place}");
+        unknown += u32::from(column(&value).summary().is_none());
+        assert_same(&value, &scanned(1), &place);
+        let was_reached = stand_in.calls() - before >= call;
+        stand_in.fail(0, false);
+        lost += runs.load(Ordering::Relaxed);
+        if !was_reached {
+            break;
+        }
+    }
+    assert!(lost > 10 && unknown > 10, "{lost} contexts lost, {unknown} summaries");
 }
 
 pub(crate) fn results_of_results_do_not_pile_up() {
@@ -158,7 +228,13 @@ pub(crate) fn results_outlive_the_device() {
     let scan = golden(&device, "prefix_sum");
     let runs = Arc::new(AtomicU32::new(0));
     let kept = result(deferring(&mut device, &scan, &ones(), again(&scanned(1), &runs)));
+    assert!(kept.bring(&AtomicBool::new(true)), "it is there");
     drop(device);
+    assert_eq!(runs.load(Ordering::Relaxed), 0);
+    // Running again can be interrupted, and nothing is lost by that.
+    assert!(!kept.bring(&AtomicBool::new(true)));
+    assert_eq!((runs.load(Ordering::Relaxed), is_here(&kept)), (1, false));
+    assert!(kept.bring(&AtomicBool::new(false)));
     assert_same(&kept, &scanned(1), "kept");
-    assert_eq!(runs.load(Ordering::Relaxed), 1);
+    assert_eq!(runs.load(Ordering::Relaxed), 2);
 }

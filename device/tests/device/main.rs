@@ -26,6 +26,10 @@ const TESTS: &[(&str, fn())] = &[
     ("the_device_is_found_and_described", runs::the_device_is_found_and_described),
     ("results_are_those_of_the_host", runs::results_are_those_of_the_host),
     ("code_is_kept_in_memory_and_on_disk", runs::code_is_kept_in_memory_and_on_disk),
+    (
+        "what_is_hardly_ever_launched_is_compiled_then",
+        runs::what_is_hardly_ever_launched_is_compiled_then,
+    ),
     ("a_long_kernel_can_be_interrupted", runs::a_long_kernel_can_be_interrupted),
     (
         "an_endless_loop_in_a_kernel_can_be_interrupted",
@@ -38,6 +42,8 @@ const TESTS: &[(&str, fn())] = &[
     ("the_oldest_copies_make_room", memory::the_oldest_copies_make_room),
     ("without_room_it_is_said_what_was_wanted", memory::without_room_it_is_said_what_was_wanted),
     ("results_stay_until_they_are_seen", deferred::results_stay_until_they_are_seen),
+    ("showing_does_not_fetch", deferred::showing_does_not_fetch),
+    ("showing_survives_any_failure", deferred::showing_survives_any_failure),
     ("results_of_results_do_not_pile_up", deferred::results_of_results_do_not_pile_up),
     ("what_nobody_has_seen_makes_room_too", deferred::what_nobody_has_seen_makes_room_too),
     ("nothing_is_lost_that_nobody_has_seen", deferred::nothing_is_lost_that_nobody_has_seen),

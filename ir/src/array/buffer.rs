@@ -2,9 +2,11 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, Weak};
 
 use super::Identity;
+use crate::Scalar;
 
 /// Takes back the memory of elements that nobody holds any more, to use it again.
 pub trait Recycle<T>: Send + Sync + fmt::Debug {
@@ -16,6 +18,35 @@ pub trait Recycle<T>: Send + Sync + fmt::Debug {
 pub trait Fetch<T>: Send + Sync + fmt::Debug {
     /// All of them. Nobody asks again once they are there.
     fn fetch(&self) -> Vec<T>;
+
+    /// One of them, for somebody who looks at few; nothing if all are to be fetched.
+    fn one(&self, _index: usize) -> Option<T> {
+        None
+    }
+
+    /// What all of them come to, found out where they are; nothing if they are to be fetched for it.
+    fn summary(&self) -> Option<Summary> {
+        None
+    }
+
+    /// Does what would take long if they were fetched now, unless `cancel` is set meanwhile: false then.
+    fn bring(&self, _cancel: &AtomicBool) -> bool {
+        true
+    }
+}
+
+/// What numbers come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// The least of those that are not NaN; if there are none, no matter what.
+    pub least: Scalar,
+    /// The greatest of them.
+    pub greatest: Scalar,
+    /// Their sum, folded as the language folds: blocks of 64 from left to right, then their sums likewise. In
+    /// place of NaN stands 0.
+    pub sum: f64,
+    /// How many are NaN.
+    pub nans: usize,
 }
 
 /// A shared, sliceable run of elements.
@@ -97,6 +128,40 @@ impl<T> Buf<T> {
     /// Whether the elements are in memory.
     pub fn is_here(&self) -> bool {
         self.data.elements.get().is_some()
+    }
+
+    /// An element. Of elements that are elsewhere it may come alone.
+    ///
+    /// # Panics
+    /// If there is none at this index.
+    pub fn at(&self, index: usize) -> T
+    where
+        T: Copy,
+    {
+        assert!(index < self.len, "element {index} of {}", self.len);
+        if let (None, Some(source)) = (self.data.elements.get(), &self.data.source)
+            && let Some(one) = source.one(self.start + index)
+        {
+            return one;
+        }
+        self.as_slice()[index]
+    }
+
+    /// Makes sure that looking at the elements does not take long; false if `cancel` was set meanwhile.
+    pub fn bring(&self, cancel: &AtomicBool) -> bool {
+        match (&self.data.source, self.data.elements.get()) {
+            (Some(source), None) => source.bring(cancel),
+            (_, _) => true,
+        }
+    }
+
+    /// What the elements come to, if they are elsewhere, all of those that are there, and it can be found out
+    /// without fetching them.
+    pub fn summary(&self) -> Option<Summary> {
+        match (&self.data.source, self.data.elements.get()) {
+            (Some(source), None) if self.len == self.data.len => source.summary(),
+            (_, _) => None,
+        }
     }
 
     /// The elements, fetched if they are elsewhere.
@@ -196,6 +261,21 @@ mod tests {
             self.0.fetch_add(1, Ordering::Relaxed);
             vec![1, 2, 3]
         }
+
+        fn one(&self, index: usize) -> Option<u8> {
+            [10, 20].get(index).copied()
+        }
+    }
+
+    #[test]
+    fn single_elements_come_alone_where_they_are_given() {
+        let elsewhere = Arc::new(Elsewhere::default());
+        let buf = Buf::deferred(3, Arc::clone(&elsewhere) as Arc<dyn Fetch<u8>>);
+        let part = buf.slice(1, 2);
+        assert_eq!((buf.at(0), part.at(0), buf.is_here()), (10, 20, false));
+        assert_eq!((part.at(1), buf.is_here()), (3, true));
+        assert_eq!((buf.at(0), part.at(0)), (1, 2));
+        assert_eq!(elsewhere.0.load(Ordering::Relaxed), 1);
     }
 
     #[test]

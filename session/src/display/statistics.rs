@@ -1,14 +1,14 @@
 //! The line of statistics under a large array.
 
-use weft_ir::{Column, ScalarType, Type, Value};
+use weft_ir::{Column, Scalar, ScalarType, Summary, Type, Value};
 
 use super::scalar::scalar_text;
-use weft_ir::Scalar;
 
 /// `min 0.0, max 99.9, mean 49.95, nan 0` of all numbers of an array, however nested. The count of
 /// NaNs stands there for floats only; they take no part in the other figures.
 ///
-/// `None` if the value is no array of numbers, or holds none. It visits every element.
+/// `None` if the value is no array of numbers, or holds none. It visits every element, or has the device do
+/// that which has them.
 pub fn statistics(value: &Value, ty: &Type) -> Option<String> {
     let Value::Array(array) = value else { return None };
     let mut element = ty;
@@ -28,11 +28,20 @@ pub fn statistics(value: &Value, ty: &Type) -> Option<String> {
 
 /// Summarises a column of numbers.
 fn summary(column: &Column) -> Option<String> {
+    if let Some(Summary { least, greatest, sum, nans }) = column.summary() {
+        let count = column.len() - nans;
+        if count == 0 {
+            return (nans > 0).then(|| format!("nan {nans}"));
+        }
+        let figures = line(scalar_text(least), scalar_text(greatest), sum / count as f64);
+        let is_float = matches!(least, Scalar::F32(_) | Scalar::F64(_));
+        return Some(if is_float { format!("{figures}, nan {nans}") } else { figures });
+    }
     macro_rules! integers {
         ($data:expr, $scalar:path) => {{
             let data = $data.as_slice();
             let (min, max) = (data.iter().min()?, data.iter().max()?);
-            let sum: f64 = data.iter().map(|&value| value as f64).sum();
+            let sum = sum(data.iter().map(|&value| value as f64));
             line(scalar_text($scalar(*min)), scalar_text($scalar(*max)), sum / data.len() as f64)
         }};
     }
@@ -47,7 +56,8 @@ fn summary(column: &Column) -> Option<String> {
             }
             let min = numbers.clone().reduce(|a, b| if b < a { b } else { a })?;
             let max = numbers.clone().reduce(|a, b| if b > a { b } else { a })?;
-            let sum: f64 = numbers.map(f64::from).sum();
+            let sum =
+                sum(data.iter().map(|&value| if value.is_nan() { 0.0 } else { value.into() }));
             let figures =
                 line(scalar_text($scalar(min)), scalar_text($scalar(max)), sum / count as f64);
             format!("{figures}, nan {nans}")
@@ -70,6 +80,31 @@ fn summary(column: &Column) -> Option<String> {
         | Column::Dense { .. }
         | Column::Ragged { .. } => return None,
     })
+}
+
+/// The sum as the language folds: blocks of 64 from left to right, then their sums likewise.
+fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
+    const BLOCK: usize = 64;
+    fn push(levels: &mut Vec<(usize, f64)>, level: usize, number: f64) {
+        match levels.get_mut(level) {
+            None => levels.push((1, number)),
+            Some((count, sum)) => {
+                *sum = if *count == 0 { number } else { *sum + number };
+                *count += 1;
+            }
+        }
+        let (count, sum) = levels[level];
+        if count == BLOCK {
+            levels[level].0 = 0;
+            push(levels, level + 1, sum);
+        }
+    }
+    // How much each level has so far, and its sum.
+    let mut levels = Vec::new();
+    numbers.for_each(|number| push(&mut levels, 0, number));
+    // What is left of a level is one more for the next.
+    let left = levels.iter().filter(|(count, _)| *count > 0).map(|(_, sum)| *sum);
+    left.reduce(|below, above| above + below).unwrap_or(0.0)
 }
 
 fn line(min: String, max: String, mean: f64) -> String {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use weft_cuda::{Broken, Halt};
 use weft_device::{Again, Config, Device, Kernels, WORTHWHILE_ELEMENTS};
 use weft_ir::leaves::leaves_to_value;
-use weft_ir::{Column, Value};
+use weft_ir::{Column, Exhausted, Stop, Value};
 use weft_lang::lower::Lowered;
 
 use super::{Job, NotRun, Ran, Unsupported, compile};
@@ -222,14 +222,18 @@ impl Gpu {
 /// Runs a program on the CPU that the device has run, if that has lost the results before anybody saw them.
 fn again(kernels: &Arc<Kernels>, inputs: &[Value], threads: usize) -> Again {
     let (kernels, inputs) = (Arc::clone(kernels), inputs.to_vec());
-    Arc::new(move || {
+    Arc::new(move |cancel| {
+        if !inputs.iter().all(|input| input.bring(cancel)) {
+            return None;
+        }
         let workers = weft_cpu::Workers::new(threads);
         let config = weft_cpu::Config { workers: &workers, memory_limit: u64::MAX };
         let prepared = weft_cpu::prepare(&kernels.plan, &mut weft_cpu::KernelCache::new());
-        let never = AtomicBool::new(false);
-        let results =
-            weft_cpu::run(&kernels.plan, &prepared, &inputs, &config, &never, &mut |_| {});
-        results.unwrap_or_else(|stop| panic!("the CPU does not repeat a run of the GPU: {stop:?}"))
+        match weft_cpu::run(&kernels.plan, &prepared, &inputs, &config, cancel, &mut |_| {}) {
+            Ok(leaves) => Some(leaves),
+            Err(Stop::Exhausted(Exhausted::Interrupted)) => None,
+            Err(stop) => panic!("the CPU does not repeat a run of the GPU: {stop:?}"),
+        }
     })
 }
 

@@ -218,7 +218,7 @@ fn replayed(
     runs: usize,
 ) -> Result<Times, String> {
     let never = AtomicBool::new(false);
-    let again: Again = Arc::new(|| panic!("nobody looks at the results"));
+    let again: Again = Arc::new(|_| panic!("nobody looks at the results"));
     let mut launches = 0;
     let mut once = |inputs: &[Value]| -> Result<(Duration, Duration), String> {
         launches = 0;
