@@ -251,20 +251,38 @@ impl<'a> Folder<'a> {
             self.context.poll()?;
             let of = |(primitive, values): (&Primitive, &Elements<'_>)| {
                 let mut to = Storage::new(values.ty());
-                (primitive.over_rows.fold)(*values, rows, levels, &mut to);
+                primitive.fold_rows(*values, rows, levels, &mut to);
                 to
             };
             return Ok(primitives.iter().zip(values).map(of).collect());
         }
         let lengths = rows.lengths(values[0].len());
-        let (values, counts) = self.fold(values, &lengths, levels)?;
+        let (values, counts) = self.fold_levels(values, &lengths, levels)?;
         Ok(if levels == usize::MAX { spread(values, &counts) } else { values })
     }
 
-    /// Folds consecutive rows of these lengths until each has come to one element, or for so many
-    /// levels of the tree. Yields the elements, and how many each row has come to: none, if it had
-    /// none.
+    /// Folds consecutive rows of these lengths; yields what those that are not empty come to.
     pub(crate) fn fold(
+        &mut self,
+        values: &[Elements<'_>],
+        lengths: &[usize],
+    ) -> Result<Vec<Storage>, Halt> {
+        if self.fold.primitives.is_none() {
+            return Ok(self.fold_levels(values, lengths, usize::MAX)?.0);
+        }
+        let mut offsets = vec![0_i64];
+        let mut end = 0;
+        for length in lengths.iter().filter(|&&length| length > 0) {
+            end += length;
+            offsets.push(end as i64);
+        }
+        self.fold_rows(values, Rows::Ragged(&offsets), usize::MAX)
+    }
+
+    /// Folds consecutive rows of these lengths until each has come to one element, or for so many
+    /// levels of the tree, in registers. Yields the elements, and how many each row has come to: none, if
+    /// it had none.
+    fn fold_levels(
         &mut self,
         values: &[Elements<'_>],
         lengths: &[usize],
@@ -291,13 +309,6 @@ impl<'a> Folder<'a> {
         let shorter = lengths.iter().map(|length| length.div_ceil(TREE)).collect();
         let mut results: Vec<Storage> =
             self.fold.types().map(|ty| Storage::zeros(ty, blocks.len())).collect();
-        if let Some(primitives) = &self.fold.primitives {
-            for ((primitive, values), result) in primitives.iter().zip(values).zip(&mut results) {
-                self.context.poll()?;
-                primitive.fold(*values, &blocks, result);
-            }
-            return Ok((results, shorter));
-        }
         for order in longest_first(&blocks).chunks(BLOCK) {
             self.context.poll()?;
             self.fold_blocks(values, &blocks, order)?;

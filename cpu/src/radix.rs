@@ -9,6 +9,7 @@
 
 mod bucket;
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -69,56 +70,99 @@ impl Item for Long {
     fn give_back(_room: Vec<Long>, _pool: &Pool) {}
 }
 
+/// How an item is looked at: by a key of bits.
+///
+/// The kinds are few, so that the sort is compiled for few; what makes items and what is made of them comes
+/// in blocks.
+pub(crate) trait Key {
+    /// What is sorted.
+    type Item: Item;
+
+    /// The key of an item.
+    fn of(item: Self::Item) -> u64;
+}
+
+/// The item is its key.
+pub(crate) struct Whole<E>(PhantomData<E>);
+
+impl<E: Item + Into<u64>> Key for Whole<E> {
+    type Item = E;
+
+    fn of(item: E) -> u64 {
+        item.into()
+    }
+}
+
+/// The upper half is the key.
+pub(crate) struct Upper;
+
+impl Key for Upper {
+    type Item = u64;
+
+    fn of(item: u64) -> u64 {
+        item >> 32
+    }
+}
+
+/// The first of a pair is the key.
+pub(crate) struct First;
+
+impl Key for First {
+    type Item = Long;
+
+    fn of(item: Long) -> u64 {
+        item.0
+    }
+}
+
 /// What is sorted, and what becomes of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Sorting<Of, Key, Convert> {
+pub(crate) struct Sorting<Of, Convert> {
     /// The item at a position.
     pub(crate) of: Of,
-    /// The key of an item.
-    pub(crate) key: Key,
     /// What an item is in the result.
     pub(crate) convert: Convert,
 }
 
 /// Sorts as many items as there are places, and puts what becomes of them there.
-pub(crate) fn sort<E: Item, R: Send>(
-    sorting: &Sorting<impl Fn(usize) -> E + Sync, impl Fn(E) -> u64 + Sync, impl Fn(E) -> R + Sync>,
+pub(crate) fn sort<K: Key, R: Send>(
+    sorting: &Sorting<impl Fn(usize) -> K::Item + Sync, impl Fn(K::Item) -> R + Sync>,
     places: &mut [R],
     workers: &Workers,
     poll: &(dyn Fn() -> Result<(), Halt> + Sync),
 ) -> Result<(), Halt> {
-    let source = Made(&sorting.of);
-    sort_from(&source, &sorting.key, &sorting.convert, places, workers, poll)
+    let made = |start: usize, items: &mut [K::Item]| {
+        items.iter_mut().zip(start..).for_each(|(item, at)| *item = (sorting.of)(at));
+    };
+    let convert = |items: &[K::Item], places: &mut [R]| {
+        places.iter_mut().zip(items).for_each(|(place, &item)| *place = (sorting.convert)(item));
+    };
+    sort_from::<K, R>(&made, &convert, places, workers, poll)
 }
 
-/// Where items come from.
-trait Source<E>: Sync {
-    /// The item at a position.
-    fn at(&self, position: usize) -> E;
-}
+/// The items from a position on.
+type Source<'a, E> = &'a (dyn Fn(usize, &mut [E]) + Sync);
 
-/// Made when they are asked for.
-struct Made<'a, Of>(&'a Of);
+/// Puts what becomes of items to their places.
+type Convert<'a, E, R> = &'a (dyn Fn(&[E], &mut [R]) + Sync);
 
-impl<E, Of: Fn(usize) -> E + Sync> Source<E> for Made<'_, Of> {
-    fn at(&self, position: usize) -> E {
-        (self.0)(position)
+/// How many items come from a source at a time.
+const BLOCK: usize = 256;
+
+/// Shows all items at some positions.
+#[inline]
+fn for_each<E: Item>(source: Source<'_, E>, range: Range<usize>, mut see: impl FnMut(E)) {
+    let mut items = [E::default(); BLOCK];
+    for start in range.clone().step_by(BLOCK) {
+        let items = &mut items[..BLOCK.min(range.end - start)];
+        source(start, items);
+        items.iter().for_each(|&item| see(item));
     }
 }
 
-/// Stored.
-struct Stored<'a, E>(&'a [E]);
-
-impl<E: Item> Source<E> for Stored<'_, E> {
-    fn at(&self, position: usize) -> E {
-        self.0[position]
-    }
-}
-
-fn sort_from<E: Item, R: Send>(
-    source: &impl Source<E>,
-    key: &(impl Fn(E) -> u64 + Sync),
-    convert: &(impl Fn(E) -> R + Sync),
+fn sort_from<K: Key, R: Send>(
+    source: Source<'_, K::Item>,
+    convert: Convert<'_, K::Item, R>,
     places: &mut [R],
     workers: &Workers,
     poll: &(dyn Fn() -> Result<(), Halt> + Sync),
@@ -131,28 +175,35 @@ fn sort_from<E: Item, R: Send>(
     let part = length.div_ceil(parts);
     let ranges = || (0..length).step_by(part).map(|start| start..length.min(start + part));
     let parallel = parts > 1;
-    let first = key(source.at(0));
+    let mut first = [K::Item::default()];
+    source(0, &mut first);
+    let first = K::of(first[0]);
     let differing = Mutex::new(0);
     workers.each(
         parallel,
         ranges(),
         || (),
         |(), range| {
-            let bits = range.fold(0, |bits, at| bits | (key(source.at(at)) ^ first));
+            let mut bits = 0;
+            for_each(source, range, |item| bits |= K::of(item) ^ first);
             *lock(&differing) |= bits;
             Ok(())
         },
     )?;
     let differing = *lock(&differing);
     if differing == 0 {
-        places.iter_mut().enumerate().for_each(|(at, place)| *place = convert(source.at(at)));
+        let mut items = [K::Item::default(); BLOCK];
+        for (places, start) in places.chunks_mut(BLOCK).zip((0..).step_by(BLOCK)) {
+            let items = &mut items[..places.len()];
+            source(start, items);
+            convert(items, places);
+        }
         return Ok(());
     }
     poll()?;
     let shift = (u64::BITS - differing.leading_zeros()).saturating_sub(DIGIT);
-    let digit = |item: E| (key(item) >> shift) as usize & ((1 << DIGIT) - 1);
-    let mut items = E::room(length, workers.memory());
-    let ends = distribute(&ranges().collect::<Vec<_>>(), source, &digit, &mut items, workers)?;
+    let mut items = K::Item::room(length, workers.memory());
+    let ends = distribute::<K>(&ranges().collect::<Vec<_>>(), source, shift, &mut items, workers)?;
     poll()?;
     let mut large = Vec::new();
     let mut claims = Vec::new();
@@ -180,31 +231,38 @@ fn sort_from<E: Item, R: Send>(
         take(&mut start, length, false);
     }
     for (items, places) in large {
-        sort_from(&Stored(&*items), key, convert, places, workers, poll)?;
+        let stored = |start: usize, to: &mut [K::Item]| {
+            to.copy_from_slice(&items[start..][..to.len()]);
+        };
+        sort_from::<K, R>(&stored, convert, places, workers, poll)?;
     }
     let below = (1_u64 << shift) - 1;
     workers.each(parallel, claims.into_iter(), Vec::new, |scratch, (items, places)| {
         poll()?;
         let mut start = 0;
-        for bucket in items.chunk_by_mut(|&a, &b| digit(a) == digit(b)) {
-            sort_bucket(bucket, key, below, scratch);
-            for (place, &item) in places[start..].iter_mut().zip(&*bucket) {
-                *place = convert(item);
-            }
+        for bucket in items.chunk_by_mut(|&a, &b| digit::<K>(a, shift) == digit::<K>(b, shift)) {
+            sort_bucket::<K>(bucket, below, scratch);
+            convert(bucket, &mut places[start..][..bucket.len()]);
             start += bucket.len();
         }
         Ok(())
     })?;
-    E::give_back(items, workers.memory());
+    K::Item::give_back(items, workers.memory());
     Ok(())
 }
 
+/// The bits of a key that tell the bucket.
+#[inline]
+fn digit<K: Key>(item: K::Item, shift: u32) -> usize {
+    (K::of(item) >> shift) as usize & ((1 << DIGIT) - 1)
+}
+
 /// Moves items to their buckets; where each bucket ends.
-fn distribute<E: Item>(
+fn distribute<K: Key>(
     ranges: &[Range<usize>],
-    source: &impl Source<E>,
-    digit: &(impl Fn(E) -> usize + Sync),
-    to: &mut [E],
+    source: Source<'_, K::Item>,
+    shift: u32,
+    to: &mut [K::Item],
     workers: &Workers,
 ) -> Result<Vec<usize>, Halt> {
     let parallel = ranges.len() > 1;
@@ -214,7 +272,7 @@ fn distribute<E: Item>(
         ranges.iter().zip(&mut counts),
         || (),
         |(), (range, counts)| {
-            range.clone().for_each(|at| counts[digit(source.at(at))] += 1);
+            for_each(source, range.clone(), |item| counts[digit::<K>(item, shift)] += 1);
             Ok(())
         },
     )?;
@@ -235,9 +293,8 @@ fn distribute<E: Item>(
         ranges.iter().zip(&mut counts),
         || (),
         |(), (range, starts)| {
-            for at in range.clone() {
-                let item = source.at(at);
-                let place = &mut starts[digit(item)];
+            for_each(source, range.clone(), |item| {
+                let place = &mut starts[digit::<K>(item, shift)];
                 assert!(*place < length, "a place for every item");
                 // SAFETY: the place lies within `to`, which nobody else uses meanwhile. Each part has
                 // from its start on as many places for a digit as it was counted to have items of it,
@@ -245,7 +302,7 @@ fn distribute<E: Item>(
                 // the same place.
                 unsafe { places.0.add(*place).write(item) };
                 *place += 1;
-            }
+            });
             Ok(())
         },
     )?;
@@ -260,7 +317,7 @@ unsafe impl<E: Send> Sync for Places<E> {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Item, Long, Sorting, sort};
+    use super::{First, Key, Long, Sorting, Upper, Whole, sort};
     use crate::workers::Workers;
 
     fn noise(at: usize) -> u64 {
@@ -270,18 +327,19 @@ mod tests {
             .wrapping_mul(0xd6e8_feb8_6659_fd93)
     }
 
-    fn check<E: Item + PartialEq + std::fmt::Debug>(
-        of: impl Fn(usize) -> E + Sync,
-        key: impl Fn(E) -> u64 + Sync,
-    ) {
+    fn check<K: Key>(of: impl Fn(usize) -> K::Item + Sync)
+    where
+        K::Item: PartialEq,
+    {
         for threads in [1, 3] {
             let workers = Workers::new(threads);
             for length in [0, 1, 2, 100, 1000, 5000, 70_000, 300_000] {
-                let mut expected: Vec<E> = (0..length).map(&of).collect();
-                expected.sort_by_key(|item| key(*item));
-                let mut sorted = vec![E::default(); length];
-                let sorting = Sorting { of: &of, key: &key, convert: |item: E| item };
-                sort(&sorting, &mut sorted, &workers, &|| Ok(())).expect("nothing stops it");
+                let mut expected: Vec<K::Item> = (0..length).map(&of).collect();
+                expected.sort_by_key(|item| K::of(*item));
+                let mut sorted = vec![K::Item::default(); length];
+                let sorting = Sorting { of: &of, convert: |item: K::Item| item };
+                sort::<K, _>(&sorting, &mut sorted, &workers, &|| Ok(()))
+                    .expect("nothing stops it");
                 assert!(sorted == expected, "{length} items, {threads} threads");
             }
         }
@@ -289,29 +347,29 @@ mod tests {
 
     #[test]
     fn keys_alone() {
-        check(|at| noise(at) as u32, u64::from);
-        check(noise, |item| item);
-        check(|at| (at % 3) as u32, u64::from);
-        check(|_| 7_u64, |item| item);
-        check(|at| at as u64, |item| item);
-        check(|at| u64::MAX - at as u64, |item| item);
+        check::<Whole<u32>>(|at| noise(at) as u32);
+        check::<Whole<u64>>(noise);
+        check::<Whole<u32>>(|at| (at % 3) as u32);
+        check::<Whole<u64>>(|_| 7_u64);
+        check::<Whole<u64>>(|at| at as u64);
+        check::<Whole<u64>>(|at| u64::MAX - at as u64);
     }
 
     #[test]
     fn keys_that_share_most_bits() {
         // One key far from all others, and keys that differ in few bits far apart.
-        check(|at| if at == 500 { u64::MAX } else { noise(at) >> 40 }, |item| item);
-        check(|at| noise(at) & 0x8000_0000_0000_0001, |item| item);
-        check(|at| noise(at) & 0xff00_0000_00ff_0000, |item| item);
+        check::<Whole<u64>>(|at| if at == 500 { u64::MAX } else { noise(at) >> 40 });
+        check::<Whole<u64>>(|at| noise(at) & 0x8000_0000_0000_0001);
+        check::<Whole<u64>>(|at| noise(at) & 0xff00_0000_00ff_0000);
         // The exponents of floats between zero and one: half of all are the same.
         let float = |at: usize| ((noise(at) >> 11) as f64 / (1_u64 << 53) as f64).to_bits();
-        check(float, |item| item);
+        check::<Whole<u64>>(float);
     }
 
     #[test]
     fn equal_keys_stay_in_order() {
-        check(|at| (noise(at) % 100) << 32 | at as u64, |item| item >> 32);
-        check(|at| Long(noise(at) >> 60 << 60, at as u64), |item| item.0);
-        check(|at| Long(noise(at) % 1000 * 0x0100_0000_0001, at as u64), |item| item.0);
+        check::<Upper>(|at| (noise(at) % 100) << 32 | at as u64);
+        check::<First>(|at| Long(noise(at) >> 60 << 60, at as u64));
+        check::<First>(|at| Long(noise(at) % 1000 * 0x0100_0000_0001, at as u64));
     }
 }

@@ -175,6 +175,11 @@ macro_rules! define_lanes {
                 match self { $(Storage::$variant(vec) => vec.len()),* }
             }
 
+            /// Whether there are none.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
             /// The number of elements for which there is memory.
             pub fn capacity(&self) -> usize {
                 match self { $(Storage::$variant(vec) => vec.capacity()),* }
@@ -230,6 +235,11 @@ macro_rules! define_lanes {
             /// The number of elements.
             pub fn len(&self) -> usize {
                 match self { $(Elements::$variant(slice) => slice.len()),* }
+            }
+
+            /// Whether there are none.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
             }
 
             /// Some of them.
@@ -362,6 +372,19 @@ pub fn load_lanes<T: Lane>(frame: &mut Frame, slot: Slot, from: &[T]) {
     if !rest.is_empty() {
         groups[whole.len()].0[..rest.len()].copy_from_slice(rest);
     }
+}
+
+/// The lanes of groups, one after the other.
+pub(crate) fn flat<T>(groups: &[Group<T>]) -> &[T] {
+    // SAFETY: a group is its lanes, and their size is a multiple of its alignment.
+    unsafe { std::slice::from_raw_parts(groups.as_ptr().cast(), groups.len() * GROUP) }
+}
+
+/// As [`flat`].
+pub(crate) fn flat_mut<T>(groups: &mut [Group<T>]) -> &mut [T] {
+    let lanes = groups.len() * GROUP;
+    // SAFETY: as in [`flat`].
+    unsafe { std::slice::from_raw_parts_mut(groups.as_mut_ptr().cast(), lanes) }
 }
 
 /// A type of lanes.

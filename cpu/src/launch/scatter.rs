@@ -407,7 +407,7 @@ impl Launch<'_> {
         }
         let values: Vec<Storage> = values.iter().map(|values| values.gather(&sources)).collect();
         let values: Vec<Elements<'_>> = values.iter().map(Storage::elements).collect();
-        let (folded, _) = folder.fold(&values, &lengths, usize::MAX)?;
+        let folded = folder.fold(&values, &lengths)?;
         let positions: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
         let old: Vec<Storage> = destinations.iter().map(|old| old.gather(&positions)).collect();
         let old: Vec<Elements<'_>> = old.iter().map(Storage::elements).collect();

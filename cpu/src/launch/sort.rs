@@ -19,7 +19,7 @@ use crate::execute::Halt;
 use crate::lanes::{Elements, Lane, LaneType, Storage};
 use crate::launch::chunk::{CHUNK, Cut, chunks};
 use crate::launch::{Launch, PARALLEL};
-use crate::radix::{self, Long, Sorting};
+use crate::radix::{self, First, Long, Sorting, Upper, Whole};
 use crate::shape::Axis;
 use crate::workers::{Workers, lock};
 
@@ -124,10 +124,9 @@ impl Launch<'_> {
                 with_short_bits!(key.elements(), descending, bits => {
                     let sorting = Sorting {
                         of: |at: usize| u64::from(bits(at)) << 32 | at as u64,
-                        key: |pair: u64| pair >> 32,
                         convert: |pair: u64| i64::from(pair as u32),
                     };
-                    radix::sort(&sorting, order, workers, &poll)
+                    radix::sort::<Upper, _>(&sorting, order, workers, &poll)
                 })
             }
             _ => None,
@@ -144,8 +143,8 @@ impl Launch<'_> {
                 None => Long(bits[at], at as u64),
             };
             let convert = |pair: Long| pair.1 as i64;
-            let sorting = Sorting { of, key: |pair: Long| pair.0, convert };
-            radix::sort(&sorting, order, workers, &poll)?;
+            let sorting = Sorting { of, convert };
+            radix::sort::<First, _>(&sorting, order, workers, &poll)?;
         }
         if keys.is_empty() {
             order.iter_mut().zip(0..).for_each(|(place, at)| *place = at);
@@ -157,11 +156,10 @@ impl Launch<'_> {
     pub(super) fn ordered(&self, targets: &[i64]) -> Result<Vec<usize>, Halt> {
         let sorting = Sorting {
             of: |at: usize| Long(targets[at] as u64, at as u64),
-            key: |pair: Long| pair.0,
             convert: |pair: Long| pair.1 as usize,
         };
         let mut positions = vec![0; targets.len()];
-        radix::sort(&sorting, &mut positions, self.workers, &|| self.context().poll())?;
+        radix::sort::<First, _>(&sorting, &mut positions, self.workers, &|| self.context().poll())?;
         Ok(positions)
     }
 }
@@ -235,13 +233,12 @@ pub(crate) fn sort_keys(
                     let $key = $keys[at];
                     $bits ^ $flip
                 },
-                key: u64::from,
                 convert: |bits| {
                     let $back = bits ^ $flip;
                     $element
                 },
             };
-            radix::sort(&sorting, $places, workers, poll)?;
+            radix::sort::<Whole<_>, _>(&sorting, $places, workers, poll)?;
         }};
     }
     match (keys, &mut sorted) {
@@ -266,8 +263,8 @@ pub(crate) fn sort_keys(
         (keys, sorted) => {
             let mut bits = vec![0_u32; keys.len()];
             let done = with_short_bits!(keys, descending, of => {
-                let sorting = Sorting { of, key: u64::from, convert: |bits: u32| bits };
-                radix::sort(&sorting, &mut bits, workers, poll)
+                let sorting = Sorting { of, convert: |bits: u32| bits };
+                radix::sort::<Whole<u32>, _>(&sorting, &mut bits, workers, poll)
             });
             done.unwrap_or(Ok(()))?;
             from_bits(&bits, flip_32, sorted);
@@ -300,10 +297,9 @@ fn sorted(
         let before = order.clone();
         let sorting = Sorting {
             of: |at: usize| Long(key[before[at]], before[at] as u64),
-            key: |pair: Long| pair.0,
             convert: |pair: Long| pair.1 as usize,
         };
-        radix::sort(&sorting, &mut order, &alone, poll)?;
+        radix::sort::<First, _>(&sorting, &mut order, &alone, poll)?;
     }
     Ok(order)
 }

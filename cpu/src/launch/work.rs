@@ -365,7 +365,7 @@ impl Launch<'_> {
                         && layout.is_staged(stage)
                     {
                         let to = &mut folded[stage];
-                        (fold.over_rows.fold_register)(frame, slot, block.len(), to);
+                        fold.fold_register(frame, slot, block.len(), to);
                     }
                 }
                 Ok(())

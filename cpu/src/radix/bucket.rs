@@ -4,7 +4,7 @@
 //! one, up to as many as tell most items apart. What these leave out of order is little, and is put
 //! right by insertion; where it is not little, by comparison.
 
-use super::{DIGIT, Item};
+use super::{DIGIT, Item, Key};
 
 /// Up to so many items are sorted by comparison.
 const FEW: usize = 160;
@@ -14,38 +14,33 @@ const MANY: usize = 1 << 17;
 
 /// Sorts items by their keys, of which only the bits of the mask can differ. `scratch` is room for
 /// items.
-pub(super) fn sort_bucket<E: Item>(
-    items: &mut [E],
-    key: &impl Fn(E) -> u64,
-    mask: u64,
-    scratch: &mut Vec<E>,
-) {
+pub(super) fn sort_bucket<K: Key>(items: &mut [K::Item], mask: u64, scratch: &mut Vec<K::Item>) {
     let length = items.len();
     if length < 2 || mask == 0 {
         return;
     }
     if length <= FEW {
-        items.sort_by_key(|&item| key(item));
+        items.sort_by_key(|&item| K::of(item));
         return;
     }
-    let first = key(items[0]);
-    let differing = mask & items.iter().fold(0, |bits, &item| bits | (key(item) ^ first));
+    let first = K::of(items[0]);
+    let differing = mask & items.iter().fold(0, |bits, &item| bits | (K::of(item) ^ first));
     if differing == 0 {
         return;
     }
     let top = u64::BITS - differing.leading_zeros();
     if scratch.len() < length {
-        scratch.resize(length, E::default());
+        scratch.resize(length, K::Item::default());
     }
     if length >= MANY {
         let shift = top.saturating_sub(DIGIT);
         let to = &mut scratch[..length];
-        let digit = |item: E| (key(item) >> shift) as usize & ((1 << DIGIT) - 1);
+        let digit = |item: K::Item| (K::of(item) >> shift) as usize & ((1 << DIGIT) - 1);
         pass(items, to, digit, 1 << DIGIT);
         items.copy_from_slice(to);
         let below = differing & ((1 << shift) - 1);
-        for bucket in items.chunk_by_mut(|&a, &b| key(a) >> shift == key(b) >> shift) {
-            sort_bucket(bucket, key, below, scratch);
+        for bucket in items.chunk_by_mut(|&a, &b| K::of(a) >> shift == K::of(b) >> shift) {
+            sort_bucket::<K>(bucket, below, scratch);
         }
         return;
     }
@@ -62,7 +57,7 @@ pub(super) fn sort_bucket<E: Item>(
     while shift < top {
         let bits = width.min(top - shift);
         if differing >> shift & ((1 << bits) - 1) != 0 {
-            let digit = |item: E| (key(item) >> shift) as usize & ((1 << bits) - 1);
+            let digit = |item: K::Item| (K::of(item) >> shift) as usize & ((1 << bits) - 1);
             match in_scratch {
                 false => pass(items, scratch, digit, 1 << bits),
                 true => pass(scratch, items, digit, 1 << bits),
@@ -74,8 +69,8 @@ pub(super) fn sort_bucket<E: Item>(
     if in_scratch {
         items.copy_from_slice(scratch);
     }
-    if differing & ((1_u64 << lowest) - 1) != 0 && !insert(items, key) {
-        items.sort_by_key(|&item| key(item));
+    if differing & ((1_u64 << lowest) - 1) != 0 && !insert::<K>(items) {
+        items.sort_by_key(|&item| K::of(item));
     }
 }
 
@@ -98,13 +93,13 @@ fn pass<E: Item>(from: &[E], to: &mut [E], digit: impl Fn(E) -> usize, digits: u
 }
 
 /// Sorts items that are nearly in order; gives up, and says so, where they are not.
-fn insert<E: Item>(items: &mut [E], key: &impl Fn(E) -> u64) -> bool {
+fn insert<K: Key>(items: &mut [K::Item]) -> bool {
     let mut moves = 8 * items.len();
     for at in 1..items.len() {
         let item = items[at];
-        let wanted = key(item);
+        let wanted = K::of(item);
         let mut to = at;
-        while to > 0 && key(items[to - 1]) > wanted {
+        while to > 0 && K::of(items[to - 1]) > wanted {
             items[to] = items[to - 1];
             to -= 1;
         }

@@ -10,7 +10,7 @@ use weft_ir::math::transcendental::real::Real;
 use super::{Ternary, long_one, long_three, long_two, one, operators, order, plain, three, two};
 use crate::isa::Apply;
 use crate::lanes::Lane;
-use crate::primitive::{Primitive, Summed};
+use crate::primitive::{Folded, Primitive, Summed};
 
 operators! { Float;
     unary Neg(a) -> T = Float::neg(a);
@@ -143,7 +143,7 @@ pub(super) fn loop_of<T: Lane + Float + Real>(op: ScalarOp) -> Option<Apply> {
 }
 
 /// The folds by an operator on these numbers, if it is a common one.
-pub(super) fn primitive<T: Lane + Float + Real + Summed>(op: ScalarOp) -> Option<Primitive> {
+pub(super) fn primitive<T: Folded + Float + Real + Summed>(op: ScalarOp) -> Option<Primitive> {
     match op {
         ScalarOp::Add => Some(Primitive::sum::<Add<T>, T>()),
         ScalarOp::Mul => Some(Primitive::of::<Mul<T>>()),

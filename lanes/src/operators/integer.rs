@@ -6,7 +6,7 @@ use weft_ir::math::integer::Integer;
 use super::{checked, one, operators, order, plain, two};
 use crate::isa::Apply;
 use crate::lanes::Lane;
-use crate::primitive::Primitive;
+use crate::primitive::{Folded, Primitive};
 
 operators! { Integer;
     unary Neg(a) -> T = a.neg();
@@ -74,7 +74,7 @@ pub(super) fn unsigned<T: Lane + Integer>(op: ScalarOp) -> Option<Apply> {
 }
 
 /// The folds by an operator on these numbers, if it is a common one.
-pub(super) fn primitive<T: Lane + Integer>(op: ScalarOp) -> Option<Primitive> {
+pub(super) fn primitive<T: Folded + Integer>(op: ScalarOp) -> Option<Primitive> {
     match op {
         ScalarOp::Add => Some(Primitive::from_zeros::<Add<T>>()),
         ScalarOp::Mul => Some(Primitive::exact::<Mul<T>>()),

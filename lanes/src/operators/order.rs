@@ -8,7 +8,7 @@ use super::integer::unsigned;
 use super::{Ternary, operators, three, two};
 use crate::isa::Apply;
 use crate::lanes::{Lane, LaneType};
-use crate::primitive::Primitive;
+use crate::primitive::{Folded, Primitive};
 
 operators! { PartialOrd;
     binary Equal(a, b) -> bool = a == b;
@@ -108,7 +108,7 @@ pub(super) fn truth(op: ScalarOp) -> Option<Apply> {
 }
 
 /// The folds by the extremes of a type with a total order.
-pub(super) fn ordered_primitive<T: Lane + Ord>(op: ScalarOp) -> Option<Primitive> {
+pub(super) fn ordered_primitive<T: Folded + Ord>(op: ScalarOp) -> Option<Primitive> {
     match op {
         ScalarOp::Min => Some(Primitive::exact::<Min<T>>()),
         ScalarOp::Max => Some(Primitive::exact::<Max<T>>()),

@@ -7,19 +7,10 @@
 //! is, at most 63 values a place; it and the blocks are put together at the end, in order.
 
 use crate::lanes::{Elements, Lane, Storage};
-use crate::operators::Binary;
 
+use super::kernels::Kernels;
 use super::rows::Rows;
-use super::{Primitive, Streams, TREE};
-
-/// The loops of an operator.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Grouped {
-    sort: fn(Elements<'_>, &Grouping, &mut Storage),
-    pick: fn(Elements<'_>, &mut Storage),
-    merge: fn(&mut Streams, &Grouping, &Storage),
-    merge_exact: fn(&mut Streams, &Grouping, &Storage),
-}
+use super::{Primitive, Streams, TREE, with_kernels};
 
 /// How many values of a chunk belong to each place, and how many the block has that they continue.
 #[derive(Clone, Debug)]
@@ -128,80 +119,62 @@ impl Primitive {
         grouping: &Grouping,
         buffer: &mut Storage,
     ) -> Storage {
-        (self.grouped.sort)(values, grouping, buffer);
-        let mut folded = Storage::new(values.ty());
-        for Group { start, head, rest, .. } in grouping.groups() {
-            if self.exact {
-                let all = buffer.elements().slice(start, start + head + rest);
-                (self.over_rows.fold)(all, Rows::One, usize::MAX, &mut folded);
-                continue;
-            }
-            let middle = start + head;
-            (self.grouped.pick)(buffer.elements().slice(start, middle), &mut folded);
-            if rest > 0 {
-                let rest = buffer.elements().slice(middle, middle + rest);
-                (self.over_rows.fold)(rest, Rows::One, 1, &mut folded);
-            }
-        }
-        folded
+        buffer.resize(grouping.total());
+        with_kernels!(self, T, kernels => {
+            let buffer = T::storage_mut(buffer);
+            T::into_storage(fold_groups::<T>(kernels, T::elements(values), grouping, buffer))
+        })
     }
 
     /// Puts what a chunk has come to together with the chunks before it.
     pub fn merge_groups(&self, to: &mut Streams, grouping: &Grouping, folded: &Storage) {
-        let Grouped { merge, merge_exact, .. } = self.grouped;
-        if self.exact { merge_exact(to, grouping, folded) } else { merge(to, grouping, folded) }
+        with_kernels!(self, T, kernels => merge::<T>(kernels, to, grouping, T::storage(folded)));
     }
 }
 
-impl Grouped {
-    /// Of an operator.
-    pub(super) fn of<O: Binary<R = <O as Binary>::A>>() -> Grouped {
-        Grouped {
-            sort: sort::<O::A>,
-            pick: pick::<O::A>,
-            merge: merge::<O>,
-            merge_exact: merge_exact::<O>,
-        }
-    }
-}
-
-fn sort<T: Lane>(values: Elements<'_>, grouping: &Grouping, to: &mut Storage) {
-    to.resize(grouping.total());
-    let to = &mut T::storage_mut(to)[..];
-    for (&position, &value) in grouping.positions.iter().zip(T::elements(values)) {
-        if let Some(to) = to.get_mut(position as usize) {
+fn fold_groups<T: Lane>(
+    kernels: &Kernels<T>,
+    values: &[T],
+    grouping: &Grouping,
+    buffer: &mut [T],
+) -> Vec<T> {
+    for (&position, &value) in grouping.positions.iter().zip(values) {
+        if let Some(to) = buffer.get_mut(position as usize) {
             *to = value;
         }
     }
-}
-
-fn pick<T: Lane>(values: Elements<'_>, to: &mut Storage) {
-    T::storage_mut(to).extend_from_slice(T::elements(values));
-}
-
-fn merge<O: Binary<R = <O as Binary>::A>>(to: &mut Streams, grouping: &Grouping, folded: &Storage) {
-    let mut values = <O::A as Lane>::storage(folded).iter().copied();
-    let mut next = || values.next().expect("a value per element of a head, and per block");
-    for Group { place, head, rest, .. } in grouping.groups() {
-        for _ in 0..head {
-            to.push::<O>(place, 1, next());
+    let mut folded = Vec::new();
+    for Group { start, head, rest, .. } in grouping.groups() {
+        let (middle, end) = (start + head, start + head + rest);
+        if kernels.exact {
+            kernels.fold_rows(&buffer[start..end], Rows::One, usize::MAX, &mut folded);
+            continue;
         }
-        for _ in 0..rest / TREE {
-            to.push::<O>(place, TREE, next());
-        }
-        if !rest.is_multiple_of(TREE) {
-            to.push::<O>(place, rest % TREE, next());
+        folded.extend_from_slice(&buffer[start..middle]);
+        if rest > 0 {
+            kernels.fold_rows(&buffer[middle..end], Rows::One, 1, &mut folded);
         }
     }
+    folded
 }
 
-/// As [`merge`], where a chunk comes to one value for each place.
-fn merge_exact<O: Binary<R = <O as Binary>::A>>(
-    to: &mut Streams,
-    grouping: &Grouping,
-    folded: &Storage,
-) {
-    for (Group { place, .. }, &value) in grouping.groups().zip(<O::A as Lane>::storage(folded)) {
-        to.push::<O>(place, 1, value);
+fn merge<T: Lane>(kernels: &Kernels<T>, to: &mut Streams, grouping: &Grouping, folded: &[T]) {
+    let mut values = folded.iter().copied();
+    let mut next = || values.next().expect("a value per element of a head, and per block");
+    for Group { place, head, rest, .. } in grouping.groups() {
+        if kernels.exact {
+            // A chunk comes to one value for each place.
+            to.push(kernels, place, 1, next());
+            continue;
+        }
+        for _ in 0..head {
+            to.push(kernels, place, 1, next());
+        }
+        for _ in 0..rest / TREE {
+            to.push(kernels, place, TREE, next());
+        }
+        if !rest.is_multiple_of(TREE) {
+            to.push(kernels, place, rest % TREE, next());
+        }
     }
 }

@@ -6,12 +6,13 @@
 //! there are no blocks: a row is folded in lanes.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
-use crate::isa::Slot;
-use crate::lanes::{Elements, Frame, GROUP, Lane, Storage};
+use crate::lanes::Lane;
 use crate::operators::Binary;
 
-use super::{TREE, abreast};
+use super::TREE;
+use super::kernels::{ABREAST, Kernels};
 
 /// How many blocks run side by side.
 pub(super) const SIDE_BY_SIDE: usize = 16;
@@ -33,6 +34,28 @@ pub enum Rows<'a> {
 }
 
 impl Rows<'_> {
+    /// How many there are.
+    fn count(&self) -> usize {
+        match *self {
+            Rows::One => 1,
+            Rows::Even { count, .. } => count,
+            Rows::Ragged(offsets) => offsets.len().saturating_sub(1),
+        }
+    }
+
+    /// Where one stands among so many elements.
+    #[inline(always)]
+    fn row(&self, row: usize, elements: usize) -> Range<usize> {
+        match *self {
+            Rows::One => 0..elements,
+            Rows::Even { length, .. } => row * length..(row + 1) * length,
+            Rows::Ragged(offsets) => {
+                let first = offsets[0];
+                (offsets[row] - first) as usize..(offsets[row + 1] - first) as usize
+            }
+        }
+    }
+
     /// The length of each; there are so many elements.
     pub fn lengths(&self, elements: usize) -> Vec<usize> {
         match *self {
@@ -80,6 +103,18 @@ impl<O: Binary<R = <O as Binary>::A>> Strategy for InTurn<O> {
     }
 }
 
+/// Folds some blocks, so that none waits for its own last result.
+#[inline(always)]
+fn abreast<O: Binary<R = <O as Binary>::A>>(blocks: [&[O::A; TREE]; ABREAST]) -> [O::A; ABREAST] {
+    let mut folded: [O::A; ABREAST] = std::array::from_fn(|at| blocks[at][0]);
+    for step in 1..TREE {
+        for (folded, block) in folded.iter_mut().zip(blocks) {
+            *folded = O::apply(*folded, block[step]);
+        }
+    }
+    folded
+}
+
 /// For operators whose results are the same in any bracketing.
 pub(super) struct Exact<O>(PhantomData<O>);
 
@@ -101,95 +136,90 @@ fn both<T: Lane>(low: [T; SIDE_BY_SIDE / 2], high: [T; SIDE_BY_SIDE / 2]) -> [T;
 
 /// Folds rows for so many levels of the tree, or to one element each, a zero where there is none;
 /// appends what they come to.
+pub(super) type FoldRows<T> = fn(&[T], Rows<'_>, usize, &mut Vec<T>);
+
+/// In the baseline of the target.
+pub(super) const fn baseline<S: Strategy>() -> FoldRows<S::Element> {
+    fold_rows::<S>
+}
+
+/// See [`FoldRows`].
 #[inline(always)]
 pub(super) fn fold_rows<S: Strategy>(
-    values: Elements<'_>,
+    values: &[S::Element],
     rows: Rows<'_>,
     levels: usize,
-    to: &mut Storage,
+    to: &mut Vec<S::Element>,
 ) {
-    let values = <S::Element as Lane>::elements(values);
-    let to = <S::Element as Lane>::storage_mut(to);
-    let (count, first) = match rows {
-        Rows::One => (1, 0),
-        Rows::Even { count, .. } => (count, 0),
-        Rows::Ragged(offsets) => {
-            (offsets.len().saturating_sub(1), offsets.first().copied().unwrap_or(0))
-        }
-    };
-    to.reserve(count);
-    let mut buffers = (Vec::new(), Vec::new());
+    to.reserve(rows.count());
+    let mut buffer = Vec::new();
     // One loop for all kinds of rows: its body is long, and there is one for each operator and type.
-    for row in 0..count {
-        let (start, end) = match rows {
-            Rows::One => (0, values.len()),
-            Rows::Even { length, .. } => (row * length, (row + 1) * length),
-            Rows::Ragged(offsets) => {
-                ((offsets[row] - first) as usize, (offsets[row + 1] - first) as usize)
-            }
-        };
-        fold_row::<S>(&values[start..end], levels, &mut buffers, to);
+    for row in 0..rows.count() {
+        fold_row::<S>(&values[rows.row(row, values.len())], levels, &mut buffer, to);
     }
 }
 
-/// Folds the lanes of a register for one level of the tree, and appends what they come to.
-#[inline(always)]
-pub(super) fn fold_register<S: Strategy>(
-    frame: &Frame,
-    slot: Slot,
-    lanes: usize,
-    to: &mut Storage,
+/// As [`fold_rows`], by what combines elements pairwise; any bracketing must give the same bits.
+pub(super) fn fold_rows_combined<T: Lane>(
+    kernels: &Kernels<T>,
+    values: &[T],
+    rows: Rows<'_>,
+    to: &mut Vec<T>,
 ) {
-    let register = &<S::Element as Lane>::file(frame)[slot.index as usize];
-    let to = <S::Element as Lane>::storage_mut(to);
-    let group = |at: usize| &register[at * slot.step()].0;
-    let (whole, rest) = (lanes / GROUP, lanes % GROUP);
-    let tail = if rest > 0 { &group(whole)[..rest] } else { &[] };
-    fold_blocks::<S>(whole, group, tail, to);
+    const LANES: usize = 256;
+    for row in 0..rows.count() {
+        let row = &values[rows.row(row, values.len())];
+        let (groups, rest) = row.as_chunks::<LANES>();
+        let Some((first, groups)) = groups.split_first() else {
+            to.push(rest.iter().copied().reduce(kernels.apply).unwrap_or_default());
+            continue;
+        };
+        let mut lanes = *first;
+        groups.iter().for_each(|group| (kernels.combine)(group, &mut lanes));
+        let mut width = LANES;
+        while width > 1 {
+            width /= 2;
+            let (low, high) = lanes.split_at_mut(width);
+            (kernels.combine)(&high[..width], low);
+        }
+        to.push(rest.iter().copied().fold(lanes[0], kernels.apply));
+    }
 }
 
-/// Appends what a row comes to; the buffers may hold anything.
+/// Appends what a row comes to; the buffer may hold anything.
 #[inline(always)]
 fn fold_row<S: Strategy>(
     row: &[S::Element],
     levels: usize,
-    buffers: &mut (Vec<S::Element>, Vec<S::Element>),
+    buffer: &mut Vec<S::Element>,
     to: &mut Vec<S::Element>,
 ) {
     if S::EXACT {
         to.push(in_lanes::<S>(row));
         return;
     }
-    let (next, last) = buffers;
+    let before = to.len();
     let mut below = row;
-    for _ in 0..levels {
+    for level in 1..=levels {
         if below.len() <= TREE {
             to.push(chain::<S>(below));
             return;
         }
-        next.clear();
-        let (blocks, tail) = below.as_chunks::<TREE>();
-        fold_blocks::<S>(blocks.len(), |at| &blocks[at], tail, next);
-        std::mem::swap(next, last);
-        below = last;
+        fold_blocks::<S>(below, to);
+        if level < levels {
+            buffer.clear();
+            buffer.extend_from_slice(&to[before..]);
+            to.truncate(before);
+            below = buffer;
+        }
     }
-    to.extend_from_slice(below);
 }
 
 /// Folds whole blocks, and the rest of a row.
 #[inline(always)]
-fn fold_blocks<'v, S: Strategy>(
-    whole: usize,
-    block: impl Fn(usize) -> &'v [S::Element; TREE],
-    tail: &[S::Element],
-    to: &mut Vec<S::Element>,
-) {
-    if S::EXACT {
-        let whole = (0..whole).map(|at| in_lanes::<S>(block(at)));
-        let tail = (!tail.is_empty()).then(|| in_lanes::<S>(tail));
-        to.extend(whole.chain(tail).reduce(S::Operator::apply));
-        return;
-    }
+fn fold_blocks<S: Strategy>(row: &[S::Element], to: &mut Vec<S::Element>) {
+    let (blocks, tail) = row.as_chunks::<TREE>();
+    let (whole, block) = (blocks.len(), |at: usize| &blocks[at]);
     let mut done = 0;
     while done + SIDE_BY_SIDE <= whole {
         to.extend(S::side_by_side(std::array::from_fn(|at| block(done + at))));

@@ -4,72 +4,31 @@
 
 use std::marker::PhantomData;
 
-use crate::isa::Slot;
-use crate::lanes::{Elements, Frame, Lane, Storage};
+use crate::lanes::Lane;
 use crate::operators::Binary;
 
 use super::TREE;
-use super::chained::ABREAST;
 #[cfg(target_arch = "x86_64")]
 use super::exchange;
-use super::rows::{Exact, InTurn, Rows, SIDE_BY_SIDE, Strategy, fold_register, fold_rows};
+use super::kernels::ABREAST;
+use super::rows::{FoldRows, Rows, SIDE_BY_SIDE, Strategy, fold_rows};
 
-/// The loops over rows of an operator.
-#[derive(Clone, Copy, Debug)]
-pub struct OverRows {
-    /// Folds rows for so many levels of the tree, or to one element each, a zero where there is none;
-    /// appends what they come to.
-    pub fold: fn(Elements<'_>, Rows<'_>, usize, &mut Storage),
-    /// Folds the lanes of a register for one level of the tree, and appends what they come to.
-    pub fold_register: fn(&Frame, Slot, usize, &mut Storage),
-}
-
-impl OverRows {
-    /// In the tree.
-    pub(super) fn in_turn<O: Binary<R = <O as Binary>::A>>() -> OverRows {
-        OverRows::of::<InTurn<O>>()
-    }
-
-    /// In any order.
-    pub(super) fn exact<O: Binary<R = <O as Binary>::A>>() -> OverRows {
-        OverRows::of::<Exact<O>>()
-    }
-
-    /// In the tree, where the operator is the addition of floats.
-    pub(super) fn sums<O: Binary<A = T, R = T>, T: Summed>() -> OverRows {
-        #[cfg(target_arch = "x86_64")]
-        if crate::isa::has_avx2() {
-            return OverRows::of::<Exchanged<O, T>>();
-        }
-        OverRows::in_turn::<O>()
-    }
-
-    fn of<S: Strategy>() -> OverRows {
-        #[cfg(target_arch = "x86_64")]
-        if crate::isa::has_avx2() {
-            return OverRows {
-                // SAFETY: this machine has what the functions are compiled for.
-                fold: |values, rows, levels, to| unsafe { avx2::<S>(values, rows, levels, to) },
-                // SAFETY: as above.
-                fold_register: |frame, slot, lanes, to| unsafe {
-                    avx2_register::<S>(frame, slot, lanes, to);
-                },
-            };
-        }
-        OverRows { fold: fold_rows::<S>, fold_register: fold_register::<S> }
-    }
+/// A loop over rows with AVX2; only where the machine has it.
+#[cfg(target_arch = "x86_64")]
+pub(super) const fn avx2<S: Strategy>() -> FoldRows<S::Element> {
+    // SAFETY: this is called where the machine has what the function is compiled for.
+    |values, rows, levels, to| unsafe { with_avx2::<S>(values, rows, levels, to) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn avx2<S: Strategy>(values: Elements<'_>, rows: Rows<'_>, levels: usize, to: &mut Storage) {
+fn with_avx2<S: Strategy>(
+    values: &[S::Element],
+    rows: Rows<'_>,
+    levels: usize,
+    to: &mut Vec<S::Element>,
+) {
     fold_rows::<S>(values, rows, levels, to);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn avx2_register<S: Strategy>(frame: &Frame, slot: Slot, lanes: usize, to: &mut Storage) {
-    fold_register::<S>(frame, slot, lanes, to);
 }
 
 /// Floats with sums of blocks.
@@ -88,7 +47,7 @@ pub(crate) trait Summed: Lane {
 
 /// Note [Exchanged blocks].
 #[cfg(target_arch = "x86_64")]
-struct Exchanged<O, T>(PhantomData<(O, T)>);
+pub(super) struct Exchanged<O, T>(PhantomData<(O, T)>);
 
 #[cfg(target_arch = "x86_64")]
 impl<O: Binary<A = T, R = T>, T: Summed> Strategy for Exchanged<O, T> {
@@ -176,14 +135,14 @@ mod tests {
             let row = &values[..length];
             let elements = storage.elements().slice(0, length);
             let mut to = T::into_storage(Vec::new());
-            (primitive.over_rows.fold)(elements, Rows::One, usize::MAX, &mut to);
+            primitive.fold_rows(elements, Rows::One, usize::MAX, &mut to);
             assert_eq!(T::storage(&to)[..], [expected(row, &apply)], "{op:?} {ty:?} {length}");
             for levels in [1, 2] {
                 let mut partial = T::into_storage(Vec::new());
-                (primitive.over_rows.fold)(elements, Rows::One, levels, &mut partial);
+                primitive.fold_rows(elements, Rows::One, levels, &mut partial);
                 let mut whole = T::into_storage(Vec::new());
                 let partial = partial.elements();
-                (primitive.over_rows.fold)(partial, Rows::One, usize::MAX, &mut whole);
+                primitive.fold_rows(partial, Rows::One, usize::MAX, &mut whole);
                 assert_eq!(T::storage(&whole), T::storage(&to), "{op:?} {ty:?} {length}");
             }
             offsets.push(offsets[offsets.len() - 1] + length as i64);
@@ -191,7 +150,7 @@ mod tests {
         let mut to = T::into_storage(Vec::new());
         let all = T::into_storage((0..offsets[offsets.len() - 1] as usize).map(&of).collect());
         let rows = Rows::Ragged(&offsets);
-        (primitive.over_rows.fold)(all.elements(), rows, usize::MAX, &mut to);
+        primitive.fold_rows(all.elements(), rows, usize::MAX, &mut to);
         let row = |pair: &[i64]| &T::storage(&all)[pair[0] as usize..pair[1] as usize];
         let expect: Vec<T> = offsets.windows(2).map(|pair| expected(row(pair), &apply)).collect();
         assert_eq!(*T::storage(&to), expect, "{op:?} {ty:?}");
@@ -216,7 +175,7 @@ mod tests {
         for length in [1, 64, 200, 1000] {
             let zeros = f32::into_storage(vec![-0.0; length]);
             let mut to = f32::into_storage(Vec::new());
-            (primitive.over_rows.fold)(zeros.elements(), Rows::One, usize::MAX, &mut to);
+            primitive.fold_rows(zeros.elements(), Rows::One, usize::MAX, &mut to);
             assert_eq!(f32::storage(&to)[0].to_bits(), (-0.0_f32).to_bits());
         }
     }
