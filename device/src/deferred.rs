@@ -2,7 +2,7 @@
 //!
 //! Note [Results that are not fetched]. A run leaves large results where they were made, and gives the
 //! host columns whose elements lie elsewhere ([`weft_ir::Buf::deferred`]). Such a copy is *dirty*: the host has
-//! not got the elements. It comes to the host when something looks at it (display, a file, the interpreter, a
+//! not got the elements. It comes to the host when something looks at all of it (a file, the interpreter, a
 //! run on the CPU), or when the device needs the room. If its context is gone by then, or busy with another
 //! run, the program runs again, on the CPU; for that the inputs of its run are held as long as it is dirty.
 //! That can be interrupted where somebody says beforehand that he will look ([`weft_ir::Value::bring`]).

@@ -278,6 +278,7 @@ impl Device {
     fn ready(&mut self, guard: &mut Result<State, String>) -> Result<(), String> {
         if let Ok(state) = guard {
             let entered = state.driver.enter().and_then(|()| state.purge());
+            let entered = entered.and_then(|()| state.unload_many());
             match entered {
                 Ok(()) => return Ok(()),
                 Err(failure) => lose(guard, failure.to_string()),

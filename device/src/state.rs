@@ -67,13 +67,18 @@ impl State {
         Ok(function)
     }
 
-    pub(crate) fn load(&mut self, key: &Digest, image: &[u8]) -> Result<Loaded, Failure> {
+    /// Unloads all modules if they are many: between runs, as a run may load several.
+    pub(crate) fn unload_many(&mut self) -> Result<(), Failure> {
         if self.modules.len() >= MOST_MODULES && self.driver.is_idle()? {
             self.loaded.clear();
             for (module, _) in std::mem::take(&mut self.modules) {
                 self.driver.unload(module)?;
             }
         }
+        Ok(())
+    }
+
+    pub(crate) fn load(&mut self, key: &Digest, image: &[u8]) -> Result<Loaded, Failure> {
         let module = self.driver.load(image)?;
         let loaded = Loaded(self.modules.len());
         self.modules.push((module, BTreeMap::new()));
