@@ -588,3 +588,40 @@ yield r1
 ";
     assert!(!can_fold_rows(&code(loops)));
 }
+
+#[test]
+fn a_checked_index_made_of_a_float_is_converted_to_32_bits() {
+    let with_check = |low: &str, high: &str| {
+        over_lanes(&format!(
+            "r1: f32 = read a0 r0
+r2: i64 = cast_i64 r1
+r3: bool = ge r2 {low}
+r4: bool = lt r2 {high}
+r5: bool = and r3 r4
+check r5 index
+yield r2
+"
+        ))
+    };
+    assert!(with_check("0i64", "256i64").contains("r2 = f32_to_near_i64(r1);"));
+    assert!(with_check("-5i64", "2147483646i64").contains("r2 = f32_to_near_i64(r1);"));
+    // What is not known, or reaches to the end of 32 bits.
+    for (low, high) in [("0i64", "2147483647i64"), ("-2147483648i64", "256i64"), ("0i64", "r0")] {
+        assert!(with_check(low, high).contains("r2 = f32_to_i64(r1);"), "{low} {high}");
+    }
+    // Some lanes only are checked.
+    let some = "r1: f32 = read a0 r0
+r2: i64 = cast_i64 r1
+r3: bool = lt r1 0.0f32
+r4: bool = if r3
+  r5: bool = ge r2 0i64
+  r6: bool = lt r2 256i64
+  r7: bool = and r5 r6
+  check r7 index
+  yield r7
+else
+  yield r3
+yield r2
+";
+    assert!(over_lanes(some).contains("r2 = f32_to_i64(r1);"));
+}

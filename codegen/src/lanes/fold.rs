@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use weft_ir::code::{Code, Operand, Operation, Operator, Register};
 
-use super::{Builder, Lanes, Running, Value, partial};
+use super::guarded::partial;
+use super::{Builder, Lanes, Running, Value};
 use crate::dialect::type_name;
 
 /// Whether an operator may run for lanes that do not need it: it reads nothing, cannot fail and does not

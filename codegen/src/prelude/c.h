@@ -87,3 +87,52 @@ FUNCTION f32 i64_to_f32(i64 x) {
   bool small = (u64)x + (1ULL << 53) <= 1ULL << 54;
   return (f32)i64_to_f64(small ? x : odd);
 }
+
+/* Floats to integers: towards zero, saturating, NaN is 0. HIGH is one more than the greatest. What the
+   machine makes of a float beyond LOW is the least integer already, with GCC also in vectors and where it is
+   known before the code runs; other compilers promise nothing. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define SATURATE_SIGNED(T, F, LOW, HIGH, LEAST, GREATEST) \
+  FUNCTION T F##_to_##T(F a) { \
+    const T cut = (T)a, low = a >= HIGH ? (T)(GREATEST) : cut; \
+    return a == a ? low : (T)0; \
+  }
+#else
+#define SATURATE_SIGNED SATURATE
+#endif
+#define SATURATE(T, F, LOW, HIGH, LEAST, GREATEST) \
+  FUNCTION T F##_to_##T(F a) { \
+    return a != a ? (T)0 : a >= HIGH ? (T)(GREATEST) : a <= LOW ? (T)(LEAST) : (T)a; \
+  }
+#define SATURATE_UNSIGNED(T, F, HIGH, GREATEST) \
+  FUNCTION T F##_to_##T(F a) { \
+    const F least = a > 0 ? a : (F)0; \
+    return least >= HIGH ? (T)(GREATEST) : (T)least; \
+  }
+#define SATURATE_FROM(F) \
+  SATURATE(i8, F, (F)-128, (F)128, -128, 127) \
+  SATURATE(i16, F, (F)-32768, (F)32768, -32768, 32767) \
+  SATURATE_SIGNED(i32, F, (F)-2147483648.0, (F)2147483648.0, -2147483647 - 1, 2147483647) \
+  SATURATE_SIGNED(i64, F, (F)-9223372036854775808.0, (F)9223372036854775808.0, \
+                  -9223372036854775807LL - 1, 9223372036854775807LL) \
+  SATURATE_UNSIGNED(u8, F, (F)256, 255) \
+  SATURATE_UNSIGNED(u16, F, (F)65536, 65535) \
+  SATURATE_UNSIGNED(u32, F, (F)4294967296.0, 4294967295U) \
+  SATURATE_UNSIGNED(u64, F, (F)18446744073709551616.0, 18446744073709551615ULL)
+SATURATE_FROM(f32)
+SATURATE_FROM(f64)
+
+/* The same for what is near zero; a float beyond the range of i32 becomes the least or the greatest of them. */
+#if defined(__GNUC__) && !defined(__clang__)
+FUNCTION i64 f32_to_near_i64(f32 a) {
+  const i32 cut = (i32)a;
+  return a == a ? cut : 0;
+}
+FUNCTION i64 f64_to_near_i64(f64 a) {
+  const i32 cut = (i32)a;
+  return a == a ? cut : 0;
+}
+#else
+#define f32_to_near_i64 f32_to_i64
+#define f64_to_near_i64 f64_to_i64
+#endif

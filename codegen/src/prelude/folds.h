@@ -131,3 +131,33 @@ FUNCTION void add_blocks_f64(f64 *const sums, const f64 *const of, const i64 blo
   }
 COMES_FIRST(f32)
 COMES_FIRST(f64)
+
+/* The greatest or the least of some floats, whose number is a multiple of 32. The instructions for that heed
+   neither NaN nor the sign of zero: whether there is a NaN is noted besides, and whether all signs, or some,
+   are set, which tells what zero it is if nothing is further from zero. */
+#define EXTREME(NAME, F, B, BEFORE, FIRST, SIGNS, JOIN, SIGN, NAN_BITS) \
+  FUNCTION F NAME##_##F(const F *const of, const i64 count) { \
+    F best[32] __attribute__((aligned(64))); \
+    B signs[32] __attribute__((aligned(64))), nans[32] __attribute__((aligned(64))); \
+    for (i64 lane = 0; lane < 32; lane++) best[lane] = FIRST, signs[lane] = SIGNS, nans[lane] = 0; \
+    for (i64 first = 0; first < count; first += 32) { \
+      _Pragma("omp simd") \
+      for (i64 lane = 0; lane < 32; lane++) { \
+        const F value = of[first + lane]; \
+        best[lane] = value BEFORE best[lane] ? value : best[lane]; \
+        signs[lane] JOIN raw_bits_##F(value); \
+        nans[lane] |= value != value ? 1 : 0; \
+      } \
+    } \
+    F all = best[0]; \
+    for (i64 lane = 1; lane < 32; lane++) { \
+      all = best[lane] BEFORE all ? best[lane] : all; \
+      signs[0] JOIN signs[lane]; \
+      nans[0] |= nans[lane]; \
+    } \
+    return nans[0] ? number_##F(NAN_BITS) : all == 0 ? number_##F(signs[0] & SIGN) : all; \
+  }
+EXTREME(greatest, f32, u32, >, -INFINITY_F32, ~0U, &=, 0x80000000U, 0x7fc00000U)
+EXTREME(greatest, f64, u64, >, -INFINITY_F64, ~0ULL, &=, 0x8000000000000000ULL, 0x7ff8000000000000ULL)
+EXTREME(least, f32, u32, <, INFINITY_F32, 0U, |=, 0x80000000U, 0x7fc00000U)
+EXTREME(least, f64, u64, <, INFINITY_F64, 0ULL, |=, 0x8000000000000000ULL, 0x7ff8000000000000ULL)

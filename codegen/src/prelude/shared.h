@@ -84,24 +84,6 @@ UNSIGNED(u64, u64, 64)
 FLOAT(f32, u32, 0x80000000U, 0x7fc00000U)
 FLOAT(f64, u64, 0x8000000000000000ULL, 0x7ff8000000000000ULL)
 
-/* Floats to integers: towards zero, saturating, NaN is 0. HIGH is one more than the greatest. */
-#define SATURATE(T, F, LOW, HIGH, LEAST, GREATEST) \
-  FUNCTION T F##_to_##T(F a) { \
-    return a != a ? (T)0 : a >= HIGH ? (T)(GREATEST) : a <= LOW ? (T)(LEAST) : (T)a; \
-  }
-#define SATURATE_FROM(F) \
-  SATURATE(i8, F, (F)-128, (F)128, -128, 127) \
-  SATURATE(i16, F, (F)-32768, (F)32768, -32768, 32767) \
-  SATURATE(i32, F, (F)-2147483648.0, (F)2147483648.0, -2147483647 - 1, 2147483647) \
-  SATURATE(i64, F, (F)-9223372036854775808.0, (F)9223372036854775808.0, \
-           -9223372036854775807LL - 1, 9223372036854775807LL) \
-  SATURATE(u8, F, (F)0, (F)256, 0, 255) \
-  SATURATE(u16, F, (F)0, (F)65536, 0, 65535) \
-  SATURATE(u32, F, (F)0, (F)4294967296.0, 0, 4294967295U) \
-  SATURATE(u64, F, (F)0, (F)18446744073709551616.0, 0, 18446744073709551615ULL)
-SATURATE_FROM(f32)
-SATURATE_FROM(f64)
-
 /* Random numbers: Philox4x32 with ten rounds, the seed for key and the index for counter. */
 FUNCTION u64 random_bits(i64 seed, i64 index) {
   u32 a = (u32)(u64)index, b = (u32)((u64)index >> 32), c = 0, d = 0;

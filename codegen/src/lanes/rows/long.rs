@@ -1,5 +1,8 @@
 //! The text of what folds a row of several blocks.
 
+use weft_ir::Scalar;
+
+use crate::dialect::type_name;
 use crate::lanes::segment::Node;
 use crate::literal::literal;
 
@@ -151,6 +154,9 @@ impl Text {
     }
 
     fn any_order(&mut self, number: usize, tree: &Tree) {
+        if let Kind::Exact(neutral @ (Scalar::F32(_) | Scalar::F64(_))) = &tree.kind {
+            return self.extreme(number, tree, *neutral);
+        }
         self.line(3, "for (i64 first = 0; first + 16 <= size; first += 16) {");
         self.line(4, "#pragma omp simd");
         let combined = combine(number, tree, "&lanes_#[lane]", "buffer_#[first + lane]");
@@ -161,6 +167,19 @@ impl Text {
             3,
             &format!("for (i64 element = size & ~15LL; element < size; element++) {combined}"),
         );
+    }
+
+    /// The greatest or the least float of the buffer, beyond which there is the neutral one.
+    fn extreme(&mut self, number: usize, tree: &Tree, neutral: Scalar) {
+        let (at, ty) = (tree.components[0].0, type_name(neutral.ty()));
+        let is_least = matches!(neutral, Scalar::F32(value) if value > 0.0)
+            || matches!(neutral, Scalar::F64(value) if value > 0.0);
+        let name = if is_least { "least" } else { "greatest" };
+        let fill = format!("buffer_{at}[element] = {};", literal(neutral));
+        self.line(3, &format!("const i64 whole_{at} = (size + 31) & ~31LL;"));
+        self.line(3, &format!("for (i64 element = size; element < whole_{at}; element++) {fill}"));
+        let best = format!("{name}_{ty}(buffer_{at}, whole_{at})");
+        self.line(3, &combine(number, tree, "&lanes_#[0]", &best));
     }
 
     fn any_operator(&mut self, number: usize, tree: &Tree) {
