@@ -6,6 +6,7 @@
 //! so the cuts are no part of the result.
 
 mod chunk;
+mod claim;
 mod column;
 mod filter;
 mod interior;
@@ -24,9 +25,7 @@ mod work;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use weft_ir::code::Operand;
 use weft_ir::flat::{Start, Type, Var};
-use weft_ir::leaves::Stored;
 use weft_ir::plan::{Kernel, Sink};
 use weft_ir::{Column, Exhausted, Meter, Scalar, ScalarType, Stop};
 
@@ -241,28 +240,25 @@ impl<'a> Launch<'a> {
     /// The start values of each sink, one per row, or one for all rows of a reduction; none where no row
     /// needs them.
     fn starts(&self) -> Result<Vec<Option<Vec<Storage>>>, Stop> {
-        let outer = self.shape.outer();
-        let starts = self.bound.kernel.starts.iter().zip(&self.bound.kernel.folds);
+        let kernel = &*self.bound.kernel;
         let is_needed = |sink: &Sink| match sink {
             Sink::Reduce { start: Start::IfEmpty(_), .. } => self.shape.has_empty_rows(),
             _ => true,
         };
-        starts
-            .zip(&self.kernel.sinks)
-            .map(|((thunk, fold), sink)| match (thunk, fold) {
-                (Some(thunk), Some(_))
-                    if matches!(sink, Sink::Reduce { .. })
-                        && is_needed(sink)
-                        && constants(thunk).is_some() =>
-                {
-                    Ok(constants(thunk))
-                }
-                (Some(thunk), Some(fold)) if is_needed(sink) => {
+        let start = |at: usize, sink: &Sink| {
+            let (Some(thunk), Some(fold)) = (&kernel.starts[at], &kernel.folds[at]) else {
+                return Ok(None);
+            };
+            match &kernel.known_starts[at] {
+                _ if !is_needed(sink) => Ok(None),
+                Some(known) if matches!(sink, Sink::Reduce { .. }) => Ok(Some(known.clone())),
+                Some(_) | None => {
+                    let outer = self.shape.outer();
                     self.map(thunk, &outer, &[], fold.types().collect(), &mut 0).map(Some)
                 }
-                (_, _) => Ok(None),
-            })
-            .collect()
+            }
+        };
+        self.kernel.sinks.iter().enumerate().map(|(at, sink)| start(at, sink)).collect()
     }
 
     fn array(&self, var: Var, extents: Vec<usize>, storage: Storage) -> Yield {
@@ -273,16 +269,6 @@ impl<'a> Launch<'a> {
             false => Yield::Array(extents, column),
         }
     }
-}
-
-/// The results of code, if they are known without running it.
-fn constants(thunk: &Thunk) -> Option<Vec<Storage>> {
-    let constant = |operand: &Operand| match operand {
-        Operand::Scalar(scalar) => Some(Storage::from_column(Stored::scalar(*scalar).elements)),
-        Operand::Register(_) => None,
-    };
-    let results = thunk.results.iter().map(constant);
-    results.collect::<Option<Vec<Storage>>>().filter(|_| thunk.code.instructions.is_empty())
 }
 
 /// What a sink has come to.

@@ -9,6 +9,7 @@ mod canonical;
 mod compile;
 mod execute;
 mod fold;
+mod hoist;
 mod interior;
 mod launch;
 mod native;

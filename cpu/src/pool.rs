@@ -14,7 +14,11 @@ use crate::pages;
 use crate::workers::lock;
 
 /// Arrays of fewer bytes come from the allocator and go back to it.
+const LEAST: usize = 1 << 12;
+
+/// Of arrays of fewer bytes only so many are kept: looking through them takes time too.
 const LARGE: usize = 1 << 18;
+const MOST_SMALL: usize = 48;
 
 /// How many runs memory is kept without being asked for.
 const IDLE_RUNS: u64 = 3;
@@ -54,7 +58,7 @@ impl Pool {
 
     /// That many elements, which may be anything.
     pub(crate) fn take(&self, ty: LaneType, length: usize) -> Storage {
-        if length.saturating_mul(ty.scalar_type().bytes()) < LARGE {
+        if length.saturating_mul(ty.scalar_type().bytes()) < LEAST {
             return Storage::zeros(ty, length);
         }
         let mut shelf = lock(&self.shelf);
@@ -80,13 +84,23 @@ impl Pool {
     fn keep(&self, storage: Storage) {
         let mut shelf = lock(&self.shelf);
         let size = bytes(&storage);
-        if size < LARGE as u64 || size > shelf.most {
+        if size < LEAST as u64 || size > shelf.most {
             return;
+        }
+        let mut over = Vec::new();
+        if size < LARGE as u64 {
+            let is_small = |(_, kept): &(u64, Storage)| bytes(kept) < LARGE as u64;
+            if shelf.kept.iter().filter(|kept| is_small(kept)).count() >= MOST_SMALL
+                && let Some(oldest) = shelf.kept.iter().position(is_small)
+            {
+                let (_, oldest) = shelf.kept.remove(oldest);
+                shelf.bytes -= bytes(&oldest);
+                over.push(oldest);
+            }
         }
         shelf.bytes += size;
         let run = shelf.run;
         shelf.kept.push((run, storage));
-        let mut over = Vec::new();
         while shelf.bytes > shelf.most {
             let (_, oldest) = shelf.kept.remove(0);
             shelf.bytes -= bytes(&oldest);
@@ -137,7 +151,7 @@ macro_rules! define_lent {
 for_lane_types!(define_lent);
 
 fn lend<T: Lane>(vec: Vec<T>, len: usize, pool: &Arc<Pool>) -> Buf<T> {
-    if len * size_of::<T>() < LARGE {
+    if len * size_of::<T>() < LEAST {
         let mut vec = vec;
         vec.truncate(len);
         return Buf::new(vec);
@@ -152,7 +166,7 @@ mod tests {
 
     use weft_ir::ScalarType;
 
-    use super::{IntoColumn, Pool, rounded};
+    use super::{IntoColumn, MOST_SMALL, Pool, rounded};
     use crate::lanes::{LaneType, Storage};
 
     fn address(storage: &Storage) -> usize {
@@ -216,7 +230,23 @@ mod tests {
     }
 
     #[test]
-    fn small_arrays_are_not_kept() {
+    fn few_small_arrays_are_kept() {
+        let pool = Arc::new(Pool::default());
+        pool.begin_run(1 << 30);
+        let columns: Vec<_> = (0..100)
+            .map(|_| pool.take(LaneType::F64, 1000).into_column(ScalarType::F64, 1000, &pool))
+            .collect();
+        drop(columns);
+        let bytes = MOST_SMALL as u64 * 1024 * 8;
+        assert!(
+            pool.shelf
+                .lock()
+                .is_ok_and(|shelf| shelf.kept.len() == MOST_SMALL && shelf.bytes == bytes)
+        );
+    }
+
+    #[test]
+    fn tiny_arrays_are_not_kept() {
         let pool = Arc::new(Pool::default());
         pool.begin_run(1 << 30);
         drop(pool.take(LaneType::Bool, 100).into_column(ScalarType::Bool, 50, &pool));

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use weft_codegen::is_total;
 use weft_ir::code::{Code, Operand, Operation, Register};
 use weft_ir::flat::{Dimension, Start, Type, Var};
+use weft_ir::leaves::Stored;
 use weft_ir::plan::{Block, Epilogue, Kernel, Program, Sink, Step};
 use weft_ir::{ScalarType, Span, code};
 
 use crate::canonical::{Canonical, canonical};
 use crate::fold::Fold;
+use crate::hoist::{Hoisted, hoist};
 use crate::interior::{self, Bound};
+use crate::lanes::Storage;
 use crate::native::{self, Native, Tier};
 use crate::traverse::Thunk;
 
@@ -91,8 +94,8 @@ pub(crate) struct PreparedKernel {
     pub(crate) types: Vec<(ScalarType, bool)>,
     /// The body; its results are those that the sinks take, one after the other.
     pub(crate) body: Thunk,
-    /// The body for a box of points, and the box (note [Interior points]).
-    pub(crate) interior: Option<(Thunk, Vec<Bound>)>,
+    /// The body for a box of points (note [Interior points]).
+    pub(crate) interior: Option<PreparedInterior>,
     /// Whether that code may run on from row to row.
     pub(crate) crosses: bool,
     /// How many of these the sinks take; the others are inputs of the epilogue.
@@ -101,10 +104,22 @@ pub(crate) struct PreparedKernel {
     pub(crate) folds: Vec<Option<Fold>>,
     /// The start values of each sink that has them, over the space without its last dimension.
     pub(crate) starts: Vec<Option<Thunk>>,
+    /// Those that are known without running any code, one for all rows.
+    pub(crate) known_starts: Vec<Option<Vec<Storage>>>,
     /// The epilogue; its inputs are the sinks' registers in order, then registers of the body.
     pub(crate) epilogue: Option<Thunk>,
     /// What gives its code native functions.
     pub(crate) native: Option<native::Supply>,
+}
+
+/// The body of a kernel for a box of points.
+#[derive(Debug)]
+pub(crate) struct PreparedInterior {
+    pub(crate) thunk: Thunk,
+    /// The box.
+    pub(crate) bounds: Vec<Bound>,
+    /// What all points of the box have to be able to read (Note [Reads before conditionals]).
+    pub(crate) reads: Vec<Hoisted>,
 }
 
 /// Prepares all kernels of a program, those that `known` has not yet.
@@ -207,10 +222,13 @@ fn prepared(
     let dense = !kernel.space.is_empty() && !ragged.contains(&true);
     let found = interior::interior(&kernel.indices, &kernel.body, &results).filter(|_| dense);
     let crosses = found.as_ref().is_some_and(|found| found.crosses);
-    let interior = found.map(|found| {
+    let interior = found.map(|mut found| {
         let (indices, ragged) = (kernel.indices.clone(), ragged.clone());
-        (Thunk::new(indices, found.code, found.results, Vec::new(), ragged), found.bounds)
+        let reads = hoist(&indices, &mut found.code);
+        let thunk = Thunk::new(indices, found.code, found.results, Vec::new(), ragged);
+        PreparedInterior { thunk, bounds: found.bounds, reads }
     });
+    let starts: Vec<Option<Thunk>> = kernel.sinks.iter().map(start).collect();
     let folded_by = total_operators(&kernel.sinks, own == results.len());
     PreparedKernel {
         interior,
@@ -218,12 +236,23 @@ fn prepared(
         types,
         native,
         own,
-        starts: kernel.sinks.iter().map(start).collect(),
+        known_starts: starts.iter().map(|start| constants(start.as_ref()?)).collect(),
+        starts,
         folds: kernel.sinks.iter().map(fold).collect(),
         epilogue,
         body: Thunk::new(kernel.indices, kernel.body, results, Vec::new(), ragged)
             .folded_by(folded_by),
     }
+}
+
+/// The results of code, if they are known without running it.
+fn constants(thunk: &Thunk) -> Option<Vec<Storage>> {
+    let constant = |operand: &Operand| match operand {
+        Operand::Scalar(scalar) => Some(Storage::from_column(Stored::scalar(*scalar).elements)),
+        Operand::Register(_) => None,
+    };
+    let results = thunk.results.iter().map(constant);
+    results.collect::<Option<Vec<Storage>>>().filter(|_| thunk.code.instructions.is_empty())
 }
 
 /// The operators of sinks that all reduce, if native functions can combine their operands.

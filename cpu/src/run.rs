@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use weft_codegen::{Bound, Counted, Host, counted_steps};
 use weft_ir::flat::{Dimension, Size, Type, Var};
-use weft_ir::leaves::{Stored, bind_inputs, stored_to_leaf};
+use weft_ir::leaves::{Given, Stored, give_inputs, stored_to_leaf};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 use weft_ir::{Column, Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop, Value};
 
@@ -91,14 +91,18 @@ pub fn run_metered(
         environment: vec![None; program.types.len()],
         alive: 0,
     };
-    for (var, Stored { extents, elements }) in bind_inputs(&program.inputs, &program.types, inputs)
-    {
-        let datum = match extents.is_empty() {
-            true => Datum::Scalar(elements.scalar(0).expect("a scalar is one element")),
-            false => Datum::Array { extents, elements, bytes: 0 },
+    give_inputs(&program.inputs, &program.types, inputs, |var, given| {
+        let datum = match given {
+            Given::Scalar(scalar) => Datum::Scalar(scalar),
+            Given::Array(Stored { extents, elements }) => {
+                Datum::Array { extents, elements, bytes: 0 }
+            }
         };
-        machine.environment[var.0 as usize] = Some(datum);
-    }
+        match &mut machine.environment[var.0 as usize] {
+            Some(before) => assert_eq!(*before, datum, "two values for a{}", var.0),
+            free => *free = Some(datum),
+        }
+    });
     machine.steps(&program.body, &prepared.body)?;
     let stored = |var: Var| match machine.get(var) {
         Datum::Scalar(scalar) => Stored::scalar(*scalar),
@@ -110,7 +114,7 @@ pub fn run_metered(
 }
 
 /// What a variable holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Datum {
     Scalar(Scalar),
     Array {

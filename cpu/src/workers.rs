@@ -45,21 +45,37 @@ impl Workers {
         start: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, C) -> Result<(), Halt> + Sync,
     ) -> Result<(), Halt> {
+        self.each_portion(parallel, vec![claims], start, work)
+    }
+
+    /// As [`Workers::each`], but each thread begins with a portion of its own and then helps with the others:
+    /// what it has worked on in the last run lies in its caches.
+    pub(crate) fn each_portion<C: Send, S>(
+        &self,
+        parallel: bool,
+        portions: Vec<impl Iterator<Item = C> + Send>,
+        start: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, C) -> Result<(), Halt> + Sync,
+    ) -> Result<(), Halt> {
         let Some(team) = self.team.as_ref().filter(|_| parallel) else {
             let mut state = start();
-            return claims.into_iter().try_for_each(|claim| work(&mut state, claim));
+            return portions.into_iter().flatten().try_for_each(|claim| work(&mut state, claim));
         };
-        let claims = Mutex::new(Some(claims));
+        let portions: Vec<_> =
+            portions.into_iter().map(|portion| Mutex::new(Some(portion))).collect();
         let failure = Mutex::new(None);
-        let one = || {
-            let mut state = start();
-            loop {
-                // The guard is dropped before the work begins.
-                let claim = lock(&claims).as_mut().and_then(Iterator::next);
-                let Some(claim) = claim else { return };
-                if let Err(halt) = work(&mut state, claim) {
-                    lock(&failure).get_or_insert(halt);
-                    *lock(&claims) = None;
+        let one = |thread: usize| {
+            let mut state = None;
+            let first = thread % portions.len().max(1);
+            for portion in portions[first..].iter().chain(&portions[..first]) {
+                loop {
+                    // The guard is dropped before the work begins.
+                    let claim = lock(portion).as_mut().and_then(Iterator::next);
+                    let Some(claim) = claim else { break };
+                    if let Err(halt) = work(state.get_or_insert_with(&start), claim) {
+                        lock(&failure).get_or_insert(halt);
+                        portions.iter().for_each(|portion| *lock(portion) = None);
+                    }
                 }
             }
         };

@@ -6,8 +6,10 @@ use weft_ir::Scalar;
 
 use crate::compile::Compiled;
 use crate::execute::Source;
+use crate::hoist::Hoisted;
 use crate::interior::{Limit, Number};
 use crate::launch::Launch;
+use crate::prepare::PreparedInterior;
 use crate::shape::Axis;
 use crate::traverse::Mode;
 
@@ -15,7 +17,7 @@ impl Launch<'_> {
     /// The code for a box of points, and the box, if that is most of the space (note [Interior points]).
     pub(super) fn interior(&self, mode: Mode) -> Option<(Mode, &Compiled, Vec<Range<usize>>)> {
         let kernel = &*self.bound.kernel;
-        let (thunk, bounds) = kernel.interior.as_ref()?;
+        let PreparedInterior { thunk, bounds, reads } = kernel.interior.as_ref()?;
         let mut inside = Vec::with_capacity(self.shape.axes.len());
         for axis in &self.shape.axes {
             let Axis::Dense(extent) = axis else { return None };
@@ -45,8 +47,25 @@ impl Launch<'_> {
             }
         }
         let points = inside.iter().map(ExactSizeIterator::len).product::<usize>();
-        (points > self.shape.points() / 2)
+        (points > self.shape.points() / 2 && reads.iter().all(|read| self.is_there(read, &inside)))
             .then(|| (mode, thunk.variant(mode, &kernel.types), inside))
+    }
+
+    /// Whether there is what a read reads, at all points of a box.
+    fn is_there(&self, read: &Hoisted, inside: &[Range<usize>]) -> bool {
+        let Source::Array { elements, strides, .. } = &self.sources[read.array] else {
+            return false;
+        };
+        // A stride is what the one before spans.
+        let mut whole = elements.len() as i64;
+        strides.len() == read.indices.len()
+            && strides.iter().zip(&read.indices).all(|(&stride, &(dimension, offset))| {
+                let extent = whole.checked_div(stride).unwrap_or(0);
+                whole = stride;
+                let Range { start, end } = inside[dimension];
+                (start as i64).saturating_add(offset) >= 0
+                    && (end as i64 - 1).saturating_add(offset) < extent
+            })
     }
 
     /// Whether the code of a box may run on from row to row (Note [On across rows]).

@@ -11,8 +11,8 @@ use crate::execute::{Context, Halt};
 use crate::fold::{Primitive, Rows, SECOND};
 use crate::lanes::{Elements, Lane, Storage, StorageMut, with_lane_type};
 use crate::launch::chunk::Chunk;
+use crate::launch::claim::Claim;
 use crate::launch::layout::Layout;
-use crate::launch::work::Claim;
 use crate::launch::{Launch, SinkResult};
 use crate::native::{Engine, RowsCall};
 use crate::prepare::operands;
@@ -25,20 +25,38 @@ pub(super) struct RowFolds<'a> {
     engine: Engine<'a>,
     /// The extents of all dimensions but the last.
     extents: Vec<i64>,
+    /// What each result begins with, if the function combines whole rows with it.
+    starts: Option<Vec<Elements<'a>>>,
 }
 
 /// The results of all rows, of which each chunk writes its own.
 pub(super) struct WholeRows(pub(super) Vec<Storage>);
 
 impl<'a> RowFolds<'a> {
-    pub(super) fn new(compiled: &'a Compiled, launch: &'a Launch<'_>) -> RowFolds<'a> {
-        let outer = launch.shape.outer();
+    pub(super) fn new(
+        compiled: &'a Compiled,
+        launch: &'a Launch<'_>,
+        starts: &'a [Option<Vec<Storage>>],
+    ) -> RowFolds<'a> {
+        let outer = launch.shape.axes.split_last().map_or(&[][..], |(_, outer)| outer);
         let extent = |axis: &Axis<'_>| match axis {
             Axis::Dense(extent) => *extent as i64,
             Axis::Ragged(_) => unreachable!("the rows of ragged rows are not folded here"),
         };
-        let extents = outer.axes.iter().map(extent).collect();
-        RowFolds { compiled, engine: Engine::new(compiled, launch.context(), true), extents }
+        let mut all = Vec::new();
+        let mut have_all = true;
+        for sink in 0..launch.kernel.sinks.len() {
+            match launch.starts_in_chunks(sink, starts) {
+                Some((_, starts)) => all.extend(starts.iter().map(Storage::elements)),
+                None => have_all = false,
+            }
+        }
+        RowFolds {
+            compiled,
+            engine: Engine::new(compiled, launch.context(), true),
+            extents: outer.iter().map(extent).collect(),
+            starts: have_all.then_some(all),
+        }
     }
 
     /// As [`Engine::begin`].
@@ -91,18 +109,19 @@ impl Launch<'_> {
         let mut values: Vec<Storage> =
             results.iter().map(|slot| Storage::zeros(slot.ty, count)).collect();
         let mut parts: Vec<StorageMut<'_>> = values.iter_mut().map(Storage::as_mut).collect();
-        self.fold_to(folds, chunk, Vec::new(), &mut parts)?;
+        self.fold_to(folds, chunk, false, &mut parts)?;
         let mut values = values.into_iter();
         let of_sinks = self.kernel.sinks.iter();
         Ok(of_sinks.map(|sink| values.by_ref().take(operands(sink).len()).collect()).collect())
     }
 
-    /// As [`Launch::fold_chunk`], to places with an element for each of these.
+    /// As [`Launch::fold_chunk`], to places with an element for each of these; `begins` says whether they begin
+    /// with the start values.
     fn fold_to(
         &self,
         folds: &mut RowFolds<'_>,
         chunk: &Chunk,
-        starts: Vec<Elements<'_>>,
+        begins: bool,
         to: &mut [StorageMut<'_>],
     ) -> Result<(), Halt> {
         self.context().poll()?;
@@ -115,6 +134,7 @@ impl Launch<'_> {
             }
             None => (self.shape.lengths(chunk.rows.clone()), 0),
         };
+        let starts = folds.starts.as_deref().filter(|_| begins).unwrap_or_default();
         let call = RowsCall {
             positions,
             rows,
@@ -143,15 +163,11 @@ impl Launch<'_> {
         claim: &mut Claim<'_, '_>,
         starts: &[Option<Vec<Storage>>],
     ) -> Result<(), Halt> {
-        let sinks = 0..self.kernel.sinks.len();
-        let of = |sink| self.starts_in_chunks(sink, starts).map(|(_, starts)| starts);
-        let all: Option<Vec<&[Storage]>> = sinks.clone().map(of).collect();
-        if let Some(all) = all {
-            // The function combines each row with them.
-            let starts = all.into_iter().flatten().map(Storage::elements).collect();
-            return self.fold_to(folds, claim.chunk, starts, &mut claim.rows);
+        if folds.starts.is_some() {
+            return self.fold_to(folds, claim.chunk, true, &mut claim.rows);
         }
-        self.fold_to(folds, claim.chunk, Vec::new(), &mut claim.rows)?;
+        self.fold_to(folds, claim.chunk, false, &mut claim.rows)?;
+        let sinks = 0..self.kernel.sinks.len();
         sinks.for_each(|sink| self.start_rows(sink, claim, starts));
         Ok(())
     }

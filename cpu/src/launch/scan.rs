@@ -12,8 +12,9 @@ use crate::fold::{Carried, Carries, Chain, Primitive, TREE};
 use crate::lanes::{Elements, Storage, StorageMut, with_lane_type};
 use crate::launch::Launch;
 use crate::launch::chunk::Chunk;
+use crate::launch::claim::Claim;
 use crate::launch::layout::Layout;
-use crate::launch::work::{Claim, Worker};
+use crate::launch::work::Worker;
 use crate::stream::Stream;
 use crate::workers::InOrder;
 

@@ -20,8 +20,9 @@ use crate::execute::Halt;
 use crate::fold::{Folder, Grouping, Primitive, SPREAD, Streams, TREE};
 use crate::lanes::{Elements, Lane, LaneType, Storage, with_lane_type};
 use crate::launch::chunk::CHUNK;
+use crate::launch::claim::Claim;
 use crate::launch::layout::Layout;
-use crate::launch::work::{Claim, Shared, Worker, in_order};
+use crate::launch::work::{Shared, Worker, in_order};
 use crate::launch::{Launch, PARALLEL};
 use crate::workers::{InOrder, lock};
 

@@ -31,14 +31,19 @@ impl Launch<'_> {
             || points.saturating_mul(weight(&self.bound.kernel.body.code)) >= PARALLEL * USUAL
     }
 
+    /// Whether chunks neither wait for each other nor have to be handed out in order.
+    pub(super) fn is_separate(&self) -> bool {
+        let separate = |sink: &Sink| matches!(sink, Sink::Store { .. } | Sink::Reduce { .. });
+        self.kernel.sinks.iter().all(separate)
+    }
+
     /// The most points of a chunk: fewer than usual where the points are few. Where the cuts are part
     /// of a result, or chunks wait for each other, there are no such chunks. More than usual where native
     /// functions fold rows, which keep nothing of a chunk.
     pub(super) fn most_points(&self, folds_rows: bool) -> usize {
         let threads = self.workers.threads();
         let most = if folds_rows { LARGEST } else { CHUNK };
-        let separate = |sink: &Sink| matches!(sink, Sink::Store { .. } | Sink::Reduce { .. });
-        if threads == 1 || !self.kernel.sinks.iter().all(separate) {
+        if threads == 1 || !self.is_separate() {
             return most;
         }
         let weight = weight(&self.bound.kernel.body.code).max(USUAL);

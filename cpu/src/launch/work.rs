@@ -11,6 +11,7 @@ use crate::execute::{Halt, Source};
 use crate::fold::{Carries, Chain, Folder, Rows};
 use crate::lanes::{Elements, Storage, StorageMut};
 use crate::launch::chunk::{CHUNK, Chunk, Cut, chunks};
+use crate::launch::claim::{Claim, portions};
 use crate::launch::filter::Filtering;
 use crate::launch::layout::{Layout, Target};
 use crate::launch::rows::RowFolds;
@@ -70,19 +71,13 @@ pub(super) struct Worker<'a> {
     /// What a filter keeps of a chunk, with room for more.
     kept: Vec<Storage>,
     epilogue: Option<Evaluator<'a>>,
-    row_folds: Option<RowFolds<'a>>,
 }
 
-/// A chunk that a thread works on.
-pub(super) struct Claim<'c, 'o> {
-    pub(super) number: usize,
-    pub(super) chunk: &'c Chunk,
-    /// Its parts of the outputs.
-    pub(super) parts: Vec<StorageMut<'o>>,
-    /// Its rows among the results of all, where there is room for these.
-    pub(super) rows: Vec<StorageMut<'o>>,
-    /// Whether some chunks are pieces of rows.
-    pub(super) chained: bool,
+/// One thread: what folds its rows, if that is done by native functions, and its state for everything else,
+/// once it is needed.
+struct Thread<'a> {
+    row_folds: Option<RowFolds<'a>>,
+    worker: Option<Worker<'a>>,
 }
 
 /// Sets a flag if the work at hand panics: those who wait for what it would have done must not wait
@@ -159,35 +154,16 @@ impl Launch<'_> {
             .map(|sink| self.shared(sink, &mut destinations, &mut filtering, *taken))
             .collect();
 
-        let mut rest: Vec<StorageMut<'_>> = outputs.iter_mut().map(Storage::as_mut).collect();
-        let chained = chunks.iter().any(|chunk| chunk.piece.is_some());
         let mut whole = self.room_for_rows(row_folds);
-        let of_rows = whole.iter_mut().flat_map(|whole| &mut whole.0);
-        let mut rest_of_rows: Vec<StorageMut<'_>> = of_rows.map(Storage::as_mut).collect();
-        let claims = chunks.iter().enumerate().map(|(number, chunk)| {
-            let mut parts = Vec::with_capacity(rest.len());
-            for (rest, output) in rest.iter_mut().zip(&layout.outputs) {
-                let length = output.part(chunk);
-                let back = cut == Cut::FromEnd;
-                parts.push(if back { rest.take_back(length) } else { rest.take_front(length) });
-            }
-            // A row that is cut belongs to several chunks; the place of its result comes with the last.
-            let mut rows: Vec<StorageMut<'_>> = Vec::with_capacity(rest_of_rows.len());
-            for rest in &mut rest_of_rows {
-                rows.push(rest.take_front(chunk.finished_rows()));
-            }
-            if chunk.piece.is_some() {
-                rows.clear();
-            }
-            Claim { number, chunk, parts, rows, chained }
-        });
+        let rows = whole.as_mut().map(|whole| &mut whole.0[..]).unwrap_or_default();
+        let threads = if self.is_separate() { self.workers.threads() } else { 1 };
+        let portions = portions(layout, &chunks, outputs, rows, cut == Cut::FromEnd, threads);
         let piece = self.meter.begin(points as u64);
         let context = self.context_beside(row_folds);
         let evaluator = |compiled, mode| {
             Evaluator::new(compiled, mode, &self.shape, context, points.min(CHUNK))
         };
-        let start = || Worker {
-            row_folds: row_folds.map(|compiled| RowFolds::new(compiled, self)),
+        let worker = || Worker {
             evaluator: evaluator(body, mode).watched(piece.as_ref()),
             interior: interior.as_ref().map(|(mode, compiled, inside)| {
                 let evaluator = evaluator(compiled, *mode).watched(piece.as_ref());
@@ -200,21 +176,32 @@ impl Launch<'_> {
             epilogue: epilogue.map(|(mode, compiled)| evaluator(compiled, mode)),
         };
         let failed = AtomicBool::new(false);
+        let start = || Thread {
+            row_folds: row_folds.map(|compiled| RowFolds::new(compiled, self, starts)),
+            worker: None,
+        };
         self.workers
-            .each(self.is_parallel() && chunks.len() > 1, claims, start, |worker, claim| {
-                let _panicking = SetOnPanic(&failed);
-                let length = claim.chunk.positions.len();
-                let done = self.claimed(worker, layout, &shared, starts, claim, &failed);
-                if let Some(piece) = &piece
-                    && !worker.evaluator.is_watched()
-                {
-                    piece.advance(length as u64);
-                }
-                if done.is_err() {
-                    failed.store(true, Ordering::Relaxed);
-                }
-                done
-            })
+            .each_portion(
+                self.is_parallel() && chunks.len() > 1,
+                portions,
+                start,
+                |thread, claim| {
+                    let _panicking = SetOnPanic(&failed);
+                    let length = claim.chunk.positions.len();
+                    let done =
+                        self.claimed(thread, &worker, layout, &shared, starts, claim, &failed);
+                    let is_watched = |worker: &Worker<'_>| worker.evaluator.is_watched();
+                    if let Some(piece) = &piece
+                        && !thread.worker.as_ref().is_some_and(is_watched)
+                    {
+                        piece.advance(length as u64);
+                    }
+                    if done.is_err() {
+                        failed.store(true, Ordering::Relaxed);
+                    }
+                    done
+                },
+            )
             .map_err(|halt| match shared.iter().find_map(Shared::exceeded) {
                 Some(wanted) => {
                     let (limit, span) = (self.limit, self.kernel.span);
@@ -284,16 +271,19 @@ impl Launch<'_> {
         clippy::too_many_arguments,
         reason = "what the threads share, and what is a thread's own"
     )]
-    fn claimed(
+    fn claimed<'a>(
         &self,
-        worker: &mut Worker<'_>,
+        thread: &mut Thread<'a>,
+        worker: &dyn Fn() -> Worker<'a>,
         layout: &Layout,
         shared: &[Shared<'_>],
         starts: &[Option<Vec<Storage>>],
         mut claim: Claim<'_, '_>,
         failed: &AtomicBool,
     ) -> Result<(), Halt> {
-        let Some(folds) = &mut worker.row_folds else {
+        let Thread { row_folds, worker: known } = thread;
+        let Some(folds) = row_folds else {
+            let worker = known.get_or_insert_with(worker);
             return self.chunk(worker, layout, shared, starts, claim, failed);
         };
         let began = folds.begin();
@@ -308,10 +298,9 @@ impl Launch<'_> {
             }
             return Ok(());
         }
+        let worker = known.get_or_insert_with(worker);
         self.chunk(worker, layout, shared, starts, claim, failed)?;
-        if let Some(folds) = &worker.row_folds {
-            folds.end(began);
-        }
+        folds.end(began);
         Ok(())
     }
 

@@ -91,7 +91,7 @@ pub(crate) struct RowsCall<'c> {
     /// The extents of all dimensions but the last.
     pub(crate) extents: &'c [i64],
     /// What each result begins with, one element for all rows; none if rows begin with their first element.
-    pub(crate) starts: Vec<Elements<'c>>,
+    pub(crate) starts: &'c [Elements<'c>],
 }
 
 /// Where its results go.
@@ -148,6 +148,7 @@ pub(crate) struct Caller<'a> {
     strides: Vec<*const i64>,
     /// The scalars among the arrays; pointers go here, so that it must not change.
     scalars: Box<[u64]>,
+    indices: Vec<i64>,
     lanes: Vec<*const i64>,
     inputs: Vec<*const c_void>,
     results: Vec<*mut c_void>,
@@ -186,6 +187,7 @@ impl<'a> Caller<'a> {
             arrays,
             strides,
             scalars,
+            indices: Vec::new(),
             lanes: Vec::new(),
             inputs: Vec::new(),
             results: Vec::new(),
@@ -325,15 +327,16 @@ impl<'a> Caller<'a> {
             assert!(start.ty() == slot.ty && start.len() == 1, "a start value for all rows");
             self.inputs.push(address(*start));
         }
-        let mut indices = vec![0; compiled.indices.len()];
-        if let Some(last) = indices.last_mut() {
+        self.indices.clear();
+        self.indices.resize(compiled.indices.len(), 0);
+        if let Some(last) = self.indices.last_mut() {
             *last = call.first_index as i64;
         }
         let block = Block {
             count: count as i64,
             position: call.positions.start as i64,
             steps: length as i64,
-            indices: indices.as_ptr(),
+            indices: self.indices.as_ptr(),
             lanes: ptr::null(),
             arrays: self.arrays.as_ptr(),
             strides: self.strides.as_ptr(),

@@ -7,7 +7,7 @@ use crate::compile::Compiled;
 use crate::native::compiler::Compiler;
 use crate::native::source::{Source, source};
 use crate::native::{Config, Native};
-use crate::prepare::{Prepared, PreparedBlock, PreparedKernel, PreparedStep};
+use crate::prepare::{Prepared, PreparedBlock, PreparedInterior, PreparedKernel, PreparedStep};
 use crate::traverse::{Mode, Thunk};
 
 /// The C of a program's kernels, as they run on large arrays of the extents that are most usual: the
@@ -54,7 +54,7 @@ fn further(
     mode: impl Fn(&Thunk) -> Mode,
 ) -> Vec<(&'static str, &Compiled)> {
     let mut parts = Vec::new();
-    if let Some((thunk, _)) = &kernel.interior {
+    if let Some(PreparedInterior { thunk, .. }) = &kernel.interior {
         parts.push(("_interior", thunk.variant(mode(thunk), &kernel.types)));
     }
     // Dense rows of more than one dimension.

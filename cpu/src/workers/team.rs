@@ -42,6 +42,8 @@ struct Shared {
 struct State {
     work: Option<Work>,
     asleep: usize,
+    /// Whether a caller sleeps until the last that is at work has done.
+    awaited: bool,
     is_over: bool,
     panic: Option<Panic>,
 }
@@ -55,9 +57,9 @@ impl std::fmt::Debug for Panic {
     }
 }
 
-/// Work that its caller waits for.
+/// Work that its caller waits for, given the number of the thread.
 #[derive(Clone, Copy, Debug)]
-struct Work(*const (dyn Fn() + Sync));
+struct Work(*const (dyn Fn(usize) + Sync));
 
 // SAFETY: what it points to may be shared between threads; that it still exists says the caller.
 unsafe impl Send for Work {}
@@ -68,7 +70,7 @@ impl Team {
         let shared = Arc::new(Shared::default());
         let start = |number: usize| {
             let shared = Arc::clone(&shared);
-            Builder::new().name(format!("weft-{number}")).spawn(move || shared.serve()).ok()
+            Builder::new().name(format!("weft-{number}")).spawn(move || shared.serve(number)).ok()
         };
         let threads = (1..=threads).map_while(start).collect();
         Team { shared, threads, busy: AtomicBool::new(false) }
@@ -79,16 +81,16 @@ impl Team {
         self.threads.len()
     }
 
-    /// Does some work on the caller's thread and on as many of these as come (Note [Helpers may come
-    /// late]). If another caller has them, this one works alone.
-    pub(super) fn run(&self, work: &(dyn Fn() + Sync)) {
+    /// Does some work on the caller's thread, which is number 0, and on as many of these as come (Note
+    /// [Helpers may come late]). If another caller has them, this one works alone.
+    pub(super) fn run(&self, work: &(dyn Fn(usize) + Sync)) {
         if self.busy.swap(true, Ordering::Acquire) {
-            return work();
+            return work(0);
         }
         let shared = &*self.shared;
         // SAFETY: only the lifetime changes. `Turn` is dropped before this function is left in any
         // way, and then nobody has the reference any more.
-        let erased: &'static (dyn Fn() + Sync) = unsafe { std::mem::transmute(work) };
+        let erased: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(work) };
         let mut state = lock(&shared.state);
         state.work = Some(Work(erased));
         shared.number.fetch_add(1, Ordering::Release);
@@ -98,7 +100,7 @@ impl Team {
         if asleep {
             shared.begun.notify_all();
         }
-        work();
+        work(0);
         let panic = turn.close();
         drop(turn);
         if let Some(Panic(panic)) = panic {
@@ -133,8 +135,10 @@ impl Turn<'_> {
         }
         let mut state = lock(&shared.state);
         while shared.active.load(Ordering::Acquire) > 0 {
+            state.awaited = true;
             state = shared.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        state.awaited = false;
         state.panic.take()
     }
 }
@@ -147,8 +151,8 @@ impl Drop for Turn<'_> {
 }
 
 impl Shared {
-    /// What a thread does all its life.
-    fn serve(&self) {
+    /// What the thread of that number does all its life.
+    fn serve(&self, number: usize) {
         let mut seen = 0;
         loop {
             let mut looks = 0;
@@ -171,14 +175,16 @@ impl Shared {
             drop(state);
             // SAFETY: the work was open when this thread joined, under the lock; its caller closes it
             // before it goes, and then waits until all who joined have left.
-            let result = catch_unwind(AssertUnwindSafe(|| unsafe { (*work.0)() }));
+            let result = catch_unwind(AssertUnwindSafe(|| unsafe { (*work.0)(number) }));
             let mut state = lock(&self.state);
             if let Err(panic) = result {
                 state.panic.get_or_insert(Panic(panic));
             }
             let last = self.active.fetch_sub(1, Ordering::AcqRel) == 1;
+            // Waking nobody is a call of the system too.
+            let awaited = last && state.awaited;
             drop(state);
-            if last {
+            if awaited {
                 self.ended.notify_one();
             }
         }
@@ -195,7 +201,7 @@ mod tests {
     /// How much of a counted work all together do.
     fn done(team: &Team, work: usize) -> usize {
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        team.run(&|| {
+        team.run(&|_| {
             while next.fetch_add(1, Ordering::Relaxed) < work {
                 done.fetch_add(1, Ordering::Relaxed);
             }
@@ -217,7 +223,7 @@ mod tests {
     fn work_within_work_is_done_by_whoever_asks() {
         let team = Team::new(2);
         let (next, inner) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        team.run(&|| {
+        team.run(&|_| {
             while next.fetch_add(1, Ordering::Relaxed) < 5 {
                 inner.fetch_add(done(&team, 10), Ordering::Relaxed);
             }
@@ -240,7 +246,7 @@ mod tests {
         let team = Team::new(2);
         let next = AtomicUsize::new(0);
         let caught = catch_unwind(AssertUnwindSafe(|| {
-            team.run(&|| {
+            team.run(&|_| {
                 while next.fetch_add(1, Ordering::Relaxed) < 1000 {
                     std::thread::yield_now();
                     assert!(next.load(Ordering::Relaxed) < 500, "halfway");

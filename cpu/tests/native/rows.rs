@@ -228,3 +228,56 @@ fn extremes_among_zeros_of_both_signs_and_what_is_no_number() {
     check(&extremes("[a0][a1]", "r0 r1").replace("a9", "a0"), &inputs);
     check(&extremes("[a1][a0]", "r1 r0").replace("a9", "a1"), &inputs);
 }
+
+#[test]
+fn extremes_heed_nan_and_the_sign_of_zero() {
+    for ty in ["f32", "f64"] {
+        let text = format!(
+            "input a2: [a0][a1]{ty}
+launch \"extremes\" [a0][a1] (r0 r1)
+  r2: {ty} = read a2 r0 r1
+  yield r2
+  reduce r2 as (r3: {ty}) to a3: [a0]{ty}
+  by (r4: {ty}) (r5: {ty})
+    r6: {ty} = min r4 r5
+    yield r6
+  reduce r2 as (r7: {ty}) to a4: [a0]{ty}
+  by (r8: {ty}) (r9: {ty})
+    r10: {ty} = max r8 r9
+    yield r10
+end
+output a3: [a0]{ty}
+output a4: [a0]{ty}
+"
+        );
+        for extent in [65, 96, 1000, 1024, 1025, 9001] {
+            let mut rows: Vec<f64> = Vec::new();
+            for (plain, special) in [
+                (1.0, f64::NAN),
+                (-1.0, -f64::NAN),
+                (1.0, 0.0),
+                (1.0, -0.0),
+                (-1.0, 0.0),
+                (-1.0, -0.0),
+                (0.0, -0.0),
+                (-0.0, 0.0),
+                (f64::INFINITY, f64::INFINITY),
+                (f64::NEG_INFINITY, f64::NEG_INFINITY),
+                (f64::INFINITY, f64::NAN),
+                (2.0, -3.0),
+                (-2.0, 3.0),
+            ] {
+                for place in [0, 1, extent / 2, extent - 2, extent - 1] {
+                    let first = rows.len();
+                    rows.resize(first + extent, plain);
+                    rows[first + place] = special;
+                }
+            }
+            let elements = match ty {
+                "f32" => Column::F32(rows.iter().map(|&at| at as f32).collect::<Vec<_>>().into()),
+                _ => Column::F64(rows.into()),
+            };
+            check(&text, &[vec![matrix(&array(elements), extent)]]);
+        }
+    }
+}

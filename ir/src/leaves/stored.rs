@@ -1,10 +1,11 @@
 //! Leaves as run-time values of flat variables.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::flat::{Dimension, Leaf, Size, Type, Var};
-use crate::{Array, Column, ColumnBuilder, Scalar, Value};
+use crate::{Array, Column, Scalar, Value};
 
 /// The run-time value of a flat variable.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,9 +19,21 @@ pub struct Stored {
 impl Stored {
     /// A scalar.
     pub fn scalar(scalar: Scalar) -> Stored {
-        let mut builder = ColumnBuilder::new(&crate::Type::Scalar(scalar.ty()));
-        builder.push_scalar(scalar);
-        Stored { extents: Vec::new(), elements: builder.finish() }
+        let elements = match scalar {
+            Scalar::I8(value) => Column::I8(vec![value].into()),
+            Scalar::I16(value) => Column::I16(vec![value].into()),
+            Scalar::I32(value) => Column::I32(vec![value].into()),
+            Scalar::I64(value) => Column::I64(vec![value].into()),
+            Scalar::U8(value) => Column::U8(vec![value].into()),
+            Scalar::U16(value) => Column::U16(vec![value].into()),
+            Scalar::U32(value) => Column::U32(vec![value].into()),
+            Scalar::U64(value) => Column::U64(vec![value].into()),
+            Scalar::F32(value) => Column::F32(vec![value].into()),
+            Scalar::F64(value) => Column::F64(vec![value].into()),
+            Scalar::Bool(value) => Column::Bool(vec![value].into()),
+            Scalar::Char(value) => Column::Char(vec![value].into()),
+        };
+        Stored { extents: Vec::new(), elements }
     }
 
     /// An array of one dimension.
@@ -46,6 +59,25 @@ impl Stored {
     }
 }
 
+/// What a variable of an input is given.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// A scalar: the input itself, or a size.
+    Scalar(Scalar),
+    /// An array: data or offsets.
+    Array(Stored),
+}
+
+impl Given {
+    /// As a value of its own.
+    pub fn stored(self) -> Stored {
+        match self {
+            Given::Scalar(scalar) => Stored::scalar(scalar),
+            Given::Array(stored) => stored,
+        }
+    }
+}
+
 /// What the variables of a program's inputs are when it is given these leaves; each variable once,
 /// in the order of [`crate::leaves::input_leaf`]. `types` are the program's.
 ///
@@ -53,24 +85,39 @@ impl Stored {
 /// If a leaf has not the layout of its input, or if inputs that share a size differ in it: the
 /// program was compiled for other values.
 pub fn bind_inputs(inputs: &[Leaf], types: &[Type], leaves: &[Value]) -> Vec<(Var, Stored)> {
-    assert_eq!(inputs.len(), leaves.len(), "as many values as inputs");
     let mut bound = BTreeMap::new();
     let mut bindings: Vec<(Var, Stored)> = Vec::new();
-    for (input, leaf) in inputs.iter().zip(leaves) {
-        for (var, stored) in leaf_to_stored(input, types, leaf) {
-            match bound.get(&var) {
-                None => {
-                    bound.insert(var, bindings.len());
-                    bindings.push((var, stored));
-                }
-                Some(&index) => {
-                    let (_, before) = &bindings[index];
-                    assert_eq!(before, &stored, "two values for a{}", var.0);
-                }
+    give_inputs(inputs, types, leaves, |var, given| {
+        let stored = given.stored();
+        match bound.get(&var) {
+            None => {
+                bound.insert(var, bindings.len());
+                bindings.push((var, stored));
+            }
+            Some(&index) => {
+                let (_, before) = &bindings[index];
+                assert_eq!(before, &stored, "two values for a{}", var.0);
             }
         }
-    }
+    });
     bindings
+}
+
+/// As [`bind_inputs`], variable by variable; one that leaves share is given by each of them, and should be
+/// the same then.
+///
+/// # Panics
+/// If a leaf has not the layout of its input.
+pub fn give_inputs(
+    inputs: &[Leaf],
+    types: &[Type],
+    leaves: &[Value],
+    mut give: impl FnMut(Var, Given),
+) {
+    assert_eq!(inputs.len(), leaves.len(), "as many values as inputs");
+    for (input, leaf) in inputs.iter().zip(leaves) {
+        give_leaf(input, types, leaf, &mut give);
+    }
 }
 
 /// The variables of one leaf: per axis the extent, or the number of offsets, the offsets (which
@@ -80,62 +127,80 @@ pub fn bind_inputs(inputs: &[Leaf], types: &[Type], leaves: &[Value]) -> Vec<(Va
 /// If the value has not the layout of the leaf, or not its constant sizes.
 pub fn leaf_to_stored(leaf: &Leaf, types: &[Type], value: &Value) -> Vec<(Var, Stored)> {
     let mut bindings = Vec::new();
-    let mut extents = Vec::new();
-    let mut rest = match value {
-        Value::Scalar(scalar) => {
-            assert!(leaf.axes.is_empty(), "{value:?} has not the axes {:?}", leaf.axes);
-            return vec![(leaf.data, Stored::scalar(*scalar))];
-        }
-        Value::Array(array) => Rows::Outermost(array.elements.clone()),
-        Value::Tuple(_) => panic!("{value:?} is no leaf"),
-    };
-    for axis in &leaf.axes {
-        rest = Rows::Inner(match (rest, *axis) {
-            (Rows::Outermost(column), Dimension::Dense(size)) => {
-                bind_size(size, column.len(), &mut bindings);
-                extents.push(column.len());
-                column
-            }
-            (Rows::Inner(Column::Dense { extent, inner, .. }), Dimension::Dense(size)) => {
-                bind_size(size, extent, &mut bindings);
-                extents.push(extent);
-                *inner
-            }
-            (Rows::Inner(column), Dimension::Ragged { offsets: var, total }) => {
-                let inner = column.flatten();
-                let Column::Ragged { offsets, .. } = column else {
-                    panic!("{value:?} is dense where the input is ragged");
-                };
-                bind_size(types[var.0 as usize].extents[0], offsets.len(), &mut bindings);
-                let offsets = Stored::vector(Column::I64(offsets.distances()));
-                bindings.push((var, offsets));
-                bind_size(total, inner.len(), &mut bindings);
-                extents = vec![inner.len()];
-                inner
-            }
-            (_, axis) => panic!("{value:?} has no axis {axis:?}"),
-        });
-    }
-    let (Rows::Outermost(elements) | Rows::Inner(elements)) = rest;
-    assert!(elements.scalar_type().is_some(), "{value:?} has more axes than {:?}", leaf.axes);
-    bindings.push((leaf.data, Stored { extents, elements }));
+    give_leaf(leaf, types, value, &mut |var, given| bindings.push((var, given.stored())));
     bindings
 }
 
-/// What is left of a leaf while its axes are taken away.
-enum Rows {
-    /// The whole array: its own length is the first axis.
-    Outermost(Column),
-    /// The elements under the axes so far.
-    Inner(Column),
+fn give_leaf(leaf: &Leaf, types: &[Type], value: &Value, give: &mut impl FnMut(Var, Given)) {
+    let array = match value {
+        Value::Scalar(scalar) => {
+            assert!(leaf.axes.is_empty(), "{value:?} has not the axes {:?}", leaf.axes);
+            return give(leaf.data, Given::Scalar(*scalar));
+        }
+        Value::Array(array) => array,
+        Value::Tuple(_) => panic!("{value:?} is no leaf"),
+    };
+    let mut extents = Vec::with_capacity(leaf.axes.len());
+    let mut rest = Rows::Outermost(&array.elements);
+    for axis in &leaf.axes {
+        rest = Rows::Inner(match (rest, *axis) {
+            (Rows::Outermost(column), Dimension::Dense(size)) => {
+                give_size(size, column.len(), give);
+                extents.push(column.len());
+                Cow::Borrowed(column)
+            }
+            (Rows::Inner(column), axis) => match (&*column, axis) {
+                (Column::Dense { extent, .. }, Dimension::Dense(size)) => {
+                    give_size(size, *extent, give);
+                    extents.push(*extent);
+                    inner_of(column)
+                }
+                (Column::Ragged { offsets, .. }, Dimension::Ragged { offsets: var, total }) => {
+                    let inner = column.flatten();
+                    give_size(types[var.0 as usize].extents[0], offsets.len(), give);
+                    let offsets = Stored::vector(Column::I64(offsets.distances()));
+                    give(var, Given::Array(offsets));
+                    give_size(total, inner.len(), give);
+                    extents.clear();
+                    extents.push(inner.len());
+                    Cow::Owned(inner)
+                }
+                (_, axis) => panic!("{value:?} has not the axis {axis:?}"),
+            },
+            (Rows::Outermost(_), axis) => panic!("{value:?} has no axis {axis:?}"),
+        });
+    }
+    let elements = match rest {
+        Rows::Outermost(elements) => elements.clone(),
+        Rows::Inner(elements) => elements.into_owned(),
+    };
+    assert!(elements.scalar_type().is_some(), "{value:?} has more axes than {:?}", leaf.axes);
+    give(leaf.data, Given::Array(Stored { extents, elements }));
 }
 
-fn bind_size(size: Size, found: usize, bindings: &mut Vec<(Var, Stored)>) {
+/// What is left of a leaf while its axes are taken away.
+enum Rows<'c> {
+    /// The whole array: its own length is the first axis.
+    Outermost(&'c Column),
+    /// The elements under the axes so far.
+    Inner(Cow<'c, Column>),
+}
+
+/// The elements of dense rows.
+fn inner_of(rows: Cow<'_, Column>) -> Cow<'_, Column> {
+    match rows {
+        Cow::Borrowed(Column::Dense { inner, .. }) => Cow::Borrowed(inner),
+        Cow::Owned(Column::Dense { inner, .. }) => Cow::Owned(*inner),
+        rows => panic!("{rows:?} are no dense rows"),
+    }
+}
+
+fn give_size(size: Size, found: usize, give: &mut impl FnMut(Var, Given)) {
     match size {
         Size::Constant(expected) => {
             assert_eq!(expected, found as i64, "an extent that the program takes for granted");
         }
-        Size::Var(var) => bindings.push((var, Stored::scalar(Scalar::I64(found as i64)))),
+        Size::Var(var) => give(var, Given::Scalar(Scalar::I64(found as i64))),
     }
 }
 
