@@ -2,17 +2,19 @@
 
 mod counted;
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_ir::code::{Code, Operand, Operation, Register};
 use weft_ir::flat::Var;
 use weft_ir::math;
 use weft_ir::nested::RandomKind;
-use weft_ir::{Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop};
+use weft_ir::{Exhausted, Fault, FaultKind, Meter, Scalar, ScalarType, Stop};
 
 use counted::counted_code;
 pub use counted::{Bound, Counted, counted_steps};
+
+/// The most operands that an operator has.
+const MOST_OPERANDS: usize = 3;
 
 /// The element of a variable at these indices; nothing if it is out of range.
 pub type Read<'a> = dyn FnMut(Var, &[i64]) -> Result<Option<Scalar>, Stop> + 'a;
@@ -27,7 +29,20 @@ pub struct Host<'a> {
     pub meter: &'a Meter,
 }
 
-type Registers = BTreeMap<Register, Scalar>;
+/// Is asked at each turn of a loop whether to leave off.
+pub type Leave<'a> = dyn FnMut() -> bool + 'a;
+
+/// Why host code ends early.
+enum Halt {
+    Stop(Stop),
+    Left,
+}
+
+impl From<Stop> for Halt {
+    fn from(stop: Stop) -> Halt {
+        Halt::Stop(stop)
+    }
+}
 
 impl Host<'_> {
     /// The results of code.
@@ -35,90 +50,180 @@ impl Host<'_> {
     /// # Errors
     /// A fault, what reading elements says, or that the run was interrupted.
     pub fn run(&mut self, code: &Code) -> Result<Vec<Scalar>, Stop> {
-        self.code(code, &mut Registers::new())
+        let results = self.run_unless(code, &mut || false)?;
+        Ok(results.expect("it is never left"))
     }
 
-    fn code(&mut self, code: &Code, registers: &mut Registers) -> Result<Vec<Scalar>, Stop> {
-        for instruction in &code.instructions {
-            let values = self.operation(&instruction.operation, instruction.span, registers)?;
-            for (&(register, _), value) in instruction.results.iter().zip(values) {
-                registers.insert(register, value);
-            }
-        }
-        Ok(all(&code.results, registers))
-    }
-
-    fn operation(
+    /// The results of code; nothing if it was left, which does not matter to anybody: it can begin
+    /// again elsewhere.
+    ///
+    /// # Errors
+    /// As [`Host::run`].
+    pub fn run_unless(
         &mut self,
-        operation: &Operation,
-        span: Span,
-        registers: &mut Registers,
-    ) -> Result<Vec<Scalar>, Stop> {
-        let fault = |kind: FaultKind| Stop::from(Fault { kind, span });
-        match operation {
-            Operation::Scalar(op, operands) => {
-                let value = math::eval(*op, &all(operands, registers));
-                value.map(|value| vec![value]).map_err(|trap| fault(FaultKind::of_trap(&trap)))
-            }
-            Operation::Random(kind, operands) => Ok(vec![random(*kind, &all(operands, registers))]),
-            Operation::Read(array, operands) => {
-                let indices: Vec<i64> = all(operands, registers).into_iter().map(integer).collect();
-                let element = (self.read)(*array, &indices)?;
-                element.map(|value| vec![value]).ok_or_else(|| fault(FaultKind::IndexOutOfRange))
-            }
-            Operation::Check(condition, kind) => match value(*condition, registers) {
-                Scalar::Bool(true) => Ok(Vec::new()),
-                _ => Err(fault(*kind)),
-            },
-            Operation::If { condition, then, otherwise } => {
-                let holds = value(*condition, registers) == Scalar::Bool(true);
-                self.code(if holds { then } else { otherwise }, registers)
-            }
-            Operation::While { state, initial, condition, body } => {
-                let mut values = all(initial, registers);
-                let names: Vec<Register> = state.iter().map(|(register, _)| *register).collect();
-                let meter = self.meter;
-                let piece = counted_code(&names, condition, body)
-                    .and_then(|counted| meter.begin(rounds(&counted, &values, registers)));
-                for round in 0.. {
-                    if let Some(piece) = &piece {
-                        piece.set(round);
+        code: &Code,
+        leave: &mut Leave<'_>,
+    ) -> Result<Option<Vec<Scalar>>, Stop> {
+        let mut registers = vec![Scalar::Bool(false); registers(code)];
+        match self.code(code, &mut registers, leave) {
+            Ok(()) => Ok(Some(all(&code.results, &registers))),
+            Err(Halt::Left) => Ok(None),
+            Err(Halt::Stop(stop)) => Err(stop),
+        }
+    }
+
+    /// Binds the registers of code.
+    fn code(
+        &mut self,
+        code: &Code,
+        registers: &mut [Scalar],
+        leave: &mut Leave<'_>,
+    ) -> Result<(), Halt> {
+        for instruction in &code.instructions {
+            let span = instruction.span;
+            let fault = |kind: FaultKind| Stop::from(Fault { kind, span });
+            let results = &instruction.results;
+            match &instruction.operation {
+                Operation::Scalar(op, operands) => {
+                    let mut values = [Scalar::Bool(false); MOST_OPERANDS];
+                    let values = &mut values[..operands.len()];
+                    for (value, operand) in values.iter_mut().zip(operands) {
+                        *value = self::value(*operand, registers);
                     }
-                    if self.cancel.load(Ordering::Relaxed) {
-                        return Err(Exhausted::Interrupted.into());
-                    }
-                    for (&(register, _), value) in state.iter().zip(&values) {
-                        registers.insert(register, *value);
-                    }
-                    if self.code(condition, registers)? != [Scalar::Bool(true)] {
-                        return Ok(values);
-                    }
-                    values = self.code(body, registers)?;
+                    let value = math::eval(*op, values);
+                    let value = value.map_err(|trap| fault(FaultKind::of_trap(&trap)))?;
+                    set(registers, results[0].0, value);
                 }
-                unreachable!("the condition ends the loop")
+                Operation::Random(kind, operands) => {
+                    let value = random(*kind, &all(operands, registers));
+                    set(registers, results[0].0, value);
+                }
+                Operation::Read(array, operands) => {
+                    let mut indices = [0; 8];
+                    let element = match operands.len() {
+                        count @ 0..8 => {
+                            let indices = &mut indices[..count];
+                            for (index, operand) in indices.iter_mut().zip(operands) {
+                                *index = integer(value(*operand, registers));
+                            }
+                            (self.read)(*array, indices)?
+                        }
+                        _ => {
+                            let indices = all(operands, registers).into_iter().map(integer);
+                            (self.read)(*array, &indices.collect::<Vec<i64>>())?
+                        }
+                    };
+                    let value = element.ok_or_else(|| fault(FaultKind::IndexOutOfRange))?;
+                    set(registers, results[0].0, value);
+                }
+                Operation::Check(condition, kind) => match value(*condition, registers) {
+                    Scalar::Bool(true) => {}
+                    _ => return Err(fault(*kind).into()),
+                },
+                Operation::If { condition, then, otherwise } => {
+                    let holds = value(*condition, registers) == Scalar::Bool(true);
+                    let side = if holds { then } else { otherwise };
+                    self.code(side, registers, leave)?;
+                    for (&(register, _), operand) in results.iter().zip(&side.results) {
+                        let value = value(*operand, registers);
+                        set(registers, register, value);
+                    }
+                }
+                Operation::While { state, initial, condition, body } => {
+                    let last =
+                        self.turns(state, initial, [condition, body], registers, leave)?;
+                    for (&(register, _), value) in results.iter().zip(last) {
+                        set(registers, register, value);
+                    }
+                }
             }
         }
+        Ok(())
+    }
+
+    /// The last state of a loop.
+    fn turns(
+        &mut self,
+        state: &[(Register, ScalarType)],
+        initial: &[Operand],
+        [condition, body]: [&Code; 2],
+        registers: &mut [Scalar],
+        leave: &mut Leave<'_>,
+    ) -> Result<Vec<Scalar>, Halt> {
+        let mut values = all(initial, registers);
+        let names: Vec<Register> = state.iter().map(|(register, _)| *register).collect();
+        let meter = self.meter;
+        let piece = counted_code(&names, condition, body)
+            .and_then(|counted| meter.begin(rounds(&counted, &values, registers)));
+        for round in 0.. {
+            if let Some(piece) = &piece {
+                piece.set(round);
+            }
+            if self.cancel.load(Ordering::Relaxed) {
+                return Err(Stop::from(Exhausted::Interrupted).into());
+            }
+            if leave() {
+                return Err(Halt::Left);
+            }
+            for (register, value) in names.iter().zip(&values) {
+                set(registers, *register, *value);
+            }
+            self.code(condition, registers, leave)?;
+            if value(condition.results[0], registers) != Scalar::Bool(true) {
+                break;
+            }
+            self.code(body, registers, leave)?;
+            for (value, operand) in values.iter_mut().zip(&body.results) {
+                *value = self::value(*operand, registers);
+            }
+        }
+        Ok(values)
     }
 }
 
+/// How many registers code names at most: one more than the greatest number.
+fn registers(code: &Code) -> usize {
+    let above = |bound: &[(Register, ScalarType)]| {
+        bound.iter().map(|(register, _)| register.0 as usize + 1).max().unwrap_or(0)
+    };
+    let counts = code.instructions.iter().map(|instruction| {
+        let inner = match &instruction.operation {
+            Operation::Scalar(..)
+            | Operation::Random(..)
+            | Operation::Read(..)
+            | Operation::Check(..) => 0,
+            Operation::If { then, otherwise, .. } => registers(then).max(registers(otherwise)),
+            Operation::While { state, condition, body, .. } => {
+                above(state).max(registers(condition)).max(registers(body))
+            }
+        };
+        above(&instruction.results).max(inner)
+    });
+    counts.max().unwrap_or(0)
+}
+
 /// How often a loop with these first values will go round.
-fn rounds(counted: &Counted<Register>, values: &[Scalar], registers: &Registers) -> u64 {
+fn rounds(counted: &Counted<Register>, values: &[Scalar], registers: &[Scalar]) -> u64 {
     let bound = match counted.bound {
         Bound::Constant(bound) => bound,
-        Bound::Of(register) => integer(registers[&register]),
+        Bound::Of(register) => integer(value(Operand::Register(register), registers)),
     };
     u64::try_from(bound.saturating_sub(integer(values[counted.counter]))).unwrap_or(0)
 }
 
-fn all(operands: &[Operand], registers: &Registers) -> Vec<Scalar> {
+fn all(operands: &[Operand], registers: &[Scalar]) -> Vec<Scalar> {
     operands.iter().map(|operand| value(*operand, registers)).collect()
 }
 
-fn value(operand: Operand, registers: &Registers) -> Scalar {
+fn value(operand: Operand, registers: &[Scalar]) -> Scalar {
     match operand {
         Operand::Scalar(scalar) => scalar,
-        Operand::Register(register) => registers[&register],
+        Operand::Register(Register(number)) => registers[number as usize],
     }
+}
+
+fn set(registers: &mut [Scalar], Register(number): Register, value: Scalar) {
+    registers[number as usize] = value;
 }
 
 fn integer(scalar: Scalar) -> i64 {
