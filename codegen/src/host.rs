@@ -130,8 +130,7 @@ impl Host<'_> {
                     }
                 }
                 Operation::While { state, initial, condition, body } => {
-                    let last =
-                        self.turns(state, initial, [condition, body], registers, leave)?;
+                    let last = self.turns(state, initial, [condition, body], registers, leave)?;
                     for (&(register, _), value) in results.iter().zip(last) {
                         set(registers, register, value);
                     }

@@ -114,8 +114,11 @@ impl LaneFunction {
     /// What stands for the name.
     pub const NAME: &'static str = "KERNEL";
     /// What stands before all functions: the type of their argument, and what folds rows.
-    pub const DECLARATIONS: &'static str =
-        concat!(include_str!("prelude/lanes.h"), include_str!("prelude/folds.h"));
+    pub const DECLARATIONS: &'static str = concat!(
+        include_str!("prelude/lanes.h"),
+        include_str!("prelude/folds.h"),
+        include_str!("prelude/sequential.h")
+    );
 }
 
 impl Lanes<'_> {

@@ -5,7 +5,8 @@
 //! integer and float operators of `prelude/shared.h`, and the transcendental functions, whose text
 //! is recorded from their one definition in [`weft_ir::math::transcendental`] ([`Functions`]).
 //!
-//! What the host computes between kernels it does not compile: [`Host`] runs it, for all back ends.
+//! What the host computes between kernels [`Host`] runs, for all back ends; long loops of it can become
+//! functions ([`sequential_loop`]).
 
 mod cache;
 mod dialect;
@@ -18,16 +19,18 @@ mod operator;
 mod order;
 mod recorder;
 mod scalar;
+mod sequential;
 mod unroll;
 
 pub use cache::Cache;
 pub use dialect::Dialect;
 pub use functions::Functions;
 pub use hash::{Digest, bytes_hash, text_hash};
-pub use host::{Bound, Counted, Host, Read, counted_steps};
+pub use host::{Bound, Counted, Host, Leave, Read, counted_steps};
 pub use lanes::{GROUP, INTERRUPTED, LaneFunction, Lanes, Running, can_fold_rows, is_total, lanes};
 pub use literal::literal;
 pub use operator::{Expression, operator, operator_of_lanes, random};
 pub use order::order;
 pub use scalar::{Surroundings, Turns, Writer};
+pub use sequential::{SequentialLoop, sequential_code, sequential_loop};
 pub use unroll::{above, unroll};

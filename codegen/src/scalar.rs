@@ -115,7 +115,7 @@ impl<'a> Writer<'a> {
         operands.iter().map(|operand| self.operand(operand)).collect()
     }
 
-    fn ty(&self, operand: &Operand) -> ScalarType {
+    pub(crate) fn ty(&self, operand: &Operand) -> ScalarType {
         match operand {
             Operand::Scalar(scalar) => scalar.ty(),
             Operand::Register(register) => self.register(*register).1,
@@ -191,7 +191,9 @@ impl<'a> Writer<'a> {
                 let turns = Turns { state, initial, condition, body };
                 let first = state.first().map(|(register, _)| register);
                 let turn = first.and_then(|first| self.surroundings.turn(first, turns));
-                if let Some([before, _]) = &turn {
+                if let Some([before, _]) = &turn
+                    && !before.is_empty()
+                {
                     self.statement(before);
                 }
                 self.statement("for (;;) {");

@@ -20,6 +20,7 @@ mod prepare;
 mod radix;
 mod routine;
 mod run;
+mod sequential;
 mod shape;
 mod traverse;
 mod workers;

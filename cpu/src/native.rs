@@ -18,11 +18,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use call::{Call, Inputs, Results, RowsCall};
-pub(crate) use engine::Engine;
+pub(crate) use call::{Call, Function, Inputs, Results, RowsCall, SerialCall};
+pub(crate) use engine::{Engine, PATIENCE};
 pub(crate) use listing::request_all;
 pub use listing::{native_assembly, native_source};
-pub(crate) use service::Service;
+pub(crate) use service::{Service, Ticket};
 pub(crate) use slot::Slot;
 pub use source::Source as NativeSource;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use weft_codegen::is_total;
+use weft_codegen::{is_total, sequential_code, sequential_loop};
 use weft_ir::code::{Code, Operand, Operation, Register};
 use weft_ir::flat::{Dimension, Start, Type, Var};
 use weft_ir::leaves::Stored;
@@ -16,6 +16,7 @@ use crate::hoist::{Hoisted, hoist};
 use crate::interior::{self, Bound};
 use crate::lanes::Storage;
 use crate::native::{self, Native, Tier};
+use crate::sequential::Sequential;
 use crate::traverse::Thunk;
 
 /// Kernels that have been prepared, by their canonical form; may be kept over many programs.
@@ -75,7 +76,11 @@ pub(crate) struct PreparedBlock {
 #[derive(Debug)]
 pub(crate) enum PreparedStep {
     Launch(BoundKernel),
-    /// The blocks of an `if` or a `while`; of other steps none.
+    /// Host code with a loop.
+    Host(Box<Sequential>),
+    /// The condition and the body of a `while`, and the whole if nothing in it is parallel.
+    While([PreparedBlock; 2], Option<Box<Sequential>>),
+    /// The blocks of an `if`; of other steps none.
     Blocks(Vec<PreparedBlock>),
 }
 
@@ -135,14 +140,25 @@ fn block(block_: &Block, types: &[Type], known: &mut KernelCache) -> PreparedBlo
     let mut steps = Vec::with_capacity(block_.steps.len());
     for step in &block_.steps {
         steps.push(match step {
-            Step::Host { .. }
-            | Step::Reshape { .. }
-            | Step::Constant { .. }
-            | Step::Check { .. }
-            | Step::Free(_) => PreparedStep::Blocks(Vec::new()),
-            Step::If { then: first, otherwise: second, .. }
-            | Step::While { condition: first, body: second, .. } => {
-                PreparedStep::Blocks(vec![block(first, types, known), block(second, types, known)])
+            Step::Host { code, .. } => match sequential_code(code, types) {
+                Some(function) => {
+                    let function = Sequential::new(function, known.native.clone());
+                    PreparedStep::Host(Box::new(function))
+                }
+                None => PreparedStep::Blocks(Vec::new()),
+            },
+            Step::Reshape { .. } | Step::Constant { .. } | Step::Check { .. } | Step::Free(_) => {
+                PreparedStep::Blocks(Vec::new())
+            }
+            Step::If { then, otherwise, .. } => {
+                let blocks = [then, otherwise].map(|side| block(side, types, known));
+                PreparedStep::Blocks(blocks.into())
+            }
+            Step::While { state, condition, body, .. } => {
+                let whole = sequential_loop(state, condition, body, types)
+                    .map(|function| Box::new(Sequential::new(function, known.native.clone())));
+                let blocks = [condition, body].map(|part| block(part, types, known));
+                PreparedStep::While(blocks, whole)
             }
             Step::Launch(kernel) => PreparedStep::Launch(bound(kernel, types, known)),
         });

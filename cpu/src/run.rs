@@ -3,6 +3,8 @@
 //! Note [In place]. A variable that is freed right after a kernel is taken from the environment
 //! before it: if nothing else holds its buffer, a scatter writes into it instead of a copy.
 
+mod loops;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -18,6 +20,7 @@ use crate::lanes::{Elements, Storage};
 use crate::launch::{self, Launch, SortedKeys, Yield, sorted_keys};
 use crate::pool::IntoColumn as _;
 use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep};
+use crate::sequential::Watch;
 use crate::shape::{Axis, Shape};
 use crate::workers::Workers;
 
@@ -174,6 +177,9 @@ impl Machine<'_> {
 
     fn step(&mut self, step: &Step, prepared: &PreparedStep, freed: &[Var]) -> Result<(), Stop> {
         match (step, prepared) {
+            (Step::Host { results, code, span: _ }, PreparedStep::Host(sequential)) => {
+                self.host_loop(results, code, sequential)?;
+            }
             (Step::Host { results, code, span: _ }, _) => {
                 let (cancel, meter) = (self.cancel, self.meter);
                 let mut read = |var: Var, indices: &[i64]| Ok(self.element(var, indices));
@@ -212,7 +218,7 @@ impl Machine<'_> {
             }
             (
                 Step::While { results, state, initial, condition, body },
-                PreparedStep::Blocks(blocks),
+                PreparedStep::While(blocks, whole),
             ) => {
                 let freed: BTreeSet<Var> = freed.iter().copied().collect();
                 self.rename(initial, state, &freed);
@@ -222,9 +228,17 @@ impl Machine<'_> {
                 let owned = in_body.union(&states).copied().collect();
                 let rounds = counted_steps(state, condition, body);
                 let piece = rounds.and_then(|rounds| self.meter.begin(self.rounds(&rounds, state)));
+                let mut watch = whole.as_ref().map(|whole| Watch::new(whole, self.cancel));
                 for round in 0.. {
                     if let Some(piece) = &piece {
                         piece.set(round);
+                    }
+                    // Note [Long loops].
+                    if let (Some(whole), Some(watch)) = (whole, &mut watch)
+                        && let Some(function) = watch.turn()
+                    {
+                        self.finish_loop(whole, &function, state)?;
+                        break;
                     }
                     self.steps(condition, &blocks[0])?;
                     let holds = self.scalar(condition.results[0]) == Scalar::Bool(true);

@@ -9,7 +9,8 @@
 //! result, or one group of lanes where all lanes share a result, and nothing else. It does so for one
 //! step, or for as many as the block says where it combines its results; or it writes an element of each
 //! result for each row that it folds; its inputs are then what the results begin with, or nothing. It keeps no
-//! pointer, calls nothing but the C library's `fmod`, and may run on several threads at once.
+//! pointer, calls nothing but the C library's `fmod`, and may run on several threads at once. What
+//! [`weft_codegen::sequential_loop`] has written takes [`Serial`] instead, and writes its state only.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -18,6 +19,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use weft_codegen::INTERRUPTED;
 use weft_ir::{FaultKind, Scalar};
@@ -26,7 +28,7 @@ use crate::compile::Compiled;
 use crate::execute::{Context, Halt, Source};
 use crate::fold::Rows;
 use crate::isa::Slot;
-use crate::lanes::{Elements, Frame, Lane, StorageMut, reserve, with_lane_type};
+use crate::lanes::{Elements, Frame, Lane, Storage, StorageMut, reserve, with_lane_type};
 use crate::places::Places;
 
 /// What a function is given; the C side is `struct block` of the generator's prelude.
@@ -50,7 +52,18 @@ struct Block {
     past: i64,
 }
 
-type Entry = unsafe extern "C" fn(*const Block) -> u32;
+/// Takes a [`Block`], or a [`Serial`] if it is a loop.
+type Entry = unsafe extern "C" fn(*const c_void) -> u32;
+
+/// What the function of a loop is given; the C side is `struct serial` of the generator's prelude.
+#[repr(C)]
+struct Serial {
+    inputs: *const *const c_void,
+    strides: *const *const i64,
+    state: *const *mut c_void,
+    extents: *const i64,
+    cancel: *const u8,
+}
 
 /// What a function is called for.
 pub(crate) struct Call<'c, 'p> {
@@ -92,6 +105,18 @@ pub(crate) struct RowsCall<'c> {
     pub(crate) extents: &'c [i64],
     /// What each result begins with, one element for all rows; none if rows begin with their first element.
     pub(crate) starts: &'c [Elements<'c>],
+}
+
+/// What the function of a sequential loop is called for.
+pub(crate) struct SerialCall<'c> {
+    /// What it reads.
+    pub(crate) inputs: &'c [Source<'c>],
+    /// Its state, scalars as arrays of one element.
+    pub(crate) state: &'c mut [Storage],
+    /// The extents of the arrays of the state, one after the other.
+    pub(crate) extents: &'c [i64],
+    /// Set when the run shall end.
+    pub(crate) cancel: &'c AtomicBool,
 }
 
 /// Where its results go.
@@ -155,20 +180,23 @@ pub(crate) struct Caller<'a> {
     sources: PhantomData<&'a [Source<'a>]>,
 }
 
-impl<'a> Caller<'a> {
-    /// For the sources of a launch. `sites` are the checks by the bits of the function's result.
-    pub(crate) fn new(
-        function: Function,
-        sites: &'a [(FaultKind, u32)],
-        context: Context<'a>,
-    ) -> Caller<'a> {
+/// The addresses of what is read.
+struct Arrays {
+    arrays: Vec<*const c_void>,
+    strides: Vec<*const i64>,
+    /// The scalars among them; pointers go here, so that it must not change.
+    scalars: Box<[u64]>,
+}
+
+impl Arrays {
+    fn new(sources: &[Source<'_>]) -> Arrays {
         let bits = |source: &Source<'_>| match source {
             Source::Scalar(scalar) => bits(*scalar),
             Source::Array { .. } => 0,
         };
-        let scalars: Box<[u64]> = context.sources.iter().map(bits).collect();
+        let scalars: Box<[u64]> = sources.iter().map(bits).collect();
         let (mut arrays, mut strides) = (Vec::new(), Vec::new());
-        for (source, scalar) in context.sources.iter().zip(&scalars) {
+        for (source, scalar) in sources.iter().zip(&scalars) {
             match source {
                 Source::Scalar(_) => {
                     arrays.push(ptr::from_ref(scalar).cast());
@@ -180,6 +208,18 @@ impl<'a> Caller<'a> {
                 }
             }
         }
+        Arrays { arrays, strides, scalars }
+    }
+}
+
+impl<'a> Caller<'a> {
+    /// For the sources of a launch. `sites` are the checks by the bits of the function's result.
+    pub(crate) fn new(
+        function: Function,
+        sites: &'a [(FaultKind, u32)],
+        context: Context<'a>,
+    ) -> Caller<'a> {
+        let Arrays { arrays, strides, scalars } = Arrays::new(context.sources);
         Caller {
             function,
             sites,
@@ -277,7 +317,7 @@ impl<'a> Caller<'a> {
         // registers have room for all lanes ([`register`]), the inputs and the places have been
         // measured, the arrays and their strides belong to the sources of the launch, which outlive
         // `self`.
-        let failed = unsafe { (self.function.entry)(&block) };
+        let failed = unsafe { (self.function.entry)(ptr::from_ref(&block).cast()) };
         self.outcome(failed)
     }
 
@@ -353,7 +393,7 @@ impl<'a> Caller<'a> {
         // SAFETY: Note [Native calls]. The results have an element per row, the offsets one more, and are
         // given where the function reads them; the inputs are start values, one for each result; the
         // points lie in the space of the launch, and the arrays belong to its sources.
-        let failed = unsafe { (self.function.entry)(&block) };
+        let failed = unsafe { (self.function.entry)(ptr::from_ref(&block).cast()) };
         self.outcome(failed)
     }
 
@@ -368,6 +408,33 @@ impl<'a> Caller<'a> {
                 Err(Halt::Fault(kind, span))
             }
         }
+    }
+}
+
+impl SerialCall<'_> {
+    /// Calls the function of a loop for which `self` was made; its result.
+    pub(crate) fn run(self, function: &Function) -> u32 {
+        let SerialCall { inputs, state, extents, cancel } = self;
+        let Arrays { arrays, strides, scalars } = Arrays::new(inputs);
+        let state: Vec<*mut c_void> = state
+            .iter_mut()
+            .map(|part| {
+                with_lane_type!(part.ty(), T => <T as Lane>::slice_mut(&mut part.as_mut()).as_mut_ptr().cast())
+            })
+            .collect();
+        let serial = Serial {
+            inputs: arrays.as_ptr(),
+            strides: strides.as_ptr(),
+            state: state.as_ptr(),
+            extents: extents.as_ptr(),
+            cancel: cancel.as_ptr().cast_const().cast(),
+        };
+        // SAFETY: Note [Native calls]. The function replaces the state, whose arrays nobody else holds and have the
+        // extents that it is told, and looks at these before it writes; it reads the inputs where a check or the plan
+        // says that they have an element. All of them outlive the call.
+        let outcome = unsafe { (function.entry)(ptr::from_ref(&serial).cast()) };
+        drop(scalars);
+        outcome
     }
 }
 

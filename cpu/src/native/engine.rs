@@ -10,7 +10,7 @@ use crate::native::call::Caller;
 /// The time that the block interpreter spends on some code before a native function is asked for,
 /// in nanoseconds. A compiler takes a hundred times as long, and code that has run for so long is
 /// likely to run again.
-const PATIENCE: u64 = 1_000_000;
+pub(crate) const PATIENCE: u64 = 1_000_000;
 
 /// What computes elements on one thread.
 #[derive(Debug)]

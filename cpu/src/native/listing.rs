@@ -8,6 +8,7 @@ use crate::native::compiler::Compiler;
 use crate::native::source::{Source, source};
 use crate::native::{Config, Native};
 use crate::prepare::{Prepared, PreparedBlock, PreparedInterior, PreparedKernel, PreparedStep};
+use crate::sequential::Sequential;
 use crate::traverse::{Mode, Thunk};
 
 /// The C of a program's kernels, as they run on large arrays of the extents that are most usual: the
@@ -24,6 +25,11 @@ pub fn native_source(prepared: &Prepared) -> Source {
             functions.extend(text.map(|text| (format!("kernel_{number}{part}"), text)));
         }
     });
+    let mut loops = Vec::new();
+    outer_loops(&prepared.body, &mut loops);
+    for (number, sequential) in (1..).zip(loops) {
+        functions.push((format!("loop_{number}"), sequential.text().clone()));
+    }
     source(functions.iter().map(|(name, function)| (function, name.clone())))
 }
 
@@ -44,6 +50,11 @@ pub(crate) fn request_all(prepared: &Prepared, native: &Native) {
             for (_, compiled) in compiled(kernel, |_| Mode::Flat) {
                 compiled.native.want(true, |function| service.request(function));
             }
+        });
+        let mut loops = Vec::new();
+        outer_loops(&prepared.body, &mut loops);
+        loops.into_iter().for_each(|sequential| {
+            sequential.want();
         });
     });
 }
@@ -67,6 +78,24 @@ fn further(
     parts
 }
 
+/// The loops of a block that can become functions, but for those inside of others.
+fn outer_loops<'a>(block: &'a PreparedBlock, found: &mut Vec<&'a Sequential>) {
+    for step in &block.steps {
+        match step {
+            PreparedStep::Host(sequential) | PreparedStep::While(_, Some(sequential)) => {
+                found.push(sequential);
+            }
+            PreparedStep::While(blocks, None) => {
+                blocks.iter().for_each(|inner| outer_loops(inner, found));
+            }
+            PreparedStep::Blocks(blocks) => {
+                blocks.iter().for_each(|inner| outer_loops(inner, found));
+            }
+            PreparedStep::Launch(_) => {}
+        }
+    }
+}
+
 /// Calls a function with the kernels of a block, by number, each that has a form of its own once.
 fn each_kernel(
     block: &PreparedBlock,
@@ -83,6 +112,10 @@ fn each_kernel(
             PreparedStep::Blocks(blocks) => {
                 blocks.iter().for_each(|inner| each_kernel(inner, seen, visit));
             }
+            PreparedStep::While(blocks, _) => {
+                blocks.iter().for_each(|inner| each_kernel(inner, seen, visit));
+            }
+            PreparedStep::Host(_) => {}
         }
     }
 }

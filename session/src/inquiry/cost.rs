@@ -22,6 +22,14 @@ pub(super) fn text(context: &Context<'_>, job: &Job<'_>) -> Result<String, Box<D
     if lines.is_empty() {
         lines.push("no kernels: the host computes it".to_owned());
     }
+    host_loops(&stages.compiled.plan.body, &mut |turn| {
+        let work = work(turn, names.types());
+        lines.push(format!(
+            "a loop on the host: a turn takes {} and reads {}, one after the other",
+            counted(work.operations, "operation"),
+            counted(work.reads, "element"),
+        ));
+    });
     Ok(lines.join("\n"))
 }
 
@@ -43,6 +51,31 @@ fn kernel_text(number: usize, kernel: &Kernel, repeated: bool, names: &Names<'_>
         ));
     }
     text
+}
+
+/// Visits the bodies of the loops in host code, but for those inside of others.
+fn host_loops(block: &Block, visit: &mut impl FnMut(&Code)) {
+    for step in &block.steps {
+        match step {
+            Step::Host { code, .. } => {
+                for instruction in &code.instructions {
+                    if let Operation::While { body, .. } = &instruction.operation {
+                        visit(body);
+                    }
+                }
+            }
+            Step::If { then: first, otherwise: second, .. }
+            | Step::While { condition: first, body: second, .. } => {
+                host_loops(first, visit);
+                host_loops(second, visit);
+            }
+            Step::Launch(_)
+            | Step::Reshape { .. }
+            | Step::Constant { .. }
+            | Step::Check { .. }
+            | Step::Free(_) => {}
+        }
+    }
 }
 
 /// Visits the kernels of a plan in order, and whether they run repeatedly.

@@ -1,0 +1,209 @@
+//! Where the variables of a sequential loop are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weft_ir::code::Register;
+use weft_ir::flat::{Type, Var};
+use weft_ir::{FaultKind, Span};
+
+use super::TURN;
+use crate::scalar::{Surroundings, Turns};
+
+/// Where a variable is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Place {
+    /// In a local of this name.
+    Scalar(String),
+    /// In memory that the function may write to.
+    Array {
+        /// The pointer.
+        name: String,
+        /// The extents, as expressions.
+        sizes: Vec<String>,
+        /// Which memory.
+        buffer: Option<Buffer>,
+    },
+}
+
+/// Memory of an array of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Buffer {
+    /// Of the state outside.
+    pub(super) number: usize,
+    /// How many loops are around the state or the value that is in it. An update in a loop further in
+    /// would be seen in the next turn.
+    pub(super) depth: usize,
+}
+
+/// The variables, and what is collected on the way.
+pub(super) struct Environment<'a> {
+    types: &'a [Type],
+    places: BTreeMap<Var, Place>,
+    /// Variables whose memory has another value by now.
+    lost: BTreeSet<Var>,
+    /// The places that states had when their loops began.
+    first: BTreeMap<Var, Place>,
+    /// What is read from outside, in the order of the first reads.
+    pub(super) inputs: Vec<(Var, String)>,
+    pub(super) sites: Vec<(FaultKind, Span)>,
+    /// Whether something was read that is lost.
+    pub(super) refused: bool,
+    names: usize,
+}
+
+impl<'a> Environment<'a> {
+    pub(super) fn new(types: &'a [Type]) -> Environment<'a> {
+        let (places, lost, first, inputs, sites) = Default::default();
+        Environment { types, places, lost, first, inputs, sites, refused: false, names: 0 }
+    }
+
+    /// A number for a name. They do not depend on those of the variables, so that loops of the same form have
+    /// the same text.
+    pub(super) fn fresh(&mut self) -> usize {
+        self.names += 1;
+        self.names
+    }
+
+    pub(super) fn bind(&mut self, var: Var, place: Place) {
+        self.first.insert(var, place.clone());
+        self.lost.remove(&var);
+        self.places.insert(var, place);
+    }
+
+    /// A scalar as an expression.
+    pub(super) fn scalar(&mut self, var: Var) -> Option<String> {
+        match self.places.get(&var) {
+            Some(Place::Scalar(name)) => Some(name.clone()),
+            Some(Place::Array { .. }) => None,
+            None => Some(self.input(var)),
+        }
+    }
+
+    /// Takes an array out of a variable that nobody may read any more, to be bound at another depth.
+    pub(super) fn take(&mut self, var: Var, depth: usize, next: usize) -> Option<Place> {
+        match self.places.get(&var)?.clone() {
+            Place::Array { name, sizes, buffer: Some(buffer) } if buffer.depth == depth => {
+                self.places.remove(&var);
+                self.lost.insert(var);
+                let buffer = Some(Buffer { depth: next, ..buffer });
+                Some(Place::Array { name, sizes, buffer })
+            }
+            Place::Array { .. } | Place::Scalar(_) => None,
+        }
+    }
+
+    /// The memory that a state began in.
+    pub(super) fn first_buffer(&self, state: Var) -> Option<Buffer> {
+        match self.first.get(&state)? {
+            Place::Array { buffer, .. } => *buffer,
+            Place::Scalar(_) => None,
+        }
+    }
+
+    /// That an array is in this memory.
+    pub(super) fn is_in(&self, var: Var, buffer: Buffer) -> Option<()> {
+        match self.places.get(&var)? {
+            Place::Array { buffer: Some(found), .. } if *found == buffer => Some(()),
+            Place::Array { .. } | Place::Scalar(_) => None,
+        }
+    }
+
+    /// Binds states to the places in which their loop began.
+    pub(super) fn restore(&mut self, state: &[Var]) -> Option<()> {
+        for var in state {
+            let place = self.first.get(var)?.clone();
+            self.bind(*var, place);
+        }
+        Some(())
+    }
+
+    /// The variables that are lost.
+    pub(super) fn consumed(&self) -> BTreeSet<Var> {
+        self.lost.clone()
+    }
+
+    pub(super) fn clone_places(&self) -> (BTreeMap<Var, Place>, BTreeSet<Var>) {
+        (self.places.clone(), self.lost.clone())
+    }
+
+    pub(super) fn set_places(&mut self, before: (BTreeMap<Var, Place>, BTreeSet<Var>)) {
+        (self.places, self.lost) = before;
+    }
+
+    /// The variables that were known then and are lost now.
+    pub(super) fn lost_since(
+        &self,
+        before: &(BTreeMap<Var, Place>, BTreeSet<Var>),
+    ) -> BTreeSet<Var> {
+        self.lost.iter().filter(|var| before.0.contains_key(var)).copied().collect()
+    }
+
+    pub(super) fn lose(&mut self, vars: &BTreeSet<Var>) {
+        for var in vars {
+            self.places.remove(var);
+            self.lost.insert(*var);
+        }
+    }
+
+    /// The statement that ends the function where a check fails.
+    pub(super) fn fail(&mut self, kind: FaultKind, span: Span) -> String {
+        self.sites.push((kind, span));
+        format!("return {};", self.sites.len())
+    }
+
+    /// The name of a variable from outside.
+    fn input(&mut self, var: Var) -> String {
+        if self.lost.contains(&var) {
+            self.refused = true;
+        }
+        if let Some((_, name)) = self.inputs.iter().find(|(input, _)| *input == var) {
+            return name.clone();
+        }
+        let letter = if self.types[var.0 as usize].extents.is_empty() { 's' } else { 'a' };
+        let name = format!("{letter}{}", self.fresh());
+        self.inputs.push((var, name.clone()));
+        name
+    }
+}
+
+impl Surroundings for Environment<'_> {
+    fn read(&mut self, array: Var, indices: &[String]) -> String {
+        match self.places.get(&array) {
+            Some(Place::Scalar(name)) => name.clone(),
+            Some(Place::Array { name, sizes, .. }) => {
+                let mut at = "0".to_owned();
+                for (number, (index, size)) in indices.iter().zip(sizes).enumerate() {
+                    at = match number {
+                        0 => index.clone(),
+                        _ => format!("({at}) * {size} + {index}"),
+                    };
+                }
+                format!("{name}[{at}]")
+            }
+            None => {
+                let name = self.input(array);
+                if indices.is_empty() {
+                    return name;
+                }
+                let last = indices.len() - 1;
+                let terms: Vec<String> = indices
+                    .iter()
+                    .enumerate()
+                    .map(|(at, index)| match at == last {
+                        true => index.clone(),
+                        false => format!("{index} * {name}_strides[{at}]"),
+                    })
+                    .collect();
+                format!("{name}[{}]", terms.join(" + "))
+            }
+        }
+    }
+
+    fn fail(&mut self, kind: FaultKind, span: Span) -> String {
+        Environment::fail(self, kind, span)
+    }
+
+    fn turn(&mut self, _first: &Register, _turns: Turns<'_>) -> Option<[String; 2]> {
+        Some([String::new(), TURN.to_owned()])
+    }
+}

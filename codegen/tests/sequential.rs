@@ -1,0 +1,108 @@
+//! Loops of the host as functions: which become one, and what is written.
+
+use weft_codegen::{SequentialLoop, sequential_code, sequential_loop};
+use weft_ir::plan::{self, Step};
+
+/// The function of the last loop of a plan.
+fn function(text: &str) -> Option<SequentialLoop> {
+    let program = plan::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let of = |step: &Step| match step {
+        Step::While { state, condition, body, .. } => {
+            Some(sequential_loop(state, condition, body, &program.types))
+        }
+        Step::Host { code, .. } => sequential_code(code, &program.types).map(Some),
+        _ => None,
+    };
+    program.body.steps.iter().rev().find_map(of).expect("a loop")
+}
+
+/// A loop over `i` below 9 with an array `a5` of four numbers, whose next value some steps compute as `a9`.
+fn updates(steps: &str) -> Option<SequentialLoop> {
+    function(&format!(
+        "input a1: [4]i64
+a0: i64 = host
+  yield 0i64
+a2: [4]i64 = reshape a1
+a10: i64, a11: [4]i64 = while (a3: i64 = a0, a5: [4]i64 = a2)
+  a6: bool = host
+    r0: i64 = read a3
+    r1: bool = lt r0 9i64
+    yield r1
+  yield a6
+do
+  a8: i64 = host
+    r0: i64 = read a3
+    r1: i64 = add r0 1i64
+    yield r1
+{steps}
+  yield a8 a9
+output a11: [4]i64
+"
+    ))
+}
+
+const UPDATE: &str = "  launch \"scatter\" [1] (r0)
+    r1: i64 = read a3
+    r2: i64 = read a5 r0
+    yield r1 r2
+    scatter r2 at r1 into a5 to a9: [4]i64
+  end";
+
+#[test]
+fn elements_are_replaced_in_place() {
+    let function = updates(UPDATE).expect("a function");
+    assert!(function.inputs.is_empty(), "{function:?}");
+    let text = function.text;
+    assert!(text.contains("a2[r1] = r2"), "{text}");
+    assert!(text.contains("END_OF_TURN"), "{text}");
+}
+
+#[test]
+fn host_code_with_a_loop_is_a_function() {
+    let function = function(
+        "input a0: i64
+input a1: [a0]f64
+a2: f64 = host
+  r0: i64 = read a0
+  r12: i64, r13: f64 = while (r1: i64 = 0i64, r2: f64 = 0.0f64)
+    r3: bool = lt r1 r0
+    yield r3
+  do
+    r4: i64 = add r1 1i64
+    r5: f64 = read a1 r1
+    r6: f64 = add r2 r5
+    yield r4 r6
+  yield r13
+output a2: f64
+",
+    );
+    let text = function.expect("a function").text;
+    assert!(text.contains("const f64 r5 = a2[r1];"), "{text}");
+    assert!(text.contains("*(f64 *)all->state[0] = r2;"), "{text}");
+}
+
+#[test]
+fn what_was_replaced_cannot_be_read() {
+    let reads = "  a7: i64 = host
+    r0: i64 = read a5 0i64
+    yield r0
+  launch \"scatter\" [1] (r0)
+    r1: i64 = read a3
+    r2: i64 = read a7
+    yield r1 r2
+    scatter r2 at r1 into a5 to a9: [4]i64
+  end";
+    assert!(updates(reads).is_some(), "it is read before");
+    let late = format!("{UPDATE}\n  a7: i64 = host\n    r0: i64 = read a5 0i64\n    yield r0");
+    assert_eq!(updates(&late), None);
+}
+
+#[test]
+fn other_kernels_are_no_part_of_it() {
+    let map = "  launch \"map\" [4] (r0)
+    r1: i64 = read a5 r0
+    yield r1
+    store r1 to a9: [4]i64
+  end";
+    assert_eq!(updates(map), None);
+}
