@@ -26,6 +26,7 @@ mod compile;
 mod control;
 mod demand;
 mod divide;
+mod filtered;
 mod layout;
 mod local;
 mod materialise;
@@ -57,6 +58,7 @@ use view::{Source, Value};
 /// What it cannot flatten, with the reason.
 pub fn flatten(program: &nested::Program, layouts: &[Vec<Axis>]) -> Result<Program, Unsupported> {
     let program = &*unfold::unfold(program);
+    let program = &*filtered::filtered(program);
     let mut flattener = Flattener::new(program);
     let mut inputs: Vec<Leaf> = Vec::new();
     for (&(var, ty), layout) in program.params.iter().zip(layouts) {
@@ -123,8 +125,9 @@ struct Flattener<'p> {
     lengths: HashSet<nested::Var>,
     /// Scalars that were stored within the open blocks, to be forgotten when they close.
     stored: Vec<Vec<ScalarId>>,
-    /// The scalars whose values are the lengths of a descriptor's rows.
-    row_lengths: HashMap<Var, ScalarId>,
+    /// The scalars whose values are the lengths of a descriptor's rows, and the dimensions that they
+    /// depend on.
+    row_lengths: HashMap<Var, (ScalarId, Vec<Level>)>,
     /// What the host has checked within the open blocks.
     checked: Vec<HashSet<(ScalarId, FaultKind)>>,
     /// Scalars by what they are where a condition says that they are needed

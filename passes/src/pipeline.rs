@@ -11,6 +11,10 @@ use crate::{Unsupported, flatten, place};
 /// Without sharing a program may have this many operations; it grows exponentially.
 pub const MOST_UNSHARED: usize = 200_000;
 
+/// And compute this many arrays: each becomes several statements, and kernels that are compared with
+/// others.
+const MOST_UNSHARED_ARRAYS: usize = 2_000;
+
 /// What sharing recovery does in the pipeline.
 pub const SHARING: share::Config = share::Config { hoist: true, sink: true };
 
@@ -81,13 +85,9 @@ pub fn compile(
     checked(config, "lower", &program, nested::check);
     let program = without_recursion(program, config.sharing)?;
     checked(config, "recursion", &program, nested::check);
-    let shared = if config.sharing {
-        share(program, &SHARING)
-    } else {
-        unshare(&program, MOST_UNSHARED).map_err(|too_large| Unsupported {
-            reason: format!("without sharing it has more than {} operations", too_large.limit),
-            span: Span::default(),
-        })?
+    let shared = match config.sharing {
+        true => share(program, &SHARING),
+        false => without_sharing(&program)?,
     };
     checked(config, "share", &shared, nested::check);
     after(Pass::Share);
@@ -116,6 +116,29 @@ pub fn without_recursion(
         true => by_levels(share(program, &SHARING)),
         false => by_levels(program),
     }
+}
+
+/// The program as a tree, if that is not too large.
+fn without_sharing(program: &nested::Program) -> Result<nested::Program, Unsupported> {
+    let too_large = |limit: usize, what: &str| Unsupported {
+        reason: format!("without sharing it has more than {limit} {what}"),
+        span: Span::default(),
+    };
+    let tree = unshare(program, MOST_UNSHARED).map_err(|it| too_large(it.limit, "operations"))?;
+    match arrays(&tree.body) > MOST_UNSHARED_ARRAYS {
+        true => Err(too_large(MOST_UNSHARED_ARRAYS, "operations on arrays")),
+        false => Ok(tree),
+    }
+}
+
+/// How many statements yield arrays.
+fn arrays(body: &nested::Body) -> usize {
+    let mut count = 0;
+    for statement in &body.statements {
+        count += usize::from(statement.results.iter().any(|(_, ty)| ty.rank > 0));
+        statement.operation.for_each_body(&mut |inner| count += arrays(inner));
+    }
+    count
 }
 
 fn checked<P: std::fmt::Display>(

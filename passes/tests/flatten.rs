@@ -508,3 +508,86 @@ yield x1
     // One map: no descriptor is made, and nothing is checked.
     assert_eq!(flat.body.statements.len(), 1, "{flat}");
 }
+
+#[test]
+fn a_concatenation_needs_both_parts() {
+    // Row 7 is an error also where only elements of the other part are read, or it has none.
+    for index in [0, 7] {
+        for element in [0, 1, 3] {
+            let text = format!(
+                r"params x0: [][]i64, x1: []i64, x2: i64
+x3: []i64 = index x0 x2
+x4: []i64 = concat x3 x1
+x5: []i64 = concat x1 x3
+x6: i64 = index x4 {element}i64
+x7: i64 = index x5 {element}i64
+yield x6 x7
+"
+            );
+            check(&text, &[rows(&[2]), integers(&[5, 6]), integer(index)]);
+        }
+        let text = r"params x0: [][]i64, x1: []i64, x2: []i64
+x3: [][]i64 = map x2
+  \x4: i64
+    x5: []i64 = index x0 x4
+    x6: []i64 = concat x5 x1
+    yield x6
+yield x3
+";
+        check(text, &[rows(&[0]), integers(&[5, 6]), integers(&[0, index])]);
+        check(text, &[rows(&[2]), integers(&[5, 6]), integers(&[0, index])]);
+        check(text, &[rows(&[2, 1]), integers(&[]), integers(&[0, index])]);
+    }
+}
+
+#[test]
+fn every_matrix_has_a_width_of_its_own() {
+    let inner = |total: i64| Column::I64((0..total).collect::<Vec<_>>().into());
+    let matrices = |rows: &[usize], widths: &[usize]| {
+        let total: usize = widths.iter().sum();
+        let column = Column::from_lengths(widths, inner(total as i64));
+        Value::Array(Arc::new(Array::new(Column::from_lengths(rows, column))))
+    };
+    let cases = [
+        matrices(&[2, 2], &[2, 2, 3, 3]),
+        matrices(&[2, 1], &[2, 2, 3]),
+        matrices(&[0, 3, 1], &[1, 1, 1, 0]),
+        matrices(&[], &[]),
+        // A matrix that is none.
+        matrices(&[2, 1], &[2, 1, 3]),
+        matrices(&[1, 2], &[4, 1, 0]),
+    ];
+    for body in [
+        "x2: [][]i64 = transpose x1\n    yield x2",
+        "x2: i64 = extent x1 1\n    x4: []i64 = replicate x2 x2\n    \
+         x5: [][]i64 = replicate x2 x4\n    yield x5",
+    ] {
+        let text = format!(
+            "params x0: [][][]i64\nx3: [][][]i64 = map x0\n  \\x1: [][]i64\n    {body}\nyield x3\n"
+        );
+        for input in &cases {
+            check(&text, std::slice::from_ref(input));
+        }
+    }
+}
+
+#[test]
+fn a_row_length_is_known_only_where_it_was_computed() {
+    // The length that the rows were made with belongs to the first map.
+    let text = r"params x0: []i64
+x1: [][][]i64 = map x0
+  \x2: i64
+    x3: []i64 = iota x2
+    x4: [][]i64 = map x3
+      \x5: i64
+        x6: []i64 = iota x2
+        yield x6
+    yield x4
+x7: [][][]i64 = map x1
+  \x8: [][]i64
+    x9: [][]i64 = transpose x8
+    yield x9
+yield x7
+";
+    check(text, &[integers(&[1, 2, 0, 3])]);
+}

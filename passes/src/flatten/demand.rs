@@ -24,7 +24,8 @@
 //! these rows are values ([`Flattener::existence`]), and so it
 //! is for rows that are known to have no elements. Of rows that turn out to have none nothing is read
 //! either: that there are elements is a check of the host, which costs nothing, and if there are none,
-//! the interpreter looks.
+//! the interpreter looks. A concatenation is read where one of its parts is, and the other need not be:
+//! so an element of the one is read only if the other is a value.
 
 use weft_ir::flat::{Dimension, Size};
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};

@@ -72,8 +72,8 @@ impl<'p> Flattener<'p> {
                         let size = self.same_size(size);
                         self.scalars.size(size)
                     }
-                    Dimension::Ragged { offsets, .. } => match self.row_lengths.get(&offsets) {
-                        Some(&length) => length,
+                    Dimension::Ragged { offsets, .. } => match self.known_row_length(offsets) {
+                        Some(length) => length,
                         None => match self.length(array) {
                             Length::Varying(length) => length,
                             Length::Uniform(_) => return false,
@@ -91,11 +91,9 @@ impl<'p> Flattener<'p> {
             Source::Stored { prefix, axes, .. } if self.is_identity(prefix) => {
                 return Ok(match axes[1] {
                     Dimension::Dense(size) => Some(Length::Uniform(size)),
-                    Dimension::Ragged { offsets, .. } => self
-                        .row_lengths
-                        .get(&offsets)
-                        .filter(|length| self.scalars.depth(**length) <= here)
-                        .map(|&length| Length::Varying(length)),
+                    Dimension::Ragged { offsets, .. } => {
+                        self.known_row_length(offsets).map(Length::Varying)
+                    }
                 });
             }
             Source::Literal(elements) => {
@@ -120,6 +118,57 @@ impl<'p> Flattener<'p> {
             Length::Varying(id) if self.scalars.depth(id) > here => None,
             length => Some(length),
         })
+    }
+
+    /// Notes that all rows of a descriptor have that length at the points of the dimensions around.
+    pub(super) fn note_row_length(&mut self, offsets: Var, length: ScalarId) {
+        let levels = self.context.levels[..self.scalars.depth(length)].to_vec();
+        self.row_lengths.insert(offsets, (length, levels));
+    }
+
+    /// The length of the rows of a descriptor at the points of the dimensions around, if it is known.
+    fn known_row_length(&self, offsets: Var) -> Option<ScalarId> {
+        let (length, levels) = self.row_lengths.get(&offsets)?;
+        self.context.levels.starts_with(levels).then_some(*length)
+    }
+
+    /// The matrix of each point as an array that is stored, and the length of its rows; a fault
+    /// unless they have one length.
+    pub(super) fn matrix(&mut self, array: &Rc<View<'p>>) -> Outcome<(Rc<View<'p>>, Length)> {
+        let stored = self.materialise(array)?;
+        let (_, axes) = parts_of(&stored);
+        let offsets = match axes[1] {
+            Dimension::Dense(size) => return Ok((stored, Length::Uniform(self.same_size(size)))),
+            Dimension::Ragged { offsets, .. } => offsets,
+        };
+        let rows = self.length(&stored);
+        let (rows, zero) = (self.length_scalar(rows), self.scalars.integer(0));
+        let some = self.op(ScalarOp::Gt, &[rows, zero]);
+        let length = self.branch(
+            some,
+            None,
+            |flattener| flattener.row_length_at(&stored, zero),
+            |_| Value::Scalar(zero),
+        );
+        let length = scalars_of(vec![length])[0];
+        let outer = self.context.clone();
+        let (_, index) = self.enter_array(&stored);
+        let found = scalars_of(vec![self.row_length_at(&stored, index)])[0];
+        let equal = self.op(ScalarOp::Eq, &[found, length]);
+        self.check_everywhere(equal, FaultKind::Ragged);
+        self.context = outer;
+        self.note_row_length(offsets, length);
+        Ok((stored, self.scalar_length(length)))
+    }
+
+    fn row_length_at(&mut self, matrix: &View<'p>, index: ScalarId) -> Value<'p> {
+        match self.element_unchecked(matrix, index) {
+            Value::Array(row) => {
+                let length = self.length(&row);
+                Value::Scalar(self.length_scalar(length))
+            }
+            Value::Scalar(_) => panic!("flatten: a matrix has rows"),
+        }
     }
 
     fn unchecked(&self, id: ScalarId) -> ScalarId {

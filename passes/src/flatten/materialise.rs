@@ -210,7 +210,7 @@ impl<'p> Flattener<'p> {
         self.emit(Statement { results: vec![offsets], operation, span });
         let total = self.last_offset(offsets, rows);
         let dimension = Dimension::Ragged { offsets, total };
-        self.row_lengths.insert(offsets, length);
+        self.note_row_length(offsets, length);
         let key = (length, self.context.space.clone());
         self.descriptors.last_mut().expect("a block is open").insert(key, dimension);
         dimension

@@ -193,6 +193,10 @@ impl<'p> Flattener<'p> {
                 let ty = array.ty;
                 let source = match self.row_length_here(&array)? {
                     Some(length) => Source::Transposed(array, Some(length)),
+                    None if self.depth() > 0 && home.is_none() => {
+                        let (matrix, length) = self.matrix(&array)?;
+                        Source::Transposed(matrix, Some(length))
+                    }
                     None => Source::Transposed(self.regular_rows(&array, 2)?, None),
                 };
                 one(Value::Array(self.view(ty, source)))
@@ -207,6 +211,10 @@ impl<'p> Flattener<'p> {
                 if *axis == 1
                     && let Some(length) = self.row_length_here(&array)?
                 {
+                    return one(Value::Scalar(self.length_scalar(length)));
+                }
+                if *axis == 1 && self.depth() > 0 && home.is_none() {
+                    let (_, length) = self.matrix(&array)?;
                     return one(Value::Scalar(self.length_scalar(length)));
                 }
                 let array = self.regular_rows(&array, axis + 1)?;

@@ -280,11 +280,13 @@ impl<'p> Flattener<'p> {
                 let length = self.length_scalar(length);
                 let before = self.scalars.op(ScalarOp::Lt, &[index, length], home, span);
                 let shifted = self.scalars.op(ScalarOp::Sub, &[index, length], home, span);
+                // Whoever reads an element needs both arrays (Note [Rows that are not read]).
+                let (first_is, second_is) = (self.existence(first), self.existence(second));
                 self.branch(
                     before,
                     None,
-                    |flattener| flattener.element_unchecked(first, index),
-                    |flattener| flattener.element_unchecked(second, shifted),
+                    |flattener| flattener.element_beside(first, index, second_is),
+                    |flattener| flattener.element_beside(second, shifted, first_is),
                 )
             }
             Source::Transposed(inner, _) => {
@@ -310,15 +312,38 @@ impl<'p> Flattener<'p> {
                 |flattener| flattener.element_unchecked(&otherwise.1, index),
             ),
             Source::Checked(inner, condition, kind) => {
-                let index = self.scalars.checked(index, *condition, *kind, home, span);
-                let value = self.element_unchecked(inner, index);
-                if may_ignore_index(inner) {
-                    self.guarded(value, *condition, *kind, span)
-                } else {
-                    value
-                }
+                self.element_under(inner, index, *condition, *kind)
             }
             Source::Delayed(delayed, result) => self.delayed_element(delayed, *result, index),
+        }
+    }
+
+    /// The element at an index that is in range, if the condition holds.
+    fn element_under(
+        &mut self,
+        view: &View<'p>,
+        index: ScalarId,
+        condition: ScalarId,
+        kind: FaultKind,
+    ) -> Value<'p> {
+        let (home, span) = (self.region, self.span);
+        let index = self.scalars.checked(index, condition, kind, home, span);
+        let value = self.element_unchecked(view, index);
+        if may_ignore_index(view) { self.guarded(value, condition, kind, span) } else { value }
+    }
+
+    /// The element at an index of one part of a concatenation, if the other part is a value.
+    fn element_beside(
+        &mut self,
+        part: &View<'p>,
+        index: ScalarId,
+        other_is: Option<ScalarId>,
+    ) -> Value<'p> {
+        match other_is {
+            None => self.element_unchecked(part, index),
+            Some(condition) => {
+                self.element_under(part, index, condition, FaultKind::IndexOutOfRange)
+            }
         }
     }
 

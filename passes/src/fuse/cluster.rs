@@ -15,6 +15,9 @@ use super::report::Objective;
 const MOST_STRANGERS: usize = 8;
 /// The most statements that share a kernel because they read the same arrays.
 const MOST_READERS: usize = 24;
+/// The most statements that share a kernel but for maps that follow one another: to see whether one
+/// more fits takes a look at all of them.
+const MOST_MEMBERS: usize = 1_000;
 /// How many edges a search for a path looks at before it gives up.
 const LONGEST_SEARCH: usize = 50_000;
 
@@ -87,7 +90,10 @@ impl Clustering {
         let mut union: Vec<usize> =
             clusters.iter().flat_map(|cluster| self.members[cluster].iter().copied()).collect();
         union.sort_unstable();
-        if arrange(graph, &union).is_none() || self.leaves_and_returns(graph, &clusters) {
+        if union.len() > MOST_MEMBERS
+            || arrange(graph, &union).is_none()
+            || self.leaves_and_returns(graph, &clusters)
+        {
             return false;
         }
         let name = union[0];

@@ -170,9 +170,15 @@ impl<'r, 'p> Graph<'r, 'p> {
         if at == Index::Pointwise && self.is_epilogue(producer, root) {
             return Link::Epilogue;
         }
+        // At the points where an epilogue would run, but not as one.
+        let follows = at == Index::Pointwise
+            && target.kind != Kind::Map
+            && self.epilogue_space(producer).as_ref() == Some(target.space);
         Link::After(match node.kind {
             Kind::Reduce => Reason::Reduction,
+            Kind::Scan { .. } if follows => Reason::AfterScan,
             Kind::Scan { .. } => Reason::Scan,
+            Kind::Filter if follows && target.kind == Kind::Reduce => Reason::AfterFilter,
             _ => Reason::Boundary,
         })
     }

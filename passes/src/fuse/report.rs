@@ -44,11 +44,15 @@ pub enum Reason {
     Solver,
     /// Fusion is switched off.
     Off,
+    /// A reduction, filter, sort or another scan reads a scan's values.
+    AfterScan,
+    /// A reduction combines what a filter keeps.
+    AfterFilter,
 }
 
 impl Reason {
     /// Every reason, in the order of the codes.
-    pub const ALL: [Reason; 17] = [
+    pub const ALL: [Reason; 19] = [
         Reason::Result,
         Reason::DataIndex,
         Reason::SharedElement,
@@ -66,6 +70,8 @@ impl Reason {
         Reason::NoCommonKernel,
         Reason::Solver,
         Reason::Off,
+        Reason::AfterScan,
+        Reason::AfterFilter,
     ];
 
     /// The stable code.
@@ -88,6 +94,8 @@ impl Reason {
             Reason::NoCommonKernel => "F16",
             Reason::Solver => "F17",
             Reason::Off => "F18",
+            Reason::AfterScan => "F19",
+            Reason::AfterFilter => "F20",
         }
     }
 
@@ -121,6 +129,14 @@ impl Reason {
             }
             Reason::Solver => "fusing other arrays saves more",
             Reason::Off => "fusion is switched off",
+            Reason::AfterScan => {
+                "only a map follows a scan in one kernel; a fold whose operator carries the running \
+                 value along with the result needs no scan"
+            }
+            Reason::AfterFilter => {
+                "the tree of a fold is over what the filter keeps, which has to be complete; a fold \
+                 of `if … then x else 0` has another tree and no filter"
+            }
         }
     }
 }
