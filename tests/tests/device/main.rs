@@ -18,6 +18,7 @@ const TESTS: &[(&str, fn())] = &[
     ("results_stay_on_the_device", sessions::results_stay_on_the_device),
     ("whatever_fails_nothing_is_lost", sessions::whatever_fails_nothing_is_lost),
     ("what_nobody_has_seen_is_not_lost", sessions::what_nobody_has_seen_is_not_lost),
+    ("showing_fetches_what_is_shown", sessions::showing_fetches_what_is_shown),
     ("without_room_the_cpu_runs_it", sessions::without_room_the_cpu_runs_it),
     ("a_device_may_come_later", sessions::a_device_may_come_later),
     ("the_device_program_runs", sessions::the_device_program_runs),

@@ -2,7 +2,7 @@
 
 use weft_device::stand_in::StandIn;
 use weft_ir::{Column, Value};
-use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session};
+use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session, Shown};
 use weft_tests::device_check::{self, Options};
 
 /// What a cell says: its texts and notes, and the values that it shows.
@@ -161,6 +161,33 @@ pub(crate) fn what_nobody_has_seen_is_not_lost() {
         if !reached {
             break;
         }
+    }
+}
+
+/// The values that a cell shows.
+fn shown(session: &mut Session, source: &str) -> Vec<Shown> {
+    let mut sink = Collected::default();
+    session.eval(Cell::typed(source), &mut sink, &Cancel::default());
+    let shown = |event| match event {
+        Event::Shown(shown) => Some(shown),
+        _ => None,
+    };
+    sink.events.into_iter().filter_map(shown).collect()
+}
+
+pub(crate) fn showing_fetches_what_is_shown() {
+    stand_in();
+    let source = "xs = map f64 (iota 1200)\nys = scanl1 (+) xs\nzs = ys / (ys - ys)\nws = scanl (+) 0 (map i32 (xs * 1.5))";
+    let (mut reference, mut session) = (self::session("interp"), session("gpu"));
+    value(&mut reference, source);
+    value(&mut session, source);
+    for name in ["ys", "zs", "ws", "reshape (120, 10) ys"] {
+        let (expected, found) = (shown(&mut reference, name), shown(&mut session, name));
+        let ([expected], [found]) = (&expected[..], &found[..]) else { panic!("{found:?}") };
+        assert_eq!(found.text(80, false), expected.text(80, false), "{name}");
+        assert_eq!(found.statistics(), expected.statistics(), "{name}");
+        let Value::Array(array) = &found.value else { panic!("{found:?}") };
+        assert!(!array.elements.is_here(), "{name}");
     }
 }
 
