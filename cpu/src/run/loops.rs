@@ -4,7 +4,7 @@ use weft_codegen::Host;
 use weft_ir::code::Code;
 use weft_ir::flat::{Type, Var};
 use weft_ir::leaves::Stored;
-use weft_ir::{Exhausted, ScalarType, Span, Stop};
+use weft_ir::{ScalarType, Stop};
 
 use super::{Datum, Machine, source};
 use crate::execute::Source;
@@ -56,6 +56,19 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Whether there is memory for copies of what the state of a loop shares with others, which a
+    /// function must not write to.
+    pub(super) fn has_room_for(&self, state: &[Var]) -> bool {
+        let copied = |var: &Var| match self.get(*var) {
+            Datum::Array { elements, bytes, .. } if *bytes < elements.bytes() as u64 => {
+                elements.bytes() as u64
+            }
+            Datum::Array { .. } | Datum::Scalar(_) => 0,
+        };
+        let copies: u64 = state.iter().map(copied).sum();
+        self.alive.saturating_add(copies) <= self.config.memory_limit
+    }
+
     /// Goes on with a loop to its end; the state becomes the last one.
     pub(super) fn finish_loop(
         &mut self,
@@ -63,46 +76,33 @@ impl Machine<'_> {
         function: &Function,
         state: &[Var],
     ) -> Result<(), Stop> {
-        let mut extents_of = Vec::new();
-        let mut parts = Vec::new();
-        let (mut all_extents, mut bytes_of) = (Vec::new(), Vec::new());
-        let limit = self.config.memory_limit;
-        let mut held = 0_u64;
+        let (mut parts, mut extents_of, mut all_extents) = (Vec::new(), Vec::new(), Vec::new());
         for var in state {
-            match self.take(*var) {
-                Datum::Scalar(scalar) => {
-                    parts.push(Storage::from_column(Stored::scalar(scalar).elements));
-                    extents_of.push(Vec::new());
-                    bytes_of.push(0);
-                }
+            let (elements, extents) = match self.take(*var) {
+                Datum::Scalar(scalar) => (Stored::scalar(scalar).elements, Vec::new()),
                 Datum::Array { extents, elements, bytes } => {
-                    let wanted = elements.bytes() as u64;
                     self.alive = self.alive.saturating_sub(bytes);
-                    held = held.saturating_add(wanted);
-                    // What was counted before may stay; a shared buffer is copied.
-                    if bytes < wanted && self.alive.saturating_add(held) > limit {
-                        let span = Span::default();
-                        return Err(Exhausted::Memory { wanted, limit, span }.into());
-                    }
-                    parts.push(Storage::from_column(elements));
-                    all_extents.extend(extents.iter().map(|&extent| extent as i64));
-                    extents_of.push(extents);
-                    bytes_of.push(wanted);
+                    (elements, extents)
                 }
-            }
+            };
+            parts.push(Storage::from_column(elements));
+            all_extents.extend(extents.iter().map(|&extent| extent as i64));
+            extents_of.push(extents);
         }
         let inputs = self.sources(sequential.inputs());
         sequential.run(function, &inputs, &mut parts, &all_extents, self.cancel)?;
         drop(inputs);
         let memory = self.config.workers.memory();
-        for (((var, part), extents), bytes) in state.iter().zip(parts).zip(extents_of).zip(bytes_of)
-        {
+        for ((var, part), extents) in state.iter().zip(parts).zip(extents_of) {
             let Type { element, extents: sizes } = &self.types[var.0 as usize];
             let length = extents.iter().product();
             let elements = part.into_column(*element, length, memory);
             let datum = match sizes.is_empty() {
                 true => Datum::Scalar(elements.scalar(0).expect("it has an element")),
-                false => Datum::Array { extents, elements, bytes },
+                false => {
+                    let bytes = elements.bytes() as u64;
+                    Datum::Array { extents, elements, bytes }
+                }
             };
             self.set(*var, datum);
         }

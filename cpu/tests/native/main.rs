@@ -4,6 +4,7 @@
 mod casts;
 mod compilers;
 mod kernels;
+mod loops;
 mod rows;
 
 use std::path::Path;
