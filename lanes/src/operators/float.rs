@@ -152,3 +152,42 @@ pub(super) fn primitive<T: Folded + Float + Real + Summed>(op: ScalarOp) -> Opti
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weft_ir::math::float::Float;
+    use weft_ir::math::transcendental::real::Real;
+
+    use super::{Atan2, Exp, Fma, Sin};
+    use crate::isa::{Apply, Arguments, Slot};
+    use crate::lanes::{Frame, GROUP, Group, Lane, LaneType};
+    use crate::operators::{Called, One, Three, Two, long_one, long_three, long_two};
+
+    fn check<T: Lane + Float + Real>(ty: LaneType, of: impl Fn(usize) -> T) {
+        let versions = [
+            (long_one::<Exp<T>>(), Apply::plain::<One<Called<Exp<T>>>>()),
+            (long_one::<Sin<T>>(), Apply::plain::<One<Called<Sin<T>>>>()),
+            (long_two::<Atan2<T>>(), Apply::plain::<Two<Called<Atan2<T>>>>()),
+            (long_three::<Fma<T>>(), Apply::plain::<Three<Called<Fma<T>>>>()),
+        ];
+        let slot = |index| Slot { ty, uniform: false, index };
+        for (version, baseline) in versions {
+            let lanes = |start: usize| Group(std::array::from_fn(|lane| of(start + lane)));
+            let mut frame = Frame::default();
+            *T::file_mut(&mut frame) = (0..5).map(|at| vec![lanes(at * GROUP)]).collect();
+            let operands = [slot(0), slot(1), slot(2), slot(2)];
+            for (apply, out) in [(version.expect("a loop"), 3), (baseline, 4)] {
+                let arguments = Arguments { out: slot(out), operands };
+                apply.run(&mut frame, &arguments, GROUP).expect("nothing fails");
+            }
+            let file = T::file(&frame);
+            assert_eq!(file[3][0].0, file[4][0].0);
+        }
+    }
+
+    #[test]
+    fn the_baseline_yields_the_same() {
+        check(LaneType::F32, |at| at as f32 * 0.37 - 20.0);
+        check(LaneType::F64, |at| at as f64 * 0.37 - 20.0);
+    }
+}

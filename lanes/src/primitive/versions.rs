@@ -104,7 +104,8 @@ mod tests {
 
     use crate::lanes::{Lane, LaneType};
     use crate::operators::primitive;
-    use crate::primitive::{Primitive, Rows, TREE};
+    use crate::primitive::rows::fold_rows_combined;
+    use crate::primitive::{Primitive, Rows, TREE, Typed};
 
     /// Blocks from left to right, then blocks of their results.
     fn expected<T: Lane>(values: &[T], apply: &impl Fn(T, T) -> T) -> T {
@@ -167,6 +168,21 @@ mod tests {
         check::<i64>(LaneType::I64, ScalarOp::Add, integer, i64::wrapping_add);
         check::<i64>(LaneType::I64, ScalarOp::Min, integer, i64::min);
         check::<u8>(LaneType::U8, ScalarOp::Mul, |at| at as u8 | 1, u8::wrapping_mul);
+    }
+
+    #[test]
+    fn rows_come_to_the_same_without_avx2() {
+        let offsets = [0_i64, 0, 1, 6, 70, 326, 838, 1351, 4000];
+        for op in [ScalarOp::Min, ScalarOp::Max] {
+            let primitive = primitive(op, LaneType::F32).expect("a common operator");
+            let Typed::F32(kernels) = primitive.kernels else { panic!("kernels for f32") };
+            let float = |at: usize| (at * 7919 % 10_007) as f32 / 97.0 - 40.0;
+            let values: Vec<f32> = (0..4000).map(float).collect();
+            let (mut expected, mut found) = (Vec::new(), Vec::new());
+            kernels.fold_rows(&values, Rows::Ragged(&offsets), usize::MAX, &mut expected);
+            fold_rows_combined(kernels, &values, Rows::Ragged(&offsets), &mut found);
+            assert_eq!(found, expected);
+        }
     }
 
     #[test]
