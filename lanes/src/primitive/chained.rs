@@ -245,14 +245,18 @@ fn write<T: Lane>(
     let mut buffer = [T::default(); TREE];
     let blocks = values.chunks(TREE).zip(to.chunks_mut(TREE)).zip(before);
     for (number, ((values, to), &before)) in blocks.enumerate() {
-        let buffer = &mut buffer[..values.len()];
-        buffer.copy_from_slice(values);
+        // What goes past the caches is not changed there.
+        let past = stream.is_past();
+        let changed = if past { &mut buffer[..values.len()] } else { &mut *to };
+        changed.copy_from_slice(values);
         if number > 0 || carried.all {
-            (kernels.shift)(before, buffer);
+            (kernels.shift)(before, changed);
         }
         if let Some(start) = start {
-            (kernels.shift)(start, buffer);
+            (kernels.shift)(start, changed);
         }
-        stream.copy(buffer, to);
+        if past {
+            stream.copy(&buffer[..values.len()], to);
+        }
     }
 }
