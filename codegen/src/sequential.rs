@@ -33,6 +33,8 @@ pub struct SequentialLoop {
     pub functions: Functions,
     /// The variables that it reads, scalars and arrays.
     pub inputs: Vec<Var>,
+    /// The arrays of the state that it writes to, by their numbers; it only reads the others.
+    pub updated: BTreeSet<usize>,
     /// The checks.
     pub sites: Vec<(FaultKind, Span)>,
 }
@@ -99,11 +101,12 @@ struct Function<'a> {
     indent: usize,
     /// How many loops are around the steps at hand.
     depth: usize,
+    updated: BTreeSet<usize>,
 }
 
 impl<'a> Function<'a> {
     fn new(types: &'a [Type]) -> Function<'a> {
-        let (functions, text) = Default::default();
+        let (functions, text, updated) = Default::default();
         Function {
             types,
             environment: Environment::new(types),
@@ -111,6 +114,7 @@ impl<'a> Function<'a> {
             text,
             indent: 1,
             depth: 0,
+            updated,
         }
     }
 
@@ -133,7 +137,7 @@ impl<'a> Function<'a> {
             self.text
         );
         let inputs = inputs.into_iter().map(|(var, _)| var).collect();
-        SequentialLoop { text, functions: self.functions, inputs, sites }
+        SequentialLoop { text, functions: self.functions, inputs, updated: self.updated, sites }
     }
 
     fn line(&mut self, line: &str) {
@@ -305,7 +309,8 @@ impl<'a> Function<'a> {
         let mut places = Vec::new();
         for (&destination, (value, _)) in destinations.iter().zip(values) {
             let place = self.environment.take(destination, self.depth, self.depth)?;
-            let Place::Array { name, sizes, .. } = &place else { return None };
+            let Place::Array { name, sizes, buffer } = &place else { return None };
+            self.updated.extend(buffer.map(|buffer| buffer.number));
             let (mut at, mut inside) = (String::new(), String::new());
             for ((index, _), size) in target.iter().zip(sizes) {
                 at = if at.is_empty() {

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use call::{Call, Function, Inputs, Results, RowsCall, SerialCall};
+pub(crate) use call::{Call, Function, Inputs, Part, Results, RowsCall, SerialCall};
 pub(crate) use engine::{Engine, PATIENCE};
 pub(crate) use listing::request_all;
 pub use listing::{native_assembly, native_source};

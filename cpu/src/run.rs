@@ -236,7 +236,7 @@ impl Machine<'_> {
                     // Note [Long loops].
                     if let (Some(whole), Some(watch)) = (whole, &mut watch)
                         && let Some(function) = watch.turn()
-                        && self.has_room_for(state)
+                        && self.can_finish(whole, state, watch)
                     {
                         self.finish_loop(whole, &function, state)?;
                         break;

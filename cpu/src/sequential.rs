@@ -2,9 +2,12 @@
 //!
 //! Note [Long loops]. A loop of scalars, or one that replaces elements of its arrays one by one
 //! ([`weft_codegen::sequential_loop`]), runs step by step at first. When that has taken a while a
-//! function is asked for; as soon as it is there it goes on from the state at hand, or from the
-//! beginning where the loop is inside of host code: nothing but time depends on it.
+//! function is asked for; when it is there it goes on from the state at hand, or from the
+//! beginning where the loop is inside of host code: nothing but time depends on it. It writes to arrays
+//! that nobody else holds. An array gets there with its first update; one that is shared is copied
+//! only where the run has taken longer than that takes, and where there is memory.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -14,8 +17,7 @@ use weft_ir::flat::Var;
 use weft_ir::{Exhausted, Fault, FaultKind, Span, Stop};
 
 use crate::execute::Source;
-use crate::lanes::Storage;
-use crate::native::{Function, PATIENCE, SerialCall, Supply, Ticket, Tier};
+use crate::native::{Function, PATIENCE, Part, SerialCall, Supply, Ticket, Tier};
 
 /// How many turns are between two looks at the clock.
 const TURNS: u32 = 16;
@@ -26,6 +28,7 @@ pub(crate) struct Sequential {
     native: Option<Supply>,
     function: LaneFunction,
     inputs: Vec<Var>,
+    updated: BTreeSet<usize>,
     ticket: OnceLock<Arc<Ticket>>,
     /// The nanoseconds that the host has spent on it.
     spent: AtomicU64,
@@ -33,10 +36,10 @@ pub(crate) struct Sequential {
 
 impl Sequential {
     pub(crate) fn new(of: SequentialLoop, native: Option<Supply>) -> Sequential {
-        let SequentialLoop { text, functions, inputs, sites } = of;
+        let SequentialLoop { text, functions, inputs, updated, sites } = of;
         let function = LaneFunction { text, functions, sites };
         let (ticket, spent) = Default::default();
-        Sequential { native, function, inputs, ticket, spent }
+        Sequential { native, function, inputs, updated, ticket, spent }
     }
 
     /// The text of the function.
@@ -47,6 +50,11 @@ impl Sequential {
     /// The variables that the function reads, beside its state.
     pub(crate) fn inputs(&self) -> &[Var] {
         &self.inputs
+    }
+
+    /// Whether the function writes to this array of the state.
+    pub(crate) fn updates(&self, number: usize) -> bool {
+        self.updated.contains(&number)
     }
 
     /// Has the function compiled, unless it has been asked for.
@@ -64,7 +72,7 @@ impl Sequential {
         &self,
         function: &Function,
         inputs: &[Source<'_>],
-        state: &mut [Storage],
+        state: &mut [Part],
         extents: &[i64],
         cancel: &AtomicBool,
     ) -> Result<(), Stop> {
@@ -105,13 +113,18 @@ impl<'a> Watch<'a> {
             }
             (Tier::Automatic, Some(ticket)) => ticket.function(),
             (Tier::Automatic, None) => {
-                self.turns += 1;
                 if self.turns.is_multiple_of(TURNS) && self.spent() >= PATIENCE {
                     self.sequential.want();
                 }
+                self.turns += 1;
                 None
             }
         }
+    }
+
+    /// Whether this run has taken longer than it takes to copy so many bytes, at a GB/s.
+    pub(crate) fn is_worth(&self, bytes: u64) -> bool {
+        self.began.elapsed().as_nanos() >= u128::from(bytes)
     }
 
     /// All that the host has spent on the loop.

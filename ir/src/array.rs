@@ -149,6 +149,13 @@ impl Column {
             Column::Dense { inner, .. } | Column::Ragged { inner, .. } => inner.is_here())
     }
 
+    /// Whether nobody else holds the elements, so that they can be written to without a copy.
+    pub fn is_alone(&self) -> bool {
+        scalar_columns!(self, buf => buf.is_alone(),
+            Column::Tuple { parts, .. } => parts.iter().all(Column::is_alone),
+            Column::Dense { inner, .. } | Column::Ragged { inner, .. } => inner.is_alone())
+    }
+
     /// The scalar type of the elements, if they are scalars.
     pub fn scalar_type(&self) -> Option<ScalarType> {
         Some(match self {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use weft_codegen::INTERRUPTED;
-use weft_ir::{FaultKind, Scalar};
+use weft_ir::{Column, FaultKind, Scalar};
 
 use crate::compile::Compiled;
 use crate::execute::{Context, Halt, Source};
@@ -107,12 +107,20 @@ pub(crate) struct RowsCall<'c> {
     pub(crate) starts: &'c [Elements<'c>],
 }
 
+/// A part of the state of a sequential loop.
+pub(crate) enum Part {
+    /// What the function may write to.
+    Written(Storage),
+    /// What it only reads; others may hold it too.
+    Read(Column),
+}
+
 /// What the function of a sequential loop is called for.
 pub(crate) struct SerialCall<'c> {
     /// What it reads.
     pub(crate) inputs: &'c [Source<'c>],
     /// Its state, scalars as arrays of one element.
-    pub(crate) state: &'c mut [Storage],
+    pub(crate) state: &'c mut [Part],
     /// The extents of the arrays of the state, one after the other.
     pub(crate) extents: &'c [i64],
     /// Set when the run shall end.
@@ -416,12 +424,15 @@ impl SerialCall<'_> {
     pub(crate) fn run(self, function: &Function) -> u32 {
         let SerialCall { inputs, state, extents, cancel } = self;
         let Arrays { arrays, strides, scalars } = Arrays::new(inputs);
-        let state: Vec<*mut c_void> = state
-            .iter_mut()
-            .map(|part| {
-                with_lane_type!(part.ty(), T => <T as Lane>::slice_mut(&mut part.as_mut()).as_mut_ptr().cast())
-            })
-            .collect();
+        let place = |part: &mut Part| -> *mut c_void {
+            match part {
+                Part::Written(storage) => with_lane_type!(storage.ty(), T => {
+                    <T as Lane>::slice_mut(&mut storage.as_mut()).as_mut_ptr().cast()
+                }),
+                Part::Read(column) => address(Elements::of_column(column)).cast_mut(),
+            }
+        };
+        let state: Vec<*mut c_void> = state.iter_mut().map(place).collect();
         let serial = Serial {
             inputs: arrays.as_ptr(),
             strides: strides.as_ptr(),
@@ -429,8 +440,8 @@ impl SerialCall<'_> {
             extents: extents.as_ptr(),
             cancel: cancel.as_ptr().cast_const().cast(),
         };
-        // SAFETY: Note [Native calls]. The function replaces the state, whose arrays nobody else holds and have the
-        // extents that it is told, and looks at these before it writes; it reads the inputs where a check or the plan
+        // SAFETY: Note [Native calls]. The function replaces the parts of the state that are written, which nobody else
+        // holds and which have the extents that it is told, and looks at these before it writes; it reads the inputs where a check or the plan
         // says that they have an element. All of them outlive the call.
         let outcome = unsafe { (function.entry)(ptr::from_ref(&serial).cast()) };
         drop(scalars);

@@ -1,16 +1,18 @@
 //! Loops that functions run (Note [Long loops]).
 
+use std::sync::Arc;
+
 use weft_codegen::Host;
 use weft_ir::code::Code;
 use weft_ir::flat::{Type, Var};
 use weft_ir::leaves::Stored;
-use weft_ir::{ScalarType, Stop};
+use weft_ir::{Column, ScalarType, Stop};
 
 use super::{Datum, Machine, source};
 use crate::execute::Source;
 use crate::lanes::{LaneType, Storage};
-use crate::native::Function;
-use crate::pool::IntoColumn as _;
+use crate::native::{Function, Part};
+use crate::pool::{IntoColumn as _, Pool};
 use crate::sequential::{Sequential, Watch};
 
 impl Machine<'_> {
@@ -38,14 +40,15 @@ impl Machine<'_> {
             (None, Some(function)) => {
                 let types = results.iter().map(|var| self.types[var.0 as usize].element);
                 let types: Vec<ScalarType> = types.collect();
-                let mut state: Vec<Storage> =
-                    types.iter().map(|ty| Storage::zeros(LaneType::of(*ty), 1)).collect();
+                let zero = |ty: &ScalarType| Part::Written(Storage::zeros(LaneType::of(*ty), 1));
+                let mut state: Vec<Part> = types.iter().map(zero).collect();
                 let inputs = self.sources(sequential.inputs());
                 sequential.run(&function, &inputs, &mut state, &[], cancel)?;
                 drop(inputs);
                 let memory = self.config.workers.memory();
-                let scalar = |(part, ty): (Storage, ScalarType)| {
-                    part.into_column(ty, 1, memory).scalar(0).expect("it has an element")
+                let scalar = |(part, ty): (Part, ScalarType)| {
+                    let column = column(part, ty, 1, memory);
+                    column.scalar(0).expect("it has an element")
                 };
                 state.into_iter().zip(types).map(scalar).collect()
             }
@@ -56,17 +59,24 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Whether there is memory for copies of what the state of a loop shares with others, which a
-    /// function must not write to.
-    pub(super) fn has_room_for(&self, state: &[Var]) -> bool {
-        let copied = |var: &Var| match self.get(*var) {
-            Datum::Array { elements, bytes, .. } if *bytes < elements.bytes() as u64 => {
+    /// Whether a function may go on with a loop at this state: it writes to no array that somebody else
+    /// holds, or to a copy that is worth it.
+    pub(super) fn can_finish(
+        &self,
+        sequential: &Sequential,
+        state: &[Var],
+        watch: &Watch<'_>,
+    ) -> bool {
+        let copied = |(number, var): (usize, &Var)| match self.get(*var) {
+            Datum::Array { elements, .. } if sequential.updates(number) && !elements.is_alone() => {
                 elements.bytes() as u64
             }
             Datum::Array { .. } | Datum::Scalar(_) => 0,
         };
-        let copies: u64 = state.iter().map(copied).sum();
-        self.alive.saturating_add(copies) <= self.config.memory_limit
+        let copies: u64 = state.iter().enumerate().map(copied).sum();
+        copies == 0
+            || (watch.is_worth(copies)
+                && self.alive.saturating_add(copies) <= self.config.memory_limit)
     }
 
     /// Goes on with a loop to its end; the state becomes the last one.
@@ -76,27 +86,34 @@ impl Machine<'_> {
         function: &Function,
         state: &[Var],
     ) -> Result<(), Stop> {
-        let (mut parts, mut extents_of, mut all_extents) = (Vec::new(), Vec::new(), Vec::new());
-        for var in state {
-            let (elements, extents) = match self.take(*var) {
+        let (mut parts, mut written, mut extents) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, var) in state.iter().enumerate() {
+            if let Datum::Array { extents: of_array, elements, .. } = self.get(*var) {
+                extents.extend(of_array.iter().map(|&extent| extent as i64));
+                if !sequential.updates(number) {
+                    parts.push(Part::Read(elements.clone()));
+                    written.push(None);
+                    continue;
+                }
+            }
+            let (elements, of_array) = match self.take(*var) {
                 Datum::Scalar(scalar) => (Stored::scalar(scalar).elements, Vec::new()),
                 Datum::Array { extents, elements, bytes } => {
                     self.alive = self.alive.saturating_sub(bytes);
                     (elements, extents)
                 }
             };
-            parts.push(Storage::from_column(elements));
-            all_extents.extend(extents.iter().map(|&extent| extent as i64));
-            extents_of.push(extents);
+            parts.push(Part::Written(Storage::from_column(elements)));
+            written.push(Some((*var, of_array)));
         }
         let inputs = self.sources(sequential.inputs());
-        sequential.run(function, &inputs, &mut parts, &all_extents, self.cancel)?;
+        sequential.run(function, &inputs, &mut parts, &extents, self.cancel)?;
         drop(inputs);
         let memory = self.config.workers.memory();
-        for ((var, part), extents) in state.iter().zip(parts).zip(extents_of) {
+        for (part, written) in parts.into_iter().zip(written) {
+            let Some((var, extents)) = written else { continue };
             let Type { element, extents: sizes } = &self.types[var.0 as usize];
-            let length = extents.iter().product();
-            let elements = part.into_column(*element, length, memory);
+            let elements = column(part, *element, extents.iter().product(), memory);
             let datum = match sizes.is_empty() {
                 true => Datum::Scalar(elements.scalar(0).expect("it has an element")),
                 false => {
@@ -104,7 +121,7 @@ impl Machine<'_> {
                     Datum::Array { extents, elements, bytes }
                 }
             };
-            self.set(*var, datum);
+            self.set(var, datum);
         }
         Ok(())
     }
@@ -112,5 +129,13 @@ impl Machine<'_> {
     /// What a function reads these variables as.
     fn sources(&self, vars: &[Var]) -> Vec<Source<'_>> {
         vars.iter().map(|var| source(self.get(*var), &[])).collect()
+    }
+}
+
+/// A part of the state as a column of that many elements.
+fn column(part: Part, ty: ScalarType, length: usize, memory: &Arc<Pool>) -> Column {
+    match part {
+        Part::Written(storage) => storage.into_column(ty, length, memory),
+        Part::Read(column) => column,
     }
 }

@@ -78,19 +78,50 @@ fn a_check_that_fails_in_a_turn_is_the_same_fault() {
     assert_eq!(stops[0].kind, FaultKind::IndexOutOfRange);
 }
 
-#[test]
-fn without_room_for_a_copy_it_goes_on_step_by_step() {
-    // An array that is read only; a function would take a copy of what is not its own.
-    let text = NOTES.replace("read a13\n    yield r1 r2", "read a13\n    yield -1i64 r2");
-    let unchanged = text.replace("\noutput a7: [a0]i64", "");
-    let program = plan::parse(&unchanged).unwrap_or_else(|error| panic!("{error}"));
+/// Runs a plan whose first input is large with room for little more than nothing.
+fn without_room(text: &str, turns: i64) {
+    let program = plan::parse(text).unwrap_or_else(|error| panic!("{error}"));
     let native = Native::new(config(None));
     let prepared = prepare(&program, &mut KernelCache::with_native(native.clone(), Tier::Native));
     let workers = Workers::new(1);
-    let inputs = [i64s(100_000, 50), count(0)];
+    let inputs = [i64s(100_000, 50), count(turns)];
     let config = Config { workers: &workers, memory_limit: 1000 };
     let found = run(&program, &prepared, &inputs, &config, &AtomicBool::new(false), &mut |_| {});
     assert!(same(&found.expect("no copy")[1..], &inputs[..1]));
+    assert!(native.statistics().compiled > 0);
+}
+
+#[test]
+fn without_room_for_a_copy_it_goes_on_step_by_step() {
+    without_room(&NOTES.replace("\noutput a7: [a0]i64", ""), 0);
+}
+
+#[test]
+fn an_array_that_is_only_read_is_not_copied() {
+    let text = "input a1: [a0]i64
+input a20: i64
+a2: i64 = host
+  yield 0i64
+a4: [a0]i64 = reshape a1
+a5: i64, a7: [a0]i64 = while (a8: i64 = a2, a10: [a0]i64 = a4)
+  a11: bool = host
+    r0: i64 = read a8
+    r1: i64 = read a10 r0
+    r2: i64 = read a20
+    r3: bool = lt r0 r2
+    yield r3
+  yield a11
+do
+  a12: i64 = host
+    r0: i64 = read a8
+    r1: i64 = add r0 1i64
+    yield r1
+  yield a12 a10
+free a4
+output a5: i64
+output a7: [a0]i64
+";
+    without_room(text, 900);
 }
 
 #[test]

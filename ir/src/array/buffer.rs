@@ -130,6 +130,12 @@ impl<T> Buf<T> {
         self.data.elements.get().is_some()
     }
 
+    /// Whether nobody else holds the elements, so that they can be written to without a copy.
+    pub fn is_alone(&self) -> bool {
+        let whole = self.start == 0 && self.is_here() && self.len == self.data.elements().len();
+        whole && Arc::strong_count(&self.data) == 1
+    }
+
     /// An element. Of elements that are elsewhere it may come alone.
     ///
     /// # Panics
