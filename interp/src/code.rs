@@ -224,6 +224,8 @@ pub(crate) enum Axis {
 /// An apply-to-each.
 #[derive(Debug)]
 pub(crate) struct Comprehension {
+    /// The field that each generator goes over, for messages; empty for other expressions.
+    pub(crate) names: Vec<String>,
     pub(crate) generators: Vec<(Target, Node)>,
     pub(crate) filter: Option<Node>,
     pub(crate) body: Node,

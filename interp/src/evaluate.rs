@@ -310,8 +310,15 @@ impl Machine<'_> {
             }
         }
         let length = sources.first().map_or(0, |(_, elements)| elements.len());
-        for (_, elements) in &sources {
-            self.same_length("apply-to-each", length, elements.len(), node.span)?;
+        for ((_, elements), name) in sources.iter().zip(&node.names) {
+            if elements.len() == length {
+                continue;
+            }
+            let operation = match (&*node.names[0], &**name) {
+                ("", _) | (_, "") => "apply-to-each".to_owned(),
+                (first, other) => format!("going through `{first}` and `{other}` together"),
+            };
+            self.same_length(&operation, length, elements.len(), node.span)?;
         }
         let mut collector = Collector::new(&node.ty, node.span);
         let piece = self.meter.begin(length as u64);

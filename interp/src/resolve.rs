@@ -317,6 +317,7 @@ impl Resolver<'_> {
                 let targets = generators.iter().map(|(pattern, _)| self.target(pattern));
                 let targets: Vec<Target> = targets.collect();
                 Node::Comprehension(Box::new(Comprehension {
+                    names: generators.iter().map(|(_, source)| field_name(source)).collect(),
                     generators: targets.into_iter().zip(sources).collect(),
                     filter: filter.as_ref().map(|filter| self.node(filter)),
                     body: self.node(body),
@@ -523,6 +524,17 @@ fn builtin_code(builtin: Builtin, expr: &Expr, span: Span) -> Rc<BuiltinCode> {
         result: result.to_value_type(),
         span,
     })
+}
+
+/// The field that an expression reads; empty if it is no such expression.
+fn field_name(expr: &Expr) -> String {
+    let ExprKind::Field { record, index, .. } = &expr.kind else { return String::new() };
+    match record.ty.peel().1 {
+        Type::Record(fields) => {
+            fields.get(*index).map_or_else(String::new, |(name, _)| name.to_string())
+        }
+        _ => String::new(),
+    }
 }
 
 /// The type of an expression that is a value.

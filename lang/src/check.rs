@@ -4,6 +4,7 @@
 //! `Note [Implicit map]` (file `check/rank.rs`).
 
 mod apply;
+mod columns;
 mod errors;
 mod expr;
 mod finish;

@@ -40,6 +40,11 @@ impl Checker<'_> {
         {
             return self.load(name, &args, span);
         }
+        if let ast::ExprKind::Name(name) = &function.kind
+            && self.is_table_form(name)
+        {
+            return self.table_form(name, &args, span);
+        }
         if self.operator_for_function(function, &args) {
             return self.unknown(span);
         }

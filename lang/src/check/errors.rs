@@ -2,16 +2,16 @@
 
 mod application;
 
-use weft_ir::{Name, ScalarType, Span};
+use weft_ir::{Name, ScalarOp, ScalarType, Span};
 
 use super::Checker;
 use super::unify::Clash;
 use crate::ast;
-use crate::builtins;
+use crate::builtins::{self, Builtin};
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Global};
 use crate::suggest;
-use crate::typed::Expr;
+use crate::typed::{Expr, ExprKind};
 use crate::types::{Class, Type, TypeVar, variable_name};
 
 impl Checker<'_> {
@@ -45,15 +45,21 @@ impl Checker<'_> {
         let globals = self.environment.names().map(|(name, _)| &**name);
         let table = builtins::all().map(|entry| entry.name);
         let loaders = super::apply::LOADERS;
-        let mut candidates: Vec<&str> = locals.chain(globals).chain(table).chain(loaders).collect();
+        let forms = loaders.into_iter().chain(super::columns::TABLES);
+        let mut candidates: Vec<&str> = locals.chain(globals).chain(table).chain(forms).collect();
         candidates.sort_unstable();
         let mut diagnostic =
             Diagnostic::error("E0201", format!("there is no `{name}`"), span, "unknown name");
         let foreign = match &**name {
             "len" => Some("the length of an array is `length`"),
             "arange" => Some("`iota n` counts from 0; `a..b` and `range` do the rest"),
-            "reduce" | "foldl" | "foldr" | "accumulate" => Some("the reduction is `fold op z xs`"),
-            "cumsum" => Some("running sums are `scanl1 (+) xs`"),
+            "reduce" | "foldl" | "foldr" | "accumulate" => Some(
+                "`fold op z xs` takes an associative operator, as it combines in any order; \
+                 from left to right goes `loop s = z for x in xs do op s x`",
+            ),
+            "cumsum" => Some("running sums are `scan (+) 0 xs`"),
+            "rows" => Some("`rows` stands before a record of columns: `rows t`"),
+            "columns" => Some("`columns` stands before an array of records: `columns rs`"),
             "zeros" => Some("write `replicate n 0` or `fill (h, w) 0.0`"),
             "ones" => Some("write `replicate n 1`"),
             "where" => Some("write `select condition a b`, or `filter` to keep elements"),
@@ -155,6 +161,11 @@ impl Checker<'_> {
     fn with_fix(&self, diagnostic: Diagnostic, found: &Type, wanted: &Type) -> Diagnostic {
         let (found_rank, found_head) = self.table.peel(found);
         let (wanted_rank, wanted_head) = self.table.peel(wanted);
+        if wanted_rank > 0
+            && let Some(help) = self.table_help(found)
+        {
+            return diagnostic.help(help);
+        }
         match (&found_head, &wanted_head) {
             // A text where flags are wanted is another argument, not another type.
             (Type::Scalar(ScalarType::Char), Type::Scalar(ScalarType::Bool)) => diagnostic,
@@ -184,7 +195,9 @@ impl Checker<'_> {
                     condition.span,
                     format!("this is {found}"),
                 )
-                .help("`select condition a b` chooses element by element; `all` and `any` reduce"),
+                .help(text_comparison(condition).unwrap_or(
+                    "`select condition a b` chooses element by element; `all` and `any` reduce",
+                )),
             );
         } else {
             let span = condition.span;
@@ -251,12 +264,16 @@ impl Checker<'_> {
             return;
         }
         let found = self.show(&array.ty);
-        self.report(Diagnostic::error(
+        let diagnostic = Diagnostic::error(
             "E0307",
             format!("{} here, but the value is {found}", count(axes, "index", "indices")),
             array.span,
             format!("this is {found}"),
-        ));
+        );
+        self.report(match self.table_help(&array.ty) {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        });
     }
 
     pub(super) fn not_an_array(&mut self, array: &Expr, what: &str, clash: &Clash) {
@@ -264,6 +281,7 @@ impl Checker<'_> {
             return;
         }
         let found = self.show(&array.ty);
+        let help = self.table_help(&array.ty);
         self.report(
             Diagnostic::error(
                 "E0301",
@@ -271,7 +289,25 @@ impl Checker<'_> {
                 array.span,
                 format!("this is {found}"),
             )
-            .help("`iota n` gives the numbers from 0 to n - 1"),
+            .help(help.unwrap_or_else(|| "`iota n` gives the numbers from 0 to n - 1".to_owned())),
+        );
+    }
+
+    /// The filter of an apply-to-each, which is one bool.
+    pub(super) fn bad_filter(&mut self, filter: &Expr, clash: &Clash, place: Span) {
+        let Some(help) = text_comparison(filter) else {
+            let what = "the filter of an apply-to-each";
+            return self.mismatch(filter.span, &filter.ty, &Type::BOOL, clash, place, what);
+        };
+        let found = self.show(&filter.ty);
+        self.report(
+            Diagnostic::error(
+                "E0301",
+                format!("the filter of an apply-to-each needs bool, but this is {found}"),
+                filter.span,
+                "this compares letter by letter",
+            )
+            .help(help),
         );
     }
 
@@ -379,12 +415,18 @@ impl Checker<'_> {
             return;
         }
         let found = self.show(array);
-        self.report(Diagnostic::error(
-            "E0301",
-            format!("this needs an array of rank {rank}, but it is {found}"),
-            span,
-            "needed here",
-        ));
+        self.report(
+            Diagnostic::error(
+                "E0301",
+                format!("this needs an array of rank {rank}, but it is {found}"),
+                span,
+                "needed here",
+            )
+            .help(
+                "the arrays, kernels, indices and shapes of one operation have one rank; to go \
+                 over the rows of a matrix, write `{ … r : r in m }`",
+            ),
+        );
     }
 
     pub(super) fn window_rank_differs(
@@ -451,6 +493,22 @@ fn code_of(clash: &Clash) -> &'static str {
     match clash {
         Clash::Class(..) => "E0303",
         Clash::Different | Clash::Infinite | Clash::TooLarge => "E0301",
+    }
+}
+
+/// What to write for a comparison of two texts where one bool is needed.
+fn text_comparison(condition: &Expr) -> Option<&'static str> {
+    let ExprKind::Apply { function, args, .. } = &condition.kind else { return None };
+    let ExprKind::Builtin(Builtin::Op(operator), _) = &function.kind else { return None };
+    let are_texts = args.iter().any(|arg| matches!(arg.expr.kind, ExprKind::Text(_)));
+    match operator {
+        ScalarOp::Eq if are_texts => {
+            Some("`==` compares letter by letter; `same a b` says whether two texts are equal")
+        }
+        ScalarOp::Ne if are_texts => {
+            Some("`!=` compares letter by letter; `!(same a b)` says whether two texts differ")
+        }
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use weft_ir::{Name, ScalarType, Span};
 
 use super::Checker;
+use super::apply::function_name;
 use super::unify::Clash;
 use crate::ast::{self, Number};
 use crate::builtins::{self, Builtin};
@@ -62,7 +63,18 @@ impl Checker<'_> {
             ast::ExprKind::Array(elements) => self.array(elements, span),
             ast::ExprKind::NumberArray(numbers) => self.number_array(numbers, span),
             ast::ExprKind::Range { start, stop, step } => {
-                let mut args = vec![self.expr(start), self.expr(stop)];
+                let errors = self.errors;
+                let mut args = vec![self.expr(start)];
+                if self.errors > errors
+                    && let ast::ExprKind::Apply { function, .. } = &start.kind
+                    && let Some(diagnostic) = self.diagnostics.last_mut()
+                {
+                    let name = function_name(function);
+                    let help =
+                        format!("a range as an argument stands in parentheses: `{name} (a..b)`");
+                    diagnostic.help.push(help);
+                }
+                args.push(self.expr(stop));
                 args.push(match step {
                     Some(step) => self.expr(step),
                     None => Expr {
@@ -294,7 +306,11 @@ impl Checker<'_> {
         }
         let filter = filter.map(|condition| {
             let condition = self.expr(condition);
-            self.expect(&condition, &Type::BOOL, span, "the filter of an apply-to-each");
+            if !self.is_broken(&condition)
+                && let Err(clash) = self.table.unify(&condition.ty, &Type::BOOL)
+            {
+                self.bad_filter(&condition, &clash, span);
+            }
             Box::new(condition)
         });
         let body = with_checks(checks, self.expr(body));

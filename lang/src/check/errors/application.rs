@@ -1,6 +1,6 @@
 //! What is wrong with an application: its arguments, their ranks, their number.
 
-use weft_ir::Span;
+use weft_ir::{Name, ScalarType, Span};
 
 use super::{class_words, count};
 use crate::ast;
@@ -10,8 +10,9 @@ use crate::check::apply::{UNNAMED, is_signed};
 use crate::check::rank::{Site, SiteError};
 use crate::check::unify::Clash;
 use crate::diagnostic::Diagnostic;
+use crate::environment::{Binding, Global};
 use crate::suggest;
-use crate::typed::Expr;
+use crate::typed::{Expr, ExprKind, Pattern};
 use crate::types::{Class, Type};
 
 impl Checker<'_> {
@@ -34,12 +35,19 @@ impl Checker<'_> {
                     if let (0, Type::Scalar(wanted)) = (wanted_rank, &wanted_head) {
                         // The class is that of a literal argument.
                         let found = self.show(&arg.ty);
-                        return self.report(Diagnostic::error(
+                        let diagnostic = Diagnostic::error(
                             "E0303",
                             format!("{name} needs {wanted}, but this is {found}"),
                             arg.span,
                             format!("this is {found}"),
-                        ));
+                        );
+                        let is_float = *class == Class::FLOAT && wanted.is_int();
+                        return self.report(match is_float && is_operator(&site.function) {
+                            true => diagnostic.help(
+                                "convert the other with `f64 …`: nothing is converted implicitly",
+                            ),
+                            false => diagnostic,
+                        });
                     }
                     let (found, words) = (self.show(ty), class_words(*class));
                     let mut diagnostic = Diagnostic::error(
@@ -49,8 +57,10 @@ impl Checker<'_> {
                         format!("this is {}", self.show(&arg.ty)),
                     );
                     if site.function == "/" {
-                        diagnostic = diagnostic
-                            .help("`/` divides floats; integers divide with `//` or `quot`");
+                        diagnostic = diagnostic.help(
+                            "`/` divides floats: `f64 a / f64 b`; integers divide with `//` or \
+                                 `quot`",
+                        );
                     } else if *class == Class::FLOAT {
                         diagnostic = diagnostic.help("convert it with `f64 …` or `f32 …`");
                     }
@@ -60,7 +70,7 @@ impl Checker<'_> {
                 if self.special_clash(clash, arg.span) {
                     return;
                 }
-                self.argument_mismatch(&site, *index);
+                self.argument_mismatch(position, &site, *index);
             }
             SiteError::TooFewAxes(index) => {
                 let arg = &site.args[*index];
@@ -80,7 +90,10 @@ impl Checker<'_> {
                     .label(arg.span, format!("this is {found}"));
                     match self.table.peel(&arg.ty).1 {
                         Type::Tuple(_) => diagnostic.help("the first part of a tuple is `p.0`"),
-                        Type::Record(_) => diagnostic.help("a field of a record is `r.name`"),
+                        Type::Record(_) => diagnostic.help(
+                            self.table_help(&arg.ty)
+                                .unwrap_or_else(|| "a field of a record is `r.name`".to_owned()),
+                        ),
                         _ => diagnostic,
                     }
                 } else {
@@ -91,9 +104,17 @@ impl Checker<'_> {
                         format!("this is {found}"),
                     )
                 };
+                let diagnostic = match self.table_help(&arg.ty) {
+                    Some(help) if !matches!(&*site.function, "index" | "with") => {
+                        diagnostic.help(help)
+                    }
+                    _ => diagnostic,
+                };
                 self.report(diagnostic);
             }
-            SiteError::UnequalAxes(first, second) => self.unequal_axes(&site, *first, *second),
+            SiteError::UnequalAxes(first, second) => {
+                self.unequal_axes(position, &site, *first, *second)
+            }
             SiteError::Result(clash) => {
                 if self.special_clash(clash, site.span) {
                     return;
@@ -126,7 +147,7 @@ impl Checker<'_> {
     }
 
     /// An argument whose type differs from what the function, or an earlier argument, needs.
-    fn argument_mismatch(&mut self, site: &Site, index: usize) {
+    fn argument_mismatch(&mut self, position: usize, site: &Site, index: usize) {
         let arg = &site.args[index];
         let wanted = &site.params[index];
         // Extra axes are no fault: they would be mapped.
@@ -167,13 +188,22 @@ impl Checker<'_> {
                     "convert the other with `{from} …`: nothing is converted implicitly"
                 ))
             }
+            (Type::Tuple(_), Type::Var(_), None)
+                if site.args.len() == 1 && site.function != UNNAMED =>
+            {
+                diagnostic.help(format!(
+                    "arguments stand one after the other, without commas: `{} xs ys`",
+                    site.function
+                ))
+            }
             _ => self.with_fix(diagnostic, &found_type, wanted),
         };
+        let diagnostic = self.with_mapped_parameter(diagnostic, position, site);
         self.report(diagnostic);
     }
 
     /// `m + v`: two arguments with different numbers of extra axes.
-    fn unequal_axes(&mut self, site: &Site, first: usize, second: usize) {
+    fn unequal_axes(&mut self, position: usize, site: &Site, first: usize, second: usize) {
         let name = quoted(&site.function);
         let texts: Vec<String> = site.args.iter().map(|arg| self.show(&arg.ty)).collect();
         let mut diagnostic = Diagnostic::error(
@@ -187,15 +217,63 @@ impl Checker<'_> {
                 diagnostic.label(site.args[first].span, format!("this is {}", texts[first]));
         }
         let ranks: Vec<usize> = site.args.iter().map(|arg| self.table.peel(&arg.ty).0).collect();
-        let operator = !site.function.chars().next().is_some_and(char::is_alphabetic);
+        let operator = is_operator(&site.function);
+        let are_texts = site
+            .args
+            .iter()
+            .all(|arg| matches!(self.table.peel(&arg.ty).1, Type::Scalar(ScalarType::Char)));
         diagnostic = match (&ranks[..], operator) {
+            ([_, _], true) if are_texts && site.function == "==" => {
+                diagnostic.help("whole texts are compared by `same a b`")
+            }
+            ([_, _], true) if are_texts && site.function == "!=" => {
+                diagnostic.help("whole texts are compared by `same a b`: write `!(same a b)`")
+            }
             ([2, 1], true) => diagnostic
                 .help(format!("map over the rows: `{{ r {} v : r in m }}`", site.function)),
             ([1, 2], true) => diagnostic
                 .help(format!("map over the rows: `{{ v {} r : r in m }}`", site.function)),
             _ => diagnostic.help("map over the outer axis yourself: `{ … : row in rows }`"),
         };
+        let diagnostic = self.with_mapped_parameter(diagnostic, position, site);
         self.report(diagnostic.note("arguments are mapped together over the same extra axes"));
+    }
+
+    /// Adds why a definition is mapped over one of its arguments: nothing said that its parameter
+    /// is an array.
+    fn with_mapped_parameter(
+        &self,
+        diagnostic: Diagnostic,
+        position: usize,
+        site: &Site,
+    ) -> Diagnostic {
+        let name: Name = (&*site.function).into();
+        let Some(Binding::Global(global)) = self.environment.lookup(&name) else {
+            return diagnostic;
+        };
+        let Some(Global::Function(function)) = self.environment.global(*global) else {
+            return diagnostic;
+        };
+        let ExprKind::Lambda { params, .. } = &function.body.kind else { return diagnostic };
+        let is_global = !self.scope.contains_key(&name);
+        let mapped = site.args.iter().zip(&site.params).position(|(arg, param)| {
+            let (rank, head) = self.table.peel(param);
+            rank == 0
+                && !matches!(head, Type::Var(_) if self.table.is_rank_open(&head))
+                && self.table.peel(&arg.ty).0 > 0
+        });
+        let (Some(mapped), true) = (mapped, is_global) else { return diagnostic };
+        let argument = self.positions.get(&position).and_then(|all| all.get(mapped));
+        let argument = argument.copied().unwrap_or(mapped);
+        let parameter = match params.get(argument) {
+            Some(Pattern::Local { name, .. }) => name,
+            _ => return diagnostic,
+        };
+        diagnostic.note(format!(
+            "`{name}` is mapped over its argument {}, as its parameter `{parameter}` is a scalar; if \
+             it takes an array, say so: `({parameter} : []f64)`",
+            argument + 1
+        ))
     }
 
     pub(in crate::check) fn not_a_function(
@@ -312,6 +390,10 @@ impl Checker<'_> {
             format!("after its first arguments it should yield {text}"),
         ));
     }
+}
+
+fn is_operator(name: &str) -> bool {
+    !name.starts_with(char::is_alphabetic)
 }
 
 fn quoted(name: &str) -> String {
