@@ -1,11 +1,11 @@
-//! What every session begins with: the functions that make plots and pictures. They are written in
-//! the language itself, so that every engine runs them as it runs the rest of a program; the
-//! display only recognises what they make.
+//! What every session begins with: the functions that make plots and pictures, and those about texts
+//! and statistics. They are written in the language itself, so that every engine runs them as it
+//! runs the rest of a program; the display only recognises what plots make.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use weft_ir::{ScalarType, SourceId, Span, Type, Value};
+use weft_ir::{ScalarType, SourceId, Span, Trap, TrapKind, Type, Value};
 use weft_lang::ast::{Item, ItemKind};
 use weft_lang::{Binding, Config, Diagnostic, Environment, Files, LoadRequest, check, syntax};
 
@@ -14,10 +14,16 @@ pub(crate) const NAME: &str = "prelude";
 /// The source. It is that of no cell.
 pub(crate) const SOURCE: SourceId = SourceId(u32::MAX - 1);
 /// Its text.
-pub(crate) const TEXT: &str = include_str!("prelude/display.weft");
+pub(crate) const TEXT: &str = concat!(
+    include_str!("prelude/display.weft"),
+    "\n",
+    include_str!("prelude/texts.weft"),
+    "\n",
+    include_str!("prelude/statistics.weft")
+);
 
 /// Names that only the prelude itself uses.
-const PRIVATE: [&str; 1] = ["drawn"];
+const PRIVATE: [&str; 3] = ["drawn", "packed", "ranked"];
 
 /// What a name of the prelude is for.
 #[derive(Clone, Debug)]
@@ -44,6 +50,42 @@ pub(crate) fn environment() -> Environment {
 pub(crate) fn entry(environment: &Environment, name: &str) -> Option<&'static Entry> {
     environment.lookup(name).filter(|binding| is_own(name, binding))?;
     PRELUDE.entries.get(name)
+}
+
+/// A trap inside of a function of the prelude as one of the expression that calls it: what users
+/// wrote failed, and the lines of the prelude tell them nothing.
+pub(crate) fn outside(trap: Trap) -> Trap {
+    let Some(outer) = trap.calls.iter().position(|call| call.source != SOURCE) else { return trap };
+    if trap.span.source != SOURCE {
+        return trap;
+    }
+    let entered = if outer == 0 { trap.span } else { trap.calls[outer - 1] };
+    let holds = |entry: &Entry| entry.span.start <= entered.start && entered.end <= entry.span.end;
+    let Some((name, _)) = PRELUDE.entries.iter().find(|(_, entry)| holds(entry)) else {
+        return trap;
+    };
+    let operation = name.to_string();
+    let kind = match trap.kind {
+        TrapKind::SizeMismatch { expected, found, .. } => {
+            TrapKind::LengthMismatch { operation, left: expected, right: found }
+        }
+        TrapKind::LengthMismatch { left, right, .. } => {
+            TrapKind::LengthMismatch { operation, left, right }
+        }
+        TrapKind::EmptyArray { .. } => TrapKind::EmptyArray { operation },
+        TrapKind::Ragged { row, expected, found, .. } => {
+            TrapKind::Ragged { operation, row, expected, found }
+        }
+        kind @ (TrapKind::IndexOutOfRange { .. }
+        | TrapKind::DivisionByZero
+        | TrapKind::NegativeExponent { .. }
+        | TrapKind::BadLength { .. }
+        | TrapKind::BadShape { .. }
+        | TrapKind::BadArgument { .. }
+        | TrapKind::AssertionFailed
+        | TrapKind::Error(_)) => kind,
+    };
+    Trap { kind, span: trap.calls[outer], calls: trap.calls[outer + 1..].to_vec() }
 }
 
 /// Whether a name has its meaning from the prelude.

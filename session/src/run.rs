@@ -20,6 +20,7 @@ use crate::join::{Unit, last_uses, program, units};
 use crate::modes::bytes_text;
 use crate::plan::Step;
 use crate::plot;
+use crate::prelude;
 use crate::sink::{Cancel, Event, Shown, Sink};
 use crate::sources::Sources;
 use crate::state::State;
@@ -269,7 +270,9 @@ impl<'a> Runner<'a> {
             Failure::Exhausted(exhausted) => {
                 Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted)))
             }
-            Failure::Trap(trap) => Stop::Failed(Box::new(render::trap_diagnostic(&trap))),
+            Failure::Trap(trap) => {
+                Stop::Failed(Box::new(render::trap_diagnostic(&prelude::outside(*trap))))
+            }
         })
     }
 

@@ -11,6 +11,7 @@ use super::fuse::counted;
 use crate::engine::{Compiled, Job};
 use crate::footer::time_text;
 use crate::modes::bytes_text;
+use crate::prelude;
 use crate::run::Stop;
 
 /// How long it goes on, but for three runs at least.
@@ -45,6 +46,7 @@ pub(super) fn text(context: &Context<'_>, job: &Job<'_>) -> Result<String, Stop>
                 return Err(Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted))));
             }
             Err(Failure::Trap(trap)) => {
+                let trap = prelude::outside(*trap);
                 return Err(Stop::Failed(Box::new(render::trap_diagnostic(&trap))));
             }
         }
