@@ -259,7 +259,12 @@ impl<'a> Planner<'a> {
             if !broken {
                 let message = "an expression is needed here";
                 let remark = if items.is_empty() { "nothing is here" } else { "this is none" };
-                self.diagnostics.push(Diagnostic::error("E0502", message, span, remark));
+                let diagnostic = Diagnostic::error("E0502", message, span, remark);
+                self.diagnostics.push(match &items[..] {
+                    [Item { kind: ItemKind::Binding { .. }, .. }] => diagnostic
+                        .help("bind it in a line of its own, or leave the name and `=` away here"),
+                    _ => diagnostic,
+                });
             }
             return None;
         };

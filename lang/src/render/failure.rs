@@ -1,6 +1,6 @@
 //! Run-time failures as diagnostics.
 
-use weft_ir::{Exhausted, Failure, Span, Trap};
+use weft_ir::{Exhausted, Failure, Span, Trap, TrapKind};
 
 use crate::diagnostic::Diagnostic;
 
@@ -16,6 +16,9 @@ pub fn failure_diagnostic(failure: &Failure) -> Diagnostic {
 pub fn trap_diagnostic(trap: &Trap) -> Diagnostic {
     let kind = &trap.kind;
     let mut diagnostic = Diagnostic::error(kind.code(), kind.to_string(), trap.span, "fails here");
+    if let Some(help) = help_of(kind) {
+        diagnostic = diagnostic.help(help);
+    }
     let mut last = trap.span;
     for &call in &trap.calls {
         // A recursive function calls itself from one place again and again: that is said once.
@@ -28,6 +31,34 @@ pub fn trap_diagnostic(trap: &Trap) -> Diagnostic {
         diagnostic = diagnostic.note("there may be more calls: only the innermost are kept");
     }
     diagnostic
+}
+
+/// What to write instead, where there is a usual mistake.
+fn help_of(kind: &TrapKind) -> Option<&'static str> {
+    match kind {
+        TrapKind::IndexOutOfRange { index, .. } if *index < 0 => Some(
+            "positions do not count from the end: the last element is `last xs`, all but the last \
+             are `init xs`",
+        ),
+        TrapKind::IndexOutOfRange { index, extent } if index > extent => {
+            Some("`take n xs` and `drop n xs` take and leave as many elements as there are")
+        }
+        TrapKind::LengthMismatch { operation, .. } if operation == "groupBy" => {
+            Some("a text as a key is its number: `(numbers, names) = codes texts`")
+        }
+        TrapKind::IndexOutOfRange { .. }
+        | TrapKind::LengthMismatch { .. }
+        | TrapKind::SizeMismatch { .. }
+        | TrapKind::DivisionByZero
+        | TrapKind::NegativeExponent { .. }
+        | TrapKind::BadLength { .. }
+        | TrapKind::BadShape { .. }
+        | TrapKind::EmptyArray { .. }
+        | TrapKind::Ragged { .. }
+        | TrapKind::BadArgument { .. }
+        | TrapKind::AssertionFailed
+        | TrapKind::Error(_) => None,
+    }
 }
 
 /// A run that was given up.

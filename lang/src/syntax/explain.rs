@@ -40,7 +40,8 @@ pub(super) fn explain(
     }
     let context = Context { failure: &failure, reading, form, at, found, span };
     let report = context
-        .assignment()
+        .bound_keyword()
+        .or_else(|| context.assignment())
         .or_else(|| context.head())
         .or_else(|| context.equals())
         .or_else(|| context.keyword_as_name())
@@ -318,6 +319,9 @@ impl Context<'_, '_> {
     fn advice(&self) -> Option<&'static str> {
         match self.found {
             Kind::FloorDivide if self.expects_expression() => Some("a comment begins with `--`"),
+            Kind::Comma if self.is_in_call() => {
+                Some("arguments stand one after the other, without commas: `map (+ 1) xs`")
+            }
             Kind::Comma if self.failure.end_expected => Some("a tuple has parentheses: `(a, b)`"),
             Kind::Colon if self.failure.end_expected => {
                 Some("an annotation has parentheses: `(e : type)`; no block begins with `:`")
@@ -357,6 +361,25 @@ impl Context<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether the innermost open bracket is that of `f(…`, as calls are written elsewhere.
+    fn is_in_call(&self) -> bool {
+        let mut closed = 0;
+        for (index, kind) in self.reading.kinds[..self.at].iter().enumerate().rev() {
+            if CLOSERS.contains(*kind) {
+                closed += 1;
+            } else if OPENERS.contains(*kind) && closed > 0 {
+                closed -= 1;
+            } else if OPENERS.contains(*kind) {
+                return *kind == Kind::OpenParen
+                    && index > 0
+                    && self.kind(index - 1) == Some(Kind::Name)
+                    && self.reading.span(index - 1, index).end
+                        == self.reading.span(index, index + 1).start;
+            }
+        }
+        false
     }
 
     /// Whether the innermost open bracket is a brace that was taken for a record's or a filter's.

@@ -6,6 +6,25 @@ use crate::syntax::kind::{BINARY, Kind};
 use crate::syntax::layout::Form;
 
 impl Context<'_, '_> {
+    /// `by = 3`: a word of the language where a name is bound.
+    pub(super) fn bound_keyword(&self) -> Option<Diagnostic> {
+        let first = self.kind(0)?;
+        let word = self.reading.token_text(0);
+        let is_word = word.starts_with(char::is_alphabetic) && first != Kind::Name;
+        if !is_word || self.kind(1) != Some(Kind::Equals) || self.at > 1 {
+            return None;
+        }
+        Some(
+            Diagnostic::error(
+                "E0111",
+                format!("`{word}` cannot be a name"),
+                self.reading.span(0, 1),
+                "a word of the language",
+            )
+            .help(format!("choose another name, such as `{word}'` or `{word}_`")),
+        )
+    }
+
     /// `a[i] = v`, `f x = e`, `a, b = e`, `var x = e`: not what a binding looks like.
     pub(super) fn assignment(&self) -> Option<Diagnostic> {
         let equals = self.reading.kinds.iter().position(|kind| *kind == Kind::Equals)?;
