@@ -20,6 +20,8 @@ use crate::plan::{Change, Planner, Step};
 use crate::plot;
 
 pub(crate) use compiler::devices_text;
+#[cfg(test)]
+pub(crate) use documentation::is_documented;
 pub(crate) use documentation::{describe, describe_name, type_of_name};
 pub(crate) use held::memory;
 pub(crate) use shown::variables;

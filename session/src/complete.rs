@@ -21,6 +21,7 @@ use crate::modes::Modes;
 use crate::prelude;
 use crate::sources::Sources;
 use crate::state::State;
+use crate::topics;
 
 /// The session at one moment.
 #[derive(Clone, Debug)]
@@ -186,7 +187,15 @@ impl Snapshot {
             text: entry.name.to_owned(),
             detail: entry.signature.to_owned(),
         });
-        sorted(own.chain(builtins))
+        let forms = topics::TOPICS.iter().flat_map(|topic| {
+            let named = topic.names.iter().filter(|name| name.starts_with(word));
+            named.map(|name| Candidate {
+                text: (*name).to_owned(),
+                detail: topic.heading.to_owned(),
+            })
+        });
+        let forms = forms.filter(|one| self.state.environment.lookup(&one.text).is_none());
+        sorted(own.chain(builtins).chain(forms))
     }
 
     /// The fields of the expression that a text ends with, or of its elements: `a.b`, `(f x)[0]`.

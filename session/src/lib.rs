@@ -30,6 +30,7 @@ mod session;
 mod sink;
 mod sources;
 mod state;
+mod topics;
 mod traffic;
 
 pub use commands::{COMMANDS, Command};

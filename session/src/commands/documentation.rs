@@ -14,6 +14,7 @@ use crate::session::{Cell, Config, Session};
 use crate::sink::{Cancel, Collected, Event};
 use crate::sources::Sources;
 use crate::state::State;
+use crate::topics::{self, Topic};
 
 /// Lines that `:search` shows.
 const MOST_FOUND: usize = 30;
@@ -27,7 +28,9 @@ pub(super) fn doc(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diag
     };
     let Some(text) = describe(planner, name, detail) else {
         let names = planner.state.environment.names().map(|(name, _)| &**name);
-        let closest = suggest::closest(name, names.chain(builtins::all().map(|entry| entry.name)));
+        let words = topics::TOPICS.iter().flat_map(|topic| topic.names.iter().copied());
+        let known = names.chain(builtins::all().map(|entry| entry.name)).chain(words);
+        let closest = suggest::closest(name, known);
         let message = format!("there is no documentation of `{name}`");
         let diagnostic =
             Diagnostic::error("E0508", message, call.argument_span, "nothing has this name");
@@ -125,6 +128,9 @@ pub(crate) fn describe_name(
     if let Some(entry) = builtins::lookup(name) {
         return Some(describe_builtin(entry));
     }
+    if let Some(topic) = topics::topic(name) {
+        return Some(describe_topic(topic));
+    }
     resolve(name.strip_prefix(':')?).ok().map(described)
 }
 
@@ -183,6 +189,23 @@ fn describe_prelude(name: &str, ty: &str, entry: &prelude::Entry) -> String {
     text
 }
 
+fn describe_topic(topic: &Topic) -> String {
+    let example = topic.example.replace('\n', "\n  ");
+    let mut text = format!("{}\n\n{}\n\n  {example}", topic.heading, wrap(topic.doc, 78));
+    if !topic.result.is_empty() {
+        text.push_str(&format!("\n  = {}", topic.result));
+    }
+    text
+}
+
+/// Whether a session that has defined nothing knows the name.
+#[cfg(test)]
+pub(crate) fn is_documented(name: &str) -> bool {
+    builtins::lookup(name).is_some()
+        || topics::topic(name).is_some()
+        || prelude::entry(&prelude::environment(), name).is_some()
+}
+
 fn is_word(name: &str) -> bool {
     name.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
@@ -233,17 +256,21 @@ fn line(name: &str, ty: &str, doc: &str) -> String {
     format!("{name} : {ty}{doc}")
 }
 
-/// Definitions and builtins in which each of the words occurs; those with one in the name first.
+/// Definitions and builtins in which each of the words occurs, or that the words may mean; those of
+/// that name first.
 fn by_words(state: &State, query: &str) -> Vec<String> {
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-    let mut found: Vec<(u8, String)> = Vec::new();
+    let meant = topics::meant(query);
+    let mut found: Vec<(usize, String)> = Vec::new();
     for (name, ty, doc, subject) in everything(state) {
         let (lower, text) = (name.to_lowercase(), format!("{doc} {subject}").to_lowercase());
-        if words.iter().all(|word| lower.contains(word) || text.contains(word)) {
+        if let Some(position) = meant.iter().position(|other| *other == name) {
+            found.push((position + 1, line(&name, &ty, &doc)));
+        } else if words.iter().all(|word| lower.contains(word) || text.contains(word)) {
             let rank = match () {
                 () if words.contains(&lower) => 0,
-                () if words.iter().any(|word| lower.contains(word)) => 1,
-                () => 2,
+                () if words.iter().any(|word| lower.contains(word)) => meant.len() + 1,
+                () => meant.len() + 2,
             };
             found.push((rank, line(&name, &ty, &doc)));
         }
@@ -288,7 +315,10 @@ fn everything(state: &State) -> Vec<(String, String, String, String)> {
             entry.subject.to_owned(),
         )
     });
-    own.chain(builtins).collect()
+    let forms = topics::TOPICS.iter().map(|topic| {
+        (topic.names[0].to_owned(), topic.heading.to_owned(), topic.doc.to_owned(), String::new())
+    });
+    own.chain(builtins).chain(forms).collect()
 }
 
 /// The tokens of a type, with variables numbered in order of appearance.
