@@ -152,10 +152,10 @@ pub(super) fn fold_rows<S: Strategy>(
     to: &mut Vec<S::Element>,
 ) {
     to.reserve(rows.count());
-    let mut buffer = Vec::new();
+    let mut buffers = (Vec::new(), Vec::new());
     // One loop for all kinds of rows: its body is long, and there is one for each operator and type.
     for row in 0..rows.count() {
-        fold_row::<S>(&values[rows.row(row, values.len())], levels, &mut buffer, to);
+        fold_row::<S>(&values[rows.row(row, values.len())], levels, &mut buffers, to);
     }
 }
 
@@ -186,32 +186,29 @@ pub(super) fn fold_rows_combined<T: Lane>(
     }
 }
 
-/// Appends what a row comes to; the buffer may hold anything.
+/// Appends what a row comes to; the buffers may hold anything.
 #[inline(always)]
 fn fold_row<S: Strategy>(
     row: &[S::Element],
     levels: usize,
-    buffer: &mut Vec<S::Element>,
+    buffers: &mut (Vec<S::Element>, Vec<S::Element>),
     to: &mut Vec<S::Element>,
 ) {
     if S::EXACT {
         to.push(in_lanes::<S>(row));
         return;
     }
-    let before = to.len();
+    let (next, last) = buffers;
     let mut below = row;
     for level in 1..=levels {
         if below.len() <= TREE {
             to.push(chain::<S>(below));
             return;
         }
-        fold_blocks::<S>(below, to);
-        if level < levels {
-            buffer.clear();
-            buffer.extend_from_slice(&to[before..]);
-            to.truncate(before);
-            below = buffer;
-        }
+        next.clear();
+        fold_blocks::<S>(below, if level < levels { &mut *next } else { &mut *to });
+        std::mem::swap(next, last);
+        below = last;
     }
 }
 
