@@ -46,6 +46,14 @@ pub fn sequential_code(code: &Code, types: &[Type]) -> Option<SequentialLoop> {
         return None;
     }
     let mut function = Function::new(types);
+    function.environment.outermost = code
+        .instructions
+        .iter()
+        .filter_map(|instruction| match &instruction.operation {
+            Operation::While { state, .. } => Some(state.first()?.0),
+            _ => None,
+        })
+        .collect();
     let values = function.code(code, &[])?;
     for (at, (value, ty)) in values.iter().enumerate() {
         let ty = type_name(*ty);
@@ -133,7 +141,7 @@ impl<'a> Function<'a> {
             };
         }
         let text = format!(
-            "u32 KERNEL(const struct serial *const all) {{\n  u64 turns = 0;\n{declarations}{}  return 0;\n}}\n",
+            "u32 KERNEL(const struct serial *const all) {{\n  u64 turns = 0, rounds = all->begun;\n{declarations}{}  return 0;\n}}\n",
             self.text
         );
         let inputs = inputs.into_iter().map(|(var, _)| var).collect();
@@ -175,6 +183,9 @@ impl<'a> Function<'a> {
         for (at, &var) in next.iter().enumerate() {
             let name = self.environment.scalar(var)?;
             self.line(&format!("{name} = next{at};"));
+        }
+        if self.depth == 1 {
+            self.line("rounds++;");
         }
         self.line(TURN);
         self.depth -= 1;
@@ -359,5 +370,5 @@ impl<'a> Function<'a> {
     }
 }
 
-/// Looks from time to time whether the run shall end.
+/// Says from time to time how far it has come, and looks whether the run shall end.
 const TURN: &str = "END_OF_TURN";

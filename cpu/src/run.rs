@@ -238,7 +238,7 @@ impl Machine<'_> {
                         && let Some(function) = watch.turn()
                         && self.can_finish(whole, state, watch)
                     {
-                        self.finish_loop(whole, &function, state)?;
+                        self.finish_loop(whole, &function, state, (round, piece.as_ref()))?;
                         break;
                     }
                     self.steps(condition, &blocks[0])?;

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use weft_codegen::{INTERRUPTED, LaneFunction, SequentialLoop};
 use weft_ir::flat::Var;
-use weft_ir::{Exhausted, Fault, FaultKind, Span, Stop};
+use weft_ir::{Exhausted, Fault, FaultKind, Piece, Span, Stop};
 
 use crate::execute::Source;
 use crate::native::{Function, PATIENCE, Part, SerialCall, Supply, Ticket, Tier};
@@ -64,7 +64,8 @@ impl Sequential {
         Some(self.ticket.get_or_init(request))
     }
 
-    /// Calls the function; the state becomes the last one.
+    /// Calls the function; the state becomes the last one. The piece of work is the loop, of which some turns
+    /// are done.
     ///
     /// # Errors
     /// A fault, or that the run was interrupted.
@@ -75,8 +76,10 @@ impl Sequential {
         state: &mut [Part],
         extents: &[i64],
         cancel: &AtomicBool,
+        (begun, piece): (u64, Option<&Piece<'_>>),
     ) -> Result<(), Stop> {
-        let outcome = SerialCall { inputs, state, extents, cancel }.run(function);
+        let done = piece.map(Piece::counter);
+        let outcome = SerialCall { inputs, state, extents, cancel, begun, done }.run(function);
         match outcome {
             0 => Ok(()),
             INTERRUPTED => Err(Exhausted::Interrupted.into()),

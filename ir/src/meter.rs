@@ -63,6 +63,11 @@ impl Piece<'_> {
         self.0.done.fetch_add(done, Ordering::Relaxed);
     }
 
+    /// Where it stands how much is done, for those who count by themselves.
+    pub fn counter(&self) -> &AtomicU64 {
+        &self.0.done
+    }
+
     /// So much is done in all.
     pub fn set(&self, done: u64) {
         self.0.done.store(done, Ordering::Relaxed);

@@ -5,8 +5,13 @@ struct serial {
   void *const *state;           /* Per part of the state its value, or its elements. */
   const i64 *extents;           /* The extents of all arrays of the state, one after the other. */
   const volatile u8 *cancel;    /* Not 0 when the run shall end. */
+  u64 begun;                    /* How many turns of the outermost loop are done. */
+  volatile u64 *done;           /* Is told how many are, unless it is 0. */
 };
 
-/* Looks now and then whether the run shall end. */
+/* Says now and then how far the run has come, and looks whether it shall end. */
 #define END_OF_TURN \
-  if (!(++turns & 1023) && *all->cancel) return 1U << 31;
+  if (!(++turns & 1023)) { \
+    if (all->done) *all->done = rounds; \
+    if (*all->cancel) return 1U << 31; \
+  }

@@ -48,13 +48,16 @@ pub(super) struct Environment<'a> {
     pub(super) sites: Vec<(FaultKind, Span)>,
     /// Whether something was read that is lost.
     pub(super) refused: bool,
+    /// The first registers of the states of loops whose turns are counted.
+    pub(super) outermost: BTreeSet<Register>,
     names: usize,
 }
 
 impl<'a> Environment<'a> {
     pub(super) fn new(types: &'a [Type]) -> Environment<'a> {
-        let (places, lost, first, inputs, sites) = Default::default();
-        Environment { types, places, lost, first, inputs, sites, refused: false, names: 0 }
+        let (places, lost, first, inputs, sites, outermost) = Default::default();
+        let (refused, names) = (false, 0);
+        Environment { types, places, lost, first, inputs, sites, refused, outermost, names }
     }
 
     /// A number for a name. They do not depend on those of the variables, so that loops of the same form have
@@ -203,7 +206,11 @@ impl Surroundings for Environment<'_> {
         Environment::fail(self, kind, span)
     }
 
-    fn turn(&mut self, _first: &Register, _turns: Turns<'_>) -> Option<[String; 2]> {
-        Some([String::new(), TURN.to_owned()])
+    fn turn(&mut self, first: &Register, _turns: Turns<'_>) -> Option<[String; 2]> {
+        let each = match self.outermost.contains(first) {
+            true => format!("rounds++; {TURN}"),
+            false => TURN.to_owned(),
+        };
+        Some([String::new(), each])
     }
 }

@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use weft_codegen::INTERRUPTED;
 use weft_ir::{Column, FaultKind, Scalar};
@@ -63,6 +63,8 @@ struct Serial {
     state: *const *mut c_void,
     extents: *const i64,
     cancel: *const u8,
+    begun: u64,
+    done: *mut u64,
 }
 
 /// What a function is called for.
@@ -125,6 +127,10 @@ pub(crate) struct SerialCall<'c> {
     pub(crate) extents: &'c [i64],
     /// Set when the run shall end.
     pub(crate) cancel: &'c AtomicBool,
+    /// How many turns are done.
+    pub(crate) begun: u64,
+    /// What is told how many are, if anybody wants to know.
+    pub(crate) done: Option<&'c AtomicU64>,
 }
 
 /// Where its results go.
@@ -422,7 +428,7 @@ impl<'a> Caller<'a> {
 impl SerialCall<'_> {
     /// Calls the function of a loop for which `self` was made; its result.
     pub(crate) fn run(self, function: &Function) -> u32 {
-        let SerialCall { inputs, state, extents, cancel } = self;
+        let SerialCall { inputs, state, extents, cancel, begun, done } = self;
         let Arrays { arrays, strides, scalars } = Arrays::new(inputs);
         let place = |part: &mut Part| -> *mut c_void {
             match part {
@@ -439,6 +445,8 @@ impl SerialCall<'_> {
             state: state.as_ptr(),
             extents: extents.as_ptr(),
             cancel: cancel.as_ptr().cast_const().cast(),
+            begun,
+            done: done.map_or(ptr::null_mut(), AtomicU64::as_ptr),
         };
         // SAFETY: Note [Native calls]. The function replaces the parts of the state that are written, which nobody else
         // holds and which have the extents that it is told, and looks at these before it writes; it reads the inputs where a check or the plan

@@ -6,7 +6,7 @@ use weft_codegen::Host;
 use weft_ir::code::Code;
 use weft_ir::flat::{Type, Var};
 use weft_ir::leaves::Stored;
-use weft_ir::{Column, ScalarType, Stop};
+use weft_ir::{Column, Piece, ScalarType, Stop};
 
 use super::{Datum, Machine, source};
 use crate::execute::Source;
@@ -24,11 +24,14 @@ impl Machine<'_> {
         sequential: &Sequential,
     ) -> Result<(), Stop> {
         let (cancel, meter) = (self.cancel, self.meter);
-        let mut function = None;
+        let (mut function, mut total) = (None, 0);
         let values = {
             let mut watch = Watch::new(sequential, cancel);
             let mut leave = || {
                 function = watch.turn();
+                if function.is_some() {
+                    total = meter.read().map_or(0, |reading| reading.total);
+                }
                 function.is_some()
             };
             let mut read = |var: Var, indices: &[i64]| Ok(self.element(var, indices));
@@ -43,7 +46,9 @@ impl Machine<'_> {
                 let zero = |ty: &ScalarType| Part::Written(Storage::zeros(LaneType::of(*ty), 1));
                 let mut state: Vec<Part> = types.iter().map(zero).collect();
                 let inputs = self.sources(sequential.inputs());
-                sequential.run(&function, &inputs, &mut state, &[], cancel)?;
+                let piece = meter.begin(total);
+                let progress = (0, piece.as_ref());
+                sequential.run(&function, &inputs, &mut state, &[], cancel, progress)?;
                 drop(inputs);
                 let memory = self.config.workers.memory();
                 let scalar = |(part, ty): (Part, ScalarType)| {
@@ -85,6 +90,7 @@ impl Machine<'_> {
         sequential: &Sequential,
         function: &Function,
         state: &[Var],
+        progress: (u64, Option<&Piece<'_>>),
     ) -> Result<(), Stop> {
         let (mut parts, mut written, mut extents) = (Vec::new(), Vec::new(), Vec::new());
         for (number, var) in state.iter().enumerate() {
@@ -107,7 +113,7 @@ impl Machine<'_> {
             written.push(Some((*var, of_array)));
         }
         let inputs = self.sources(sequential.inputs());
-        sequential.run(function, &inputs, &mut parts, &extents, self.cancel)?;
+        sequential.run(function, &inputs, &mut parts, &extents, self.cancel, progress)?;
         drop(inputs);
         let memory = self.config.workers.memory();
         for (part, written) in parts.into_iter().zip(written) {
