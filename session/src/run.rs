@@ -5,7 +5,7 @@ mod group;
 use std::mem;
 use std::path::Path;
 
-use weft_ir::{Failure, Span, Type, Value};
+use weft_ir::{Failure, Span, Trap, TrapKind, Type, Value};
 use weft_lang::typed::{GlobalId, Program};
 use weft_lang::{CheckedItem, CheckedKind, Diagnostic, render};
 
@@ -270,10 +270,20 @@ impl<'a> Runner<'a> {
             Failure::Exhausted(exhausted) => {
                 Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted)))
             }
-            Failure::Trap(trap) => {
-                Stop::Failed(Box::new(render::trap_diagnostic(&prelude::outside(*trap))))
-            }
+            Failure::Trap(trap) => Stop::Failed(Box::new(self.trapped(prelude::outside(*trap)))),
         })
+    }
+
+    /// What a trap reports; that of a slice says what takes as much as there is.
+    fn trapped(&self, trap: Trap) -> Diagnostic {
+        let diagnostic = render::trap_diagnostic(&trap);
+        let text = self.sources.slice(trap.span);
+        let is_slice = text.contains(':') && !text.ends_with(']');
+        match trap.kind {
+            TrapKind::IndexOutOfRange { index, extent } if is_slice && index > extent => diagnostic
+                .help("`take n xs` and `drop n xs` take and leave as many elements as there are"),
+            _ => diagnostic,
+        }
     }
 
     /// Counts what a run has cost, and tells what people are to know of it: what was done instead, where

@@ -40,9 +40,6 @@ fn help_of(kind: &TrapKind) -> Option<&'static str> {
             "positions do not count from the end: the last element is `last xs`, all but the last \
              are `init xs`",
         ),
-        TrapKind::IndexOutOfRange { index, extent } if index > extent => {
-            Some("`take n xs` and `drop n xs` take and leave as many elements as there are")
-        }
         TrapKind::LengthMismatch { operation, .. } if operation == "groupBy" => {
             Some("a text as a key is its number: `(numbers, names) = codes texts`")
         }

@@ -58,7 +58,6 @@ fn what_was_expected() {
     remark("[1 ; 2]", "expected `]` or `,`");
     remark("f (1 ; 2)", "expected `)`, `:` or `,`");
     remark("import foo", "expected a text");
-    remark("type = 3", "expected a name");
     remark("loop x = 0 to 3", "expected `for` or `while`");
     remark("{ x + 1 : x xs }", "expected `in`");
     remark("\\x = 1", "expected a pattern or `->`");
@@ -192,6 +191,8 @@ fn names_and_patterns() {
     check("def in x = 3", "E0111 `in` cannot be a name @ in");
     check("type if = i64", "E0111 `if` cannot be a name @ if");
     check("def pi = 3", "E0111 `pi` cannot be a name @ pi");
+    check("by = 3", "E0111 `by` cannot be a name @ by");
+    check("type = 3", "E0111 `type` cannot be a name @ type");
     check("{ x : 3 in xs }", "E0121 the number 3 is not a pattern @ 3");
     check("loop 0 = 1 for i < n do i", "E0121 the number 0 is not a pattern @ 0");
     check("x + 1 = 3", "E0121 only a pattern can be bound @ x + 1");
