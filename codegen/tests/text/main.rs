@@ -1,8 +1,8 @@
 //! The text of small codes, as it is compiled.
 
-use weft_codegen::{
-    Functions, Lanes, Running, Surroundings, Writer, can_fold_rows, is_total, lanes,
-};
+mod rows;
+
+use weft_codegen::{Functions, Lanes, Running, Surroundings, Writer, is_total, lanes};
 use weft_ir::code::{Code, Register, parse_code, parse_operator};
 use weft_ir::flat::Var;
 use weft_ir::text::Reader;
@@ -512,81 +512,6 @@ FUNCTION u32 KERNEL_group(const struct block *restrict const block,
 }
 ";
     assert!(found.contains(expect.trim()), "\n{found}");
-}
-
-/// The function of sums of rows, which holds these texts.
-fn check_rows(text: &str, arrays: &[(ScalarType, bool)], all_expected: &[&str]) {
-    let code = code(text);
-    let operator = "by (r14: f32) (r15: f32)\n  r16: f32 = add r14 r15\n  yield r16\n";
-    let mut reader = Reader::new(operator).expect("an operator");
-    let operator = parse_operator(&mut reader).expect("an operator");
-    assert!(can_fold_rows(&code));
-    let function = lanes(&Lanes {
-        indices: &[(Register(0), Running::Uniform), (Register(1), Running::Counting)],
-        first_stored: 0,
-        in_place: true,
-        inputs: &[],
-        arrays,
-        code: &code,
-        results: &code.results,
-        shared: &[false],
-        folds: &[operator],
-        rows: true,
-    });
-    for expected in all_expected {
-        assert!(function.text.contains(expected), "{expected}\n{}", function.text);
-    }
-}
-
-#[test]
-fn rows_are_folded_in_buffers() {
-    let text = "r2: f32 = read a0 r0 r1\nr3: f32 = mul r2 r2\nyield r3\n";
-    let expected = [
-        "    const i64 r0 = row;",
-        "      ONE_BY_ONE(index);\n      const i64 at = index - first_index;\n      f32 value_0;\n      const i64 r1 = first_r1 + at;",
-        "    f32 begun_0 = start_0;\n    KERNEL_combine_0(&begun_0, total_0);\n    result_0[number] = begun_0;",
-        "      const f32 r2 = a0[r0 * stride_0_0 + r1];\n      const f32 r3 = r2 * r2;",
-        "      add_blocks_f32(lanes_0, buffer_0, blocks, (const f32 *)(a0 + r0 * stride_0_0 + first_index + base + 1024));",
-    ];
-    check_rows(text, &[(ScalarType::F32, false)], &expected);
-}
-
-#[test]
-fn elements_that_stand_anywhere_come_one_by_one_and_are_checked_once() {
-    let text = "r2: i64 = read a0 r0 r1
-r3: i64 = read a2
-r4: bool = ge r2 0i64
-r5: bool = lt r2 r3
-r6: bool = and r4 r5
-check r6 index
-r7: f32 = read a1 r2
-yield r7
-";
-    let expected = [
-        "    const u64 extent_1 = a2 > 0 ? (u64)a2 : 0;",
-        "      const bool r6 = (u64)r2 < extent_1;",
-        "      if (__builtin_expect(!r6, 0)) return 1U;\n      const f32 r7 = a1[r2];",
-        "      const i64 end_4 = base_index + (blocks == 4 ? tail : 0);",
-        "          const i64 at = index - first_index + 192;",
-        "const i64 length = (start + steps < last ? start + steps : last) - start;",
-    ];
-    let arrays = [(ScalarType::I64, false), (ScalarType::F32, false), (ScalarType::I64, true)];
-    check_rows(text, &arrays, &expected);
-}
-
-#[test]
-fn rows_are_not_folded_by_code_with_loops_or_slow_paths() {
-    let slow = "r1: f32 = read a0 r0\nr2: f32 = sin r1\nyield r2\n";
-    assert!(!can_fold_rows(&code(slow)));
-    let loops = "r1: i64 = while (r2: i64 = r0)
-  r3: bool = gt r2 0i64
-  yield r3
-do
-  r4: i64 = sub r2 1i64
-  yield r4
-yield r1
-";
-    assert!(!can_fold_rows(&code(loops)));
 }
 
 #[test]
