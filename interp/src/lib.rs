@@ -27,6 +27,7 @@ use weft_ir::{Failure, Meter, Span, Trap, Value};
 use weft_lang::typed::{GlobalId, Program};
 
 use crate::machine::Machine;
+use crate::value::Val;
 
 pub use crate::flat::run_flat;
 pub use crate::nested::run_nested;
@@ -75,4 +76,47 @@ pub fn run_metered(
         Ok(val) => val.force().map_err(|trap| Failure::from(Trap::clone(&trap))),
         Err(unwind) => Err(Failure::from(machine.exhausted(unwind))),
     }
+}
+
+/// Calls a function with arguments; nothing if its value is an error, or the run is given up.
+pub type Call<'c> = dyn FnMut(&[Value]) -> Option<Value> + 'c;
+
+/// Evaluates a monomorphic program whose value is a function, and hands it to `body`, which calls it as
+/// often as it likes. What it yields must not be a function.
+///
+/// `values` and the stack are as for [`run`].
+///
+/// # Errors
+/// As [`run`], for the function itself.
+pub fn with_function(
+    program: &Program,
+    values: &dyn Fn(GlobalId) -> Value,
+    limits: &Limits,
+    cancel: &AtomicBool,
+    body: &mut dyn FnMut(&mut Call<'_>),
+) -> Result<(), Failure> {
+    let meter = Meter::new();
+    let mut machine = Machine::new(limits, cancel, &meter);
+    let (entry, instances) = resolve::resolve(program, values);
+    machine.instances = instances;
+    let function = match machine.call_code(&entry, &[], Span::default()) {
+        Ok(Val::Error(trap)) => return Err(Failure::from(Trap::clone(&trap))),
+        Ok(function) => function,
+        Err(unwind) => return Err(Failure::from(machine.exhausted(unwind))),
+    };
+    let mut given_up = false;
+    body(&mut |arguments| {
+        if given_up {
+            return None;
+        }
+        let arguments = arguments.iter().map(Val::of_value).collect();
+        match machine.call(&function, arguments, Span::default()) {
+            Ok(val) => val.force().ok(),
+            Err(_) => {
+                given_up = true;
+                None
+            }
+        }
+    });
+    Ok(())
 }

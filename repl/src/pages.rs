@@ -22,7 +22,7 @@ usage:
 
 A fence `weft` is a cell; the cells under one heading share a session. A fence behind a cell says what
 is expected of it: `value` what it shows, `output` what its commands print, `type` and `fuse` what these
-commands say, `error` and `trap` the code of the error. Other fences are prose. Of a folder, all pages
+commands say, `error` and `trap` the code of the error, `warning` that of a remark. Other fences are prose. Of a folder, all pages
 in it are run. Every cell runs on the interpreter and compiled.
 
 options:

@@ -25,6 +25,7 @@ mod plot;
 mod prelude;
 mod progress;
 mod references;
+mod remarks;
 mod run;
 mod session;
 mod sink;

@@ -38,7 +38,7 @@ fn collect(expr: &Expr, used: &mut BTreeSet<GlobalId>) {
 }
 
 /// Calls `visit` with the direct subexpressions, in order of evaluation.
-fn children(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
+pub(crate) fn children<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     match &expr.kind {
         ExprKind::Number(_)
         | ExprKind::Scalar(_)

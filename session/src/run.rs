@@ -21,6 +21,7 @@ use crate::modes::bytes_text;
 use crate::plan::Step;
 use crate::plot;
 use crate::prelude;
+use crate::remarks::{self, Told};
 use crate::sink::{Cancel, Event, Shown, Sink};
 use crate::sources::Sources;
 use crate::state::State;
@@ -45,6 +46,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) footer: Footer,
     /// The bytes of values that only earlier and later states hold.
     pub(crate) kept_for_undo: u64,
+    /// What the session has remarked on.
+    pub(crate) told: Told,
     engine: &'a Engine,
     /// How the last program ran.
     last: Option<Ran>,
@@ -75,6 +78,7 @@ impl<'a> Runner<'a> {
             shown: None,
             footer: Footer::default(),
             kept_for_undo: 0,
+            told: Told::default(),
             engine,
             last: None,
             sources,
@@ -201,6 +205,7 @@ impl<'a> Runner<'a> {
 
     /// Keeps the value of an item and tells of it. Items without a program have none.
     fn finish(&mut self, item: &CheckedItem, value: Option<Value>, shown: bool) {
+        self.remark(item);
         match (&item.kind, value) {
             (CheckedKind::Define { name, scheme, .. }, _) => {
                 if shown {
@@ -243,6 +248,15 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Tells what there is to say about the program of an item, all of whose inputs have values.
+    fn remark(&mut self, item: &CheckedItem) {
+        let Some(program) = program(item) else { return };
+        let found = remarks::remarks(program, &self.state, self.sources, &mut self.told);
+        if !found.is_empty() {
+            self.sink.event(Event::Report(self.sources.report(found)));
+        }
+    }
+
     fn show(&mut self, value: Value, ty: Type) {
         let limits = match self.whole {
             true => self.state.modes.limits.with_nothing_left_out(),
@@ -270,18 +284,24 @@ impl<'a> Runner<'a> {
             Failure::Exhausted(exhausted) => {
                 Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted)))
             }
-            Failure::Trap(trap) => Stop::Failed(Box::new(self.trapped(prelude::outside(*trap)))),
+            Failure::Trap(trap) => {
+                Stop::Failed(Box::new(self.trapped(prelude::outside(*trap), program)))
+            }
         })
     }
 
-    /// What a trap reports; that of a slice says what takes as much as there is.
-    fn trapped(&self, trap: Trap) -> Diagnostic {
+    /// What a trap reports, with what to write instead where the program shows it.
+    fn trapped(&self, trap: Trap, program: &Program) -> Diagnostic {
         let diagnostic = render::trap_diagnostic(&trap);
         let text = self.sources.slice(trap.span);
         let is_slice = text.contains(':') && !text.ends_with(']');
         match trap.kind {
             TrapKind::IndexOutOfRange { index, extent } if is_slice && index > extent => diagnostic
                 .help("`take n xs` and `drop n xs` take and leave as many elements as there are"),
+            TrapKind::LengthMismatch { .. } => match remarks::texts_compared(program, trap.span) {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            },
             _ => diagnostic,
         }
     }

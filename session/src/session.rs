@@ -17,6 +17,7 @@ use crate::files::Loader;
 use crate::modes::Modes;
 use crate::plan::{Change, Planner, Step};
 use crate::progress;
+use crate::remarks::Told;
 use crate::run::{Runner, Stop};
 use crate::sink::{Cancel, Event, Outcome, Sink};
 use crate::sources::Sources;
@@ -80,6 +81,8 @@ pub struct Session {
     engine: Arc<Engine>,
     sources: Sources,
     io: bool,
+    /// What has been remarked on.
+    told: Told,
     next_number: usize,
     log: Vec<Entry>,
     /// The states after the cells that changed something, oldest first; never empty.
@@ -103,6 +106,7 @@ impl Session {
             engine: Arc::new(Engine::default()),
             sources: Sources::default(),
             io: config.io,
+            told: Told::default(),
             next_number: 1,
             log: Vec::new(),
             states: vec![Moment { number: 0, state }],
@@ -116,6 +120,7 @@ impl Session {
             engine: Arc::new(Engine::default()),
             sources,
             io: false,
+            told: Told::default(),
             next_number: 1,
             log: Vec::new(),
             states: vec![Moment { number: 0, state }],
@@ -276,8 +281,10 @@ impl Session {
             runner.kept_for_undo = self.kept_for_undo();
         }
         let tells_time = steps.iter().any(|step| matches!(step, Step::Timed { .. }));
+        runner.told = mem::take(&mut self.told);
         let result = runner.steps(steps);
         let (state, shown) = (runner.state, runner.shown);
+        self.told = runner.told;
         footer.merge(&runner.footer);
         let outcome = match result {
             Ok(()) => Outcome::Done,

@@ -29,6 +29,8 @@ pub enum Answer {
         shown: Option<(Value, Type)>,
         /// What its commands printed, a text each.
         texts: Vec<String>,
+        /// What was remarked on it, all the same: the codes, and the report as text.
+        remarks: (Vec<String>, String),
     },
     /// It did not check, or it trapped.
     Failed {
@@ -156,12 +158,17 @@ fn elsewhere(sink: &Collected) -> Option<String> {
 fn done(sink: Collected) -> Answer {
     let mut shown = None;
     let mut texts = Vec::new();
+    let mut remarks = (Vec::new(), String::new());
     for event in sink.events {
         match event {
             Event::Shown(value) => shown = Some((value.value, value.ty)),
             Event::Text(text) => texts.push(text),
+            Event::Report(report) => {
+                remarks.0.extend(report.diagnostics.iter().map(|found| found.code.to_owned()));
+                remarks.1 += &report.render(false, REPORT_WIDTH);
+            }
             _ => {}
         }
     }
-    Answer::Done { shown, texts }
+    Answer::Done { shown, texts, remarks }
 }

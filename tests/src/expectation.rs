@@ -45,7 +45,7 @@ pub(crate) fn compare(
         mismatches.extend(match expectation.stage {
             Stage::Value => compare_value(expectation, answer),
             Stage::Output if is_first => compare_output(expectation, answer),
-            Stage::Error | Stage::Trap => compare_failure(expectation, answer),
+            Stage::Error | Stage::Trap | Stage::Warning => compare_failure(expectation, answer),
             Stage::Output | Stage::Type | Stage::Fuse => None,
         });
     }
@@ -139,20 +139,34 @@ fn unexpected_end(case: &Case, code: Option<&str>, answer: &Answer) -> Option<St
             let right = found == code && is_of_stage(found, stage);
             (!right).then(|| format!("expected {code} as {}\n{}", article(stage), indent(report)))
         }
+        (Answer::Done { remarks: (codes, report), .. }, Some(Stage::Warning)) => {
+            let right = code.is_some_and(|code| codes.first().is_some_and(|found| found == code));
+            let code = code.unwrap_or("a code");
+            (!right).then(|| format!("expected {code} as a warning\n{}", indent(report)))
+        }
         (Answer::Done { .. }, Some(stage)) => {
             Some(format!("expected {}, but the cell runs", article(stage)))
+        }
+        (Answer::Done { remarks: (codes, report), .. }, None) => {
+            let told = case.expectations.iter().any(|each| each.stage == Stage::Warning);
+            (!codes.is_empty() && !told)
+                .then(|| format!("this should run without a remark\n{}", indent(report)))
         }
         (Answer::Failed { report, .. }, None) if !may_fail => {
             let values = expected.filter(|stage| matches!(stage, Stage::Value | Stage::Output));
             // The expectation of a value reports the failure itself.
             (values.count() == 0).then(|| format!("this should run\n{}", indent(report)))
         }
-        (Answer::Failed { .. } | Answer::Done { .. }, None) => None,
+        (Answer::Failed { .. }, None) => None,
     }
 }
 
 fn article(stage: Stage) -> &'static str {
-    if stage == Stage::Error { "an error" } else { "a trap" }
+    match stage {
+        Stage::Error => "an error",
+        Stage::Warning => "a warning",
+        Stage::Trap | Stage::Value | Stage::Type | Stage::Output | Stage::Fuse => "a trap",
+    }
 }
 
 /// Errors have codes below E06, traps the others. Files and commands (E04xx, E05xx) fail before
@@ -161,7 +175,7 @@ fn is_of_stage(code: &str, stage: Stage) -> bool {
     match stage {
         Stage::Error => code < "E06",
         Stage::Trap => code >= "E04",
-        Stage::Value | Stage::Type | Stage::Output | Stage::Fuse => false,
+        Stage::Warning | Stage::Value | Stage::Type | Stage::Output | Stage::Fuse => false,
     }
 }
 
@@ -185,12 +199,18 @@ fn compare_output(expectation: &Expectation, answer: &Answer) -> Option<Mismatch
 }
 
 fn compare_failure(expectation: &Expectation, answer: &Answer) -> Option<Mismatch> {
+    let is_remark = expectation.stage == Stage::Warning;
     let (code, report) = match answer {
+        Answer::Failed { report, .. } if is_remark => return Some(instead(expectation, report)),
         Answer::Failed { code, report } => (code, report),
+        Answer::Done { remarks: (codes, report), .. } if is_remark => match codes.first() {
+            Some(code) => (code, report),
+            None => return Some(instead(expectation, "there is no remark")),
+        },
         Answer::Done { .. } => return Some(instead(expectation, "the cell runs")),
         Answer::Interrupted | Answer::Bug(_) => return None,
     };
-    if !is_of_stage(code, expectation.stage) {
+    if !is_remark && !is_of_stage(code, expectation.stage) {
         return Some(instead(expectation, report));
     }
     let (expected, texts) = code_and_texts(&expectation.body);
@@ -277,7 +297,8 @@ mod tests {
 
     fn forty_five() -> Answer {
         let value = Value::Scalar(Scalar::I64(45));
-        Answer::Done { shown: Some((value, Type::Scalar(weft_ir::ScalarType::I64))), texts: vec![] }
+        let shown = Some((value, Type::Scalar(weft_ir::ScalarType::I64)));
+        Answer::Done { shown, texts: vec![], remarks: Default::default() }
     }
 
     fn index_error() -> Answer {
@@ -330,6 +351,24 @@ mod tests {
     }
 
     #[test]
+    fn remarks() {
+        let remarks = (vec!["E0601".to_owned()], "index 3 is out of range".to_owned());
+        let remarked = || Answer::Done { shown: None, texts: vec![], remarks: remarks.clone() };
+        let unexpected = [("this should run without a remark", None)];
+        check("```weft\n1\n```\n", &remarked(), &unexpected);
+        check("```weft\n1\n```\n```warning\nE0601 index 3\n```\n", &remarked(), &[]);
+        check("```weft,warning\n1\n```\n", &remarked(), &[]);
+        check("```weft,warning\n1\n```\n", &forty_five(), &[("expected E0601 as a warning", None)]);
+        let expected = "```weft\n1\n```\n```warning\nE0601\n```\n";
+        check(expected, &forty_five(), &[("expected the warning", None)]);
+        check(
+            expected,
+            &index_error(),
+            &[("this should run", None), ("expected the warning", None)],
+        );
+    }
+
+    #[test]
     fn cells_that_must_fail() {
         check("```weft,trap\n1\n```\n", &index_error(), &[]);
         check(
@@ -359,7 +398,10 @@ mod tests {
         let case = case("```weft\nsum xs\n```\n```fuse\n1 kernel\n```\n");
         let questions = questions(&case);
         assert_eq!(questions[0].command(), ":fuse \n  sum xs");
-        let answer = |text: &str| Answer::Done { shown: None, texts: vec![text.to_owned()] };
+        let answer = |text: &str| {
+            let texts = vec![text.to_owned()];
+            Answer::Done { shown: None, texts, remarks: Default::default() }
+        };
         assert_eq!(questions[0].compare(&answer("1 kernel\n\nkernel 1")), None);
         let stale = questions[0].compare(&answer("2 kernels\n\nkernel 1")).expect("a mismatch");
         assert_eq!(stale.update.map(|edit| edit.text), Some("2 kernels\n".to_owned()));

@@ -9,10 +9,12 @@
 //! - `fuse`: the counts of the plan that its last item becomes: the first paragraph of `:fuse`;
 //! - `error`: the code of the first error of a cell that does not check, then texts that the report
 //!   must contain: one on the line of the code, others a line each;
-//! - `trap`: the same for a cell that fails while it runs.
+//! - `trap`: the same for a cell that fails while it runs;
+//! - `warning`: the same for a remark on a cell that runs.
 //!
-//! A cell without expectations must simply run. ```` ```weft,error ```` and ```` ```weft,trap ````
-//! are cells that fail with the code that the page is named after. A cell that ends in a trap or an
+//! A cell without expectations must simply run, without any remark. ```` ```weft,error ```` and
+//! ```` ```weft,trap ```` are cells that fail with the code that the page is named after,
+//! ```` ```weft,warning ```` those that run with that remark. A cell that ends in a trap or an
 //! error leaves the session as it was.
 
 use std::ops::Range;
@@ -57,7 +59,7 @@ pub struct Case {
     pub line: usize,
     /// The cell.
     pub source: String,
-    /// Whether it must fail with the code of the page.
+    /// Whether it must fail, or run with a remark, with the code of the page.
     pub fails: Option<Stage>,
     /// The expectations.
     pub expectations: Vec<Expectation>,
@@ -91,6 +93,8 @@ pub enum Stage {
     Error,
     /// The code of an error found at run time.
     Trap,
+    /// The code of a remark on a cell that runs.
+    Warning,
 }
 
 impl Stage {
@@ -103,13 +107,21 @@ impl Stage {
             Stage::Fuse => "fuse",
             Stage::Error => "error",
             Stage::Trap => "trap",
+            Stage::Warning => "warning",
         }
     }
 
     fn named(name: &str) -> Option<Stage> {
-        [Stage::Value, Stage::Type, Stage::Output, Stage::Fuse, Stage::Error, Stage::Trap]
-            .into_iter()
-            .find(|stage| stage.name() == name)
+        let stages = [
+            Stage::Value,
+            Stage::Type,
+            Stage::Output,
+            Stage::Fuse,
+            Stage::Error,
+            Stage::Trap,
+            Stage::Warning,
+        ];
+        stages.into_iter().find(|stage| stage.name() == name)
     }
 }
 
@@ -156,6 +168,7 @@ fn take_fence(
         "weft" => None,
         "weft,error" => Some(Stage::Error),
         "weft,trap" => Some(Stage::Trap),
+        "weft,warning" => Some(Stage::Warning),
         other => {
             let stage = Stage::named(other);
             match (stage, section.cases.last_mut()) {

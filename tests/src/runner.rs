@@ -280,7 +280,10 @@ mod tests {
                 }
                 // A panic whose message nobody prints, as that may take longer than the limit.
                 "die" => std::panic::resume_unwind(Box::new("as a test asked for")),
-                _ => Answer::Done { shown: None, texts: vec![source.to_owned()] },
+                _ => {
+                    let texts = vec![source.to_owned()];
+                    Answer::Done { shown: None, texts, remarks: Default::default() }
+                }
             }
         }
 

@@ -195,7 +195,9 @@ fn every_error_code_has_a_page_and_a_test() {
             broken.push(format!("docs/errors/{code}.md is missing"));
             continue;
         };
-        let runs = text.contains("```weft,error\n") || text.contains("```weft,trap\n");
+        let runs = ["error", "trap", "warning"]
+            .iter()
+            .any(|stage| text.contains(&format!("```weft,{stage}\n")));
         let headed = text.starts_with(&format!("# {code}: "));
         if !headed
             || runs != text.contains("\n## Wrong\n")

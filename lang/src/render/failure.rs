@@ -40,9 +40,6 @@ fn help_of(kind: &TrapKind) -> Option<&'static str> {
             "positions do not count from the end: the last element is `last xs`, all but the last \
              are `init xs`",
         ),
-        TrapKind::LengthMismatch { operation, .. } if operation == "groupBy" => {
-            Some("a text as a key is its number: `(numbers, names) = codes texts`")
-        }
         TrapKind::IndexOutOfRange { .. }
         | TrapKind::LengthMismatch { .. }
         | TrapKind::SizeMismatch { .. }

@@ -1,0 +1,307 @@
+//! E0318: an operator of a fold or a scan that is not associative, with three elements that prove it.
+//!
+//! Note [Operators that are tried out]. Folds and scans group the elements as suits the machine, so the
+//! language asks for an associative operator. Nobody can decide that for all operators, but most of those
+//! that are wrong are wrong for small numbers: the interpreter tries the operator out on a few dozen
+//! triples, always the same ones. There are two ways to be convicted:
+//!
+//! - by three neighbours of the very array that is folded, if that array is at hand;
+//! - by small numbers of every domain in `samples.rs` in which the operator does something. An operator
+//!   that is associative on flags, on shares or on positive numbers may be meant for these.
+//!
+//! Floats count as different only where rounding cannot be the reason. Operators with arrays, loops or
+//! recursion in them, or that use what is not known here, are not tried out (`closed.rs`).
+
+use std::sync::atomic::AtomicBool;
+
+use weft_interp::{Call, Limits, with_function};
+use weft_ir::{Array, Scalar, Span, Type, Value};
+use weft_lang::Diagnostic;
+use weft_lang::builtins::Builtin;
+use weft_lang::typed::{Arg, Expr, ExprKind, GlobalId};
+use weft_lang::types;
+
+use super::closed::closed;
+use super::samples::{Triple, domains, leaves, triples};
+use super::{MOST_HARMLESS, Walk};
+use crate::display;
+
+/// How many triples of neighbours of an array are tried.
+const MOST_NEIGHBOURS: usize = 16;
+/// What an operator may use, which has no arrays and calls nothing that calls itself.
+const LIMITS: Limits = Limits { memory: 1 << 20, recursion: 1000 };
+
+/// Three elements, and what the operator makes of them.
+struct Counterexample {
+    triple: Triple,
+    /// `f (f a b) c`.
+    left: Value,
+    /// `f a (f b c)`.
+    right: Value,
+}
+
+impl<'p> Walk<'p, '_> {
+    /// What there is to say about the operator that is passed to a fold or a scan.
+    pub(super) fn operator(
+        &mut self,
+        builtin: Builtin,
+        function: &Expr,
+        args: &'p [Arg],
+    ) -> Option<Diagnostic> {
+        let position = position_of_array(builtin)?;
+        let operator = &args.first()?.expr;
+        if is_known(operator) || self.told.places.contains(&operator.span) {
+            return None;
+        }
+        let types::Type::Function(element, _) = &operator.ty else { return None };
+        let ty = element.to_value_type().filter(has_no_arrays)?;
+        let array = args.get(position).and_then(|arg| self.array(&arg.expr, &ty));
+        let key = (operator.span, ty.clone(), array.as_ref().map(|(global, _)| *global));
+        if self.told.harmless.contains(&key) {
+            return None;
+        }
+        let found = self.counterexample(operator, &ty, array.as_ref().map(|(_, array)| array));
+        if found.is_none() {
+            if self.told.harmless.len() >= MOST_HARMLESS {
+                self.told.harmless.clear();
+            }
+            self.told.harmless.insert(key);
+        }
+        Some(self.diagnostic(builtin, function.span, operator.span, &ty, &found?))
+    }
+
+    /// The value of an earlier line, as an array of such elements, unless it would have to be fetched.
+    fn array(&self, expr: &Expr, element: &Type) -> Option<(GlobalId, Array)> {
+        let ExprKind::Value(global) = &expr.kind else { return None };
+        let is_such = expr.ty.to_value_type() == Some(Type::array(element.clone()));
+        match self.state.values.get(global)? {
+            Value::Array(array) if is_such && array.elements.is_here() => {
+                Some((*global, (**array).clone()))
+            }
+            Value::Array(_) | Value::Scalar(_) | Value::Tuple(_) => None,
+        }
+    }
+
+    fn counterexample(
+        &self,
+        operator: &Expr,
+        ty: &Type,
+        array: Option<&Array>,
+    ) -> Option<Counterexample> {
+        let program = closed(operator, &self.scope, self.program)?;
+        let values = |global| self.state.value(global);
+        let never = AtomicBool::new(false);
+        let mut found = None;
+        let outcome = with_function(&program, &values, &LIMITS, &never, &mut |call| {
+            found = of_samples(ty, call).or_else(|| of_neighbours(array?, call));
+        });
+        // The run reports what is wrong with a value that the operator uses.
+        outcome.ok()?;
+        found
+    }
+
+    fn diagnostic(
+        &self,
+        builtin: Builtin,
+        function: Span,
+        operator: Span,
+        ty: &Type,
+        found: &Counterexample,
+    ) -> Diagnostic {
+        let name = match self.sources.slice(function) {
+            name if is_name(name) => name.to_owned(),
+            _ => "this fold or scan".to_owned(),
+        };
+        let name_quoted = if is_name(&name) { format!("`{name}`") } else { name };
+        let text = |value: &Value| {
+            let text = display::literal(value, ty);
+            if text.starts_with('-') { format!("({text})") } else { text }
+        };
+        let [a, b, c] = found.triple.each_ref().map(text);
+        let source = self.sources.slice(operator);
+        let inner = source.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+        let (left, right) = match inner.map(str::trim).filter(|inner| is_symbol(inner)) {
+            Some(symbol) => (
+                format!("({a} {symbol} {b}) {symbol} {c}"),
+                format!("{a} {symbol} ({b} {symbol} {c})"),
+            ),
+            None => {
+                let f = if is_name(source) { source } else { "f" };
+                let left = format!("{f} ({f} {a} {b}) {c}");
+                (left, format!("{f} {a} ({f} {b} {c})"))
+            }
+        };
+        let results = [&found.left, &found.right].map(|value| display::literal(value, ty));
+        let named = if left.starts_with("f (") && source != "f" { "with this as f, " } else { "" };
+        let remark = format!("{named}{left} is {}, but {right} is {}", results[0], results[1]);
+        let message = format!("{name_quoted} needs an associative operator, and this one is not");
+        let note = "the elements are grouped in any way, so the result depends on how: it changes \
+                    with the number of elements";
+        Diagnostic::error("E0318", message, operator, remark)
+            .warning()
+            .note(note)
+            .help(help(builtin, inner.unwrap_or_default().trim()))
+    }
+}
+
+/// Which argument of a function that takes an associative operator holds the elements.
+fn position_of_array(builtin: Builtin) -> Option<usize> {
+    match builtin {
+        Builtin::Fold1 | Builtin::Scanl1 | Builtin::Scanr1 => Some(1),
+        Builtin::Fold
+        | Builtin::FoldSeg
+        | Builtin::Scanl
+        | Builtin::ScanlPrime
+        | Builtin::Prescanl
+        | Builtin::Postscanl
+        | Builtin::Scanr
+        | Builtin::ScanrPrime
+        | Builtin::Prescanr
+        | Builtin::Postscanr => Some(2),
+        Builtin::ScatterWith | Builtin::Permute => Some(3),
+        _ => None,
+    }
+}
+
+/// Whether an operator is one that is known to be associative.
+fn is_known(operator: &Expr) -> bool {
+    use weft_ir::ScalarOp::{Add, And, BitAnd, BitOr, BitXor, Gcd, Max, Min, Mul, Or};
+    let ExprKind::Builtin(Builtin::Op(op), _) = &operator.kind else { return false };
+    matches!(op, Add | Mul | Min | Max | Gcd | BitAnd | BitOr | BitXor | And | Or)
+}
+
+fn has_no_arrays(ty: &Type) -> bool {
+    match ty {
+        Type::Scalar(_) => true,
+        Type::Tuple(parts) => parts.iter().all(has_no_arrays),
+        Type::Record(fields) => fields.iter().all(|(_, ty)| has_no_arrays(ty)),
+        Type::Array(_) => false,
+    }
+}
+
+/// What is wrong in every domain: the example of the first.
+fn of_samples(ty: &Type, call: &mut Call<'_>) -> Option<Counterexample> {
+    let mut first = None;
+    for domain in domains(ty) {
+        match verdict(triples(ty, domain), call) {
+            Verdict::Associative => return None,
+            Verdict::Not(example) => first = first.or(Some(*example)),
+            Verdict::Unknown => {}
+        }
+    }
+    first
+}
+
+/// What is wrong for neighbours in an array.
+fn of_neighbours(array: &Array, call: &mut Call<'_>) -> Option<Counterexample> {
+    let places = array.len().checked_sub(2)?;
+    let tried = places.min(MOST_NEIGHBOURS);
+    (0..tried).find_map(|number| {
+        let place = number * places / tried;
+        let triple = [0, 1, 2].map(|offset| array.elements.get(place + offset));
+        match attempt(triple, call)? {
+            Attempt { example: Some(example), .. } => Some(example),
+            Attempt { .. } => None,
+        }
+    })
+}
+
+/// What the triples of a domain say.
+enum Verdict {
+    Associative,
+    Not(Box<Counterexample>),
+    /// Most of them have no result, or the operator does nothing there.
+    Unknown,
+}
+
+fn verdict(triples: Vec<Triple>, call: &mut Call<'_>) -> Verdict {
+    let all = triples.len();
+    let (mut held, mut is_first, mut is_second) = (0, true, true);
+    for triple in triples {
+        let Some(attempt) = attempt(triple, call) else { continue };
+        if let Some(example) = attempt.example {
+            return Verdict::Not(Box::new(example));
+        }
+        held += 1;
+        is_first &= attempt.is_first;
+        is_second &= attempt.is_second;
+    }
+    if 2 * held >= all && !is_first && !is_second { Verdict::Associative } else { Verdict::Unknown }
+}
+
+/// What became of a triple.
+struct Attempt {
+    example: Option<Counterexample>,
+    /// Whether the operator gave its first argument.
+    is_first: bool,
+    /// Whether the operator gave its second argument.
+    is_second: bool,
+}
+
+/// Groups three elements in both ways. Nothing where that is an error, or not a number.
+fn attempt(triple: Triple, call: &mut Call<'_>) -> Option<Attempt> {
+    let mut apply = |a: &Value, b: &Value| {
+        let result = call(&[a.clone(), b.clone()])?;
+        leaves(&result).into_iter().all(is_finite).then_some(result)
+    };
+    let [a, b, c] = &triple;
+    let (ab, bc) = (apply(a, b)?, apply(b, c)?);
+    let (left, right) = (apply(&ab, c)?, apply(a, &bc)?);
+    let largest = [a, b, c, &ab, &bc, &left, &right]
+        .into_iter()
+        .flat_map(leaves)
+        .filter_map(float)
+        .map(f64::abs)
+        .fold(0.0, f64::max);
+    let differs = leaves(&left).into_iter().zip(leaves(&right)).any(|(x, y)| differ(x, y, largest));
+    let (is_first, is_second) = (ab.same_bits(a), ab.same_bits(b));
+    let example = differs.then_some(Counterexample { triple, left, right });
+    Some(Attempt { example, is_first, is_second })
+}
+
+fn float(scalar: Scalar) -> Option<f64> {
+    match scalar {
+        Scalar::F32(value) => Some(value.into()),
+        Scalar::F64(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn is_finite(scalar: Scalar) -> bool {
+    float(scalar).is_none_or(f64::is_finite)
+}
+
+/// Whether two results differ by more than rounding explains, where numbers are as large as `largest`.
+fn differ(x: Scalar, y: Scalar, largest: f64) -> bool {
+    let share = if matches!(x, Scalar::F32(_)) { 1e-2 } else { 1e-3 };
+    match (float(x), float(y)) {
+        (Some(x), Some(y)) => (x - y).abs() > share * largest,
+        _ => !x.same_bits(y),
+    }
+}
+
+/// Whether a text is one name.
+fn is_name(text: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '\'';
+    text.starts_with(char::is_alphabetic) && text.chars().all(is_part)
+}
+
+/// Whether a text is an operator.
+fn is_symbol(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|letter| letter.is_ascii_punctuation() && letter != '_')
+}
+
+/// What to write instead.
+fn help(builtin: Builtin, symbol: &str) -> &'static str {
+    let is_fold = matches!(builtin, Builtin::Fold | Builtin::Fold1);
+    let is_send = matches!(builtin, Builtin::ScatterWith | Builtin::Permute);
+    match symbol {
+        "-" if builtin == Builtin::Fold => "`z - sum xs` takes all elements away from z",
+        "/" if builtin == Builtin::Fold => "`z / product xs` divides z by all elements",
+        "-" if is_send => "combine the negated elements with `(+)`",
+        _ if is_fold => {
+            "from left to right goes a loop: `loop s = z for x in xs do …`; `:explain E0318` has more"
+        }
+        _ => "`:explain E0318` shows what to do with such a step",
+    }
+}
