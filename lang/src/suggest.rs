@@ -98,7 +98,13 @@ pub fn foreign_word(word: &str) -> Option<&'static str> {
         "pow" => "write `x ** y`",
         "float" | "double" => "the types are `f32` and `f64`",
         "int" | "long" => "the types are `i8` to `i64` and `u8` to `u64`",
-        "string" | "String" | "str" => "a text is a `[]char`",
+        "string" | "String" => "a text is a `[]char`",
+        "parse" | "read" | "atoi" | "atof" | "strtod" | "parseNumber" | "parseDouble" => {
+            "write `parseFloat text`, or `parseInt 0 text` with what stands for no integer"
+        }
+        "show" | "str" | "toString" | "format" | "toFixed" | "string_of_int" | "itoa" => {
+            "write `showInt n`, or `showFixed 2 x` with two digits after the point"
+        }
         _ => return None,
     })
 }

@@ -1,5 +1,5 @@
-//! What every session begins with: the functions that make plots and pictures, and those about texts
-//! and statistics. They are written in the language itself, so that every engine runs them as it
+//! What every session begins with: the functions that make plots and pictures, and those about texts,
+//! numbers and statistics. They are written in the language itself, so that every engine runs them as it
 //! runs the rest of a program; the display only recognises what plots make.
 
 use std::collections::BTreeMap;
@@ -19,11 +19,25 @@ pub(crate) const TEXT: &str = concat!(
     "\n",
     include_str!("prelude/texts.weft"),
     "\n",
+    include_str!("prelude/numbers.weft"),
+    "\n",
     include_str!("prelude/statistics.weft")
 );
 
 /// Names that only the prelude itself uses.
-const PRIVATE: [&str; 3] = ["drawn", "packed", "ranked"];
+const PRIVATE: [&str; 11] = [
+    "drawn",
+    "packed",
+    "ranked",
+    "powerOfTen",
+    "wideProduct",
+    "wideQuotient",
+    "widePowerOfTen",
+    "scaled",
+    "readNumber",
+    "countDigits",
+    "digitAt",
+];
 
 /// What a name of the prelude is for.
 #[derive(Clone, Debug)]

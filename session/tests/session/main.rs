@@ -6,5 +6,6 @@ mod compiled;
 mod joined;
 mod messages;
 mod native;
+mod numbers;
 mod progress;
 mod transcript;
