@@ -21,6 +21,8 @@ pub(crate) struct Output {
     closed: bool,
     /// Whether standard output is a terminal on which a line can be written over.
     controls: bool,
+    /// Whether standard error is one, and standard output is not.
+    error_controls: bool,
     /// Whether such a line stands there.
     has_status: bool,
     environment: Environment,
@@ -37,6 +39,9 @@ impl Output {
             error_colour: !refused && io::stderr().is_terminal(),
             closed: false,
             controls: io::stdout().is_terminal() && environment.term != "dumb",
+            error_controls: io::stderr().is_terminal()
+                && !io::stdout().is_terminal()
+                && environment.term != "dumb",
             has_status: false,
             environment,
         }
@@ -117,7 +122,7 @@ impl Output {
     /// How far something has come, on a line that the next one replaces.
     pub(crate) fn progress(&mut self, progress: &Progress) {
         const STEPS: usize = 24;
-        if !self.controls {
+        if !self.controls && !self.error_controls {
             return;
         }
         let done = (progress.fraction() * STEPS as f64) as usize;
@@ -126,19 +131,27 @@ impl Output {
         let room = self.width().saturating_sub(STEPS + 8);
         let activity: String = progress.activity.chars().take(room).collect();
         let text = format!("{bar} {percent:>3} % {activity}");
-        let text = if self.colour { format!("\x1b[2m{text}\x1b[0m") } else { text };
-        let mut stdout = io::stdout().lock();
-        let written = write!(stdout, "\r{text}\x1b[K");
-        drop(stdout);
+        let colour = if self.controls { self.colour } else { self.error_colour };
+        let text = if colour { format!("\x1b[2m{text}\x1b[0m") } else { text };
+        let written = self.control(&format!("\r{text}\x1b[K"));
         self.has_status = true;
         self.note(written);
         self.flush();
     }
 
+    /// Writes to the terminal on which a line can be written over.
+    fn control(&self, text: &str) -> io::Result<()> {
+        match self.controls {
+            true => io::stdout().write_all(text.as_bytes()),
+            // If standard error is gone there is nobody left to tell.
+            false => io::stderr().write_all(text.as_bytes()).or(Ok(())),
+        }
+    }
+
     /// Takes the line of [`Output::progress`] away.
     pub(crate) fn clear_status(&mut self) {
         if std::mem::replace(&mut self.has_status, false) {
-            let written = io::stdout().write_all(b"\r\x1b[K");
+            let written = self.control("\r\x1b[K");
             self.note(written);
         }
     }

@@ -262,8 +262,8 @@ fn vars(planner: &mut Planner<'_>, _call: &Call) -> Result<(), Box<Diagnostic>> 
 }
 
 fn time(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
-    call.needed("`:time` takes an expression")?;
-    if let Some(expression) = planner.expression(call.argument_span) {
+    call.needed("`:time` takes an expression or a binding")?;
+    if let Some(expression) = planner.expression_or_binding(call.argument_span) {
         planner.adopt(&expression.item, expression.environment);
         let (parse, check) = (expression.parse, expression.check);
         planner.steps.push(Step::Timed { item: expression.item, parse, check });

@@ -160,11 +160,31 @@ fn composite(value: &Value, values: &[Value], ty: &Type, beside: usize, options:
                 line.push(' ');
             }
             let room = options.width.saturating_sub(line.width()).max(20);
+            if let Some(rows) = short_rows(value, ty, room, options) {
+                line.truncate(line.trim_end().len());
+                return line + "\n" + &rows;
+            }
             line.push_str(&fitted(value, ty, room));
             cut(&line, options.width)
         })
         .collect();
     Body::Lines(lines.join("\n"))
+}
+
+/// A short list of scalars as indented lines, if it does not fit on the rest of a line.
+fn short_rows(value: &Value, ty: &Type, room: usize, options: &Options) -> Option<String> {
+    let (Value::Array(array), Type::Array(element)) = (value, ty) else { return None };
+    let is_short = matches!(**element, Type::Scalar(_)) && array.len() <= inline::SHORT;
+    if !is_short || is_text(ty) {
+        return None;
+    }
+    let narrower = Options { width: options.width.saturating_sub(2).max(20), ..options.clone() };
+    match numbers(&array.elements, element, room, &narrower) {
+        Body::Line(_) => None,
+        Body::Lines(lines) => {
+            Some(lines.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"))
+        }
+    }
 }
 
 /// The columns of a record whose fields are arrays of one length.

@@ -57,6 +57,8 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     /// The same as a picture, in SVG.
     pub(crate) svg: Option<String>,
+    /// The bug that it shows, if it does.
+    pub(crate) bug: Option<String>,
 }
 
 /// Answers a question.
@@ -72,10 +74,10 @@ pub(crate) fn answer(
         Inquiry::Fuse => return fuse::answer(context, job).map_err(failed),
         Inquiry::Cost => cost::text(context, job).map_err(failed),
         Inquiry::Check => Ok(check::text(ty, context, job)),
-        Inquiry::Compare => compare::text(program, ty, context, job),
+        Inquiry::Compare => return compare::answer(program, ty, context, job),
         Inquiry::Bench => bench::text(context, job),
     };
-    text.map(|text| Answer { text, svg: None })
+    text.map(|text| Answer { text, svg: None, bug: None })
 }
 
 fn failed(diagnostic: Box<Diagnostic>) -> Stop {

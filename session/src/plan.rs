@@ -249,13 +249,23 @@ impl<'a> Planner<'a> {
     /// Checks an expression that is the argument of a command, or part of it. `None` if something
     /// is wrong with it, which is then reported. What the state sees stays as it is.
     pub(crate) fn expression(&mut self, span: Span) -> Option<Expression> {
+        self.argument(span, Argument::Expression)
+    }
+
+    /// As [`Planner::expression`], for an argument that may bind names.
+    pub(crate) fn expression_or_binding(&mut self, span: Span) -> Option<Expression> {
+        self.argument(span, Argument::ExpressionOrBinding)
+    }
+
+    fn argument(&mut self, span: Span, wanted: Argument) -> Option<Expression> {
         let started = Instant::now();
         let text = render::Sources::text(&*self.sources, span.source);
         let parsed = syntax::parse_item(span.source, text, span.range());
         let broken = !parsed.diagnostics.is_empty();
         self.diagnostics.extend(parsed.diagnostics);
         let mut items = parsed.items;
-        let [Item { kind: ItemKind::Expr { .. }, .. }] = &items[..] else {
+        let is_wanted = matches!(&items[..], [item] if wanted.admits(&item.kind));
+        if !is_wanted {
             if !broken {
                 let message = "an expression is needed here";
                 let remark = if items.is_empty() { "nothing is here" } else { "this is none" };
@@ -267,7 +277,7 @@ impl<'a> Planner<'a> {
                 });
             }
             return None;
-        };
+        }
         self.resolve_numbers(&mut items);
         let parse = started.elapsed();
         let started = Instant::now();
@@ -284,10 +294,16 @@ impl<'a> Planner<'a> {
         Some(Expression { item, environment: checked.environment, parse, check })
     }
 
-    /// Takes over what a checked expression defines: `it`, when it is to be shown.
+    /// Takes over what a checked item defines: its names, or `it`, when it is to be shown.
     pub(crate) fn adopt(&mut self, item: &CheckedItem, environment: Environment) {
         self.state.environment = environment;
-        self.change = self.change.max(Change::Results);
+        let change = match item.kind {
+            CheckedKind::Show { .. } | CheckedKind::ShowFunction { .. } => Change::Results,
+            CheckedKind::Bind { .. } | CheckedKind::Define { .. } | CheckedKind::Alias { .. } => {
+                Change::Something
+            }
+        };
+        self.change = self.change.max(change);
         self.remember(item);
     }
 
@@ -371,6 +387,28 @@ impl<'a> Planner<'a> {
         let origin = Arc::new(Origin { item: item.span, uses, anonymous });
         for global in globals {
             self.state.origins.insert(global, Arc::clone(&origin));
+        }
+    }
+}
+
+/// What the argument of a command may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Argument {
+    /// An expression.
+    Expression,
+    /// An expression, or a pattern with a value for it.
+    ExpressionOrBinding,
+}
+
+impl Argument {
+    fn admits(self, item: &ItemKind) -> bool {
+        match item {
+            ItemKind::Expr { .. } => true,
+            ItemKind::Binding { .. } => self == Argument::ExpressionOrBinding,
+            ItemKind::Def(_)
+            | ItemKind::TypeAlias { .. }
+            | ItemKind::Command { .. }
+            | ItemKind::Import { .. } => false,
         }
     }
 }

@@ -32,6 +32,8 @@ pub(crate) enum Stop {
     Failed(Box<Diagnostic>),
     /// Somebody asked for it.
     Interrupted,
+    /// Weft is wrong.
+    Bug(String),
     /// `:quit`.
     Quit,
 }
@@ -42,6 +44,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) state: State,
     /// The last value that was shown.
     pub(crate) shown: Option<GlobalId>,
+    /// The names of which was told that they are bound.
+    pub(crate) announced: Vec<String>,
     /// What the steps have cost.
     pub(crate) footer: Footer,
     /// The bytes of values that only earlier and later states hold.
@@ -76,6 +80,7 @@ impl<'a> Runner<'a> {
         Runner {
             state,
             shown: None,
+            announced: Vec::new(),
             footer: Footer::default(),
             kept_for_undo: 0,
             told: Told::default(),
@@ -146,7 +151,7 @@ impl<'a> Runner<'a> {
                 let answer = inquiry::answer(inquiry, &program, &ty, &context, &job)?;
                 self.sink.event(Event::Text(answer.text));
                 answer.svg.into_iter().for_each(|svg| self.sink.event(Event::Drawing(svg)));
-                Ok(())
+                answer.bug.map_or(Ok(()), |problem| Err(Stop::Bug(problem)))
             }
             Step::Cache { clear } => {
                 if clear {
@@ -210,12 +215,14 @@ impl<'a> Runner<'a> {
             (CheckedKind::Define { name, scheme, .. }, _) => {
                 if shown {
                     let (name, ty) = (name.to_string(), plot::shortened(scheme.to_string()));
+                    self.announced.push(name.clone());
                     self.sink.event(Event::Defined { name, ty });
                 }
             }
             (CheckedKind::Alias { name }, _) => {
                 if shown {
                     let (name, ty) = (name.to_string(), String::new());
+                    self.announced.push(name.clone());
                     self.sink.event(Event::Defined { name, ty });
                 }
             }
@@ -225,6 +232,7 @@ impl<'a> Runner<'a> {
                     if shown {
                         let (name, ty) =
                             (bound.name.to_string(), discovered_type(&value, &bound.ty));
+                        self.announced.push(name.clone());
                         self.sink.event(Event::Bound { name, ty });
                     }
                     self.state.values.insert(bound.global, value);

@@ -283,14 +283,26 @@ impl Session {
         let tells_time = steps.iter().any(|step| matches!(step, Step::Timed { .. }));
         runner.told = mem::take(&mut self.told);
         let result = runner.steps(steps);
-        let (state, shown) = (runner.state, runner.shown);
+        let (state, shown, announced) = (runner.state, runner.shown, runner.announced);
         self.told = runner.told;
         footer.merge(&runner.footer);
         let outcome = match result {
             Ok(()) => Outcome::Done,
             Err(Stop::Quit) => Outcome::Quit,
-            Err(Stop::Interrupted) => return Outcome::Interrupted,
-            Err(Stop::Failed(diagnostic)) => return self.fail(vec![*diagnostic], sink),
+            Err(Stop::Interrupted) => {
+                retract(&announced, sink);
+                return Outcome::Interrupted;
+            }
+            Err(Stop::Failed(diagnostic)) => {
+                let outcome = self.fail(vec![*diagnostic], sink);
+                retract(&announced, sink);
+                return outcome;
+            }
+            Err(Stop::Bug(problem)) => {
+                sink.event(Event::Report(self.sources.report(vec![bug(&problem)])));
+                retract(&announced, sink);
+                return Outcome::Bug(problem);
+            }
         };
         match (keep, change) {
             (Keep::Everything, Change::Something) => {
@@ -518,6 +530,21 @@ fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String>
         }
     }
     Err("the system gives no thread to run the cell on".to_owned())
+}
+
+/// Takes back what was told of names that a cell has bound before it failed.
+fn retract(names: &[String], sink: &mut dyn Sink) {
+    const MOST: usize = 6;
+    let mut words: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    if names.len() > MOST {
+        words.push("…".to_owned());
+    }
+    if let [name] = &words[..] {
+        sink.event(Event::Note(format!("nothing of this cell is kept: {name} is as before")));
+    } else if !words.is_empty() {
+        let words = words.join(", ");
+        sink.event(Event::Note(format!("nothing of this cell is kept: {words} are as before")));
+    }
 }
 
 /// What a panic reports. It has no place: where the program stood is not known.

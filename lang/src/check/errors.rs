@@ -41,6 +41,10 @@ impl Checker<'_> {
     }
 
     pub(super) fn unknown_name(&mut self, name: &Name, span: Span) {
+        if super::columns::TABLES.contains(&&**name) {
+            self.report(no_value(name, span));
+            return;
+        }
         let locals = self.scope.keys().map(|name| &**name);
         let globals = self.environment.names().map(|(name, _)| &**name);
         let table = builtins::all().map(|entry| entry.name);
@@ -58,8 +62,6 @@ impl Checker<'_> {
                  from left to right goes `loop s = z for x in xs do op s x`",
             ),
             "cumsum" => Some("running sums are `scan (+) 0 xs`"),
-            "rows" => Some("`rows` stands before a record of columns: `rows t`"),
-            "columns" => Some("`columns` stands before an array of records: `columns rs`"),
             "zeros" => Some("write `replicate n 0` or `fill (h, w) 0.0`"),
             "ones" => Some("write `replicate n 1`"),
             "where" => Some("write `select condition a b`, or `filter` to keep elements"),
@@ -178,7 +180,20 @@ impl Checker<'_> {
                 .help("a function that reads a window says so: `\\(w : window2 f32) -> …`"),
             (Type::Tuple(_), Type::Function(..)) => diagnostic
                 .help("arguments stand one after the other, without commas: `map sqrt xs`"),
+            (Type::Scalar(ScalarType::Char), Type::Var(_)) if found_rank > wanted_rank => {
+                diagnostic.help(
+                    "a text is an array of letters; texts are sorted and grouped by their numbers: \
+                     `(numbers, distinct) = codes texts`",
+                )
+            }
             (Type::Scalar(ScalarType::Char), _) => diagnostic,
+            (Type::Scalar(ScalarType::Bool), Type::Scalar(ScalarType::Bool))
+                if found_rank > wanted_rank =>
+            {
+                diagnostic.help(
+                    "`all` and `any` make one bool of many; whole texts are compared by `same a b`",
+                )
+            }
             _ if found_rank > wanted_rank && wanted_rank == 0 => diagnostic
                 .help("an array stands where one value is needed; reduce it, or map over it"),
             _ => diagnostic,
@@ -494,6 +509,17 @@ fn code_of(clash: &Clash) -> &'static str {
         Clash::Class(..) => "E0303",
         Clash::Different | Clash::Infinite | Clash::TooLarge => "E0301",
     }
+}
+
+/// A form of the language where a function is needed: its type follows from its argument alone.
+fn no_value(form: &str, span: Span) -> Diagnostic {
+    let (argument, one, many) = match form {
+        "rows" => ("a record of columns", "rows t", "{ rows t : t in tables }"),
+        _ => ("an array of records", "columns rs", "{ columns rs : rs in groups }"),
+    };
+    let message = format!("`{form}` is no function by itself");
+    Diagnostic::error("E0201", message, span, format!("it stands before {argument}"))
+        .help(format!("write `{one}`, and for each of several `{many}`"))
 }
 
 /// What to write for a comparison of two texts where one bool is needed.

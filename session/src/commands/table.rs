@@ -67,7 +67,8 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "time",
         arguments: "expression",
-        doc: "evaluates an expression, shows it, and says how long each phase took",
+        doc: "evaluates an expression, shows it, and says how long each phase took; `:time x = e` \
+              binds it instead",
         example: ":time sum (iota 1000)",
         printed: None,
         action: Action::Plan(time),

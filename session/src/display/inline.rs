@@ -7,7 +7,7 @@ use super::scalar::{scalar_text, string_literal};
 use super::shape::{is_text, size};
 
 /// Nested arrays up to this length are shown whole even where elements are left out.
-const SHORT: usize = 6;
+pub(crate) const SHORT: usize = 6;
 /// Elements shown before and after the mark of those left out.
 const HEAD: usize = 3;
 const TAIL: usize = 2;
@@ -23,13 +23,30 @@ pub(crate) enum Amount {
     Ends,
 }
 
-/// The value on one line of at most `width` cells: whole if it fits, else with elements left out,
-/// and cut off where even that is too long.
+/// The value on one line of at most `width` cells: whole if it fits, else with elements left out, as
+/// few as suffice, and cut off where even the first and the last are too long.
 pub(crate) fn fitted(value: &Value, ty: &Type, width: usize) -> String {
-    match whole(value, ty, width) {
-        Some(line) => line,
-        None => cut(&inline(value, ty, Amount::Ends), width),
+    if let Some(line) = whole(value, ty, width) {
+        return line;
     }
+    let line = inline(value, ty, Amount::Ends);
+    if line.width() <= width {
+        return line;
+    }
+    if let (Value::Array(array), Type::Array(element)) = (value, ty)
+        && !is_text(ty)
+    {
+        let (elements, count) = (&array.elements, array.len());
+        let fits = [(2, 2), (2, 1), (1, 1)]
+            .into_iter()
+            .filter(|(head, tail)| head + tail < count)
+            .map(|(head, tail)| list(elements, element, &ends(count, head, tail), Amount::Ends))
+            .find(|line| line.width() <= width);
+        if let Some(line) = fits {
+            return line;
+        }
+    }
+    cut(&line, width)
 }
 
 /// The whole value on one line, if that takes at most `width` cells.

@@ -51,6 +51,26 @@ fn a_short_array_stands_beside_its_type() {
 }
 
 #[test]
+fn short_arrays_in_a_tuple_are_whole() {
+    let values = [0.123456789012345, 0.223456789012345, 0.323456789012345, 0.423456789012345];
+    let ty = Type::Tuple([Type::array(F64), I64].into());
+    let value = Value::Tuple([array(floats(&values)), Value::Scalar(Scalar::I64(1))].into());
+    check(
+        &value,
+        &ty,
+        "([4]f64, i64)\n.0 = [4]f64\n  [0.123456789012345, 0.223456789012345, 0.323456789012345,\n   \
+         0.423456789012345]\n.1 = 1",
+    );
+    let long = values.repeat(10);
+    let value = Value::Tuple([array(floats(&long)), Value::Scalar(Scalar::I64(1))].into());
+    check(
+        &value,
+        &ty,
+        "([40]f64, i64)\n.0 = [40]f64 [0.123456789012345, …, 0.423456789012345]\n.1 = 1",
+    );
+}
+
+#[test]
 fn a_long_array_shows_its_ends() {
     let data: Vec<f32> = (0..1_000_000).map(|i| i as f32 / 10.0).collect();
     check(

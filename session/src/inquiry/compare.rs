@@ -5,9 +5,9 @@ use std::time::Instant;
 use weft_ir::{Failure, Scalar, Type, Value};
 use weft_lang::typed::Program;
 
-use super::Context;
 use super::fuse::counted;
 use super::names::bytes_words;
+use super::{Answer, Context};
 use crate::display;
 use crate::engine::{Backend, Counters, Fallback, Job};
 use crate::footer::time_text;
@@ -33,14 +33,15 @@ fn configurations(modes: &Modes, has_gpu: bool) -> Vec<(&'static str, Modes)> {
 }
 
 /// The answers, times, launches and memory of all engines and configurations.
-pub(super) fn text(
+pub(super) fn answer(
     program: &Program,
     ty: &Type,
     context: &Context<'_>,
     job: &Job<'_>,
-) -> Result<String, Stop> {
+) -> Result<Answer, Stop> {
     let mut lines = Vec::new();
     let mut reference: Option<Result<Value, Failure>> = None;
+    let mut wrong = Vec::new();
     for (name, modes) in configurations(job.modes, context.engine.gpu().is_ok()) {
         let job = Job { program, modes: &modes, ..*job };
         let started = Instant::now();
@@ -50,7 +51,7 @@ pub(super) fn text(
             return Err(Stop::Interrupted);
         }
         let verdict = match (&reference, &ran.fallback) {
-            (None, _) => answer(&result, ty),
+            (None, _) => shown(&result, ty),
             (_, Some(Fallback::Unsupported(unsupported))) => {
                 format!("on the interpreter: {}", unsupported.reason)
             }
@@ -60,6 +61,9 @@ pub(super) fn text(
             (_, Some(Fallback::Bug(message))) => format!("BROKE OFF, a bug in Weft: {message}"),
             (Some(reference), None) => agreement(reference, &result, ty),
         };
+        if is_wrong(&verdict) {
+            wrong.push(name);
+        }
         let mut line = format!("{name:<15} {:>9}  {verdict}", time_text(time));
         let Counters { launches, peak_bytes, .. } = ran.counters;
         if launches > 0 && ran.fallback.is_none() {
@@ -69,10 +73,23 @@ pub(super) fn text(
         lines.push(line);
         reference.get_or_insert(result);
     }
-    Ok(lines.join("\n"))
+    Ok(Answer { text: lines.join("\n"), svg: None, bug: bug(&wrong) })
 }
 
-fn answer(result: &Result<Value, Failure>, ty: &Type) -> String {
+/// How verdicts begin that say that an engine is wrong.
+const WRONG: [&str; 2] = ["DIFFERENT", "BROKE OFF"];
+
+fn is_wrong(verdict: &str) -> bool {
+    WRONG.iter().any(|begin| verdict.starts_with(begin))
+}
+
+/// What to report of engines that are wrong.
+fn bug(wrong: &[&str]) -> Option<String> {
+    let engines = wrong.join("; ");
+    (!wrong.is_empty()).then(|| format!("not the answer of the interpreter: {engines}"))
+}
+
+fn shown(result: &Result<Value, Failure>, ty: &Type) -> String {
     match result {
         Ok(value) => {
             let text = display::text(value, ty, &display::Options::new(60));
@@ -98,7 +115,7 @@ fn agreement(
             Some(difference) => format!("DIFFERENT: {difference}"),
             None => "DIFFERENT in shape".to_owned(),
         },
-        _ => format!("DIFFERENT: {}", answer(result, ty)),
+        _ => format!("DIFFERENT: {}", shown(result, ty)),
     }
 }
 
@@ -144,7 +161,7 @@ fn ulps(x: i64, y: i64) -> String {
 mod tests {
     use weft_ir::{Scalar, ScalarType, Type, Value};
 
-    use super::agreement;
+    use super::{agreement, bug, is_wrong};
 
     #[test]
     fn floats_that_differ_in_one_bit_are_different() {
@@ -159,5 +176,16 @@ mod tests {
         assert!(next.starts_with("DIFFERENT: ") && next.ends_with(", 1 ulp apart"), "{next}");
         assert!(verdict(1.0, 1e9).starts_with("DIFFERENT: "));
         assert!(verdict(0.0, -0.0).starts_with("DIFFERENT: "));
+    }
+
+    #[test]
+    fn an_engine_that_differs_is_a_bug() {
+        let ty = Type::Scalar(ScalarType::F64);
+        let value = |x| Ok(Value::Scalar(Scalar::F64(x)));
+        assert!(is_wrong(&agreement(&value(1.0), &value(2.0), &ty)));
+        assert!(!is_wrong(&agreement(&value(1.0), &value(1.0), &ty)));
+        assert_eq!(bug(&[]), None);
+        let problem = bug(&["cpu", "flat"]).expect("two are wrong");
+        assert!(problem.ends_with(": cpu; flat"), "{problem}");
     }
 }

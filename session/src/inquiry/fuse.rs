@@ -34,7 +34,7 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
     for edge in &edges {
         paragraphs.push(edge_text(edge, &names, context));
     }
-    Ok(Answer { text: paragraphs.join("\n\n"), svg: graph::svg(&stages, &names) })
+    Ok(Answer { text: paragraphs.join("\n\n"), svg: graph::svg(&stages, &names), bug: None })
 }
 
 /// The counts: of the plan, of the plans that were not chosen, of what sharing and fusion saved.

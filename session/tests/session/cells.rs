@@ -49,7 +49,8 @@ fn a_cell_with_a_type_error_changes_nothing() {
 fn a_cell_that_traps_changes_nothing() {
     let mut session = Transcript::new();
     session.check("x = 1", "x : i64");
-    session.check("x = 2\nx // 0", "x : i64\nE0604");
+    let taken_back = "(nothing of this cell is kept: `x` is as before)";
+    session.check("x = 2\nx // 0", &format!("x : i64\nE0604\n{taken_back}"));
     session.check("x", "1");
 }
 
@@ -104,6 +105,23 @@ fn a_redefinition_says_who_still_uses_the_old_one() {
 #[test]
 fn a_function_shows_its_type() {
     Transcript::new().check("map sqrt", "a function : Float a => []a -> []a");
+}
+
+#[test]
+fn a_cell_that_fails_takes_back_what_it_has_told() {
+    let mut session = Transcript::new();
+    session.check("a = 1", "a : i64");
+    session.check(
+        "a = 2\ndef f x = x\na\n[1][a]",
+        "a : i64\nf : a -> a\n2\nE0601\n(nothing of this cell is kept: `a`, `f` are as before)",
+    );
+    session.check("a", "1");
+    session.check("f 1", "E0201");
+    session.check("[1][a]", "E0601");
+    session.check(
+        "b = sum (iota 10)\n1 // (b - 45)",
+        "b : i64\nE0604\n(nothing of this cell is kept: `b` is as before)",
+    );
 }
 
 #[test]

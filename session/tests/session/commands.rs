@@ -91,6 +91,18 @@ fn time_shows_the_value_and_the_phases() {
 }
 
 #[test]
+fn time_binds_as_well() {
+    let mut session = Transcript::new();
+    session.check("x = 1", "x : i64");
+    let text = session.eval(":time x = iota 3");
+    assert!(text.starts_with("x : [3]i64\nparse ") && text.contains("run "), "{text}");
+    session.check("x", "[3]i64 [0, 1, 2]");
+    session.check(":undo", "as after In[1]");
+    session.check("x", "1");
+    session.check(":time def f x = x", "E0502");
+}
+
+#[test]
 fn typed_program() {
     let mut session = Transcript::new();
     session.check(":ir typed sum [[1, 2], [3, 4]]", "(sum@1 ~[[1, 2], [3, 4]]) : []i64");

@@ -68,6 +68,12 @@ fn a_text_is_no_flag() {
 }
 
 #[test]
+fn a_text_is_no_key() {
+    check("sortBy (\\r -> r.s) [{s = \"b\"}]", &["E0303", "(numbers, distinct) = codes texts"]);
+    check("filter (\\w -> w == \"a\") [\"a\", \"b\"]", &["E0301", "`same a b`"]);
+}
+
+#[test]
 fn commands_without_their_files() {
     check(":save xs \"a.foo\"", &["asked for here"]);
     check(":reload", &["no file has been loaded yet", "there is nothing to run again"]);
