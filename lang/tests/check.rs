@@ -290,3 +290,32 @@ fn long_chains() {
     check(&format!("def f x = x{}", " + x".repeat(2000)), "Num a => a -> a");
     check(&format!("def f x = sum (x{})", " + x".repeat(2000)), "Num a => []a -> a");
 }
+
+#[test]
+fn a_lambda_where_no_function_can_be() {
+    for (input, code) in [
+        (r"sqrt (\x -> x)", "E0303"),
+        (r"(\x -> x) + 1", "E0303"),
+        (r"1 + (\x -> x)", "E0303"),
+        (r"-(\x -> x)", "E0303"),
+        (r"(\x -> x) == (\y -> y)", "E0303 E0303"),
+        (r"max (\x -> x) (\y -> y)", "E0303 E0303"),
+        (r"i64 (\x -> x)", "E0303"),
+        (r"(\x -> x) |> sqrt", "E0303"),
+        (r"fold (+) (\x -> x) [1, 2]", "E0303"),
+        (r"let g = \h -> h + 1 in g (\x -> x)", "E0303"),
+        (r"select true (\x -> x) (\x -> 2 * x)", "E0303 E0303"),
+        (r"sum (\x -> x)", "E0301"),
+        (r"iota (\x -> x)", "E0301"),
+        (r"(\x -> x) && true", "E0301"),
+        (r"groupBy (\x -> x % 2) [1, 2, 3]", "E0301"),
+        (r"sortBy (\a b -> a < b) [3.0, 1.0]", "E0304"),
+        (r"fold (\a b c -> a) 0 [1, 2]", "E0304"),
+        (r"scatterWith (\a b c -> a) [1, 2] [0] [1]", "E0304"),
+        // A function may be a parameter that takes any type.
+        (r"let twice = \f x -> f (f x) in twice (\x -> x + 1) 1", "i64"),
+        (r"let pass = \f -> f in pass (\x -> x + 1) 1", "i64"),
+    ] {
+        check(input, code);
+    }
+}

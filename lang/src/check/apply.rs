@@ -211,14 +211,20 @@ impl Checker<'_> {
         param: &Type,
         call: Span,
     ) -> Expr {
+        let wanted = self.table.shallow(param);
         if let ast::ExprKind::Lambda { params, body } = &arg.kind {
-            return self.lambda(params, body, Some(param), arg.span);
+            let may_be_function = matches!(wanted, Type::Function(..));
+            if may_be_function || self.table.is_rank_open(&wanted) {
+                return self.lambda(params, body, Some(param), arg.span);
+            }
+            let typed = self.lambda(params, body, None, arg.span);
+            self.expect(&typed, &wanted, call, &format!("`{callee}`"));
+            return self.unknown(arg.span);
         }
         let typed = self.expr(arg);
         if self.is_broken(&typed) {
             return typed;
         }
-        let wanted = self.table.shallow(param);
         match (&wanted, self.table.shallow(&typed.ty)) {
             (Type::Function(..), Type::Function(..)) => {
                 let name = function_name(arg);

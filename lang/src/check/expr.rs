@@ -200,15 +200,16 @@ impl Checker<'_> {
                 Some(Type::Function(parameter, result)) => {
                     ((*parameter).clone(), Some(self.table.shallow(&result)))
                 }
-                Some(Type::Var(var)) if self.table.state(var).is_some() => {
+                // A variable with a class stands for scalars and the like.
+                Some(Type::Var(var)) if self.table.is_rank_open(&Type::Var(var)) => {
                     let (parameter, result) = (self.table.fresh(), self.table.fresh());
                     let whole = Type::function(parameter.clone(), result.clone());
-                    // An open variable accepts any type.
+                    // Any other variable accepts any type.
                     let _ = self.table.unify(&Type::Var(var), &whole);
                     (parameter, Some(result))
                 }
                 Some(other) => {
-                    self.too_many_params(span, &other);
+                    self.too_many_params(span, &other, types.len());
                     (self.table.fresh(), None)
                 }
                 None => (self.table.fresh(), None),

@@ -381,13 +381,15 @@ impl Checker<'_> {
         );
     }
 
-    pub(in crate::check) fn too_many_params(&mut self, span: Span, wanted: &Type) {
+    pub(in crate::check) fn too_many_params(&mut self, span: Span, wanted: &Type, given: usize) {
         let text = self.show(wanted);
+        let given =
+            if given == 1 { "one argument".to_owned() } else { format!("{given} arguments") };
         self.report(Diagnostic::error(
             "E0304",
-            "this lambda takes more arguments than its place gives",
+            format!("this lambda takes more arguments than its place gives, which is {given}"),
             span,
-            format!("after its first arguments it should yield {text}"),
+            format!("of {given} it should make {text}"),
         ));
     }
 }
