@@ -81,7 +81,8 @@ impl Pool {
         storage
     }
 
-    fn keep(&self, storage: Storage) {
+    /// Takes back what no value was made of.
+    pub(crate) fn keep(&self, storage: Storage) {
         let mut shelf = lock(&self.shelf);
         let size = bytes(&storage);
         if size < LEAST as u64 || size > shelf.most {

@@ -215,6 +215,7 @@ impl Launch<'_> {
             for ((_, var), storage) in epilogue.stores.iter().zip(stored) {
                 yields.push((*var, self.array(*var, vec![total], storage)));
             }
+            more.into_iter().for_each(|unused| self.workers.memory().keep(unused));
         }
         let total = Yield::Scalar(Scalar::I64(total as i64));
         match counts {
