@@ -12,7 +12,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use weft_ir::{Name, Span, Type};
 use weft_lang::Diagnostic;
-use weft_lang::typed::{Expr, ExprKind, GlobalId, LocalId, Pattern, Program};
+use weft_lang::typed::{
+    Arg, Expr, ExprKind, FunctionRef, GlobalId, InstanceId, LocalId, Pattern, Program,
+};
 
 pub(crate) use letters::texts_compared;
 
@@ -27,9 +29,14 @@ pub(crate) struct Told {
     /// The places of remarks.
     places: BTreeSet<Span>,
     /// The operators about which there is nothing to say, with the array that they were held against.
-    harmless: HashSet<(Span, Type, Option<GlobalId>)>,
+    harmless: HashSet<Tried>,
 }
 
+/// What was tried out: an operator at a type, in the calls around it, and the array.
+type Tried = (Span, Type, Vec<Span>, Option<GlobalId>);
+
+/// How many calls of a program are followed into the functions.
+const MOST_CALLS: usize = 500;
 /// How many operators are remembered as harmless. They are tried out again after that.
 const MOST_HARMLESS: usize = 10_000;
 
@@ -39,6 +46,9 @@ enum Bound<'p> {
     Let(&'p Pattern, &'p Expr),
     /// `let f x = … in …`.
     Function(&'p Name, LocalId, &'p Expr),
+    /// A call of a top-level function: the parameters whose arguments are the same in all of the call.
+    /// Nothing around it is visible in the function, and variables there may have the same ids.
+    Call(Span, Vec<(&'p Pattern, &'p Expr)>),
 }
 
 /// The remarks about a program whose inputs have values, in the order of its text.
@@ -48,7 +58,16 @@ pub(crate) fn remarks(
     sources: &Sources,
     told: &mut Told,
 ) -> Vec<Diagnostic> {
-    let mut walk = Walk { program, state, sources, told, scope: Vec::new(), found: Vec::new() };
+    let mut walk = Walk {
+        program,
+        state,
+        sources,
+        told,
+        scope: Vec::new(),
+        calls: Vec::new(),
+        calls_left: MOST_CALLS,
+        found: Vec::new(),
+    };
     walk.expr(&program.entry);
     for instance in &program.instances {
         walk.expr(&instance.body);
@@ -64,6 +83,10 @@ struct Walk<'p, 't> {
     sources: &'p Sources,
     told: &'t mut Told,
     scope: Vec<Bound<'p>>,
+    /// The functions that were entered by calls.
+    calls: Vec<InstanceId>,
+    /// How many more calls are followed.
+    calls_left: usize,
     found: Vec<Diagnostic>,
 }
 
@@ -86,7 +109,8 @@ impl<'p> Walk<'p, '_> {
                 self.scope.pop();
             }
             ExprKind::Apply { function, args, depth } => {
-                if let ExprKind::Builtin(builtin, _) = &function.kind {
+                let head = self.head(function);
+                if let ExprKind::Builtin(builtin, _) = &head.kind {
                     let remark = letters::remark(*builtin, function, args, *depth, self.sources)
                         .filter(|remark| !self.told.places.contains(&remark.span()))
                         .or_else(|| self.operator(*builtin, function, args));
@@ -95,9 +119,81 @@ impl<'p> Walk<'p, '_> {
                         self.found.push(remark);
                     }
                 }
+                if let ExprKind::Function(FunctionRef::Instance(id)) = &head.kind {
+                    self.call(*id, args, expr.span);
+                }
                 references::children(expr, &mut |child| self.expr(child));
             }
             _ => references::children(expr, &mut |child| self.expr(child)),
         }
+    }
+
+    /// What a function is that is only another name for it.
+    fn head(&self, function: &'p Expr) -> &'p Expr {
+        const MOST_NAMES: usize = 16;
+        let mut head = function;
+        for _ in 0..MOST_NAMES {
+            let ExprKind::Function(FunctionRef::Instance(id)) = &head.kind else { return head };
+            let body = &*self.program.instances[id.0 as usize].body;
+            match &body.kind {
+                ExprKind::Builtin(..) | ExprKind::Function(_)
+                    if body.span.source != prelude::SOURCE =>
+                {
+                    head = body;
+                }
+                _ => return head,
+            }
+        }
+        head
+    }
+
+    /// Looks into a function with what is known of its parameters from a call.
+    fn call(&mut self, id: InstanceId, args: &'p [Arg], span: Span) {
+        let function = &self.program.instances[id.0 as usize].body;
+        let ExprKind::Lambda { params, body } = &function.kind else { return };
+        if self.calls_left == 0
+            || self.calls.contains(&id)
+            || function.span.source == prelude::SOURCE
+        {
+            return;
+        }
+        let known = params.iter().zip(args).filter(|(_, arg)| !arg.mapped);
+        let known = known.map(|(param, arg)| (param, &arg.expr)).collect();
+        self.calls_left -= 1;
+        self.calls.push(id);
+        self.scope.push(Bound::Call(span, known));
+        self.expr(body);
+        self.scope.pop();
+        self.calls.pop();
+    }
+
+    /// The calls around the expression at hand, the outermost first.
+    fn call_places(&self) -> Vec<Span> {
+        let calls = self.scope.iter().filter_map(|bound| match bound {
+            Bound::Call(span, _) => Some(*span),
+            Bound::Let(..) | Bound::Function(..) => None,
+        });
+        calls.collect()
+    }
+
+    /// What a variable stands for, as far as names lead to names.
+    fn resolved<'e>(&self, expr: &'e Expr) -> &'e Expr
+    where
+        'p: 'e,
+    {
+        let mut expr = expr;
+        for bound in self.scope.iter().rev() {
+            let ExprKind::Local(local, _) = &expr.kind else { return expr };
+            let is_it = |pattern: &Pattern| matches!(pattern, Pattern::Local { local: bound, .. } if bound == local);
+            match bound {
+                Bound::Let(pattern, value) if is_it(pattern) => expr = value,
+                Bound::Let(..) | Bound::Function(..) => {}
+                Bound::Call(_, params) => match params.iter().find(|(param, _)| is_it(param)) {
+                    Some((_, value)) => expr = value,
+                    None => return expr,
+                },
+            }
+        }
+        expr
     }
 }

@@ -9,6 +9,9 @@
 //! - by small numbers of every domain in `samples.rs` in which the operator does something. An operator
 //!   that is associative on flags, on shares or on positive numbers may be meant for these.
 //!
+//! What an operator uses of the function around it is known from the calls of that function, as far as
+//! it is the same for a whole call.
+//!
 //! Floats count as different only where rounding cannot be the reason. Operators with arrays, loops or
 //! recursion in them, or that use what is not known here, are not tried out (`closed.rs`).
 
@@ -21,7 +24,7 @@ use weft_lang::builtins::Builtin;
 use weft_lang::typed::{Arg, Expr, ExprKind, GlobalId};
 use weft_lang::types;
 
-use super::closed::closed;
+use super::closed::{closed, free_locals};
 use super::samples::{Triple, domains, leaves, triples};
 use super::{MOST_HARMLESS, Walk};
 use crate::display;
@@ -56,7 +59,8 @@ impl<'p> Walk<'p, '_> {
         let types::Type::Function(element, _) = &operator.ty else { return None };
         let ty = element.to_value_type().filter(has_no_arrays)?;
         let array = args.get(position).and_then(|arg| self.array(&arg.expr, &ty));
-        let key = (operator.span, ty.clone(), array.as_ref().map(|(global, _)| *global));
+        let global = array.as_ref().map(|(global, _)| *global);
+        let key = (operator.span, ty.clone(), self.call_places(), global);
         if self.told.harmless.contains(&key) {
             return None;
         }
@@ -67,11 +71,19 @@ impl<'p> Walk<'p, '_> {
             }
             self.told.harmless.insert(key);
         }
-        Some(self.diagnostic(builtin, function.span, operator.span, &ty, &found?))
+        let remark = self.diagnostic(builtin, function.span, operator.span, &ty, &found?);
+        // What the operator uses may come from a call.
+        match self.call_places().last() {
+            Some(call) if !free_locals(operator).is_empty() => {
+                Some(remark.label(*call, "in this call"))
+            }
+            _ => Some(remark),
+        }
     }
 
     /// The value of an earlier line, as an array of such elements, unless it would have to be fetched.
     fn array(&self, expr: &Expr, element: &Type) -> Option<(GlobalId, Array)> {
+        let expr = self.resolved(expr);
         let ExprKind::Value(global) = &expr.kind else { return None };
         let is_such = expr.ty.to_value_type() == Some(Type::array(element.clone()));
         match self.state.values.get(global)? {

@@ -53,6 +53,28 @@ pub(super) fn closed(function: &Expr, scope: &[Bound<'_>], program: &Program) ->
                 };
                 entry = Expr { kind, ty: ty.clone(), span };
             }
+            Bound::Call(_, params) => {
+                if free.is_empty() {
+                    break;
+                }
+                let used: Vec<_> = params
+                    .iter()
+                    .filter(|(param, _)| !bound_locals(param).is_disjoint(&free))
+                    .collect();
+                let names = used.iter().flat_map(|(param, _)| bound_locals(param)).collect();
+                if !free.is_subset(&names) || !used.iter().all(|(_, arg)| search.is_plain(arg)) {
+                    return None;
+                }
+                free = used.iter().flat_map(|(_, arg)| free_locals(arg)).collect();
+                // All at once, as an argument may use a variable with the id of a parameter.
+                let args: Vec<Expr> = used.iter().map(|(_, arg)| (*arg).clone()).collect();
+                let types = Type::Tuple(args.iter().map(|arg| arg.ty.clone()).collect());
+                let value = Box::new(Expr { kind: ExprKind::Tuple(args), ty: types, span });
+                let pattern =
+                    Pattern::Tuple(used.iter().map(|(param, _)| (*param).clone()).collect());
+                let kind = ExprKind::Let { pattern, value, body: Box::new(entry) };
+                entry = Expr { kind, ty: ty.clone(), span };
+            }
         }
     }
     if !free.is_empty() {
@@ -145,7 +167,7 @@ fn is_plain_type(ty: &Type) -> bool {
 }
 
 /// The variables of an expression that are bound around it. No two variables of an item are the same.
-fn free_locals(expr: &Expr) -> BTreeSet<LocalId> {
+pub(super) fn free_locals(expr: &Expr) -> BTreeSet<LocalId> {
     fn collect(expr: &Expr, used: &mut BTreeSet<LocalId>, bound: &mut BTreeSet<LocalId>) {
         match &expr.kind {
             ExprKind::Local(local, _) => {

@@ -20,9 +20,9 @@ pub(super) enum Domain {
 pub(super) type Triple = [Value; 3];
 
 /// How many triples there may be for all to be tried.
-const MOST: usize = 64;
+const MOST: usize = 32;
 /// How many are tried where there are more.
-const SOME: usize = 40;
+const SOME: usize = 32;
 
 /// The domains in which elements of a type are different ones, the most natural one first.
 pub(super) fn domains(ty: &Type) -> Vec<Domain> {
