@@ -86,6 +86,13 @@ fn every_engine_says_what_the_interpreter_says() {
 fn report(programs: &[Vec<String>], reference: &[Said]) {
     let (mut values, mut traps, mut rejected) = (0, 0, Vec::new());
     for (cells, said) in programs.iter().zip(reference) {
+        for answer in &said.answers {
+            // All operators that the generator writes are associative.
+            if let Answer::Done { remarks: (codes, report), .. } = answer {
+                let is_wrong = codes.iter().any(|code| code == "E0318");
+                assert!(!is_wrong, "a false alarm\n{}\n{report}", cells.join("\n"));
+            }
+        }
         match said.answers.last() {
             Some(Answer::Failed { code, report }) if code.as_str() < "E06" => {
                 rejected.push(format!("{}\n{report}", cells.join("\n")));
