@@ -12,6 +12,7 @@ use weft_ir::{Exhausted, Scalar, ScalarType, Stop};
 use crate::fields::{Argument, Divisor, Field, structure};
 use crate::run::{Buffer, Datum, Machine, name, stop};
 use crate::shape::{Row, Shape, TILE, tree_nodes};
+use crate::target::Access;
 use crate::text::{KernelCode, Length, Piece, Skeleton};
 
 /// Elements of a thread in filters.
@@ -235,10 +236,53 @@ impl<'m, 'a> Launch<'m, 'a> {
         format!("k{}_{name}{}", self.code.number, if wide { "_wide" } else { "" })
     }
 
-    fn launch(&mut self, entry: &str, blocks: u64, parameters: &[Vec<u8>]) -> Result<(), Stop> {
+    /// Launches a function of a piece.
+    fn launch(
+        &mut self,
+        piece: &Piece,
+        name: &str,
+        blocks: u64,
+        parameters: &[Vec<u8>],
+    ) -> Result<(), Stop> {
+        let (entry, reads) = (self.entry(piece, name), self.only_read(piece));
+        self.launch_entry(&entry, blocks, parameters, &reads)
+    }
+
+    /// The buffers that a piece reads and does not write.
+    fn only_read(&self, piece: &Piece) -> Vec<u64> {
+        let address = |var: Var| match self.outputs.get(&var) {
+            Some(buffer) => buffer.address,
+            None => self.machine.buffer(var).address,
+        };
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        for field in &piece.fields {
+            match *field {
+                Field::Array(var) | Field::Computed(var) => reads.push(address(var)),
+                Field::Output(var) => writes.push(address(var)),
+                Field::Temporary(number) => writes.push(self.temporaries[number].address),
+                Field::Failure | Field::Scalar(_) | Field::Divisor(_) => {}
+            }
+        }
+        if let Row::Ragged(offsets) = self.shape.row {
+            reads.push(offsets);
+        }
+        reads.retain(|address| !writes.contains(address));
+        reads
+    }
+
+    fn launch_entry(
+        &mut self,
+        entry: &str,
+        blocks: u64,
+        parameters: &[Vec<u8>],
+        reads: &[u64],
+    ) -> Result<(), Stop> {
         let threads = self.machine.config.policy.threads;
-        self.machine.unchecked |= !self.code.sites.is_empty();
-        self.machine.memory.target.launch(entry, blocks, threads, parameters).map_err(stop)
+        let checks = !self.code.sites.is_empty();
+        self.machine.unchecked |= checks;
+        let target = &mut self.machine.memory.target;
+        let access = Access { reads, checks };
+        target.launch(entry, blocks, threads, parameters, access).map_err(stop)
     }
 
     /// Launches a function that belongs to no kernel: it has to be told where the failures are.
@@ -250,7 +294,7 @@ impl<'m, 'a> Launch<'m, 'a> {
     ) -> Result<(), Stop> {
         let failure = word(self.machine.failure.address);
         let all: Vec<Vec<u8>> = [failure].into_iter().chain(parameters.iter().cloned()).collect();
-        self.launch(entry, blocks, &all)
+        self.launch_entry(entry, blocks, &all, &[])
     }
 
     fn threads(&self) -> u64 {
@@ -280,9 +324,8 @@ impl<'m, 'a> Launch<'m, 'a> {
             (_, true) => "epilogue",
             (_, false) => "map",
         };
-        let entry = self.entry(piece, entry);
         let parameters = [self.arguments(piece)?, word(points)];
-        self.launch(&entry, self.blocks_for(points), &parameters)
+        self.launch(piece, entry, self.blocks_for(points), &parameters)
     }
 
     /// A map that reads columns; whether they are long enough to be worth it.
@@ -296,7 +339,7 @@ impl<'m, 'a> Launch<'m, 'a> {
         let batches = self.shape.rows / down;
         let tiles = down.div_ceil(EDGE) * across.div_ceil(EDGE);
         let parameters = [self.arguments(piece)?, word(down), word(across)];
-        self.launch(&self.entry(piece, "map_transposed"), batches * tiles, &parameters)?;
+        self.launch(piece, "map_transposed", batches * tiles, &parameters)?;
         Ok(true)
     }
 
@@ -330,17 +373,16 @@ impl<'m, 'a> Launch<'m, 'a> {
         }
         let number = piece.name.rsplit("scan").next().unwrap_or_default();
         let mut parameters = vec![self.arguments(piece)?, self.shape.rows_argument()];
-        let entry = |name: &str| self.entry(piece, &format!("{name}{number}"));
         match row {
             _ if self.short() => {
-                self.launch(&entry("scan_rows"), self.blocks_for(rows), &parameters)
+                let entry = format!("scan_rows{number}");
+                self.launch(piece, &entry, self.blocks_for(rows), &parameters)
             }
             Row::Ragged(_) => {
                 let blocks = rows.min(u64::from(self.machine.config.policy.blocks));
-                self.launch(&entry("scan_blocks"), blocks, &parameters)
+                self.launch(piece, &format!("scan_blocks{number}"), blocks, &parameters)
             }
             Row::Dense(length) => {
-                let entry = entry("scan_tiles");
                 let tiles = length.div_ceil(TILE);
                 let per_row = tree_nodes(tiles);
                 let (_values, mut published) = self.components(components, rows * per_row)?;
@@ -349,7 +391,7 @@ impl<'m, 'a> Launch<'m, 'a> {
                 published.extend(flags.address.to_le_bytes());
                 published.extend(per_row.to_le_bytes());
                 parameters.extend([half(tiles), published, word(ticket.address)]);
-                self.launch(&entry, rows * tiles, &parameters)
+                self.launch(piece, &format!("scan_tiles{number}"), rows * tiles, &parameters)
             }
         }
     }
@@ -380,7 +422,7 @@ impl<'m, 'a> Launch<'m, 'a> {
                 word(total.address),
                 word(positions.as_ref().map_or(0, |buffer| buffer.address)),
             ];
-            self.launch(&self.entry(piece, "filter"), tiles, &parameters)?;
+            self.launch(piece, "filter", tiles, &parameters)?;
             self.machine.stop_if_failed()?;
             match self.machine.memory.element(&total, 0, ScalarType::I64)? {
                 Scalar::I64(kept) => self.kept = kept as u64,
@@ -427,8 +469,8 @@ impl<'m, 'a> Launch<'m, 'a> {
         let winners = self.zeros(targets, 8, "winners")?;
         let parameters = [self.arguments(piece)?, word(points), word(winners.address)];
         let blocks = self.blocks_for(points);
-        self.launch(&self.entry(piece, "scatter_vote"), blocks, &parameters)?;
-        self.launch(&self.entry(piece, "scatter_write"), blocks, &parameters)
+        self.launch(piece, "scatter_vote", blocks, &parameters)?;
+        self.launch(piece, "scatter_write", blocks, &parameters)
     }
 
     fn update(&mut self, piece: &Piece, sink: usize) -> Result<(), Stop> {
@@ -441,9 +483,9 @@ impl<'m, 'a> Launch<'m, 'a> {
         let mut parameters = vec![self.arguments(piece)?, word(points)];
         if arrays.len() == 1 && targets <= self.machine.config.policy.bins {
             parameters.push((targets as u32).to_le_bytes().to_vec());
-            return self.launch(&self.entry(piece, "scatter_bins"), blocks, &parameters);
+            return self.launch(piece, "scatter_bins", blocks, &parameters);
         }
-        self.launch(&self.entry(piece, "scatter_update"), blocks, &parameters)
+        self.launch(piece, "scatter_update", blocks, &parameters)
     }
 }
 

@@ -24,5 +24,5 @@ pub use generate::{generate, generate_with_remarks};
 pub use policy::Policy;
 pub use run::{Config, Emulated, Halt, Launched, run, run_emulated, run_fallible};
 pub use structure::Remarks;
-pub use target::{Broken, EmulatedTarget, Output, Target};
+pub use target::{Access, Broken, EmulatedTarget, Output, Target};
 pub use text::{Code, Entry, KernelCode};

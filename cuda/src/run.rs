@@ -342,6 +342,9 @@ impl Machine<'_> {
                 }
                 let in_condition = bound_in(condition);
                 let in_body = bound_in(body);
+                // Where it lies in the plan tells it from all other loops.
+                let number = std::ptr::from_ref(body).addr();
+                self.memory.target.begin_loop(number).map_err(stop)?;
                 for turn in 1_u32.. {
                     self.steps(condition, &mut first.clone())?;
                     let holds = self.scalar(condition.results[0])? == Scalar::Bool(true);
@@ -352,10 +355,12 @@ impl Machine<'_> {
                     self.steps(body, &mut middle.clone())?;
                     self.rename(&body.results, state);
                     self.clear_all(&in_body, state);
+                    self.memory.target.end_turn().map_err(stop)?;
                     if turn.is_multiple_of(LOOK_EVERY) {
                         self.stop_if_failed()?;
                     }
                 }
+                self.memory.target.end_loop().map_err(stop)?;
                 self.rename(state, results);
                 self.clear_all(&state.iter().copied().collect(), results);
             }

@@ -54,6 +54,20 @@ pub struct Output {
     pub element: ScalarType,
 }
 
+/// What a launch does with the memory whose addresses are among its parameters, at multiples of eight bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access<'a> {
+    /// The buffers that it only reads; it may write into all others.
+    pub reads: &'a [u64],
+    /// Whether it has checks, one of which may fail. What is launched behind it does nothing then.
+    pub checks: bool,
+}
+
+impl Access<'_> {
+    /// Whatever a launch may do.
+    pub const ANY: Access<'static> = Access { reads: &[], checks: true };
+}
+
 /// A device with the kernels of one program.
 pub trait Target {
     /// The word in which a check leaves its number that fails, if the device has one for all runs: it writes
@@ -108,7 +122,33 @@ pub trait Target {
         blocks: u32,
         threads: u32,
         parameters: &[Vec<u8>],
+        access: Access<'_>,
     ) -> Result<(), Broken>;
+
+    /// A loop begins, whose turns may repeat themselves; `number` is the same whenever this loop of the program
+    /// begins, and no other loop's.
+    ///
+    /// # Errors
+    /// If the device is broken.
+    fn begin_loop(&mut self, _number: usize) -> Result<(), Broken> {
+        Ok(())
+    }
+
+    /// A turn of the innermost loop ends.
+    ///
+    /// # Errors
+    /// If the device is broken.
+    fn end_turn(&mut self) -> Result<(), Broken> {
+        Ok(())
+    }
+
+    /// The innermost loop ends.
+    ///
+    /// # Errors
+    /// If the device is broken.
+    fn end_loop(&mut self) -> Result<(), Broken> {
+        Ok(())
+    }
 
     /// A buffer with these elements, which need not be in memory then, if the device keeps one for all
     /// runs. Nobody writes into it or gives it back.
@@ -259,6 +299,7 @@ impl Target for EmulatedTarget<'_> {
         blocks: u32,
         threads: u32,
         parameters: &[Vec<u8>],
+        _access: Access<'_>,
     ) -> Result<(), Broken> {
         let grid = Grid::linear(blocks, threads);
         let report = self.module(entry).and_then(|module| {

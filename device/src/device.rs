@@ -19,24 +19,28 @@ use crate::summary::Tools;
 use crate::table::Table;
 use crate::target::{DeviceTarget, Loading, NotLoaded, Results, Traffic};
 
-/// Where code for the device is kept.
+/// How a device is used.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The folder; nothing if it is kept in memory only.
+    /// The folder for code; nothing if it is kept in memory only.
     pub cache: Option<PathBuf>,
     /// The most bytes that it may take there.
     pub cache_bytes: u64,
+    /// Whether what loops repeat is launched as graphs.
+    pub graphs: bool,
 }
 
 impl Config {
-    /// What the environment says: `weft/device` in `XDG_CACHE_HOME`, or in `.cache` at home.
+    /// What the environment says: `weft/device` in `XDG_CACHE_HOME`, or in `.cache` at home; and graphs, unless
+    /// `WEFT_GRAPHS` is `off`.
     pub fn of_environment() -> Config {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let caches =
             variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let at_home = || variable("HOME").map(|home| PathBuf::from(home).join(".cache"));
         let cache = caches.or_else(at_home).map(|folder| folder.join("weft").join("device"));
-        Config { cache, cache_bytes: 256 << 20 }
+        let graphs = variable("WEFT_GRAPHS").is_none_or(|text| text != "off");
+        Config { cache, cache_bytes: 256 << 20, graphs }
     }
 }
 
@@ -104,6 +108,8 @@ pub struct Residency {
 /// A device that programs run on, one at a time.
 pub struct Device {
     description: Description,
+    /// Whether what loops repeat is launched as graphs.
+    graphs: bool,
     tools: Arc<Tools>,
     /// Nothing if the context was lost, with the reason. Results that were not fetched know it too.
     state: Arc<Mutex<Result<State, String>>>,
@@ -124,7 +130,7 @@ impl Device {
         let policy = Policy::of_device(description.architecture, description.multiprocessors);
         let tools = Arc::new(Tools { images, policy });
         let state = Arc::new(Mutex::new(Ok(state)));
-        Ok(Device { description, tools, state, contexts: 1 })
+        Ok(Device { description, graphs: config.graphs, tools, state, contexts: 1 })
     }
 
     /// What it is.
@@ -194,7 +200,7 @@ impl Device {
             origin: Arc::new(Origin::new(again)),
             tools: Arc::clone(&self.tools),
         });
-        let mut target = DeviceTarget::new(state, loading, results, cancel);
+        let mut target = DeviceTarget::new(state, loading, results, self.graphs, cancel);
         target.traffic.cached = cached;
         let config = weft_cuda::Config { policy: &self.tools.policy, memory_limit };
         let begun = target.prepare().and_then(|()| target.mark()).map_err(halt);

@@ -2,11 +2,15 @@
 //!
 //! Note [Handles of the driver]. A [`Driver`] owns a context, a pool, and two streams. All work goes through
 //! the first, so buffers may be given back as soon as the last work on them is queued; through the second comes
-//! only the word that ends it ([`Driver::end_kernels`]). Every function
+//! only the word that ends it ([`Driver::end_kernels`]). A graph is one piece of work in the first. Every function
 //! is called with the context current ([`Driver::enter`]), with handles that this driver has made and has
 //! not destroyed, and with addresses from its pool. That kernels stay in their buffers is the business of
 //! those who write them; if they do not, the device says so, and no memory of the host is touched.
 #![allow(unsafe_code, reason = "calls of a C library; each block says why it is sound")]
+
+mod graphs;
+
+pub(crate) use graphs::{Graph, Node};
 
 use std::ffi::{CString, c_void};
 use std::ptr;
@@ -43,11 +47,30 @@ pub(crate) struct Module(sys::CUmodule);
 unsafe impl Send for Module {}
 
 /// A kernel of a module.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Function(sys::CUfunction);
 
 // SAFETY: as for `Driver`.
 unsafe impl Send for Function {}
+
+#[cfg(test)]
+impl Function {
+    /// One that cannot be launched, to tell operations apart.
+    pub(crate) fn numbered(number: usize) -> Function {
+        Function(ptr::without_provenance_mut(number))
+    }
+}
+
+/// Work of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Work {
+    /// Runs a kernel.
+    Kernel { function: Function, blocks: u32, threads: u32 },
+    /// Makes all bytes zero.
+    Clear { address: u64, bytes: u64 },
+    /// Copies on the device.
+    Copy { to: u64, from: u64, bytes: u64 },
+}
 
 /// A place in the stream.
 #[derive(Debug)]
@@ -248,7 +271,7 @@ impl Driver {
     }
 
     /// Copies on the device.
-    pub(crate) fn copy(&self, to: u64, from: u64, bytes: u64) -> Result<(), Failure> {
+    fn copy(&self, to: u64, from: u64, bytes: u64) -> Result<(), Failure> {
         if bytes == 0 {
             return Ok(());
         }
@@ -258,7 +281,7 @@ impl Driver {
     }
 
     /// Makes all bytes zero.
-    pub(crate) fn clear(&self, address: u64, bytes: u64) -> Result<(), Failure> {
+    fn clear(&self, address: u64, bytes: u64) -> Result<(), Failure> {
         if bytes == 0 {
             return Ok(());
         }
@@ -300,31 +323,32 @@ impl Driver {
         function.map(Function).map_err(failed("finding a kernel"))
     }
 
+    /// Queues work, with the parameters of a kernel.
+    pub(crate) fn queue(&self, work: Work, parameters: &[Vec<u8>]) -> Result<(), Failure> {
+        match work {
+            Work::Kernel { function, blocks, threads } => {
+                self.launch(function, blocks, threads, parameters)
+            }
+            Work::Clear { address, bytes } => self.clear(address, bytes),
+            Work::Copy { to, from, bytes } => self.copy(to, from, bytes),
+        }
+    }
+
     /// Queues a kernel with the bytes of its parameters.
-    pub(crate) fn launch(
+    fn launch(
         &self,
         function: Function,
         blocks: u32,
         threads: u32,
         parameters: &[Vec<u8>],
     ) -> Result<(), Failure> {
-        // The driver wants them aligned as their types are: to eight bytes at most.
-        let words = |bytes: &Vec<u8>| -> Vec<u64> {
-            let word = |chunk: &[u8]| {
-                let mut word = [0; 8];
-                word[..chunk.len()].copy_from_slice(chunk);
-                u64::from_ne_bytes(word)
-            };
-            bytes.chunks(8).map(word).collect()
-        };
-        let mut aligned: Vec<Vec<u64>> = parameters.iter().map(words).collect();
-        let mut pointers: Vec<*mut c_void> =
-            aligned.iter_mut().map(|words| words.as_mut_ptr().cast()).collect();
+        let mut parameters = Parameters::new(parameters);
         let (grid, block) = ((blocks, 1, 1), (threads, 1, 1));
         // SAFETY: the parameters are those of the kernel, by the one who wrote it; the driver copies
         // them before it returns.
         let launched = unsafe {
-            result::launch_kernel(function.0, grid, block, 0, self.stream, &mut pointers)
+            let pointers = &mut parameters.pointers;
+            result::launch_kernel(function.0, grid, block, 0, self.stream, pointers)
         };
         launched.map_err(failed("launching a kernel"))
     }
@@ -362,6 +386,29 @@ impl Driver {
         // It only fails where the context is gone, and the event with it.
         // SAFETY: Note [Handles of the driver]; the event is forgotten.
         let _ = unsafe { result::event::destroy(event.0) };
+    }
+}
+
+/// Parameters of a kernel as the driver wants them: aligned as their types are, to eight bytes at most.
+struct Parameters {
+    /// To the words, which do not move.
+    pointers: Vec<*mut c_void>,
+    _words: Vec<Vec<u64>>,
+}
+
+impl Parameters {
+    fn new(bytes: &[Vec<u8>]) -> Parameters {
+        let words = |bytes: &Vec<u8>| -> Vec<u64> {
+            let word = |chunk: &[u8]| {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                u64::from_ne_bytes(word)
+            };
+            bytes.chunks(8).map(word).collect()
+        };
+        let mut words: Vec<Vec<u64>> = bytes.iter().map(words).collect();
+        let pointers = words.iter_mut().map(|words| words.as_mut_ptr().cast()).collect();
+        Parameters { pointers, _words: words }
     }
 }
 

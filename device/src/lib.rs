@@ -13,8 +13,10 @@ mod deferred;
 mod device;
 mod driver;
 mod found;
+mod graphs;
 mod images;
 mod needs;
+mod spare;
 #[cfg(feature = "stand-in")]
 pub mod stand_in;
 mod state;

@@ -64,6 +64,18 @@ impl StandIn {
         }
     }
 
+    /// Whether the driver knows graphs.
+    pub fn set_graphs(&self, known: bool) {
+        // SAFETY: the stand-in has this function, with this type.
+        unsafe {
+            let set: Result<Symbol<'_, unsafe extern "C" fn(i32)>, _> =
+                self.library.get(b"weft_stand_in_graphs");
+            if let Ok(set) = set {
+                set(i32::from(known));
+            }
+        }
+    }
+
     /// How many bytes the device has.
     pub fn set_memory(&self, bytes: u64) {
         // SAFETY: the stand-in has this function, with this type.

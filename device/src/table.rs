@@ -88,14 +88,21 @@ impl Table {
         true
     }
 
-    /// The elements at an address go by another identity too, and stay there, until that is taken back. False
-    /// if nothing is there.
+    /// The elements at an address go by another identity too, and stay there, until that is taken back: the
+    /// buffer is not given back under either. False if nothing is there.
     pub(crate) fn alias(&mut self, identity: Identity, address: u64) -> bool {
         let known = self.entries.values_mut().find(|entry| entry.address == address);
         let Some(entry) = known else { return false };
-        entry.pins += 1;
-        let bytes = entry.bytes;
-        self.insert(identity, address, bytes)
+        let (bytes, own, key) = (entry.bytes, entry.identity.key(), identity.key());
+        let is_new = self.insert(identity, address, bytes);
+        if is_new {
+            for key in [own, key] {
+                if let Some(entry) = self.entries.get_mut(&key) {
+                    entry.pins += 1;
+                }
+            }
+        }
+        is_new
     }
 
     /// Takes back what [`Table::alias`] did.
@@ -189,6 +196,7 @@ mod tests {
         assert!(!table.alias(other.identity(), 16));
         assert!(table.insert(own.identity(), 16, 1));
         assert!(table.alias(other.identity(), 16));
+        assert!(table.take_oldest().is_none(), "no run uses it yet");
         assert_eq!(table.pin(&other.identity()), Some(16));
         assert!(table.take_oldest().is_none());
         table.unpin(&other.identity());

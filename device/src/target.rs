@@ -4,12 +4,15 @@
 //! interrupts the run. Launches are queued in slices: when one is queued, the one before the last must be
 //! done. When somebody interrupts, what is queued is told to end: a kernel that has not begun does nothing, one
 //! that runs ends when it looks at the word that says so. As all work goes through one stream, the next run
-//! simply comes behind it.
+//! simply comes behind it. What waits for its graph (Note [Matched replay]) is queued before the device is waited for.
 //!
-//! Note [Room on the device]. Where the device has no room for a buffer, copies of arrays that the host has
+//! Note [Room on the device]. Where the device has no room for a buffer, those that are kept for the turns of loops
+//! are given back, copies of arrays that the host has
 //! let go of are given back, and what was given back is waited for; then the pool gives back what it keeps;
 //! then copies of arrays go that no run uses, the longest unused first: those that the host has too, then
 //! those that are brought to it first. Only then is it said that there is no room.
+
+mod repeated;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,11 +20,13 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weft_cuda::{Broken, Output, Target};
+use weft_cuda::{Access, Broken, Output, Target};
 use weft_ir::{Column, Identity};
 
 use crate::deferred::{Deferred, Kept, MOST_DEPTH, Origin};
-use crate::driver::{Event, Function};
+use crate::driver::{Event, Function, Work};
+use crate::graphs::{Asked, Graphs};
+use crate::spare::Spare;
 use crate::state::{Loaded, State};
 use crate::summary::Tools;
 use crate::words::Failure;
@@ -51,6 +56,10 @@ pub struct Traffic {
     pub on_device: Duration,
     /// Whether the code of the kernels was there.
     pub cached: bool,
+    /// Graphs launched.
+    pub graphs: u64,
+    /// Functions launched as parts of them; a kernel of a plan may be several.
+    pub in_graphs: u64,
 }
 
 /// Bytes that the device may still read.
@@ -80,6 +89,11 @@ pub(crate) struct DeviceTarget<'a> {
     /// The buffers of this run, with their bytes.
     own: BTreeMap<u64, u64>,
     held: u64,
+    /// Those that are kept between turns of loops.
+    spare: Spare,
+    graphs: Graphs,
+    /// Whether graphs are made of what repeats itself.
+    has_graphs: bool,
     pinned: Vec<Identity>,
     launched: usize,
     /// The time that copies of results took on the device.
@@ -125,6 +139,7 @@ impl<'a> DeviceTarget<'a> {
         state: &'a mut State,
         loading: Loading<'a>,
         results: Option<Results>,
+        has_graphs: bool,
         cancel: &'a AtomicBool,
     ) -> DeviceTarget<'a> {
         DeviceTarget {
@@ -135,6 +150,9 @@ impl<'a> DeviceTarget<'a> {
             cancel,
             own: BTreeMap::new(),
             held: 0,
+            spare: Spare::default(),
+            graphs: Graphs::default(),
+            has_graphs,
             pinned: Vec::new(),
             launched: 0,
             copying: Duration::ZERO,
@@ -160,13 +178,16 @@ impl<'a> DeviceTarget<'a> {
             drop(self.checked(told));
         }
         self.launched = 0;
+        // What waits is of no interest any more.
+        self.graphs.clear(&self.state.driver);
         for identity in self.pinned.drain(..) {
             self.state.table.unpin(&identity);
         }
         for mark in self.slices.drain(..) {
             self.state.driver.forget(mark);
         }
-        for address in std::mem::take(&mut self.own).into_keys() {
+        let own = std::mem::take(&mut self.own).into_keys();
+        for address in own.chain(self.spare.take_all()) {
             if self.lost.is_none() {
                 let freed = self.state.driver.free(address);
                 // Noted with the others.
@@ -181,8 +202,14 @@ impl<'a> DeviceTarget<'a> {
         self.state.driver.forget(mark);
     }
 
-    /// A mark behind all that is queued.
+    /// A mark behind all that was asked for.
     pub(crate) fn mark(&mut self) -> Result<Event, Broken> {
+        self.end_stretch()?;
+        self.mark_queued()
+    }
+
+    /// A mark behind all that is queued.
+    fn mark_queued(&mut self) -> Result<Event, Broken> {
         let mark = self.state.driver.mark();
         self.checked(mark)
     }
@@ -222,6 +249,7 @@ impl<'a> DeviceTarget<'a> {
 
     /// Waits until the device is idle (Note [Waiting for the device]).
     fn wait(&mut self) -> Result<(), Broken> {
+        self.end_stretch()?;
         self.wait_until(|target| target.state.driver.is_idle())?;
         self.state.sources.clear();
         Ok(())
@@ -281,6 +309,7 @@ impl<'a> DeviceTarget<'a> {
 
     /// Queues a copy to a buffer.
     fn upload(&mut self, address: u64, source: Source) -> Result<(), Broken> {
+        self.end_stretch()?;
         let begun = Instant::now();
         let bytes = source.bytes();
         self.traffic.uploaded += bytes.len() as u64;
@@ -303,6 +332,8 @@ impl<'a> DeviceTarget<'a> {
             stage += 1;
             match stage {
                 1 => {
+                    let kept = self.spare.take_all();
+                    self.give_back(kept)?;
                     let given_back = self.state.purge();
                     self.checked(given_back)?;
                     self.wait()?;
@@ -380,19 +411,25 @@ impl Target for DeviceTarget<'_> {
     }
 
     fn allocate(&mut self, bytes: u64, _element: usize, _name: &str) -> Result<u64, Broken> {
-        let address = self.room(bytes)?;
+        let address = match self.spare.take(bytes) {
+            Some(address) => address,
+            None => self.room(bytes)?,
+        };
+        self.spare.note(address, bytes);
         self.own.insert(address, bytes);
         self.held += bytes;
         Ok(address)
     }
 
     fn free(&mut self, address: u64) -> Result<(), Broken> {
-        if let Some(bytes) = self.own.remove(&address) {
-            self.held -= bytes;
-            let freed = self.state.driver.free(address);
-            self.checked(freed)?;
+        let Some(bytes) = self.own.remove(&address) else { return Ok(()) };
+        self.held -= bytes;
+        if self.spare.is_in_loop() {
+            self.spare.put(address, bytes);
+            return Ok(());
         }
-        Ok(())
+        let freed = self.state.driver.free(address);
+        self.checked(freed)
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Broken> {
@@ -415,13 +452,17 @@ impl Target for DeviceTarget<'_> {
     }
 
     fn copy(&mut self, to: u64, from: u64, bytes: u64) -> Result<(), Broken> {
-        let copied = self.state.driver.copy(to, from, bytes);
-        self.checked(copied)
+        match bytes {
+            0 => Ok(()),
+            _ => self.perform(Asked::plain(Work::Copy { to, from, bytes })),
+        }
     }
 
     fn clear(&mut self, address: u64, bytes: u64) -> Result<(), Broken> {
-        let cleared = self.state.driver.clear(address, bytes);
-        self.checked(cleared)
+        match bytes {
+            0 => Ok(()),
+            _ => self.perform(Asked::plain(Work::Clear { address, bytes })),
+        }
     }
 
     fn launch(
@@ -430,22 +471,23 @@ impl Target for DeviceTarget<'_> {
         blocks: u32,
         threads: u32,
         parameters: &[Vec<u8>],
+        access: Access<'_>,
     ) -> Result<(), Broken> {
         let function = self.function(entry)?;
-        let launched = self.state.driver.launch(function, blocks, threads, parameters);
-        self.checked(launched)?;
-        self.launched += 1;
-        if self.launched.is_multiple_of(SLICE) {
-            let mark = self.mark()?;
-            self.slices.push_back(mark);
-            if self.slices.len() > 1 {
-                self.wait_until(|target| target.state.driver.has_passed(&target.slices[0]))?;
-                if let Some(mark) = self.slices.pop_front() {
-                    self.state.driver.forget(mark);
-                }
-            }
-        }
-        Ok(())
+        let work = Work::Kernel { function, blocks, threads };
+        self.perform(Asked { work, parameters, access })
+    }
+
+    fn begin_loop(&mut self, number: usize) -> Result<(), Broken> {
+        self.loop_begins(number)
+    }
+
+    fn end_turn(&mut self) -> Result<(), Broken> {
+        self.turn_ends()
+    }
+
+    fn end_loop(&mut self) -> Result<(), Broken> {
+        self.loop_ends()
     }
 
     fn resident(&mut self, elements: &Column) -> Result<Option<u64>, Broken> {

@@ -19,6 +19,11 @@ impl Failure {
         self.error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY
     }
 
+    /// Whether the driver or the device cannot do it at all, which harms nothing.
+    pub(crate) fn is_unsupported(&self) -> bool {
+        self.error.0 == CUresult::CUDA_ERROR_NOT_SUPPORTED
+    }
+
     /// Whether there is a driver, but nothing to drive.
     pub(crate) fn is_no_device(&self) -> bool {
         self.error.0 == CUresult::CUDA_ERROR_NO_DEVICE

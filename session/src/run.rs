@@ -204,12 +204,16 @@ impl<'a> Runner<'a> {
             Some(program) => Some(self.run(program, item.span)?),
             None => None,
         };
-        self.finish(item, value, shown);
-        Ok(())
+        self.finish(item, value, shown)
     }
 
     /// Keeps the value of an item and tells of it. Items without a program have none.
-    fn finish(&mut self, item: &CheckedItem, value: Option<Value>, shown: bool) {
+    fn finish(
+        &mut self,
+        item: &CheckedItem,
+        value: Option<Value>,
+        shown: bool,
+    ) -> Result<(), Stop> {
         self.remark(item);
         match (&item.kind, value) {
             (CheckedKind::Define { name, scheme, .. }, _) => {
@@ -239,6 +243,10 @@ impl<'a> Runner<'a> {
                 }
             }
             (CheckedKind::Show { ty, global, quiet, .. }, Some(value)) => {
+                // What a device has lost may have to be computed again.
+                if shown && !quiet && !value.bring(self.cancel.flag()) {
+                    return Err(Stop::Interrupted);
+                }
                 self.state.values.insert(*global, value.clone());
                 self.shown = Some(*global);
                 if shown && !quiet {
@@ -254,6 +262,7 @@ impl<'a> Runner<'a> {
                 panic!("a program without a value")
             }
         }
+        Ok(())
     }
 
     /// Tells what there is to say about the program of an item, all of whose inputs have values.
@@ -396,7 +405,12 @@ fn ran_text(ran: &Ran) -> String {
                 1 => "1 kernel launch".to_owned(),
                 _ => format!("{launches} kernel launches"),
             };
-            format!("on {}, {launches}{}", ran.backend.name(), copied_text(&ran.counters))
+            let graphs = match ran.counters.graphs {
+                0 => String::new(),
+                1 => ", 1 graph launch".to_owned(),
+                graphs => format!(", {graphs} graph launches"),
+            };
+            format!("on {}, {launches}{graphs}{}", ran.backend.name(), copied_text(&ran.counters))
         }
     }
 }

@@ -45,15 +45,14 @@ impl Launch<'_, '_> {
                 let tiles = down.div_ceil(tile_down) * across.div_ceil(LANES * EACH);
                 let parameters = [self.arguments(piece)?, word(down), word(across), word(length)];
                 let blocks = rows / (down * across) * tiles;
-                self.launch(&self.entry(piece, "reduce_grid"), blocks, &parameters)?;
+                self.launch(piece, "reduce_grid", blocks, &parameters)?;
             }
             Sharing::Pairs => {
                 if length == 0 || rows < policy.least_pairs {
                     return Ok(false);
                 }
                 let parameters = [self.arguments(piece)?, word(rows), word(length)];
-                let entry = self.entry(piece, "reduce_pairs");
-                self.launch(&entry, self.blocks_for(rows), &parameters)?;
+                self.launch(piece, "reduce_pairs", self.blocks_for(rows), &parameters)?;
             }
         }
         Ok(true)
@@ -68,7 +67,7 @@ impl Launch<'_, '_> {
         match row {
             Row::Ragged(_) => self.reduce_path(piece, components),
             _ if self.short() => {
-                self.launch(&self.entry(piece, "reduce_rows"), self.blocks_for(rows), &parameters)
+                self.launch(piece, "reduce_rows", self.blocks_for(rows), &parameters)
             }
             Row::Dense(length) => {
                 let tiles = length.div_ceil(TILE);
@@ -77,7 +76,7 @@ impl Launch<'_, '_> {
                 let (_scratch, addresses) = self.components(components, all)?;
                 let counters = self.zeros(rows, 4, "counters")?;
                 parameters.extend([half(tiles), addresses, word(per_row), word(counters.address)]);
-                self.launch(&self.entry(piece, "reduce_tiles"), rows * tiles, &parameters)
+                self.launch(piece, "reduce_tiles", rows * tiles, &parameters)
             }
         }
     }
@@ -102,11 +101,10 @@ impl Launch<'_, '_> {
         let (arguments, rows_argument) = (self.arguments(piece)?, self.shape.rows_argument());
         let parameters =
             [arguments.clone(), rows_argument.clone(), word(path.address), blocks.clone()];
-        self.launch(&self.entry(piece, "reduce_path"), parts, &parameters)?;
+        self.launch(piece, "reduce_path", parts, &parameters)?;
         if points > TREE {
-            let entry = self.entry(piece, "reduce_long");
             let parameters = [arguments, rows_argument, blocks];
-            self.launch(&entry, self.blocks_for(groups), &parameters)?;
+            self.launch(piece, "reduce_long", self.blocks_for(groups), &parameters)?;
         }
         Ok(())
     }

@@ -208,7 +208,7 @@ impl Launch<'_, '_> {
         let dropped = self.targets_of(sink)?;
         let keys = self.temporaries[keys].address;
         let parameters = [self.arguments(piece)?, word(points), word(keys), word(dropped)];
-        self.launch(&self.entry(piece, "scatter_runs"), self.blocks_for(points), &parameters)
+        self.launch(piece, "scatter_runs", self.blocks_for(points), &parameters)
     }
 }
 

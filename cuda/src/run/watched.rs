@@ -2,7 +2,7 @@
 
 use weft_ir::Column;
 
-use crate::target::{Broken, Output, Target};
+use crate::target::{Access, Broken, Output, Target};
 
 /// The most blocks of a grid along x, on every architecture: the programming guide's table of technical
 /// specifications.
@@ -77,11 +77,27 @@ impl<'a> Watched<'a> {
         blocks: u64,
         threads: u32,
         parameters: &[Vec<u8>],
+        access: Access<'_>,
     ) -> Result<(), Broken> {
         let result = match u32::try_from(blocks).ok().filter(|blocks| *blocks <= MOST_BLOCKS) {
-            Some(blocks) => self.target.launch(entry, blocks, threads, parameters),
+            Some(blocks) => self.target.launch(entry, blocks, threads, parameters, access),
             None => Err(Broken::Grid(blocks)),
         };
+        self.watch(result)
+    }
+
+    pub(crate) fn begin_loop(&mut self, number: usize) -> Result<(), Broken> {
+        let result = self.target.begin_loop(number);
+        self.watch(result)
+    }
+
+    pub(crate) fn end_turn(&mut self) -> Result<(), Broken> {
+        let result = self.target.end_turn();
+        self.watch(result)
+    }
+
+    pub(crate) fn end_loop(&mut self) -> Result<(), Broken> {
+        let result = self.target.end_loop();
         self.watch(result)
     }
 

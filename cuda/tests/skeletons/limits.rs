@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use weft_cuda::{Broken, Config, Halt, Policy, Target, generate, run_fallible};
+use weft_cuda::{Access, Broken, Config, Halt, Policy, Target, generate, run_fallible};
 use weft_ir::plan;
 
 /// A device that takes everything and does nothing.
@@ -45,6 +45,7 @@ impl Target for Idle {
         blocks: u32,
         _threads: u32,
         _parameters: &[Vec<u8>],
+        _access: Access<'_>,
     ) -> Result<(), Broken> {
         self.launched.push(blocks);
         Ok(())

@@ -11,18 +11,19 @@ use weft_emulator::{Address, Grid};
 
 use crate::faults;
 use crate::kernels::{self, Kernel};
-use crate::machine::Machine;
+use crate::machine::{Machine, Task, Work};
 use crate::objects::Objects;
 
-const SUCCESS: c_int = 0;
-const INVALID_VALUE: c_int = 1;
+pub(crate) const SUCCESS: c_int = 0;
+pub(crate) const INVALID_VALUE: c_int = 1;
 const OUT_OF_MEMORY: c_int = 2;
 const NO_DEVICE: c_int = 100;
 const INVALID_CONTEXT: c_int = 201;
-const INVALID_HANDLE: c_int = 400;
+pub(crate) const INVALID_HANDLE: c_int = 400;
 const NOT_FOUND: c_int = 500;
 const NOT_READY: c_int = 600;
 const ILLEGAL_ADDRESS: c_int = 700;
+pub(crate) const NOT_SUPPORTED: c_int = 801;
 const UNKNOWN: c_int = 999;
 
 /// The attributes that are asked for.
@@ -38,7 +39,7 @@ const POOL: usize = 13;
 
 static CONTEXTS: Objects<Arc<Machine>> = Objects::new(100);
 static MODULES: Objects<Arc<String>> = Objects::new(1000);
-static FUNCTIONS: Objects<Arc<Kernel>> = Objects::new(3_000_000);
+pub(crate) static FUNCTIONS: Objects<Arc<Kernel>> = Objects::new(3_000_000);
 static EVENTS: Objects<Arc<Mark>> = Objects::new(500_000_000);
 
 /// A place in the stream.
@@ -57,13 +58,18 @@ fn machine() -> Option<Arc<Machine>> {
     CONTEXTS.get(ptr::without_provenance_mut(CURRENT.get()))
 }
 
+/// The handle of the context that is current in this thread.
+pub(crate) fn current() -> usize {
+    CURRENT.get()
+}
+
 /// Counts a call that needs no context, and does it.
 fn plain(action: impl FnOnce() -> c_int) -> c_int {
     if faults::fails() { UNKNOWN } else { action() }
 }
 
 /// Counts a call, and does it in the context.
-fn call(action: impl FnOnce(&Machine) -> c_int) -> c_int {
+pub(crate) fn call(action: impl FnOnce(&Machine) -> c_int) -> c_int {
     if faults::fails() {
         return UNKNOWN;
     }
@@ -85,6 +91,7 @@ unsafe extern "C" fn cuGetErrorName(error: c_int, name: *mut *const c_char) -> c
         INVALID_CONTEXT => c"CUDA_ERROR_INVALID_CONTEXT",
         INVALID_HANDLE => c"CUDA_ERROR_INVALID_HANDLE",
         NOT_FOUND => c"CUDA_ERROR_NOT_FOUND",
+        NOT_SUPPORTED => c"CUDA_ERROR_NOT_SUPPORTED",
         ILLEGAL_ADDRESS => c"CUDA_ERROR_ILLEGAL_ADDRESS",
         _ => c"CUDA_ERROR_UNKNOWN",
     };
@@ -367,7 +374,8 @@ extern "C" fn cuMemcpyDtoDAsync_v2(
     _stream: *mut c_void,
 ) -> c_int {
     call(|machine| {
-        machine.queue(move |device| device.copy(Address(to), Address(from), bytes as u64));
+        let bytes = bytes as u64;
+        machine.queue_work(Work::Copy { to, from, bytes });
         SUCCESS
     })
 }
@@ -380,7 +388,8 @@ extern "C" fn cuMemsetD8Async(
     _stream: *mut c_void,
 ) -> c_int {
     call(|machine| {
-        machine.queue(move |device| device.fill(Address(address), bytes as u64, value));
+        let bytes = bytes as u64;
+        machine.queue_work(Work::Fill { address, bytes, value });
         SUCCESS
     })
 }
@@ -422,6 +431,20 @@ unsafe extern "C" fn cuModuleGetFunction(
     })
 }
 
+/// The bytes of a kernel's parameters.
+///
+/// # Safety
+/// There is a pointer to each of them.
+pub(crate) unsafe fn parameters_of(kernel: &Kernel, parameters: *mut *mut c_void) -> Vec<Vec<u8>> {
+    let values = kernel.parameters.iter().enumerate().map(|(at, bytes)| {
+        // SAFETY: the caller's.
+        let value = unsafe { (*parameters.add(at)).cast::<u8>() };
+        // SAFETY: likewise.
+        unsafe { std::slice::from_raw_parts(value, *bytes) }.to_vec()
+    });
+    values.collect()
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuLaunchKernel(
     function: *mut c_void,
@@ -441,15 +464,11 @@ unsafe extern "C" fn cuLaunchKernel(
         if shared != 0 || !extra.is_null() || [grid_x, grid_y, grid_z].contains(&0) {
             return INVALID_VALUE;
         }
-        let values = kernel.parameters.iter().enumerate().map(|(at, bytes)| {
-            // SAFETY: the contract of the function: a pointer to each parameter.
-            let value = unsafe { (*parameters.add(at)).cast::<u8>() };
-            // SAFETY: likewise.
-            unsafe { std::slice::from_raw_parts(value, *bytes) }.to_vec()
-        });
-        let values = values.collect();
+        // SAFETY: the contract of the function.
+        let parameters = unsafe { parameters_of(&kernel, parameters) };
         let grid = Grid { blocks: [grid_x, grid_y, grid_z], threads: [block_x, block_y, block_z] };
-        machine.launch(kernel, grid, values);
+        let work = Work::Kernel { kernel, grid, parameters };
+        machine.launch_all(vec![Task { work, after: Vec::new() }]);
         SUCCESS
     })
 }

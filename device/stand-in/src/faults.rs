@@ -1,4 +1,4 @@
-//! Which call fails, and how much memory there is.
+//! Which call fails, how much memory there is, and what is not supported.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,6 +10,7 @@ static STICKY: AtomicBool = AtomicBool::new(false);
 /// Whether all calls fail until a context is destroyed.
 static STUCK: AtomicBool = AtomicBool::new(false);
 static MEMORY: AtomicU64 = AtomicU64::new(64 << 20);
+static GRAPHS: AtomicBool = AtomicBool::new(true);
 static BEGUN: OnceLock<()> = OnceLock::new();
 
 /// Counts a call; whether it is to fail.
@@ -39,6 +40,17 @@ pub(crate) fn reset() {
 /// The bytes that the device has.
 pub(crate) fn memory() -> u64 {
     MEMORY.load(Ordering::SeqCst)
+}
+
+/// Whether the driver knows graphs.
+pub(crate) fn has_graphs() -> bool {
+    GRAPHS.load(Ordering::SeqCst)
+}
+
+/// Says whether the driver knows graphs.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_graphs(known: i32) {
+    GRAPHS.store(known != 0, Ordering::SeqCst);
 }
 
 /// How many calls there were.

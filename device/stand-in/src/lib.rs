@@ -3,11 +3,12 @@
 //! It is a shared library. A folder in which it is called `libcuda.so` and `libnvrtc.so` ([`install`]),
 //! named in `LD_LIBRARY_PATH`, makes a machine without a device look as if it had one, so that the very
 //! code that calls the driver runs in tests. It is strict where the driver is: what was not allocated
-//! cannot be freed, work is done in the background in the order of the stream, and after a fault of a
+//! cannot be freed, what was freed cannot be handed to a kernel, work is done in the background in the order of the
+//! stream, that of a graph in any order that its edges allow, and after a fault of a
 //! kernel every call fails until the context is destroyed. Its machine code is the text of the kernels.
 //!
-//! A call can be made to fail (`weft_stand_in_fail`), and there is as much memory as one likes
-//! (`weft_stand_in_memory`); in the environment, `WEFT_STAND_IN_FAIL` and `WEFT_STAND_IN_MEMORY` do that
+//! A call can be made to fail (`weft_stand_in_fail`), there is as much memory as one likes
+//! (`weft_stand_in_memory`), and there may be no graphs (`weft_stand_in_graphs`); in the environment, `WEFT_STAND_IN_FAIL` and `WEFT_STAND_IN_MEMORY` do that
 //! from the start.
 #![allow(
     unsafe_code,
@@ -18,6 +19,7 @@
 mod compiler;
 mod driver;
 mod faults;
+mod graphs;
 mod kernels;
 mod machine;
 mod objects;

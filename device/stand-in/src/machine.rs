@@ -13,6 +13,21 @@ use crate::faults;
 use crate::kernels::{Kernel, emulator};
 use crate::work;
 
+/// What a device does.
+#[derive(Clone, Debug)]
+pub(crate) enum Work {
+    Kernel { kernel: Arc<Kernel>, grid: Grid, parameters: Vec<Vec<u8>> },
+    Fill { address: u64, bytes: u64, value: u8 },
+    Copy { to: u64, from: u64, bytes: u64 },
+}
+
+/// A piece of work, with the numbers of those that are to be done before it.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub(crate) work: Work,
+    pub(crate) after: Vec<usize>,
+}
+
 type Job = Box<dyn FnOnce(&mut Device) -> Result<(), Error> + Send>;
 
 /// A context.
@@ -46,6 +61,13 @@ struct Memory {
 }
 
 impl Memory {
+    /// Whether an address is one of a buffer that was given back.
+    fn is_given_back(&self, address: u64) -> bool {
+        let pooled =
+            self.pool.iter().flat_map(|(bytes, all)| all.iter().map(move |at| (bytes, at)));
+        pooled.into_iter().any(|(bytes, begin)| (*begin..begin + bytes).contains(&address))
+    }
+
     fn used(&self) -> u64 {
         let pooled = self.pool.iter().map(|(bytes, pooled)| bytes * pooled.len() as u64);
         self.buffers.values().sum::<u64>() + pooled.sum::<u64>()
@@ -167,18 +189,55 @@ impl Machine {
         true
     }
 
-    /// Launches a kernel.
-    pub(crate) fn launch(&self, kernel: Arc<Kernel>, grid: Grid, parameters: Vec<Vec<u8>>) {
-        let shared = Arc::clone(&self.shared);
+    /// Launches a kernel, or a graph of tasks.
+    pub(crate) fn launch_all(&self, tasks: Vec<Task>) {
         work::asked_for();
-        self.queue(move |device| {
-            let Kernel { name, module, .. } = &*kernel;
-            let schedule = Schedule::numbered(0);
-            work::begins();
-            let ran = device.launch(module, name, grid, &parameters, &schedule, &shared.cancel)?;
-            work::ended(ran.late_accesses.unwrap_or(ran.accesses));
-            Ok(())
-        });
+        // Of those that may be next, the last one.
+        let (mut left, mut order) = ((0..tasks.len()).collect::<Vec<usize>>(), Vec::new());
+        let may_be_next = |order: &[usize], number: usize| {
+            tasks[number].after.iter().all(|before| order.contains(before))
+        };
+        while let Some(at) = left.iter().rposition(|number| may_be_next(&order, *number)) {
+            order.push(left.remove(at));
+        }
+        let mut tasks: Vec<Option<Task>> = tasks.into_iter().map(Some).collect();
+        for number in order {
+            if let Some(task) = tasks[number].take() {
+                self.queue_work(task.work);
+            }
+        }
+    }
+
+    /// Queues a piece of work.
+    pub(crate) fn queue_work(&self, work: Work) {
+        let shared = Arc::clone(&self.shared);
+        self.queue(move |device| shared.perform(device, &work));
+    }
+}
+
+impl Shared {
+    fn perform(&self, device: &mut Device, work: &Work) -> Result<(), Error> {
+        let held = |address: u64| match lock(&self.memory).is_given_back(address) {
+            true => Err(Error::Report(format!("{address:#x} is in a buffer that was given back"))),
+            false => Ok(Address(address)),
+        };
+        match work {
+            Work::Kernel { kernel, grid, parameters } => {
+                let Kernel { name, module, .. } = &**kernel;
+                let words = parameters.iter().flat_map(|bytes| bytes.chunks_exact(8));
+                for word in words.filter_map(|word| word.first_chunk()) {
+                    held(u64::from_le_bytes(*word))?;
+                }
+                let schedule = Schedule::numbered(0);
+                work::begins();
+                let ran =
+                    device.launch(module, name, *grid, parameters, &schedule, &self.cancel)?;
+                work::ended(ran.late_accesses.unwrap_or(ran.accesses));
+                Ok(())
+            }
+            Work::Fill { address, bytes, value } => device.fill(held(*address)?, *bytes, *value),
+            Work::Copy { to, from, bytes } => device.copy(held(*to)?, held(*from)?, *bytes),
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod deferred;
 mod faults;
+mod loops;
 mod memory;
 mod runs;
 
@@ -48,6 +49,19 @@ const TESTS: &[(&str, fn())] = &[
     ("what_nobody_has_seen_makes_room_too", deferred::what_nobody_has_seen_makes_room_too),
     ("nothing_is_lost_that_nobody_has_seen", deferred::nothing_is_lost_that_nobody_has_seen),
     ("results_outlive_the_device", deferred::results_outlive_the_device),
+    ("turns_become_graphs", loops::turns_become_graphs),
+    ("numbers_of_turns_are_those_of_the_turn", loops::numbers_of_turns_are_those_of_the_turn),
+    ("what_depends_on_each_other_waits", loops::what_depends_on_each_other_waits),
+    ("turns_may_end_by_what_they_compute", loops::turns_may_end_by_what_they_compute),
+    ("turns_of_other_extents_are_other_turns", loops::turns_of_other_extents_are_other_turns),
+    ("loops_in_loops", loops::loops_in_loops),
+    ("behind_a_failed_check_nothing_is_done", loops::behind_a_failed_check_nothing_is_done),
+    ("what_turns_keep_makes_room", loops::what_turns_keep_makes_room),
+    ("what_waits_is_done_before_its_buffers_go", loops::what_waits_is_done_before_its_buffers_go),
+    ("constants_come_between_kernels", loops::constants_come_between_kernels),
+    ("without_graphs_all_is_launched", loops::without_graphs_all_is_launched),
+    ("any_call_of_a_loop_may_fail", loops::any_call_of_a_loop_may_fail),
+    ("a_loop_may_be_interrupted_anywhere", loops::a_loop_may_be_interrupted_anywhere),
     ("any_call_may_fail_once", faults::any_call_may_fail_once),
     ("any_call_may_fail_for_good", faults::any_call_may_fail_for_good),
 ];
@@ -83,12 +97,13 @@ fn stand_in() -> StandIn {
     let stand_in = StandIn::find().expect("the stand-in");
     stand_in.fail(0, false);
     stand_in.set_memory(64 << 20);
+    stand_in.set_graphs(true);
     stand_in
 }
 
 /// A device that keeps code in memory only.
 fn device() -> Device {
-    let config = Config { cache: None, cache_bytes: 0 };
+    let config = Config { cache: None, cache_bytes: 0, graphs: true };
     let found = weft_device::find().expect("a device");
     Device::open(found[0].clone(), &config).expect("a context")
 }

@@ -63,7 +63,7 @@ impl Runner<'_> {
                         true => values.next(),
                         false => plain.get(&(first + index)).cloned(),
                     };
-                    self.finish(&line.item, value, line.shown);
+                    self.finish(&line.item, value, line.shown)?;
                 }
                 Ok(())
             }
@@ -97,7 +97,7 @@ impl Runner<'_> {
         for (index, line) in lines.iter().enumerate() {
             self.check_cancelled()?;
             match plain.get(&(first + index)) {
-                Some(value) => self.finish(&line.item, Some(value.clone()), line.shown),
+                Some(value) => self.finish(&line.item, Some(value.clone()), line.shown)?,
                 None => self.item(&line.item, line.shown)?,
             }
         }

@@ -16,6 +16,58 @@ pub(super) struct Program {
     pub(super) limited_by: &'static str,
 }
 
+/// A loop, timed with and without graphs.
+pub(super) struct Loop {
+    pub(super) name: &'static str,
+    /// As of [`Program`].
+    pub(super) setup: &'static str,
+    pub(super) expression: &'static str,
+    pub(super) size: u64,
+    pub(super) small: u64,
+}
+
+/// Loops with kernels that are short, so that launching them counts.
+pub(super) const LOOPS: &[Loop] = &[
+    Loop {
+        name: "fluid flow, 160 relaxations",
+        setup: "def sweep (u : [][]f32) = stencil clamp (\\w -> 0.25 * (w[-1, 0] + w[1, 0] + w[0, -1] + w[0, 1])) u\n\
+                u0 = reshape (N_, N_) (random 1 (N_ * N_) : []f32)",
+        expression: "iterate 160 sweep u0",
+        size: 1448,
+        small: 12,
+    },
+    Loop {
+        name: "relaxations of a small grid, 4000",
+        setup: "def sweep (u : [][]f32) = stencil clamp (\\w -> 0.25 * (w[-1, 0] + w[1, 0] + w[0, -1] + w[0, 1])) u\n\
+                u0 = reshape (N_, N_) (random 1 (N_ * N_) : []f32)\n\
+                turns = if N_ > 100 then 4000 else 100",
+        expression: "iterate turns sweep u0",
+        size: 200,
+        small: 12,
+    },
+    Loop {
+        name: "n-body, 200 steps",
+        setup: "x0 = (random 1 N_ : []f32)\nv0 = x0 * 0.0\n\
+                def pull (xs : []f32) (x : f32) = sum { (y - x) / (0.01 + (y - x) * (y - x)) : y in xs }\n\
+                def move (xs : []f32, vs : []f32) = let ws = vs + 0.001 * { pull xs x : x in xs } in (xs + 0.001 * ws, ws)",
+        expression: "iterate 200 move (x0, v0)",
+        size: 1024,
+        small: 20,
+    },
+    Loop {
+        name: "k-means, 100 turns",
+        setup: "points = (random 1 N_ : []f32)\n\
+                def nearest (cs : []f32) = { argmin { abs (p - c) : c in cs } : p in points }\n\
+                def centres (cs : []f32) =\n\
+                \x20 let near = nearest cs\n\
+                \x20 in scatterWith (+) (replicate 16 0.0f32) near points / max 1.0 (f32 (histogram 16 near))\n\
+                c0 = (random 2 16 : []f32)",
+        expression: "iterate 100 centres c0",
+        size: 100_000,
+        small: 100,
+    },
+];
+
 const BYTES: &str = "bytes";
 const ARITHMETIC: &str = "arithmetic";
 

@@ -4,6 +4,7 @@
 //! that its caches do not hold them. Each program runs as it is, without fusion, and without sharing.
 
 mod compiling;
+mod loops;
 mod peers;
 
 use std::io::{self, Write};
@@ -43,9 +44,13 @@ struct Times {
     /// With all that the host does.
     host: Duration,
     launches: u64,
+    /// Functions launched as parts of graphs; a kernel may be several.
+    in_graphs: u64,
+    graphs: u64,
 }
 
-/// Prints a section for `bench/LOG.md`: a table of the programs, then how long compilers and the host take.
+/// Prints a section for `bench/LOG.md`: a table of the programs, then one of loops with and without graphs, then how
+/// long compilers and the host take.
 pub(super) fn time(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let found = weft_device::find().map_err(|absent| io::Error::other(absent.to_string()))?;
     let (small, runs) = (options.is_small, if options.is_small { 1 } else { 30 });
@@ -67,7 +72,8 @@ pub(super) fn time(options: &Options, out: &mut dyn Write) -> io::Result<()> {
         out,
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- |"
     )?;
-    let open = || Device::open(found[0].clone(), &Config { cache: None, cache_bytes: 0 });
+    let open =
+        || Device::open(found[0].clone(), &Config { cache: None, cache_bytes: 0, graphs: true });
     let mut device = open().map_err(io::Error::other)?;
     for (number, program) in PROGRAMS.iter().enumerate() {
         let size = if small { program.small } else { program.size };
@@ -82,6 +88,8 @@ pub(super) fn time(options: &Options, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "- The limit of {} is {}.", program.name, program.limited_by)?;
     }
     drop(device);
+    loops::time(&found[0], effort, options, out)?;
+    writeln!(out)?;
     compiling::time(&found[0], options, out)?;
     peers.skipped.iter().try_for_each(|line| writeln!(out, "- Peers: {line}."))
 }
@@ -219,7 +227,7 @@ fn replayed(
 ) -> Result<Times, String> {
     let never = AtomicBool::new(false);
     let again: Again = Arc::new(|_| panic!("nobody looks at the results"));
-    let mut launches = 0;
+    let (mut launches, mut in_graphs, mut graphs) = (0, 0, 0);
     let mut once = |inputs: &[Value]| -> Result<(Duration, Duration), String> {
         launches = 0;
         let begun = Instant::now();
@@ -228,6 +236,7 @@ fn replayed(
             device.run_deferring(kernels, inputs, MEMORY, &never, again, &mut |_| launches += 1);
         let host = begun.elapsed();
         ran.results.map_err(|halt| format!("{halt:?}"))?;
+        (in_graphs, graphs) = (ran.traffic.in_graphs, ran.traffic.graphs);
         Ok((ran.traffic.on_device, host))
     };
     for inputs in sets {
@@ -236,7 +245,7 @@ fn replayed(
     let all: Result<Vec<_>, String> = sets.iter().cycle().take(runs).map(|set| once(set)).collect();
     let (mut device, mut host): (Vec<Duration>, Vec<Duration>) = all?.into_iter().unzip();
     let (device, host) = (median(&mut device), median(&mut host));
-    Ok(Times { device, host, launches })
+    Ok(Times { device, host, launches, in_graphs, graphs })
 }
 
 fn median(times: &mut [Duration]) -> Duration {

@@ -19,6 +19,8 @@ const TESTS: &[(&str, fn())] = &[
     ("whatever_fails_nothing_is_lost", sessions::whatever_fails_nothing_is_lost),
     ("what_nobody_has_seen_is_not_lost", sessions::what_nobody_has_seen_is_not_lost),
     ("showing_fetches_what_is_shown", sessions::showing_fetches_what_is_shown),
+    ("loops_are_those_of_the_interpreter", sessions::loops_are_those_of_the_interpreter),
+    ("showing_what_is_lost_can_be_interrupted", sessions::showing_what_is_lost_can_be_interrupted),
     ("without_room_the_cpu_runs_it", sessions::without_room_the_cpu_runs_it),
     ("a_device_may_come_later", sessions::a_device_may_come_later),
     ("the_device_program_runs", sessions::the_device_program_runs),

@@ -2,7 +2,7 @@
 
 use weft_device::stand_in::StandIn;
 use weft_ir::{Column, Value};
-use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session, Shown};
+use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session, Shown, Sink};
 use weft_tests::device_check::{self, Options};
 
 /// What a cell says: its texts and notes, and the values that it shows.
@@ -191,6 +191,74 @@ pub(crate) fn showing_fetches_what_is_shown() {
     }
 }
 
+/// Hears the events of a cell, and interrupts it at the first value.
+struct Interrupting {
+    cancel: Cancel,
+    shown: usize,
+}
+
+impl Sink for Interrupting {
+    fn event(&mut self, event: Event) {
+        if let Event::Shown(_) = event {
+            self.shown += 1;
+            self.cancel.cancel();
+        }
+    }
+}
+
+pub(crate) fn showing_what_is_lost_can_be_interrupted() {
+    let stand_in = stand_in();
+    let mut session = session("gpu");
+    value(&mut session, "xs = map f64 (iota 700)\nys = scanl1 (+) xs");
+    let before = value(&mut self::session("interp"), "scanl1 (+) (map f64 (iota 700))");
+    // The device is lost, and then `ys` is wanted.
+    stand_in.fail(1, true);
+    let cancel = Cancel::default();
+    let mut sink = Interrupting { cancel: cancel.clone(), shown: 0 };
+    let outcome = session.eval(Cell::typed("sum xs\nsum (xs + 1.0)\nys"), &mut sink, &cancel);
+    stand_in.fail(0, false);
+    assert!(matches!(outcome, Outcome::Interrupted), "{outcome:?}, {} shown", sink.shown);
+    assert_eq!(value(&mut session, "ys"), before);
+}
+
+/// Loops, most of whose turns run as graphs.
+pub(crate) fn loops_are_those_of_the_interpreter() {
+    stand_in();
+    let fluid = "u0 = reshape (5, 4) (map f64 (iota 20))\n\
+                 def sweep (u : [][]f64) = stencil clamp (\\w -> 0.25 * (w[-1, 0] + w[1, 0] + w[0, -1] + w[0, 1])) u";
+    let bodies = "x0 = map f64 (iota 6)\n\
+                  def pull (xs : []f64) (x : f64) = sum { (y - x) / (1.0 + (y - x) * (y - x)) : y in xs }\n\
+                  def move (xs : []f64, vs : []f64) = let ws = vs + 0.125 * { pull xs x : x in xs } in (xs + 0.125 * ws, ws)";
+    let means = "points = { f64 (i * 7 % 12) : i in iota 12 }\n\
+                 def nearest (cs : []f64) = { argmin { abs (p - c) : c in cs } : p in points }\n\
+                 def centres (cs : []f64) =\n\
+                 \x20 let near = nearest cs in scatterWith (+) (replicate 3 0.0) near points / max 1.0 (f64 \
+                 (histogram 3 near))";
+    // The program, and whether its turns become graphs.
+    for (setup, loops, in_graphs) in [
+        (fluid, "flatten (iterate 80 sweep u0)", true),
+        (bodies, "(iterate 50 move (x0, x0)).0", true),
+        (means, "iterate 40 centres [1.0, 2.0, 3.0]", true),
+        (fluid, "loop u = flatten u0 for i < 60 do u * f64 i / (1.0 + f64 i)", true),
+        (fluid, "loop u = flatten u0 while sum u > 1.0 do u * 0.5 + 0.001", true),
+        (fluid, "loop u = flatten u0 for i < 15 do take (19 - i) (u + 1.0)", false),
+        (
+            fluid,
+            "loop u = flatten u0 for i < 4 do (loop v = u for j < 70 do v * 0.5 + f64 j)",
+            true,
+        ),
+    ] {
+        let (mut reference, mut session) = (self::session("interp"), session("gpu"));
+        value(&mut reference, setup);
+        value(&mut session, setup);
+        let timed = say(&mut session, &format!(":time {loops}"));
+        assert_eq!(timed.values, [value(&mut reference, loops)], "{loops}: {timed:?}");
+        let text = timed.texts.concat();
+        assert!(text.contains("on gpu, "), "{loops}: {text}");
+        assert_eq!(text.contains(" graph launch"), in_graphs, "{loops}: {text}");
+    }
+}
+
 pub(crate) fn without_room_the_cpu_runs_it() {
     let stand_in = stand_in();
     let mut session = session("gpu");
@@ -246,10 +314,14 @@ pub(crate) fn the_device_program_runs() {
     let report = String::from_utf8(report).expect("a text");
     assert!(all_hold, "{report}");
     assert!(report.contains("golden kernels: "), "{report}");
-    for name in ["dot", "Canny", "PageRank"] {
+    for name in ["dot", "Canny", "PageRank", "k-means, 100 turns"] {
         assert!(report.contains(&format!("\n| {name} | ")), "{name}: {report}");
     }
-    assert_eq!(report.lines().filter(|line| line.starts_with("| ")).count(), 2 + 15, "{report}");
+    assert_eq!(
+        report.lines().filter(|line| line.starts_with("| ")).count(),
+        2 + 15 + 2 + 4,
+        "{report}"
+    );
     assert!(report.contains("\n- Compiling and loading a program of 1 kernel: "), "{report}");
     assert!(!report.contains("not on the device"), "{report}");
 }

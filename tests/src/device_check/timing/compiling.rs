@@ -70,7 +70,7 @@ fn opened(
     kernels: usize,
     cache: Option<&Path>,
 ) -> io::Result<(Device, Kernels)> {
-    let config = Config { cache: cache.map(Path::to_owned), cache_bytes: 1 << 30 };
+    let config = Config { cache: cache.map(Path::to_owned), cache_bytes: 1 << 30, graphs: true };
     let device = Device::open(description.clone(), &config).map_err(io::Error::other)?;
     let kernels = device.kernels(program(kernels));
     Ok((device, kernels))
