@@ -186,6 +186,8 @@ struct Checker<'a> {
     next_quantified: u32,
     /// The definition being checked, for recursion.
     own: Option<Own>,
+    /// The parameters of that definition whose rank was chosen, with that rank.
+    guesses: Vec<(usize, usize)>,
     /// The local functions whose bodies surround the current point; they do not recurse.
     defining: Vec<Name>,
     annotation_vars: BTreeMap<Name, Type>,
@@ -383,11 +385,26 @@ impl Checker<'_> {
     }
 
     fn settle_sites(&mut self, mut chosen: Vec<usize>) {
-        while let Err((site, error)) = rank::settle(&mut self.table, &mut self.sites, &chosen) {
+        let mut guesses = rank::Guesses { parameters: self.own_parameters(), found: Vec::new() };
+        while let Err((site, error)) =
+            rank::settle(&mut self.table, &mut self.sites, &chosen, &mut guesses)
+        {
             self.site_failed(site, &error);
             chosen.retain(|other| !self.sites[*other].settled);
         }
+        self.guesses.extend(guesses.found);
         self.waiting.retain(|site| !self.sites[*site].settled);
+    }
+
+    /// The types of the parameters of the definition being checked.
+    fn own_parameters(&self) -> Vec<Type> {
+        let mut parameters = Vec::new();
+        let mut rest = self.own.as_ref().map(|own| self.table.shallow(&own.ty));
+        while let Some(Type::Function(parameter, next)) = rest {
+            parameters.push((*parameter).clone());
+            rest = Some(self.table.shallow(&next));
+        }
+        parameters
     }
 
     /// Completes a local function, as far as its types do not depend on its surroundings, and

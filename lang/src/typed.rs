@@ -58,6 +58,20 @@ pub struct Function {
     pub body: Arc<Expr>,
     /// Where it is defined: the whole item.
     pub span: Span,
+    /// The parameters whose rank nothing said.
+    pub guesses: Vec<Guess>,
+}
+
+/// A parameter of a definition that is an operand beside others, and may be one element for all of theirs or an array
+/// like them: its rank was chosen (`check/rank.rs`, Note [Implicit map]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guess {
+    /// Which parameter it is.
+    pub parameter: usize,
+    /// Its name.
+    pub name: Name,
+    /// The rank that it got.
+    pub rank: usize,
 }
 
 /// An expression with its type.

@@ -6,6 +6,7 @@
 mod associative;
 mod closed;
 mod letters;
+mod mapped;
 mod samples;
 
 use std::collections::{BTreeSet, HashSet};
@@ -121,6 +122,12 @@ impl<'p> Walk<'p, '_> {
                 }
                 if let ExprKind::Function(FunctionRef::Instance(id)) = &head.kind {
                     self.call(*id, args, expr.span);
+                }
+                if let Some(remark) = mapped::remark(self.program, self.state, function, args)
+                    .filter(|remark| !self.told.places.contains(&remark.span()))
+                {
+                    self.told.places.insert(remark.span());
+                    self.found.push(remark);
                 }
                 references::children(expr, &mut |child| self.expr(child));
             }

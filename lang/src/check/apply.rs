@@ -125,6 +125,9 @@ impl Checker<'_> {
             returns,
         );
         self.positions.insert(site, positions.clone());
+        if let ExprKind::Function(FunctionRef::Generic(global, _)) = &function.kind {
+            self.sites[site].definition = Some(*global);
+        }
         let broken = typed.iter().flatten().any(|arg| self.is_broken(arg));
         if broken {
             self.sites[site].settled = true;
@@ -188,6 +191,7 @@ impl Checker<'_> {
         self.sites.push(Site {
             function: name.into(),
             function_span,
+            definition: None,
             span,
             params,
             args: args

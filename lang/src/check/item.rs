@@ -10,7 +10,7 @@ use crate::ast::{self, ItemKind, TypeExpr, TypeExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Environment, Global};
 use crate::monomorphise::monomorphise;
-use crate::typed::{Expr, Function, GlobalId, Pattern};
+use crate::typed::{Expr, Function, GlobalId, Guess, Pattern};
 use crate::types::{Scheme, Type};
 
 /// Numbers of the variables of local schemes start here, beyond those of any definition.
@@ -41,6 +41,7 @@ pub(super) fn check_item(
         next_local: 0,
         next_quantified: FIRST_LOCAL_VARIABLE,
         own: None,
+        guesses: Vec::new(),
         defining: Vec::new(),
         annotation_vars: BTreeMap::new(),
         top_level: true,
@@ -187,9 +188,28 @@ impl Checker<'_> {
     }
 
     fn define(&mut self, name: &Name, global: GlobalId, scheme: Scheme, body: Expr, span: Span) {
-        let function = Function { global, name: name.clone(), scheme, body: Arc::new(body), span };
+        let guesses = self.take_guesses(&body);
+        let (name, body) = (name.clone(), Arc::new(body));
+        let function = Function { global, name: name.clone(), scheme, body, span, guesses };
         self.environment.define(global, Global::Function(Arc::new(function)));
-        self.environment.bind(name.clone(), Binding::Global(global));
+        self.environment.bind(name, Binding::Global(global));
+    }
+
+    /// The parameters of a function whose rank was chosen.
+    fn take_guesses(&mut self, function: &Expr) -> Vec<Guess> {
+        let mut found = std::mem::take(&mut self.guesses);
+        found.sort_unstable();
+        found.dedup_by_key(|(parameter, _)| *parameter);
+        let crate::typed::ExprKind::Lambda { params, .. } = &function.kind else {
+            return Vec::new();
+        };
+        let guess = |(parameter, rank): (usize, usize)| match params.get(parameter) {
+            Some(Pattern::Local { name, .. }) => {
+                Some(Guess { parameter, name: name.clone(), rank })
+            }
+            Some(Pattern::Wildcard(_) | Pattern::Tuple(_)) | None => None,
+        };
+        found.into_iter().filter_map(guess).collect()
     }
 
     fn alias(&mut self, name: &ast::Ident, ty: &TypeExpr) -> Option<CheckedKind> {

@@ -20,6 +20,7 @@
 use weft_ir::Span;
 
 use super::unify::{Clash, Table};
+use crate::typed::GlobalId;
 use crate::types::Type;
 
 /// An application whose depth is inferred.
@@ -29,6 +30,8 @@ pub(super) struct Site {
     pub(super) function: String,
     /// Where the function stands.
     pub(super) function_span: Span,
+    /// The definition that is applied, if it is one.
+    pub(super) definition: Option<GlobalId>,
     /// The whole application.
     pub(super) span: Span,
     /// The parameter types that the arguments meet.
@@ -240,15 +243,34 @@ fn grow_to(table: &mut Table, ty: &Type, rank: usize) -> Result<bool, Clash> {
 /// No type needs more axes; the growth of ranks stops here for programs without a least solution.
 const MAX_RANK: usize = 32;
 
+/// Parameters of a definition, and those of them whose rank [`settle`] has chosen, with that rank.
+#[derive(Debug, Default)]
+pub(super) struct Guesses {
+    pub(super) parameters: Vec<Type>,
+    pub(super) found: Vec<(usize, usize)>,
+}
+
+impl Guesses {
+    /// A type gets a rank that nothing forces.
+    fn note(&mut self, table: &Table, ty: &Type, rank: usize) {
+        let (0, head) = table.peel(ty) else { return };
+        if table.is_rank_open(&head) {
+            let is_own = |parameter: &Type| table.peel(parameter) == (0, head.clone());
+            self.found.extend(self.parameters.iter().position(is_own).map(|at| (at, rank)));
+        }
+    }
+}
+
 /// Settles the given waiting sites by the least ranks: see the note above.
 pub(super) fn settle(
     table: &mut Table,
     sites: &mut [Site],
     chosen: &[usize],
+    guesses: &mut Guesses,
 ) -> Result<(), (usize, SiteError)> {
     loop {
         grow_by_lower_bounds(table, sites, chosen)?;
-        if !supply_needed_axes(table, sites, chosen)? {
+        if !supply_needed_axes(table, sites, chosen, guesses)? {
             break;
         }
     }
@@ -273,6 +295,9 @@ pub(super) fn settle(
                 Ok(Extra::AsItIs | Extra::Unknown) => false,
                 Err(()) => return Err((index, SiteError::TooFewAxes(position))),
             };
+            if !mapped && depth > 0 {
+                guesses.note(table, &arg, 0);
+            }
             let whole = Type::arrays(if mapped { depth } else { 0 }, param);
             table
                 .unify(&whole, &arg)
@@ -333,6 +358,7 @@ fn supply_needed_axes(
     table: &mut Table,
     sites: &[Site],
     chosen: &[usize],
+    guesses: &mut Guesses,
 ) -> Result<bool, (usize, SiteError)> {
     let mut changed = false;
     for &index in chosen {
@@ -349,9 +375,13 @@ fn supply_needed_axes(
         if supplied {
             continue;
         }
+        let open = site.args.iter().filter(|arg| arg.mapped.is_none()).count();
         for (position, (param, arg)) in site.params.iter().zip(&site.args).enumerate() {
             if arg.mapped.is_none() {
                 let rank = table.peel(param).0 + depth;
+                if open > 1 {
+                    guesses.note(table, &arg.ty, rank);
+                }
                 changed |= grow_to(table, &arg.ty, rank)
                     .map_err(|clash| (index, SiteError::Argument(position, clash)))?;
             }

@@ -110,6 +110,10 @@ impl Checker<'_> {
                     }
                     _ => diagnostic,
                 };
+                let diagnostic = match self.guessed(position, &site, *index) {
+                    Some(help) => diagnostic.help(help),
+                    None => diagnostic,
+                };
                 self.report(diagnostic);
             }
             SiteError::UnequalAxes(first, second) => {
@@ -379,6 +383,23 @@ impl Checker<'_> {
             .label(function.span, format!("this is {ty}"))
             .help(hint),
         );
+    }
+
+    /// What to write if the rank of a parameter, which an argument does not have, was chosen.
+    fn guessed(&self, position: usize, site: &Site, index: usize) -> Option<String> {
+        let Global::Function(function) = self.environment.global(site.definition?)? else {
+            return None;
+        };
+        let parameter = *self.positions.get(&position)?.get(index)?;
+        let guess = function.guesses.iter().find(|guess| guess.parameter == parameter)?;
+        let (name, guess) = (&function.name, &guess.name);
+        let found = self.table.resolve(&site.args[index].ty);
+        let found =
+            if matches!(found, Type::Scalar(_)) { self.show(&found) } else { "i64".to_owned() };
+        Some(format!(
+            "nothing in the definition of `{name}` says what `{guess}` is, so it is an array like what it stands \
+             beside; for one number write `({guess} : {found})` there"
+        ))
     }
 
     pub(in crate::check) fn too_many_params(&mut self, span: Span, wanted: &Type, given: usize) {
