@@ -115,7 +115,15 @@ impl Facts {
 /// The results of an operation, if they are known; else the operation may become a simpler one.
 pub(super) fn simplify(operation: &mut Operation, facts: &Facts) -> Option<Vec<Atom>> {
     match operation {
-        Operation::Scalar(op, atoms) => scalar(*op, atoms).map(|atom| vec![atom]),
+        Operation::Scalar(op, atoms) => {
+            if let (ScalarOp::Pow, &[base, Atom::Scalar(exponent)]) = (*op, &atoms[..])
+                && is(exponent, 2)
+            {
+                // The same by the definition of powers, bit for bit.
+                (*op, *atoms) = (ScalarOp::Mul, vec![base, base]);
+            }
+            scalar(*op, atoms).map(|atom| vec![atom])
+        }
         Operation::Assert { condition: Atom::Scalar(Scalar::Bool(true)), values, .. } => {
             Some(values.clone())
         }

@@ -6,7 +6,8 @@ use super::pair::{Pair, ln_2, third};
 use super::real::{Real, Word};
 
 /// `x` to the power `y`, with C's special values: anything to the power 0, and 1 to any power,
-/// is 1, even for NaN; a negative base asks for an integer exponent, else the result is NaN.
+/// is 1, even for NaN; a negative base asks for an integer exponent, else the result is NaN. The power 2
+/// is x·x, rounded once.
 #[inline(always)]
 pub fn pow<R: Real>(x: R, y: R) -> R {
     let (zero, one) = (R::constant(0.0), R::constant(1.0));
@@ -31,6 +32,8 @@ pub fn pow<R: Real>(x: R, y: R) -> R {
     let power = R::select(negative & odd, -power, power);
     let undefined = x.less(zero) & x.is_finite() & !integer;
     let power = R::select(undefined | x.is_nan() | y.is_nan(), R::nan(), power);
+    // What compilers make of `x ** 2.0`.
+    let power = R::select(y.equal(R::constant(2.0)), x * x, power);
     R::select(x.equal(one) | y.equal(zero), one, power)
 }
 

@@ -303,6 +303,12 @@ fn powers() {
     assert_eq!(pow_f64(2.0, -1074.0).to_bits(), 1);
     assert_eq!(pow_f64(10.0, 22.0), 1e22);
     assert_eq!(pow_f64(f64::from_bits(1), 0.5), 2f64.powi(-537));
+    for x in [0.1, -0.3, 1.0 / 3.0, 1e-170, 1e200, -0.0, f64::INFINITY, f64::NEG_INFINITY] {
+        assert_eq!(pow_f64(x, 2.0).to_bits(), (x * x).to_bits(), "{x}");
+        let x = x as f32;
+        assert_eq!(pow_f32(x, 2.0).to_bits(), (x * x).to_bits(), "{x}");
+    }
+    assert!(pow_f64(f64::NAN, 2.0).is_nan());
 }
 
 #[test]
