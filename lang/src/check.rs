@@ -153,8 +153,8 @@ pub fn check(
         loaded: Vec::new(),
         diagnostics: Vec::new(),
     };
-    for item in items {
-        item::check_item(item, config, files, &mut checked);
+    for (index, item) in items.iter().enumerate() {
+        item::check_item(item, &items[index + 1..], config, files, &mut checked);
     }
     checked
 }
@@ -188,6 +188,8 @@ struct Checker<'a> {
     own: Option<Own>,
     /// The parameters of that definition whose rank was chosen, with that rank.
     guesses: Vec<(usize, usize)>,
+    /// The items of the cell behind the one being checked: their names are not known yet.
+    later: &'a [ast::Item],
     /// The local functions whose bodies surround the current point; they do not recurse.
     defining: Vec<Name>,
     annotation_vars: BTreeMap<Name, Type>,

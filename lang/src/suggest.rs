@@ -93,6 +93,7 @@ pub fn foreign_word(word: &str) -> Option<&'static str> {
         "elif" | "elsif" | "elseif" => "write `else if`",
         "case" | "match" | "switch" => "a choice is `if c then a else b`",
         "for" | "foreach" | "forEach" => "for each element: `{ e : x in xs }`",
+        "enumerate" => "the positions are `indices xs`; with the elements goes `mapWithIndex f xs`",
         "head" => "write `first xs`",
         "append" | "cat" => "write `xs ++ ys`",
         "pow" => "write `x ** y`",

@@ -1,6 +1,9 @@
 //! What the checker reports: the places that disagree, their types, and a way out.
 
 mod application;
+mod habit;
+
+pub(super) use habit::foreign_type;
 
 use weft_ir::{Name, ScalarOp, ScalarType, Span};
 
@@ -13,6 +16,10 @@ use crate::environment::{Binding, Global};
 use crate::suggest;
 use crate::typed::{Expr, ExprKind};
 use crate::types::{Class, Type, TypeVar, variable_name};
+
+/// What to do with texts where scalars are sorted or grouped.
+const TEXTS_AS_KEYS: &str = "a text is an array of letters; texts are sorted and grouped by their \
+                             numbers: `(numbers, distinct) = codes texts`";
 
 impl Checker<'_> {
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
@@ -54,6 +61,11 @@ impl Checker<'_> {
         candidates.sort_unstable();
         let mut diagnostic =
             Diagnostic::error("E0201", format!("there is no `{name}`"), span, "unknown name");
+        if self.later.iter().any(|item| super::item::item_names(&item.kind).contains(name)) {
+            return self.report(diagnostic.help(format!(
+                "a definition sees only earlier ones: move that of `{name}` before this line"
+            )));
+        }
         let foreign = match &**name {
             "len" => Some("the length of an array is `length`"),
             "arange" => Some("`iota n` counts from 0; `a..b` and `range` do the rest"),
@@ -109,6 +121,11 @@ impl Checker<'_> {
         }
         diagnostic = self.with_fix(diagnostic, found, wanted);
         self.report(diagnostic);
+    }
+
+    fn is_text(&self, ty: &Type) -> bool {
+        let (rank, head) = self.table.peel(ty);
+        rank > 0 && head == Type::Scalar(ScalarType::Char)
     }
 
     /// Clashes that have nothing to do with the place.
@@ -168,7 +185,13 @@ impl Checker<'_> {
         {
             return diagnostic.help(help);
         }
+        if let Some(help) = self.other_order(&found_head, &wanted_head) {
+            return diagnostic.help(help);
+        }
         match (&found_head, &wanted_head) {
+            (Type::Tuple(parts), Type::Var(_)) if parts.iter().any(|part| self.is_text(part)) => {
+                diagnostic.help(TEXTS_AS_KEYS)
+            }
             // A text where flags are wanted is another argument, not another type.
             (Type::Scalar(ScalarType::Char), Type::Scalar(ScalarType::Bool)) => diagnostic,
             (Type::Scalar(from), Type::Scalar(to)) if from != to && found_rank == wanted_rank => {
@@ -181,10 +204,7 @@ impl Checker<'_> {
             (Type::Tuple(_), Type::Function(..)) => diagnostic
                 .help("arguments stand one after the other, without commas: `map sqrt xs`"),
             (Type::Scalar(ScalarType::Char), Type::Var(_)) if found_rank > wanted_rank => {
-                diagnostic.help(
-                    "a text is an array of letters; texts are sorted and grouped by their numbers: \
-                     `(numbers, distinct) = codes texts`",
-                )
+                diagnostic.help(TEXTS_AS_KEYS)
             }
             (Type::Scalar(ScalarType::Char), _) => diagnostic,
             (Type::Scalar(ScalarType::Bool), Type::Scalar(ScalarType::Bool))
@@ -269,7 +289,11 @@ impl Checker<'_> {
         if let Some(first) = before.first() {
             let text = self.show(&first.ty);
             diagnostic = diagnostic.label(first.span, format!("this is {text}"));
-            diagnostic = self.with_fix(diagnostic, &value.ty, &first.ty);
+            let (first, value) = (self.table.resolve(&first.ty), self.table.resolve(&value.ty));
+            if let Some(help) = self.other_order(&value, &first) {
+                return self.report(diagnostic.help(help));
+            }
+            diagnostic = self.with_fix(diagnostic, &value, &first);
         }
         self.report(diagnostic.note("values of different types go together in a tuple, `(a, b)`"));
     }
@@ -342,6 +366,12 @@ impl Checker<'_> {
     }
 
     pub(super) fn no_such_field(&mut self, field: &ast::Ident, ty: &Type, record: Span) {
+        let diagnostic = self.missing_field(field, ty, record);
+        self.report(diagnostic);
+    }
+
+    /// A field that a record does not have.
+    pub(super) fn missing_field(&self, field: &ast::Ident, ty: &Type, record: Span) -> Diagnostic {
         let (rank, head) = self.table.peel(ty);
         let found = match &head {
             Type::Record(fields) if fields.len() > 4 => match rank {
@@ -375,7 +405,7 @@ impl Checker<'_> {
         } else if let Type::Tuple(_) = &head {
             diagnostic = diagnostic.help("the parts of a tuple are `.0`, `.1` and so on");
         }
-        self.report(diagnostic);
+        diagnostic
     }
 
     /// Whether a visible name is that of a function.

@@ -92,6 +92,12 @@ impl Checker<'_> {
                 self.apply_typed("..", function, params, args, Type::array(Type::I64), span)
             }
             ast::ExprKind::Index { array, axes } => self.index(array, axes, span),
+            ast::ExprKind::With { array, .. }
+                if let ast::ExprKind::Lambda { params, .. } = &array.kind =>
+            {
+                self.with_behind_lambda(params, array.span);
+                self.unknown(span)
+            }
             ast::ExprKind::With { array, indices, value } => {
                 self.with_element(array, indices, value, span)
             }

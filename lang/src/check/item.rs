@@ -19,6 +19,7 @@ const FIRST_LOCAL_VARIABLE: u32 = 1 << 24;
 /// Checks one item, and adds what comes of it to `checked`.
 pub(super) fn check_item(
     item: &ast::Item,
+    later: &[ast::Item],
     config: &Config,
     files: &mut dyn Files,
     checked: &mut Checked,
@@ -42,6 +43,7 @@ pub(super) fn check_item(
         next_quantified: FIRST_LOCAL_VARIABLE,
         own: None,
         guesses: Vec::new(),
+        later,
         defining: Vec::new(),
         annotation_vars: BTreeMap::new(),
         top_level: true,
@@ -69,7 +71,7 @@ pub(super) fn check_item(
 }
 
 /// The names that an item defines.
-fn item_names(item: &ItemKind) -> Vec<Name> {
+pub(super) fn item_names(item: &ItemKind) -> Vec<Name> {
     fn of_pattern(pattern: &ast::Pattern, names: &mut Vec<Name>) {
         match &pattern.kind {
             ast::PatternKind::Name(name) => names.push(name.clone()),

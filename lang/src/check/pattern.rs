@@ -206,9 +206,11 @@ impl Checker<'_> {
         }
         let mut diagnostic =
             Diagnostic::error("E0203", format!("there is no type `{name}`"), span, "unknown type");
-        diagnostic = match suggest::closest(name, candidates.iter().map(|name| &**name)) {
-            Some(close) => diagnostic.help(format!("did you mean `{close}`?")),
-            None => diagnostic
+        let close = suggest::closest(name, candidates.iter().map(|name| &**name));
+        diagnostic = match (super::errors::foreign_type(name), close) {
+            (Some(help), _) => diagnostic.help(help),
+            (None, Some(close)) => diagnostic.help(format!("did you mean `{close}`?")),
+            (None, None) => diagnostic
                 .note("a type variable is one letter, like `a`; `type name = …` defines an alias"),
         };
         self.report(diagnostic);

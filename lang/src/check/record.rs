@@ -54,7 +54,17 @@ impl Checker<'_> {
                     self.expect(&value, &expected, field.span, &what);
                     updates.push((index, value));
                 }
-                None => self.no_such_field(field, &ty, record.span),
+                None => {
+                    let mut diagnostic = self.missing_field(field, &ty, record.span);
+                    if diagnostic.help.is_empty() {
+                        diagnostic = diagnostic.help(format!(
+                            "`with` replaces fields; a record with one more is written out: \
+                             `{{…, {} = …}}`",
+                            field.name
+                        ));
+                    }
+                    self.report(diagnostic);
+                }
             }
         }
         let kind = ExprKind::RecordUpdate { record: Box::new(record), fields: updates };

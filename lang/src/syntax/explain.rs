@@ -1,5 +1,6 @@
 //! A failure of the grammar in the user's words.
 
+mod block;
 mod head;
 mod wording;
 
@@ -41,9 +42,11 @@ pub(super) fn explain(
     let context = Context { failure: &failure, reading, form, at, found, span };
     let report = context
         .bound_keyword()
+        .or_else(|| context.loop_variables())
         .or_else(|| context.assignment())
         .or_else(|| context.head())
         .or_else(|| context.equals())
+        .or_else(|| context.line_in_binding_column())
         .or_else(|| context.keyword_as_name())
         .or_else(|| context.missing_keyword())
         .or_else(|| context.open_form_as_argument())
@@ -329,6 +332,19 @@ impl Context<'_, '_> {
             Kind::With if self.is_after_operand() => Some(
                 "put the update in parentheses: `(a with [i] = v)`, or braces: `{r with x = v}`",
             ),
+            Kind::In if self.is_generator_in_parentheses() => {
+                Some("for each element stands in braces: `{ e : x in xs }`")
+            }
+            Kind::OpenIndex | Kind::OpenBracket
+                if self.expects(Kind::Arrow)
+                    && !self.is_after_operand()
+                    && self.kind(self.at + 1) == Some(Kind::CloseBracket) =>
+            {
+                Some("the brackets stand before the type of the elements: `[]i64`")
+            }
+            _ if self.is_behind_bracketed_type() => {
+                Some("the brackets stand before the type of the elements: `[]i64`")
+            }
             Kind::In if self.is_after_operand() => {
                 Some("`in` belongs to `let … in …`, `{ e : x in xs }` or `loop … for x in xs do …`")
             }
@@ -361,6 +377,27 @@ impl Context<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// `(e : x in xs)`, read as an annotation.
+    fn is_generator_in_parentheses(&self) -> bool {
+        let colon = self.at.checked_sub(2).and_then(|token| self.kind(token));
+        self.expects(Kind::Arrow)
+            && self.expects(Kind::CloseParen)
+            && colon == Some(Kind::Colon)
+            && self.before() == Some(Kind::Name)
+    }
+
+    /// `[t]` where a type is needed, read as a size without the type of the elements.
+    fn is_behind_bracketed_type(&self) -> bool {
+        let Some(start) = self.at.checked_sub(3) else { return false };
+        let is_open = matches!(self.kind(start), Some(Kind::OpenBracket | Kind::OpenIndex));
+        is_open
+            && self.before() == Some(Kind::CloseBracket)
+            && matches!(self.kind(start + 1), Some(Kind::Name | Kind::TypeWord))
+            && self.expects(Kind::OpenBracket)
+            && !self.expects(Kind::Number)
+            && !self.is_after_operand()
     }
 
     /// Whether the innermost open bracket is that of `f(…`, as calls are written elsewhere.

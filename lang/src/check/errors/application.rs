@@ -2,6 +2,7 @@
 
 use weft_ir::{Name, ScalarType, Span};
 
+use super::habit::of_flags;
 use super::{class_words, count};
 use crate::ast;
 use crate::builtins;
@@ -63,7 +64,10 @@ impl Checker<'_> {
                         );
                     } else if *class == Class::FLOAT {
                         diagnostic = diagnostic.help("convert it with `f64 …` or `f32 …`");
+                    } else if let Some(help) = of_flags(&site.function, &self.table.peel(ty).1) {
+                        diagnostic = diagnostic.help(help);
                     }
+                    let diagnostic = self.with_sequential(diagnostic, &site, *index);
                     self.report(diagnostic);
                     return;
                 }
@@ -108,7 +112,7 @@ impl Checker<'_> {
                     Some(help) if !matches!(&*site.function, "index" | "with") => {
                         diagnostic.help(help)
                     }
-                    _ => diagnostic,
+                    _ => self.with_sequential(diagnostic, &site, *index),
                 };
                 let diagnostic = match self.guessed(position, &site, *index) {
                     Some(help) => diagnostic.help(help),
@@ -144,7 +148,13 @@ impl Checker<'_> {
                         arg.span,
                         format!("this is {found}"),
                     )
-                    .help("give it all arguments, or write a lambda"),
+                    .help(
+                        match (&*site.function, self.table.peel(&arg.ty).0) {
+                            ("max", 1) => "the largest element is `maximum xs`",
+                            ("min", 1) => "the smallest element is `minimum xs`",
+                            _ => "give it all arguments, or write a lambda",
+                        },
+                    ),
                 );
             }
         }
@@ -203,6 +213,7 @@ impl Checker<'_> {
             _ => self.with_fix(diagnostic, &found_type, wanted),
         };
         let diagnostic = self.with_mapped_parameter(diagnostic, position, site);
+        let diagnostic = self.with_sequential(diagnostic, site, index);
         self.report(diagnostic);
     }
 

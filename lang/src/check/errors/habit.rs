@@ -1,0 +1,127 @@
+//! Ways out of what newcomers write by habit: folds with a state of another type, fields in
+//! another order, names of types elsewhere, `with` behind a lambda.
+
+use weft_ir::{Name, ScalarType, Span};
+
+use crate::ast;
+use crate::check::Checker;
+use crate::check::rank::Site;
+use crate::diagnostic::Diagnostic;
+use crate::types::Type;
+
+impl Checker<'_> {
+    /// Adds to a report about the array of a fold or scan how to go from left to right, if its
+    /// elements are no values that the operator could yield.
+    pub(super) fn with_sequential(
+        &self,
+        diagnostic: Diagnostic,
+        site: &Site,
+        index: usize,
+    ) -> Diagnostic {
+        let help = match &*site.function {
+            "fold" => {
+                "`fold op z xs` takes an associative operator on values of one type, as it \
+                 combines in any order; from left to right goes `loop s = z for x in xs do op s x`"
+            }
+            "scan" | "scanl" | "scanr" => {
+                "a scan takes an associative operator on values of one type, as it combines in any \
+                 order; from left to right goes `loop s = z for x in xs do op s x`"
+            }
+            _ => return diagnostic,
+        };
+        let name: Name = (&*site.function).into();
+        let is_builtin =
+            !self.scope.contains_key(&name) && self.environment.lookup(&name).is_none();
+        let ([state, array], 1, true) = (&site.args[..], index, is_builtin) else {
+            return diagnostic;
+        };
+        let (state_rank, state_head) = self.table.peel(&state.ty);
+        let (array_rank, array_head) = self.table.peel(&array.ty);
+        if array_rank == 0 {
+            return diagnostic;
+        }
+        // Two numbers: a conversion is missing, and nothing else.
+        let is_number = |head: &Type| match head {
+            Type::Scalar(scalar) => scalar.is_int() || scalar.is_float(),
+            Type::Var(_) => true,
+            _ => false,
+        };
+        if state_rank + 1 == array_rank && is_number(&state_head) && is_number(&array_head) {
+            return diagnostic;
+        }
+        diagnostic.help(help)
+    }
+
+    /// What to say of two records that differ in the order of their fields only.
+    pub(super) fn other_order(&self, found: &Type, wanted: &Type) -> Option<String> {
+        /// Fields that are named.
+        const MOST: usize = 6;
+        let (Type::Record(found), Type::Record(wanted)) = (found, wanted) else { return None };
+        let has = |name: &Name| found.iter().any(|(other, _)| other == name);
+        let is_permuted = found.len() == wanted.len() && wanted.iter().all(|(name, _)| has(name));
+        let is_same = found.iter().zip(wanted.iter()).all(|((a, _), (b, _))| a == b);
+        if !is_permuted || is_same {
+            return None;
+        }
+        let fields: Vec<String> =
+            wanted.iter().take(MOST).map(|(name, _)| format!("{name} = …")).collect();
+        let more = if wanted.len() > MOST { ", …" } else { "" };
+        Some(format!(
+            "the order of the fields is part of a record's type: write `{{{}{more}}}`",
+            fields.join(", ")
+        ))
+    }
+
+    /// `(\d c -> d with [c] = v)`: the parentheses are those of the lambda and its `with`.
+    pub(in crate::check) fn with_behind_lambda(&mut self, params: &[ast::Pattern], span: Span) {
+        let names = params.iter().map(|param| match &param.kind {
+            ast::PatternKind::Name(name) => Some(&**name),
+            _ => None,
+        });
+        let names: Option<Vec<&str>> = names.collect();
+        let (params, array) = match names.as_deref() {
+            Some(names @ [first, ..]) => (names.join(" "), *first),
+            _ => ("xs".to_owned(), "xs"),
+        };
+        self.report(
+            Diagnostic::error(
+                "E0301",
+                "`with` needs an array, but this is a function",
+                span,
+                "`with` is applied to the whole lambda",
+            )
+            .help(format!(
+                "parentheses around the update make it the body: `\\{params} -> ({array} with \
+                 [i] = v)`"
+            )),
+        );
+    }
+}
+
+/// The type that a name of other languages stands for.
+pub(in crate::check) fn foreign_type(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "int" | "Int" | "integer" | "long" | "Integer" => {
+            "integers are `i64`, or `i8` to `i32` and `u8` to `u64`"
+        }
+        "uint" | "unsigned" => "integers without a sign are `u64`, or `u8` to `u32`",
+        "float" | "Float" | "double" | "Double" | "real" | "number" => "floats are `f64` or `f32`",
+        "boolean" | "Bool" | "Boolean" => "truth values are `bool`",
+        "string" | "String" | "str" | "text" => "a text is a `[]char`",
+        "byte" => "bytes are `u8`",
+        _ => return None,
+    })
+}
+
+/// What to write for a function of numbers that is given something else.
+pub(super) fn of_flags(function: &str, found: &Type) -> Option<&'static str> {
+    match (function, found) {
+        ("sum", Type::Scalar(ScalarType::Bool)) => {
+            Some("`count flags` says how many are true: `count (xs > 2)`")
+        }
+        ("mean", Type::Scalar(ScalarType::Bool)) => {
+            Some("the share that is true is `f64 (count flags) / f64 (length flags)`")
+        }
+        _ => None,
+    }
+}
