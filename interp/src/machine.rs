@@ -236,8 +236,10 @@ impl<'a> Machine<'a> {
     pub(crate) fn enter(&mut self, span: Span) -> Result<(), Unwind> {
         self.depth += 1;
         let used = self.stack_start.abs_diff(stack_address());
-        if self.depth > self.limits.recursion || used > STACK_FOR_CALLS {
-            return Err(self.give_up(Exhausted::Recursion { depth: self.depth, span }));
+        // The program is a call too, but none that somebody has written.
+        let depth = self.depth - 1;
+        if depth > self.limits.recursion || used > STACK_FOR_CALLS {
+            return Err(self.give_up(Exhausted::Recursion { depth, span }));
         }
         self.step()
     }

@@ -70,7 +70,13 @@ pub fn flatten(program: &nested::Program, layouts: &[Vec<Axis>]) -> Result<Progr
     }
     let results = flattener.body(&program.body)?;
     let mut outputs = Vec::new();
-    for result in results {
+    for (atom, result) in program.body.results.iter().zip(results) {
+        // What was not stored before is stored now, and belongs to the expression that made it.
+        let own = |statement: &&nested::Statement| {
+            statement.results.iter().any(|(var, _)| nested::Atom::Var(*var) == *atom)
+        };
+        let maker = program.body.statements.iter().find(own);
+        flattener.span = maker.map_or(Span::default(), |statement| statement.span);
         outputs.push(flattener.output(result)?);
     }
     if let Some(error) = flattener.deferred {

@@ -25,6 +25,8 @@ pub struct Config {
     pub sharing: bool,
     /// Fusion.
     pub fuse: FuseConfig,
+    /// How deep calls may nest; a compiled program in which they nest deeper meets a fault.
+    pub recursion: u64,
     /// Whether each pass's result is checked: a failure is a bug, and names the pass.
     pub check: bool,
 }
@@ -83,7 +85,7 @@ pub fn compile(
     after: &mut dyn FnMut(Pass),
 ) -> Result<Compiled, Unsupported> {
     checked(config, "lower", &program, nested::check);
-    let program = without_recursion(program, config.sharing)?;
+    let program = without_recursion(program, config.sharing, config.recursion)?;
     checked(config, "recursion", &program, nested::check);
     let shared = match config.sharing {
         true => share(program, &SHARING),
@@ -104,17 +106,18 @@ pub fn compile(
 }
 
 /// The program with loops in place of recursion. Equal calls are shared before, for equal loops are
-/// not seen to be equal.
+/// not seen to be equal. Where calls nest deeper than `deepest` the program meets a fault.
 ///
 /// # Errors
 /// A recursion that goes otherwise than level by level.
 pub fn without_recursion(
     program: nested::Program,
     sharing: bool,
+    deepest: u64,
 ) -> Result<nested::Program, Unsupported> {
     match sharing && !program.functions.is_empty() {
-        true => by_levels(share(program, &SHARING)),
-        false => by_levels(program),
+        true => by_levels(share(program, &SHARING), deepest),
+        false => by_levels(program, deepest),
     }
 }
 

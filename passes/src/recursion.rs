@@ -40,25 +40,23 @@ use level::Level;
 use shape::{calls_of_operation, recursion_of};
 use stack::Stack;
 
-/// More levels than this are left to the interpreter, which has a limit of its own.
-const MOST_LEVELS: i64 = 10_000;
-
 /// More calls than this are left to the interpreter, which has one of them in memory at a time.
 const MOST_CALLS: i64 = 1 << 26;
 
 /// So are calls with more elements in one of their arguments.
 const MOST_ELEMENTS: i64 = 1 << 29;
 
-/// The program without recursive functions.
+/// The program without recursive functions. More levels than `deepest` are left to the interpreter, which
+/// says where calls are nested too deep.
 ///
 /// # Errors
 /// A recursion that goes otherwise than level by level.
-pub(crate) fn by_levels(mut program: Program) -> Result<Program, Unsupported> {
+pub(crate) fn by_levels(mut program: Program, deepest: u64) -> Result<Program, Unsupported> {
     if program.functions.is_empty() {
         return Ok(program);
     }
     let functions = std::mem::take(&mut program.functions);
-    let mut expander = Expander { functions: &functions, variables: program.variables };
+    let mut expander = Expander { functions: &functions, variables: program.variables, deepest };
     expander.body(&mut program.body)?;
     program.variables = expander.variables;
     Ok(program)
@@ -67,6 +65,7 @@ pub(crate) fn by_levels(mut program: Program) -> Result<Program, Unsupported> {
 struct Expander<'f> {
     functions: &'f [Function],
     variables: u32,
+    deepest: u64,
 }
 
 impl Expander<'_> {
@@ -102,18 +101,18 @@ impl Expander<'_> {
     fn expanded(&mut self, statement: &Statement) -> Result<Vec<Statement>, Unsupported> {
         let level = recursion_of(self.functions, statement)?;
         let mut code = Code::new(&mut self.variables, statement.span);
-        level.expand(&mut code, statement);
+        level.expand(&mut code, statement, self.deepest);
         Ok(code.statements)
     }
 }
 
 impl Level<'_> {
     /// Both loops.
-    fn expand(&self, code: &mut Code<'_>, statement: &Statement) {
+    fn expand(&self, code: &mut Code<'_>, statement: &Statement, deepest: u64) {
         let mut names = self.names();
         let first = self.calls_of(code, statement, &mut names, &mut HashSet::new());
         let first = self.lists(code, first);
-        let stack = self.down(code, first);
+        let stack = self.down(code, first, deepest);
         let results = self.up(code, &stack);
         code.span = statement.span;
         let mut names = self.names();
@@ -121,7 +120,7 @@ impl Level<'_> {
     }
 
     /// The arguments of all levels.
-    fn down(&self, code: &mut Code<'_>, first: Vec<Atom>) -> Stack {
+    fn down(&self, code: &mut Code<'_>, first: Vec<Atom>, deepest: u64) -> Stack {
         let lists = self.list_types();
         let count = lists.len();
         let empty = Stack::empty(code, &self.kept_types());
@@ -139,13 +138,13 @@ impl Level<'_> {
             let next = self.calls_of(code, &statement, &mut self.names(), &mut HashSet::new());
             let mut next = self.lists(code, next);
             let depth = code.one(Operation::Length(below.starts()), I64);
-            let mut bounds = vec![(depth, MOST_LEVELS)];
+            let mut bounds = vec![(depth, i64::try_from(deepest).unwrap_or(i64::MAX))];
             for (number, array) in below.flat().iter().enumerate() {
                 let length = code.one(Operation::Length(*array), I64);
                 bounds.push((length, if number == 0 { MOST_CALLS } else { MOST_ELEMENTS }));
             }
             for (number, most) in bounds {
-                let condition = code.scalar(ScalarOp::Lt, &[number, integer(most)], BOOL);
+                let condition = code.scalar(ScalarOp::Le, &[number, integer(most)], BOOL);
                 let kind = FaultKind::AssertionFailed;
                 next = code.many(Operation::Assert { condition, kind, values: next }, &lists);
             }

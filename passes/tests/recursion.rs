@@ -23,7 +23,7 @@ fn answer(text: &str, input: i64) -> i64 {
     let run = |program: &nested::Program| run_nested(program, &inputs, &LIMITS, &cancel);
     let expected = run(&program).unwrap_or_else(|stop| panic!("{stop:?}\n{text}"));
     for sharing in [true, false] {
-        let levels = without_recursion(program.clone(), sharing)
+        let levels = without_recursion(program.clone(), sharing, LIMITS.recursion)
             .unwrap_or_else(|unsupported| panic!("{}\n{text}", unsupported.reason));
         assert!(levels.functions.is_empty());
         nested::check(&levels).unwrap_or_else(|error| panic!("{error}\n{levels}"));
@@ -45,7 +45,7 @@ fn answer(text: &str, input: i64) -> i64 {
 /// Why the recursion of a program is left as it is.
 fn refusal(text: &str) -> String {
     let program = parsed(text);
-    without_recursion(program, true).expect_err("a refusal").reason
+    without_recursion(program, true, LIMITS.recursion).expect_err("a refusal").reason
 }
 
 /// `f n` is n for n below 2, else what `calls` makes of it as `x9`.

@@ -27,7 +27,8 @@ options:
   --help, --version
 
 exit codes:
-  0 success   1 error in the program   2 wrong use   3 bug in weft   130 interrupted
+  0 success   1 error in the program   2 wrong use   3 bug in weft
+  4 output not written   130 interrupted
 
 environment:
   NO_COLOR     no colours            TERM=dumb  no colours, no line editor

@@ -35,6 +35,8 @@ enum Exit {
     Usage,
     /// This program is wrong.
     Bug,
+    /// The output could not be written.
+    Unwritten,
     /// Ctrl-C.
     Interrupted,
 }
@@ -46,6 +48,7 @@ impl Exit {
             Exit::ProgramError => 1,
             Exit::Usage => 2,
             Exit::Bug => 3,
+            Exit::Unwritten => 4,
             Exit::Interrupted => 130,
         }
     }
@@ -71,7 +74,7 @@ fn main() -> ExitCode {
             }
         },
     };
-    output.flush();
+    let exit = if output.finish() || exit != Exit::Success { exit } else { Exit::Unwritten };
     ExitCode::from(exit.code())
 }
 

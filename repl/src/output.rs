@@ -19,6 +19,8 @@ pub(crate) struct Output {
     colour: bool,
     error_colour: bool,
     closed: bool,
+    /// Why that is, unless its reader has gone away.
+    lost: Option<io::Error>,
     /// Whether standard output is a terminal on which a line can be written over.
     controls: bool,
     /// Whether standard error is one, and standard output is not.
@@ -38,6 +40,7 @@ impl Output {
             colour: !refused && io::stdout().is_terminal(),
             error_colour: !refused && io::stderr().is_terminal(),
             closed: false,
+            lost: None,
             controls: io::stdout().is_terminal() && environment.term != "dumb",
             error_controls: io::stderr().is_terminal()
                 && !io::stdout().is_terminal()
@@ -162,6 +165,19 @@ impl Output {
         self.note(flushed);
     }
 
+    /// Says so if something could not be written, though its reader has not gone away. Yields whether all
+    /// is well.
+    pub(crate) fn finish(&mut self) -> bool {
+        self.flush();
+        match self.lost.take() {
+            Some(error) => {
+                self.error_line(&format!("weft: cannot write to standard output: {error}"));
+                false
+            }
+            None => true,
+        }
+    }
+
     /// Whether the reader of standard output has gone away.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
@@ -183,7 +199,11 @@ impl Output {
     /// A reader that goes away early (`weft … | head`) is no error, but there is nothing left to
     /// do either.
     fn note(&mut self, written: io::Result<()>) {
-        self.closed |= written.is_err();
+        let Err(error) = written else { return };
+        if !self.closed && error.kind() != io::ErrorKind::BrokenPipe {
+            self.lost = Some(error);
+        }
+        self.closed = true;
     }
 }
 

@@ -64,10 +64,10 @@ pub struct Options {
 
 impl Options {
     /// As much as a person may want to page through.
-    pub(crate) fn with_nothing_left_out(&self) -> Options {
+    pub(crate) fn for_paging(&self) -> Options {
         Options {
             max_elements: self.max_elements.max(100_000),
-            max_rows: self.max_rows.max(10_000),
+            max_rows: self.max_rows.max(WHOLE_ROWS),
             max_columns: self.max_columns.max(1000),
             max_text: self.max_text.max(10 << 20),
             ..self.clone()
@@ -86,6 +86,36 @@ impl Options {
             graphics: None,
         }
     }
+}
+
+/// The rows of a table that `:show` shows at least.
+const WHOLE_ROWS: usize = 10_000;
+
+/// What is left of a value that somebody asked to see all of, where its text leaves something out.
+pub(crate) fn left_out(text: &str, value: &Value) -> Option<&'static str> {
+    const GAP: &str = "…";
+    fn has_gap(column: &Column) -> bool {
+        match column {
+            Column::Char(bytes) => {
+                bytes.as_slice().windows(GAP.len()).any(|part| part == GAP.as_bytes())
+            }
+            Column::Dense { .. } | Column::Ragged { .. } => has_gap(&column.flatten()),
+            Column::Tuple { parts, .. } => parts.iter().any(has_gap),
+            _ => false,
+        }
+    }
+    fn value_has_gap(value: &Value) -> bool {
+        match value {
+            Value::Scalar(_) => false,
+            Value::Tuple(parts) => parts.iter().any(value_has_gap),
+            Value::Array(array) => has_gap(&array.elements),
+        }
+    }
+    // A text may have such a sign of its own.
+    (text.contains(GAP) && !value_has_gap(value)).then_some(
+        "`…` stands for what is left out: `:set elements`, `:set rows`, `:set columns` and a wider \
+         screen show more",
+    )
 }
 
 /// What stands after the type.

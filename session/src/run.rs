@@ -276,7 +276,7 @@ impl<'a> Runner<'a> {
 
     fn show(&mut self, value: Value, ty: Type) {
         let limits = match self.whole {
-            true => self.state.modes.limits.with_nothing_left_out(),
+            true => self.state.modes.limits.for_paging(),
             false => self.state.modes.limits.clone(),
         };
         self.to_show = self.to_show.saturating_sub(1);
@@ -393,7 +393,10 @@ fn ran_text(ran: &Ran) -> String {
             format!("on the interpreter: {}", unsupported.reason)
         }
         Some(Fallback::Fault(fault)) => {
-            format!("on the interpreter, after a fault ({}) of the compiled program", fault.kind)
+            format!(
+                "on the interpreter, as a check of the compiled program failed ({})",
+                fault.kind.code()
+            )
         }
         Some(Fallback::Bug(message)) => {
             format!("on the interpreter, as the compiler broke off: {message}")

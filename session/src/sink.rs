@@ -72,7 +72,11 @@ pub struct Shown {
 impl Shown {
     /// The value as text for a screen of `width` cells.
     pub fn text(&self, width: usize, colour: bool) -> String {
-        display::text(&self.value, &self.ty, &self.options(width, colour))
+        let mut text = display::text(&self.value, &self.ty, &self.options(width, colour));
+        if let Some(remark) = self.whole.then(|| display::left_out(&text, &self.value)).flatten() {
+            text.push_str(&format!("\n({remark})"));
+        }
+        text
     }
 
     /// The value as an HTML table, if it has rows and columns; at most `bytes` long.

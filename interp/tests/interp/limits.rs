@@ -50,7 +50,17 @@ fn calls_nest_only_so_deep() {
         }
         other => panic!("{other:?}"),
     }
+    // That many calls may be nested, and no more.
+    let text = "def g n = if n == 1 then 1 else 1 + g (n - 1)\ng ";
+    let limits = Limits { recursion: 10, ..LIMITS };
+    let cancel = AtomicBool::new(false);
+    assert!(run_with(&format!("{text}10"), &limits, &cancel).is_ok());
+    assert!(matches!(
+        exhausted(&format!("{text}11"), &limits),
+        Exhausted::Recursion { depth: 11, .. }
+    ));
     // The host's stack is a limit too.
+    let text = "def f n = 1 + f (n + 1)\nf 0";
     let limits = Limits { recursion: u64::MAX, ..LIMITS };
     assert!(matches!(exhausted(text, &limits), Exhausted::Recursion { .. }));
     let text = "def f n = { 1 + sum (f (n + i)) : i in [1] }\nf 0";

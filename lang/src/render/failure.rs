@@ -65,7 +65,7 @@ pub fn exhausted_diagnostic(exhausted: &Exhausted) -> Diagnostic {
         Exhausted::Memory { span, .. } => at(*span, "allocates here")
             .help("work on a part of the data, or raise the limit with `:set memory`"),
         Exhausted::Recursion { span, .. } => at(*span, "calls itself here")
-            .help("does the recursion end? a `loop` needs no depth at all"),
+            .help("does the recursion end? a `loop` needs no depth at all; `:set recursion` raises the limit"),
         Exhausted::Interrupted => {
             let mut diagnostic = at(Span::default(), "");
             diagnostic.labels.clear();

@@ -121,7 +121,7 @@ fn flattened(
         .flat_map(|(global, ty)| value_to_leaves(&values[global], ty))
         .collect();
     let layouts: Vec<_> = inputs.iter().map(leaf_layout).collect();
-    let program = pipeline::without_recursion(lowered.program, true).ok()?;
+    let program = pipeline::without_recursion(lowered.program, true, 10_000).ok()?;
     let shared = share::share(program, &pipeline::SHARING);
     Some((flatten(&shared, &layouts).ok()?, inputs))
 }
@@ -148,7 +148,7 @@ fn compare_program(
         .flat_map(|(global, ty)| value_to_leaves(&values[global], ty))
         .collect();
     let layouts: Vec<_> = inputs.iter().map(leaf_layout).collect();
-    let Ok(program) = pipeline::without_recursion(lowered.program, true) else { return };
+    let Ok(program) = pipeline::without_recursion(lowered.program, true, 10_000) else { return };
     let shared = share::share(program, &pipeline::SHARING);
     let Ok(flat) = flatten(&shared, &layouts) else { return };
     let cancel = AtomicBool::new(false);

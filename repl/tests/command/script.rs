@@ -170,6 +170,18 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn output_that_cannot_be_written_is_an_error() {
+    for text in ["sum (iota 3)", ":show iota 3", "1 / 0.0\n[1][2]"] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a device");
+        let output = weft(&["-e", text]).stdout(full).output().expect("the command ends");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("weft: cannot write to standard output: "), "{text}: {stderr}");
+        assert_eq!(output.status.code(), Some(4), "{text}");
+    }
+}
+
+#[test]
 fn it_starts_and_ends_soon() {
     let started = Instant::now();
     check(&["-e", "1 + 1"], "", 0, "2\n");

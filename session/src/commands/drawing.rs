@@ -22,7 +22,7 @@ pub(super) fn image(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Di
     Ok(())
 }
 
-/// `:show e`: as a bare expression, but with nothing left out.
+/// `:show e`: as a bare expression, but with much more of it.
 pub(super) fn show(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
     call.needed("`:show` takes an expression")?;
     if let Some(expression) = planner.expression(call.argument_span) {

@@ -103,7 +103,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "show",
         arguments: "expression",
-        doc: "shows a value with nothing left out; on a terminal page by page",
+        doc: "shows all of a value, up to 100000 elements or 10000 rows; on a terminal page by page",
         example: ":show iota 200",
         printed: None,
         action: Action::Plan(drawing::show),

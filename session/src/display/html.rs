@@ -7,7 +7,8 @@ use weft_ir::{Column, Type, Value};
 use super::inline::shown;
 use super::shape::{discovered_type, rank_above_atoms};
 use super::table::{cell_text, component_columns, is_number};
-use super::{Options, record_of_columns};
+use super::{Options, WHOLE_ROWS, record_of_columns};
+use crate::modes::bytes_text;
 use crate::plot;
 
 /// Tables with more rows scroll.
@@ -22,7 +23,12 @@ pub fn html(value: &Value, ty: &Type, options: &Options, bytes: usize) -> Option
     let columns = columns(value, ty, options)?;
     let mut rows = options.max_rows;
     loop {
-        let table = render(&columns, &discovered_type(value, ty), rows);
+        let more = match (rows < options.max_rows, options.max_rows >= WHOLE_ROWS) {
+            (true, _) => format!("a table takes at most {}B here", bytes_text(bytes as u64)),
+            (false, true) => "<code>:set rows</code> shows more".to_owned(),
+            (false, false) => "<code>:show</code> shows more".to_owned(),
+        };
+        let table = render(&columns, &discovered_type(value, ty), rows, &more);
         if table.len() <= bytes {
             return Some(table);
         }
@@ -87,7 +93,8 @@ fn matrix_columns(rows: &Column, row: &Type, options: &Options) -> Option<Vec<Op
     Some(positions.into_iter().map(|position| position.map(strip)).collect())
 }
 
-fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize) -> String {
+/// The table; `more` says how to see more rows.
+fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize, more: &str) -> String {
     let count = columns.iter().flatten().next().map_or(0, |strip| strip.column.len());
     // Not as a caption: that would be as narrow as the table.
     let mut out = format!("<div><code>{}</code></div>\n", escaped(ty));
@@ -123,12 +130,8 @@ fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize) -> String {
         let rows = format!("{seen} of {count} rows");
         let columns = format!("{columns_seen} columns, not all of them");
         let what = if hides_columns { format!("{rows}, {columns}") } else { rows };
-        write!(
-            out,
-            "\n<div style=\"opacity: 0.6; font-size: 80%\">{what}; \
-             <code>:show</code> shows more</div>"
-        )
-        .expect("writing to a string");
+        write!(out, "\n<div style=\"opacity: 0.6; font-size: 80%\">{what}; {more}</div>")
+            .expect("writing to a string");
     }
     out
 }

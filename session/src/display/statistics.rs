@@ -33,7 +33,7 @@ fn summary(column: &Column) -> Option<String> {
         if count == 0 {
             return (nans > 0).then(|| format!("nan {nans}"));
         }
-        let figures = line(scalar_text(least), scalar_text(greatest), sum / count as f64);
+        let figures = line(least, greatest, sum, count);
         let is_float = matches!(least, Scalar::F32(_) | Scalar::F64(_));
         return Some(if is_float { format!("{figures}, nan {nans}") } else { figures });
     }
@@ -42,7 +42,7 @@ fn summary(column: &Column) -> Option<String> {
             let data = $data.as_slice();
             let (min, max) = (data.iter().min()?, data.iter().max()?);
             let sum = sum(data.iter().map(|&value| value as f64));
-            line(scalar_text($scalar(*min)), scalar_text($scalar(*max)), sum / data.len() as f64)
+            line($scalar(*min), $scalar(*max), sum, data.len())
         }};
     }
     macro_rules! floats {
@@ -58,8 +58,7 @@ fn summary(column: &Column) -> Option<String> {
             let max = numbers.clone().reduce(|a, b| if b > a { b } else { a })?;
             let sum =
                 sum(data.iter().map(|&value| if value.is_nan() { 0.0 } else { value.into() }));
-            let figures =
-                line(scalar_text($scalar(min)), scalar_text($scalar(max)), sum / count as f64);
+            let figures = line($scalar(min), $scalar(max), sum, count);
             format!("{figures}, nan {nans}")
         }};
     }
@@ -107,8 +106,59 @@ fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
     left.reduce(|below, above| above + below).unwrap_or(0.0)
 }
 
-fn line(min: String, max: String, mean: f64) -> String {
-    // Six digits are plenty for a glance; the text is then the shortest of that number.
-    let rounded: f64 = format!("{mean:.5e}").parse().unwrap_or(mean);
-    format!("min {min}, max {max}, mean {}", scalar_text(Scalar::F64(rounded)))
+fn float(number: Scalar) -> f64 {
+    match number {
+        Scalar::I8(value) => value.into(),
+        Scalar::I16(value) => value.into(),
+        Scalar::I32(value) => value.into(),
+        Scalar::I64(value) => value as f64,
+        Scalar::U8(value) => value.into(),
+        Scalar::U16(value) => value.into(),
+        Scalar::U32(value) => value.into(),
+        Scalar::U64(value) => value as f64,
+        Scalar::F32(value) => value.into(),
+        Scalar::F64(value) => value,
+        Scalar::Bool(_) | Scalar::Char(_) => panic!("statistics of what is no number"),
+    }
+}
+
+/// The line but for the count of NaNs. `sum` is that of `count` numbers.
+fn line(least: Scalar, greatest: Scalar, sum: f64, count: usize) -> String {
+    let (min, max) = (float(least), float(greatest));
+    let mean = sum / count as f64;
+    let mean = match is_vague(min, max, mean, count, least.ty()) {
+        true => format!("≈ {}", scalar_text(Scalar::F64(rounded(mean, 6)))),
+        false => scalar_text(Scalar::F64(rounded(mean, digits(min, max, mean)))),
+    };
+    format!("min {}, max {}, mean {mean}", scalar_text(least), scalar_text(greatest))
+}
+
+/// Whether a mean is known to a few digits only: those of 64 bits do not reach behind the point, or the
+/// sum of integers was rounded.
+fn is_vague(min: f64, max: f64, mean: f64, count: usize, ty: ScalarType) -> bool {
+    const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+    let largest = min.abs().max(max.abs());
+    let is_integer = !matches!(ty, ScalarType::F32 | ScalarType::F64);
+    mean.is_finite() && (mean.abs() >= 1e13 || is_integer && largest * count as f64 > EXACT)
+}
+
+/// The digits of a mean for a glance: at least six, more where the numbers differ by little of what they
+/// are, and always some behind the point.
+fn digits(min: f64, max: f64, mean: f64) -> usize {
+    const FEW: i32 = 6;
+    const MOST: i32 = 15;
+    if min == max {
+        return MOST as usize;
+    }
+    let magnitude = |number: f64| number.abs().log10().floor() as i32;
+    let last = (magnitude(mean) - FEW + 1).min(magnitude(max - min) - FEW + 1).min(-2);
+    match mean == 0.0 || !mean.is_finite() || !(max - min).is_finite() {
+        true => FEW as usize,
+        false => (magnitude(mean) - last + 1).clamp(FEW, MOST) as usize,
+    }
+}
+
+/// The number with so many digits, whose shortest text is shown.
+fn rounded(number: f64, digits: usize) -> f64 {
+    format!("{number:.*e}", digits - 1).parse().unwrap_or(number)
 }

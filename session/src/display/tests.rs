@@ -291,6 +291,23 @@ fn statistics_of_numbers() {
     assert_eq!(statistics(&ragged, &ty).as_deref(), Some("min 1.0, max 2.0, mean 1.5, nan 1"));
     let ints = array(ints(&[3, -1, 1]));
     assert_eq!(statistics(&ints, &Type::array(I64)).as_deref(), Some("min -1, max 3, mean 1.0"));
+    let of = |numbers: &[i64]| statistics(&array(self::ints(numbers)), &Type::array(I64));
+    // A mean is between the least and the greatest number, and a half is shown.
+    assert_eq!(of(&[0, 9_999_999]).as_deref(), Some("min 0, max 9999999, mean 4999999.5"));
+    assert_eq!(
+        of(&[9_007_199_254_740_993; 2]).as_deref(),
+        Some("min 9007199254740993, max 9007199254740993, mean ≈ 9007200000000000.0")
+    );
+    let of = |numbers: &[f64]| statistics(&array(floats(numbers)), &Type::array(F64));
+    assert_eq!(
+        of(&[1_234_567.891, 1_234_710.605]).as_deref(),
+        Some("min 1234567.891, max 1234710.605, mean 1234639.248, nan 0")
+    );
+    assert_eq!(
+        of(&[0.123_456_789]).as_deref(),
+        Some("min 0.123456789, max 0.123456789, mean 0.123456789, nan 0")
+    );
+    assert_eq!(of(&[1.0, 2.0, 2.0]).as_deref(), Some("min 1.0, max 2.0, mean 1.66667, nan 0"));
     assert_eq!(statistics(&Value::text("text"), &text_type()), None);
     assert_eq!(discovered_type(&ragged, &ty), "[2][~]f64");
 }

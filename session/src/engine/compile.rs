@@ -73,10 +73,10 @@ pub(super) fn flattened(
     ran: &mut Ran,
 ) -> Result<flat::Program, Unsupported> {
     let started = Instant::now();
-    let program = pipeline::without_recursion(lowered.program.clone(), job.modes.sharing);
+    let Modes { sharing, recursion, .. } = *job.modes;
+    let program = pipeline::without_recursion(lowered.program.clone(), sharing, recursion);
     let program = program.map_err(from_passes)?;
-    let program =
-        if job.modes.sharing { share::share(program, &pipeline::SHARING) } else { program };
+    let program = if sharing { share::share(program, &pipeline::SHARING) } else { program };
     let flat = weft_passes::flatten(&program, &layouts(lowered, inputs)).map_err(from_passes)?;
     ran.phases.push((Phase::Lower, started.elapsed()));
     Ok(flat)
@@ -148,6 +148,7 @@ fn config(modes: &Modes) -> pipeline::Config {
             fusion: modes.fusion,
             solver: Solver::Ilp { max_nodes: 24, max_branches: 2_000 },
         },
+        recursion: modes.recursion,
         check: cfg!(debug_assertions),
     }
 }

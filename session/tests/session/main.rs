@@ -9,3 +9,4 @@ mod native;
 mod numbers;
 mod progress;
 mod transcript;
+mod truth;
