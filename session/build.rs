@@ -1,4 +1,5 @@
-//! Makes a table of the pages in `docs/errors`, so that the program carries them.
+//! Makes tables of the pages in `docs/errors` and of the reasons of `:fuse` in the manual, so that the
+//! program carries them.
 
 #![allow(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
 
@@ -20,6 +21,18 @@ fn main() {
         let code = page.file_stem().unwrap_or_default().to_string_lossy();
         writeln!(table, "    ({code:?}, include_str!({:?})),", page.display().to_string())
             .expect("writing to a string");
+    }
+    table.push_str("];\n");
+    // The reasons of `:fuse` are paragraphs of one page.
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/manual/compiler.md");
+    println!("cargo::rerun-if-changed={}", manual.display());
+    let text = fs::read_to_string(manual).unwrap_or_default();
+    table.push_str("const REASONS: &[(&str, &str)] = &[\n");
+    for part in text.split("\n### F").skip(1) {
+        let end = part.find("\n## ").unwrap_or(part.len());
+        let (code, _) = part.split_once(':').unwrap_or((part, ""));
+        let page = format!("# F{}", part[..end].trim_end());
+        writeln!(table, "    (\"F{code}\", {page:?}),").expect("writing to a string");
     }
     table.push_str("];\n");
     let target = Path::new(&env::var_os("OUT_DIR").expect("set by cargo")).join("error_pages.rs");

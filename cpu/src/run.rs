@@ -85,11 +85,13 @@ pub fn run_metered(
     observe: &mut dyn FnMut(Launched<'_>),
 ) -> Result<Vec<Value>, Stop> {
     config.workers.memory().begin_run(config.memory_limit);
+    let quiet = Meter::new();
     let mut machine = Machine {
         types: &program.types,
         config,
         cancel,
         meter,
+        quiet: &quiet,
         observe,
         environment: vec![None; program.types.len()],
         alive: 0,
@@ -144,6 +146,8 @@ struct Machine<'a> {
     config: &'a Config<'a>,
     cancel: &'a AtomicBool,
     meter: &'a Meter,
+    /// What nobody reads: for what is inside of loops of which nobody knows how long they go on.
+    quiet: &'a Meter,
     observe: &'a mut dyn FnMut(Launched<'_>),
     environment: Vec<Option<Datum>>,
     /// The bytes of all arrays.
@@ -229,6 +233,10 @@ impl Machine<'_> {
                 let rounds = counted_steps(state, condition, body);
                 let piece = rounds.and_then(|rounds| self.meter.begin(self.rounds(&rounds, state)));
                 let mut watch = whole.as_ref().map(|whole| Watch::new(whole, self.cancel));
+                let outside = self.meter;
+                if rounds.is_none() {
+                    self.meter = self.quiet;
+                }
                 for round in 0.. {
                     if let Some(piece) = &piece {
                         piece.set(round);
@@ -251,6 +259,7 @@ impl Machine<'_> {
                     self.rename(&body.results, state, &owned);
                     self.clear_all(&in_body, state);
                 }
+                self.meter = outside;
                 self.rename(state, results, &states);
                 self.clear_all(&states, results);
             }

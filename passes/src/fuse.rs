@@ -61,7 +61,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weft_ir::flat::{Block, Program, Type, Var};
+use weft_ir::flat::{Block, Operation, Program, Type, Var};
 use weft_ir::{Span, plan};
 
 use cluster::{Clustering, greedy, objective};
@@ -69,7 +69,7 @@ use emit::{Context, Written, emit};
 use graph::{Graph, Link};
 use prune::{UnusedChecks, prune};
 use region::Region;
-pub use report::{Chosen, KernelReport, Objective, Reason, Report, Saved, Unfused};
+pub use report::{Chosen, Control, KernelReport, Objective, Reason, Report, Saved, Unfused};
 use scatters::join_scatters;
 
 mod access;
@@ -228,6 +228,7 @@ impl Fuser<'_> {
                 }
                 let reason = match link {
                     _ if !self.config.fusion => Reason::Off,
+                    Link::After(Reason::View) => graph.behind_view(*producer, *root),
                     Link::After(reason) => *reason,
                     Link::Body | Link::Epilogue => {
                         if alone.merge(graph, &[*producer, *root]) {
@@ -255,6 +256,7 @@ impl Fuser<'_> {
                             reader: Some(nodes[*root].statement.span),
                             reason,
                             between,
+                            control: control(&nodes[*producer], &nodes[*root]),
                         });
                     }
                 }
@@ -268,6 +270,7 @@ impl Fuser<'_> {
                         reader: None,
                         reason: Reason::Result,
                         between: None,
+                        control: None,
                     });
                 }
             }
@@ -277,6 +280,17 @@ impl Fuser<'_> {
     fn span(&self, array: Var, otherwise: Span) -> Span {
         self.context.spans.get(&array).copied().unwrap_or(otherwise)
     }
+}
+
+/// What stands between a producer and a reader one of which is no kernel.
+fn control(producer: &region::Node<'_>, reader: &region::Node<'_>) -> Option<Control> {
+    let of = |node: &region::Node<'_>| match node.statement.operation {
+        Operation::If { .. } => Some(Control::If),
+        Operation::While { .. } => Some(Control::Loop),
+        _ if !node.kind.is_kernel() => Some(Control::Host),
+        _ => None,
+    };
+    of(producer).or_else(|| of(reader))
 }
 
 /// What keeps a reader out of its producer's kernel: an expression on another way from the producer

@@ -147,6 +147,7 @@ x9: i64 = for x4 < x1 x5: i64 = 0i64
   x7: i64 = add x5 x6
   yield x7",
     );
-    let inside = "`f` calls itself inside a loop or the operator of a fold or scan";
+    let inside = "`f` calls itself in a loop, or for an argument of a call in tail position, which is a \
+                  loop";
     assert_eq!(refusal(&in_loop), inside);
 }

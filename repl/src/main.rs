@@ -99,6 +99,10 @@ fn run(arguments: &Arguments, output: &mut Output) -> Exit {
             }
             Err(problem) => {
                 output.error_line(&format!("weft: {problem}"));
+                if path.as_os_str() == "run" {
+                    output
+                        .error_line("a program runs without a word before it: `weft program.weft`");
+                }
                 Exit::Usage
             }
         },

@@ -24,7 +24,12 @@ impl Program {
         let name = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|error| format!("cannot read {name}: {error}"))?;
         let directory = path.parent().map(Path::to_owned).unwrap_or_default();
-        Ok(Program { text: decode(bytes, &name)?, name, directory })
+        let mut text = decode(bytes, &name)?;
+        if text.starts_with("#!") {
+            // For the system, which starts this program with it; places stay what they are.
+            text.replace_range(..2, "--");
+        }
+        Ok(Program { text, name, directory })
     }
 
     /// The program on standard input.

@@ -176,6 +176,9 @@ impl Unknown {
                 let message = format!("there is no command `:{name}`");
                 let diagnostic = Diagnostic::error("E0501", message, span, "not a command");
                 match closest {
+                    _ if &**name == "clear" => diagnostic.help(
+                        "in a notebook it stands on the first line of a cell, which it clears",
+                    ),
                     Some(closest) => diagnostic.help(format!("did you mean `:{closest}`?")),
                     None => diagnostic.help("`:help` lists them"),
                 }

@@ -1,11 +1,12 @@
-//! The page of every error code, built into the program: `docs/errors`.
+//! The page of every error code, built into the program: `docs/errors`; and every reason of `:fuse`.
 
 include!(concat!(env!("OUT_DIR"), "/error_pages.rs"));
 
-/// The page about a code such as `E0301`, in Markdown.
+/// The page about a code such as `E0301`, or what the manual says of a reason of `:fuse` such as `F03`,
+/// in Markdown.
 pub fn page(code: &str) -> Option<&'static str> {
     let code = code.to_ascii_uppercase();
-    PAGES.iter().find(|(known, _)| *known == code).map(|(_, page)| *page)
+    PAGES.iter().chain(REASONS).find(|(known, _)| *known == code).map(|(_, page)| *page)
 }
 
 /// Every code that has a page, in order.

@@ -9,6 +9,7 @@ mod cost;
 mod excerpt;
 mod fuse;
 mod graph;
+mod launches;
 mod names;
 mod stages;
 

@@ -31,8 +31,9 @@ pub(crate) fn watched<T>(
         let _ = watcher.spawn_scoped(scope, move || {
             let mut watch = Watch::default();
             while wait.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-                if let Some(news) = watch.look(cancel.meter().read()) {
-                    let activity = cancel.activity();
+                let activity = cancel.activity();
+                if let Some(news) = watch.look(&activity, cancel.meter().read()) {
+                    let activity = watch.part_of(activity);
                     let progress = news.map(|(done, total)| Progress { activity, done, total });
                     Shared(shared).event(Event::Progress(progress));
                 }
@@ -52,12 +53,18 @@ struct Watch {
     looks: u32,
     /// Whether the last word was how far something has come, and not that it has ended.
     is_told: bool,
+    /// What is going on, and how many pieces of that were told of: the next one is another part of it.
+    activity: String,
+    parts: u32,
 }
 
 impl Watch {
     /// What there is to tell: how much of a long piece of work is done, of how much, or that it has
     /// ended.
-    fn look(&mut self, reading: Option<Reading>) -> Option<Option<(u64, u64)>> {
+    fn look(&mut self, activity: &str, reading: Option<Reading>) -> Option<Option<(u64, u64)>> {
+        if self.activity != activity {
+            (self.activity, self.parts) = (activity.to_owned(), 0);
+        }
         let piece = |reading: Option<Reading>| reading.map(|reading| reading.piece);
         let is_same = piece(reading) == piece(self.last);
         self.looks = if is_same { self.looks.saturating_add(1) } else { 1 };
@@ -65,10 +72,19 @@ impl Watch {
         match reading {
             Some(Reading { done, total, .. }) if self.looks >= LOOKS => {
                 let is_news = last != reading || !self.is_told;
+                self.parts += u32::from(!self.is_told);
                 self.is_told = true;
                 is_news.then_some(Some((done, total)))
             }
             _ => std::mem::take(&mut self.is_told).then_some(None),
+        }
+    }
+
+    /// What is going on, so that nobody takes a piece that begins for one that goes back.
+    fn part_of(&self, activity: String) -> String {
+        match self.parts {
+            0 | 1 => activity,
+            part => format!("{activity}, part {part}"),
         }
     }
 }
@@ -122,6 +138,17 @@ mod tests {
         });
         let expected = ["working 1", "working 3", "over", "Text(\"done\")"];
         assert_eq!(told(&sink.events), expected);
+        sink.events.clear();
+        watched(&mut sink, &cancel, |_| {
+            for done in [3, 1] {
+                let piece = cancel.meter().begin(4).unwrap();
+                piece.set(done);
+                sleep(Duration::from_millis(700));
+                drop(piece);
+                sleep(Duration::from_millis(300));
+            }
+        });
+        assert_eq!(told(&sink.events), ["working 3", "over", "working, part 2 1", "over"]);
     }
 
     #[test]
@@ -129,16 +156,16 @@ mod tests {
         let mut watch = Watch::default();
         let at = |piece, done| Some(Reading { piece, done, total: 10 });
         for piece in 0..20 {
-            assert_eq!(watch.look(at(piece, 1)), None);
-            assert_eq!(watch.look(at(piece, 5)), None);
-            assert_eq!(watch.look(None), None);
+            assert_eq!(watch.look("", at(piece, 1)), None);
+            assert_eq!(watch.look("", at(piece, 5)), None);
+            assert_eq!(watch.look("", None), None);
         }
         for done in 0..3 {
-            assert_eq!(watch.look(at(99, done)), None);
+            assert_eq!(watch.look("", at(99, done)), None);
         }
-        assert_eq!(watch.look(at(99, 3)), Some(Some((3, 10))));
-        assert_eq!(watch.look(at(99, 3)), None);
-        assert_eq!(watch.look(at(100, 0)), Some(None));
-        assert_eq!(watch.look(at(100, 0)), None);
+        assert_eq!(watch.look("", at(99, 3)), Some(Some((3, 10))));
+        assert_eq!(watch.look("", at(99, 3)), None);
+        assert_eq!(watch.look("", at(100, 0)), Some(None));
+        assert_eq!(watch.look("", at(100, 0)), None);
     }
 }

@@ -357,6 +357,9 @@ impl Context<'_, '_> {
             Kind::Wildcard if self.expects_expression() => {
                 Some("`_` stands for a value that is not used, in patterns only")
             }
+            _ if self.before() == Some(Kind::Import) => Some(
+                "`import \"file.weft\"` takes the name of a file; what others import is there already",
+            ),
             Kind::Arrow if self.is_after_operand() => Some("a function is `\\x -> e`"),
             Kind::CloseBrace if self.before() == Some(Kind::OpenBrace) => {
                 Some("an empty tuple is `()`, an empty array `[]`")

@@ -183,6 +183,26 @@ impl<'r, 'p> Graph<'r, 'p> {
         })
     }
 
+    /// Why a view needs its array in memory: because of how those who read the view read it, if that would
+    /// be reason enough for the array itself.
+    pub(super) fn behind_view(&self, producer: usize, view: usize) -> Reason {
+        let region = self.region;
+        let results = &region.nodes[view].statement.results;
+        let readers = self.after[view].iter().flat_map(|reader| &self.parts[*reader]);
+        let accesses = readers.flat_map(|part| &region.nodes[*part].accesses);
+        let mut reasons =
+            accesses.filter(|(array, _)| results.contains(array)).map(|(_, access)| {
+                match (access.index, region.nodes[producer].kind) {
+                    (Index::Shared, Kind::Map) if access.repeated => Reason::Repeated,
+                    (Index::Shared, Kind::Map) => Reason::SharedElement,
+                    (Index::Shared, Kind::Reduce) => Reason::Reduction,
+                    _ => Reason::View,
+                }
+            });
+        let first = reasons.next().unwrap_or(Reason::View);
+        if reasons.all(|reason| reason == first) { first } else { Reason::View }
+    }
+
     /// Whether a statement is a map over the points that follow a producer's.
     fn is_epilogue(&self, producer: usize, root: usize) -> bool {
         let target = &self.region.nodes[root];

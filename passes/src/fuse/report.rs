@@ -196,6 +196,9 @@ pub struct KernelReport {
     pub space: Space,
     /// Arrays that it reads.
     pub reads: Vec<Var>,
+    /// Those of them of which it reads no elements, and that [`Objective::reads`] does not count: the row
+    /// offsets of its points, and what a scatter starts from.
+    pub whole: Vec<Var>,
     /// Arrays that it writes.
     pub writes: Vec<Var>,
     /// Arrays that it computes without storing them, and the expressions they come from.
@@ -218,6 +221,41 @@ pub struct Unfused {
     /// For [`Reason::NoCommonKernel`]: an expression that needs the array complete and that the
     /// reader needs, or that shares the reader's kernel.
     pub between: Option<Span>,
+    /// For [`Reason::HostControl`]: what stands there.
+    pub control: Option<Control>,
+}
+
+/// What stands between a producer and its reader, when no kernel does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Code of the host.
+    Host,
+    /// An `if` outside of kernels.
+    If,
+    /// A loop outside of kernels.
+    Loop,
+}
+
+impl Unfused {
+    /// Why, in one sentence: as [`Reason::explanation`], but for this very array.
+    pub fn explanation(&self) -> &'static str {
+        match (self.reason, self.control, self.between) {
+            (Reason::HostControl, Some(Control::Host), _) => "the host reads it",
+            (Reason::HostControl, Some(Control::If), _) => {
+                "an `if` that the host decides stands between"
+            }
+            (Reason::HostControl, Some(Control::Loop), _) => {
+                "a loop stands between, each of whose turns launches kernels"
+            }
+            (Reason::NoCommonKernel, _, Some(_)) => {
+                "something between the two has to be complete first"
+            }
+            (Reason::NoCommonKernel, _, None) => {
+                "their kernels differ: what else the one does has no place in the other"
+            }
+            (reason, ..) => reason.explanation(),
+        }
+    }
 }
 
 /// An array that is never stored: what that saves is its elements, written once and read by each

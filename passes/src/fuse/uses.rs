@@ -182,27 +182,35 @@ pub(super) fn block_uses(block: &Block, types: &[Type]) -> BTreeSet<Var> {
 /// space.
 pub(crate) fn kernel_reads(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
     space_uses(&kernel.space, visit);
+    element_reads(kernel, visit);
+    for sink in &kernel.sinks {
+        match sink {
+            Sink::Scan { full: Some(full), .. } => dimension_uses(*full, visit),
+            Sink::Scatter { destinations, .. } => {
+                destinations.iter().for_each(|array| visit(*array));
+            }
+            Sink::Scan { full: None, .. }
+            | Sink::Store { .. }
+            | Sink::Filter { .. }
+            | Sink::Sort { .. }
+            | Sink::Reduce { .. } => {}
+        }
+    }
+}
+
+/// Every array and scalar of which the code of a kernel reads elements.
+pub(crate) fn element_reads(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
     code_reads(&kernel.body, visit);
     for sink in &kernel.sinks {
         match sink {
             Sink::Store { .. } | Sink::Filter { .. } | Sink::Sort { .. } => {}
-            Sink::Reduce { operator, start, .. } => {
+            Sink::Reduce { operator, start, .. } | Sink::Scan { operator, start, .. } => {
                 code_reads(&operator.code, visit);
                 if let Some(start) = start_thunk(start) {
                     code_reads(&start.code, visit);
                 }
             }
-            Sink::Scan { operator, start, full, .. } => {
-                code_reads(&operator.code, visit);
-                if let Some(start) = start_thunk(start) {
-                    code_reads(&start.code, visit);
-                }
-                if let Some(full) = full {
-                    dimension_uses(*full, visit);
-                }
-            }
-            Sink::Scatter { destinations, operator, .. } => {
-                destinations.iter().for_each(|array| visit(*array));
+            Sink::Scatter { operator, .. } => {
                 if let Some(operator) = operator {
                     code_reads(&operator.code, visit);
                 }

@@ -72,10 +72,18 @@ pub(super) fn inside(functions: &[Function], statement: &Statement) -> Unsupport
     each_call(std::slice::from_ref(statement), &mut |id, _| {
         name = functions[id.0 as usize].name.to_string();
     });
-    unsupported(&name, IN_OPERATOR, statement.span)
+    unsupported(&name, place(&statement.operation), statement.span)
 }
 
-const IN_OPERATOR: &str = "inside a loop or the operator of a fold or scan";
+/// Where calls are that are made one after the other.
+fn place(operation: &Operation) -> &'static str {
+    match operation {
+        Operation::While { .. } | Operation::For { .. } => {
+            "in a loop, or for an argument of a call in tail position, which is a loop"
+        }
+        _ => "inside the operator of a fold, scan or scatter",
+    }
+}
 
 fn each_call(statements: &[Statement], visit: &mut dyn FnMut(FunctionId, &[Atom])) {
     for statement in statements {
@@ -105,7 +113,7 @@ fn are_side_by_side(
             return Err("with what it has yielded");
         }
         if !matches!(operation, Operation::Call(..) | Operation::If { .. } | Operation::Map(..)) {
-            return Err(IN_OPERATOR);
+            return Err(place(operation));
         }
         let mut inside = Ok(());
         operation.for_each_body(&mut |body| {

@@ -170,6 +170,17 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
+fn a_first_line_for_the_system_is_a_comment() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p.weft");
+    fs::write(&path, "#!/usr/bin/env weft\n1 + 1\nnothing\n").expect("a file");
+    let stderr = check(&[text(&path)], "", 1, "");
+    assert!(stderr.contains("p.weft:3:1"), "{stderr}");
+    let stderr = check(&["run", "p.weft"], "", 2, "");
+    assert!(stderr.contains("`weft program.weft`"), "{stderr}");
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn output_that_cannot_be_written_is_an_error() {
     for text in ["sum (iota 3)", ":show iota 3", "1 / 0.0\n[1][2]"] {

@@ -26,6 +26,11 @@ pub(super) fn ir(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagn
     if rest.is_empty() {
         return Err(Box::new(call.misuse(&usage)));
     }
+    if diff && !stage.has_difference() {
+        let message = "`--diff` shows what a pass has changed: `:ir shared --diff e`, and `flat`, \
+                       `fused` and `plan`";
+        return Err(Box::new(call.misuse(message)));
+    }
     let mut span = call.argument_span;
     span.start = span.end - rest.len() as u32;
     inquire(planner, span, Inquiry::Ir { stage, diff })

@@ -377,7 +377,7 @@ fn type_tokens(ty: &str) -> Vec<String> {
 
 /// `:explain E0301`.
 pub(super) fn explain(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
-    let code = call.needed("`:explain` takes the code of an error, such as E0301")?;
+    let code = call.needed("`:explain` takes a code, such as E0301 or F03")?;
     match explain::page(code) {
         Some(page) => {
             planner.steps.push(Step::Text(page.trim_end().to_owned()));
@@ -385,9 +385,11 @@ pub(super) fn explain(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<
         }
         None => {
             let message = format!("there is no page about `{code}`");
-            let diagnostic =
-                Diagnostic::error("E0508", message, call.argument_span, "not the code of an error");
-            Err(Box::new(diagnostic.help("codes look like E0301; every error shows its own")))
+            let diagnostic = Diagnostic::error("E0508", message, call.argument_span, "not a code");
+            Err(Box::new(
+                diagnostic
+                    .help("codes look like E0301, and F03 in `:fuse`; every error shows its own"),
+            ))
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use unicode_width::UnicodeWidthStr as _;
 use weft_ir::{Type, Value};
+use weft_lang::typed::GlobalId;
 use weft_lang::{Binding, Diagnostic, Global};
 
 use super::Call;
@@ -84,13 +85,23 @@ pub(crate) fn memory(
         names.push(name.to_string());
     }
     let unnamed = state.values.iter().filter(|(global, _)| !named.contains_key(global));
-    let unnamed: u64 = unnamed.map(|(_, value)| value.bytes() as u64).sum();
+    let (results, unnamed): (Vec<_>, Vec<_>) =
+        unnamed.partition(|(global, _)| state.outputs.values().any(|output| output == *global));
+    let bytes_of = |values: &[(&GlobalId, &Value)]| {
+        values.iter().map(|(_, value)| value.bytes() as u64).sum::<u64>()
+    };
+    let (results, unnamed) = (bytes_of(&results), bytes_of(&unnamed));
     for (names, (bytes, ty)) in named.into_values() {
         rows.push((bytes, names.join(", "), ty));
     }
     rows.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    let total: u64 = rows.iter().map(|(bytes, _, _)| bytes).sum::<u64>() + unnamed + kept_for_undo;
-    for (bytes, holder) in [(unnamed, "(held by functions)"), (kept_for_undo, "(kept for :undo)")] {
+    let total: u64 =
+        rows.iter().map(|(bytes, _, _)| bytes).sum::<u64>() + results + unnamed + kept_for_undo;
+    for (bytes, holder) in [
+        (results, "(kept as Out[n])"),
+        (unnamed, "(held by functions)"),
+        (kept_for_undo, "(kept for :undo)"),
+    ] {
         if bytes > 0 {
             rows.push((bytes, holder.to_owned(), String::new()));
         }

@@ -167,7 +167,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "explain",
         arguments: "code",
-        doc: "explains an error",
+        doc: "explains an error, or a reason that `:fuse` gives",
         example: ":explain E0301",
         printed: None,
         action: Action::Plan(documentation::explain),

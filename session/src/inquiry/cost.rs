@@ -2,11 +2,12 @@
 
 use weft_ir::code::{Code, Operation};
 use weft_ir::flat::{Type, storage};
-use weft_ir::plan::{Block, Kernel, Step};
+use weft_ir::plan::{Block, Sink, Step};
 use weft_lang::Diagnostic;
 
 use super::Context;
-use super::fuse::counted;
+use super::fuse::{copied_text, counted};
+use super::launches::{Launch, launches};
 use super::names::{Names, bytes_words};
 use crate::engine::{Job, stages, unsupported_diagnostic};
 
@@ -15,42 +16,84 @@ use crate::engine::{Job, stages, unsupported_diagnostic};
 pub(super) fn text(context: &Context<'_>, job: &Job<'_>) -> Result<String, Box<Diagnostic>> {
     let stages = stages(job).map_err(|unsupported| unsupported_diagnostic(&unsupported, job))?;
     let names = Names::new(context, &stages);
-    let mut lines = Vec::new();
-    kernels(&stages.compiled.plan.body, false, &mut |kernel, repeated| {
-        lines.push(kernel_text(lines.len() + 1, kernel, repeated, &names));
-    });
+    let launches = launches(&stages.compiled.plan);
+    let mut lines: Vec<String> = launches
+        .iter()
+        .enumerate()
+        .map(|(number, launch)| kernel_text(number + 1, launch, &names))
+        .collect();
     if lines.is_empty() {
         lines.push("no kernels: the host computes it".to_owned());
     }
     host_loops(&stages.compiled.plan.body, &mut |turn| {
-        let work = work(turn, names.types());
         lines.push(format!(
-            "a loop on the host: a turn takes {} and reads {}, one after the other",
-            counted(work.operations, "operation"),
-            counted(work.reads, "element"),
+            "a loop on the host: a turn takes {}, one after the other",
+            work(turn, names.types()).text()
         ));
     });
     Ok(lines.join("\n"))
 }
 
-fn kernel_text(number: usize, kernel: &Kernel, repeated: bool, names: &Names<'_>) -> String {
-    let work = work(&kernel.body, names.types());
-    let again = if repeated { ", in each turn of a loop" } else { "" };
+fn kernel_text(number: usize, launch: &Launch<'_>, names: &Names<'_>) -> String {
+    let (kernel, types) = (launch.kernel, names.types());
+    let mut own = work(&kernel.body, types);
+    let (mut sorts, mut scatters) = (false, false);
+    for sink in &kernel.sinks {
+        match sink {
+            // Each point is combined with what there is so far.
+            Sink::Reduce { operator, .. }
+            | Sink::Scan { operator, .. }
+            | Sink::Scatter { operator: Some(operator), .. } => {
+                own.add(work(&operator.code, types));
+            }
+            Sink::Sort { .. } => sorts = true,
+            Sink::Store { .. } | Sink::Filter { .. } | Sink::Scatter { operator: None, .. } => {}
+        }
+        scatters |= matches!(sink, Sink::Scatter { .. });
+    }
+    let (again, all) = match launch.turn_of {
+        Some(_) => (", in each turn of a loop", ", a turn"),
+        None => ("", ""),
+    };
     let mut text = format!(
-        "kernel {number}: {} over {}{again}\n  a point takes {} and reads {}",
+        "kernel {number}: {} over {}{again}\n  a point takes {}",
         kernel.name.replace("_then_", ", then ").replace('_', " and "),
         names.space(&kernel.space),
-        counted(work.operations, "operation"),
-        counted(work.reads, "element"),
+        own.text(),
     );
+    if let Some(turn) = &own.turn {
+        text.push_str(&format!("\n  and in each turn of its loop {}", turn.text()));
+    }
     if let Some(points) = names.count(&storage(&kernel.space)) {
+        let all_points = match points {
+            1 => "1 point".to_owned(),
+            _ => format!("all {points} points"),
+        };
+        let more = if own.turn.is_some() { "; the turns of their loops are not known" } else { "" };
         text.push_str(&format!(
-            "\n  all {points} points: {} operations, {} read",
-            points.saturating_mul(work.operations as u64),
-            bytes_words(points.saturating_mul(work.bytes as u64)),
+            "\n  {all_points}: {} operations, {} read{all}{more}",
+            points.saturating_mul(own.operations as u64),
+            bytes_words(points.saturating_mul(own.bytes as u64)),
         ));
     }
+    let after = kernel.epilogue.as_ref().map(|epilogue| work(&epilogue.code, types));
+    if let Some(after) = after.filter(|after| after.operations + after.reads > 0) {
+        text.push_str(&format!("\n  a result of it takes {}", after.text()));
+    }
+    if sorts {
+        text.push_str("\n  the comparisons of the sort are not counted");
+    }
+    if scatters {
+        text.push_str(&format!("\n  what it scatters into is {}", copied(launch, names)));
+    }
     text
+}
+
+fn copied(launch: &Launch<'_>, names: &Names<'_>) -> String {
+    match launch.copied.is_empty() {
+        true => "changed in place".to_owned(),
+        false => copied_text(launch, names).trim_start_matches(", ").to_owned(),
+    }
 }
 
 /// Visits the bodies of the loops in host code, but for those inside of others.
@@ -78,28 +121,7 @@ fn host_loops(block: &Block, visit: &mut impl FnMut(&Code)) {
     }
 }
 
-/// Visits the kernels of a plan in order, and whether they run repeatedly.
-fn kernels(block: &Block, repeated: bool, visit: &mut impl FnMut(&Kernel, bool)) {
-    for step in &block.steps {
-        match step {
-            Step::Launch(kernel) => visit(kernel, repeated),
-            Step::If { then, otherwise, .. } => {
-                kernels(then, repeated, visit);
-                kernels(otherwise, repeated, visit);
-            }
-            Step::While { condition, body, .. } => {
-                kernels(condition, true, visit);
-                kernels(body, true, visit);
-            }
-            Step::Host { .. }
-            | Step::Reshape { .. }
-            | Step::Constant { .. }
-            | Step::Check { .. }
-            | Step::Free(_) => {}
-        }
-    }
-}
-
+/// What code does.
 #[derive(Default)]
 struct Work {
     operations: usize,
@@ -107,33 +129,52 @@ struct Work {
     reads: usize,
     /// Of those elements.
     bytes: usize,
+    /// Of its loops, a turn of each.
+    turn: Option<Box<Work>>,
 }
 
-/// What a straight run of the code does; a branch or loop body counts once.
+impl Work {
+    fn add(&mut self, more: Work) {
+        self.operations += more.operations;
+        self.reads += more.reads;
+        self.bytes += more.bytes;
+        if let Some(turn) = more.turn {
+            self.turn.get_or_insert_default().add(*turn);
+        }
+    }
+
+    fn text(&self) -> String {
+        let (operations, reads) =
+            (counted(self.operations, "operation"), counted(self.reads, "element"));
+        format!("{operations} and reads {reads}")
+    }
+}
+
+/// What the code does: both branches of an `if`, and of a loop the turns by themselves.
 fn work(code: &Code, types: &[Type]) -> Work {
     let mut sum = Work::default();
-    let mut add = |more: Work| {
-        sum.operations += more.operations;
-        sum.reads += more.reads;
-        sum.bytes += more.bytes;
-    };
     for instruction in &code.instructions {
         match &instruction.operation {
             Operation::Scalar(..) | Operation::Random(..) => {
-                add(Work { operations: 1, reads: 0, bytes: 0 });
+                sum.add(Work { operations: 1, ..Work::default() });
             }
             Operation::Read(array, index) if !index.is_empty() => {
                 let bytes = types[array.0 as usize].element.bytes();
-                add(Work { operations: 0, reads: 1, bytes });
+                sum.add(Work { reads: 1, bytes, ..Work::default() });
             }
             Operation::Read(..) | Operation::Check(..) => {}
             Operation::If { then, otherwise, .. } => {
-                add(work(then, types));
-                add(work(otherwise, types));
+                sum.add(work(then, types));
+                sum.add(work(otherwise, types));
             }
             Operation::While { condition, body, .. } => {
-                add(work(condition, types));
-                add(work(body, types));
+                let mut turn = work(condition, types);
+                turn.add(work(body, types));
+                // Turns within turns count as turns.
+                while let Some(inner) = turn.turn.take() {
+                    turn.add(*inner);
+                }
+                sum.add(Work { turn: Some(Box::new(turn)), ..Work::default() });
             }
         }
     }

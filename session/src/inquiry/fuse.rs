@@ -14,7 +14,8 @@ use weft_passes::pipeline::MOST_UNSHARED;
 use weft_passes::share::unshare;
 
 use super::excerpt::excerpt;
-use super::names::Names;
+use super::launches::{Launch, launches, outer_loops};
+use super::names::{Names, bytes_words};
 use super::{Answer, Context, graph};
 use crate::engine::{Job, Stages, stages, unsupported_diagnostic};
 
@@ -24,8 +25,13 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
     let names = Names::new(context, &stages);
     let report = &stages.compiled.report;
     let mut paragraphs = vec![summary(&stages, &names)];
+    let launches = launches(&stages.compiled.plan);
+    let ways = Ways {
+        loops: outer_loops(&stages.compiled.plan),
+        is_recursive: !stages.lowered.program.functions.is_empty(),
+    };
     for (number, kernel) in report.kernels.iter().enumerate() {
-        paragraphs.push(kernel_text(number + 1, kernel, &names));
+        paragraphs.push(kernel_text(number + 1, kernel, launches.get(number), &ways, &names));
     }
     let edges = edges(report);
     if !edges.is_empty() {
@@ -61,6 +67,10 @@ fn summary(stages: &Stages, names: &Names<'_>) -> String {
     if !codes.is_empty() {
         let codes: Vec<&str> = codes.into_iter().collect();
         lines.push(format!("stored for a reader: {}", codes.join(", ")));
+    }
+    // Loops in place of recursive calls are other operations than these calls.
+    if !stages.lowered.program.functions.is_empty() {
+        return lines.join("\n");
     }
     let shared = operations(&stages.compiled.shared);
     let unshared = unshare(&stages.lowered.program, MOST_UNSHARED).map(|tree| operations(&tree));
@@ -113,18 +123,60 @@ fn operations(program: &nested::Program) -> usize {
     of(&program.body) + program.functions.iter().map(|function| of(&function.body)).sum::<usize>()
 }
 
-fn kernel_text(number: usize, kernel: &KernelReport, names: &Names<'_>) -> String {
+/// What is known of the loops of a plan.
+struct Ways {
+    /// How many there are that are not inside of others.
+    loops: usize,
+    /// Whether the program calls recursive functions.
+    is_recursive: bool,
+}
+
+impl Ways {
+    /// When a kernel runs that runs more than once.
+    fn of(&self, launch: Option<&Launch<'_>>) -> &'static str {
+        match launch.and_then(|launch| launch.turn_of) {
+            None => "",
+            Some(0) if self.is_recursive && self.loops == 2 => ", on the way down, level by level",
+            Some(1) if self.is_recursive && self.loops == 2 => ", on the way up, level by level",
+            Some(_) => ", in each turn of a loop",
+        }
+    }
+}
+
+fn kernel_text(
+    number: usize,
+    kernel: &KernelReport,
+    launch: Option<&Launch<'_>>,
+    ways: &Ways,
+    names: &Names<'_>,
+) -> String {
     let name = kernel.name.replace("_then_", ", then ").replace('_', " and ");
-    let mut text = format!("kernel {number}: {name} over {}", names.space(&kernel.space));
+    let (space, way) = (names.space(&kernel.space), ways.of(launch));
+    let mut text = format!("kernel {number}: {name} over {space}{way}");
     let mut lines = Vec::new();
+    let (mut reads, mut rows, mut onto) = (Vec::new(), Vec::new(), Vec::new());
+    let starts = |var: &Var| launch.is_some_and(|launch| launch.starts_from(*var));
+    for var in &kernel.reads {
+        match kernel.whole.contains(var) {
+            false => reads.push(*var),
+            true if starts(var) => onto.push(*var),
+            true => rows.push(*var),
+        }
+    }
     let inside: Vec<Var> = kernel.fused.iter().map(|(array, _)| *array).collect();
     for (verb, arrays, with_source) in [
-        ("reads ", &kernel.reads, false),
+        ("reads ", &reads, false),
+        ("rows  ", &rows, false),
+        ("onto  ", &onto, false),
         ("inside", &inside, true),
         ("writes", &kernel.writes, true),
     ] {
-        let items = items(arrays, with_source, names);
-        lines.extend(items.into_iter().map(|item| (verb, item)));
+        for mut item in items(arrays, with_source, names) {
+            if let Some(launch) = launch.filter(|_| verb == "onto  ") {
+                item.push_str(&copied_text(launch, names));
+            }
+            lines.push((verb, item));
+        }
     }
     let (count, mut before) = (lines.len(), "");
     for (place, (verb, item)) in lines.into_iter().enumerate() {
@@ -136,6 +188,16 @@ fn kernel_text(number: usize, kernel: &KernelReport, names: &Names<'_>) -> Strin
     text
 }
 
+/// Whether what a kernel scatters into is copied first.
+pub(super) fn copied_text(launch: &Launch<'_>, names: &Names<'_>) -> String {
+    if launch.copied.is_empty() {
+        return ", in place".to_owned();
+    }
+    let bytes: Option<u64> = launch.copied.iter().map(|var| names.bytes(*var)).sum();
+    let bytes = bytes.map_or_else(String::new, |bytes| format!(" ({})", bytes_words(bytes)));
+    format!(", copied first{bytes}")
+}
+
 /// Arrays, a line each; those of one type, and of one expression if that is shown, share a line.
 fn items(vars: &[Var], with_source: bool, names: &Names<'_>) -> Vec<String> {
     const MOST: usize = 8;
@@ -144,7 +206,10 @@ fn items(vars: &[Var], with_source: bool, names: &Names<'_>) -> Vec<String> {
         let ty = names.type_text(*var);
         let rest = match names.span(*var).filter(|_| with_source) {
             Some(span) => format!("{ty} = {}  {}", names.excerpt(span), names.place(span)),
-            None => ty,
+            None => match names.remark(*var) {
+                Some(remark) => format!("{ty}, {remark}"),
+                None => ty,
+            },
         };
         match groups.iter_mut().find(|(known, _)| *known == rest) {
             Some((_, group)) => group.push(*var),
@@ -180,11 +245,11 @@ struct Edge {
 }
 
 fn edges(report: &Report) -> Vec<Edge> {
-    let mut known: BTreeMap<(&str, Span, Span), usize> = BTreeMap::new();
+    let mut known: BTreeMap<(&str, &str, Span, Span), usize> = BTreeMap::new();
     let mut edges: Vec<Edge> = Vec::new();
     for unfused in &report.unfused {
         let Some(reader) = unfused.reader else { continue };
-        let key = (unfused.reason.code(), unfused.producer, reader);
+        let key = (unfused.reason.code(), unfused.explanation(), unfused.producer, reader);
         match known.get(&key) {
             Some(place) if edges[*place].arrays.contains(&unfused.array) => {}
             Some(place) => edges[*place].arrays.push(unfused.array),
@@ -205,7 +270,7 @@ fn edge_text(edge: &Edge, names: &Names<'_>, context: &Context<'_>) -> String {
         "{} {}{bytes}: {}",
         reason.code(),
         name_list(&edge.arrays, names),
-        reason.explanation()
+        edge.first.explanation()
     );
     let mut remarks = vec![(producer, "makes it")];
     remarks.extend(between.map(|between| (between, "has to be complete first")));

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weft_ir::code::{Code, Operand, Operation, Register};
 use weft_ir::flat::{Dimension, Size, Space, Type, Var};
-use weft_ir::leaves::{self, bind_inputs};
+use weft_ir::leaves::bind_inputs;
 use weft_ir::plan::{Block, Step};
 use weft_ir::{Scalar, Span, math};
 use weft_lang::render::Sources as _;
 
-use super::Context;
+use super::{Context, launches};
 use crate::engine::Stages;
 use crate::modes::bytes_text;
 use crate::sources::Sources;
@@ -24,6 +24,8 @@ pub(super) struct Names<'a> {
     bound: BTreeMap<Var, String>,
     /// Those of them that stand for several arrays.
     ambiguous: BTreeSet<String>,
+    /// What is said of arrays that no kernel writes.
+    others: BTreeMap<Var, String>,
     /// Scalars that are known before anything runs.
     scalars: BTreeMap<Var, Scalar>,
     stages: &'a Stages,
@@ -36,12 +38,14 @@ impl<'a> Names<'a> {
             inputs: BTreeMap::new(),
             bound: BTreeMap::new(),
             ambiguous: BTreeSet::new(),
+            others: BTreeMap::new(),
             scalars: BTreeMap::new(),
             stages,
         };
         names.name_inputs();
         names.name_results();
         let plan = &stages.compiled.plan;
+        launches::others(&plan.body, &mut names.others);
         for (var, stored) in bind_inputs(&plan.inputs, &plan.types, &stages.inputs) {
             names.scalars.extend(stored.as_scalar().map(|scalar| (var, scalar)));
         }
@@ -53,9 +57,9 @@ impl<'a> Names<'a> {
         let mut leaves_left = self.stages.compiled.plan.inputs.iter();
         for (global, ty) in &self.stages.lowered.inputs {
             let name = self.context.state.name_of(*global);
-            let count = leaves::leaf_types(ty).len();
-            for (number, leaf) in leaves_left.by_ref().take(count).enumerate() {
-                let name = if count == 1 { name.clone() } else { format!("{name}.{number}") };
+            let mut own = Vec::new();
+            leaf_names(&name, ty, &mut own);
+            for (leaf, name) in leaves_left.by_ref().take(own.len()).zip(own) {
                 for dimension in &leaf.axes {
                     if let Dimension::Ragged { offsets, .. } = *dimension {
                         self.inputs.insert(offsets, format!("the rows of {name}"));
@@ -114,6 +118,11 @@ impl<'a> Names<'a> {
             (None, Some(name)) => name.clone(),
             (None, None) => var.to_string(),
         }
+    }
+
+    /// What an array is that no kernel writes: the state of a loop, say.
+    pub(super) fn remark(&self, var: Var) -> Option<&str> {
+        self.others.get(&var).map(String::as_str)
     }
 
     /// The type of a variable.
@@ -202,6 +211,29 @@ impl<'a> Names<'a> {
     pub(super) fn bytes_of(&self, vars: &[Var]) -> Option<String> {
         let sum = vars.iter().try_fold(0u64, |sum, var| Some(sum + self.bytes(*var)?));
         sum.map(bytes_words)
+    }
+}
+
+/// What the leaves of a value are called: `p.0`, `table.column`.
+fn leaf_names(name: &str, ty: &weft_ir::Type, found: &mut Vec<String>) {
+    let before = found.len();
+    match ty {
+        weft_ir::Type::Scalar(_) => found.push(name.to_owned()),
+        weft_ir::Type::Array(element) => leaf_names(name, element, found),
+        weft_ir::Type::Tuple(parts) => {
+            for (number, part) in parts.iter().enumerate() {
+                leaf_names(&format!("{name}.{number}"), part, found);
+            }
+        }
+        weft_ir::Type::Record(fields) => {
+            for (field, part) in fields.iter() {
+                leaf_names(&format!("{name}.{field}"), part, found);
+            }
+        }
+    }
+    if found.len() == before {
+        // A value without parts has a leaf all the same.
+        found.push(name.to_owned());
     }
 }
 

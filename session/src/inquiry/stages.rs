@@ -59,6 +59,11 @@ impl Stage {
         Stage::ALL.into_iter().find(|stage| stage.name() == name)
     }
 
+    /// Whether there is something to compare it with: the program before its pass, or without it.
+    pub(crate) fn has_difference(self) -> bool {
+        matches!(self, Stage::Shared | Stage::Flat | Stage::Fused | Stage::Plan)
+    }
+
     /// The stage before it that is written in the same language.
     fn before(self) -> Option<Stage> {
         match self {

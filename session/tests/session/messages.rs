@@ -78,3 +78,14 @@ fn commands_without_their_files() {
     check(":save xs \"a.foo\"", &["asked for here"]);
     check(":reload", &["no file has been loaded yet", "there is nothing to run again"]);
 }
+
+#[test]
+fn habits_of_notebooks_and_other_languages() {
+    check("g[3]", &["E0307", "an argument has no brackets: `f x`"]);
+    check("\"a\" + \"b\"", &["E0303", "joined with `++`"]);
+    check("groupBy (\\x -> x % 2) [1, 2, 3]", &["E0304", "its place takes no function: []"]);
+    check("import numpy", &["E0101", "takes the name of a file"]);
+    check(":ir c --diff xs", &["E0502", "`:ir shared --diff e`"]);
+    check("1 + 1\n:clear", &["E0501", "the first line of a cell"]);
+    check("def k x = later x\ndef later x = x", &["`later` is defined further down"]);
+}

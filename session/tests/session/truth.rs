@@ -68,3 +68,98 @@ fn kernels_belong_to_expressions() {
         }
     }
 }
+
+#[test]
+fn the_first_line_of_fuse_counts_what_it_lists() {
+    let mut session = Transcript::new();
+    session.eval(
+        "xs = random 1 1000\nns = iota 1000\nrows = [[1.0], [2.0, 3.0]]\na = fill (9, 9) 1.0",
+    );
+    session.eval("def fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)");
+    for (expression, also) in [
+        ("histogram 1000 ns", "onto    a2: [1000]i64, in place"),
+        ("(xs with [3] = 1.0)", "onto    xs: [1000]f64, copied first (8000 bytes)"),
+        ("{ { sqrt x + 1.0 : x in r } : r in rows }", "rows    the rows of rows: [3]i64"),
+        ("{ sort r : r in rows }", "rows    "),
+        (
+            "iterate 10 (\\v -> stencil wrap (\\w -> w[-1] + w[1]) v) xs",
+            ", in each turn of a loop\n",
+        ),
+        ("iterate 10 (\\v -> v * 2.0) xs", "of the turn before"),
+        ("matmul (matmul a a) a", "F06 "),
+        ("fib 20", ", on the way up, level by level"),
+        ("sum (filter (> 0.5) xs) / 2.0", "reads"),
+    ] {
+        let text = session.eval(&format!(":fuse {expression}"));
+        assert!(text.contains(also) && !text.contains("F15"), "{text}");
+        let words: Vec<&str> = text.lines().next().unwrap_or_default().split(' ').collect();
+        let counted: usize = words.last().and_then(|count| count.parse().ok()).expect(&text);
+        let (mut listed, mut verb) = (0, "");
+        for line in text.lines().filter(|line| line.starts_with(['├', '└'])) {
+            let (shown, item) = line.trim_start_matches(['├', '└', ' ']).split_at(6);
+            let is_verb = ["reads ", "rows  ", "onto  ", "inside", "writes"].contains(&shown);
+            let item = if is_verb { item } else { line.trim_start_matches(['├', '└', ' ']) };
+            verb = if is_verb { shown } else { verb };
+            if verb == "reads " {
+                let names = item.split(": ").next().unwrap_or_default();
+                listed += names.split(", ").count();
+            }
+        }
+        assert_eq!(counted, listed, "{text}");
+    }
+    // The operations of loops in place of calls are compared with no others.
+    assert!(!session.eval(":fuse fib 20").contains("after sharing"));
+}
+
+#[test]
+fn costs_count_operators_and_name_what_they_do_not_count() {
+    let mut session = Transcript::new();
+    session.eval("xs = random 1 1000\na = fill (10, 10) 1.0");
+    for (expression, texts) in [
+        (
+            "{ (loop x = n while x > 1 do x // 2) : n in iota 1000 }",
+            &[
+                "takes 0 operations",
+                "in each turn of its loop 2 operations",
+                "turns of their loops",
+            ][..],
+        ),
+        ("sort xs", &["the comparisons of the sort are not counted"]),
+        ("maximum xs", &["a point takes 1 operation and", "all 1000 points: 1000 operations"]),
+        ("matmul a a", &["a point takes 2 operations and reads 2 elements"]),
+        ("iterate 10 (\\v -> v * 2.0) xs", &["bytes read, a turn"]),
+        ("(xs with [3] = 1.0)", &["  1 point: ", "is copied first (8000 bytes)"]),
+    ] {
+        let text = session.eval(&format!(":cost {expression}"));
+        assert!(texts.iter().all(|part| text.contains(part)), "{text}");
+    }
+}
+
+#[test]
+fn a_cell_that_fails_takes_back_what_it_has_announced() {
+    let mut session = Transcript::new();
+    let note = "(nothing of this cell is kept: `first_ok` is as before)";
+    session.check("first_ok = 42\n[1, 2, 3] + [1, 2]", &format!("first_ok : i64\nE0602\n{note}"));
+    session.check("first_ok", "E0201");
+    session.check("1 + 1\n[1, 2, 3] + [1, 2]", "2\nE0602");
+    session.check("first_ok = 42\nsecond = nothing", "E0201");
+}
+
+#[test]
+fn reasons_have_pages() {
+    let mut session = Transcript::new();
+    assert!(session.eval(":explain F03").starts_with("# F03: several points read"));
+    assert!(session.eval(":explain f20").contains("Sums of floats"));
+    session.check(":explain F99", "E0508");
+    session.eval("def mc n = if n > 100 then n - 10 else mc (mc (n + 11))");
+    session.eval(":fuse mc 5");
+    assert!(session.last_report().contains("an argument of a call in tail position"));
+}
+
+#[test]
+fn arrays_of_records_have_the_names_of_their_columns() {
+    let mut session = Transcript::new();
+    session.eval("t = {a = [1, 2], b = [1.0, 2.0]}\np = ([1, 2], [{c = 1}])");
+    assert!(session.eval(":fuse { r.a + 1 : r in rows t }").contains("reads   t.a: "));
+    assert!(session.eval(":fuse { r.c + 1 : r in p.1 }").contains("reads   p.1.c: "));
+}

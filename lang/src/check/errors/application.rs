@@ -62,6 +62,8 @@ impl Checker<'_> {
                             "`/` divides floats: `f64 a / f64 b`; integers divide with `//` or \
                                  `quot`",
                         );
+                    } else if site.function == "+" && matches!(ty, Type::Scalar(ScalarType::Char)) {
+                        diagnostic = diagnostic.help("texts, as all arrays, are joined with `++`");
                     } else if *class == Class::FLOAT {
                         diagnostic = diagnostic.help("convert it with `f64 …` or `f32 …`");
                     } else if let Some(help) = of_flags(&site.function, &self.table.peel(ty).1) {
@@ -94,6 +96,8 @@ impl Checker<'_> {
                     .label(arg.span, format!("this is {found}"));
                     match self.table.peel(&arg.ty).1 {
                         Type::Tuple(_) => diagnostic.help("the first part of a tuple is `p.0`"),
+                        Type::Function(..) => diagnostic
+                            .help("it is a function, and an argument has no brackets: `f x`"),
                         Type::Record(_) => diagnostic.help(
                             self.table_help(&arg.ty)
                                 .unwrap_or_else(|| "a field of a record is `r.name`".to_owned()),
@@ -413,8 +417,17 @@ impl Checker<'_> {
         ))
     }
 
+    /// A lambda where a function of so many parameters is needed, which may be none.
     pub(in crate::check) fn too_many_params(&mut self, span: Span, wanted: &Type, given: usize) {
         let text = self.show(wanted);
+        if given == 0 {
+            let message = format!("this is a function, but its place takes no function: {text}");
+            let diagnostic = Diagnostic::error("E0304", message, span, "a lambda");
+            return self.report(match self.table.peel(wanted).0 {
+                0 => diagnostic,
+                _ => diagnostic.help("what it yields for all elements is `map f xs`"),
+            });
+        }
         let given =
             if given == 1 { "one argument".to_owned() } else { format!("{given} arguments") };
         self.report(Diagnostic::error(

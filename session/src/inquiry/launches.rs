@@ -1,0 +1,108 @@
+//! The kernels of a plan, each with what the plan around it says of it.
+
+use std::collections::BTreeMap;
+
+use weft_ir::flat::Var;
+use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
+
+/// A kernel where it stands.
+pub(super) struct Launch<'p> {
+    pub(super) kernel: &'p Kernel,
+    /// The loop around it, if there is one: the outermost, counted from 0.
+    pub(super) turn_of: Option<usize>,
+    /// Arrays into which it scatters and that are needed as they were, so that they are copied first.
+    pub(super) copied: Vec<Var>,
+}
+
+impl Launch<'_> {
+    /// Whether a scatter of the kernel starts from that array.
+    pub(super) fn starts_from(&self, var: Var) -> bool {
+        self.kernel.sinks.iter().any(|sink| match sink {
+            Sink::Scatter { destinations, .. } => destinations.contains(&var),
+            _ => false,
+        })
+    }
+}
+
+/// The kernels of a plan in order.
+pub(super) fn launches(plan: &Program) -> Vec<Launch<'_>> {
+    let mut walk = Walk { found: Vec::new(), loops: 0 };
+    walk.block(&plan.body, None);
+    walk.found
+}
+
+/// How many loops there are in a plan that launch kernels or are on their way, those inside of others not
+/// counted.
+pub(super) fn outer_loops(plan: &Program) -> usize {
+    let mut walk = Walk { found: Vec::new(), loops: 0 };
+    walk.block(&plan.body, None);
+    walk.loops
+}
+
+struct Walk<'p> {
+    found: Vec<Launch<'p>>,
+    loops: usize,
+}
+
+impl<'p> Walk<'p> {
+    fn block(&mut self, block: &'p Block, turn_of: Option<usize>) {
+        for (place, step) in block.steps.iter().enumerate() {
+            match step {
+                Step::Launch(kernel) => {
+                    // What is freed at once may be overwritten.
+                    let freed: &[Var] = match block.steps.get(place + 1) {
+                        Some(Step::Free(vars)) => vars,
+                        _ => &[],
+                    };
+                    let onto = kernel.sinks.iter().flat_map(|sink| match sink {
+                        Sink::Scatter { destinations, .. } => &destinations[..],
+                        _ => &[],
+                    });
+                    let copied = onto.filter(|var| !freed.contains(var)).copied().collect();
+                    self.found.push(Launch { kernel, turn_of, copied });
+                }
+                Step::If { then, otherwise, .. } => {
+                    self.block(then, turn_of);
+                    self.block(otherwise, turn_of);
+                }
+                Step::While { condition, body, .. } => {
+                    let own = turn_of.unwrap_or(self.loops);
+                    self.loops += usize::from(turn_of.is_none());
+                    self.block(condition, Some(own));
+                    self.block(body, Some(own));
+                }
+                Step::Host { .. }
+                | Step::Reshape { .. }
+                | Step::Constant { .. }
+                | Step::Check { .. }
+                | Step::Free(_) => {}
+            }
+        }
+    }
+}
+
+/// What no kernel writes, and what it is.
+pub(super) fn others(block: &Block, found: &mut BTreeMap<Var, String>) {
+    for step in &block.steps {
+        match step {
+            Step::While { results, state, condition, body, .. } => {
+                found.extend(results.iter().map(|var| (*var, "what a loop yields".to_owned())));
+                found.extend(state.iter().map(|var| (*var, "of the turn before".to_owned())));
+                others(condition, found);
+                others(body, found);
+            }
+            Step::If { results, then, otherwise, .. } => {
+                found.extend(results.iter().map(|var| (*var, "what an `if` yields".to_owned())));
+                others(then, found);
+                others(otherwise, found);
+            }
+            Step::Constant { result, .. } => {
+                found.insert(*result, "a constant".to_owned());
+            }
+            Step::Reshape { result, array } => {
+                found.insert(*result, format!("{array} with other extents"));
+            }
+            Step::Host { .. } | Step::Launch(_) | Step::Check { .. } | Step::Free(_) => {}
+        }
+    }
+}
