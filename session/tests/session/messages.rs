@@ -83,7 +83,7 @@ fn commands_without_their_files() {
 fn habits_of_notebooks_and_other_languages() {
     check("g[3]", &["E0307", "an argument has no brackets: `f x`"]);
     check("\"a\" + \"b\"", &["E0303", "joined with `++`"]);
-    check("groupBy (\\x -> x % 2) [1, 2, 3]", &["E0304", "its place takes no function: []"]);
+    check("groupBy (\\x -> x % 2) [1, 2, 3]", &["`groupBy` needs []scalar, but this is a -> b"]);
     check("import numpy", &["E0101", "takes the name of a file"]);
     check(":ir c --diff xs", &["E0502", "`:ir shared --diff e`"]);
     check("1 + 1\n:clear", &["E0501", "the first line of a cell"]);
