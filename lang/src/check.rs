@@ -123,6 +123,9 @@ pub enum CheckedKind {
     ShowFunction {
         /// Its type.
         scheme: Scheme,
+        /// For the application of a function by name to fewer arguments than it takes: how many it
+        /// is given, and how many it takes.
+        given: Option<(usize, usize)>,
     },
 }
 

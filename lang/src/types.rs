@@ -58,6 +58,17 @@ impl Type {
         parameters.rev().fold(result, |result, parameter| Type::function(parameter, result))
     }
 
+    /// How many arguments a value of the type takes: 0 if it is no function.
+    pub fn arity(&self) -> usize {
+        let mut arity = 0;
+        let mut ty = self;
+        while let Type::Function(_, result) = ty {
+            arity += 1;
+            ty = result;
+        }
+        arity
+    }
+
     /// The array axes, and what is under them.
     pub fn peel(&self) -> (usize, &Type) {
         let mut rank = 0;

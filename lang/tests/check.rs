@@ -26,7 +26,7 @@ fn outcome(input: &str) -> String {
         return errors.join(" ");
     }
     match checked.items.last().map(|item| &item.kind) {
-        Some(CheckedKind::Define { scheme, .. } | CheckedKind::ShowFunction { scheme }) => {
+        Some(CheckedKind::Define { scheme, .. } | CheckedKind::ShowFunction { scheme, .. }) => {
             scheme.to_string()
         }
         Some(CheckedKind::Bind { ty, .. } | CheckedKind::Show { ty, .. }) => ty.to_string(),

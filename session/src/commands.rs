@@ -249,7 +249,7 @@ fn type_of(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>
     if let Some(expression) = planner.expression(call.argument_span) {
         let ty = match expression.item.kind {
             CheckedKind::Show { ty, .. } | CheckedKind::Bind { ty, .. } => ty.to_string(),
-            CheckedKind::ShowFunction { scheme } | CheckedKind::Define { scheme, .. } => {
+            CheckedKind::ShowFunction { scheme, .. } | CheckedKind::Define { scheme, .. } => {
                 scheme.to_string()
             }
             CheckedKind::Alias { .. } => return Ok(()),

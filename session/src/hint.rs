@@ -86,7 +86,7 @@ fn closed(cell: &str) -> Option<String> {
 fn type_of_cell(snapshot: &Snapshot, cell: &str) -> Option<String> {
     let ty = match last_item(snapshot, cell)? {
         CheckedKind::Show { ty, .. } | CheckedKind::Bind { ty, .. } => ty.to_string(),
-        CheckedKind::ShowFunction { scheme } | CheckedKind::Define { scheme, .. } => {
+        CheckedKind::ShowFunction { scheme, .. } | CheckedKind::Define { scheme, .. } => {
             scheme.to_string()
         }
         CheckedKind::Alias { .. } => return None,

@@ -253,9 +253,18 @@ impl<'a> Runner<'a> {
                     self.show(value, ty.clone());
                 }
             }
-            (CheckedKind::ShowFunction { scheme }, _) => {
+            (CheckedKind::ShowFunction { scheme, given }, _) => {
                 if shown {
-                    self.sink.event(Event::Text(format!("a function : {scheme}")));
+                    let missing = match given {
+                        Some((given, takes)) if given + 1 == *takes => {
+                            "\n(one argument is missing)".to_owned()
+                        }
+                        Some((given, takes)) => {
+                            format!("\n({given} of {takes} arguments given)")
+                        }
+                        None => String::new(),
+                    };
+                    self.sink.event(Event::Text(format!("a function : {scheme}{missing}")));
                 }
             }
             (CheckedKind::Bind { .. } | CheckedKind::Show { .. }, None) => {

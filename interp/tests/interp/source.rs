@@ -62,7 +62,7 @@ fn run_here(text: &str, limits: &Limits, cancel: &AtomicBool) -> Result<(Value, 
                 last = Some((value, ty));
             }
             CheckedKind::Define { .. } | CheckedKind::Alias { .. } => {}
-            CheckedKind::ShowFunction { scheme } => panic!("{text} is a function: {scheme}"),
+            CheckedKind::ShowFunction { scheme, .. } => panic!("{text} is a function: {scheme}"),
         }
     }
     Ok(last.unwrap_or_else(|| panic!("{text} shows nothing")))

@@ -70,6 +70,21 @@ pub(super) fn check_item(
     checked.diagnostics[before..].sort_by_key(|diagnostic| diagnostic.span().start);
 }
 
+/// How many arguments a function that is applied by its name is given; none for any other form.
+fn named_arguments(value: &ast::Expr) -> Option<usize> {
+    let mut given = 0;
+    let mut function = value;
+    while let ast::ExprKind::Apply { function: inner, args, form } = &function.kind {
+        if *form == ast::ApplyForm::Operator {
+            // An operator has its operands.
+            return None;
+        }
+        given += args.len();
+        function = inner;
+    }
+    (given > 0 && matches!(function.kind, ast::ExprKind::Name(_))).then_some(given)
+}
+
 /// The names that an item defines.
 pub(super) fn item_names(item: &ItemKind) -> Vec<Name> {
     fn of_pattern(pattern: &ast::Pattern, names: &mut Vec<Name>) {
@@ -309,11 +324,14 @@ impl Checker<'_> {
 
     fn shown(&mut self, value: &ast::Expr, quiet: bool) -> Option<CheckedKind> {
         self.table.level = 1;
+        let arguments = named_arguments(value);
         let value = self.expr(value);
         self.complete();
         if matches!(self.table.shallow(&value.ty), Type::Function(..) | Type::Boundary(..)) {
             let (scheme, _) = self.generalise(value)?;
-            return Some(CheckedKind::ShowFunction { scheme });
+            let missing = scheme.ty.arity();
+            let given = arguments.filter(|_| missing > 0).map(|given| (given, given + missing));
+            return Some(CheckedKind::ShowFunction { scheme, given });
         }
         let span = value.span;
         let (value, ty) = self.finish_value(value)?;

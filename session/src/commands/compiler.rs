@@ -73,7 +73,7 @@ fn inquire(planner: &mut Planner<'_>, span: Span, inquiry: Inquiry) -> Result<()
         CheckedKind::Show { program, ty, .. } | CheckedKind::Bind { program, ty, .. } => {
             planner.steps.push(Step::Inquire { inquiry, program, ty });
         }
-        CheckedKind::ShowFunction { scheme } | CheckedKind::Define { scheme, .. } => {
+        CheckedKind::ShowFunction { scheme, .. } | CheckedKind::Define { scheme, .. } => {
             planner.steps.push(Step::Text(format!(
                 "a function : {scheme}\n(it becomes a program where it is applied)"
             )));

@@ -42,7 +42,7 @@ pub(super) fn save(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
             });
             Ok(())
         }
-        CheckedKind::ShowFunction { scheme } | CheckedKind::Define { scheme, .. } => {
+        CheckedKind::ShowFunction { scheme, .. } | CheckedKind::Define { scheme, .. } => {
             let message = format!("only values can be saved to a file, not a function : {scheme}");
             Err(Box::new(Diagnostic::error("E0502", message, value_span, "this is a function")))
         }

@@ -104,7 +104,15 @@ fn a_redefinition_says_who_still_uses_the_old_one() {
 
 #[test]
 fn a_function_shows_its_type() {
-    Transcript::new().check("map sqrt", "a function : Float a => []a -> []a");
+    let mut session = Transcript::new();
+    session.check("map sqrt", "a function : Float a => []a -> []a\n(one argument is missing)");
+    session.check(
+        "fold max [1, 5, 2]",
+        "a function : Num a => [][]a -> []a\n(one argument is missing)",
+    );
+    session.check("fold max", "a function : Ord a => a -> []a -> a\n(1 of 3 arguments given)");
+    session.check("sqrt", "a function : Float a => a -> a");
+    session.check("(* 2)", "a function : Num a => a -> a");
 }
 
 #[test]
