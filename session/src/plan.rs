@@ -325,8 +325,7 @@ impl<'a> Planner<'a> {
         self.footer.add(Phase::Type, started.elapsed());
         self.state.environment = checked.environment;
         self.state.values.extend(checked.loaded);
-        let mut found = checked.diagnostics;
-        self.point_further_down(&items, &mut found);
+        let found = checked.diagnostics;
         // What else is wrong with an item that does not parse may only follow from that.
         self.diagnostics.extend(
             found
@@ -336,22 +335,6 @@ impl<'a> Planner<'a> {
         for item in checked.items {
             self.remember(&item);
             self.steps.push(Step::Item { item, shown: self.shown });
-        }
-    }
-
-    /// Says of names that nobody knows yet that an item further down in the cell defines them.
-    fn point_further_down(&self, items: &[Item], found: &mut [Diagnostic]) {
-        for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.code == "E0201") {
-            let name = self.sources.slice(diagnostic.span());
-            let later = items.iter().any(|item| match &item.kind {
-                ItemKind::Def(definition) => &*definition.name.name == name,
-                _ => false,
-            });
-            if later {
-                diagnostic.help = vec![format!(
-                    "`{name}` is defined further down, and a definition sees only what stands before it"
-                )];
-            }
         }
     }
 

@@ -87,5 +87,8 @@ fn habits_of_notebooks_and_other_languages() {
     check("import numpy", &["E0101", "takes the name of a file"]);
     check(":ir c --diff xs", &["E0502", "`:ir shared --diff e`"]);
     check("1 + 1\n:clear", &["E0501", "the first line of a cell"]);
-    check("def k x = later x\ndef later x = x", &["`later` is defined further down"]);
+    check(
+        "def k x = later x\ndef later x = x",
+        &["a definition sees only earlier ones: move that of `later` before this line"],
+    );
 }
