@@ -325,10 +325,10 @@ impl<'a> Planner<'a> {
         self.footer.add(Phase::Type, started.elapsed());
         self.state.environment = checked.environment;
         self.state.values.extend(checked.loaded);
-        let found = checked.diagnostics;
         // What else is wrong with an item that does not parse may only follow from that.
         self.diagnostics.extend(
-            found
+            checked
+                .diagnostics
                 .into_iter()
                 .filter(|found| !broken.iter().any(|item| contains(*item, found.span()))),
         );

@@ -5,9 +5,8 @@
 //! element for all of `y` or an array like it. It is one element (`check/rank.rs` of `lang`, Note [Implicit map]), so an array
 //! for `p` is mapped over: an accuracy for each of its elements.
 
-use weft_lang::{Diagnostic, Global};
-
 use weft_lang::typed::{Arg, Expr, ExprKind, FunctionRef, Program};
+use weft_lang::{Diagnostic, Global};
 
 use crate::prelude;
 use crate::state::State;
