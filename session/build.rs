@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/errors");
+    // As it is now: the script may have been compiled in another folder.
+    let docs = env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo");
+    let docs = Path::new(&docs).join("../docs");
+    let folder = docs.join("errors");
     println!("cargo::rerun-if-changed={}", folder.display());
-    let mut pages: Vec<PathBuf> = match fs::read_dir(&folder) {
-        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
-        Err(_) => Vec::new(),
-    };
+    let entries = fs::read_dir(&folder).expect("the pages of errors are there");
+    let mut pages: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
     pages.sort();
     let mut table = String::from("const PAGES: &[(&str, &str)] = &[\n");
@@ -24,9 +25,9 @@ fn main() {
     }
     table.push_str("];\n");
     // The reasons of `:fuse` are paragraphs of one page.
-    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/manual/compiler.md");
+    let manual = docs.join("manual/compiler.md");
     println!("cargo::rerun-if-changed={}", manual.display());
-    let text = fs::read_to_string(manual).unwrap_or_default();
+    let text = fs::read_to_string(manual).expect("the manual is there");
     table.push_str("const REASONS: &[(&str, &str)] = &[\n");
     for part in text.split("\n### F").skip(1) {
         let end = part.find("\n## ").unwrap_or(part.len());
