@@ -35,7 +35,8 @@ impl<'p> Lowering<'p> {
         Ok(Value::array(vec![self.sort_order(&call.array(0), false)]))
     }
 
-    /// `searchSorted xs x`: the binary search that halves `low..high`.
+    /// `searchSorted xs x`: the binary search that halves `low..high`. What is sought is needed, even if
+    /// there is nothing to compare it with.
     pub(super) fn search_sorted(&mut self, call: &Call<'p>) -> Outcome<Value<'p>> {
         let (leaves, element, sought) = (call.array(0), call.element(0), &call.args[1]);
         let length = self.length(leaves[0]);
@@ -55,7 +56,9 @@ impl<'p> Lowering<'p> {
                 Ok(vec![low, high])
             },
         )?;
-        Ok(Value::Scalar(found[0]))
+        // Nothing precedes itself.
+        let never = self.precedes(sought, sought);
+        Ok(Value::Scalar(self.select(never, length, found[0])))
     }
 
     /// `merge xs ys`: both in order, so that sorting them together is the same.
