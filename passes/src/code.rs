@@ -87,8 +87,18 @@ impl<'n> Code<'n> {
 
     /// A copy of a body, applied: what it binds gets new names.
     pub(crate) fn apply(&mut self, lambda: &Lambda, operands: &[Atom]) -> Vec<Atom> {
+        self.apply_under(lambda, operands, HashMap::new())
+    }
+
+    /// The same, where names around the body have changed.
+    pub(crate) fn apply_under(
+        &mut self,
+        lambda: &Lambda,
+        operands: &[Atom],
+        mut names: HashMap<Var, Atom>,
+    ) -> Vec<Atom> {
         let params = lambda.params.iter().map(|(var, _)| *var);
-        let mut names: HashMap<Var, Atom> = params.zip(operands.iter().copied()).collect();
+        names.extend(params.zip(operands.iter().copied()));
         let mut copy = lambda.body.clone();
         self.rename(&mut copy, &mut names);
         self.statements.append(&mut copy.statements);

@@ -30,6 +30,7 @@ mod filtered;
 mod layout;
 mod local;
 mod materialise;
+mod operators;
 mod scalar;
 mod send;
 mod statement;
@@ -57,6 +58,7 @@ use view::{Source, Value};
 /// # Errors
 /// What it cannot flatten, with the reason.
 pub fn flatten(program: &nested::Program, layouts: &[Vec<Axis>]) -> Result<Program, Unsupported> {
+    let program = &*operators::plain_operators(program);
     let program = &*unfold::unfold(program);
     let program = &*filtered::filtered(program);
     let mut flattener = Flattener::new(program);

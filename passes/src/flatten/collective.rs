@@ -152,9 +152,6 @@ impl<'p> Flattener<'p> {
         let Some((lambda, rows)) = self.enter_rows(operator, arrays, &starts)? else {
             return unsupported("a scan whose operator is not element by element", self.span);
         };
-        if rows.dimensions.len() > 1 {
-            return unsupported("a scan of arrays of arrays", self.span);
-        }
         let inner = self.context.clone();
         let start_thunk = self.thunk(&rows.starts.clone(), self.depth(), Sharing::Store);
         let (dimension, index) = self.enter_arrays(&rows.arrays);
@@ -182,20 +179,46 @@ impl<'p> Flattener<'p> {
         let axes: Vec<Dimension> =
             rows.dimensions.iter().copied().chain([full.unwrap_or(dimension)]).collect();
         let prefix = self.identity();
-        Ok(results
+        results
             .into_iter()
             .zip(arrays)
             .map(|(var, array)| {
                 let value = self.stored_part(var, array.ty, prefix.clone(), axes.clone());
                 match value {
                     // Rows were scanned column by column.
-                    Value::Array(view) if !rows.dimensions.is_empty() => {
-                        Value::Array(self.view(array.ty, Source::Transposed(view, None)))
-                    }
-                    value => value,
+                    Value::Array(view) => self.last_axis_first(view, &rows.dimensions),
+                    Value::Scalar(_) => panic!("flatten: a scan yields arrays"),
                 }
             })
-            .collect())
+            .collect()
+    }
+
+    /// An array with the axis outermost that is behind these dimensions.
+    fn last_axis_first(
+        &mut self,
+        view: Rc<View<'p>>,
+        dimensions: &[Dimension],
+    ) -> Outcome<Value<'p>> {
+        let (outer, ty) = (self.context.clone(), view.ty);
+        let mut turned = view;
+        for depth in (0..dimensions.len()).rev() {
+            let mut part = turned;
+            for dimension in &dimensions[..depth] {
+                let index = self.enter(*dimension);
+                let element = self.element_unchecked(&part, index);
+                part = self.array(element)?;
+            }
+            turned = self.view(part.ty, Source::Transposed(part, None));
+            if depth > 0 {
+                let stored = self.materialise(&turned)?;
+                let (var, inner) = parts_of(&stored);
+                self.context = outer.clone();
+                let (prefix, axes) = (self.identity(), [&dimensions[..depth], &inner[..]].concat());
+                let value = self.stored_part(var, ty, prefix, axes);
+                turned = self.array(value)?;
+            }
+        }
+        Ok(Value::Array(turned))
     }
 
     /// The dimension with one more element a row.
@@ -230,7 +253,7 @@ impl<'p> Flattener<'p> {
     ) -> Outcome<Option<(&'p Lambda, Rows<'p>)>> {
         let rank = arrays[0].ty.rank - 1;
         let mut rows = Rows {
-            order: (0..operator.params.len()).collect(),
+            order: Vec::new(),
             dimensions: Vec::new(),
             indices: Vec::new(),
             starts: Vec::new(),
@@ -239,12 +262,8 @@ impl<'p> Flattener<'p> {
         if arrays.iter().any(|array| array.ty.rank != rank + 1) {
             return Ok(None);
         }
-        let mut lambda = operator;
-        for _ in 0..rank {
-            let Some((inner, order)) = element_by_element(lambda) else { return Ok(None) };
-            rows.order = order.into_iter().map(|position| rows.order[position]).collect();
-            lambda = inner;
-        }
+        let Some((lambda, order)) = operator_of_elements(operator) else { return Ok(None) };
+        rows.order = order;
         let mut values: Vec<Value<'p>> = starts.to_vec();
         let regular: Vec<Rc<View<'p>>> = arrays
             .iter()
@@ -445,17 +464,20 @@ struct Rows<'p> {
     arrays: Vec<Rc<View<'p>>>,
 }
 
-/// Whether an operator on arrays combines them element by element, at every rank.
-pub(super) fn is_element_by_element(operator: &Lambda) -> bool {
+/// The operator on scalars by which an operator on arrays of one rank combines their elements, and
+/// which parameter of the whole each of its parameters is; none if it combines them otherwise.
+pub(super) fn operator_of_elements(operator: &Lambda) -> Option<(&Lambda, Vec<usize>)> {
     let rank = operator.params[0].1.rank;
-    let mut lambda = operator;
-    for _ in 0..rank {
-        match element_by_element(lambda) {
-            Some((inner, _)) => lambda = inner,
-            None => return false,
-        }
+    if operator.params.iter().any(|(_, ty)| ty.rank != rank) {
+        return None;
     }
-    operator.params.iter().all(|(_, ty)| ty.rank == rank)
+    let (mut lambda, mut order) = (operator, (0..operator.params.len()).collect::<Vec<_>>());
+    for _ in 0..rank {
+        let (inner, positions) = element_by_element(lambda)?;
+        order = positions.into_iter().map(|position| order[position]).collect();
+        lambda = inner;
+    }
+    Some((lambda, order))
 }
 
 /// If a lambda is nothing but a map over its own parameters: the map's lambda, and which parameter

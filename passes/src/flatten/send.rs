@@ -6,6 +6,7 @@ use weft_ir::flat::{Dimension, Operation, Operator, Size, Statement};
 use weft_ir::nested::{Lambda, Type};
 use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
+use super::collective::operator_of_elements;
 use super::compile::Sharing;
 use super::layout::parts_of;
 use super::local::scalars_of;
@@ -22,13 +23,13 @@ impl<'p> Flattener<'p> {
         operator: Option<&'p Lambda>,
         drops: bool,
     ) -> Outcome<Vec<Value<'p>>> {
-        if operator.is_some() && destinations.iter().any(|array| array.ty.rank > 1) {
-            return unsupported("a combining scatter of arrays", self.span);
-        }
         let operator = match operator {
             None => None,
             Some(lambda) => {
-                let order: Vec<usize> = (0..lambda.params.len()).collect();
+                let Some((lambda, order)) = operator_of_elements(lambda) else {
+                    let reason = "a scatter whose operator is not element by element";
+                    return unsupported(reason, self.span);
+                };
                 Some(self.flat_operator(lambda, &order)?)
             }
         };
@@ -91,7 +92,8 @@ impl<'p> Flattener<'p> {
         results
     }
 
-    /// Writes values over the current space to where parts of stored arrays are.
+    /// Writes values over the current space to where parts of stored arrays are. Rows are written
+    /// element by element; several components have the same extents.
     fn write(
         &mut self,
         stored: &[Rc<View<'p>>],
@@ -100,19 +102,25 @@ impl<'p> Flattener<'p> {
         operator: Option<Operator>,
         dropped: Option<(ScalarId, ScalarId)>,
     ) -> Outcome<Vec<Value<'p>>> {
-        let (mut target, mut values) = (targets[0].clone(), values);
-        while let Value::Array(part) = &target {
-            let row = self.array(values[0].clone())?;
-            let (of_target, of_value) = (self.length(part), self.length(&row));
-            self.check_equal(of_target, of_value);
+        let (mut targets, mut values) = (targets, values);
+        while let Value::Array(part) = &targets[0] {
+            let of_target = self.length(part);
             let Length::Uniform(size) = of_target else {
                 return unsupported("replacing rows of a ragged array", self.span);
             };
+            let mut rows = Vec::new();
+            for row in targets.iter().chain(&values) {
+                let row = self.array(row.clone())?;
+                let length = self.length(&row);
+                self.check_equal(of_target, length);
+                rows.push(row);
+            }
             let index = self.enter(Dimension::Dense(size));
-            target = self.element_unchecked(&Rc::clone(part), index);
-            values = vec![self.element_unchecked(&row, index)];
+            let elements = rows.iter().map(|row| self.element_unchecked(row, index));
+            targets = elements.collect();
+            values = targets.split_off(stored.len());
         }
-        let place = scalars_of(vec![target])[0];
+        let place = scalars_of(targets)[0];
         let mut wanted = self.storage_indices(place);
         if let Some((dropped, minus_one)) = dropped {
             wanted[0] = self.op(ScalarOp::Select, &[dropped, minus_one, wanted[0]]);

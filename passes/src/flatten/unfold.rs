@@ -1,4 +1,4 @@
-//! Folds of arrays by operators that are not element by element, as loops.
+//! Folds and scans of arrays by operators that are not element by element, as loops.
 //!
 //! A product of matrices combines whole arrays. Its fold is a loop over the tree of numerics.md: as
 //! long as there are several values, blocks of 64 are combined from left to right, all blocks side by
@@ -11,21 +11,25 @@
 //!                            : a in acc ; b in blocks }
 //!                        xs[0]
 //! ```
+//!
+//! Scans are in [`scan`].
+
+mod scan;
 
 use std::borrow::Cow;
 
 use weft_ir::ScalarOp;
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Start, Type, Var};
 
-use super::collective::is_element_by_element;
+use super::collective::operator_of_elements;
 use crate::code::{BOOL, Code, I64, atoms, integer};
 
 /// How many values are combined from left to right before their results are combined.
 const BLOCK: i64 = 64;
 
-/// The program with loops in place of folds that flattening has no operation for.
+/// The program with loops in place of folds and scans that flattening has no operation for.
 pub(super) fn unfold(program: &Program) -> Cow<'_, Program> {
-    if !has_fold_of_arrays(&program.body) {
+    if !has_arrays_combined(&program.body) {
         return Cow::Borrowed(program);
     }
     let mut program = program.clone();
@@ -35,24 +39,26 @@ pub(super) fn unfold(program: &Program) -> Cow<'_, Program> {
     Cow::Owned(program)
 }
 
-fn has_fold_of_arrays(body: &Body) -> bool {
+fn has_arrays_combined(body: &Body) -> bool {
     body.statements.iter().any(|statement| {
-        let mut inside = is_fold_of_arrays(&statement.operation);
-        statement.operation.for_each_body(&mut |body| inside |= has_fold_of_arrays(body));
+        let mut inside = is_unfolded(&statement.operation);
+        statement.operation.for_each_body(&mut |body| inside |= has_arrays_combined(body));
         inside
     })
 }
 
-fn is_fold_of_arrays(operation: &Operation) -> bool {
+fn is_unfolded(operation: &Operation) -> bool {
     match operation {
-        Operation::Fold { operator, .. } => combines_arrays(operator),
+        Operation::Fold { operator, .. } | Operation::Scan { operator, .. } => {
+            combines_arrays(operator)
+        }
         _ => false,
     }
 }
 
 /// Whether an operator combines whole arrays.
 fn combines_arrays(operator: &Lambda) -> bool {
-    operator.params.iter().any(|(_, ty)| ty.rank > 0) && !is_element_by_element(operator)
+    operator.params.iter().any(|(_, ty)| ty.rank > 0) && operator_of_elements(operator).is_none()
 }
 
 struct Unfolder {
@@ -68,6 +74,14 @@ impl Unfolder {
                 Operation::Fold { operator, start, arrays } if combines_arrays(&operator) => {
                     let mut code = Code::new(&mut self.variables, statement.span);
                     code.fold(&statement.results, &operator, start, arrays);
+                    statements.append(&mut code.statements);
+                }
+                Operation::Scan { form, from_right, operator, start, arrays }
+                    if combines_arrays(&operator) =>
+                {
+                    let mut code = Code::new(&mut self.variables, statement.span);
+                    let results = &statement.results;
+                    code.scan(results, &operator, (form, from_right), start, arrays);
                     statements.append(&mut code.statements);
                 }
                 _ => statements.push(statement),
