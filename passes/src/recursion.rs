@@ -43,6 +43,10 @@ use stack::Stack;
 /// More calls than this are left to the interpreter, which has one of them in memory at a time.
 const MOST_CALLS: i64 = 1 << 26;
 
+/// And more calls than this where a call is a few scalar operations. The interpreter needs no more time for
+/// them than memory does for their arguments, which then no cache holds any more.
+const MOST_SMALL_CALLS: i64 = 1 << 18;
+
 /// So are calls with more elements in one of their arguments.
 const MOST_ELEMENTS: i64 = 1 << 29;
 
@@ -123,6 +127,7 @@ impl Level<'_> {
     fn down(&self, code: &mut Code<'_>, first: Vec<Atom>, deepest: u64) -> Stack {
         let lists = self.list_types();
         let count = lists.len();
+        let most_calls = if self.is_small { MOST_SMALL_CALLS } else { MOST_CALLS };
         let empty = Stack::empty(code, &self.kept_types());
         let types = [&lists[..], &empty.types()].concat();
         let state = code.fresh(&types);
@@ -141,7 +146,7 @@ impl Level<'_> {
             let mut bounds = vec![(depth, i64::try_from(deepest).unwrap_or(i64::MAX))];
             for (number, array) in below.flat().iter().enumerate() {
                 let length = code.one(Operation::Length(*array), I64);
-                bounds.push((length, if number == 0 { MOST_CALLS } else { MOST_ELEMENTS }));
+                bounds.push((length, if number == 0 { most_calls } else { MOST_ELEMENTS }));
             }
             for (number, most) in bounds {
                 let condition = code.scalar(ScalarOp::Le, &[number, integer(most)], BOOL);

@@ -126,6 +126,32 @@ x9: i64 = add x7 x19",
     }
 }
 
+/// Whether the levels of a program find an answer.
+fn has_levels_for(text: &str, input: i64) -> bool {
+    let levels = without_recursion(parsed(text), true, LIMITS.recursion).expect("levels");
+    let inputs = [Value::Scalar(Scalar::I64(input))];
+    run_nested(&levels, &inputs, &LIMITS, &AtomicBool::new(false)).is_ok()
+}
+
+#[test]
+fn many_calls_of_a_few_operations_are_left_to_the_interpreter() {
+    // fib 24 makes 150,049 calls, fib 26 392,835.
+    let small = recursive(FIBONACCI);
+    assert!(has_levels_for(&small, 24));
+    assert!(!has_levels_for(&small, 26));
+    // The interpreter would be slower at these.
+    let more = FIBONACCI.replace("x9: i64 = add x5 x7", SLOWER);
+    assert!(has_levels_for(&recursive(&more), 26));
+}
+
+const SLOWER: &str = "\
+x10: i64 = mod x5 1000i64
+x11: i64 = mod x7 1000i64
+x12: i64 = mul x10 x11
+x13: i64 = floor_div x12 7i64
+x14: i64 = mod x12 17i64
+x9: i64 = add x13 x14";
+
 #[test]
 fn what_goes_otherwise_is_refused() {
     let with_results = recursive(

@@ -17,6 +17,8 @@ pub(super) struct Level<'f> {
     pub(super) kept: Vec<usize>,
     /// The others, and what they are.
     pub(super) fixed: Vec<(Var, Atom)>,
+    /// Whether one call starts it, and a call is a few scalar operations.
+    pub(super) is_small: bool,
     /// Where it starts.
     pub(super) span: Span,
 }

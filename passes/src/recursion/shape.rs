@@ -7,6 +7,10 @@ use weft_ir::nested::{Atom, Body, Function, FunctionId, Operation, Statement, Va
 use super::level::Level;
 use super::unsupported;
 use crate::Unsupported;
+use crate::operator_cost::operator_cost;
+
+/// The cost of a call that the interpreter makes as fast as memory takes its arguments.
+const MOST_SMALL_COST: u32 = 24;
 
 /// Whether a body calls a recursive function.
 pub(super) fn body_calls(body: &Body) -> bool {
@@ -63,7 +67,8 @@ pub(super) fn recursion_of<'f>(
     if scalars && alone && most_calls(&function.body) < 2 {
         return refuse("on scalars, one call after the other");
     }
-    Ok(Level { function, kept, fixed, span: statement.span })
+    let is_small = alone && scalar_cost(&function.body).is_some_and(|cost| cost <= MOST_SMALL_COST);
+    Ok(Level { function, kept, fixed, is_small, span: statement.span })
 }
 
 /// Why a call inside another operation is left to the interpreter.
@@ -156,6 +161,26 @@ fn bound_in(statements: &[Statement], bound: &mut HashSet<Var>) {
         });
         statement.operation.for_each_body(&mut |body| bound_in(&body.statements, bound));
     }
+}
+
+/// What the scalar code of a body costs, beside its calls; none if there is other code.
+fn scalar_cost(body: &Body) -> Option<u32> {
+    let mut cost = 0;
+    for statement in &body.statements {
+        cost += match &statement.operation {
+            Operation::Scalar(op, _) => operator_cost(*op),
+            Operation::If { then, otherwise, .. } => {
+                scalar_cost(then)?.max(scalar_cost(otherwise)?)
+            }
+            Operation::Call(..) | Operation::Assert { .. } => 0,
+            Operation::Index(..) | Operation::Length(_) => 1,
+            _ => return None,
+        };
+        if statement.results.iter().any(|(_, ty)| ty.rank > 0) {
+            return None;
+        }
+    }
+    Some(cost)
 }
 
 /// How many calls a call makes; 2 stands for any greater number.
