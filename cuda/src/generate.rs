@@ -27,6 +27,7 @@ use weft_ir::code::{Code as ScalarCode, Operand, Register};
 use weft_ir::flat::{Dimension, Space, Type, Var, first_stored, storage};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 
+use crate::beside;
 use crate::policy::Policy;
 use crate::run::computed_scalars;
 use crate::structure::{Finished, Indices, Point, Remarks, Shared, Structure, same_strides};
@@ -63,6 +64,7 @@ fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) 
         codes.push(generator.kernel(kernel, number, &program.types, &mut functions));
     }
     generator.helpers(&codes);
+    beside::mark(&program.body, &mut codes);
     let Generator { text, mut entries, common, common_entries, .. } = generator;
     let definitions = functions.definitions();
     for entry in &mut entries {
@@ -175,7 +177,8 @@ impl Generator<'_> {
         let Shared { sites, sites_before, temporaries, .. } = shared;
         self.sites += sites.len();
         let kernel = kernel.clone();
-        KernelCode { kernel, number, pieces, temporaries, lengths, sites, sites_before }
+        let beside = false;
+        KernelCode { kernel, number, pieces, temporaries, lengths, sites, sites_before, beside }
     }
 
     /// The functions that belong to no kernel.

@@ -46,6 +46,21 @@ impl Machine<'_> {
         Ok(Shape { points, rows, row, widest })
     }
 
+    /// The buffers that a kernel reads of those that there are.
+    pub(crate) fn read_by(&self, code: &KernelCode) -> Vec<u64> {
+        let fields = code.pieces.iter().flat_map(|piece| &piece.fields);
+        let buffer = |field: &Field| {
+            let (Field::Array(var) | Field::Computed(var)) = *field else { return None };
+            match self.find(var)? {
+                Datum::Array { buffer, .. } | Datum::Computed { buffer, .. } => {
+                    Some(buffer.address)
+                }
+                Datum::Scalar(_) => None,
+            }
+        };
+        fields.filter_map(buffer).collect()
+    }
+
     fn buffer(&self, var: Var) -> &Buffer {
         match self.get(var) {
             Datum::Array { buffer, .. } | Datum::Computed { buffer, .. } => buffer,

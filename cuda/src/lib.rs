@@ -9,6 +9,7 @@
 //! Note [One tree]. Reductions and scans combine in the tree of the interpreter, so results have the
 //! same bits on every back end. Long rows are cut at nodes of the second level (64 · 64 elements).
 
+mod beside;
 pub mod elements;
 mod fields;
 mod generate;

@@ -376,7 +376,16 @@ impl Machine<'_> {
         let code: &KernelCode = &self.code.kernels[number];
         let shape = self.shape(&code.kernel)?;
         let before = self.memory.allocated();
+        if code.beside {
+            let reads = self.read_by(code);
+            let policy = self.config.policy;
+            let is_small = shape.points <= u64::from(policy.blocks) * u64::from(policy.threads);
+            self.memory.target.begin_kernel(&reads, is_small).map_err(stop)?;
+        }
         Launch::new(self, code, shape).run(freed)?;
+        if code.beside {
+            self.memory.target.end_kernel();
+        }
         let bytes_written = self.memory.allocated() - before;
         let (points, time, bytes_alive) = (shape.points, begin.elapsed(), self.memory.alive());
         let kernel = &code.kernel;
@@ -384,8 +393,12 @@ impl Machine<'_> {
         Ok(())
     }
 
+    pub(crate) fn find(&self, var: Var) -> Option<&Datum> {
+        self.environment[var.0 as usize].as_ref()
+    }
+
     pub(crate) fn get(&self, var: Var) -> &Datum {
-        match &self.environment[var.0 as usize] {
+        match self.find(var) {
             Some(datum) => datum,
             None => panic!("a{} is used before it is bound or after it was freed", var.0),
         }
@@ -505,7 +518,7 @@ impl Machine<'_> {
     }
 }
 
-fn kernels_in(block: &Block) -> usize {
+pub(crate) fn kernels_in(block: &Block) -> usize {
     let of = |step: &Step| match step {
         Step::Launch(_) => 1,
         Step::If { then: first, otherwise: second, .. }
@@ -556,7 +569,7 @@ pub(crate) fn computed_scalars(kernel: &Kernel, types: &[Type]) -> Vec<Var> {
 }
 
 /// The variables that a kernel binds.
-fn results(kernel: &Kernel) -> Vec<Var> {
+pub(crate) fn results(kernel: &Kernel) -> Vec<Var> {
     let of = |sink: &Sink| match sink {
         Sink::Store { array, .. } => vec![*array],
         Sink::Reduce { arrays, .. } | Sink::Scan { arrays, .. } => {

@@ -125,6 +125,19 @@ pub trait Target {
         access: Access<'_>,
     ) -> Result<(), Broken>;
 
+    /// What is asked for from now on is of one kernel of the plan, which does not depend on some others, nor they on
+    /// it. It reads these buffers, and does not fill a device if it is small. Launches may run beside others then, in
+    /// any order that their accesses allow.
+    ///
+    /// # Errors
+    /// If the device is broken.
+    fn begin_kernel(&mut self, _reads: &[u64], _is_small: bool) -> Result<(), Broken> {
+        Ok(())
+    }
+
+    /// That kernel has been asked for.
+    fn end_kernel(&mut self) {}
+
     /// A loop begins, whose turns may repeat themselves; `number` is the same whenever this loop of the program
     /// begins, and no other loop's.
     ///

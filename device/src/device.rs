@@ -17,7 +17,7 @@ use crate::images::{Images, Statistics};
 use crate::state::{State, lose};
 use crate::summary::Tools;
 use crate::table::Table;
-use crate::target::{DeviceTarget, Loading, NotLoaded, Results, Traffic};
+use crate::target::{DeviceTarget, Loading, NotLoaded, Results, Traffic, Ways};
 
 /// How a device is used.
 #[derive(Clone, Debug)]
@@ -28,19 +28,22 @@ pub struct Config {
     pub cache_bytes: u64,
     /// Whether what loops repeat is launched as graphs.
     pub graphs: bool,
+    /// Whether kernels that do not depend on each other go to several streams.
+    pub streams: bool,
 }
 
 impl Config {
-    /// What the environment says: `weft/device` in `XDG_CACHE_HOME`, or in `.cache` at home; and graphs, unless
-    /// `WEFT_GRAPHS` is `off`.
+    /// What the environment says: `weft/device` in `XDG_CACHE_HOME`, or in `.cache` at home; graphs, unless
+    /// `WEFT_GRAPHS` is `off`, and several streams, unless `WEFT_STREAMS` is `off`.
     pub fn of_environment() -> Config {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let caches =
             variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let at_home = || variable("HOME").map(|home| PathBuf::from(home).join(".cache"));
         let cache = caches.or_else(at_home).map(|folder| folder.join("weft").join("device"));
-        let graphs = variable("WEFT_GRAPHS").is_none_or(|text| text != "off");
-        Config { cache, cache_bytes: 256 << 20, graphs }
+        let is_on = |name| variable(name).is_none_or(|text| text != "off");
+        let (graphs, streams) = (is_on("WEFT_GRAPHS"), is_on("WEFT_STREAMS"));
+        Config { cache, cache_bytes: 256 << 20, graphs, streams }
     }
 }
 
@@ -108,8 +111,7 @@ pub struct Residency {
 /// A device that programs run on, one at a time.
 pub struct Device {
     description: Description,
-    /// Whether what loops repeat is launched as graphs.
-    graphs: bool,
+    ways: Ways,
     tools: Arc<Tools>,
     /// Nothing if the context was lost, with the reason. Results that were not fetched know it too.
     state: Arc<Mutex<Result<State, String>>>,
@@ -130,7 +132,8 @@ impl Device {
         let policy = Policy::of_device(description.architecture, description.multiprocessors);
         let tools = Arc::new(Tools { images, policy });
         let state = Arc::new(Mutex::new(Ok(state)));
-        Ok(Device { description, graphs: config.graphs, tools, state, contexts: 1 })
+        let ways = Ways { graphs: config.graphs, streams: config.streams };
+        Ok(Device { description, ways, tools, state, contexts: 1 })
     }
 
     /// What it is.
@@ -200,7 +203,7 @@ impl Device {
             origin: Arc::new(Origin::new(again)),
             tools: Arc::clone(&self.tools),
         });
-        let mut target = DeviceTarget::new(state, loading, results, self.graphs, cancel);
+        let mut target = DeviceTarget::new(state, loading, results, self.ways, cancel);
         target.traffic.cached = cached;
         let config = weft_cuda::Config { policy: &self.tools.policy, memory_limit };
         let begun = target.prepare().and_then(|()| target.mark()).map_err(halt);

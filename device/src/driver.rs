@@ -1,8 +1,9 @@
 //! The calls of the driver, with what makes them sound.
 //!
-//! Note [Handles of the driver]. A [`Driver`] owns a context, a pool, and two streams. All work goes through
-//! the first, so buffers may be given back as soon as the last work on them is queued; through the second comes
-//! only the word that ends it ([`Driver::end_kernels`]). A graph is one piece of work in the first. Every function
+//! Note [Handles of the driver]. A [`Driver`] owns a context, a pool, and streams: the first one, one aside, through
+//! which comes only the word that ends work ([`Driver::end_kernels`]), and others if they are asked for. Buffers may be
+//! given back in a stream as soon as the last work on them is queued in it, or the stream waits for it; which streams
+//! have to wait for which, those know who ask (Note [Streams of a run]). A graph is one piece of work in the first one. Every function
 //! is called with the context current ([`Driver::enter`]), with handles that this driver has made and has
 //! not destroyed, and with addresses from its pool. That kernels stay in their buffers is the business of
 //! those who write them; if they do not, the device says so, and no memory of the host is touched.
@@ -19,6 +20,7 @@ use std::time::Duration;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 
+use crate::streams::{FIRST, STREAMS};
 use crate::words::Failure;
 
 /// A context on a device, with a stream and a pool.
@@ -28,6 +30,10 @@ pub(crate) struct Driver {
     context: sys::CUcontext,
     stream: sys::CUstream,
     aside: sys::CUstream,
+    /// Those beside the first one, if they were asked for.
+    others: Vec<sys::CUstream>,
+    /// An event for each, the first one's first.
+    events: Vec<sys::CUevent>,
     pool: sys::CUmemoryPool,
     /// The address of the word that says whether kernels go on.
     word: u64,
@@ -143,7 +149,8 @@ impl Driver {
         let context = unsafe { result::ctx::create_v4(ptr::null_mut(), 0, device) };
         let context = context.map_err(&failed)?;
         let (stream, aside, pool) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-        let mut driver = Driver { device, context, stream, aside, pool, word: 0 };
+        let (others, events) = (Vec::new(), Vec::new());
+        let mut driver = Driver { device, context, stream, aside, others, events, pool, word: 0 };
         match driver.begin() {
             Ok(()) => Ok(driver),
             Err(error) => {
@@ -222,7 +229,10 @@ impl Driver {
             if !self.pool.is_null() {
                 let _ = result::mem_pool::destroy(self.pool);
             }
-            for stream in [self.stream, self.aside] {
+            for event in self.events {
+                let _ = result::event::destroy(event);
+            }
+            for stream in [self.stream, self.aside].into_iter().chain(self.others) {
                 if !stream.is_null() {
                     let _ = result::stream::destroy(stream);
                 }
@@ -231,32 +241,34 @@ impl Driver {
         }
     }
 
-    /// A buffer, whose bytes are garbage.
-    pub(crate) fn allocate(&self, bytes: u64) -> Result<u64, Failure> {
+    /// A buffer, whose bytes are garbage, for work in that stream.
+    pub(crate) fn allocate(&self, bytes: u64, stream: usize) -> Result<u64, Failure> {
         // The driver has no empty buffers.
         let bytes = usize::try_from(bytes.max(1)).unwrap_or(usize::MAX);
         // SAFETY: Note [Handles of the driver].
-        let address = unsafe { result::mem_pool::alloc_async(self.pool, bytes, self.stream) };
+        let address =
+            unsafe { result::mem_pool::alloc_async(self.pool, bytes, self.stream(stream)) };
         address.map_err(failed("allocating memory"))
     }
 
-    /// Gives a buffer back, behind all work that is queued.
-    pub(crate) fn free(&self, address: u64) -> Result<(), Failure> {
+    /// Gives a buffer back, behind all work that is queued in a stream.
+    pub(crate) fn free(&self, address: u64, stream: usize) -> Result<(), Failure> {
         // SAFETY: Note [Handles of the driver]; whoever gives it back forgets the address.
-        unsafe { result::free_async(address, self.stream) }.map_err(failed("freeing memory"))
+        unsafe { result::free_async(address, self.stream(stream)) }
+            .map_err(failed("freeing memory"))
     }
 
     /// Copies to the device. The bytes must stay as they are until the stream is idle.
-    pub(crate) fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn write(&self, address: u64, bytes: &[u8], stream: usize) -> Result<(), Failure> {
         if bytes.is_empty() {
             return Ok(());
         }
         // SAFETY: Note [Handles of the driver]; the caller keeps the bytes.
-        let copied = unsafe { result::memcpy_htod_async(address, bytes, self.stream) };
+        let copied = unsafe { result::memcpy_htod_async(address, bytes, self.stream(stream)) };
         copied.map_err(failed("copying to the device"))
     }
 
-    /// Copies from the device, behind all work that is queued, and waits.
+    /// Copies from the device, behind all work that is queued in the first stream, and waits.
     pub(crate) fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Failure> {
         if into.is_empty() {
             return Ok(());
@@ -271,26 +283,28 @@ impl Driver {
     }
 
     /// Copies on the device.
-    fn copy(&self, to: u64, from: u64, bytes: u64) -> Result<(), Failure> {
+    fn copy(&self, to: u64, from: u64, bytes: u64, stream: usize) -> Result<(), Failure> {
         if bytes == 0 {
             return Ok(());
         }
+        let stream = self.stream(stream);
         // SAFETY: Note [Handles of the driver].
-        let copied = unsafe { result::memcpy_dtod_async(to, from, bytes as usize, self.stream) };
+        let copied = unsafe { result::memcpy_dtod_async(to, from, bytes as usize, stream) };
         copied.map_err(failed("copying on the device"))
     }
 
     /// Makes all bytes zero.
-    fn clear(&self, address: u64, bytes: u64) -> Result<(), Failure> {
+    fn clear(&self, address: u64, bytes: u64, stream: usize) -> Result<(), Failure> {
         if bytes == 0 {
             return Ok(());
         }
+        let stream = self.stream(stream);
         // SAFETY: Note [Handles of the driver].
-        let cleared = unsafe { result::memset_d8_async(address, 0, bytes as usize, self.stream) };
+        let cleared = unsafe { result::memset_d8_async(address, 0, bytes as usize, stream) };
         cleared.map_err(failed("clearing memory"))
     }
 
-    /// Whether all that was queued is done.
+    /// Whether all that was queued in the first stream is done.
     pub(crate) fn is_idle(&self) -> Result<bool, Failure> {
         // SAFETY: Note [Handles of the driver].
         answered(unsafe { sys::cuStreamQuery(self.stream) }, "running kernels")
@@ -323,14 +337,19 @@ impl Driver {
         function.map(Function).map_err(failed("finding a kernel"))
     }
 
-    /// Queues work, with the parameters of a kernel.
-    pub(crate) fn queue(&self, work: Work, parameters: &[Vec<u8>]) -> Result<(), Failure> {
+    /// Queues work in a stream, with the parameters of a kernel.
+    pub(crate) fn queue(
+        &self,
+        work: Work,
+        parameters: &[Vec<u8>],
+        stream: usize,
+    ) -> Result<(), Failure> {
         match work {
             Work::Kernel { function, blocks, threads } => {
-                self.launch(function, blocks, threads, parameters)
+                self.launch(function, (blocks, threads), parameters, stream)
             }
-            Work::Clear { address, bytes } => self.clear(address, bytes),
-            Work::Copy { to, from, bytes } => self.copy(to, from, bytes),
+            Work::Clear { address, bytes } => self.clear(address, bytes, stream),
+            Work::Copy { to, from, bytes } => self.copy(to, from, bytes, stream),
         }
     }
 
@@ -338,22 +357,60 @@ impl Driver {
     fn launch(
         &self,
         function: Function,
-        blocks: u32,
-        threads: u32,
+        (blocks, threads): (u32, u32),
         parameters: &[Vec<u8>],
+        stream: usize,
     ) -> Result<(), Failure> {
         let mut parameters = Parameters::new(parameters);
-        let (grid, block) = ((blocks, 1, 1), (threads, 1, 1));
+        let (grid, block, stream) = ((blocks, 1, 1), (threads, 1, 1), self.stream(stream));
         // SAFETY: the parameters are those of the kernel, by the one who wrote it; the driver copies
         // them before it returns.
         let launched = unsafe {
             let pointers = &mut parameters.pointers;
-            result::launch_kernel(function.0, grid, block, 0, self.stream, pointers)
+            result::launch_kernel(function.0, grid, block, 0, stream, pointers)
         };
         launched.map_err(failed("launching a kernel"))
     }
 
-    /// A mark behind all work that is queued.
+    /// A stream by its number.
+    fn stream(&self, number: usize) -> sys::CUstream {
+        match number {
+            FIRST => self.stream,
+            number => self.others[number - 1],
+        }
+    }
+
+    /// Makes the streams beside the first one, unless they are there.
+    pub(crate) fn make_streams(&mut self) -> Result<(), Failure> {
+        let failed = failed("making streams");
+        while self.others.len() + 1 < STREAMS {
+            let other = result::stream::create(result::stream::StreamKind::NonBlocking);
+            self.others.push(other.map_err(&failed)?);
+        }
+        while self.events.len() < STREAMS {
+            let event = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
+            self.events.push(event.map_err(&failed)?);
+        }
+        Ok(())
+    }
+
+    /// Records the event of a stream behind all work that is queued in it.
+    pub(crate) fn record(&self, stream: usize) -> Result<(), Failure> {
+        // SAFETY: Note [Handles of the driver].
+        let recorded = unsafe { result::event::record(self.events[stream], self.stream(stream)) };
+        recorded.map_err(failed("marking a place in a stream"))
+    }
+
+    /// What is queued in a stream from now on waits for what the event of another one has recorded last.
+    pub(crate) fn wait_for(&self, stream: usize, other: usize) -> Result<(), Failure> {
+        let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        let (stream, event) = (self.stream(stream), self.events[other]);
+        // SAFETY: Note [Handles of the driver].
+        let waits = unsafe { result::stream::wait_event(stream, event, flags) };
+        waits.map_err(failed("waiting for another stream"))
+    }
+
+    /// A mark behind all work that is queued in the first stream.
     pub(crate) fn mark(&self) -> Result<Event, Failure> {
         let failed = failed("marking a place in the stream");
         let event = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(&failed)?;

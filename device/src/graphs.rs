@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use crate::driver::{Driver, Graph, Node};
 use crate::words::Failure;
 use edges::edges;
-pub(crate) use operation::{Asked, Buffers, Operation};
+pub(crate) use operation::{Asked, Buffers, Operation, Touch};
 use trace::{MOST_OPERATIONS, Pattern, Trace};
 
 /// A pattern that repeats itself becomes a graph of so many operations or more, by repetition.

@@ -20,6 +20,7 @@ mod spare;
 #[cfg(feature = "stand-in")]
 pub mod stand_in;
 mod state;
+mod streams;
 mod summary;
 mod table;
 mod target;

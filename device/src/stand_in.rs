@@ -64,27 +64,39 @@ impl StandIn {
         }
     }
 
-    /// Whether the driver knows graphs.
-    pub fn set_graphs(&self, known: bool) {
-        // SAFETY: the stand-in has this function, with this type.
+    /// How many kernels of graphs have begun.
+    pub fn begun_in_graphs(&self) -> u64 {
+        self.count(b"weft_stand_in_begun_in_graphs")
+    }
+
+    /// Calls a function that takes a number.
+    fn tell<T>(&self, name: &[u8], number: T) {
+        // SAFETY: what is named here are functions of the stand-in, with these types.
         unsafe {
-            let set: Result<Symbol<'_, unsafe extern "C" fn(i32)>, _> =
-                self.library.get(b"weft_stand_in_graphs");
-            if let Ok(set) = set {
-                set(i32::from(known));
+            let tell: Result<Symbol<'_, unsafe extern "C" fn(T)>, _> = self.library.get(name);
+            if let Ok(tell) = tell {
+                tell(number);
             }
         }
     }
 
+    /// Whether the driver knows graphs.
+    pub fn set_graphs(&self, known: bool) {
+        self.tell(b"weft_stand_in_graphs", i32::from(known));
+    }
+
+    /// Whether the last stream comes first, as far as events allow; else the first one does.
+    pub fn set_last_first(&self, is_so: bool) {
+        self.tell(b"weft_stand_in_order", i32::from(is_so));
+    }
+
+    /// How many milliseconds kernels of graphs take more than they would.
+    pub fn set_delay(&self, milliseconds: u64) {
+        self.tell(b"weft_stand_in_delay", milliseconds);
+    }
+
     /// How many bytes the device has.
     pub fn set_memory(&self, bytes: u64) {
-        // SAFETY: the stand-in has this function, with this type.
-        unsafe {
-            let set: Result<Symbol<'_, unsafe extern "C" fn(u64)>, _> =
-                self.library.get(b"weft_stand_in_memory");
-            if let Ok(set) = set {
-                set(bytes);
-            }
-        }
+        self.tell(b"weft_stand_in_memory", bytes);
     }
 }

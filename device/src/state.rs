@@ -6,6 +6,7 @@ use weft_codegen::Digest;
 
 use crate::driver::{Driver, Function, Module};
 use crate::found::Description;
+use crate::streams::FIRST;
 use crate::table::Table;
 use crate::target::Source;
 use crate::words::Failure;
@@ -44,15 +45,18 @@ impl State {
 
     /// Gives back the copies of arrays that the host has let go of.
     pub(crate) fn purge(&mut self) -> Result<(), Failure> {
-        self.table.take_dead().into_iter().try_for_each(|dead| self.driver.free(dead.address))
+        self.table
+            .take_dead()
+            .into_iter()
+            .try_for_each(|dead| self.driver.free(dead.address, FIRST))
     }
 
     /// Gives back all copies: a pool may outlive its context.
     pub(crate) fn give_back(&mut self) -> Result<(), Failure> {
         for dropped in self.table.take_all() {
-            self.driver.free(dropped.address)?;
+            self.driver.free(dropped.address, FIRST)?;
         }
-        self.driver.free(self.driver.word())?;
+        self.driver.free(self.driver.word(), FIRST)?;
         self.driver.trim()
     }
 

@@ -10,7 +10,7 @@ use crate::deferred::Kept;
 use crate::device::{Kernels, loading};
 use crate::images::Images;
 use crate::state::State;
-use crate::target::DeviceTarget;
+use crate::target::{DeviceTarget, Ways};
 
 /// What compiles programs for a device.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ pub(crate) fn summary(
     let config = weft_cuda::Config { policy: &tools.policy, memory_limit: u64::MAX };
     let input = Value::Array(Arc::new(Array::new(alias.clone())));
     let load = loading(&tools.images, &kernels);
-    let mut target = DeviceTarget::new(state, load, None, false, &never);
+    let mut target = DeviceTarget::new(state, load, None, Ways::PLAIN, &never);
     let results = target.prepare().map_err(Halt::Broken).and_then(|()| {
         let (plan, code) = (&kernels.plan, kernels.code());
         run_fallible(plan, code, &[input], &mut target, &config, &never, &mut |_| {})

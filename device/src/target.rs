@@ -4,15 +4,12 @@
 //! interrupts the run. Launches are queued in slices: when one is queued, the one before the last must be
 //! done. When somebody interrupts, what is queued is told to end: a kernel that has not begun does nothing, one
 //! that runs ends when it looks at the word that says so. As all work goes through one stream, the next run
-//! simply comes behind it. What waits for its graph (Note [Matched replay]) is queued before the device is waited for.
-//!
-//! Note [Room on the device]. Where the device has no room for a buffer, those that are kept for the turns of loops
-//! are given back, copies of arrays that the host has
-//! let go of are given back, and what was given back is waited for; then the pool gives back what it keeps;
-//! then copies of arrays go that no run uses, the longest unused first: those that the host has too, then
-//! those that are brought to it first. Only then is it said that there is no room.
+//! simply comes behind it. What waits for its graph (Note [Matched replay]) is queued before the device is waited for,
+//! and what is in other streams is joined with the first one (Note [Streams of a run]).
 
+mod ordered;
 mod repeated;
+mod room;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +25,7 @@ use crate::driver::{Event, Function, Work};
 use crate::graphs::{Asked, Graphs};
 use crate::spare::Spare;
 use crate::state::{Loaded, State};
+use crate::streams::{FIRST, Streams};
 use crate::summary::Tools;
 use crate::words::Failure;
 
@@ -56,6 +54,8 @@ pub struct Traffic {
     pub on_device: Duration,
     /// Whether the code of the kernels was there.
     pub cached: bool,
+    /// Kernels launched beside others, by functions; a kernel of a plan may be several.
+    pub beside: u64,
     /// Graphs launched.
     pub graphs: u64,
     /// Functions launched as parts of them; a kernel of a plan may be several.
@@ -92,8 +92,8 @@ pub(crate) struct DeviceTarget<'a> {
     /// Those that are kept between turns of loops.
     spare: Spare,
     graphs: Graphs,
-    /// Whether graphs are made of what repeats itself.
-    has_graphs: bool,
+    streams: Streams,
+    ways: Ways,
     pinned: Vec<Identity>,
     launched: usize,
     /// The time that copies of results took on the device.
@@ -125,6 +125,20 @@ pub(crate) struct Results {
     pub(crate) tools: Arc<Tools>,
 }
 
+/// How work may come to the device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ways {
+    /// Whether graphs are made of what repeats itself.
+    pub(crate) graphs: bool,
+    /// Whether kernels that do not depend on each other go to several streams.
+    pub(crate) streams: bool,
+}
+
+impl Ways {
+    /// One after the other.
+    pub(crate) const PLAIN: Ways = Ways { graphs: false, streams: false };
+}
+
 /// The kernels of a run.
 pub(crate) struct Loading<'a> {
     pub(crate) load: Box<Load<'a>>,
@@ -139,7 +153,7 @@ impl<'a> DeviceTarget<'a> {
         state: &'a mut State,
         loading: Loading<'a>,
         results: Option<Results>,
-        has_graphs: bool,
+        ways: Ways,
         cancel: &'a AtomicBool,
     ) -> DeviceTarget<'a> {
         DeviceTarget {
@@ -152,7 +166,8 @@ impl<'a> DeviceTarget<'a> {
             held: 0,
             spare: Spare::default(),
             graphs: Graphs::default(),
-            has_graphs,
+            streams: Streams::default(),
+            ways,
             pinned: Vec::new(),
             launched: 0,
             copying: Duration::ZERO,
@@ -178,6 +193,10 @@ impl<'a> DeviceTarget<'a> {
             drop(self.checked(told));
         }
         self.launched = 0;
+        if self.lost.is_none() {
+            // Noted with the others.
+            drop(self.join());
+        }
         // What waits is of no interest any more.
         self.graphs.clear(&self.state.driver);
         for identity in self.pinned.drain(..) {
@@ -189,7 +208,7 @@ impl<'a> DeviceTarget<'a> {
         let own = std::mem::take(&mut self.own).into_keys();
         for address in own.chain(self.spare.take_all()) {
             if self.lost.is_none() {
-                let freed = self.state.driver.free(address);
+                let freed = self.state.driver.free(address, FIRST);
                 // Noted with the others.
                 drop(self.checked(freed));
             }
@@ -210,12 +229,14 @@ impl<'a> DeviceTarget<'a> {
 
     /// A mark behind all that is queued.
     fn mark_queued(&mut self) -> Result<Event, Broken> {
+        self.join()?;
         let mark = self.state.driver.mark();
         self.checked(mark)
     }
 
     /// Waits for the end of all, and notes the time since a mark.
     pub(crate) fn finish(&mut self, begin: Event) -> Result<(), Broken> {
+        self.traffic.beside = self.streams.beside;
         self.traffic.on_device = self.since(begin)?.saturating_sub(self.copying);
         Ok(())
     }
@@ -250,6 +271,7 @@ impl<'a> DeviceTarget<'a> {
     /// Waits until the device is idle (Note [Waiting for the device]).
     fn wait(&mut self) -> Result<(), Broken> {
         self.end_stretch()?;
+        self.join()?;
         self.wait_until(|target| target.state.driver.is_idle())?;
         self.state.sources.clear();
         Ok(())
@@ -311,72 +333,13 @@ impl<'a> DeviceTarget<'a> {
     fn upload(&mut self, address: u64, source: Source) -> Result<(), Broken> {
         self.end_stretch()?;
         let begun = Instant::now();
-        let bytes = source.bytes();
-        self.traffic.uploaded += bytes.len() as u64;
-        let written = self.state.driver.write(address, bytes);
+        self.traffic.uploaded += source.bytes().len() as u64;
+        let stream = self.stream_to_write(address)?;
+        let written = self.state.driver.write(address, source.bytes(), stream);
         // The device may read the bytes, which do not move, until it is idle.
         self.state.sources.push(source);
         self.traffic.upload += begun.elapsed();
         self.checked(written)
-    }
-
-    /// A buffer (Note [Room on the device]).
-    fn room(&mut self, bytes: u64) -> Result<u64, Broken> {
-        let mut stage = 0;
-        loop {
-            match self.state.driver.allocate(bytes) {
-                Ok(address) => return Ok(address),
-                Err(failure) if !failure.is_memory() => return self.checked(Err(failure)),
-                Err(_) => {}
-            }
-            stage += 1;
-            match stage {
-                1 => {
-                    let kept = self.spare.take_all();
-                    self.give_back(kept)?;
-                    let given_back = self.state.purge();
-                    self.checked(given_back)?;
-                    self.wait()?;
-                }
-                2 => {
-                    let trimmed = self.state.driver.trim();
-                    self.checked(trimmed)?;
-                }
-                _ => {
-                    let room = self.evict(bytes)?;
-                    if room == 0 {
-                        return Err(Broken::Memory { wanted: bytes, held: self.held });
-                    }
-                    self.wait()?;
-                    let trimmed = self.state.driver.trim();
-                    self.checked(trimmed)?;
-                }
-            }
-        }
-    }
-}
-
-impl DeviceTarget<'_> {
-    /// Gives back copies that no run uses, of so many bytes if there are; how many they were.
-    fn evict(&mut self, bytes: u64) -> Result<u64, Broken> {
-        let mut room = 0;
-        while room < bytes {
-            if let Some(dropped) = self.state.table.take_oldest() {
-                let freed = self.state.driver.free(dropped.address);
-                self.checked(freed)?;
-                room += dropped.bytes;
-            } else if let Some(dirty) = self.state.table.oldest_dirty() {
-                self.wait()?;
-                let begun = Instant::now();
-                let brought = dirty.spill(&self.state.driver);
-                self.checked(brought)?;
-                self.traffic.downloaded += dirty.bytes();
-                self.traffic.download += begun.elapsed();
-            } else {
-                break;
-            }
-        }
-        Ok(room)
     }
 }
 
@@ -416,6 +379,7 @@ impl Target for DeviceTarget<'_> {
             None => self.room(bytes)?,
         };
         self.spare.note(address, bytes);
+        self.streams.allocated(address);
         self.own.insert(address, bytes);
         self.held += bytes;
         Ok(address)
@@ -428,8 +392,7 @@ impl Target for DeviceTarget<'_> {
             self.spare.put(address, bytes);
             return Ok(());
         }
-        let freed = self.state.driver.free(address);
-        self.checked(freed)
+        self.free_in_order(address, bytes)
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Broken> {
@@ -476,6 +439,14 @@ impl Target for DeviceTarget<'_> {
         let function = self.function(entry)?;
         let work = Work::Kernel { function, blocks, threads };
         self.perform(Asked { work, parameters, access })
+    }
+
+    fn begin_kernel(&mut self, reads: &[u64], is_small: bool) -> Result<(), Broken> {
+        self.kernel_begins(reads, is_small)
+    }
+
+    fn end_kernel(&mut self) {
+        self.streams.end_kernel();
     }
 
     fn begin_loop(&mut self, number: usize) -> Result<(), Broken> {

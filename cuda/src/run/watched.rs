@@ -86,6 +86,15 @@ impl<'a> Watched<'a> {
         self.watch(result)
     }
 
+    pub(crate) fn begin_kernel(&mut self, reads: &[u64], is_small: bool) -> Result<(), Broken> {
+        let result = self.target.begin_kernel(reads, is_small);
+        self.watch(result)
+    }
+
+    pub(crate) fn end_kernel(&mut self) {
+        self.target.end_kernel();
+    }
+
     pub(crate) fn begin_loop(&mut self, number: usize) -> Result<(), Broken> {
         let result = self.target.begin_loop(number);
         self.watch(result)

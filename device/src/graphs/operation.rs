@@ -24,9 +24,9 @@ pub(crate) struct Asked<'a> {
 
 /// A buffer that an operation touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Touch {
-    pub(super) buffer: u64,
-    pub(super) writes: bool,
+pub(crate) struct Touch {
+    pub(crate) buffer: u64,
+    pub(crate) writes: bool,
 }
 
 /// What was asked of the device.
@@ -56,7 +56,7 @@ impl Asked<'_> {
 
     /// The buffers of the run that it touches. A kernel touches all whose addresses are among its parameters, or
     /// addresses in them; numbers that happen to look like one do no harm.
-    fn touches(&self, buffers: &Buffers) -> Vec<Touch> {
+    pub(crate) fn touches(&self, buffers: &Buffers) -> Vec<Touch> {
         let of = |address: u64| {
             let (buffer, bytes) = buffers.range(..=address).next_back()?;
             (address == *buffer || address - buffer < *bytes).then_some(*buffer)

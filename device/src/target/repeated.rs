@@ -6,12 +6,16 @@ use weft_cuda::Broken;
 use super::{DeviceTarget, SLICE};
 use crate::driver::Work;
 use crate::graphs::{Asked, Matched, Operation};
+use crate::streams::FIRST;
 use crate::words::Failure;
 
 impl DeviceTarget<'_> {
     /// Does what is asked for, at once or as part of a graph (Note [Matched replay]).
     pub(super) fn perform(&mut self, asked: Asked<'_>) -> Result<(), Broken> {
-        if !self.has_graphs || !self.spare.is_in_loop() {
+        if self.streams.is_on() {
+            return self.queue_ordered(&asked);
+        }
+        if !self.ways.graphs || !self.spare.is_in_loop() {
             return self.queue(asked.work, asked.parameters);
         }
         let mut matched = self.graphs.matched(&asked, &self.own);
@@ -30,8 +34,9 @@ impl DeviceTarget<'_> {
         }
     }
 
-    fn queue(&mut self, work: Work, parameters: &[Vec<u8>]) -> Result<(), Broken> {
-        let queued = self.state.driver.queue(work, parameters);
+    /// Queues work in the stream of its kernel.
+    pub(super) fn queue(&mut self, work: Work, parameters: &[Vec<u8>]) -> Result<(), Broken> {
+        let queued = self.state.driver.queue(work, parameters, self.streams.current());
         self.checked(queued)?;
         self.queued(usize::from(matches!(work, Work::Kernel { .. })))
     }
@@ -75,7 +80,7 @@ impl DeviceTarget<'_> {
 
     /// A unit of what may repeat itself ends.
     fn end_unit(&mut self) -> Result<(), Broken> {
-        if self.has_graphs {
+        if self.ways.graphs {
             let ended = self.graphs.end_unit(&self.state.driver);
             self.unless_impossible(ended)?;
         }
@@ -84,7 +89,7 @@ impl DeviceTarget<'_> {
 
     /// Somebody does something else with the device than what is part of graphs.
     pub(super) fn end_stretch(&mut self) -> Result<(), Broken> {
-        if self.has_graphs && self.spare.is_in_loop() {
+        if self.ways.graphs && self.spare.is_in_loop() {
             self.do_waiting()?;
             let ended = self.graphs.end_stretch(&self.state.driver);
             self.unless_impossible(ended)?;
@@ -97,7 +102,7 @@ impl DeviceTarget<'_> {
     fn unless_impossible<T>(&mut self, result: Result<T, Failure>) -> Result<Option<T>, Broken> {
         match result {
             Err(failure) if failure.is_memory() || failure.is_unsupported() => {
-                self.has_graphs = false;
+                self.ways.graphs = false;
                 Ok(None)
             }
             result => self.checked(result).map(Some),
@@ -111,7 +116,7 @@ impl DeviceTarget<'_> {
         }
         for address in addresses {
             self.graphs.forget_buffer(address, &self.state.driver);
-            let freed = self.state.driver.free(address);
+            let freed = self.state.driver.free(address, FIRST);
             self.checked(freed)?;
         }
         Ok(())
@@ -119,8 +124,11 @@ impl DeviceTarget<'_> {
 
     pub(super) fn loop_begins(&mut self, number: usize) -> Result<(), Broken> {
         // If there are no graphs any more, loops inside of one still end as they have begun.
-        if !self.has_graphs && !self.spare.is_in_loop() {
+        if !self.ways.graphs && !self.spare.is_in_loop() {
             return Ok(());
+        }
+        if !self.spare.is_in_loop() {
+            self.leave_streams()?;
         }
         self.spare.begin_loop(number);
         self.end_unit()

@@ -3,16 +3,15 @@
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::sync::Arc;
 
-use weft_emulator::{Address, Grid};
+use weft_emulator::{Address, Device, Grid};
 
 use crate::faults;
 use crate::kernels::{self, Kernel};
-use crate::machine::{Machine, Task, Work};
+use crate::machine::{Machine, Work};
 use crate::objects::Objects;
+use crate::streams::Mark;
 
 pub(crate) const SUCCESS: c_int = 0;
 pub(crate) const INVALID_VALUE: c_int = 1;
@@ -31,23 +30,19 @@ const MULTIPROCESSORS: c_int = 16;
 const MAJOR: c_int = 75;
 const MINOR: c_int = 76;
 
-/// Handles of what there is one of in a context, and of its streams: the first one does work in order, in the
-/// background; all others at once, and only copies of four bytes.
-const STREAM: usize = 12;
-const ASIDE: usize = 14;
+/// Handles of what there is one of in a context, and of its streams: they do work in the background, but for the
+/// second one, which does it at once, and only copies of four bytes. It has the number [`ASIDE`].
+const STREAMS: usize = 20;
 const POOL: usize = 13;
+const ASIDE: usize = 1;
+
+/// The most streams of a context.
+const MOST_STREAMS: usize = 64;
 
 static CONTEXTS: Objects<Arc<Machine>> = Objects::new(100);
 static MODULES: Objects<Arc<String>> = Objects::new(1000);
 pub(crate) static FUNCTIONS: Objects<Arc<Kernel>> = Objects::new(3_000_000);
 static EVENTS: Objects<Arc<Mark>> = Objects::new(500_000_000);
-
-/// A place in the stream.
-#[derive(Debug, Default)]
-struct Mark {
-    recorded: AtomicBool,
-    passed: OnceLock<Instant>,
-}
 
 thread_local! {
     /// The context that is current in a thread.
@@ -78,6 +73,14 @@ pub(crate) fn call(action: impl FnOnce(&Machine) -> c_int) -> c_int {
         Some(machine) if machine.fault().is_some() => ILLEGAL_ADDRESS,
         Some(machine) => action(&machine),
     }
+}
+
+/// As [`call`], about a stream: with its number.
+pub(crate) fn call_in(stream: *mut c_void, action: impl FnOnce(&Machine, usize) -> c_int) -> c_int {
+    call(|machine| match stream.addr().checked_sub(STREAMS) {
+        Some(number) if number < MOST_STREAMS => action(machine, number),
+        _ => INVALID_HANDLE,
+    })
 }
 
 // ---- errors -------------------------------------------------------------------------------------
@@ -226,34 +229,44 @@ extern "C" fn cuCtxSetCurrent(context: *mut c_void) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuStreamCreate(stream: *mut *mut c_void, _flags: c_uint) -> c_int {
     call(|machine| {
-        let handle = if machine.is_first_stream() { STREAM } else { ASIDE };
+        let number = machine.make_stream();
+        if number >= MOST_STREAMS {
+            return OUT_OF_MEMORY;
+        }
         // SAFETY: the contract of the function.
-        unsafe { *stream = ptr::without_provenance_mut(handle) };
+        unsafe { *stream = ptr::without_provenance_mut(STREAMS + number) };
         SUCCESS
     })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuStreamDestroy_v2(_stream: *mut c_void) -> c_int {
-    call(|_| SUCCESS)
+extern "C" fn cuStreamDestroy_v2(stream: *mut c_void) -> c_int {
+    call_in(stream, |_, _| SUCCESS)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuStreamQuery(_stream: *mut c_void) -> c_int {
-    call(|machine| if machine.is_idle() { SUCCESS } else { NOT_READY })
+extern "C" fn cuStreamQuery(stream: *mut c_void) -> c_int {
+    call_in(stream, |machine, stream| match machine.streams().is_idle(stream) {
+        true => SUCCESS,
+        false => NOT_READY,
+    })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuStreamSynchronize(_stream: *mut c_void) -> c_int {
-    call(|machine| machine.ask(|_| Ok(())).map_or(ILLEGAL_ADDRESS, |()| SUCCESS))
+extern "C" fn cuStreamSynchronize(stream: *mut c_void) -> c_int {
+    call_in(stream, |machine, stream| {
+        machine.ask(Some(stream), |_| Ok(())).map_or(ILLEGAL_ADDRESS, |()| SUCCESS)
+    })
 }
 
-/// What the first stream would wait for in the other one is done already.
 #[unsafe(no_mangle)]
-extern "C" fn cuStreamWaitEvent(_stream: *mut c_void, event: *mut c_void, _flags: c_uint) -> c_int {
-    call(|_| match EVENTS.get(event) {
-        Some(mark) if mark.passed.get().is_some() => SUCCESS,
-        Some(_) => INVALID_VALUE,
+extern "C" fn cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, flags: c_uint) -> c_int {
+    call_in(stream, |machine, stream| match EVENTS.get(event) {
+        Some(_) if flags != 0 || stream == ASIDE => INVALID_VALUE,
+        Some(mark) => {
+            machine.streams().wait(stream, &mark);
+            SUCCESS
+        }
         None => INVALID_HANDLE,
     })
 }
@@ -309,9 +322,9 @@ unsafe extern "C" fn cuMemAllocFromPoolAsync(
     address: *mut u64,
     bytes: usize,
     _pool: *mut c_void,
-    _stream: *mut c_void,
+    stream: *mut c_void,
 ) -> c_int {
-    call(|machine| match machine.allocate(bytes as u64) {
+    call_in(stream, |machine, stream| match machine.allocate(bytes as u64, stream) {
         _ if bytes == 0 => INVALID_VALUE,
         Ok(Some(buffer)) => {
             // SAFETY: the contract of the function.
@@ -324,8 +337,11 @@ unsafe extern "C" fn cuMemAllocFromPoolAsync(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemFreeAsync(address: u64, _stream: *mut c_void) -> c_int {
-    call(|machine| if machine.free(address) { SUCCESS } else { INVALID_VALUE })
+extern "C" fn cuMemFreeAsync(address: u64, stream: *mut c_void) -> c_int {
+    call_in(stream, |machine, stream| match machine.free(address, stream) {
+        true => SUCCESS,
+        false => INVALID_VALUE,
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -335,15 +351,15 @@ unsafe extern "C" fn cuMemcpyHtoDAsync_v2(
     bytes: usize,
     stream: *mut c_void,
 ) -> c_int {
-    call(|machine| {
+    call_in(stream, |machine, stream| {
         // SAFETY: the contract of the function; the bytes are copied at once, as the driver may do.
         let bytes = unsafe { std::slice::from_raw_parts(source.cast::<u8>(), bytes) }.to_vec();
-        if stream.addr() == ASIDE {
+        if stream == ASIDE {
             let Ok(word) = <[u8; 4]>::try_from(bytes) else { return INVALID_VALUE };
             machine.poke(address, u32::from_le_bytes(word));
             return SUCCESS;
         }
-        machine.queue(move |device| device.write(Address(address), &bytes));
+        machine.queue(stream, move |device| device.write(Address(address), &bytes));
         SUCCESS
     })
 }
@@ -353,13 +369,11 @@ unsafe extern "C" fn cuMemcpyDtoHAsync_v2(
     destination: *mut c_void,
     address: u64,
     bytes: usize,
-    _stream: *mut c_void,
+    stream: *mut c_void,
 ) -> c_int {
-    call(|machine| {
-        let Some(read) = machine.ask(move |device| device.read(Address(address), bytes as u64))
-        else {
-            return ILLEGAL_ADDRESS;
-        };
+    call_in(stream, |machine, stream| {
+        let read = move |device: &mut Device| device.read(Address(address), bytes as u64);
+        let Some(read) = machine.ask(Some(stream), read) else { return ILLEGAL_ADDRESS };
         // SAFETY: the contract of the function.
         unsafe { ptr::copy_nonoverlapping(read.as_ptr(), destination.cast(), read.len()) };
         SUCCESS
@@ -367,15 +381,10 @@ unsafe extern "C" fn cuMemcpyDtoHAsync_v2(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemcpyDtoDAsync_v2(
-    to: u64,
-    from: u64,
-    bytes: usize,
-    _stream: *mut c_void,
-) -> c_int {
-    call(|machine| {
+extern "C" fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: *mut c_void) -> c_int {
+    call_in(stream, |machine, stream| {
         let bytes = bytes as u64;
-        machine.queue_work(Work::Copy { to, from, bytes });
+        machine.queue_work(stream, Work::Copy { to, from, bytes });
         SUCCESS
     })
 }
@@ -385,11 +394,11 @@ extern "C" fn cuMemsetD8Async(
     address: u64,
     value: c_uchar,
     bytes: usize,
-    _stream: *mut c_void,
+    stream: *mut c_void,
 ) -> c_int {
-    call(|machine| {
+    call_in(stream, |machine, stream| {
         let bytes = bytes as u64;
-        machine.queue_work(Work::Fill { address, bytes, value });
+        machine.queue_work(stream, Work::Fill { address, bytes, value });
         SUCCESS
     })
 }
@@ -423,7 +432,7 @@ unsafe extern "C" fn cuModuleGetFunction(
         if !kernels::has(&text, &name) {
             return NOT_FOUND;
         }
-        let kernel = machine.ask(move |device| kernels::kernel(device, &text, &name));
+        let kernel = machine.ask(None, move |device| kernels::kernel(device, &text, &name));
         let Some(kernel) = kernel else { return ILLEGAL_ADDRESS };
         // SAFETY: the contract of the function.
         unsafe { *function = FUNCTIONS.add(kernel) };
@@ -455,11 +464,11 @@ unsafe extern "C" fn cuLaunchKernel(
     block_y: c_uint,
     block_z: c_uint,
     shared: c_uint,
-    _stream: *mut c_void,
+    stream: *mut c_void,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
 ) -> c_int {
-    call(|machine| {
+    call_in(stream, |machine, stream| {
         let Some(kernel) = FUNCTIONS.get(function) else { return INVALID_HANDLE };
         if shared != 0 || !extra.is_null() || [grid_x, grid_y, grid_z].contains(&0) {
             return INVALID_VALUE;
@@ -468,7 +477,7 @@ unsafe extern "C" fn cuLaunchKernel(
         let parameters = unsafe { parameters_of(&kernel, parameters) };
         let grid = Grid { blocks: [grid_x, grid_y, grid_z], threads: [block_x, block_y, block_z] };
         let work = Work::Kernel { kernel, grid, parameters };
-        machine.launch_all(vec![Task { work, after: Vec::new() }]);
+        machine.launch(stream, work);
         SUCCESS
     })
 }
@@ -486,29 +495,22 @@ unsafe extern "C" fn cuEventCreate(event: *mut *mut c_void, _flags: c_uint) -> c
 
 #[unsafe(no_mangle)]
 extern "C" fn cuEventRecord(event: *mut c_void, stream: *mut c_void) -> c_int {
-    call(|machine| {
+    call_in(stream, |machine, stream| {
         let Some(mark) = EVENTS.get(event) else { return INVALID_HANDLE };
-        mark.recorded.store(true, Ordering::SeqCst);
-        if stream.addr() == ASIDE {
-            mark.passed.get_or_init(Instant::now);
-            return SUCCESS;
+        match stream {
+            ASIDE => mark.pass_now(),
+            stream => machine.streams().record(stream, &mark),
         }
-        machine.queue(move |_| {
-            mark.passed.get_or_init(Instant::now);
-            Ok(())
-        });
         SUCCESS
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cuEventQuery(event: *mut c_void) -> c_int {
-    call(|_| match EVENTS.get(event) {
+    call(|machine| match EVENTS.get(event) {
         None => INVALID_HANDLE,
-        Some(mark) if mark.recorded.load(Ordering::SeqCst) && mark.passed.get().is_none() => {
-            NOT_READY
-        }
-        Some(_) => SUCCESS,
+        Some(mark) if machine.streams().has_passed(&mark) => SUCCESS,
+        Some(_) => NOT_READY,
     })
 }
 
@@ -522,10 +524,10 @@ unsafe extern "C" fn cuEventElapsedTime_v2(
         let (Some(first), Some(last)) = (EVENTS.get(first), EVENTS.get(last)) else {
             return INVALID_HANDLE;
         };
-        let (Some(begun), Some(ended)) = (first.passed.get(), last.passed.get()) else {
+        let (Some(begun), Some(ended)) = (first.time(), last.time()) else {
             return NOT_READY;
         };
-        let time = ended.saturating_duration_since(*begun).as_secs_f64() * 1e3;
+        let time = ended.saturating_duration_since(begun).as_secs_f64() * 1e3;
         // SAFETY: the contract of the function.
         unsafe { *milliseconds = time as f32 };
         SUCCESS

@@ -11,6 +11,10 @@ static STICKY: AtomicBool = AtomicBool::new(false);
 static STUCK: AtomicBool = AtomicBool::new(false);
 static MEMORY: AtomicU64 = AtomicU64::new(64 << 20);
 static GRAPHS: AtomicBool = AtomicBool::new(true);
+/// Whether the last stream comes first.
+static LAST_FIRST: AtomicBool = AtomicBool::new(false);
+/// Milliseconds that a kernel of a graph takes more.
+static DELAY: AtomicU64 = AtomicU64::new(0);
 static BEGUN: OnceLock<()> = OnceLock::new();
 
 /// Counts a call; whether it is to fail.
@@ -51,6 +55,33 @@ pub(crate) fn has_graphs() -> bool {
 #[unsafe(no_mangle)]
 extern "C" fn weft_stand_in_graphs(known: i32) {
     GRAPHS.store(known != 0, Ordering::SeqCst);
+}
+
+/// Whether the last stream comes first (Note [The worst order]).
+pub(crate) fn is_last_first() -> bool {
+    LAST_FIRST.load(Ordering::SeqCst)
+}
+
+/// Says whether the last stream comes first.
+pub(crate) fn set_last_first(is_so: bool) {
+    LAST_FIRST.store(is_so, Ordering::SeqCst);
+}
+
+/// Says whether the last stream comes first.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_order(last_first: i32) {
+    set_last_first(last_first != 0);
+}
+
+/// Milliseconds that a kernel of a graph takes more than it would.
+pub(crate) fn delay() -> u64 {
+    DELAY.load(Ordering::SeqCst)
+}
+
+/// Says how many milliseconds a kernel of a graph takes more.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_delay(milliseconds: u64) {
+    DELAY.store(milliseconds, Ordering::SeqCst);
 }
 
 /// How many calls there were.

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_emulator::Grid;
 
 use crate::driver::{
-    FUNCTIONS, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, SUCCESS, call, current, parameters_of,
+    FUNCTIONS, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, SUCCESS, call, call_in, current,
+    parameters_of,
 };
 use crate::faults;
 use crate::machine::{Task, Work};
@@ -263,14 +264,14 @@ unsafe extern "C" fn cuGraphExecKernelNodeSetParams_v2(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuGraphLaunch(executable: *mut c_void, _stream: *mut c_void) -> c_int {
-    call(|machine| {
+extern "C" fn cuGraphLaunch(executable: *mut c_void, stream: *mut c_void) -> c_int {
+    call_in(stream, |machine, stream| {
         if !faults::has_graphs() {
             return NOT_SUPPORTED;
         }
         let Some((_, tasks)) = EXECUTABLES.get(executable) else { return INVALID_VALUE };
         // What is changed later does not count for this launch.
-        machine.launch_all(lock(&tasks).clone());
+        machine.launch_graph(stream, lock(&tasks).clone());
         SUCCESS
     })
 }

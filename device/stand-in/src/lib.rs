@@ -3,13 +3,14 @@
 //! It is a shared library. A folder in which it is called `libcuda.so` and `libnvrtc.so` ([`install`]),
 //! named in `LD_LIBRARY_PATH`, makes a machine without a device look as if it had one, so that the very
 //! code that calls the driver runs in tests. It is strict where the driver is: what was not allocated
-//! cannot be freed, what was freed cannot be handed to a kernel, work is done in the background in the order of the
-//! stream, that of a graph in any order that its edges allow, and after a fault of a
-//! kernel every call fails until the context is destroyed. Its machine code is the text of the kernels.
+//! cannot be freed, what was freed cannot be handed to a kernel, work is done in the background, in an order that
+//! streams and events allow (Note [The worst order]), that of a graph in one that its edges allow, and after a fault
+//! of a kernel every call fails until the context is destroyed. Its machine code is the text of the kernels.
 //!
 //! A call can be made to fail (`weft_stand_in_fail`), there is as much memory as one likes
-//! (`weft_stand_in_memory`), and there may be no graphs (`weft_stand_in_graphs`); in the environment, `WEFT_STAND_IN_FAIL` and `WEFT_STAND_IN_MEMORY` do that
-//! from the start.
+//! (`weft_stand_in_memory`), there may be no graphs (`weft_stand_in_graphs`), and their kernels may take long
+//! (`weft_stand_in_delay`); in the environment, `WEFT_STAND_IN_FAIL` and `WEFT_STAND_IN_MEMORY` do the first two from
+//! the start.
 #![allow(
     unsafe_code,
     reason = "it is a C library; its callers keep to the contracts of the driver"
@@ -23,6 +24,7 @@ mod graphs;
 mod kernels;
 mod machine;
 mod objects;
+mod streams;
 mod work;
 
 use std::path::{Path, PathBuf};

@@ -1,16 +1,18 @@
-//! A context: an emulated device that does what is queued, in order, in a thread of its own.
+//! A context: an emulated device that does what is queued in streams, in a thread of its own.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use weft_emulator::{Address, Device, Error, Grid, Poker, Schedule};
 
 use crate::faults;
 use crate::kernels::{Kernel, emulator};
+use crate::streams::{Mark, Streams};
 use crate::work;
 
 /// What a device does.
@@ -28,49 +30,70 @@ pub(crate) struct Task {
     pub(crate) after: Vec<usize>,
 }
 
-type Job = Box<dyn FnOnce(&mut Device) -> Result<(), Error> + Send>;
-
 /// A context.
-#[derive(Debug)]
 pub(crate) struct Machine {
-    jobs: Sender<Job>,
     poker: Poker,
     shared: Arc<Shared>,
 }
 
 /// What a context and its thread have in common.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Shared {
-    /// Jobs that are not done.
-    pending: AtomicU64,
-    has_stream: AtomicBool,
+    streams: Streams,
+    /// How many streams have been made.
+    made: AtomicUsize,
     /// Ends a launch, and all after it.
     cancel: AtomicBool,
     /// What a kernel did wrong.
     fault: Mutex<Option<CString>>,
     memory: Mutex<Memory>,
+    /// How many graphs are queued or run.
+    graphs: AtomicU64,
 }
 
 /// The memory of a context, with a pool that keeps what is given back to it.
 #[derive(Debug, Default)]
 struct Memory {
-    /// The buffers that are not given back, with their bytes.
+    /// The buffers that are not given back, with their bytes, as the host sees it.
     buffers: BTreeMap<u64, u64>,
-    /// Those that are, by their bytes.
-    pool: BTreeMap<u64, Vec<u64>>,
+    /// Those that are.
+    pool: Vec<Pooled>,
+    /// All there is, with its bytes, and whether it is a buffer, as the device sees it where it is by now.
+    places: BTreeMap<u64, (u64, bool)>,
+}
+
+/// A buffer that was given back in a stream, which has got there when the mark is passed.
+#[derive(Debug)]
+struct Pooled {
+    address: u64,
+    bytes: u64,
+    stream: usize,
+    freed: Arc<Mark>,
 }
 
 impl Memory {
-    /// Whether an address is one of a buffer that was given back.
-    fn is_given_back(&self, address: u64) -> bool {
-        let pooled =
-            self.pool.iter().flat_map(|(bytes, all)| all.iter().map(move |at| (bytes, at)));
-        pooled.into_iter().any(|(bytes, begin)| (*begin..begin + bytes).contains(&address))
+    /// Whether an address is one of a buffer that was given back, or is not there yet.
+    fn is_gone(&self, address: u64) -> bool {
+        let place = self.places.range(..=address).next_back();
+        place.is_some_and(|(begin, (bytes, is_there))| !is_there && address - begin < *bytes)
+    }
+
+    fn set_there(&mut self, address: u64, is_there: bool) {
+        if let Some((_, there)) = self.places.get_mut(&address) {
+            *there = is_there;
+        }
     }
 
     fn used(&self) -> u64 {
-        let pooled = self.pool.iter().map(|(bytes, pooled)| bytes * pooled.len() as u64);
-        self.buffers.values().sum::<u64>() + pooled.sum::<u64>()
+        self.places.values().map(|(bytes, _)| bytes).sum()
+    }
+
+    /// Takes a buffer out of the pool: rather one that was given back in the same stream, or has been by now.
+    fn take(&mut self, bytes: u64, stream: usize) -> Option<Pooled> {
+        let worst = |pooled: &Pooled| pooled.stream != stream && !pooled.freed.has_passed();
+        let fitting = self.pool.iter().enumerate().filter(|(_, pooled)| pooled.bytes == bytes);
+        let (at, _) = fitting.min_by_key(|(_, pooled)| worst(pooled))?;
+        Some(self.pool.remove(at))
     }
 }
 
@@ -83,19 +106,17 @@ impl Machine {
     pub(crate) fn new() -> Option<Machine> {
         let mut device = Device::new(emulator()?).ok()?;
         let (shared, poker) = (Arc::new(Shared::default()), device.poker());
-        let (jobs, queue) = channel::<Job>();
         let own = Arc::clone(&shared);
         thread::spawn(move || {
-            for job in queue {
+            own.streams.run(|job| {
                 let stuck = lock(&own.fault).is_some() || own.cancel.load(Ordering::SeqCst);
                 if !stuck && let Err(error) = job(&mut device) {
                     let text = error.to_string().replace('\0', " ");
                     *lock(&own.fault) = CString::new(text).ok();
                 }
-                own.pending.fetch_sub(1, Ordering::SeqCst);
-            }
+            });
         });
-        Some(Machine { jobs, poker, shared })
+        Some(Machine { poker, shared })
     }
 
     /// What a kernel did wrong, if one did; the text lives as long as the process.
@@ -104,25 +125,23 @@ impl Machine {
         Some(Box::leak(text.into_boxed_c_str()))
     }
 
-    /// Whether no stream has been made so far.
-    pub(crate) fn is_first_stream(&self) -> bool {
-        !self.shared.has_stream.swap(true, Ordering::SeqCst)
+    /// How many streams were made before this one.
+    pub(crate) fn make_stream(&self) -> usize {
+        self.shared.made.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Whether all is done.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.shared.pending.load(Ordering::SeqCst) == 0
+    /// What is queued.
+    pub(crate) fn streams(&self) -> &Streams {
+        &self.shared.streams
     }
 
-    /// Does something behind all that is queued.
+    /// Does something behind all that is queued in a stream.
     pub(crate) fn queue(
         &self,
+        stream: usize,
         job: impl FnOnce(&mut Device) -> Result<(), Error> + Send + 'static,
     ) {
-        self.shared.pending.fetch_add(1, Ordering::SeqCst);
-        if self.jobs.send(Box::new(job)).is_err() {
-            self.shared.pending.fetch_sub(1, Ordering::SeqCst);
-        }
+        self.shared.streams.queue(stream, Box::new(job), false);
     }
 
     /// Changes four bytes at once, whatever is queued or runs.
@@ -131,40 +150,74 @@ impl Machine {
         self.poker.poke(Address(address), value);
     }
 
-    /// As [`Machine::queue`], and waits for what comes of it: nothing if that fails.
+    /// Does something behind all that is queued in a stream, or in none at once, and waits for what comes of it:
+    /// nothing if that fails.
     pub(crate) fn ask<T: Send + 'static>(
         &self,
+        stream: Option<usize>,
         job: impl FnOnce(&mut Device) -> Result<T, Error> + Send + 'static,
     ) -> Option<T> {
         let (sender, answer) = channel();
-        self.queue(move |device| {
+        let job = move |device: &mut Device| {
             // Whoever asked waits.
             drop(sender.send(job(device)?));
             Ok(())
-        });
-        answer.recv().ok()
+        };
+        match stream {
+            Some(stream) => {
+                self.queue(stream, job);
+                self.shared.streams.ask();
+            }
+            None => self.shared.streams.do_now(Box::new(job)),
+        }
+        let answer = answer.recv().ok();
+        if stream.is_some() {
+            self.shared.streams.rest();
+        }
+        answer
     }
 
-    /// A buffer: `Ok(None)` if there is no room beside what the pool keeps.
-    pub(crate) fn allocate(&self, bytes: u64) -> Result<Option<u64>, ()> {
+    /// A buffer, from where a stream is on: `Ok(None)` if there is no room beside what the pool keeps.
+    pub(crate) fn allocate(&self, bytes: u64, stream: usize) -> Result<Option<u64>, ()> {
+        let streams = &self.shared.streams;
         let mut memory = lock(&self.shared.memory);
-        if let Some(address) = memory.pool.get_mut(&bytes).and_then(Vec::pop) {
-            memory.buffers.insert(address, bytes);
-            return Ok(Some(address));
-        }
-        if memory.used().saturating_add(bytes) > faults::memory() {
-            return Ok(None);
-        }
+        let address = match memory.take(bytes, stream) {
+            Some(Pooled { address, stream: before, freed, .. }) => {
+                // The driver sees to it that nobody has it before the stream that gave it back is there.
+                if before != stream {
+                    streams.wait(stream, &freed);
+                }
+                address
+            }
+            None => {
+                if memory.used().saturating_add(bytes) > faults::memory() {
+                    return Ok(None);
+                }
+                drop(memory);
+                let address = self.ask(None, move |device| device.allocate(bytes, 1, "a buffer"));
+                memory = lock(&self.shared.memory);
+                address.ok_or(())?.0
+            }
+        };
+        memory.buffers.insert(address, bytes);
+        memory.places.entry(address).or_insert((bytes, false));
         drop(memory);
-        let address = self.ask(move |device| device.allocate(bytes, 1, "a buffer")).ok_or(())?;
-        lock(&self.shared.memory).buffers.insert(address.0, bytes);
-        Ok(Some(address.0))
+        let shared = Arc::clone(&self.shared);
+        self.queue(stream, move |_| {
+            lock(&shared.memory).set_there(address, true);
+            Ok(())
+        });
+        Ok(Some(address))
     }
 
-    /// Gives back what the pool keeps.
+    /// Gives back what the pool keeps and nobody needs any more.
     pub(crate) fn trim(&self) {
-        for address in std::mem::take(&mut lock(&self.shared.memory).pool).into_values().flatten() {
-            self.queue(move |device| device.free(Address(address)));
+        let mut memory = lock(&self.shared.memory);
+        let gone = memory.pool.extract_if(.., |pooled| pooled.freed.has_passed());
+        let gone: Vec<u64> = gone.map(|pooled| pooled.address).collect();
+        for address in gone {
+            memory.places.remove(&address);
+            self.shared.streams.do_now(Box::new(move |device| device.free(Address(address))));
         }
     }
 
@@ -173,24 +226,34 @@ impl Machine {
         lock(&self.shared.memory).used()
     }
 
-    /// Gives a buffer back to the pool, behind all that is queued: false if there is none.
-    pub(crate) fn free(&self, address: u64) -> bool {
-        if !lock(&self.shared.memory).buffers.contains_key(&address) {
-            return false;
-        }
-        let shared = Arc::clone(&self.shared);
-        self.queue(move |_| {
+    /// Gives a buffer back to the pool, behind all that is queued in a stream: false if there is none.
+    pub(crate) fn free(&self, address: u64, stream: usize) -> bool {
+        let mut memory = lock(&self.shared.memory);
+        let Some(bytes) = memory.buffers.remove(&address) else { return false };
+        let (shared, freed) = (Arc::clone(&self.shared), Arc::new(Mark::default()));
+        self.queue(stream, move |_| {
             let mut memory = lock(&shared.memory);
-            if let Some(bytes) = memory.buffers.remove(&address) {
-                memory.pool.entry(bytes).or_default().push(address);
+            if memory.is_gone(address) {
+                return Err(Error::Report(format!(
+                    "{address:#x} is given back before it is there"
+                )));
             }
+            memory.set_there(address, false);
             Ok(())
         });
+        self.shared.streams.record(stream, &freed);
+        memory.pool.push(Pooled { address, bytes, stream, freed });
         true
     }
 
-    /// Launches a kernel, or a graph of tasks.
-    pub(crate) fn launch_all(&self, tasks: Vec<Task>) {
+    /// Launches a kernel.
+    pub(crate) fn launch(&self, stream: usize, work: Work) {
+        work::asked_for();
+        self.queue_work(stream, work);
+    }
+
+    /// Launches a graph of tasks.
+    pub(crate) fn launch_graph(&self, stream: usize, tasks: Vec<Task>) {
         work::asked_for();
         // Of those that may be next, the last one.
         let (mut left, mut order) = ((0..tasks.len()).collect::<Vec<usize>>(), Vec::new());
@@ -201,24 +264,34 @@ impl Machine {
             order.push(left.remove(at));
         }
         let mut tasks: Vec<Option<Task>> = tasks.into_iter().map(Some).collect();
-        for number in order {
-            if let Some(task) = tasks[number].take() {
-                self.queue_work(task.work);
-            }
-        }
+        let works = order.into_iter().filter_map(|number| Some(tasks[number].take()?.work));
+        let shared = Arc::clone(&self.shared);
+        self.queue(stream, move |_| {
+            shared.graphs.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        });
+        works.for_each(|work| self.queue_work(stream, work));
+        let shared = Arc::clone(&self.shared);
+        self.queue(stream, move |_| {
+            shared.graphs.fetch_sub(1, Ordering::SeqCst);
+            Ok(())
+        });
     }
 
     /// Queues a piece of work.
-    pub(crate) fn queue_work(&self, work: Work) {
-        let shared = Arc::clone(&self.shared);
-        self.queue(move |device| shared.perform(device, &work));
+    pub(crate) fn queue_work(&self, stream: usize, work: Work) {
+        let (shared, is_kernel) = (Arc::clone(&self.shared), matches!(work, Work::Kernel { .. }));
+        let job = Box::new(move |device: &mut Device| shared.perform(device, &work));
+        self.shared.streams.queue(stream, job, is_kernel);
     }
 }
 
 impl Shared {
     fn perform(&self, device: &mut Device, work: &Work) -> Result<(), Error> {
-        let held = |address: u64| match lock(&self.memory).is_given_back(address) {
-            true => Err(Error::Report(format!("{address:#x} is in a buffer that was given back"))),
+        let held = |address: u64| match lock(&self.memory).is_gone(address) {
+            true => Err(Error::Report(format!(
+                "{address:#x} is in a buffer that was given back, or is not there yet"
+            ))),
             false => Ok(Address(address)),
         };
         match work {
@@ -230,6 +303,10 @@ impl Shared {
                 }
                 let schedule = Schedule::numbered(0);
                 work::begins();
+                if self.graphs.load(Ordering::SeqCst) > 0 {
+                    work::begins_in_graph();
+                    thread::sleep(Duration::from_millis(faults::delay()));
+                }
                 let ran =
                     device.launch(module, name, *grid, parameters, &schedule, &self.cancel)?;
                 work::ended(ran.late_accesses.unwrap_or(ran.accesses));
@@ -243,7 +320,8 @@ impl Shared {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // The thread ends when it has seen all jobs, none of which does anything now.
+        // The thread ends: it need not do what is queued.
         self.shared.cancel.store(true, Ordering::SeqCst);
+        self.shared.streams.close();
     }
 }

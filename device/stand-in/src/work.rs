@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static ASKED_FOR: AtomicU64 = AtomicU64::new(0);
 static BEGUN: AtomicU64 = AtomicU64::new(0);
+static BEGUN_IN_GRAPHS: AtomicU64 = AtomicU64::new(0);
 static LATE: AtomicU64 = AtomicU64::new(0);
 
 /// Somebody launches a kernel.
@@ -15,6 +16,11 @@ pub(crate) fn asked_for() {
 /// A kernel begins.
 pub(crate) fn begins() {
     BEGUN.fetch_add(1, Ordering::SeqCst);
+}
+
+/// A kernel of a graph begins.
+pub(crate) fn begins_in_graph() {
+    BEGUN_IN_GRAPHS.fetch_add(1, Ordering::SeqCst);
 }
 
 /// A kernel has ended, after so many accesses to memory: if memory was changed while it ran, since then.
@@ -37,6 +43,12 @@ extern "C" fn weft_stand_in_launches() -> u64 {
 #[unsafe(no_mangle)]
 extern "C" fn weft_stand_in_begun() -> u64 {
     BEGUN.load(Ordering::SeqCst)
+}
+
+/// How many kernels of graphs have begun.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_begun_in_graphs() -> u64 {
+    BEGUN_IN_GRAPHS.load(Ordering::SeqCst)
 }
 
 /// How often kernels that have ended accessed memory since it was last changed from another stream.

@@ -1,12 +1,17 @@
 //! Loops, whose turns become graphs: always what came without them.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use weft_cuda::{Broken, Halt};
-use weft_device::{Config, Device, Kernels, Ran};
+use weft_cuda::Halt;
+use weft_device::Ran;
+use weft_device::stand_in::StandIn;
 use weft_ir::{Stop, Value};
 
-use crate::{assert_same, f32s, kernels, result, run, stand_in};
+use crate::bench::{ALL, Bench, PLAIN, interrupted, lost_by_failing_calls, numbers};
+use crate::plans::{changed, joined, launch, sweep};
+use crate::{assert_same, f32s, result};
 
 /// A program that changes an array `a3` so many times: the steps of a turn, whose number is `a2`, and the
 /// variable with the array behind it.
@@ -32,54 +37,8 @@ output a8: [a0]f32
     )
 }
 
-/// A kernel over `a0` points `r0`.
-fn launch(code: &str, result: &str) -> String {
-    let code: String = code.lines().map(|line| format!("    {}\n", line.trim())).collect();
-    format!(
-        "  launch \"map\" [a0] (r0)\n{code}    yield r9\n    store r9 to {result}: [a0]f32\n  end\n"
-    )
-}
-
-/// Elements become the mean of them and their left neighbours.
-fn sweep(from: &str, to: &str) -> String {
-    let code = format!(
-        "r1: i64 = add r0 -1i64
-         r2: i64 = max r1 0i64
-         r3: f32 = read {from} r2
-         r4: f32 = read {from} r0
-         r5: f32 = add r3 r4
-         r9: f32 = mul 0.5f32 r5"
-    );
-    launch(&code, to)
-}
-
 fn swept(numbers: &[f32]) -> Vec<f32> {
     (0..numbers.len()).map(|at| 0.5 * (numbers[at.saturating_sub(1)] + numbers[at])).collect()
-}
-
-/// Elements of two arrays, put together.
-fn joined(operator: &str, left: &str, right: &str, to: &str) -> String {
-    let code = format!(
-        "r1: f32 = read {left} r0
-         r2: f32 = read {right} r0
-         r9: f32 = {operator} r1 r2"
-    );
-    launch(&code, to)
-}
-
-/// Elements and a number, put together.
-fn changed(operator: &str, from: &str, number: &str, to: &str) -> String {
-    launch(&format!("r1: f32 = read {from} r0\nr9: f32 = {operator} r1 {number}"), to)
-}
-
-fn opened(graphs: bool) -> Device {
-    let config = Config { cache: None, cache_bytes: 0, graphs };
-    let found = weft_device::find().expect("a device");
-    Device::open(found[0].clone(), &config).expect("a context")
-}
-
-fn numbers() -> Vec<f32> {
-    vec![8.0, -4.0, 0.5, 16.0, 2.0, 1.0, -64.0]
 }
 
 /// Does something to the numbers so many times.
@@ -90,23 +49,19 @@ fn times(turns: u32, step: impl Fn(&[f32], u32) -> Vec<f32>) -> Value {
 /// Runs a program with and without graphs: what the run with graphs was.
 #[track_caller]
 fn runs_as(text: &str, expected: &Value) -> Ran {
-    stand_in();
-    let input = f32s(numbers());
-    let mut device = opened(false);
-    let program = kernels(&device, text);
-    let plain = run(&mut device, &program, std::slice::from_ref(&input));
+    let plain = Bench::new(PLAIN).run(text);
     assert_eq!((plain.traffic.graphs, plain.traffic.in_graphs), (0, 0));
     assert_same(&result(plain), expected, "without graphs");
-    drop(device);
-    let mut device = opened(true);
-    let first = run(&mut device, &program, std::slice::from_ref(&input));
+    let mut bench = Bench::new(ALL);
+    let program = bench.program(text);
+    let first = bench.again(&program);
     assert_same(&result(first), expected, "with graphs");
-    let ran = run(&mut device, &program, std::slice::from_ref(&input));
+    let ran = bench.again(&program);
     let Ran { results, traffic } = ran;
     assert_same(&result(Ran { results: results.clone(), traffic }), expected, "again");
-    assert_eq!(device.contexts(), 1);
+    assert_eq!(bench.device.contexts(), 1);
     // Of all that the run had, its input and its results are left.
-    assert!(device.residency().arrays <= 3, "{:?}", device.residency());
+    assert!(bench.device.residency().arrays <= 3, "{:?}", bench.device.residency());
     Ran { results, traffic }
 }
 
@@ -318,24 +273,19 @@ fn checked(turns: u32, limit: u32) -> String {
 }
 
 pub(crate) fn behind_a_failed_check_nothing_is_done() {
-    stand_in();
-    let (mut device, input) = (opened(true), f32s(numbers()));
-    let holds = kernels(&device, &checked(80, 1000));
-    let ran = run(&mut device, &holds, std::slice::from_ref(&input));
+    let mut bench = Bench::new(ALL);
+    let ran = bench.run(&checked(80, 1000));
     assert!(ran.traffic.in_graphs >= 3 * 32, "{:?}", ran.traffic);
     assert_same(&result(ran), &f32s(numbers().iter().map(|_| 0.0)), "no check fails");
     for limit in [1, 2, 30, 70, 79] {
-        let fails = kernels(&device, &checked(80, limit));
-        let ran = run(&mut device, &fails, std::slice::from_ref(&input));
-        let results = ran.results;
+        let results = bench.run(&checked(80, limit)).results;
         assert!(matches!(results, Err(Halt::Stop(Stop::Fault(_)))), "{limit}: {results:?}");
     }
-    assert_eq!(device.contexts(), 1);
+    assert_eq!(bench.device.contexts(), 1);
 }
 
 /// What turns keep for each other goes where others need the room.
 pub(crate) fn what_turns_keep_makes_room() {
-    let stand_in = stand_in();
     // Arrays of 200, 300, ... elements beside one of 100: each is wanted once.
     let mut body = String::new();
     for (number, elements) in (0..6).map(|at| (40 + 2 * at, 200 + 100 * at)) {
@@ -359,22 +309,18 @@ pub(crate) fn what_turns_keep_makes_room() {
     }
     body.push_str(&format!("{}  free a3\n", changed("mul", "a3", "0.5f32", "a20")));
     let text = looped(40, &body, "a20");
-    let input = f32s((0..100).map(|at| at as f32));
     let expected = f32s((0..100).map(|at| at as f32 * 0.5_f32.powi(40)));
-    let mut device = opened(true);
-    let program = kernels(&device, &text);
-    let ran = run(&mut device, &program, std::slice::from_ref(&input));
+    let mut bench = Bench::of(ALL, (0..100).map(|at| at as f32));
+    let program = bench.program(&text);
+    let ran = bench.again(&program);
     assert!(ran.traffic.in_graphs > 100, "{:?}", ran.traffic);
     assert_same(&result(ran), &expected, "with much room");
-    drop(device);
+    let mut bench = Bench::of(ALL, (0..100).map(|at| at as f32));
     // Room for the largest, the arrays of the loop, and little more, but not for all that turns would keep.
-    stand_in.set_memory(4 * (700 + 500));
-    let mut device = opened(true);
-    let ran = run(&mut device, &program, std::slice::from_ref(&input));
-    assert_same(&result(ran), &expected, "with little room");
-    assert_eq!(device.contexts(), 1);
-    let ran = run(&mut device, &program, std::slice::from_ref(&input));
-    assert_same(&result(ran), &expected, "again");
+    bench.stand_in.set_memory(4 * (700 + 500));
+    assert_same(&result(bench.again(&program)), &expected, "with little room");
+    assert_eq!(bench.device.contexts(), 1);
+    assert_same(&result(bench.again(&program)), &expected, "again");
 }
 
 /// Room is wanted for something that no turn before has wanted, while work waits that needs what turns keep.
@@ -385,7 +331,6 @@ pub(crate) fn what_waits_is_done_before_its_buffers_go() {
 }
 
 fn wants_room_in_turn(large: u32) {
-    let stand_in = stand_in();
     let body = format!(
         "{before}  a25: bool = host
     r0: i64 = read a2
@@ -432,14 +377,13 @@ fn wants_room_in_turn(large: u32) {
         changed.collect()
     };
     let expected = f32s((0..90).fold(first.clone(), step));
+    let mut bench = Bench::of(ALL, first);
     // The large array, the input, and three of those that turns take, but no more.
-    stand_in.set_memory(4 * (600 + 4 * 100 + 2));
-    let mut device = opened(true);
-    let program = kernels(&device, &text);
-    let ran = run(&mut device, &program, &[f32s(first.iter().copied())]);
+    bench.stand_in.set_memory(4 * (600 + 4 * 100 + 2));
+    let ran = bench.run(&text);
     assert!(ran.traffic.in_graphs >= 64, "{large}: {:?}", ran.traffic);
     assert_same(&result(ran), &expected, &format!("turn {large}"));
-    assert_eq!(device.contexts(), 1, "turn {large}");
+    assert_eq!(bench.device.contexts(), 1, "turn {large}");
 }
 
 /// What a turn brings to the device is there when it is used, and not before.
@@ -480,45 +424,16 @@ pub(crate) fn constants_come_between_kernels() {
 
 /// Where the driver knows no graphs, there are none.
 pub(crate) fn without_graphs_all_is_launched() {
-    let stand_in = stand_in();
-    stand_in.set_graphs(false);
     let text = looped(100, &format!("{}  free a3\n", sweep("a3", "a20")), "a20");
-    let mut device = opened(true);
-    let program = kernels(&device, &text);
-    let ran = run(&mut device, &program, &[f32s(numbers())]);
-    stand_in.set_graphs(true);
-    assert_eq!((ran.traffic.graphs, device.contexts()), (0, 1));
+    let mut bench = Bench::new(ALL);
+    bench.stand_in.set_graphs(false);
+    let ran = bench.run(&text);
+    bench.stand_in.set_graphs(true);
+    assert_eq!((ran.traffic.graphs, bench.device.contexts()), (0, 1));
     assert_same(&result(ran), &times(100, |numbers, _| swept(numbers)), "without graphs");
 }
 
-/// Runs loops with a call failing: whether it was reached, and whether the device was lost.
-fn with_failing_call(programs: &[(Kernels, Value)], call: u64, sticky: bool) -> (bool, bool) {
-    let stand_in = stand_in();
-    let mut device = opened(true);
-    let input = f32s(numbers());
-    let before = stand_in.calls();
-    stand_in.fail(call, sticky);
-    let mut is_lost = false;
-    for (program, expected) in programs {
-        match run(&mut device, program, std::slice::from_ref(&input)).results {
-            Ok(results) => assert_same(&results[0], expected, &format!("call {call}")),
-            Err(Halt::Broken(Broken::Lost(why))) => {
-                assert!(why.contains("failed") || why.contains("do not compile"), "{why}");
-                is_lost = true;
-            }
-            Err(halt) => panic!("call {call}: {halt:?}"),
-        }
-    }
-    let was_reached = stand_in.calls() - before >= call;
-    stand_in.fail(0, false);
-    let (program, expected) = &programs[0];
-    let again = result(run(&mut device, program, std::slice::from_ref(&input)));
-    assert_same(&again, expected, &format!("after call {call}"));
-    (was_reached, is_lost)
-}
-
 pub(crate) fn any_call_of_a_loop_may_fail() {
-    stand_in();
     let code = "r1: f32 = read a3 r0
                 r2: i64 = read a2
                 r3: f32 = cast_f32 r2
@@ -526,40 +441,62 @@ pub(crate) fn any_call_of_a_loop_may_fail() {
     let text = looped(40, &format!("{}  free a3\n", launch(code, "a20")), "a20");
     let step =
         |numbers: &[f32], turn: u32| numbers.iter().map(|number| number + turn as f32).collect();
-    let device = opened(true);
-    let programs = [(kernels(&device, &text), times(40, step))];
-    drop(device);
-    let mut lost = 0;
-    for call in 1.. {
-        let (reached, is_lost) = with_failing_call(&programs, call, false);
-        let (_, is_lost_for_good) = with_failing_call(&programs, call, true);
-        lost += u32::from(is_lost) + u32::from(is_lost_for_good);
-        if !reached {
-            break;
-        }
-    }
+    let lost = lost_by_failing_calls(&text, &times(40, step));
     // The nodes of the graph alone are 32, and as many have their parameters changed.
     assert!(lost > 2 * 64, "{lost} contexts lost");
 }
 
 /// A run that is interrupted while operations wait for the rest of their graph.
 pub(crate) fn a_loop_may_be_interrupted_anywhere() {
-    stand_in();
     let text = looped(80, &format!("{}  free a3\n", sweep("a3", "a20")), "a20");
     let expected = times(80, |numbers, _| swept(numbers));
-    let mut device = opened(true);
-    let program = kernels(&device, &text);
-    let input = f32s(numbers());
+    let mut bench = Bench::new(ALL);
+    let program = bench.program(&text);
     for turn in (0..80).step_by(7) {
         let (cancel, mut launched) = (AtomicBool::new(false), 0);
-        let ran = device.run(&program, std::slice::from_ref(&input), 1 << 30, &cancel, &mut |_| {
+        let ran = bench.observed(&program, &cancel, &mut || {
             launched += 1;
-            cancel.store(launched > turn, std::sync::atomic::Ordering::SeqCst);
+            cancel.store(launched > turn, Ordering::SeqCst);
         });
-        let interrupted = Stop::Exhausted(weft_ir::Exhausted::Interrupted);
-        assert_eq!(ran.results.err(), Some(Halt::Stop(interrupted)), "turn {turn}");
-        let again = run(&mut device, &program, std::slice::from_ref(&input));
+        assert_eq!(ran.results.err(), Some(interrupted()), "turn {turn}");
+        let again = bench.again(&program);
         assert_same(&result(again), &expected, &format!("after turn {turn}"));
     }
-    assert_eq!(device.contexts(), 1);
+    assert_eq!(bench.device.contexts(), 1);
+}
+
+/// A run that is interrupted while a graph is on the device that takes a second, whatever it is told.
+pub(crate) fn a_graph_in_flight_can_be_interrupted() {
+    let text = looped(200, &format!("{}  free a3\n", sweep("a3", "a20")), "a20");
+    let expected = times(200, |numbers, _| swept(numbers));
+    let mut bench = Bench::new(ALL);
+    let program = bench.program(&text);
+    let before = bench.again(&program);
+    assert!(before.traffic.graphs > 4, "{:?}", before.traffic);
+    assert_same(&result(before), &expected, "before");
+    let (cancel, in_graphs) = (AtomicBool::new(false), bench.stand_in.begun_in_graphs());
+    bench.stand_in.set_delay(30);
+    let (results, waited) = thread::scope(|scope| {
+        let own = StandIn::find().expect("the stand-in");
+        let (running, cancel) =
+            (scope.spawn(|| bench.observed(&program, &cancel, &mut || {})), &cancel);
+        while own.begun_in_graphs() < in_graphs + 3 && !running.is_finished() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let begun = Instant::now();
+        cancel.store(true, Ordering::SeqCst);
+        let results = running.join().expect("a run").results;
+        (results, begun.elapsed())
+    });
+    let done = bench.stand_in.begun_in_graphs() - in_graphs;
+    bench.stand_in.set_delay(0);
+    assert_eq!(results.err(), Some(interrupted()));
+    // What is left of a graph of 32 would take 900 ms.
+    assert!(waited < Duration::from_millis(200), "{waited:?}");
+    assert!(done < 32, "{done} kernels had begun");
+    // Nothing is lost, and what was queued does not get into what comes behind it.
+    assert_eq!(bench.device.resident_bytes(&bench.input), 4 * numbers().len() as u64);
+    assert_same(&bench.input, &f32s(numbers()), "the input");
+    assert_same(&result(bench.again(&program)), &expected, "behind it");
+    assert_eq!(bench.device.contexts(), 1);
 }

@@ -5,11 +5,14 @@
 //! process; so this program starts itself again. The device is one, so tests come one after the other.
 #![allow(clippy::print_stdout, reason = "it is the main program of a test")]
 
+mod bench;
 mod deferred;
 mod faults;
 mod loops;
 mod memory;
+mod plans;
 mod runs;
+mod streams;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
@@ -62,6 +65,22 @@ const TESTS: &[(&str, fn())] = &[
     ("without_graphs_all_is_launched", loops::without_graphs_all_is_launched),
     ("any_call_of_a_loop_may_fail", loops::any_call_of_a_loop_may_fail),
     ("a_loop_may_be_interrupted_anywhere", loops::a_loop_may_be_interrupted_anywhere),
+    ("a_graph_in_flight_can_be_interrupted", loops::a_graph_in_flight_can_be_interrupted),
+    ("what_is_independent_runs_beside", streams::what_is_independent_runs_beside),
+    ("what_is_overwritten_has_been_read", streams::what_is_overwritten_has_been_read),
+    ("what_comes_between_is_in_order", streams::what_comes_between_is_in_order),
+    ("loops_come_behind_and_before", streams::loops_come_behind_and_before),
+    (
+        "in_streams_nothing_is_done_behind_a_failed_check",
+        streams::behind_a_failed_check_nothing_is_done,
+    ),
+    ("buffers_go_that_nobody_has_used", streams::buffers_go_that_nobody_has_used),
+    ("what_is_given_back_late_makes_room", streams::what_is_given_back_late_makes_room),
+    ("any_call_about_streams_may_fail", streams::any_call_about_streams_may_fail),
+    (
+        "several_streams_can_be_interrupted_anywhere",
+        streams::several_streams_can_be_interrupted_anywhere,
+    ),
     ("any_call_may_fail_once", faults::any_call_may_fail_once),
     ("any_call_may_fail_for_good", faults::any_call_may_fail_for_good),
 ];
@@ -98,12 +117,14 @@ fn stand_in() -> StandIn {
     stand_in.fail(0, false);
     stand_in.set_memory(64 << 20);
     stand_in.set_graphs(true);
+    stand_in.set_last_first(false);
+    stand_in.set_delay(0);
     stand_in
 }
 
 /// A device that keeps code in memory only.
 fn device() -> Device {
-    let config = Config { cache: None, cache_bytes: 0, graphs: true };
+    let config = Config { cache: None, cache_bytes: 0, graphs: true, streams: true };
     let found = weft_device::find().expect("a device");
     Device::open(found[0].clone(), &config).expect("a context")
 }

@@ -50,8 +50,12 @@ pub(crate) fn results_are_those_of_the_host() {
 pub(crate) fn code_is_kept_in_memory_and_on_disk() {
     stand_in();
     let folder = tempfile::tempdir().expect("a folder");
-    let config =
-        Config { cache: Some(folder.path().join("code")), cache_bytes: 1 << 20, graphs: true };
+    let config = Config {
+        cache: Some(folder.path().join("code")),
+        cache_bytes: 1 << 20,
+        graphs: true,
+        streams: true,
+    };
     let open = || {
         let found = weft_device::find().expect("a device");
         Device::open(found[0].clone(), &config).expect("a context")

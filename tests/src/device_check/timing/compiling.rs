@@ -70,7 +70,12 @@ fn opened(
     kernels: usize,
     cache: Option<&Path>,
 ) -> io::Result<(Device, Kernels)> {
-    let config = Config { cache: cache.map(Path::to_owned), cache_bytes: 1 << 30, graphs: true };
+    let config = Config {
+        cache: cache.map(Path::to_owned),
+        cache_bytes: 1 << 30,
+        graphs: true,
+        streams: true,
+    };
     let device = Device::open(description.clone(), &config).map_err(io::Error::other)?;
     let kernels = device.kernels(program(kernels));
     Ok((device, kernels))

@@ -1,0 +1,93 @@
+//! Work in several streams (Note [Streams of a run]).
+
+use weft_cuda::Broken;
+
+use super::DeviceTarget;
+use crate::driver::Work;
+use crate::graphs::{Asked, Touch};
+use crate::streams::{FIRST, Free, Wait};
+
+impl DeviceTarget<'_> {
+    /// A kernel of the plan begins that others do not depend on, nor it on them.
+    pub(super) fn kernel_begins(&mut self, reads: &[u64], is_small: bool) -> Result<(), Broken> {
+        if !self.ways.streams || self.spare.is_in_loop() {
+            return Ok(());
+        }
+        let made = self.state.driver.make_streams();
+        match made {
+            // Without them all goes through the first one.
+            Err(failure) if failure.is_memory() || failure.is_unsupported() => {
+                self.ways.streams = false;
+                return self.leave_streams();
+            }
+            made => self.checked(made)?,
+        }
+        let waits = self.streams.begin_kernel(reads, is_small);
+        self.obey(&waits)
+    }
+
+    /// Queues what is asked for in the stream of its kernel, behind what it depends on.
+    pub(super) fn queue_ordered(&mut self, asked: &Asked<'_>) -> Result<(), Broken> {
+        let (touches, checks) = (asked.touches(&self.own), asked.access.checks);
+        let is_kernel = matches!(asked.work, Work::Kernel { .. });
+        let waits = self.streams.queue(&touches, checks, is_kernel);
+        self.obey(&waits)?;
+        self.queue(asked.work, asked.parameters)
+    }
+
+    /// The stream in which the host writes to a buffer, behind what that depends on.
+    pub(super) fn stream_to_write(&mut self, address: u64) -> Result<usize, Broken> {
+        if !self.streams.is_on() {
+            return Ok(FIRST);
+        }
+        if !self.own.contains_key(&address) {
+            self.streams.copies_for_others();
+            return Ok(FIRST);
+        }
+        let touches = [Touch { buffer: address, writes: true }];
+        let waits = self.streams.queue(&touches, false, false);
+        self.obey(&waits)?;
+        Ok(self.streams.current())
+    }
+
+    /// Gives a buffer back behind all that touches it.
+    pub(super) fn free_in_order(&mut self, address: u64, bytes: u64) -> Result<(), Broken> {
+        match self.streams.free(address, bytes) {
+            Free::In(stream) => {
+                let freed = self.state.driver.free(address, stream);
+                self.checked(freed)
+            }
+            Free::Later if self.streams.is_late() => self.join(),
+            Free::Later => Ok(()),
+        }
+    }
+
+    /// The first stream is behind all others from now on.
+    pub(super) fn join(&mut self) -> Result<(), Broken> {
+        let (waits, late) = self.streams.join();
+        self.obey(&waits)?;
+        for address in late {
+            let freed = self.state.driver.free(address, FIRST);
+            self.checked(freed)?;
+        }
+        Ok(())
+    }
+
+    /// All goes through the first stream again.
+    pub(super) fn leave_streams(&mut self) -> Result<(), Broken> {
+        self.join()?;
+        self.streams.end();
+        Ok(())
+    }
+
+    fn obey(&mut self, waits: &[Wait]) -> Result<(), Broken> {
+        for wait in waits {
+            let done = match *wait {
+                Wait::Record(stream) => self.state.driver.record(stream),
+                Wait::For { stream, other } => self.state.driver.wait_for(stream, other),
+            };
+            self.checked(done)?;
+        }
+        Ok(())
+    }
+}
