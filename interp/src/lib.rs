@@ -21,11 +21,14 @@ mod resolve;
 mod value;
 mod words;
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use weft_ir::{Failure, Meter, Span, Trap, Value};
+use weft_ir::{Exhausted, Failure, Meter, Span, Trap, Value};
 use weft_lang::typed::{GlobalId, Program};
 
+use crate::code::Code;
 use crate::machine::Machine;
 use crate::value::Val;
 
@@ -70,11 +73,32 @@ pub fn run_metered(
     meter: &Meter,
 ) -> Result<Value, Failure> {
     let mut machine = Machine::new(limits, cancel, meter);
-    let (entry, instances) = resolve::resolve(program, values);
-    machine.instances = instances;
+    let entry = resolved(program, values, &mut machine, cancel)?;
     match machine.call_code(&entry, &[], Span::default()) {
         Ok(val) => val.force().map_err(|trap| Failure::from(Trap::clone(&trap))),
         Err(unwind) => Err(Failure::from(machine.exhausted(unwind))),
+    }
+}
+
+/// The entry of a program, and its functions in the machine, with the values that it reads. They may have to be
+/// computed again, if a device has lost them, which can be interrupted.
+fn resolved(
+    program: &Program,
+    values: &dyn Fn(GlobalId) -> Value,
+    machine: &mut Machine<'_>,
+    cancel: &AtomicBool,
+) -> Result<Rc<Code>, Failure> {
+    let are_brought = Cell::new(true);
+    let brought = |global| {
+        let value = values(global);
+        are_brought.set(are_brought.get() && value.bring(cancel));
+        value
+    };
+    let (entry, instances) = resolve::resolve(program, &brought);
+    machine.instances = instances;
+    match are_brought.get() {
+        true => Ok(entry),
+        false => Err(Failure::from(Exhausted::Interrupted)),
     }
 }
 
@@ -97,8 +121,7 @@ pub fn with_function(
 ) -> Result<(), Failure> {
     let meter = Meter::new();
     let mut machine = Machine::new(limits, cancel, &meter);
-    let (entry, instances) = resolve::resolve(program, values);
-    machine.instances = instances;
+    let entry = resolved(program, values, &mut machine, cancel)?;
     let function = match machine.call_code(&entry, &[], Span::default()) {
         Ok(Val::Error(trap)) => return Err(Failure::from(Trap::clone(&trap))),
         Ok(function) => function,

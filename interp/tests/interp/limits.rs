@@ -1,12 +1,13 @@
 //! Memory, recursion, interrupts.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use weft_interp::Limits;
-use weft_ir::{Exhausted, Failure};
+use weft_ir::{Array, Buf, Column, Exhausted, Failure, Fetch, Value};
 
-use crate::source::{LIMITS, check, exhausted, run_with};
+use crate::source::{LIMITS, check, exhausted, run_reading, run_with};
 
 #[track_caller]
 fn check_memory(text: &str) {
@@ -139,4 +140,38 @@ fn arrays_are_updated_in_place() {
         "def go a n = if n == 100000 then sum a else go (a with [n] = 1) (n + 1)\ngo (replicate 100000 0) 0",
         "100000",
     );
+}
+
+/// Elements that somebody else would have to compute again; he is interrupted in that.
+#[derive(Debug, Default)]
+struct Lost {
+    fetched: AtomicBool,
+}
+
+impl Fetch<f64> for Lost {
+    fn fetch(&self) -> Vec<f64> {
+        self.fetched.store(true, Ordering::SeqCst);
+        vec![1.0, 2.0]
+    }
+
+    fn bring(&self, cancel: &AtomicBool) -> bool {
+        cancel.store(true, Ordering::SeqCst);
+        false
+    }
+}
+
+#[test]
+fn bringing_what_is_read_can_be_interrupted() {
+    let (lost, cancel) = (Arc::new(Lost::default()), AtomicBool::new(false));
+    let read = |value: &Value| match value {
+        Value::Array(_) => {
+            let own = Arc::clone(&lost);
+            Value::Array(Arc::new(Array::new(Column::F64(Buf::deferred(2, own)))))
+        }
+        other => other.clone(),
+    };
+    let cell = "xs = [1.0, 2.0]\ndef total n = n * sum xs\ntotal 2.0";
+    let failure = run_reading(cell, &LIMITS, &cancel, &read).expect_err("it is interrupted");
+    assert!(matches!(failure, Failure::Exhausted(Exhausted::Interrupted)), "{failure:?}");
+    assert!(!lost.fetched.load(Ordering::SeqCst), "nobody waits for what takes long");
 }

@@ -25,17 +25,32 @@ pub(crate) fn run_with(
     limits: &Limits,
     cancel: &AtomicBool,
 ) -> Result<(Value, Type), Failure> {
+    run_reading(text, limits, cancel, &|value| value.clone())
+}
+
+/// As [`run_with`]; what the value of an earlier line is where one is read, `read` says.
+pub(crate) fn run_reading(
+    text: &str,
+    limits: &Limits,
+    cancel: &AtomicBool,
+    read: &(dyn Fn(&Value) -> Value + Sync),
+) -> Result<(Value, Type), Failure> {
     std::thread::scope(|scope| {
         std::thread::Builder::new()
             .stack_size(weft_lang::STACK_BYTES)
-            .spawn_scoped(scope, || run_here(text, limits, cancel))
+            .spawn_scoped(scope, || run_here(text, limits, cancel, read))
             .expect("a thread")
             .join()
             .unwrap_or_else(|_| panic!("the interpreter panicked on {text}"))
     })
 }
 
-fn run_here(text: &str, limits: &Limits, cancel: &AtomicBool) -> Result<(Value, Type), Failure> {
+fn run_here(
+    text: &str,
+    limits: &Limits,
+    cancel: &AtomicBool,
+    read: &dyn Fn(&Value) -> Value,
+) -> Result<(Value, Type), Failure> {
     let parsed = weft_lang::syntax::parse(SourceId(0), text);
     assert!(parsed.diagnostics.is_empty(), "{text}\n{:#?}", parsed.diagnostics);
     let config = Config { float: ScalarType::F64 };
@@ -47,7 +62,7 @@ fn run_here(text: &str, limits: &Limits, cancel: &AtomicBool) -> Result<(Value, 
     for item in checked.items {
         match item.kind {
             CheckedKind::Bind { program, names, .. } => {
-                let whole = weft_interp::run(&program, &|id| values[&id].clone(), limits, cancel)?;
+                let whole = weft_interp::run(&program, &|id| read(&values[&id]), limits, cancel)?;
                 for bound in names {
                     let part = bound.path.iter().fold(whole.clone(), |value, at| match value {
                         Value::Tuple(parts) => parts[*at].clone(),
@@ -57,7 +72,7 @@ fn run_here(text: &str, limits: &Limits, cancel: &AtomicBool) -> Result<(Value, 
                 }
             }
             CheckedKind::Show { program, ty, global, .. } => {
-                let value = weft_interp::run(&program, &|id| values[&id].clone(), limits, cancel)?;
+                let value = weft_interp::run(&program, &|id| read(&values[&id]), limits, cancel)?;
                 values.insert(global, value.clone());
                 last = Some((value, ty));
             }
