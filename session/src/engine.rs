@@ -253,7 +253,7 @@ impl Engine {
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
         let lowered = known.lowered(job, ran)?;
-        let inputs = leaves(job, &lowered);
+        let inputs = brought(job, &lowered)?;
         let started = Instant::now();
         let results =
             weft_interp::run_nested(&lowered.program, &inputs, &limits(job.modes), job.cancel)?;
@@ -268,7 +268,7 @@ impl Engine {
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
         let lowered = known.lowered(job, ran)?;
-        let inputs = leaves(job, &lowered);
+        let inputs = brought(job, &lowered)?;
         let flat = compile::flattened(job, &lowered, &inputs, ran)?;
         let started = Instant::now();
         let results = weft_interp::run_flat(&flat, &inputs, &limits(job.modes), job.cancel)
@@ -292,7 +292,7 @@ impl Engine {
             Unsupported { reason, span }
         })?;
         let lowered = known.lowered(job, ran)?;
-        let inputs = leaves(job, &lowered);
+        let inputs = brought(job, &lowered)?;
         let plan = compile::compiled(job.modes, &lowered, &inputs, ran)?.plan;
         let started = Instant::now();
         let counters = &mut ran.counters;
@@ -320,11 +320,7 @@ impl Engine {
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
         let lowered = known.lowered(job, ran)?;
-        let inputs = leaves(job, &lowered);
-        // What a device has lost may have to be computed again.
-        if !inputs.iter().all(|input| input.bring(job.cancel)) {
-            return Err(Stop::Exhausted(Exhausted::Interrupted).into());
-        }
+        let inputs = brought(job, &lowered)?;
         let on_gpu = match job.modes.backend {
             _ if known.cpu.is_some() => false,
             Backend::Gpu => true,
@@ -540,6 +536,16 @@ pub(crate) fn leaves(job: &Job<'_>, lowered: &Lowered) -> Vec<Value> {
         .iter()
         .flat_map(|(global, ty)| value_to_leaves(&(job.values)(*global), ty))
         .collect()
+}
+
+/// As [`leaves`], where an engine is about to read them: what a device has lost may have to be computed again, unless
+/// somebody interrupts.
+fn brought(job: &Job<'_>, lowered: &Lowered) -> Result<Vec<Value>, NotRun> {
+    let inputs = leaves(job, lowered);
+    match inputs.iter().all(|input| input.bring(job.cancel)) {
+        true => Ok(inputs),
+        false => Err(Stop::Exhausted(Exhausted::Interrupted).into()),
+    }
 }
 
 /// A stop of a compiled program. All calls of a level of a recursion are in memory at a time; where

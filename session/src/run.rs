@@ -422,7 +422,12 @@ fn ran_text(ran: &Ran) -> String {
                 1 => ", 1 graph launch".to_owned(),
                 graphs => format!(", {graphs} graph launches"),
             };
-            format!("on {}, {launches}{graphs}{}", ran.backend.name(), copied_text(&ran.counters))
+            let beside = match ran.counters.beside {
+                0 => String::new(),
+                beside => format!(", {beside} beside others"),
+            };
+            let copied = copied_text(&ran.counters);
+            format!("on {}, {launches}{beside}{graphs}{copied}", ran.backend.name())
         }
     }
 }

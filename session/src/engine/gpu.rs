@@ -178,6 +178,7 @@ impl Gpu {
         counters.uploaded += traffic.uploaded;
         counters.reused += traffic.reused;
         counters.downloaded += traffic.downloaded;
+        counters.beside += traffic.beside;
         counters.graphs += traffic.graphs;
         counters.on_device += traffic.on_device;
         match results {

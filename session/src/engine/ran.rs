@@ -62,6 +62,8 @@ pub struct Counters {
     pub reused: u64,
     /// Bytes copied from a device.
     pub downloaded: u64,
+    /// Functions of kernels launched on a device beside others.
+    pub beside: u64,
     /// Graphs launched on a device.
     pub graphs: u64,
     /// The time of the run by the clock of a device.

@@ -16,8 +16,8 @@ pub(super) struct Program {
     pub(super) limited_by: &'static str,
 }
 
-/// A loop, timed with and without graphs.
-pub(super) struct Loop {
+/// A program of small kernels, timed with and without what brings them to the device faster.
+pub(super) struct Short {
     pub(super) name: &'static str,
     /// As of [`Program`].
     pub(super) setup: &'static str,
@@ -27,8 +27,8 @@ pub(super) struct Loop {
 }
 
 /// Loops with kernels that are short, so that launching them counts.
-pub(super) const LOOPS: &[Loop] = &[
-    Loop {
+pub(super) const LOOPS: &[Short] = &[
+    Short {
         name: "fluid flow, 160 relaxations",
         setup: "def sweep (u : [][]f32) = stencil clamp (\\w -> 0.25 * (w[-1, 0] + w[1, 0] + w[0, -1] + w[0, 1])) u\n\
                 u0 = reshape (N_, N_) (random 1 (N_ * N_) : []f32)",
@@ -36,7 +36,7 @@ pub(super) const LOOPS: &[Loop] = &[
         size: 1448,
         small: 12,
     },
-    Loop {
+    Short {
         name: "relaxations of a small grid, 4000",
         setup: "def sweep (u : [][]f32) = stencil clamp (\\w -> 0.25 * (w[-1, 0] + w[1, 0] + w[0, -1] + w[0, 1])) u\n\
                 u0 = reshape (N_, N_) (random 1 (N_ * N_) : []f32)\n\
@@ -45,7 +45,7 @@ pub(super) const LOOPS: &[Loop] = &[
         size: 200,
         small: 12,
     },
-    Loop {
+    Short {
         name: "n-body, 200 steps",
         setup: "x0 = (random 1 N_ : []f32)\nv0 = x0 * 0.0\n\
                 def pull (xs : []f32) (x : f32) = sum { (y - x) / (0.01 + (y - x) * (y - x)) : y in xs }\n\
@@ -54,7 +54,7 @@ pub(super) const LOOPS: &[Loop] = &[
         size: 1024,
         small: 20,
     },
-    Loop {
+    Short {
         name: "k-means, 100 turns",
         setup: "points = (random 1 N_ : []f32)\n\
                 def nearest (cs : []f32) = { argmin { abs (p - c) : c in cs } : p in points }\n\
@@ -65,6 +65,36 @@ pub(super) const LOOPS: &[Loop] = &[
         expression: "iterate 100 centres c0",
         size: 100_000,
         small: 100,
+    },
+];
+
+/// Kernels that do not depend on each other and do not fill a device. Their extents differ, so that they are several.
+pub(super) const BRANCHES: &[Short] = &[
+    Short {
+        name: "six prefix sums",
+        setup: "def column (k : i64) = (random k (N_ + k) : []f32)\n\
+                a = column 1; b = column 2; c = column 3; d = column 4; e = column 5; f = column 6",
+        expression: "(scanl1 (+) a, scanl1 max b, scanl1 min c, scanl1 (*) d, scanl1 (+) (e * e), scanl1 max (f - 0.5))",
+        size: 100_000,
+        small: 50,
+    },
+    Short {
+        name: "four long recurrences of few points",
+        setup: "turns = 20 * N_\n\
+                def orbit (r : f32) (x : f32) = loop y = x for i < turns do r * y * (1.0 - y)\n\
+                a = (random 1 N_ : []f32); b = (random 2 (N_ + 1) : []f32)\n\
+                c = (random 3 (N_ + 2) : []f32); d = (random 4 (N_ + 3) : []f32)",
+        expression: "({ orbit 3.1 x : x in a }, { orbit 3.3 x : x in b }, { orbit 3.5 x : x in c }, { orbit 3.7 x : x in d })",
+        size: 500,
+        small: 5,
+    },
+    Short {
+        name: "two tables of sums, and what both come to",
+        setup: "a = reshape (N_, N_) (random 1 (N_ * N_) : []f32)\n\
+                b = reshape (N_ + 1, N_ + 1) (random 2 ((N_ + 1) * (N_ + 1)) : []f32)",
+        expression: "let s = { sum row : row in a }; t = { sum (row * row) : row in b } in sum (scanl1 (+) s) + sum (scanl1 max t)",
+        size: 300,
+        small: 9,
     },
 ];
 

@@ -47,10 +47,12 @@ struct Times {
     /// Functions launched as parts of graphs; a kernel may be several.
     in_graphs: u64,
     graphs: u64,
+    /// Functions that did not wait for all before them.
+    beside: u64,
 }
 
-/// Prints a section for `bench/LOG.md`: a table of the programs, then one of loops with and without graphs, then how
-/// long compilers and the host take.
+/// Prints a section for `bench/LOG.md`: a table of the programs, then those of short kernels with and
+/// without graphs and streams, then how long compilers and the host take.
 pub(super) fn time(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let found = weft_device::find().map_err(|absent| io::Error::other(absent.to_string()))?;
     let (small, runs) = (options.is_small, if options.is_small { 1 } else { 30 });
@@ -72,8 +74,12 @@ pub(super) fn time(options: &Options, out: &mut dyn Write) -> io::Result<()> {
         out,
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- |"
     )?;
-    let open =
-        || Device::open(found[0].clone(), &Config { cache: None, cache_bytes: 0, graphs: true });
+    let open = || {
+        Device::open(
+            found[0].clone(),
+            &Config { cache: None, cache_bytes: 0, graphs: true, streams: true },
+        )
+    };
     let mut device = open().map_err(io::Error::other)?;
     for (number, program) in PROGRAMS.iter().enumerate() {
         let size = if small { program.small } else { program.size };
@@ -227,7 +233,7 @@ fn replayed(
 ) -> Result<Times, String> {
     let never = AtomicBool::new(false);
     let again: Again = Arc::new(|_| panic!("nobody looks at the results"));
-    let (mut launches, mut in_graphs, mut graphs) = (0, 0, 0);
+    let (mut launches, mut in_graphs, mut graphs, mut beside) = (0, 0, 0, 0);
     let mut once = |inputs: &[Value]| -> Result<(Duration, Duration), String> {
         launches = 0;
         let begun = Instant::now();
@@ -236,7 +242,8 @@ fn replayed(
             device.run_deferring(kernels, inputs, MEMORY, &never, again, &mut |_| launches += 1);
         let host = begun.elapsed();
         ran.results.map_err(|halt| format!("{halt:?}"))?;
-        (in_graphs, graphs) = (ran.traffic.in_graphs, ran.traffic.graphs);
+        let weft_device::Traffic { in_graphs: own, graphs: all, beside: next_to, .. } = ran.traffic;
+        (in_graphs, graphs, beside) = (own, all, next_to);
         Ok((ran.traffic.on_device, host))
     };
     for inputs in sets {
@@ -245,7 +252,7 @@ fn replayed(
     let all: Result<Vec<_>, String> = sets.iter().cycle().take(runs).map(|set| once(set)).collect();
     let (mut device, mut host): (Vec<Duration>, Vec<Duration>) = all?.into_iter().unzip();
     let (device, host) = (median(&mut device), median(&mut host));
-    Ok(Times { device, host, launches, in_graphs, graphs })
+    Ok(Times { device, host, launches, in_graphs, graphs, beside })
 }
 
 fn median(times: &mut [Duration]) -> Duration {

@@ -20,6 +20,10 @@ const TESTS: &[(&str, fn())] = &[
     ("what_nobody_has_seen_is_not_lost", sessions::what_nobody_has_seen_is_not_lost),
     ("showing_fetches_what_is_shown", sessions::showing_fetches_what_is_shown),
     ("loops_are_those_of_the_interpreter", sessions::loops_are_those_of_the_interpreter),
+    (
+        "independent_kernels_are_those_of_the_interpreter",
+        sessions::independent_kernels_are_those_of_the_interpreter,
+    ),
     ("showing_what_is_lost_can_be_interrupted", sessions::showing_what_is_lost_can_be_interrupted),
     ("without_room_the_cpu_runs_it", sessions::without_room_the_cpu_runs_it),
     ("a_device_may_come_later", sessions::a_device_may_come_later),

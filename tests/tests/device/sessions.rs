@@ -19,6 +19,7 @@ fn stand_in() -> StandIn {
     let stand_in = StandIn::find().expect("the stand-in");
     stand_in.fail(0, false);
     stand_in.set_memory(64 << 20);
+    stand_in.set_last_first(false);
     stand_in
 }
 
@@ -96,6 +97,10 @@ pub(crate) fn results_stay_on_the_device() {
     value(&mut session, ":backend auto");
     let timed = say(&mut session, ":time sum ys").texts.concat();
     assert!(timed.contains("on cpu"), "{timed}");
+    // Where they are large, it does.
+    value(&mut session, "zs = map f32 (iota 50000)");
+    let timed = say(&mut session, ":time maximum zs").texts.concat();
+    assert!(timed.contains("on gpu") && timed.contains("195kB copied to it"), "{timed}");
 }
 
 pub(crate) fn whatever_fails_nothing_is_lost() {
@@ -221,6 +226,29 @@ pub(crate) fn showing_what_is_lost_can_be_interrupted() {
     assert_eq!(value(&mut session, "ys"), before);
 }
 
+/// Kernels that do not depend on each other run beside each other, and `:time` says so.
+pub(crate) fn independent_kernels_are_those_of_the_interpreter() {
+    let stand_in = stand_in();
+    let setup = "xs = map f64 (iota 40)\nns = iota 40";
+    let programs = [
+        "(scanl1 (+) xs, scanl1 max (reverse xs), scatter (replicate 40 0.0) (reverse ns) xs)",
+        "let a = scanl1 (+) xs; b = scanl1 (*) (xs / 40.0); c = scanl1 max (reverse xs) in (a + b, b + c, sum c)",
+        "(sum { sum { x * y : y in xs } : x in xs }, scanl1 (+) ns, sort (reverse xs), filter even ns)",
+    ];
+    for last_first in [true, false] {
+        stand_in.set_last_first(last_first);
+        for program in programs {
+            let (mut reference, mut session) = (self::session("interp"), session("gpu"));
+            value(&mut reference, setup);
+            value(&mut session, setup);
+            let timed = say(&mut session, &format!(":time {program}"));
+            assert_eq!(timed.values, [value(&mut reference, program)], "{program}: {timed:?}");
+            let text = timed.texts.concat();
+            assert!(text.contains("on gpu, ") && text.contains(" beside others"), "{text}");
+        }
+    }
+}
+
 /// Loops, most of whose turns run as graphs.
 pub(crate) fn loops_are_those_of_the_interpreter() {
     stand_in();
@@ -314,12 +342,12 @@ pub(crate) fn the_device_program_runs() {
     let report = String::from_utf8(report).expect("a text");
     assert!(all_hold, "{report}");
     assert!(report.contains("golden kernels: "), "{report}");
-    for name in ["dot", "Canny", "PageRank", "k-means, 100 turns"] {
+    for name in ["dot", "Canny", "PageRank", "k-means, 100 turns", "six prefix sums"] {
         assert!(report.contains(&format!("\n| {name} | ")), "{name}: {report}");
     }
     assert_eq!(
         report.lines().filter(|line| line.starts_with("| ")).count(),
-        2 + 15 + 2 + 4,
+        2 + 15 + 2 + 4 + 2 + 3,
         "{report}"
     );
     assert!(report.contains("\n- Compiling and loading a program of 1 kernel: "), "{report}");
