@@ -97,6 +97,9 @@ impl Memory {
     }
 }
 
+/// What is in buffers that were others before.
+const GARBAGE: u8 = 0xa5;
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -181,7 +184,9 @@ impl Machine {
     pub(crate) fn allocate(&self, bytes: u64, stream: usize) -> Result<Option<u64>, ()> {
         let streams = &self.shared.streams;
         let mut memory = lock(&self.shared.memory);
-        let address = match memory.take(bytes, stream) {
+        let pooled = memory.take(bytes, stream);
+        let is_used = pooled.is_some();
+        let address = match pooled {
             Some(Pooled { address, stream: before, freed, .. }) => {
                 // The driver sees to it that nobody has it before the stream that gave it back is there.
                 if before != stream {
@@ -203,9 +208,10 @@ impl Machine {
         memory.places.entry(address).or_insert((bytes, false));
         drop(memory);
         let shared = Arc::clone(&self.shared);
-        self.queue(stream, move |_| {
+        self.queue(stream, move |device| {
             lock(&shared.memory).set_there(address, true);
-            Ok(())
+            // Who reads still what was there before gets something else.
+            if is_used { device.fill(Address(address), bytes, GARBAGE) } else { Ok(()) }
         });
         Ok(Some(address))
     }
