@@ -73,7 +73,7 @@ pub(super) const BRANCHES: &[Short] = &[
     Short {
         name: "six prefix sums",
         setup: "def column (k : i64) = (random k (N_ + k) : []f32)\n\
-                a = column 1; b = column 2; c = column 3; d = column 4; e = column 5; f = column 6",
+                (a, b, c) = (column 1, column 2, column 3)\n(d, e, f) = (column 4, column 5, column 6)",
         expression: "(scanl1 (+) a, scanl1 max b, scanl1 min c, scanl1 (*) d, scanl1 (+) (e * e), scanl1 max (f - 0.5))",
         size: 100_000,
         small: 50,
@@ -82,8 +82,8 @@ pub(super) const BRANCHES: &[Short] = &[
         name: "four long recurrences of few points",
         setup: "turns = 20 * N_\n\
                 def orbit (r : f32) (x : f32) = loop y = x for i < turns do r * y * (1.0 - y)\n\
-                a = (random 1 N_ : []f32); b = (random 2 (N_ + 1) : []f32)\n\
-                c = (random 3 (N_ + 2) : []f32); d = (random 4 (N_ + 3) : []f32)",
+                a = (random 1 N_ : []f32)\nb = (random 2 (N_ + 1) : []f32)\n\
+                c = (random 3 (N_ + 2) : []f32)\nd = (random 4 (N_ + 3) : []f32)",
         expression: "({ orbit 3.1 x : x in a }, { orbit 3.3 x : x in b }, { orbit 3.5 x : x in c }, { orbit 3.7 x : x in d })",
         size: 500,
         small: 5,
