@@ -307,7 +307,11 @@ impl Builder<'_> {
             && stored.iter().any(|(_, running)| *running == Running::Varying)
             && stored.iter().all(|(_, running)| !matches!(running, Running::Uniform(_)));
         if at_point {
-            at = at.max(level::BLOCK);
+            // Bodies of branches and loops have levels of their own, and what they take says where
+            // they stand: an index that varies does so from block to block.
+            if self.scopes.len() == 1 {
+                at = at.max(level::BLOCK);
+            }
             self.scopes[0].at_point.push(array);
         }
         let scope = self.top();

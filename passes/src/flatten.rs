@@ -38,7 +38,7 @@ mod survey;
 mod unfold;
 mod view;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use weft_ir::flat::{
@@ -49,6 +49,7 @@ use weft_ir::leaves::{self, Axis};
 use weft_ir::{FaultKind, ScalarOp, ScalarType, Span, nested};
 
 use crate::Unsupported;
+use crate::partial::statement_may_fail;
 use scalar::{Definition, Level, Region, ScalarId, Scalars};
 use view::{Source, Value};
 
@@ -148,6 +149,8 @@ struct Flattener<'p> {
     needed_at: Option<usize>,
     /// While an element of a delayed map is evaluated: maps inside it are delayed as well.
     delaying: bool,
+    /// The flat variables whose computation may meet a fault.
+    failing: BTreeSet<Var>,
     /// Sizes that checks have shown to be equal to others.
     equal: BTreeMap<Size, Size>,
     /// The same, before each open block.
@@ -182,6 +185,7 @@ impl<'p> Flattener<'p> {
             guarded: HashMap::new(),
             needed_at: None,
             delaying: false,
+            failing: BTreeSet::new(),
             descriptors: vec![HashMap::new()],
             equal: BTreeMap::new(),
             equal_before: Vec::new(),
@@ -258,6 +262,9 @@ impl<'p> Flattener<'p> {
     }
 
     fn emit(&mut self, statement: Statement) {
+        if statement_may_fail(&statement, &self.types, &self.failing) {
+            self.failing.extend(&statement.results);
+        }
         self.blocks.last_mut().expect("a block is open").push(statement);
     }
 

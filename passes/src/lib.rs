@@ -5,6 +5,7 @@ mod code;
 mod flatten;
 pub mod fuse;
 mod operator_cost;
+mod partial;
 pub mod pipeline;
 mod place;
 mod recursion;

@@ -13,9 +13,9 @@ use weft_ir::ScalarOp;
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Statement, Type, Var};
 
 use super::local::is_scalar_code;
-use super::scalar::{is_partial, is_positive};
 use super::view::{Length, Value};
 use super::{Flattener, Outcome};
+use crate::partial::{is_partial, is_positive};
 
 impl<'p> Flattener<'p> {
     /// For each statement of a body, whether it is a map that is evaluated where a condition chooses

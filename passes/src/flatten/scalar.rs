@@ -14,6 +14,7 @@ use weft_ir::nested::RandomKind;
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, Span, math};
 
 use crate::operator_cost::operator_cost;
+use crate::partial::{is_partial, is_positive};
 
 /// A scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -398,20 +399,6 @@ impl Scalars {
         self.known.insert(key, id);
         id
     }
-}
-
-/// Whether an operator has no result for some operands.
-pub(super) fn is_partial(op: ScalarOp, ty: ScalarType) -> bool {
-    let divides = matches!(
-        op,
-        ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow
-    );
-    divides && ty.is_int()
-}
-
-pub(super) fn is_positive(value: Scalar) -> bool {
-    let zero = Scalar::zero(value.ty());
-    matches!(math::eval(ScalarOp::Gt, &[value, zero]), Ok(Scalar::Bool(true)))
 }
 
 /// The bits of a constant, all NaNs alike.

@@ -10,8 +10,11 @@ use std::rc::Rc;
 use weft_ir::flat::{Dimension, Size, Var};
 use weft_ir::{FaultKind, ScalarOp, ScalarType, Span, nested};
 
-use super::scalar::{Region, ScalarId};
+use super::scalar::{Definition, Region, ScalarId};
 use super::{Flattener, Outcome, unsupported};
+
+/// How many operations to look through.
+const MOST_STEPS: u32 = 8;
 
 /// A value in a context.
 #[derive(Clone, Debug)]
@@ -224,7 +227,9 @@ impl<'p> Flattener<'p> {
             },
             _ => false,
         };
-        if of_own_row || self.is_index_below(index, length) {
+        // An index that may fail is looked at (Note [Indices that nothing reads]).
+        let known = of_own_row || self.is_index_below(index, length);
+        if known && !(may_ignore_index(view) && self.may_be_error(index, MOST_STEPS)) {
             return Ok(self.element_unchecked(view, index));
         }
         let (zero, extent) = (self.scalars.integer(0), self.length_scalar(length));
@@ -236,6 +241,21 @@ impl<'p> Flattener<'p> {
         let index = self.scalars.checked(index, both, kind, home, span);
         let value = self.element_unchecked(view, index);
         Ok(if may_ignore_index(view) { self.guarded(value, both, kind, span) } else { value })
+    }
+
+    /// Whether computing a scalar may meet a fault, or storing what it reads.
+    fn may_be_error(&self, id: ScalarId, steps: u32) -> bool {
+        let node = self.scalars.node(id);
+        let Some(steps) = steps.checked_sub(1) else { return true };
+        let any = |ids: &[ScalarId]| ids.iter().any(|&id| self.may_be_error(id, steps));
+        node.may_fail
+            || match &node.definition {
+                Definition::Constant(..) | Definition::Index(_) | Definition::Param(_) => false,
+                Definition::Host(var) => self.failing.contains(var),
+                Definition::Op(_, args) | Definition::Random(_, args) => any(args),
+                Definition::Read(var, args) => self.failing.contains(var) || any(args),
+                Definition::Checked(..) | Definition::Result(..) => true,
+            }
     }
 
     /// The value, if the condition holds.

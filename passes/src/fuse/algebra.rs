@@ -20,63 +20,77 @@ pub(super) struct Definition {
     pub ty: ScalarType,
 }
 
-/// An operand that has the value of the operation in every case, if there is one. Only `i64`
-/// arithmetic, which wraps, and conditions on constants are looked at.
+/// What stands for an operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Simpler {
+    /// An operand that has the value of the operation in every case.
+    pub value: Operand,
+    /// What cancels out, without which there is no value all the same.
+    pub cancelled: Option<Operand>,
+}
+
+/// What stands for an operation, if there is something. Only `i64` arithmetic, which wraps, and conditions
+/// on constants are looked at.
 pub(super) fn simplify(
     op: ScalarOp,
     operands: &[Operand],
     definitions: &Definitions,
-) -> Option<Operand> {
+) -> Option<Simpler> {
+    let alone = |value| Simpler { value, cancelled: None };
     match (op, operands) {
         (ScalarOp::Select, &[Operand::Scalar(Scalar::Bool(condition)), yes, no]) => {
-            Some(if condition { yes } else { no })
+            Some(alone(if condition { yes } else { no }))
         }
         (
             ScalarOp::And,
             &[Operand::Scalar(Scalar::Bool(true)), other]
             | &[other, Operand::Scalar(Scalar::Bool(true))],
-        ) => Some(other),
-        (_, &[left, right]) => integer(op, left, right, definitions),
+        ) => Some(alone(other)),
+        (_, &[left, right]) => integer(op, left, right)
+            .map(alone)
+            .or_else(|| cancellation(op, left, right, definitions)),
         _ => None,
     }
 }
 
-fn integer(
+fn integer(op: ScalarOp, left: Operand, right: Operand) -> Option<Operand> {
+    let constants = (constant(left), constant(right));
+    Some(match (op, constants) {
+        (ScalarOp::Add, (Some(a), Some(b))) => number(a.wrapping_add(b)),
+        (ScalarOp::Sub, (Some(a), Some(b))) => number(a.wrapping_sub(b)),
+        (ScalarOp::Mul, (Some(a), Some(b))) => number(a.wrapping_mul(b)),
+        (ScalarOp::Lt, (Some(a), Some(b))) => truth(a < b),
+        (ScalarOp::Le, (Some(a), Some(b))) => truth(a <= b),
+        (ScalarOp::Gt, (Some(a), Some(b))) => truth(a > b),
+        (ScalarOp::Ge, (Some(a), Some(b))) => truth(a >= b),
+        (ScalarOp::Eq, (Some(a), Some(b))) => truth(a == b),
+        (ScalarOp::Ne, (Some(a), Some(b))) => truth(a != b),
+        (ScalarOp::Add | ScalarOp::Sub, (_, Some(0))) | (ScalarOp::Mul, (_, Some(1))) => left,
+        (ScalarOp::Add, (Some(0), _)) | (ScalarOp::Mul, (Some(1), _)) => right,
+        _ => return None,
+    })
+}
+
+fn cancellation(
     op: ScalarOp,
     left: Operand,
     right: Operand,
     definitions: &Definitions,
-) -> Option<Operand> {
-    let constants = (constant(left), constant(right));
-    match (op, constants) {
-        (ScalarOp::Add, (Some(a), Some(b))) => return Some(number(a.wrapping_add(b))),
-        (ScalarOp::Sub, (Some(a), Some(b))) => return Some(number(a.wrapping_sub(b))),
-        (ScalarOp::Mul, (Some(a), Some(b))) => return Some(number(a.wrapping_mul(b))),
-        (ScalarOp::Lt, (Some(a), Some(b))) => return Some(truth(a < b)),
-        (ScalarOp::Le, (Some(a), Some(b))) => return Some(truth(a <= b)),
-        (ScalarOp::Gt, (Some(a), Some(b))) => return Some(truth(a > b)),
-        (ScalarOp::Ge, (Some(a), Some(b))) => return Some(truth(a >= b)),
-        (ScalarOp::Eq, (Some(a), Some(b))) => return Some(truth(a == b)),
-        (ScalarOp::Ne, (Some(a), Some(b))) => return Some(truth(a != b)),
-        (ScalarOp::Add | ScalarOp::Sub, (_, Some(0))) | (ScalarOp::Mul, (_, Some(1))) => {
-            return Some(left);
-        }
-        (ScalarOp::Add, (Some(0), _)) | (ScalarOp::Mul, (Some(1), _)) => return Some(right),
-        _ => {}
-    }
+) -> Option<Simpler> {
     let (left_parts, right_parts) = (parts(left, definitions), parts(right, definitions));
+    let simpler = |value, cancelled| Some(Simpler { value, cancelled: Some(cancelled) });
     match op {
         // a - (a - x), (x + b) - b and (a + x) - a are x.
         ScalarOp::Sub => match (left_parts, right_parts) {
-            (_, Some((ScalarOp::Sub, [a, x]))) if same(*a, left) => Some(*x),
-            (Some((ScalarOp::Add, [x, b])), _) if same(*b, right) => Some(*x),
-            (Some((ScalarOp::Add, [a, x])), _) if same(*a, right) => Some(*x),
+            (_, Some((ScalarOp::Sub, [a, x]))) if same(*a, left) => simpler(*x, left),
+            (Some((ScalarOp::Add, [x, b])), _) if same(*b, right) => simpler(*x, right),
+            (Some((ScalarOp::Add, [a, x])), _) if same(*a, right) => simpler(*x, right),
             _ => None,
         },
         // (x - b) + b is x.
         ScalarOp::Add => match (left_parts, right_parts) {
-            (Some((ScalarOp::Sub, [x, b])), _) if same(*b, right) => Some(*x),
-            (_, Some((ScalarOp::Sub, [x, b]))) if same(*b, left) => Some(*x),
+            (Some((ScalarOp::Sub, [x, b])), _) if same(*b, right) => simpler(*x, right),
+            (_, Some((ScalarOp::Sub, [x, b]))) if same(*b, left) => simpler(*x, left),
             _ => None,
         },
         _ => None,

@@ -12,6 +12,9 @@ use weft_ir::nested::RandomKind;
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, Span};
 
 use super::algebra::{Definition, Definitions, simplify};
+use super::cost::mentions;
+use super::prune::remove_dead_code;
+use crate::partial::operator_may_fail;
 
 /// An array as an index function.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +35,8 @@ pub(super) trait Lookup<'p> {
     fn delayed(&self, array: Var) -> Option<Delayed<'p>>;
     /// Arrays whose elements are computed before the statement's, at the same index.
     fn eager(&self, statement: u32) -> &[Var];
+    /// Whether the array goes if nothing reads it, though computing it may fail.
+    fn may_fail(&self, array: Var) -> bool;
 }
 
 /// Composes the code of a kernel or a thunk. Registers are unique in all that one composer writes.
@@ -41,6 +46,10 @@ pub(super) struct Composer<'l, 'p> {
     bodies: Vec<Body>,
     /// How the registers of scalar operations are defined.
     definitions: Definitions,
+    /// Registers that are not there if something fails (Note [Indices that nothing reads]).
+    failing: BTreeSet<Register>,
+    /// By statement and result, the indices that do not matter to an element.
+    ignored: HashMap<(u32, usize), Vec<usize>>,
     /// The indices of the present point, for dimensions that do not address the storage.
     point: Vec<Operand>,
     /// The arrays whose elements were written out.
@@ -61,6 +70,8 @@ enum Key {
     Random(RandomKind, Vec<Atom>),
     Read(Var, Vec<Atom>),
     Check(Atom, FaultKind),
+    /// That it is there.
+    Needed(Atom),
     Element(u32, Vec<Atom>),
 }
 
@@ -112,6 +123,8 @@ impl<'l, 'p> Composer<'l, 'p> {
             next: 0,
             bodies: vec![Body::default()],
             definitions: Definitions::new(),
+            failing: BTreeSet::new(),
+            ignored: HashMap::new(),
             point: Vec::new(),
             absorbed: BTreeSet::new(),
         }
@@ -279,7 +292,10 @@ impl<'l, 'p> Composer<'l, 'p> {
         instruction: &Instruction,
     ) -> Operand {
         if let Some(simpler) = simplify(op, &operands, &self.definitions) {
-            return simpler;
+            if let Some(cancelled) = simpler.cancelled {
+                self.need(cancelled, instruction.span);
+            }
+            return simpler.value;
         }
         let key = Key::Scalar(op, atoms(&operands));
         if let Some(known) = self.available(&key) {
@@ -301,12 +317,52 @@ impl<'l, 'p> Composer<'l, 'p> {
             let elements = self.elements(delayed, index.clone());
             if let Some(element) = elements.get(delayed.result) {
                 self.absorbed.insert(array);
+                self.need_ignored(delayed, &index, instruction.span);
                 return *element;
             }
         }
         let key = Key::Read(array, atoms(&index));
         let operation = Operation::Read(array, index);
         self.numbered(key, operation, &instruction.results, instruction.span)[0]
+    }
+
+    /// Keeps the indices that an element does not depend on, if they may fail.
+    fn need_ignored(&mut self, delayed: Delayed<'p>, index: &[Operand], span: Span) {
+        let Some(thunk) = delayed.thunk else { return };
+        if !index.iter().any(|&operand| self.may_fail(operand)) {
+            return;
+        }
+        let key = (delayed.statement, delayed.result);
+        let ignored = self.ignored.entry(key).or_insert_with(|| {
+            let mut code = thunk.code.clone();
+            code.results = vec![code.results[delayed.result]];
+            remove_dead_code(&mut code);
+            let stored = thunk.indices[first_stored(delayed.space)..].iter().enumerate();
+            let ignored = stored.filter(|(_, register)| !mentions(&code, **register));
+            ignored.map(|(dimension, _)| dimension).collect()
+        });
+        for dimension in ignored.clone() {
+            self.need(index[dimension], span);
+        }
+    }
+
+    fn may_fail(&self, operand: Operand) -> bool {
+        matches!(operand, Operand::Register(register) if self.failing.contains(&register))
+    }
+
+    /// Has a value computed that nothing reads, if that may fail: a check that always holds reads it.
+    fn need(&mut self, operand: Operand, span: Span) {
+        if !self.may_fail(operand) {
+            return;
+        }
+        let key = Key::Needed(atom(&operand));
+        if self.available(&key).is_some() {
+            return;
+        }
+        let operation = Operation::Scalar(ScalarOp::Eq, vec![operand, operand]);
+        let is_there = self.push(operation, &[(Register(0), ScalarType::Bool)], span)[0];
+        self.push(Operation::Check(is_there, FaultKind::IndexOutOfRange), &[], span);
+        self.insert(key, Vec::new());
     }
 
     fn body(&mut self, code: &Code, renaming: &mut Renaming) -> Code {
@@ -340,6 +396,18 @@ impl<'l, 'p> Composer<'l, 'p> {
         let results: Vec<(Register, ScalarType)> =
             results.iter().map(|(_, ty)| (self.fresh(), *ty)).collect();
         let values = results.iter().map(|(register, _)| Operand::Register(*register)).collect();
+        let any = |operands: &[Operand]| operands.iter().any(|operand| self.may_fail(*operand));
+        let fails = match &operation {
+            Operation::Scalar(op, operands) => {
+                any(operands) || operator_may_fail(*op, operands, results[0].1)
+            }
+            Operation::Random(_, operands) => any(operands),
+            Operation::Read(array, index) => any(index) || self.lookup.may_fail(*array),
+            Operation::Check(..) | Operation::If { .. } | Operation::While { .. } => true,
+        };
+        if fails {
+            self.failing.extend(results.iter().map(|(register, _)| *register));
+        }
         if let Some(body) = self.bodies.last_mut() {
             body.instructions.push(Instruction { results, operation, span });
         }

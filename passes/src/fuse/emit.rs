@@ -208,6 +208,11 @@ impl<'p> Lookup<'p> for Members<'_, '_, 'p> {
     fn eager(&self, statement: u32) -> &[Var] {
         &self.graph.region.eager[statement as usize]
     }
+
+    // What another kernel computes stays, whoever reads it.
+    fn may_fail(&self, _: Var) -> bool {
+        false
+    }
 }
 
 fn kernel_report(kernel: &plan::Kernel, context: &Context) -> KernelReport {

@@ -21,6 +21,7 @@ use super::compose::{Composer, Delayed, Lookup};
 use super::cost::{is_cheap, rank};
 use super::prune::remove_dead_code;
 use super::uses::has_check;
+use crate::partial::statement_may_fail;
 
 /// The arrays that were inlined into a statement, by the statement's first result.
 pub(super) type Absorbed = BTreeMap<Var, BTreeSet<Var>>;
@@ -35,6 +36,7 @@ pub(super) fn inline(program: &mut Program, enabled: bool) -> Absorbed {
         aliases: BTreeMap::new(),
         scalars: vec![HashMap::new()],
         absorbed: Absorbed::new(),
+        failing: BTreeSet::new(),
     };
     let front = equal_extents(program);
     let mut statements = Vec::new();
@@ -209,9 +211,11 @@ struct Inliner {
     /// The scalars that the enclosing blocks compute, by their code.
     scalars: Vec<HashMap<String, Vec<Var>>>,
     absorbed: Absorbed,
+    /// What may fail, and what needs it.
+    failing: BTreeSet<Var>,
 }
 
-struct CheapArrays<'p>(&'p BTreeMap<Var, Cheap>);
+struct CheapArrays<'p>(&'p BTreeMap<Var, Cheap>, &'p BTreeSet<Var>);
 
 impl<'p> Lookup<'p> for CheapArrays<'p> {
     fn delayed(&self, array: Var) -> Option<Delayed<'p>> {
@@ -225,6 +229,10 @@ impl<'p> Lookup<'p> for CheapArrays<'p> {
 
     fn eager(&self, _: u32) -> &[Var] {
         &[]
+    }
+
+    fn may_fail(&self, array: Var) -> bool {
+        self.1.contains(&array)
     }
 }
 
@@ -295,6 +303,9 @@ impl Inliner {
         if let (Some(first), false) = (statement.results.first(), absorbed.is_empty()) {
             self.absorbed.insert(*first, absorbed);
         }
+        if statement_may_fail(statement, &self.types, &self.failing) {
+            self.failing.extend(&statement.results);
+        }
         if let Operation::Map { space, thunk } = &statement.operation {
             if space.is_empty() {
                 self.name_scalars(&statement.results, thunk);
@@ -306,7 +317,7 @@ impl Inliner {
     fn thunk(&self, thunk: &Thunk, absorbed: &mut BTreeSet<Var>) -> Thunk {
         let mut thunk = thunk.clone();
         self.rename_reads(&mut thunk.code);
-        let lookup = CheapArrays(&self.cheap);
+        let lookup = CheapArrays(&self.cheap, &self.failing);
         let mut composer = Composer::new(&lookup);
         let indices = composer.enter_point(thunk.indices.len());
         let mut renaming = thunk

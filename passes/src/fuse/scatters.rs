@@ -70,6 +70,10 @@ impl<'p> Lookup<'p> for Stored {
     fn eager(&self, _: u32) -> &[Var] {
         &[]
     }
+
+    fn may_fail(&self, _: Var) -> bool {
+        false
+    }
 }
 
 impl Joiner<'_> {

@@ -151,7 +151,7 @@ pub(super) fn other_uses(statement: &Statement, types: &[Type], visit: &mut impl
 }
 
 /// Every variable that a statement uses.
-pub(super) fn statement_uses(statement: &Statement, types: &[Type], visit: &mut impl FnMut(Var)) {
+pub(crate) fn statement_uses(statement: &Statement, types: &[Type], visit: &mut impl FnMut(Var)) {
     other_uses(statement, types, visit);
     if let Some((_, thunk, start)) = parts(&statement.operation) {
         code_reads(&thunk.code, visit);
