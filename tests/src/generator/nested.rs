@@ -63,7 +63,7 @@ impl Writer<'_> {
     fn rows_of_ints(&mut self) -> String {
         let ints = Type::Int.array();
         let name = self.fresh("z");
-        match self.choices.below(7) {
+        match self.choices.below(10) {
             0 => {
                 let function =
                     self.choices.of(&["sort", "scan (+) 1", "argsort", "scanr max 0", "unique"]);
@@ -99,10 +99,54 @@ impl Writer<'_> {
                 let array = self.expression(&ints.array());
                 format!("(let {name} = {array} in {{ r{name} - sum r{name} : r{name} in {name} }})")
             }
-            _ => {
+            6 => {
                 let array = self.expression(&ints);
                 format!("{{ iota ({name} % 5) : {name} in {array} }}")
             }
+            _ => self.combined_rows(),
         }
+    }
+
+    /// Rows of one length by operations that combine rows: one element after the other, and whole.
+    fn combined_rows(&mut self) -> String {
+        let name = self.fresh("z");
+        let array = self.expression(&Type::Int.array());
+        let start =
+            self.choices.of(&[&*name, "{name} * 2", "reverse {name}"]).replace("{name}", &name);
+        let operator = self.choices.of(&[
+            "(zipWith (+))",
+            "(\\a b -> a + b)",
+            "(\\a b -> map (\\(x, y) -> max x y) (zip a b))",
+            "(\\a b -> select (a > b) a b)",
+        ]);
+        let length = self.choices.of(&["7", "3", if self.inside == 0 { "70" } else { "4" }]);
+        let rows = format!("(outer (-) {name} (take 4 {name}))");
+        let start = format!("(take 4 ({start}))");
+        let text = match self.choices.below(5) {
+            0 => {
+                let scan = self.choices.of(&["scan", "scanl", "exscan", "scanr", "postscanr"]);
+                format!("{scan} {operator} {start} {rows}")
+            }
+            1 => {
+                let scan = self.choices.of(&["scanl1", "scanr1"]);
+                format!("{scan} {operator} {rows}")
+            }
+            2 => format!(
+                "scatterWith {operator} (replicate 3 {start}) {{ i{name} % 3 : i{name} in {name} }} {rows}"
+            ),
+            3 => {
+                let of_rows = "\\(s, n) (t, k) -> (zipWith (+) s t, n + k)";
+                format!(
+                    "{{ map (+ n{name}) r{name} : (r{name}, n{name}) in scanl1 ({of_rows}) (zip {rows} {name}) }}"
+                )
+            }
+            _ => {
+                let square = format!("(outer (-) (take 2 {name}) (take 2 (reverse {name})))");
+                format!(
+                    "last (scanl1 matmul {{ m{name} + i{name} : i{name} in 0..{length} ; m{name} in replicate {length} {square} }})"
+                )
+            }
+        };
+        format!("(let {name} = take {length} {array} in {text})")
     }
 }
