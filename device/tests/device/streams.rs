@@ -262,10 +262,10 @@ pub(crate) fn buffers_go_that_nobody_has_used() {
     }
 }
 
-/// Where there is little room, what waits for others to be given back makes some.
+/// More launches than a slice has. Where there is little room, what waits for others to be given back makes some.
 pub(crate) fn what_is_given_back_late_makes_room() {
     let mut steps = vec![changed("add", "a1", "0.0f32", "a20")];
-    for at in 0..12 {
+    for at in 0..24 {
         let (from, wide, other, to) = (20 + 4 * at, 21 + 4 * at, 22 + 4 * at, 24 + 4 * at);
         let [from, wide, other, to] = [from, wide, other, to].map(|number| format!("a{number}"));
         steps.push(changed("add", &from, "1.0f32", &wide));
@@ -274,14 +274,15 @@ pub(crate) fn what_is_given_back_late_makes_room() {
         steps.push(joined("max", &wide, &other, &to));
         steps.push(format!("free {wide} {other}\n"));
     }
-    let text = program(&steps, "a68");
-    let expected = f32s((0..100).map(|at| at as f32 + 24.0));
-    let mut bench = Bench::of(ALL, (0..100).map(|at| at as f32));
-    let program = bench.program(&text);
-    let ran = bench.again(&program);
-    assert!(ran.traffic.beside > 10, "{:?}", ran.traffic);
-    assert_same(&result(ran), &expected, "with much room");
+    let text = program(&steps, "a116");
+    let expected = f32s((0..100).map(|at| at as f32 + 48.0));
     for last_first in [true, false] {
+        let mut bench = Bench::of(ALL, (0..100).map(|at| at as f32));
+        bench.stand_in.set_last_first(last_first);
+        let program = bench.program(&text);
+        let ran = bench.again(&program);
+        assert!(ran.traffic.beside > 20, "{:?}", ran.traffic);
+        assert_same(&result(ran), &expected, "with much room");
         let mut bench = Bench::of(ALL, (0..100).map(|at| at as f32));
         bench.stand_in.set_last_first(last_first);
         // The input, and four arrays more.
