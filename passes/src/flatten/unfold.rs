@@ -1,4 +1,4 @@
-//! Folds and scans of arrays by operators that are not element by element, as loops.
+//! Folds, scans and scatters of arrays by operators that are not element by element, as loops.
 //!
 //! A product of matrices combines whole arrays. Its fold is a loop over the tree of numerics.md: as
 //! long as there are several values, blocks of 64 are combined from left to right, all blocks side by
@@ -12,9 +12,10 @@
 //!                        xs[0]
 //! ```
 //!
-//! Scans are in [`scan`].
+//! Scans are in [`scan`], scatters in [`scatter`].
 
 mod scan;
+mod scatter;
 
 use std::borrow::Cow;
 
@@ -23,11 +24,12 @@ use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Start, Type, Var};
 
 use super::collective::operator_of_elements;
 use crate::code::{BOOL, Code, I64, atoms, integer};
+use scatter::Sent;
 
 /// How many values are combined from left to right before their results are combined.
 const BLOCK: i64 = 64;
 
-/// The program with loops in place of folds and scans that flattening has no operation for.
+/// The program with loops in place of folds, scans and scatters that flattening has no operation for.
 pub(super) fn unfold(program: &Program) -> Cow<'_, Program> {
     if !has_arrays_combined(&program.body) {
         return Cow::Borrowed(program);
@@ -52,6 +54,7 @@ fn is_unfolded(operation: &Operation) -> bool {
         Operation::Fold { operator, .. } | Operation::Scan { operator, .. } => {
             combines_arrays(operator)
         }
+        Operation::Scatter { operator: Some(operator), .. } => combines_arrays(operator),
         _ => false,
     }
 }
@@ -82,6 +85,18 @@ impl Unfolder {
                     let mut code = Code::new(&mut self.variables, statement.span);
                     let results = &statement.results;
                     code.scan(results, &operator, (form, from_right), start, arrays);
+                    statements.append(&mut code.statements);
+                }
+                Operation::Scatter {
+                    destinations,
+                    indices,
+                    values,
+                    operator: Some(operator),
+                    drops,
+                } if combines_arrays(&operator) => {
+                    let mut code = Code::new(&mut self.variables, statement.span);
+                    let sent = Sent { destinations, indices, values, drops };
+                    code.scatter(&statement.results, &operator, sent);
                     statements.append(&mut code.statements);
                 }
                 _ => statements.push(statement),
