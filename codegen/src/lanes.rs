@@ -60,6 +60,9 @@ pub const GROUP: usize = 32;
 /// The bit of a function's result that says that it was interrupted.
 pub const INTERRUPTED: u32 = 1 << 31;
 
+/// What a function of a loop over small arrays yields that leaves further turns to the host.
+pub const LEFT: u32 = 1 << 30;
+
 /// How an index of a point runs along the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Running {
@@ -156,8 +159,13 @@ impl Lanes<'_> {
 pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
     // Note [Known turns].
     if let Some((code, results)) = unroll(given.code, given.results, given.free_register(), MOST) {
-        return lanes(&Lanes { code: &code, results: &results, ..*given });
+        return function(&Lanes { code: &code, results: &results, ..*given });
     }
+    function(given)
+}
+
+/// The function of some code as it stands.
+fn function(given: &Lanes<'_>) -> LaneFunction {
     let mut builder = written(given, false);
     if given.rows {
         // Only what has been written knows which indices differ from element to element.

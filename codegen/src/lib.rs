@@ -6,7 +6,7 @@
 //! is recorded from their one definition in [`weft_ir::math::transcendental`] ([`Functions`]).
 //!
 //! What the host computes between kernels [`Host`] runs, for all back ends; long loops of it can become
-//! functions ([`sequential_loop`]).
+//! functions ([`sequential_loop`]), and so can loops over small arrays ([`small_loop`]).
 
 mod cache;
 mod dialect;
@@ -27,10 +27,12 @@ pub use dialect::Dialect;
 pub use functions::Functions;
 pub use hash::{Digest, bytes_hash, text_hash};
 pub use host::{Bound, Counted, Host, Leave, Read, counted_steps};
-pub use lanes::{GROUP, INTERRUPTED, LaneFunction, Lanes, Running, can_fold_rows, is_total, lanes};
+pub use lanes::{
+    GROUP, INTERRUPTED, LEFT, LaneFunction, Lanes, Running, can_fold_rows, is_total, lanes,
+};
 pub use literal::literal;
 pub use operator::{Expression, operator, operator_of_lanes, random};
 pub use order::order;
 pub use scalar::{Surroundings, Turns, Writer};
-pub use sequential::{SequentialLoop, sequential_code, sequential_loop};
+pub use sequential::{SequentialLoop, sequential_code, sequential_loop, small_loop};
 pub use unroll::{above, unroll};

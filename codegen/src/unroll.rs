@@ -212,7 +212,7 @@ impl Rewriter {
             }
             Operation::While { state, initial, condition, body } => {
                 let initial = self.operands(initial);
-                let (size, copies) = (self.size, self.copies);
+                let (size, copies, unrolled) = (self.size, self.copies, self.unrolled);
                 self.copies += 1;
                 let turns = self.turns(state, &initial, condition, body);
                 self.copies = copies;
@@ -225,7 +225,8 @@ impl Rewriter {
                 if copies > 0 {
                     return Err(Stays);
                 }
-                self.size = size;
+                // What was written out of loops within it is not written.
+                (self.size, self.unrolled) = (size, unrolled);
                 let state = self.bind(state);
                 let (condition, body) = (self.inner(condition)?, self.inner(body)?);
                 Operation::While { state, initial, condition, body }
@@ -445,6 +446,32 @@ yield r1
   yield r3
 do
   r4: i64 = add r2 1i64
+  yield r4
+yield r1
+",
+        );
+    }
+
+    #[test]
+    fn a_loop_stays_whose_first_turns_alone_are_known() {
+        // The loop within is written out in the first turn, where it begins with a constant; then nobody knows
+        // what the state is.
+        check_stays(
+            "r1: i64 = while (r2: i64 = 0i64)
+  r3: bool = lt r2 10i64
+  yield r3
+do
+  r4: i64 = if r0
+    r5: i64 = while (r6: i64 = r2)
+      r7: bool = lt r6 20i64
+      yield r7
+    do
+      r8: i64 = add r6 1i64
+      yield r8
+    yield r5
+  else
+    r9: i64 = add r2 1i64
+    yield r9
   yield r4
 yield r1
 ",
