@@ -104,6 +104,12 @@ impl<'a> Writer<'a> {
         self.text
     }
 
+    /// All registers that are bound, with what stands for them.
+    pub(crate) fn registers(&self) -> Vec<(Register, ScalarType, String)> {
+        let each = self.registers.iter();
+        each.map(|(&register, (name, ty))| (register, *ty, name.clone())).collect()
+    }
+
     fn register(&self, register: Register) -> &(String, ScalarType) {
         match self.registers.get(&register) {
             Some(known) => known,

@@ -7,6 +7,7 @@
 //! other work on whole arrays, there is no function, and the plan runs step by step.
 
 mod environment;
+mod small;
 
 use std::collections::BTreeSet;
 
@@ -19,11 +20,12 @@ use crate::dialect::type_name;
 use crate::functions::Functions;
 use crate::scalar::Writer;
 use environment::{Buffer, Environment, Place};
+pub use small::small_loop;
 
 /// A loop as a function.
 ///
 /// It takes `struct serial` of the prelude: what it reads, by the numbers of [`SequentialLoop::inputs`],
-/// and its state, which it replaces by the last one. Its result is 0, [`crate::INTERRUPTED`], or one more than
+/// and its state, which it replaces by the last one. Its result is 0, [`crate::INTERRUPTED`], [`crate::LEFT`], or one more than
 /// the number of the check that failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SequentialLoop {
@@ -37,6 +39,8 @@ pub struct SequentialLoop {
     pub updated: BTreeSet<usize>,
     /// The checks.
     pub sites: Vec<(FaultKind, Span)>,
+    /// Whether it has memory of its own for all arrays (Note [Small loops]).
+    pub small: bool,
 }
 
 /// Host code whose results are the state that the function leaves; nothing if it has no loop.
@@ -59,7 +63,7 @@ pub fn sequential_code(code: &Code, types: &[Type]) -> Option<SequentialLoop> {
         let ty = type_name(*ty);
         function.line(&format!("*({ty} *)all->state[{at}] = {value};"));
     }
-    Some(function.finish())
+    Some(function.finish("return 0;"))
 }
 
 /// A loop of a plan with this state.
@@ -97,7 +101,7 @@ pub fn sequential_loop(
             function.line(&format!("*({ty} *)all->state[{at}] = {value};"));
         }
     }
-    Some(function.finish())
+    Some(function.finish("return 0;"))
 }
 
 /// A function that is being written.
@@ -110,6 +114,8 @@ struct Function<'a> {
     /// How many loops are around the steps at hand.
     depth: usize,
     updated: BTreeSet<usize>,
+    /// Whether arrays are computed here (Note [Small loops]).
+    small: bool,
 }
 
 impl<'a> Function<'a> {
@@ -123,10 +129,13 @@ impl<'a> Function<'a> {
             indent: 1,
             depth: 0,
             updated,
+            small: false,
         }
     }
 
-    fn finish(self) -> SequentialLoop {
+    /// With the statement that ends it.
+    fn finish(mut self, end: &str) -> SequentialLoop {
+        self.line(end);
         let Environment { inputs, sites, .. } = self.environment;
         let mut declarations = String::new();
         for (at, (var, name)) in inputs.iter().enumerate() {
@@ -141,11 +150,12 @@ impl<'a> Function<'a> {
             };
         }
         let text = format!(
-            "u32 KERNEL(const struct serial *const all) {{\n  u64 turns = 0, rounds = all->begun;\n{declarations}{}  return 0;\n}}\n",
+            "u32 KERNEL(const struct serial *const all) {{\n  u64 turns = 0, rounds = all->begun;\n{declarations}{}}}\n",
             self.text
         );
         let inputs = inputs.into_iter().map(|(var, _)| var).collect();
-        SequentialLoop { text, functions: self.functions, inputs, updated: self.updated, sites }
+        let Function { functions, updated, small, .. } = self;
+        SequentialLoop { text, functions, inputs, updated, sites, small }
     }
 
     fn line(&mut self, line: &str) {
@@ -184,10 +194,7 @@ impl<'a> Function<'a> {
             let name = self.environment.scalar(var)?;
             self.line(&format!("{name} = next{at};"));
         }
-        if self.depth == 1 {
-            self.line("rounds++;");
-        }
-        self.line(TURN);
+        self.end_of_turn();
         self.depth -= 1;
         self.indent -= 1;
         self.line("}");
@@ -195,11 +202,24 @@ impl<'a> Function<'a> {
         self.environment.restore(state)
     }
 
+    /// Counts a turn of the outermost loop, and looks whether the run shall end.
+    fn end_of_turn(&mut self) {
+        if self.depth == 1 {
+            self.line("rounds++;");
+        }
+        self.line(TURN);
+    }
+
     fn steps(&mut self, block: &Block) -> Option<()> {
         block.steps.iter().try_for_each(|step| self.step(step))
     }
 
     fn step(&mut self, step: &Step) -> Option<()> {
+        if self.small
+            && let Some(done) = self.small_step(step)
+        {
+            return done;
+        }
         match step {
             Step::Host { results, code, .. } => {
                 let names: Vec<String> = results.iter().map(|&var| self.declare(var)).collect();

@@ -1,6 +1,6 @@
 //! Loops of the host as functions: which become one, and what is written.
 
-use weft_codegen::{SequentialLoop, sequential_code, sequential_loop};
+use weft_codegen::{SequentialLoop, sequential_code, sequential_loop, small_loop};
 use weft_ir::plan::{self, Step};
 
 /// The function of the last loop of a plan.
@@ -105,4 +105,64 @@ fn other_kernels_are_no_part_of_it() {
     store r1 to a9: [4]i64
   end";
     assert_eq!(updates(map), None);
+}
+
+/// The function of the last loop of a plan that computes arrays in memory of its own.
+fn small(text: &str) -> Option<SequentialLoop> {
+    let program = plan::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let of = |step: &Step| match step {
+        Step::While { state, condition, body, .. } => {
+            Some(small_loop(state, condition, body, &program.types))
+        }
+        _ => None,
+    };
+    program.body.steps.iter().rev().find_map(of).expect("a loop")
+}
+
+#[test]
+fn kernels_over_small_arrays_are_loops() {
+    let text = "input a1: [a0]i64
+a2: [a0]i64 = reshape a1
+a3: [a0]i64 = while (a4: [a0]i64 = a2)
+  a5: bool = host
+    r0: i64 = read a4 0i64
+    r1: bool = lt r0 9i64
+    yield r1
+  yield a5
+do
+  launch \"map\" [a0] (r0)
+    r1: i64 = read a4 r0
+    r2: i64 = add r1 1i64
+    yield r2
+    store r2 to a6: [a0]i64
+  end
+  yield a6
+output a3: [a0]i64
+";
+    let function = small(text).expect("a function");
+    assert!(function.small);
+    let text = function.text;
+    assert!(text.contains("const i64 r1 = a1[i6];"), "{text}");
+    assert!(text.contains("a7[i6] = r2;"), "{text}");
+    assert!(text.contains("END_OF_TURN"), "{text}");
+}
+
+#[test]
+fn loops_that_sort_have_no_function() {
+    let text = "input a1: [4]i64
+a2: [4]i64 = reshape a1
+a3: [4]i64 = while (a4: [4]i64 = a2)
+  a5: bool = host
+    yield true
+  yield a5
+do
+  launch \"sort\" [4] (r0)
+    r1: i64 = read a4 r0
+    yield r1
+    sort r1 to a6: [4]i64
+  end
+  yield a6
+output a3: [4]i64
+";
+    assert_eq!(small(text), None);
 }

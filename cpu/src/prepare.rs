@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use weft_codegen::{is_total, sequential_code, sequential_loop};
+use weft_codegen::{is_total, sequential_code, sequential_loop, small_loop};
 use weft_ir::code::{Code, Operand, Operation, Register};
 use weft_ir::flat::{Dimension, Start, Type, Var};
 use weft_ir::leaves::Stored;
@@ -78,7 +78,8 @@ pub(crate) enum PreparedStep {
     Launch(BoundKernel),
     /// Host code with a loop.
     Host(Box<Sequential>),
-    /// The condition and the body of a `while`, and the whole if nothing in it is parallel.
+    /// The condition and the body of a `while`, and the whole if nothing in it is parallel, or if that pays where
+    /// arrays are small.
     While([PreparedBlock; 2], Option<Box<Sequential>>),
     /// The blocks of an `if`; of other steps none.
     Blocks(Vec<PreparedBlock>),
@@ -156,6 +157,7 @@ fn block(block_: &Block, types: &[Type], known: &mut KernelCache) -> PreparedBlo
             }
             Step::While { state, condition, body, .. } => {
                 let whole = sequential_loop(state, condition, body, types)
+                    .or_else(|| small_loop(state, condition, body, types))
                     .map(|function| Box::new(Sequential::new(function, known.native.clone())));
                 let blocks = [condition, body].map(|part| block(part, types, known));
                 PreparedStep::While(blocks, whole)

@@ -20,7 +20,7 @@ use crate::lanes::{Elements, Storage};
 use crate::launch::{self, Launch, SortedKeys, Yield, sorted_keys};
 use crate::pool::IntoColumn as _;
 use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep};
-use crate::sequential::Watch;
+use crate::sequential::{Finished, Watch};
 use crate::shape::{Axis, Shape};
 use crate::workers::Workers;
 
@@ -95,6 +95,7 @@ pub fn run_metered(
         observe,
         environment: vec![None; program.types.len()],
         alive: 0,
+        launches: 0,
     };
     give_inputs(&program.inputs, &program.types, inputs, |var, given| {
         let datum = match given {
@@ -152,6 +153,8 @@ struct Machine<'a> {
     environment: Vec<Option<Datum>>,
     /// The bytes of all arrays.
     alive: u64,
+    /// How many kernels have run.
+    launches: u64,
 }
 
 impl Machine<'_> {
@@ -232,22 +235,30 @@ impl Machine<'_> {
                 let owned = in_body.union(&states).copied().collect();
                 let rounds = counted_steps(state, condition, body);
                 let piece = rounds.and_then(|rounds| self.meter.begin(self.rounds(&rounds, state)));
-                let mut watch = whole.as_ref().map(|whole| Watch::new(whole, self.cancel));
+                let launches = self.launches;
+                let mut watch =
+                    whole.as_ref().map(|whole| Watch::new(whole, self.cancel, launches));
                 let outside = self.meter;
                 if rounds.is_none() {
                     self.meter = self.quiet;
                 }
-                for round in 0.. {
+                let mut round = 0;
+                loop {
                     if let Some(piece) = &piece {
                         piece.set(round);
                     }
                     // Note [Long loops].
                     if let (Some(whole), Some(watch)) = (whole, &mut watch)
-                        && let Some(function) = watch.turn()
+                        && let Some(function) = watch.turn(self.launches)
                         && self.can_finish(whole, state, watch)
                     {
-                        self.finish_loop(whole, &function, state, (round, piece.as_ref()))?;
-                        break;
+                        let progress = (round, piece.as_ref());
+                        match self.finish_loop(whole, &function, state, progress)? {
+                            Finished::All => break,
+                            Finished::Some => watch.leave(),
+                        }
+                        let done = piece.as_ref().map(|piece| piece.counter());
+                        round = done.map_or(round, |done| done.load(Ordering::Relaxed));
                     }
                     self.steps(condition, &blocks[0])?;
                     let holds = self.scalar(condition.results[0]) == Scalar::Bool(true);
@@ -258,6 +269,7 @@ impl Machine<'_> {
                     self.steps(body, &blocks[1])?;
                     self.rename(&body.results, state, &owned);
                     self.clear_all(&in_body, state);
+                    round += 1;
                 }
                 self.meter = outside;
                 self.rename(state, results, &states);
@@ -309,6 +321,7 @@ impl Machine<'_> {
             limit,
         };
         let yields = launch.run(destinations.storages)?;
+        self.launches += 1;
         let mut bytes_written = 0;
         for (var, value) in yields {
             let datum = match value {

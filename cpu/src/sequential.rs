@@ -1,4 +1,4 @@
-//! Loops without anything parallel: on the host, until there is a function for them.
+//! Loops without anything parallel, or over small arrays: on the host, until there is a function for them.
 //!
 //! Note [Long loops]. A loop of scalars, or one that replaces elements of its arrays one by one
 //! ([`weft_codegen::sequential_loop`]), runs step by step at first. When that has taken a while a
@@ -6,21 +6,34 @@
 //! beginning where the loop is inside of host code: nothing but time depends on it. It writes to arrays
 //! that nobody else holds. An array gets there with its first update; one that is shared is copied
 //! only where the run has taken longer than that takes, and where there is memory.
+//!
+//! Note [Loops over small arrays]. Other loops have functions that compute arrays in memory of their own
+//! ([`weft_codegen::small_loop`]). One is asked for, and called, where the launches of a loop take no longer than
+//! launches of nothing do: then there is little in them to be gained from threads and vectors. Where
+//! arrays grow too large for it, it leaves the rest of the loop to the host.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use weft_codegen::{INTERRUPTED, LaneFunction, SequentialLoop};
+use weft_codegen::{INTERRUPTED, LEFT, LaneFunction, SequentialLoop};
 use weft_ir::flat::Var;
 use weft_ir::{Exhausted, Fault, FaultKind, Piece, Span, Stop};
 
 use crate::execute::Source;
+use crate::lanes::{Lane, LaneType};
 use crate::native::{Function, PATIENCE, Part, SerialCall, Supply, Ticket, Tier};
+use crate::pool::Pool;
 
 /// How many turns are between two looks at the clock.
 const TURNS: u32 = 16;
+
+/// Launches that take no longer, in nanoseconds, hardly compute anything.
+const SHORT_LAUNCH: u64 = 12_000;
+
+/// The memory of functions that compute arrays, in bytes.
+pub(crate) const SCRATCH: usize = 1 << 20;
 
 /// A loop that can become a function.
 #[derive(Debug)]
@@ -29,6 +42,7 @@ pub(crate) struct Sequential {
     function: LaneFunction,
     inputs: Vec<Var>,
     updated: BTreeSet<usize>,
+    small: bool,
     ticket: OnceLock<Arc<Ticket>>,
     /// The nanoseconds that the host has spent on it.
     spent: AtomicU64,
@@ -36,10 +50,10 @@ pub(crate) struct Sequential {
 
 impl Sequential {
     pub(crate) fn new(of: SequentialLoop, native: Option<Supply>) -> Sequential {
-        let SequentialLoop { text, functions, inputs, updated, sites } = of;
+        let SequentialLoop { text, functions, inputs, updated, sites, small } = of;
         let function = LaneFunction { text, functions, sites };
         let (ticket, spent) = Default::default();
-        Sequential { native, function, inputs, updated, ticket, spent }
+        Sequential { native, function, inputs, updated, small, ticket, spent }
     }
 
     /// The text of the function.
@@ -57,6 +71,11 @@ impl Sequential {
         self.updated.contains(&number)
     }
 
+    /// Whether the function computes arrays in memory of its own (Note [Loops over small arrays]).
+    pub(crate) fn is_small(&self) -> bool {
+        self.small
+    }
+
     /// Has the function compiled, unless it has been asked for.
     pub(crate) fn want(&self) -> Option<&Arc<Ticket>> {
         let supply = self.native.as_ref()?;
@@ -64,8 +83,8 @@ impl Sequential {
         Some(self.ticket.get_or_init(request))
     }
 
-    /// Calls the function; the state becomes the last one. The piece of work is the loop, of which some turns
-    /// are done.
+    /// Calls the function; the state becomes the last one, or that of a turn from which the host goes on.
+    /// The piece of work is the loop, of which some turns are done.
     ///
     /// # Errors
     /// A fault, or that the run was interrupted.
@@ -74,14 +93,20 @@ impl Sequential {
         function: &Function,
         inputs: &[Source<'_>],
         state: &mut [Part],
-        extents: &[i64],
+        extents: &mut [i64],
+        pool: &Pool,
         cancel: &AtomicBool,
         (begun, piece): (u64, Option<&Piece<'_>>),
-    ) -> Result<(), Stop> {
+    ) -> Result<Finished, Stop> {
         let done = piece.map(Piece::counter);
-        let outcome = SerialCall { inputs, state, extents, cancel, begun, done }.run(function);
+        let mut memory = self.small.then(|| pool.take(LaneType::I64, SCRATCH / size_of::<i64>()));
+        let scratch = memory.as_mut().map(|memory| &mut i64::storage_mut(memory)[..]);
+        let call = SerialCall { inputs, state, extents, scratch, cancel, begun, done };
+        let outcome = call.run(function);
+        memory.into_iter().for_each(|memory| pool.keep(memory));
         match outcome {
-            0 => Ok(()),
+            0 => Ok(Finished::All),
+            LEFT if self.small => Ok(Finished::Some),
             INTERRUPTED => Err(Exhausted::Interrupted.into()),
             site => {
                 let (kind, span): (FaultKind, Span) = self.function.sites[site as usize - 1];
@@ -91,21 +116,55 @@ impl Sequential {
     }
 }
 
+/// How many turns of a loop a function has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finished {
+    /// All.
+    All,
+    /// Some; the host goes on.
+    Some,
+}
+
 /// One run of a loop on the host.
 pub(crate) struct Watch<'a> {
     sequential: &'a Sequential,
     cancel: &'a AtomicBool,
     began: Instant,
     turns: u32,
+    /// How many launches there were in all before it.
+    launches: u64,
+    /// Whether a function has left the loop to the host.
+    left: bool,
 }
 
 impl<'a> Watch<'a> {
-    pub(crate) fn new(sequential: &'a Sequential, cancel: &'a AtomicBool) -> Watch<'a> {
-        Watch { sequential, cancel, began: Instant::now(), turns: 0 }
+    /// `launches` counts those that there have been.
+    pub(crate) fn new(
+        sequential: &'a Sequential,
+        cancel: &'a AtomicBool,
+        launches: u64,
+    ) -> Watch<'a> {
+        let (began, turns, left) = (Instant::now(), 0, false);
+        Watch { sequential, cancel, began, turns, launches, left }
+    }
+
+    /// A function has left the loop to the host, for good.
+    pub(crate) fn leave(&mut self) {
+        self.left = true;
+    }
+
+    /// Whether the launches of this run, up to so many in all, take as long as if they computed nothing.
+    fn is_all_overhead(&self, launches: u64) -> bool {
+        let launches = launches.saturating_sub(self.launches).saturating_mul(SHORT_LAUNCH);
+        self.began.elapsed().as_nanos() <= u128::from(launches)
     }
 
     /// The function, if it is there; to be called at each turn. Asks for it if that is worth it.
-    pub(crate) fn turn(&mut self) -> Option<Function> {
+    pub(crate) fn turn(&mut self, launches: u64) -> Option<Function> {
+        if self.left {
+            return None;
+        }
+        let small = self.sequential.small;
         let supply = self.sequential.native.as_ref()?;
         match (supply.tier, self.sequential.ticket.get()) {
             (Tier::Interpreted, _) => None,
@@ -114,12 +173,21 @@ impl<'a> Watch<'a> {
                 supply.native.service().wait(ticket, self.cancel);
                 ticket.function()
             }
-            (Tier::Automatic, Some(ticket)) => ticket.function(),
-            (Tier::Automatic, None) => {
-                if self.turns.is_multiple_of(TURNS) && self.spent() >= PATIENCE {
+            (Tier::Automatic, ticket) => {
+                self.turns += 1;
+                // Some turns show what the launches take.
+                if small && !self.turns.is_multiple_of(TURNS) {
+                    return None;
+                }
+                if let Some(ticket) = ticket {
+                    return ticket.function().filter(|_| !small || self.is_all_overhead(launches));
+                }
+                if self.turns.is_multiple_of(TURNS)
+                    && self.spent() >= PATIENCE
+                    && (!small || self.is_all_overhead(launches))
+                {
                     self.sequential.want();
                 }
-                self.turns += 1;
                 None
             }
         }

@@ -2,11 +2,13 @@
 struct serial {
   const void *const *inputs;    /* Per input its value, or its elements. */
   const i64 *const *strides;    /* Per input how far apart neighbours are along each dimension. */
-  void *const *state;           /* Per part of the state its value, or its elements. */
-  const i64 *extents;           /* The extents of all arrays of the state, one after the other. */
+  void **state;                 /* Per part of the state its value, or its elements. */
+  i64 *extents;                 /* The extents of all arrays of the state, one after the other. */
   const volatile u8 *cancel;    /* Not 0 when the run shall end. */
   u64 begun;                    /* How many turns of the outermost loop are done. */
   volatile u64 *done;           /* Is told how many are, unless it is 0. */
+  char *scratch;                /* Memory for arrays (Note [Small loops]), at a multiple of 64. */
+  u64 room;                     /* How many bytes. */
 };
 
 /* Says now and then how far the run has come, and looks whether it shall end. */
@@ -15,3 +17,33 @@ struct serial {
     if (all->done) *all->done = rounds; \
     if (*all->cancel) return 1U << 31; \
   }
+
+/* A function that has memory of its own for arrays (Note [Small loops]) ends here with the state as it was when
+   the turn at hand began: the host goes on. */
+#define LEAVE do { outcome = 1U << 30; goto leave; } while (0)
+
+/* What is worth computing here: so many points of a kernel, and so many elements of a row that is folded. */
+#define MOST_POINTS (1 << 14)
+#define MOST_OF_ROW (1 << 12)
+
+/* Multiplies a number of points by an extent. */
+#define MORE_POINTS(count, extent) \
+  if ((u64)(extent) > MOST_POINTS || (count *= (extent)) > MOST_POINTS) LEAVE
+
+/* Memory for elements, at multiples of 64 bytes. Of as many as are ever taken no sum is too large. */
+#define TAKE(TYPE, name, count) \
+  TYPE *const name = (TYPE *)top; \
+  if ((u64)(count) > 8 * MOST_POINTS) LEAVE; \
+  top += ((u64)(count) * sizeof(TYPE) + 63) & ~63ULL; \
+  if (top > limit) LEAVE
+
+/* Copies an array to memory that stays, if its address lies in some other, or if it does not. */
+#define COPY(TYPE, name, count) do { \
+    TAKE(TYPE, copy, count); \
+    for (i64 at = 0; at < (i64)(count); at++) copy[at] = name[at]; \
+    name = copy; \
+  } while (0)
+#define COPY_UNLESS_IN(TYPE, name, count, begin, bytes) \
+  if ((u64)name - (u64)(begin) >= (bytes)) COPY(TYPE, name, count)
+#define COPY_IF_IN(TYPE, name, count, begin, bytes) \
+  if ((u64)name - (u64)(begin) < (bytes)) COPY(TYPE, name, count)

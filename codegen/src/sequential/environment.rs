@@ -82,6 +82,15 @@ impl<'a> Environment<'a> {
         }
     }
 
+    /// Where the elements of an array are, as an expression.
+    pub(super) fn elements(&mut self, var: Var) -> Option<String> {
+        match self.places.get(&var) {
+            Some(Place::Array { name, .. }) => Some(name.clone()),
+            Some(Place::Scalar(_)) => None,
+            None => Some(self.input(var)),
+        }
+    }
+
     /// Takes an array out of a variable that nobody may read any more, to be bound at another depth.
     pub(super) fn take(&mut self, var: Var, depth: usize, next: usize) -> Option<Place> {
         match self.places.get(&var)?.clone() {

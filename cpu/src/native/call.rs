@@ -10,7 +10,8 @@
 //! step, or for as many as the block says where it combines its results; or it writes an element of each
 //! result for each row that it folds; its inputs are then what the results begin with, or nothing. It keeps no
 //! pointer, calls nothing but the C library's `fmod`, and may run on several threads at once. What
-//! [`weft_codegen::sequential_loop`] has written takes [`Serial`] instead, and writes its state only.
+//! [`weft_codegen::sequential_loop`] has written takes [`Serial`] instead, and writes its state only; what
+//! [`weft_codegen::small_loop`] has, to its scratch memory too, where the arrays of its last state may be.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -18,17 +19,18 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::Path;
 use std::ptr;
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use weft_codegen::INTERRUPTED;
+use weft_codegen::{INTERRUPTED, LEFT};
 use weft_ir::{Column, FaultKind, Scalar};
 
 use crate::compile::Compiled;
 use crate::execute::{Context, Halt, Source};
 use crate::fold::Rows;
 use crate::isa::Slot;
-use crate::lanes::{Elements, Frame, Lane, Storage, StorageMut, reserve, with_lane_type};
+use crate::lanes::{Elements, Frame, Lane, LaneType, Storage, StorageMut, reserve, with_lane_type};
 use crate::places::Places;
 
 /// What a function is given; the C side is `struct block` of the generator's prelude.
@@ -60,11 +62,13 @@ type Entry = unsafe extern "C" fn(*const c_void) -> u32;
 struct Serial {
     inputs: *const *const c_void,
     strides: *const *const i64,
-    state: *const *mut c_void,
-    extents: *const i64,
+    state: *mut *mut c_void,
+    extents: *mut i64,
     cancel: *const u8,
     begun: u64,
     done: *mut u64,
+    scratch: *mut c_void,
+    room: u64,
 }
 
 /// What a function is called for.
@@ -115,6 +119,8 @@ pub(crate) enum Part {
     Written(Storage),
     /// What it only reads; others may hold it too.
     Read(Column),
+    /// An array of so many dimensions that it computes anew; it only reads this one.
+    Computed { column: Column, axes: usize },
 }
 
 /// What the function of a sequential loop is called for.
@@ -123,8 +129,11 @@ pub(crate) struct SerialCall<'c> {
     pub(crate) inputs: &'c [Source<'c>],
     /// Its state, scalars as arrays of one element.
     pub(crate) state: &'c mut [Part],
-    /// The extents of the arrays of the state, one after the other.
-    pub(crate) extents: &'c [i64],
+    /// The extents of the arrays of the state, one after the other; those of the last state, where the function
+    /// computes arrays in memory of its own.
+    pub(crate) extents: &'c mut [i64],
+    /// That memory; nothing for other functions.
+    pub(crate) scratch: Option<&'c mut [i64]>,
     /// Set when the run shall end.
     pub(crate) cancel: &'c AtomicBool,
     /// How many turns are done.
@@ -428,22 +437,30 @@ impl<'a> Caller<'a> {
 impl SerialCall<'_> {
     /// Calls the function of a loop for which `self` was made; its result.
     pub(crate) fn run(self, function: &Function) -> u32 {
-        let SerialCall { inputs, state, extents, cancel, begun, done } = self;
+        let SerialCall { inputs, state, extents, scratch, cancel, begun, done } = self;
         let Arrays { arrays, strides, scalars } = Arrays::new(inputs);
         let place = |part: &mut Part| -> *mut c_void {
             match part {
                 Part::Written(storage) => with_lane_type!(storage.ty(), T => {
                     <T as Lane>::slice_mut(&mut storage.as_mut()).as_mut_ptr().cast()
                 }),
-                Part::Read(column) => address(Elements::of_column(column)).cast_mut(),
+                Part::Read(column) | Part::Computed { column, .. } => {
+                    address(Elements::of_column(column)).cast_mut()
+                }
             }
         };
-        let state: Vec<*mut c_void> = state.iter_mut().map(place).collect();
+        let mut places: Vec<*mut c_void> = state.iter_mut().map(place).collect();
+        let computes = scratch.is_some();
+        let scratch = scratch.unwrap_or_default();
+        let (_, scratch) =
+            scratch.split_at_mut(scratch.as_ptr().align_offset(64).min(scratch.len()));
         let serial = Serial {
             inputs: arrays.as_ptr(),
             strides: strides.as_ptr(),
-            state: state.as_ptr(),
-            extents: extents.as_ptr(),
+            state: places.as_mut_ptr(),
+            extents: extents.as_mut_ptr(),
+            scratch: scratch.as_mut_ptr().cast(),
+            room: size_of_val(scratch) as u64,
             cancel: cancel.as_ptr().cast_const().cast(),
             begun,
             done: done.map_or(ptr::null_mut(), AtomicU64::as_ptr),
@@ -452,6 +469,22 @@ impl SerialCall<'_> {
         // holds and which have the extents that it is told, and looks at these before it writes; it reads the inputs where a check or the plan
         // says that they have an element. All of them outlive the call.
         let outcome = unsafe { (function.entry)(ptr::from_ref(&serial).cast()) };
+        if computes && (outcome == 0 || outcome == LEFT) {
+            let mut extents = &extents[..];
+            for (part, place) in state.iter_mut().zip(places) {
+                let Part::Computed { column, axes } = part else { continue };
+                let (own, rest) = extents.split_at(*axes);
+                extents = rest;
+                let length = own.iter().map(|&extent| extent as usize).product();
+                with_lane_type!(LaneType::of(column.scalar_type().expect("of scalars")), T => {
+                    // SAFETY: Note [Native calls]. The function leaves there the address of so many elements, in its
+                    // memory, its constants, its inputs or what the state was: all of them still live, and
+                    // nobody writes to them.
+                    let elements = unsafe { slice::from_raw_parts(place.cast::<T>(), length) };
+                    *part = Part::Written(T::into_storage(elements.to_vec()));
+                });
+            }
+        }
         drop(scalars);
         outcome
     }

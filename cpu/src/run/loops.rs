@@ -13,7 +13,7 @@ use crate::execute::Source;
 use crate::lanes::{LaneType, Storage};
 use crate::native::{Function, Part};
 use crate::pool::{IntoColumn as _, Pool};
-use crate::sequential::{Sequential, Watch};
+use crate::sequential::{Finished, SCRATCH, Sequential, Watch};
 
 impl Machine<'_> {
     /// Runs host code with a loop (Note [Long loops]).
@@ -26,9 +26,9 @@ impl Machine<'_> {
         let (cancel, meter) = (self.cancel, self.meter);
         let (mut function, mut total) = (None, 0);
         let values = {
-            let mut watch = Watch::new(sequential, cancel);
+            let mut watch = Watch::new(sequential, cancel, 0);
             let mut leave = || {
-                function = watch.turn();
+                function = watch.turn(0);
                 if function.is_some() {
                     total = meter.read().map_or(0, |reading| reading.total);
                 }
@@ -48,9 +48,17 @@ impl Machine<'_> {
                 let inputs = self.sources(sequential.inputs());
                 let piece = meter.begin(total);
                 let progress = (0, piece.as_ref());
-                sequential.run(&function, &inputs, &mut state, &[], cancel, progress)?;
-                drop(inputs);
                 let memory = self.config.workers.memory();
+                sequential.run(
+                    &function,
+                    &inputs,
+                    &mut state,
+                    &mut [],
+                    memory,
+                    cancel,
+                    progress,
+                )?;
+                drop(inputs);
                 let scalar = |(part, ty): (Part, ScalarType)| {
                     let column = column(part, ty, 1, memory);
                     column.scalar(0).expect("it has an element")
@@ -65,13 +73,18 @@ impl Machine<'_> {
     }
 
     /// Whether a function may go on with a loop at this state: it writes to no array that somebody else
-    /// holds, or to a copy that is worth it.
+    /// holds, or to a copy that is worth it; where it computes arrays there is memory for that.
     pub(super) fn can_finish(
         &self,
         sequential: &Sequential,
         state: &[Var],
         watch: &Watch<'_>,
     ) -> bool {
+        if sequential.is_small() {
+            let there = |var: &Var| self.environment[var.0 as usize].is_some();
+            return self.alive.saturating_add(2 * SCRATCH as u64) <= self.config.memory_limit
+                && sequential.inputs().iter().all(there);
+        }
         let copied = |(number, var): (usize, &Var)| match self.get(*var) {
             Datum::Array { elements, .. } if sequential.updates(number) && !elements.is_alone() => {
                 elements.bytes() as u64
@@ -84,18 +97,25 @@ impl Machine<'_> {
                 && self.alive.saturating_add(copies) <= self.config.memory_limit)
     }
 
-    /// Goes on with a loop to its end; the state becomes the last one.
+    /// Goes on with a loop to its end, or to a turn that is better left to the host; the state becomes what it is
+    /// then.
     pub(super) fn finish_loop(
         &mut self,
         sequential: &Sequential,
         function: &Function,
         state: &[Var],
         progress: (u64, Option<&Piece<'_>>),
-    ) -> Result<(), Stop> {
+    ) -> Result<Finished, Stop> {
         let (mut parts, mut written, mut extents) = (Vec::new(), Vec::new(), Vec::new());
         for (number, var) in state.iter().enumerate() {
             if let Datum::Array { extents: of_array, elements, .. } = self.get(*var) {
                 extents.extend(of_array.iter().map(|&extent| extent as i64));
+                if sequential.is_small() {
+                    let (column, axes) = (elements.clone(), of_array.len());
+                    parts.push(Part::Computed { column, axes });
+                    written.push(Some((*var, of_array.clone())));
+                    continue;
+                }
                 if !sequential.updates(number) {
                     parts.push(Part::Read(elements.clone()));
                     written.push(None);
@@ -113,11 +133,25 @@ impl Machine<'_> {
             written.push(Some((*var, of_array)));
         }
         let inputs = self.sources(sequential.inputs());
-        sequential.run(function, &inputs, &mut parts, &extents, self.cancel, progress)?;
+        let (cancel, memory) = (self.cancel, self.config.workers.memory());
+        let finished = sequential.run(
+            function,
+            &inputs,
+            &mut parts,
+            &mut extents,
+            memory,
+            cancel,
+            progress,
+        )?;
         drop(inputs);
-        let memory = self.config.workers.memory();
+        let mut extents = extents.into_iter();
         for (part, written) in parts.into_iter().zip(written) {
-            let Some((var, extents)) = written else { continue };
+            let Some((var, mut of_array)) = written else { continue };
+            if sequential.is_small() {
+                let changed = of_array.iter_mut().zip(extents.by_ref());
+                changed.for_each(|(extent, changed)| *extent = changed as usize);
+            }
+            let extents = of_array;
             let Type { element, extents: sizes } = &self.types[var.0 as usize];
             let elements = column(part, *element, extents.iter().product(), memory);
             let datum = match sizes.is_empty() {
@@ -129,7 +163,7 @@ impl Machine<'_> {
             };
             self.set(var, datum);
         }
-        Ok(())
+        Ok(finished)
     }
 
     /// What a function reads these variables as.
@@ -142,6 +176,6 @@ impl Machine<'_> {
 fn column(part: Part, ty: ScalarType, length: usize, memory: &Arc<Pool>) -> Column {
     match part {
         Part::Written(storage) => storage.into_column(ty, length, memory),
-        Part::Read(column) => column,
+        Part::Read(column) | Part::Computed { column, .. } => column,
     }
 }

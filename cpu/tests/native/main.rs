@@ -6,6 +6,7 @@ mod compilers;
 mod kernels;
 mod loops;
 mod rows;
+mod small;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,0 +1,331 @@
+//! Kernels as loops over their points, inside of a function (Note [Small loops]).
+
+mod fold;
+mod send;
+
+use weft_ir::ScalarType;
+use weft_ir::code::{Code, Operand, Register};
+use weft_ir::flat::{Dimension, Var, first_stored};
+use weft_ir::plan::{Kernel, Sink, epilogue_space};
+
+use super::super::Function;
+use crate::dialect::type_name;
+use crate::scalar::Writer;
+use fold::Fold;
+
+/// A register with its type, and what stands for it.
+type Bound = (Register, ScalarType, String);
+
+/// A value as an expression, with its type.
+type Typed = (String, ScalarType);
+
+/// A kernel that is being written.
+struct Points {
+    /// The dimensions, with extents as expressions; of a ragged one where its rows begin.
+    extents: Vec<Extent>,
+    /// The indices of the point.
+    indices: Vec<String>,
+    /// From which dimension on the indices tell the place in storage.
+    first_stored: usize,
+    /// For each number of dimensions how many points the space of the outermost ones has.
+    counts: Vec<String>,
+    /// Whether the last dimension is gone through from its end.
+    backwards: bool,
+}
+
+enum Extent {
+    Dense(String),
+    Ragged(Var),
+}
+
+impl Points {
+    /// Where a point of the first dimensions is in the storage of an array over them.
+    fn position(&self, dimensions: usize) -> String {
+        let first = if dimensions > self.first_stored {
+            self.first_stored
+        } else {
+            let ragged = |extent: &Extent| matches!(extent, Extent::Ragged(_));
+            self.extents[..dimensions].iter().rposition(ragged).unwrap_or(0)
+        };
+        let mut at = String::new();
+        for (extent, index) in self.extents[first..dimensions].iter().zip(&self.indices[first..]) {
+            at = match (extent, at.is_empty()) {
+                (_, true) => index.clone(),
+                (Extent::Dense(extent), false) => format!("({at}) * {extent} + {index}"),
+                (Extent::Ragged(_), false) => unreachable!("storage begins with the last of them"),
+            };
+        }
+        if at.is_empty() { "0".to_owned() } else { at }
+    }
+
+    /// Where a row begins in the storage of a full scan, but for the position where rows differ in length.
+    fn full_row(&self) -> String {
+        let row = self.at_row();
+        match self.extents.last() {
+            Some(Extent::Dense(extent)) => format!("({row}) * ({extent} + 1)"),
+            Some(Extent::Ragged(_)) | None => row,
+        }
+    }
+
+    fn at_point(&self) -> String {
+        self.position(self.extents.len())
+    }
+
+    fn at_row(&self) -> String {
+        self.position(self.extents.len() - 1)
+    }
+
+    fn points(&self) -> &str {
+        &self.counts[self.extents.len()]
+    }
+
+    fn rows(&self) -> &str {
+        &self.counts[self.extents.len() - 1]
+    }
+}
+
+/// Which way the points of a row are gone through; nothing if sinks differ in that.
+fn backwards(kernel: &Kernel) -> Option<bool> {
+    let from_right = |sink: &Sink| matches!(sink, Sink::Scan { from_right: true, .. });
+    let from_left = |sink: &Sink| match sink {
+        Sink::Store { .. } | Sink::Sort { .. } => false,
+        Sink::Scan { from_right, .. } => !from_right,
+        Sink::Reduce { .. } | Sink::Filter { .. } | Sink::Scatter { .. } => true,
+    };
+    let backwards = kernel.sinks.iter().any(from_right);
+    (!backwards || !kernel.sinks.iter().any(from_left)).then_some(backwards)
+}
+
+impl Function<'_> {
+    /// Computes what a kernel does.
+    pub(super) fn kernel(&mut self, kernel: &Kernel) -> Option<()> {
+        if kernel.sinks.iter().any(|sink| matches!(sink, Sink::Sort { .. })) {
+            return None;
+        }
+        let points = self.points(kernel)?;
+        let mut stores = Vec::new();
+        for sink in &kernel.sinks {
+            if let Sink::Store { array, .. } = sink {
+                stores.push((*array, self.room(*array, points.points())));
+            }
+        }
+        let epilogue_rows = kernel.epilogue.as_ref().zip(epilogue_space(kernel));
+        let over_rows = epilogue_rows
+            .as_ref()
+            .is_some_and(|(epilogue, _)| epilogue.indices.len() + 1 == kernel.space.len())
+            && kernel.sinks.iter().any(|sink| matches!(sink, Sink::Reduce { .. }));
+        let mut later = Vec::new();
+        for (_, array) in kernel.epilogue.iter().flat_map(|epilogue| &epilogue.stores) {
+            let count = if over_rows { points.rows() } else { points.points() };
+            later.push(self.room(*array, count));
+        }
+        let mut folds = self.folds(kernel, &points)?;
+        let sends = self.sends(kernel, &points)?;
+        self.open_rows(&points)?;
+        for fold in &mut folds {
+            self.begin_fold(fold, &points)?;
+        }
+        self.open_row(&points, !folds.is_empty())?;
+        let mut results: Vec<Operand> = Vec::new();
+        for sink in &kernel.sinks {
+            results.extend(operands(sink));
+        }
+        let indices = kernel.indices.iter().zip(&points.indices);
+        let bound: Vec<Bound> =
+            indices.map(|(&register, name)| (register, ScalarType::I64, name.clone())).collect();
+        let code = Code { results, ..kernel.body.clone() };
+        let (values, known) = self.bound_code(&code, &bound)?;
+        let mut values = values.into_iter();
+        let at = points.at_point();
+        let (mut next_store, mut next_fold) = (stores.iter(), folds.iter());
+        let mut scanned = known.clone();
+        for sink in &kernel.sinks {
+            let own: Vec<Typed> = values.by_ref().take(operands(sink).len()).collect();
+            match sink {
+                Sink::Store { .. } => {
+                    let (_, array) = next_store.next()?;
+                    self.line(&format!("{array}[{at}] = {};", own[0].0));
+                }
+                Sink::Reduce { .. } | Sink::Scan { .. } => {
+                    let fold = next_fold.next()?;
+                    scanned.extend(self.fold_point(fold, &own, &points)?);
+                }
+                Sink::Filter { .. } => {
+                    let epilogue = kernel.epilogue.as_ref().map(|epilogue| (epilogue, &later[..]));
+                    self.keep(sends.as_ref()?, &own, epilogue, &known, &points)?;
+                }
+                Sink::Scatter { .. } => self.send(sends.as_ref()?, &own)?,
+                Sink::Sort { .. } => return None,
+            }
+        }
+        let filters = kernel.sinks.iter().any(|sink| matches!(sink, Sink::Filter { .. }));
+        if let Some(epilogue) = &kernel.epilogue
+            && !over_rows
+            && !filters
+        {
+            self.follow(epilogue, &points.indices, &scanned, &later, &at)?;
+        }
+        if !folds.is_empty() {
+            self.line("met++;");
+        }
+        self.close();
+        let mut totals = Vec::new();
+        for fold in &folds {
+            totals.extend(self.end_fold(fold, &points)?);
+        }
+        if let Some(epilogue) = kernel.epilogue.as_ref().filter(|_| over_rows) {
+            self.follow(epilogue, &points.indices, &totals, &later, &points.at_row())?;
+        }
+        self.end_row(sends.as_ref());
+        (1..points.extents.len()).for_each(|_| self.close());
+        self.close();
+        self.end_sends(sends.as_ref())?;
+        let mut results = stores;
+        results.extend(sends.into_iter().flat_map(|sends| sends.results));
+        results.extend(folds.iter().flat_map(Fold::results));
+        let after = kernel.epilogue.iter().flat_map(|epilogue| &epilogue.stores);
+        results.extend(after.map(|(_, array)| *array).zip(later));
+        let (vars, names): (Vec<Var>, Vec<String>) = results.into_iter().unzip();
+        self.bind_all(&vars, names)
+    }
+
+    /// The space of a kernel, if there are few points.
+    fn points(&mut self, kernel: &Kernel) -> Option<Points> {
+        let backwards = backwards(kernel)?;
+        let (mut extents, mut counts) = (Vec::new(), vec!["1".to_owned()]);
+        for dimension in &kernel.space {
+            let name = format!("n{}", self.environment.fresh());
+            match *dimension {
+                Dimension::Dense(size) => {
+                    let extent = self.size(size)?;
+                    let outer = counts.last().expect("it begins with one");
+                    let line = format!("i64 {name} = {outer};");
+                    self.line(&line);
+                    self.line(&format!("MORE_POINTS({name}, {extent});"));
+                    extents.push(Extent::Dense(extent));
+                }
+                Dimension::Ragged { offsets, total } => {
+                    let total = self.size(total)?;
+                    self.line(&format!("i64 {name} = 1;"));
+                    self.line(&format!("MORE_POINTS({name}, {total});"));
+                    extents.push(Extent::Ragged(offsets));
+                }
+            }
+            counts.push(name);
+        }
+        let indices = extents.iter().map(|_| format!("i{}", self.environment.fresh())).collect();
+        let first_stored = first_stored(&kernel.space);
+        Some(Points { extents, indices, first_stored, counts, backwards })
+    }
+
+    /// Memory for so many elements of an array; its name.
+    fn room(&mut self, array: Var, count: &str) -> String {
+        let name = format!("a{}", self.environment.fresh());
+        self.line(&format!("TAKE({}, {name}, {count});", self.type_name(array)));
+        name
+    }
+
+    /// Opens the loops over the rows, in a block of their own.
+    fn open_rows(&mut self, points: &Points) -> Option<()> {
+        self.open("{");
+        (0..points.extents.len() - 1).try_for_each(|at| self.open_dimension(points, at))
+    }
+
+    /// Opens the loop over the points of a row; whether it is counted how many have been met.
+    fn open_row(&mut self, points: &Points, counts: bool) -> Option<()> {
+        if counts {
+            self.line("i64 met = 0;");
+        }
+        self.open_dimension(points, points.extents.len() - 1)
+    }
+
+    fn open_dimension(&mut self, points: &Points, at: usize) -> Option<()> {
+        let index = &points.indices[at];
+        let (begin, end) = match &points.extents[at] {
+            Extent::Dense(extent) => ("0".to_owned(), extent.clone()),
+            Extent::Ragged(offsets) => {
+                let row = points.position(at);
+                let offsets = self.environment.elements(*offsets)?;
+                (format!("{offsets}[{row}]"), format!("{offsets}[{row} + 1]"))
+            }
+        };
+        let last = at + 1 == points.extents.len();
+        self.open(&match points.backwards && last {
+            false => format!("for (i64 {index} = {begin}; {index} < {end}; {index}++) {{"),
+            true => format!("for (i64 {index} = {end}; {index}-- > {begin};) {{"),
+        });
+        Some(())
+    }
+
+    fn open(&mut self, line: &str) {
+        self.line(line);
+        self.indent += 1;
+    }
+
+    fn close(&mut self) {
+        self.indent -= 1;
+        self.line("}");
+    }
+
+    /// The epilogue at a point.
+    fn follow(
+        &mut self,
+        epilogue: &weft_ir::plan::Epilogue,
+        indices: &[String],
+        known: &[Bound],
+        to: &[String],
+        at: &str,
+    ) -> Option<()> {
+        let mut bound = known.to_vec();
+        let indices = epilogue.indices.iter().zip(indices);
+        bound.extend(indices.map(|(&index, name)| (index, ScalarType::I64, name.clone())));
+        let results = epilogue.stores.iter().map(|(operand, _)| *operand).collect();
+        let code = Code { results, ..epilogue.code.clone() };
+        let (values, _) = self.bound_code(&code, &bound)?;
+        for (to, (value, _)) in to.iter().zip(values) {
+            self.line(&format!("{to}[{at}] = {value};"));
+        }
+        Some(())
+    }
+
+    /// The statements of code in which these registers are bound; its results with their types, and all
+    /// registers that are bound after it.
+    fn bound_code(&mut self, code: &Code, bound: &[Bound]) -> Option<(Vec<Typed>, Vec<Bound>)> {
+        self.environment.refused = false;
+        let mut writer = Writer::new(&mut self.environment, &mut self.functions, self.indent);
+        for (register, ty, name) in bound {
+            writer.bind(*register, *ty, name.clone());
+        }
+        let values = writer.code(code);
+        let types: Vec<ScalarType> = code.results.iter().map(|at| writer.ty(at)).collect();
+        let known = writer.registers();
+        let text = writer.finish();
+        self.text.push_str(&text);
+        let values = values.into_iter().zip(types).collect();
+        (!self.environment.refused).then_some((values, known))
+    }
+
+    /// Copies of values under names that nothing else has.
+    fn named(&mut self, values: &[Typed]) -> Vec<String> {
+        let mut names = Vec::new();
+        for (value, ty) in values {
+            let name = format!("v{}", self.environment.fresh());
+            self.line(&format!("const {} {name} = {value};", type_name(*ty)));
+            names.push(name);
+        }
+        names
+    }
+}
+
+/// What a sink takes of a point.
+fn operands(sink: &Sink) -> Vec<Operand> {
+    match sink {
+        Sink::Store { value, .. } => vec![*value],
+        Sink::Reduce { values, .. } | Sink::Scan { values, .. } => values.clone(),
+        Sink::Filter { flag, kept, .. } => {
+            std::iter::once(*flag).chain(kept.iter().map(|(operand, _)| *operand)).collect()
+        }
+        Sink::Scatter { target, values, .. } => target.iter().chain(values).copied().collect(),
+        Sink::Sort { keys, .. } => keys.clone(),
+    }
+}
