@@ -19,11 +19,10 @@ use std::time::Instant;
 
 use weft_codegen::{INTERRUPTED, LEFT, LaneFunction, SequentialLoop};
 use weft_ir::flat::Var;
-use weft_ir::{Exhausted, Fault, FaultKind, Piece, Span, Stop};
+use weft_ir::{Exhausted, Fault, FaultKind, Span, Stop};
 
-use crate::execute::Source;
 use crate::lanes::{Lane, LaneType};
-use crate::native::{Function, PATIENCE, Part, SerialCall, Supply, Ticket, Tier};
+use crate::native::{Function, PATIENCE, SerialCall, Supply, Ticket, Tier};
 use crate::pool::Pool;
 
 /// How many turns are between two looks at the clock.
@@ -84,25 +83,19 @@ impl Sequential {
     }
 
     /// Calls the function; the state becomes the last one, or that of a turn from which the host goes on.
-    /// The piece of work is the loop, of which some turns are done.
+    /// The memory of a function that computes arrays comes from the pool.
     ///
     /// # Errors
     /// A fault, or that the run was interrupted.
     pub(crate) fn run(
         &self,
         function: &Function,
-        inputs: &[Source<'_>],
-        state: &mut [Part],
-        extents: &mut [i64],
+        call: SerialCall<'_>,
         pool: &Pool,
-        cancel: &AtomicBool,
-        (begun, piece): (u64, Option<&Piece<'_>>),
     ) -> Result<Finished, Stop> {
-        let done = piece.map(Piece::counter);
         let mut memory = self.small.then(|| pool.take(LaneType::I64, SCRATCH / size_of::<i64>()));
         let scratch = memory.as_mut().map(|memory| &mut i64::storage_mut(memory)[..]);
-        let call = SerialCall { inputs, state, extents, scratch, cancel, begun, done };
-        let outcome = call.run(function);
+        let outcome = SerialCall { scratch, ..call }.run(function);
         memory.into_iter().for_each(|memory| pool.keep(memory));
         match outcome {
             0 => Ok(Finished::All),

@@ -11,7 +11,7 @@ use weft_ir::{Column, Piece, ScalarType, Stop};
 use super::{Datum, Machine, source};
 use crate::execute::Source;
 use crate::lanes::{LaneType, Storage};
-use crate::native::{Function, Part};
+use crate::native::{Function, Part, SerialCall};
 use crate::pool::{IntoColumn as _, Pool};
 use crate::sequential::{Finished, SCRATCH, Sequential, Watch};
 
@@ -47,17 +47,17 @@ impl Machine<'_> {
                 let mut state: Vec<Part> = types.iter().map(zero).collect();
                 let inputs = self.sources(sequential.inputs());
                 let piece = meter.begin(total);
-                let progress = (0, piece.as_ref());
                 let memory = self.config.workers.memory();
-                sequential.run(
-                    &function,
-                    &inputs,
-                    &mut state,
-                    &mut [],
-                    memory,
+                let call = SerialCall {
+                    inputs: &inputs,
+                    state: &mut state,
+                    extents: &mut [],
+                    scratch: None,
                     cancel,
-                    progress,
-                )?;
+                    begun: 0,
+                    done: piece.as_ref().map(Piece::counter),
+                };
+                sequential.run(&function, call, memory)?;
                 drop(inputs);
                 let scalar = |(part, ty): (Part, ScalarType)| {
                     let column = column(part, ty, 1, memory);
@@ -104,7 +104,7 @@ impl Machine<'_> {
         sequential: &Sequential,
         function: &Function,
         state: &[Var],
-        progress: (u64, Option<&Piece<'_>>),
+        (begun, piece): (u64, Option<&Piece<'_>>),
     ) -> Result<Finished, Stop> {
         let (mut parts, mut written, mut extents) = (Vec::new(), Vec::new(), Vec::new());
         for (number, var) in state.iter().enumerate() {
@@ -133,16 +133,17 @@ impl Machine<'_> {
             written.push(Some((*var, of_array)));
         }
         let inputs = self.sources(sequential.inputs());
-        let (cancel, memory) = (self.cancel, self.config.workers.memory());
-        let finished = sequential.run(
-            function,
-            &inputs,
-            &mut parts,
-            &mut extents,
-            memory,
-            cancel,
-            progress,
-        )?;
+        let memory = self.config.workers.memory();
+        let call = SerialCall {
+            inputs: &inputs,
+            state: &mut parts,
+            extents: &mut extents,
+            scratch: None,
+            cancel: self.cancel,
+            begun,
+            done: piece.map(Piece::counter),
+        };
+        let finished = sequential.run(function, call, memory)?;
         drop(inputs);
         let mut extents = extents.into_iter();
         for (part, written) in parts.into_iter().zip(written) {
