@@ -38,9 +38,11 @@ impl Checker<'_> {
                 Class::NUM => "number",
                 Class::FLOAT => "float",
                 Class::INT => "integer",
+                _ if rank == 0 && class.has_tuples() => "scalar or a tuple of scalars",
                 _ => "scalar",
             };
-            return if rank == 0 { format!("a {kind}") } else { format!("{axes}{kind}") };
+            let article = if class == Class::INT { "an" } else { "a" };
+            return if rank == 0 { format!("{article} {kind}") } else { format!("{axes}{kind}") };
         }
         let resolved = self.table.resolve(ty);
         let mut vars = Vec::new();
@@ -186,6 +188,11 @@ impl Checker<'_> {
             return diagnostic.help(help);
         }
         if let Some(help) = self.other_order(&found_head, &wanted_head) {
+            return diagnostic.help(help);
+        }
+        if found_rank == wanted_rank
+            && let Some(help) = self.more_fields(&found_head, &wanted_head, found_rank)
+        {
             return diagnostic.help(help);
         }
         match (&found_head, &wanted_head) {
@@ -391,6 +398,8 @@ impl Checker<'_> {
             let names = fields.iter().map(|(name, _)| &**name);
             if let Some(close) = suggest::closest(&field.name, names.clone()) {
                 diagnostic = diagnostic.help(format!("did you mean `{close}`?"));
+            } else if let Some(help) = self.numbered_column(&field.name, &head) {
+                diagnostic = diagnostic.help(help);
             } else if fields.len() > 4 {
                 let names: Vec<&str> = names.collect();
                 diagnostic = diagnostic.help(format!("its fields are {}", names.join(", ")));

@@ -3,7 +3,7 @@
 use weft_ir::{Name, ScalarType, Span};
 
 use super::habit::of_flags;
-use super::{class_words, count};
+use super::{TEXTS_AS_KEYS, class_words, count};
 use crate::ast;
 use crate::builtins;
 use crate::check::Checker;
@@ -28,50 +28,7 @@ impl Checker<'_> {
                     return self.report_site(position, &SiteError::TooFewAxes(0));
                 }
                 if let Clash::Class(class, ty) = clash {
-                    let (wanted_rank, wanted_head) = self.table.peel(&site.params[*index]);
-                    if wanted_rank > 0 && self.table.peel(ty).0 > 0 {
-                        // The elements of a literal are scalars where rows are wanted.
-                        return self.report_site(position, &SiteError::TooFewAxes(*index));
-                    }
-                    if let (0, Type::Scalar(wanted)) = (wanted_rank, &wanted_head) {
-                        // The class is that of a literal argument.
-                        let found = self.show(&arg.ty);
-                        let diagnostic = Diagnostic::error(
-                            "E0303",
-                            format!("{name} needs {wanted}, but this is {found}"),
-                            arg.span,
-                            format!("this is {found}"),
-                        );
-                        let is_float = *class == Class::FLOAT && wanted.is_int();
-                        return self.report(match is_float && is_operator(&site.function) {
-                            true => diagnostic.help(
-                                "convert the other with `f64 …`: nothing is converted implicitly",
-                            ),
-                            false => diagnostic,
-                        });
-                    }
-                    let (found, words) = (self.show(ty), class_words(*class));
-                    let mut diagnostic = Diagnostic::error(
-                        "E0303",
-                        format!("{name} needs {words}, but this is {found}"),
-                        arg.span,
-                        format!("this is {}", self.show(&arg.ty)),
-                    );
-                    if site.function == "/" {
-                        diagnostic = diagnostic.help(
-                            "`/` divides floats: `f64 a / f64 b`; integers divide with `//` or \
-                                 `quot`",
-                        );
-                    } else if site.function == "+" && matches!(ty, Type::Scalar(ScalarType::Char)) {
-                        diagnostic = diagnostic.help("texts, as all arrays, are joined with `++`");
-                    } else if *class == Class::FLOAT {
-                        diagnostic = diagnostic.help("convert it with `f64 …` or `f32 …`");
-                    } else if let Some(help) = of_flags(&site.function, &self.table.peel(ty).1) {
-                        diagnostic = diagnostic.help(help);
-                    }
-                    let diagnostic = self.with_sequential(diagnostic, &site, *index);
-                    self.report(diagnostic);
-                    return;
+                    return self.argument_outside_class(position, &site, *index, *class, ty);
                 }
                 if self.special_clash(clash, arg.span) {
                     return;
@@ -152,16 +109,88 @@ impl Checker<'_> {
                         arg.span,
                         format!("this is {found}"),
                     )
-                    .help(
-                        match (&*site.function, self.table.peel(&arg.ty).0) {
-                            ("max", 1) => "the largest element is `maximum xs`",
-                            ("min", 1) => "the smallest element is `minimum xs`",
-                            _ => "give it all arguments, or write a lambda",
-                        },
-                    ),
+                    .help(whole_array(&site.function, self.table.peel(&arg.ty).0)),
                 );
             }
         }
+    }
+
+    /// An argument, or an element or part of it, that is not of the class `class`, which its parameter
+    /// or, for a literal, the argument itself needs.
+    fn argument_outside_class(
+        &mut self,
+        position: usize,
+        site: &Site,
+        index: usize,
+        class: Class,
+        ty: &Type,
+    ) {
+        let name = quoted(&site.function);
+        let arg = &site.args[index];
+        let (wanted_rank, wanted_head) = self.table.peel(&site.params[index]);
+        let (_, found_head) = self.table.peel(&arg.ty);
+        let of_parts = matches!(found_head, Type::Tuple(_) | Type::Record(_));
+        if wanted_rank > 0 && self.table.peel(ty).0 > 0 && !of_parts {
+            // The elements of a literal are scalars where rows are wanted.
+            return self.report_site(position, &SiteError::TooFewAxes(index));
+        }
+        if let (0, Type::Scalar(wanted)) = (wanted_rank, &wanted_head) {
+            // The class is that of a literal argument.
+            let found = self.show(&arg.ty);
+            let diagnostic = Diagnostic::error(
+                "E0303",
+                format!("{name} needs {wanted}, but this is {found}"),
+                arg.span,
+                format!("this is {found}"),
+            );
+            let is_float = class == Class::FLOAT && wanted.is_int();
+            return self.report(match is_float && is_operator(&site.function) {
+                true => diagnostic
+                    .help("convert the other with `f64 …`: nothing is converted implicitly"),
+                false => diagnostic,
+            });
+        }
+        // Of two classes that have nothing in common the parameter's is the one that is needed,
+        // whichever of them was held against the other.
+        let open = |ty: &Type| match ty {
+            Type::Var(var) => self.table.state(*var).and_then(|open| open.class),
+            _ => None,
+        };
+        let (class, found_type) = match (ty, open(&wanted_head), open(&found_head)) {
+            (Type::Var(_), Some(wanted), Some(_)) => (wanted, &found_head),
+            _ => (class, ty),
+        };
+        let (found, words) = (self.show(found_type), class_words(class));
+        let what = if of_parts { "a part of this" } else { "this" };
+        let diagnostic = Diagnostic::error(
+            "E0303",
+            format!("{name} needs {words}, but {what} is {found}"),
+            arg.span,
+            format!("this is {}", self.show(&arg.ty)),
+        );
+        let (_, head) = self.table.peel(found_type);
+        let is_float = match &head {
+            Type::Scalar(scalar) => scalar.is_float(),
+            other => open(other) == Some(Class::FLOAT),
+        };
+        let help = match &*site.function {
+            "/" => Some("`/` divides floats: `f64 a / f64 b`; integers divide with `//` or `quot`"),
+            "+" if head == Type::Scalar(ScalarType::Char) => {
+                Some("texts, as all arrays, are joined with `++`")
+            }
+            _ if of_parts && self.is_text(found_type) => Some(TEXTS_AS_KEYS),
+            _ if class == Class::FLOAT => Some("convert it with `f64 …` or `f32 …`"),
+            _ if class == Class::INT && is_float => {
+                Some("convert it with `i64 …`, which cuts fractions off, or `i64 (round …)`")
+            }
+            function => of_flags(function, &head),
+        };
+        let diagnostic = match help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        };
+        let diagnostic = self.with_sequential(diagnostic, site, index);
+        self.report(diagnostic);
     }
 
     /// An argument whose type differs from what the function, or an earlier argument, needs.
@@ -436,6 +465,24 @@ impl Checker<'_> {
             span,
             format!("of {given} it should make {text}"),
         ));
+    }
+}
+
+/// What to write for a function of two scalars that is applied to one array of so many axes.
+fn whole_array(function: &str, rank: usize) -> String {
+    let (what, name) = match function {
+        "max" => ("the largest element", "maximum"),
+        "min" => ("the smallest element", "minimum"),
+        "+" => ("the sum", "sum"),
+        "*" => ("the product", "product"),
+        "&&" => ("whether all are true", "all"),
+        "||" => ("whether any is true", "any"),
+        _ => return "give it all arguments, or write a lambda".to_owned(),
+    };
+    match rank {
+        1 => format!("{what} is `{name} xs`"),
+        2 => format!("{what} of each row is `{name} m`, of all elements `{name} (flatten m)`"),
+        _ => format!("{what} of each row is `{name} xs`"),
     }
 }
 

@@ -72,6 +72,42 @@ impl Checker<'_> {
         ))
     }
 
+    /// What to say of a record that has the wanted fields and others, under so many axes.
+    pub(super) fn more_fields(&self, found: &Type, wanted: &Type, rank: usize) -> Option<String> {
+        /// Fields that are named.
+        const MOST: usize = 6;
+        let (Type::Record(found), Type::Record(wanted)) = (found, wanted) else { return None };
+        let has = |name: &Name| found.iter().any(|(other, _)| other == name);
+        if found.len() <= wanted.len() || !wanted.iter().all(|(name, _)| has(name)) {
+            return None;
+        }
+        let fields: Vec<String> =
+            wanted.iter().take(MOST).map(|(name, _)| format!("{name} = r.{name}")).collect();
+        let more = if wanted.len() > MOST { ", …" } else { "" };
+        let record = format!("{{{}{more}}}", fields.join(", "));
+        Some(match rank {
+            0 => format!(
+                "a record has exactly the fields of its type; of `r`, which has more, write `{record}`"
+            ),
+            _ => format!(
+                "a record has exactly the fields of its type; of `rs`, which have more, write \
+                 `{{ {record} : r in rs }}`"
+            ),
+        })
+    }
+
+    /// What to say where a table lacks a column that is named as those of a table without a header.
+    pub(super) fn numbered_column(&self, field: &Name, record: &Type) -> Option<&'static str> {
+        let number = field.strip_prefix('c')?;
+        let Type::Record(columns) = record else { return None };
+        let is_numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let is_table = columns.iter().all(|(_, ty)| self.table.peel(ty).0 > 0);
+        (is_numbered && is_table).then_some(
+            "the first line of a file names the columns, unless it is a row of numbers; a list of texts is \
+             read whole by `loadLines`",
+        )
+    }
+
     /// `(\d c -> d with [c] = v)`: the parentheses are those of the lambda and its `with`.
     pub(in crate::check) fn with_behind_lambda(&mut self, params: &[ast::Pattern], span: Span) {
         let names = params.iter().map(|param| match &param.kind {
