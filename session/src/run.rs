@@ -1,6 +1,7 @@
 //! The second half of a cell: evaluate its items one after the other, and tell the sink.
 
 mod group;
+mod lengths;
 
 use std::mem;
 use std::path::Path;
@@ -324,10 +325,17 @@ impl<'a> Runner<'a> {
         match trap.kind {
             TrapKind::IndexOutOfRange { index, extent } if is_slice && index > extent => diagnostic
                 .help("`take n xs` and `drop n xs` take and leave as many elements as there are"),
-            TrapKind::LengthMismatch { .. } => match remarks::texts_compared(program, trap.span) {
-                Some(help) => diagnostic.help(help),
-                None => diagnostic,
-            },
+            TrapKind::LengthMismatch { left, right, .. } => {
+                match remarks::texts_compared(program, trap.span) {
+                    Some(help) => diagnostic.help(help),
+                    None => {
+                        let values = |global| self.state.values.get(&global).cloned();
+                        let source = |span| self.sources.slice(span).to_owned();
+                        let lengths = (left, right);
+                        lengths::explained(diagnostic, program, &values, lengths, &source)
+                    }
+                }
+            }
             _ => diagnostic,
         }
     }
