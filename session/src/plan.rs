@@ -285,13 +285,25 @@ impl<'a> Planner<'a> {
         let check = started.elapsed();
         self.footer.add(Phase::Parse, parse);
         self.footer.add(Phase::Type, check);
-        self.diagnostics.extend(checked.diagnostics);
-        if self.failed() {
-            return None;
+        let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+        let is_wrong = broken || checked.diagnostics.iter().any(is_error);
+        // What else is wrong with a text that does not parse may only follow from that.
+        if !broken {
+            self.diagnostics.extend(checked.diagnostics);
         }
-        self.state.values.extend(checked.loaded);
-        let item = checked.items.into_iter().next()?;
-        Some(Expression { item, environment: checked.environment, parse, check })
+        match checked.items.into_iter().next().filter(|_| !is_wrong) {
+            Some(item) => {
+                self.state.values.extend(checked.loaded);
+                Some(Expression { item, environment: checked.environment, parse, check })
+            }
+            None => {
+                // Its names are known to be broken, so that their uses are not reported again.
+                if wanted == Argument::ExpressionOrBinding {
+                    self.state.environment = checked.environment;
+                }
+                None
+            }
+        }
     }
 
     /// Takes over what a checked item defines: its names, or `it`, when it is to be shown.

@@ -68,6 +68,16 @@ fn errors_of_several_items_are_all_reported() {
 }
 
 #[test]
+fn errors_do_not_hide_the_names_of_timed_bindings() {
+    let mut session = Transcript::new();
+    session.check(":time q = 3\nx = [1 : i64]\nq + 1", "E0101");
+    session.check(":time q = nothing\nq + 1", "E0201");
+    session.check(":time q = 1 +\nq + 1", "E0120");
+    session.check("x = nothing\n:time y = x + 1\ny", "E0201");
+    session.check("x = nothing\n:time true + 1", "E0201, E0303");
+}
+
+#[test]
 fn results_have_numbers() {
     let mut session = Transcript::new();
     session.check("10", "10");
