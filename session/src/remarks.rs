@@ -8,6 +8,7 @@ mod closed;
 mod letters;
 mod mapped;
 mod samples;
+mod wraps;
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -74,6 +75,11 @@ pub(crate) fn remarks(
         walk.expr(&instance.body);
     }
     let mut found = walk.found;
+    for remark in wraps::remarks(program, state, sources) {
+        if told.places.insert(remark.span()) {
+            found.push(remark);
+        }
+    }
     found.sort_by_key(|remark| (remark.span().source, remark.span().start));
     found
 }

@@ -73,7 +73,7 @@ fn is_text(ty: &Type, depth: usize) -> bool {
 }
 
 /// Whether a text can be written into a message, and as an argument.
-fn is_short(text: &str) -> bool {
+pub(super) fn is_short(text: &str) -> bool {
     let is_part = |letter: char| letter.is_alphanumeric() || "_'.".contains(letter);
     !text.is_empty() && text.len() <= 24 && text.chars().all(is_part)
 }
