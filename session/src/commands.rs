@@ -5,6 +5,7 @@ mod documentation;
 mod drawing;
 mod held;
 mod save;
+mod search;
 mod shown;
 mod table;
 pub(crate) mod typed_text;

@@ -15,14 +15,22 @@ pub(crate) const NAME: &str = "prelude";
 pub(crate) const SOURCE: SourceId = SourceId(u32::MAX - 1);
 /// Its text.
 pub(crate) const TEXT: &str = concat!(
-    include_str!("prelude/display.weft"),
-    "\n",
     include_str!("prelude/texts.weft"),
     "\n",
     include_str!("prelude/numbers.weft"),
     "\n",
-    include_str!("prelude/statistics.weft")
+    include_str!("prelude/statistics.weft"),
+    "\n",
+    include_str!("prelude/display.weft"),
 );
+
+/// The subjects of its names: that of a name is the last one here that begins at or before it.
+const SUBJECTS: [(&str, &str); 4] = [
+    ("same", "texts"),
+    ("parseFloat", "numbers and texts"),
+    ("variance", "statistics"),
+    ("plot", "plots and pictures"),
+];
 
 /// Names that only the prelude itself uses.
 const PRIVATE: [&str; 11] = [
@@ -46,6 +54,8 @@ pub(crate) struct Entry {
     pub(crate) doc: String,
     /// An expression to try; empty for a type.
     pub(crate) example: &'static str,
+    /// Its value, in source syntax; empty where that is a plot or a picture.
+    pub(crate) result: &'static str,
     /// The item.
     pub(crate) span: Span,
 }
@@ -127,8 +137,23 @@ static PRELUDE: LazyLock<Prelude> = LazyLock::new(|| {
     Prelude { environment, entries }
 });
 
+/// Every public function with its entry and its subject, in the order of the text.
+pub(crate) fn functions() -> Vec<(&'static str, &'static Entry, &'static str)> {
+    let mut own: Vec<_> =
+        PRELUDE.entries.iter().filter(|(_, entry)| !entry.example.is_empty()).collect();
+    own.sort_by_key(|(_, entry)| entry.span.start);
+    let mut subject = "";
+    let with_subject = own.into_iter().map(|(name, entry)| {
+        if let Some((_, next)) = SUBJECTS.iter().find(|(first, _)| *first == &**name) {
+            subject = next;
+        }
+        (&**name, entry, subject)
+    });
+    with_subject.collect()
+}
+
 /// The name of an item, with what the comment above it says. A line of it that begins with `~` is
-/// an example.
+/// an example, one that begins with `=` its value.
 fn described(item: &Item) -> Option<(Arc<str>, Entry)> {
     let name = match &item.kind {
         ItemKind::Def(def) => Arc::clone(&def.name.name),
@@ -141,9 +166,15 @@ fn described(item: &Item) -> Option<(Arc<str>, Entry)> {
     let before = TEXT[..item.span.start as usize].trim_end();
     let comment = before.rsplit("\n\n").next().unwrap_or_default();
     let lines = comment.lines().filter_map(|line| line.strip_prefix("-- "));
-    let (examples, doc): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("~ "));
-    let example = examples.first().map_or("", |line| &line[2..]);
-    Some((name, Entry { doc: doc.join(" "), example, span: item.span }))
+    let (mut example, mut result, mut doc) = ("", "", Vec::new());
+    for line in lines {
+        match (line.strip_prefix("~ "), line.strip_prefix("= ")) {
+            (Some(text), _) => example = text,
+            (None, Some(text)) => result = text,
+            (None, None) => doc.push(line),
+        }
+    }
+    Some((name, Entry { doc: doc.join(" "), example, result, span: item.span }))
 }
 
 /// The prelude loads nothing.
@@ -157,7 +188,7 @@ impl Files for NoFiles {
 
 #[cfg(test)]
 mod tests {
-    use super::{PRELUDE, PRIVATE};
+    use super::{PRELUDE, PRIVATE, functions};
 
     #[test]
     fn every_name_is_described_and_every_function_has_an_example() {
@@ -167,5 +198,14 @@ mod tests {
             assert_eq!(entry.example.is_empty(), needs_none, "{name}");
         }
         assert!(PRELUDE.entries.len() > 6);
+    }
+
+    #[test]
+    fn every_function_has_a_subject_and_a_result_or_a_picture() {
+        for (name, entry, subject) in functions() {
+            assert!(!subject.is_empty(), "{name}");
+            let draws = subject == "plots and pictures";
+            assert_eq!(entry.result.is_empty(), draws, "{name}");
+        }
     }
 }

@@ -258,7 +258,15 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (&["reverse", "flip"], &["reverse"]),
-    (&["shuffle", "permutation", "permute"], &["permute", "argsort", "random"]),
+    (&["shuffle", "permutation", "permute"], &["shuffle", "permute", "argsort", "random"]),
+    (
+        &["train test split", "split data", "sample", "sampling"],
+        &["shuffle", "random", "randomInt", "take", "drop"],
+    ),
+    (&["correlation", "corr", "corrcoef", "pearson"], &["correlation", "covariance"]),
+    (&["covariance", "cov"], &["covariance", "variance", "correlation"]),
+    (&["lower case", "lowercase", "upper case", "uppercase"], &["toLower", "toUpper"]),
+    (&["substring", "find text", "search text"], &["contains", "same", "indexWhere"]),
     (&["pad", "shift", "roll"], &["rotate", "take", "drop"]),
     (&["dot product", "inner product", "matrix product", "matmul"], &["dot", "matmul", "outer"]),
 ];

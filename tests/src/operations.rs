@@ -1,13 +1,16 @@
-//! The manual's page of operations, made from the table of builtins.
+//! The manual's page of operations, made from the tables of builtins and of what is written in Weft.
 
 use std::fmt::Write as _;
 
 use weft_lang::builtins::{self, Entry};
+use weft_session::{Reference, reference};
 
 const HEAD: &str = "# Operations
 
-Every operation with its type, its cost and an example. This page is made from the table that
-`:doc` prints from (`UPDATE_EXPECT=1 ./test --test manual` rewrites it), and the examples are tests.
+Every operation with its type, its cost and an example; those from Tables on are written in Weft, and
+`:doc source` shows how. This page is made from the tables that `:doc` prints from
+(`UPDATE_EXPECT=1 ./test --test manual` rewrites it), and the examples are tests. The functions that read
+files are in [files.md](files.md), the forms of the language in [syntax.md](syntax.md).
 
 In types, `array s a` is an array of `a`s that an index of type `s` addresses: `i64` for one axis, a
 tuple of them for more; `window s a` and `boundary s a` belong to stencils. Implicit map does the
@@ -30,7 +33,25 @@ pub fn page() -> String {
             section(&mut page, entry);
         }
     }
+    let mut subject = "";
+    for function in reference() {
+        if function.subject != subject {
+            subject = function.subject;
+            let (first, rest) = subject.split_at(1);
+            page += &format!("\n## {}{rest}\n", first.to_uppercase());
+        }
+        own_section(&mut page, &function);
+    }
     page
+}
+
+fn own_section(page: &mut String, function: &Reference) {
+    let Reference { name, heading, doc, example, result, .. } = function;
+    write!(page, "\n### `{name}`\n\n`{heading}`\n\n{doc}\n\n```weft\n{example}\n```\n")
+        .expect("writing to a string");
+    if !result.is_empty() {
+        write!(page, "```value\n{result}\n```\n").expect("writing to a string");
+    }
 }
 
 fn section(page: &mut String, entry: &Entry) {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use weft_lang::builtins;
+use weft_session::reference;
 
 use crate::markdown::{Case, Expectation, Page, Section, Stage, parse};
 
@@ -53,19 +54,23 @@ pub fn files(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The example of every builtin, whose value the table gives; its line is its place in the table.
+/// The example of every builtin and of every function written in Weft, whose value the tables give; its
+/// line is its place in the tables. What draws must simply run.
 fn builtins_page() -> Page {
-    let sections = builtins::all().enumerate().map(|(index, entry)| {
+    let builtins = builtins::all().map(|entry| (entry.name, entry.example, entry.result));
+    let own = reference();
+    let own = own.iter().map(|function| (function.name, function.example, function.result));
+    let sections = builtins.chain(own).enumerate().map(|(index, (name, example, result))| {
         let line = index + 1;
         let expectation =
-            Expectation { stage: Stage::Value, line, body: entry.result.to_owned(), place: 0..0 };
+            Expectation { stage: Stage::Value, line, body: result.to_owned(), place: 0..0 };
         let case = Case {
             line,
-            source: entry.example.to_owned(),
+            source: example.to_owned(),
             fails: None,
-            expectations: vec![expectation],
+            expectations: if result.is_empty() { Vec::new() } else { vec![expectation] },
         };
-        Section { heading: format!("`{}`", entry.name), cases: vec![case] }
+        Section { heading: format!("`{name}`"), cases: vec![case] }
     });
     Page { name: BUILTINS.to_owned(), sections: sections.collect(), ..Page::default() }
 }

@@ -1,10 +1,10 @@
-//! `:doc`, `:search` and `:explain`.
+//! `:doc` and `:explain`.
 
 use weft_ir::Span;
 use weft_lang::builtins::{self, Entry};
 use weft_lang::{Binding, Diagnostic, Global, suggest};
 
-use super::{Call, Command, resolve, unquoted};
+use super::{Call, Command, resolve};
 use crate::complete::Detail;
 use crate::explain;
 use crate::plan::{Planner, Step};
@@ -15,9 +15,6 @@ use crate::sink::{Cancel, Collected, Event};
 use crate::sources::Sources;
 use crate::state::State;
 use crate::topics::{self, Topic};
-
-/// Lines that `:search` shows.
-const MOST_FOUND: usize = 30;
 
 /// `:doc name`, `:doc source name`.
 pub(super) fn doc(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
@@ -39,8 +36,25 @@ pub(super) fn doc(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diag
             None => diagnostic.help(format!("`:search {name}` looks into the documentation")),
         }));
     };
-    planner.steps.push(Step::Text(text));
+    let drawing = prelude::entry(&planner.state.environment, name)
+        .filter(|entry| entry.result.is_empty() && !entry.example.is_empty())
+        .map(|entry| {
+            format!("\n\n{}", evaluated(&mut private_session(), entry.example).join("\n"))
+        });
+    planner.steps.push(Step::Text(text + &drawing.unwrap_or_default()));
     Ok(())
+}
+
+fn private_session() -> Session {
+    Session::new(&Config { memory: 64 << 20, io: false })
+}
+
+/// The lines that a cell prints.
+fn evaluated(session: &mut Session, cell: &str) -> Vec<String> {
+    let mut sink = Collected::default();
+    session.eval(Cell::typed(cell), &mut sink, &Cancel::new());
+    let texts = sink.events.into_iter().filter_map(printed);
+    texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 /// A command with its example, run in a session of its own, and what that prints.
@@ -48,18 +62,11 @@ pub(super) fn demonstrated(command: &Command) -> String {
     /// Lines of the output that are shown.
     const MOST: usize = 24;
     let mut lines: Vec<String> = Vec::new();
-    let mut session = Session::new(&Config { memory: 64 << 20, io: false });
+    let mut session = private_session();
     for cell in command.example.lines() {
         lines.push(format!("> {cell}"));
         if command.printed.is_none() {
-            let mut sink = Collected::default();
-            session.eval(Cell::typed(cell), &mut sink, &Cancel::new());
-            lines.extend(
-                sink.events
-                    .into_iter()
-                    .filter_map(printed)
-                    .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()),
-            );
+            lines.extend(evaluated(&mut session, cell));
         }
     }
     lines.extend(command.printed.into_iter().flat_map(str::lines).map(str::to_owned));
@@ -186,6 +193,9 @@ fn describe_prelude(name: &str, ty: &str, entry: &prelude::Entry) -> String {
     if !entry.example.is_empty() {
         text.push_str(&format!("\n\n  {}", entry.example));
     }
+    if !entry.result.is_empty() {
+        text.push_str(&format!("\n  = {}", entry.result));
+    }
     text
 }
 
@@ -229,152 +239,6 @@ pub(super) fn wrap(text: &str, width: usize) -> String {
     out
 }
 
-/// `:search words`, `:search "type"`.
-pub(super) fn search(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
-    let query = unquoted(call.needed("`:search` takes words, or a type in quotes")?).trim();
-    let mut found = if query.contains("->") || query.contains('[') {
-        by_type(&planner.state, query)
-    } else {
-        by_words(&planner.state, query)
-    };
-    let hidden = found.len().saturating_sub(MOST_FOUND);
-    found.truncate(MOST_FOUND);
-    let mut text = match found.is_empty() {
-        true => format!("nothing found for `{query}`"),
-        false => found.join("\n"),
-    };
-    if hidden > 0 {
-        text.push_str(&format!("\n… and {hidden} more"));
-    }
-    planner.steps.push(Step::Text(text));
-    Ok(())
-}
-
-fn line(name: &str, ty: &str, doc: &str) -> String {
-    let doc = doc.split(". ").next().unwrap_or_default().trim_end_matches('.');
-    let doc: String = wrap(doc, 74).lines().map(|line| format!("\n    {line}")).collect();
-    format!("{name} : {ty}{doc}")
-}
-
-/// Definitions and builtins in which each of the words occurs, or that the words may mean; those of
-/// that name first.
-fn by_words(state: &State, query: &str) -> Vec<String> {
-    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-    let meant = topics::meant(query);
-    let mut found: Vec<(usize, String)> = Vec::new();
-    for (name, ty, doc, subject) in everything(state) {
-        let (lower, text) = (name.to_lowercase(), format!("{doc} {subject}").to_lowercase());
-        if let Some(position) = meant.iter().position(|other| *other == name) {
-            found.push((position + 1, line(&name, &ty, &doc)));
-        } else if words.iter().all(|word| lower.contains(word) || text.contains(word)) {
-            let rank = match () {
-                () if words.contains(&lower) => 0,
-                () if words.iter().any(|word| lower.contains(word)) => meant.len() + 1,
-                () => meant.len() + 2,
-            };
-            found.push((rank, line(&name, &ty, &doc)));
-        }
-    }
-    found.sort_by_key(|(rank, _)| *rank);
-    found.into_iter().map(|(_, line)| line).collect()
-}
-
-/// Definitions and builtins of a type, whatever their variables are called: first those of exactly
-/// that type, then those in whose type it occurs.
-fn by_type(state: &State, query: &str) -> Vec<String> {
-    let wanted = canonical(query);
-    let mut found: Vec<(u8, String)> = Vec::new();
-    for (name, ty, doc, _) in everything(state) {
-        let plain = ty.split_once("=>").map_or(&*ty, |(_, plain)| plain);
-        let rank = if canonical(plain) == wanted {
-            0
-        } else if occurs(&wanted, plain) {
-            1
-        } else {
-            continue;
-        };
-        found.push((rank, line(&name, &ty, &doc)));
-    }
-    found.sort_by_key(|(rank, _)| *rank);
-    found.into_iter().map(|(_, line)| line).collect()
-}
-
-/// Every name with its type, documentation and subject.
-fn everything(state: &State) -> Vec<(String, String, String, String)> {
-    let own = state.environment.names().filter_map(|(name, _)| {
-        let ty = type_of_name(state, name)?;
-        let is_numbered = name.starts_with('_') || &**name == "it";
-        let doc = prelude::entry(&state.environment, name).map_or("", |entry| &entry.doc);
-        (!is_numbered).then(|| (name.to_string(), ty, doc.to_owned(), String::new()))
-    });
-    let builtins = builtins::all().map(|entry| {
-        (
-            entry.name.to_owned(),
-            entry.signature.to_owned(),
-            entry.doc.to_owned(),
-            entry.subject.to_owned(),
-        )
-    });
-    let forms = topics::TOPICS.iter().map(|topic| {
-        (topic.names[0].to_owned(), topic.heading.to_owned(), topic.doc.to_owned(), String::new())
-    });
-    own.chain(builtins).chain(forms).collect()
-}
-
-/// The tokens of a type, with variables numbered in order of appearance.
-fn canonical(ty: &str) -> Vec<String> {
-    let mut variables: Vec<String> = Vec::new();
-    type_tokens(ty)
-        .into_iter()
-        .map(|token| {
-            let is_variable = token.len() == 1 && token.starts_with(|c: char| c.is_lowercase());
-            if !is_variable {
-                return token;
-            }
-            let position =
-                variables.iter().position(|known| *known == token).unwrap_or_else(|| {
-                    variables.push(token.clone());
-                    variables.len() - 1
-                });
-            format!("?{position}")
-        })
-        .collect()
-}
-
-/// Whether a run of tokens of `ty`, taken by itself, is the wanted type.
-fn occurs(wanted: &[String], ty: &str) -> bool {
-    let tokens = type_tokens(ty);
-    if tokens.len() < wanted.len() {
-        return false;
-    }
-    tokens.windows(wanted.len()).any(|window| canonical(&window.join(" ")) == wanted)
-}
-
-fn type_tokens(ty: &str) -> Vec<String> {
-    let mut tokens: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let mut characters = ty.chars().peekable();
-    while let Some(c) = characters.next() {
-        if c.is_alphanumeric() || c == '_' {
-            word.push(c);
-            continue;
-        }
-        if !word.is_empty() {
-            tokens.push(std::mem::take(&mut word));
-        }
-        if c == '-' && characters.peek() == Some(&'>') {
-            characters.next();
-            tokens.push("->".to_owned());
-        } else if !c.is_whitespace() {
-            tokens.push(c.to_string());
-        }
-    }
-    if !word.is_empty() {
-        tokens.push(word);
-    }
-    tokens
-}
-
 /// `:explain E0301`.
 pub(super) fn explain(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
     let code = call.needed("`:explain` takes a code, such as E0301 or F03")?;
@@ -396,15 +260,7 @@ pub(super) fn explain(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<
 
 #[cfg(test)]
 mod tests {
-    use super::{canonical, occurs, wrap};
-
-    #[test]
-    fn types_are_compared_without_the_names_of_variables() {
-        assert_eq!(canonical("[]b -> (b -> c)"), canonical("[]a->(a->b)"));
-        assert_ne!(canonical("a -> a"), canonical("a -> b"));
-        assert!(occurs(&canonical("[]x -> i64"), "(a -> bool) -> []a -> i64"));
-        assert!(!occurs(&canonical("[]x -> f64"), "(a -> bool) -> []a -> i64"));
-    }
+    use super::wrap;
 
     #[test]
     fn documentation_is_wrapped_at_words() {

@@ -2,7 +2,7 @@
 
 use super::{
     Action, Alone, Command, compiler, documentation, drawing, held, help, history, load, quit,
-    reload, save, set, time, type_of, vars,
+    reload, save, search, set, time, type_of, vars,
 };
 
 /// Every command, as `:help` lists them.
@@ -38,7 +38,7 @@ pub const COMMANDS: &[Command] = &[
         doc: "finds builtins and definitions by words of their documentation, or by type",
         example: ":search \"[]a -> i64\"",
         printed: None,
-        action: Action::Plan(documentation::search),
+        action: Action::Plan(search::search),
     },
     Command {
         name: "vars",

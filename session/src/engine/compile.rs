@@ -48,10 +48,12 @@ pub(crate) fn unsupported_diagnostic(unsupported: &Unsupported, job: &Job<'_>) -
         false => unsupported.span,
     };
     let message = format!("this is not compiled: {}", unsupported.reason);
-    Box::new(
-        Diagnostic::error("E0509", message, span, "because of this")
-            .note("it runs on the interpreter, with the same answer"),
-    )
+    let diagnostic = Diagnostic::error("E0509", message, span, "because of this")
+        .note("it runs on the interpreter, with the same answer");
+    Box::new(match unsupported.reason.ends_with("on scalars, one call after the other") {
+        true => diagnostic.help("a `loop` says the same, and is compiled"),
+        false => diagnostic,
+    })
 }
 
 /// The program in *nested*.

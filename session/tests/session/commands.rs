@@ -67,6 +67,10 @@ fn search_by_words_and_by_type() {
     assert!(first(by_type.clone()).starts_with("length : "), "{by_type}");
     session.check("def mine xs = length xs + 1", "mine : []a -> i64");
     assert!(session.eval(":search \"[]a -> i64\"").contains("mine : "));
+    let used = session.eval(":search \"[]f64 -> []f64 -> f64\"");
+    assert!(used.contains("\ndot : Num a => "), "{used}");
+    let used = session.eval(":search \"(i64 -> bool) -> []i64 -> []i64\"");
+    assert!(first(used.clone()).starts_with("filter : "), "{used}");
     session.check(":search qwertz", "nothing found for `qwertz`");
 }
 

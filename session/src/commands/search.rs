@@ -1,0 +1,177 @@
+//! `:search`: by words, or by type.
+
+mod shape;
+
+use weft_lang::{Diagnostic, builtins};
+
+use super::documentation::{type_of_name, wrap};
+use super::{Call, unquoted};
+use crate::plan::{Planner, Step};
+use crate::prelude;
+use crate::state::State;
+use crate::topics;
+
+/// Lines that `:search` shows.
+const MOST_FOUND: usize = 30;
+
+/// `:search words`, `:search "type"`.
+pub(super) fn search(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
+    let query = unquoted(call.needed("`:search` takes words, or a type in quotes")?).trim();
+    let mut found = if query.contains("->") || query.contains('[') {
+        by_type(&planner.state, query)
+    } else {
+        by_words(&planner.state, query)
+    };
+    let hidden = found.len().saturating_sub(MOST_FOUND);
+    found.truncate(MOST_FOUND);
+    let mut text = match found.is_empty() {
+        true => format!("nothing found for `{query}`"),
+        false => found.join("\n"),
+    };
+    if hidden > 0 {
+        text.push_str(&format!("\n… and {hidden} more"));
+    }
+    planner.steps.push(Step::Text(text));
+    Ok(())
+}
+
+fn line(name: &str, ty: &str, doc: &str) -> String {
+    let doc = doc.split(". ").next().unwrap_or_default().trim_end_matches('.');
+    let doc: String = wrap(doc, 74).lines().map(|line| format!("\n    {line}")).collect();
+    format!("{name} : {ty}{doc}")
+}
+
+/// Definitions and builtins in which each of the words occurs, or that the words may mean; those of
+/// that name first.
+fn by_words(state: &State, query: &str) -> Vec<String> {
+    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    let meant = topics::meant(query);
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for (name, ty, doc, subject) in everything(state) {
+        let (lower, text) = (name.to_lowercase(), format!("{doc} {subject}").to_lowercase());
+        if let Some(position) = meant.iter().position(|other| *other == name) {
+            found.push((position + 1, line(&name, &ty, &doc)));
+        } else if words.iter().all(|word| lower.contains(word) || text.contains(word)) {
+            let rank = match () {
+                () if words.contains(&lower) => 0,
+                () if words.iter().any(|word| lower.contains(word)) => meant.len() + 1,
+                () => meant.len() + 2,
+            };
+            found.push((rank, line(&name, &ty, &doc)));
+        }
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, line)| line).collect()
+}
+
+/// Definitions and builtins of a type, whatever their variables are called: first those of exactly
+/// that type, then those that can be used at it, then those in whose type it occurs.
+fn by_type(state: &State, query: &str) -> Vec<String> {
+    let wanted = canonical(query);
+    let asked = shape::parse(query);
+    let mut found: Vec<(u8, String)> = Vec::new();
+    for (name, ty, doc, _) in everything(state) {
+        let plain = ty.split_once("=>").map_or(&*ty, |(_, plain)| plain);
+        let rank = if canonical(plain) == wanted {
+            0
+        } else if asked.as_ref().is_some_and(|asked| shape::admits(&ty, asked)) {
+            1
+        } else if occurs(&wanted, plain) {
+            2
+        } else {
+            continue;
+        };
+        found.push((rank, line(&name, &ty, &doc)));
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, line)| line).collect()
+}
+
+/// Every name with its type, documentation and subject.
+fn everything(state: &State) -> Vec<(String, String, String, String)> {
+    let own = state.environment.names().filter_map(|(name, _)| {
+        let ty = type_of_name(state, name)?;
+        let is_numbered = name.starts_with('_') || &**name == "it";
+        let doc = prelude::entry(&state.environment, name).map_or("", |entry| &entry.doc);
+        (!is_numbered).then(|| (name.to_string(), ty, doc.to_owned(), String::new()))
+    });
+    let builtins = builtins::all().map(|entry| {
+        (
+            entry.name.to_owned(),
+            entry.signature.to_owned(),
+            entry.doc.to_owned(),
+            entry.subject.to_owned(),
+        )
+    });
+    let forms = topics::TOPICS.iter().map(|topic| {
+        (topic.names[0].to_owned(), topic.heading.to_owned(), topic.doc.to_owned(), String::new())
+    });
+    own.chain(builtins).chain(forms).collect()
+}
+
+/// The tokens of a type, with variables numbered in order of appearance.
+fn canonical(ty: &str) -> Vec<String> {
+    let mut variables: Vec<String> = Vec::new();
+    type_tokens(ty)
+        .into_iter()
+        .map(|token| {
+            let is_variable = token.len() == 1 && token.starts_with(|c: char| c.is_lowercase());
+            if !is_variable {
+                return token;
+            }
+            let position =
+                variables.iter().position(|known| *known == token).unwrap_or_else(|| {
+                    variables.push(token.clone());
+                    variables.len() - 1
+                });
+            format!("?{position}")
+        })
+        .collect()
+}
+
+/// Whether a run of tokens of `ty`, taken by itself, is the wanted type.
+fn occurs(wanted: &[String], ty: &str) -> bool {
+    let tokens = type_tokens(ty);
+    if tokens.len() < wanted.len() {
+        return false;
+    }
+    tokens.windows(wanted.len()).any(|window| canonical(&window.join(" ")) == wanted)
+}
+
+fn type_tokens(ty: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut characters = ty.chars().peekable();
+    while let Some(c) = characters.next() {
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
+        }
+        if !word.is_empty() {
+            tokens.push(std::mem::take(&mut word));
+        }
+        if c == '-' && characters.peek() == Some(&'>') {
+            characters.next();
+            tokens.push("->".to_owned());
+        } else if !c.is_whitespace() {
+            tokens.push(c.to_string());
+        }
+    }
+    if !word.is_empty() {
+        tokens.push(word);
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{canonical, occurs};
+
+    #[test]
+    fn types_are_compared_without_the_names_of_variables() {
+        assert_eq!(canonical("[]b -> (b -> c)"), canonical("[]a->(a->b)"));
+        assert_ne!(canonical("a -> a"), canonical("a -> b"));
+        assert!(occurs(&canonical("[]x -> i64"), "(a -> bool) -> []a -> i64"));
+        assert!(!occurs(&canonical("[]x -> f64"), "(a -> bool) -> []a -> i64"));
+    }
+}
