@@ -196,6 +196,7 @@ fn written<'a>(given: &'a Lanes<'a>, one_by_one: bool) -> Builder<'a> {
         sites: Vec::new(),
         made: BTreeMap::new(),
         near: near::near(given),
+        straight: given.has_no_loops(),
         names: 0,
         segments: 0,
         declared: Vec::new(),
@@ -239,6 +240,8 @@ struct Builder<'a> {
     made: BTreeMap<Register, (ScalarOp, Vec<Operand>)>,
     /// Floats as integers that matter only if they are near (Note [Near integers]).
     near: BTreeSet<Register>,
+    /// Whether there are no loops.
+    straight: bool,
     /// How many names have been made up.
     names: usize,
     /// How many segments have been begun.
@@ -414,7 +417,7 @@ impl Builder<'_> {
         }
         self.define(result, &expression.text, values);
         // Code with loops would have to take back what a segment has done to their state.
-        if self.given.has_no_loops()
+        if self.straight
             && !self.given.rows
             && varies
             && let Some((usual, rare)) = self.functions.usual_and_rare(op, result.1)

@@ -93,6 +93,13 @@ pub fn flatten(program: &nested::Program, layouts: &[Vec<Axis>]) -> Result<Progr
 /// Either it can be flattened, or there is a reason why not.
 type Outcome<T> = Result<T, Unsupported>;
 
+/// The most scalars of a program: every pass after this one, and the compiler of C, takes some microseconds for
+/// each, and what has more is mostly one choice among exponentially many.
+const MOST_SCALARS: usize = 50_000;
+
+/// Why a program with more does not compile.
+const TOO_LONG: &str = "its code would be too long: it has more than 50000 operations on elements";
+
 fn unsupported<T>(reason: impl Into<String>, span: Span) -> Outcome<T> {
     Err(Unsupported { reason: reason.into(), span })
 }
@@ -259,6 +266,11 @@ impl<'p> Flattener<'p> {
     fn op(&mut self, op: ScalarOp, args: &[ScalarId]) -> ScalarId {
         let (home, span) = (self.region, self.span);
         self.scalars.op(op, args, home, span)
+    }
+
+    /// Whether there are too many scalars.
+    fn is_too_long(&self) -> bool {
+        self.scalars.nodes.len() > MOST_SCALARS
     }
 
     fn emit(&mut self, statement: Statement) {

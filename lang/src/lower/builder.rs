@@ -23,7 +23,7 @@ pub(super) type OperatorOf<'a, 'p> =
     &'a mut dyn FnMut(&mut Lowering<'p>, &[Atom], &[Atom]) -> Outcome<Vec<Atom>>;
 
 /// How many statements a program may have: towers of functions double with every call.
-const MAX_STATEMENTS: usize = 1_000_000;
+const MAX_STATEMENTS: usize = 200_000;
 
 /// The scalar type of indices and lengths.
 pub(super) const I64: Type = Type { rank: 0, element: ScalarType::I64 };

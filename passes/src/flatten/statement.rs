@@ -11,18 +11,22 @@ use super::layout::parts_of;
 use super::local::{is_local, is_scalar_code, scalars_of};
 use super::scalar::{Definition, ScalarId};
 use super::view::{Length, Source, Value, View};
-use super::{Flattener, Outcome, unsupported};
+use super::{Flattener, Outcome, TOO_LONG, unsupported};
 
-/// More scalars than this are not the code of one element any more.
-const MOST_SCALARS: usize = 4_000_000;
+/// What is put together of more parts than this is stored: an element of it is a choice among all, and
+/// towers of concatenations have exponentially many.
+const MOST_PARTS: usize = 32;
+
+/// The same where nothing can be stored.
+const MOST_PARTS_OF_ELEMENT: usize = 1024;
 
 impl<'p> Flattener<'p> {
     pub(super) fn statement(
         &mut self,
         statement: &'p nested::Statement,
     ) -> Outcome<Vec<Value<'p>>> {
-        if self.scalars.nodes.len() > MOST_SCALARS {
-            return unsupported("the code of one element would be too long", statement.span);
+        if self.is_too_long() {
+            return unsupported(TOO_LONG, statement.span);
         }
         let (home, span) = (self.region, self.span);
         let one = |value| Ok(vec![value]);
@@ -136,7 +140,7 @@ impl<'p> Flattener<'p> {
                 one(Value::Array(self.view(ty, Source::Replicate(length, value))))
             }
             Operation::Concat(first, second) => {
-                let (first, second) = (self.array_atom(first), self.array_atom(second));
+                let (first, second) = (self.part(first)?, self.part(second)?);
                 one(Value::Array(self.view(first.ty, Source::Concat(first, second))))
             }
             Operation::Map(lambda, arrays) => {
@@ -424,6 +428,42 @@ impl<'p> Flattener<'p> {
             }
         }
         self.regular(array, axes)
+    }
+
+    /// An array to be a part of a concatenation.
+    fn part(&mut self, atom: &nested::Atom) -> Outcome<Rc<View<'p>>> {
+        let array = self.array_atom(atom);
+        if self.region.is_some() || self.delaying {
+            let too_many = parts(&array, MOST_PARTS_OF_ELEMENT) >= MOST_PARTS_OF_ELEMENT;
+            return if too_many { unsupported(TOO_LONG, self.span) } else { Ok(array) };
+        }
+        if parts(&array, MOST_PARTS) < MOST_PARTS {
+            return Ok(array);
+        }
+        let stored = self.materialise(&array)?;
+        if let nested::Atom::Var(var) = atom {
+            self.bind(*var, Value::Array(Rc::clone(&stored)));
+        }
+        Ok(stored)
+    }
+}
+
+/// Among how many arrays an element of a view is chosen, if fewer than `most`.
+fn parts(view: &View<'_>, most: usize) -> usize {
+    match &view.source {
+        Source::Concat(first, second) | Source::Choice(_, (_, first), (_, second)) => {
+            let number = parts(first, most);
+            if number >= most { number } else { number + parts(second, most - number) }
+        }
+        Source::Transposed(inner, _)
+        | Source::Column(inner, _)
+        | Source::Gathered(_, inner)
+        | Source::Checked(inner, ..) => parts(inner, most),
+        Source::Stored { .. }
+        | Source::Iota(_)
+        | Source::Replicate(..)
+        | Source::Literal(_)
+        | Source::Delayed(..) => 1,
     }
 }
 

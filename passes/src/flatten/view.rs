@@ -11,7 +11,7 @@ use weft_ir::flat::{Dimension, Size, Var};
 use weft_ir::{FaultKind, ScalarOp, ScalarType, Span, nested};
 
 use super::scalar::{Definition, Region, ScalarId};
-use super::{Flattener, Outcome, unsupported};
+use super::{Flattener, Outcome, TOO_LONG, Unsupported, unsupported};
 
 /// How many operations to look through.
 const MOST_STEPS: u32 = 8;
@@ -295,6 +295,11 @@ impl<'p> Flattener<'p> {
             }
             Source::Iota(_) => Value::Scalar(index),
             Source::Replicate(_, value) => value.clone(),
+            // Towers of concatenations have exponentially many parts.
+            Source::Concat(first, _) if self.is_too_long() => {
+                self.deferred.get_or_insert(Unsupported { reason: TOO_LONG.to_owned(), span });
+                self.element_unchecked(first, index)
+            }
             Source::Concat(first, second) => {
                 let length = self.length(first);
                 let length = self.length_scalar(length);
