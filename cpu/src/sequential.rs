@@ -29,7 +29,7 @@ use crate::pool::Pool;
 const TURNS: u32 = 16;
 
 /// Launches that take no longer, in nanoseconds, hardly compute anything.
-const SHORT_LAUNCH: u64 = 12_000;
+const SHORT_LAUNCH: u64 = 8_000;
 
 /// The memory of functions that compute arrays, in bytes.
 pub(crate) const SCRATCH: usize = 1 << 20;

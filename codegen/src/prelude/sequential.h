@@ -22,9 +22,10 @@ struct serial {
    the turn at hand began: the host goes on. */
 #define LEAVE do { outcome = 1U << 30; goto leave; } while (0)
 
-/* What is worth computing here: so many points of a kernel, and so many elements of a row that is folded. */
-#define MOST_POINTS (1 << 14)
-#define MOST_OF_ROW (1 << 12)
+/* What is worth computing here: so many points of a kernel, and so many elements of a row that is folded, each
+   after the one before. Two levels of the tree take 4096. */
+#define MOST_POINTS (1 << 12)
+#define MOST_OF_ROW (1 << 9)
 
 /* Multiplies a number of points by an extent. */
 #define MORE_POINTS(count, extent) \
