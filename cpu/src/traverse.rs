@@ -325,6 +325,7 @@ impl<'a> Evaluator<'a> {
                 evaluator.run(level::BLOCK, count, position)?;
             }
             for step in steps.clone() {
+                evaluator.context.poll()?;
                 if let Some(caller) = evaluator.engine.caller() {
                     evaluator.indices[last_index(evaluator.compiled)] = step as i64;
                     let call = Call {

@@ -196,6 +196,42 @@ output a2: [a0]i64
 }
 
 #[test]
+fn an_interrupt_is_seen_within_long_rows() {
+    // Rows side by side, each of 300 000 elements: without a look between steps that takes minutes.
+    let mut text = "launch \"greatest\" [100000][300000] (r0 r1)
+  r100: i64 = mul r0 r1
+  r101: f64 = cast_f64 r100
+"
+    .to_owned();
+    for number in 101..150 {
+        text += &format!("  r{}: f64 = sin r{number}\n", number + 1);
+    }
+    text += "  yield r150
+  reduce r150 as (r2: f64) to a0: [100000]f64
+  by (r3: f64) (r4: f64)
+    r5: f64 = max r3 r4
+    yield r5
+  if_empty (r6)
+    yield 0.0f64
+end
+output a0: [100000]f64
+";
+    let program = plan::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    let prepared = prepare(&program, &mut KernelCache::new());
+    let cancel = AtomicBool::new(false);
+    let workers = Workers::new(1);
+    let config = Config { workers: &workers, memory_limit: 1 << 30 };
+    let stop = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        run(&program, &prepared, &[], &config, &cancel, &mut |_| {})
+    });
+    assert_eq!(stop.err(), Some(Stop::Exhausted(Exhausted::Interrupted)));
+}
+
+#[test]
 fn memory_is_asked_for_and_returned() {
     let text = "a0: i64 = host
   yield 1000i64

@@ -193,10 +193,11 @@ impl Text {
         self.line(0, "u32 KERNEL(const struct block *restrict const block) {");
         self.ends();
         self.line(1, "for (i64 number = 0; number < block->count;) {");
-        self.line(2, &format!("if (*block->cancel) return {INTERRUPTED}U;"));
         self.line(2, "const i64 rest = block->count - number;");
         self.line(2, "const i64 end = number + (rest < 256 ? rest : 256);");
         self.line(2, "while (number < end) {");
+        // Before each long row: many of them take seconds.
+        self.line(3, &format!("if (*block->cancel) return {INTERRUPTED}U;"));
         self.length(3);
         self.line(3, "const u32 failed = length > 64");
         self.line(4, "? KERNEL_long_row(block, number++, start, length)");
