@@ -6,8 +6,8 @@
 //!
 //! Other operators combine in the tree of a fold, whose blocks go across chunks. A common operator on
 //! very small destinations folds what it can chunk by chunk (Note [Grouped sends]), beside which integers
-//! go to private copies; on small ones it keeps one fold in progress for each of their elements;
-//! otherwise targets and values are kept and sorted when all have come.
+//! go to private copies; on those that are small, or have no more elements than some values for each, it keeps one
+//! fold in progress for each of their elements; otherwise targets and values are kept and sorted when all have come.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -119,8 +119,10 @@ impl Launch<'_> {
             Way::InOrder => {}
         }
         let fold = self.bound.kernel.folds[sink].as_ref();
-        let small = (1..=SMALL).contains(&elements);
         let primitives = fold.and_then(|fold| fold.primitives.as_deref());
+        let small = (1..=SMALL).contains(&elements)
+            || self.shape.points() / 4 >= elements.max(1)
+                && self.stream_bytes(&destinations, elements) <= most;
         let exact = destinations.iter().all(|to| !is_float(to.ty()));
         let kept = match (fold, primitives) {
             (Some(_), Some(_)) if exact => Kept::Nothing,
@@ -134,6 +136,14 @@ impl Launch<'_> {
             (None, _) => Kept::Nothing,
         };
         Shared::Scatter(InOrder::new(Sent { destinations, kept, most, exceeded: None }))
+    }
+
+    /// The bytes of folds in progress for all elements: counts, and each level of the tree that there may be.
+    fn stream_bytes(&self, destinations: &[Storage], elements: usize) -> u64 {
+        let levels = self.shape.points().max(2).ilog(TREE) + 1;
+        let of = |to: &Storage| size_of::<u64>() + levels as usize * to.ty().scalar_type().bytes();
+        let each: usize = destinations.iter().map(of).sum();
+        (elements as u64).saturating_mul(each as u64)
     }
 
     fn way(&self, sink: usize) -> Way {

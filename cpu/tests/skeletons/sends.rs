@@ -101,9 +101,8 @@ output a1: [a0]i64
     }
 }
 
-#[test]
-fn values_that_meet_are_combined_in_the_tree() {
-    let text = "input a1: [a0]f64
+/// Adds what is told from 40 bits on to the element that the remainder tells.
+const SUMS: &str = "input a1: [a0]f64
 input a3: [a2]i64
 launch \"scatter\" [a2] (r0)
   r1: i64 = read a3 r0
@@ -120,22 +119,38 @@ end
 free a1
 output a4: [a0]f64
 ";
+
+fn check_sums(old: &[f64], xs: &[i64]) {
+    let found = values(SUMS, &[f64s(old.to_vec()), i64s(xs.to_vec())]);
+    let mut sent = vec![Vec::new(); old.len()];
+    for x in xs {
+        sent[x.rem_euclid(old.len() as i64) as usize].push((x >> 40) as f64);
+    }
+    let sum =
+        |(old, sent): (&f64, &Vec<f64>)| tree(sent, &|a, b| a + b).map_or(*old, |sum| old + sum);
+    let expected = old.iter().zip(&sent).map(sum).collect();
+    assert!(found[0].same_bits(&f64s(expected)), "{} to {}", xs.len(), old.len());
+}
+
+#[test]
+fn values_that_meet_are_combined_in_the_tree() {
     for length in lengths() {
         for size in [1, 3, length / 2 + 1] {
             let old: Vec<f64> = (0..size).map(|at| at as f64 / 3.0).collect();
             let xs: Vec<i64> = noise(length).map(|bits| bits as i64).collect();
-            let found = values(text, &[f64s(old.clone()), i64s(xs.clone())]);
-            let mut sent = vec![Vec::new(); size];
-            for x in xs {
-                sent[x.rem_euclid(size as i64) as usize].push((x >> 40) as f64);
-            }
-            let sum = |(old, sent): (&f64, &Vec<f64>)| {
-                tree(sent, &|a, b| a + b).map_or(*old, |sum| old + sum)
-            };
-            let expected = old.iter().zip(&sent).map(sum).collect();
-            assert!(found[0].same_bits(&f64s(expected)), "{length} {size}");
+            check_sums(&old, &xs);
         }
     }
+}
+
+#[test]
+fn values_meet_at_many_places() {
+    // A third of them at one place: three levels of the tree.
+    let size = 40_000;
+    let to_one = |(at, x): (usize, i64)| if at % 3 == 0 { x - x.rem_euclid(size) + 7 } else { x };
+    let xs = noise(200_000).map(|bits| bits as i64 >> 1).enumerate().map(to_one);
+    let old: Vec<f64> = (0..size).map(|at| at as f64 / 3.0).collect();
+    check_sums(&old, &xs.collect::<Vec<i64>>());
 }
 
 #[test]
