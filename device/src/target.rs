@@ -3,7 +3,7 @@
 //! Note [Waiting for the device]. Nothing here waits for the device without looking at the flag that
 //! interrupts the run. Launches are queued in slices: when one is queued, the one before the last must be
 //! done. When somebody interrupts, what is queued is told to end: a kernel that has not begun does nothing, one
-//! that runs ends when it looks at the word that says so. As all work goes through one stream, the next run
+//! that runs ends when it looks at the word that says so. As the other streams have joined the first one by then, the next run
 //! simply comes behind it. What waits for its graph (Note [Matched replay]) is queued before the device is waited for,
 //! and what is in other streams is joined with the first one (Note [Streams of a run]).
 

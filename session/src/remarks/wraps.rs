@@ -17,14 +17,15 @@ use weft_lang::types::Type;
 use crate::sources::Sources;
 use crate::state::State;
 
-/// How many elements are added up for a remark; it takes some milliseconds.
-const MOST_ELEMENTS: usize = 1 << 22;
+/// How many elements are added up for the remarks on a program; it takes some milliseconds.
+const MOST_ELEMENTS: usize = 1 << 20;
 
 /// What there is to say about the entry of a program whose inputs have values.
 pub(super) fn remarks(program: &Program, state: &State, sources: &Sources) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    let mut left = MOST_ELEMENTS;
     certain(&program.entry, &mut |function, args| {
-        found.extend(remark(function, args, state, sources));
+        found.extend(remark(function, args, state, sources, &mut left));
     });
     found
 }
@@ -34,22 +35,19 @@ fn certain<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr, &'e [Arg])) {
     match &expr.kind {
         ExprKind::Apply { function, args, .. } => {
             visit(function, args);
-            let is_either = matches!(
-                function.kind,
-                ExprKind::Builtin(Builtin::Op(ScalarOp::And | ScalarOp::Or), _)
-            );
-            if !is_either {
+            if needs_all(function) {
                 args.iter().for_each(|arg| certain(&arg.expr, visit));
             }
         }
-        ExprKind::Let { value, body, .. } => {
-            certain(value, visit);
-            certain(body, visit);
-        }
+        // What is bound may not be used.
+        ExprKind::Let { body, .. } => certain(body, visit),
         ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
             parts.iter().for_each(|part| certain(part, visit));
         }
-        ExprKind::Field { record, .. } => certain(record, visit),
+        ExprKind::Field { record, index, depth } => match &record.kind {
+            ExprKind::Tuple(parts) if *depth == 0 => certain(&parts[*index], visit),
+            _ => certain(record, visit),
+        },
         ExprKind::CheckSizes { body, .. } => certain(body, visit),
         ExprKind::Number(_)
         | ExprKind::Scalar(_)
@@ -70,6 +68,23 @@ fn certain<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr, &'e [Arg])) {
     }
 }
 
+/// Whether a function needs all of what it is applied to, high bits that have been lost too.
+fn needs_all(function: &Expr) -> bool {
+    match &function.kind {
+        ExprKind::Builtin(Builtin::Op(op), _) => !matches!(
+            op,
+            ScalarOp::And
+                | ScalarOp::Or
+                | ScalarOp::Select
+                | ScalarOp::BitAnd
+                | ScalarOp::Mod
+                | ScalarOp::Rem
+        ),
+        ExprKind::Builtin(..) => true,
+        _ => false,
+    }
+}
+
 /// A reduction of small integers.
 struct Reduction<'e> {
     /// What it is called in messages.
@@ -81,14 +96,20 @@ struct Reduction<'e> {
     array: &'e Expr,
 }
 
-fn remark(function: &Expr, args: &[Arg], state: &State, sources: &Sources) -> Option<Diagnostic> {
+fn remark(
+    function: &Expr,
+    args: &[Arg],
+    state: &State,
+    sources: &Sources,
+    left: &mut usize,
+) -> Option<Diagnostic> {
     let reduction = reduction(function, args)?;
     let (rank, head) = reduction.array.ty.peel();
     let Type::Scalar(scalar) = *head else { return None };
     let holds = range_of(scalar)?;
-    let result = rows(reduction.array, state)?.wrapped(&reduction, &holds)?;
+    let result = rows(reduction.array, state, left)?.wrapped(&reduction, &holds)?;
     let name = sources.slice(function.span);
-    let Reduction { what, array, .. } = reduction;
+    let Reduction { what, array, start, .. } = reduction;
     let of = if rank > 1 { " of a row" } else { "" };
     let result = match result {
         Some(result) => format!("the {what}{of} is {result}"),
@@ -102,9 +123,10 @@ fn remark(function: &Expr, args: &[Arg], state: &State, sources: &Sources) -> Op
     };
     let call = match args {
         [_] => format!("{name} (i64 {text})"),
-        [operator, start, _] => {
-            let part = |arg: &Arg| sources.slice(arg.expr.span);
-            format!("{name} {} {} (i64 {text})", part(operator), part(start))
+        [operator, _, _] => {
+            let operator = sources.slice(operator.expr.span);
+            let shown = if start < 0 { format!("({start})") } else { start.to_string() };
+            format!("{name} {operator} {} (i64 {text})", shown)
         }
         _ => return None,
     };
@@ -286,14 +308,14 @@ fn count(column: &Column) -> usize {
     }
 }
 
-/// The innermost rows of an array, if it is at hand.
-fn rows(expr: &Expr, state: &State) -> Option<Rows> {
+/// The innermost rows of an array, if it is at hand, and no more elements than are left to be added up.
+fn rows(expr: &Expr, state: &State, left: &mut usize) -> Option<Rows> {
     match &expr.kind {
         ExprKind::NumberArray(_) | ExprKind::Array(_) => written(expr).map(Rows::Written),
         ExprKind::Apply { function, args, depth: 0 } => match (&function.kind, &args[..]) {
             (ExprKind::Builtin(Builtin::Flatten, _), [nested]) => {
                 let is_last = nested.expr.ty.peel().0 == 2;
-                match rows(&nested.expr, state)? {
+                match rows(&nested.expr, state, left)? {
                     Rows::Written(rows) if is_last => {
                         Some(Rows::Written(vec![rows.into_iter().flatten().collect()]))
                     }
@@ -308,8 +330,11 @@ fn rows(expr: &Expr, state: &State) -> Option<Rows> {
         },
         ExprKind::Value(_) | ExprKind::Field { .. } => {
             let column = column(expr, state)?;
-            let fits = column.is_here() && count(&column) <= MOST_ELEMENTS;
-            fits.then_some(Rows::Held { column, flattened: false })
+            if !column.is_here() {
+                return None;
+            }
+            *left = left.checked_sub(count(&column))?;
+            Some(Rows::Held { column, flattened: false })
         }
         _ => None,
     }

@@ -1,7 +1,7 @@
 //! What lengths that differ say beyond their numbers: which operand has which, on which axis, and that
 //! nothing is repeated to fit.
 
-use weft_ir::{Span, Value};
+use weft_ir::{Column, Span, Value};
 use weft_lang::Diagnostic;
 use weft_lang::builtins::Builtin;
 use weft_lang::typed::{Arg, Expr, ExprKind, GlobalId, Program};
@@ -30,7 +30,7 @@ pub(super) fn explained(
         (0, _, _) => return diagnostic,
         (1, _, _) => Axis::Only,
         (_, Some(a), Some(b)) if a != b => Axis::Outer,
-        (_, Some(_), Some(_)) => Axis::Inner,
+        (2, Some(_), Some(_)) => Axis::Inner,
         (_, _, _) => return diagnostic,
     };
     let what = |length: i64| match (&axis, length) {
@@ -48,6 +48,11 @@ pub(super) fn explained(
     }
     let symbol = source(function.span);
     if symbol.is_empty() || symbol.starts_with(char::is_alphanumeric) || symbol.len() > 3 {
+        return diagnostic;
+    }
+    // Rows may differ in length among themselves.
+    let short = if right == 1 { b } else { a };
+    if matches!(axis, Axis::Inner) && !has_rows_of_one(short, values) {
         return diagnostic;
     }
     let instead = match (axis, right == 1) {
@@ -81,6 +86,20 @@ fn at(expr: &Expr, place: Span) -> Option<(&Expr, &[Arg], usize)> {
     let mut found = None;
     references::children(expr, &mut |child| found = found.or_else(|| at(child, place)));
     found
+}
+
+/// Whether each row of an array has one element, as far as that is known.
+fn has_rows_of_one(expr: &Expr, values: &dyn Fn(GlobalId) -> Option<Value>) -> bool {
+    match &expr.kind {
+        ExprKind::Array(parts) => parts.iter().all(|part| length(part, values) == Some(1)),
+        ExprKind::Value(global) => match values(*global) {
+            Some(Value::Array(array)) => {
+                matches!(array.elements, Column::Dense { extent: 1, .. })
+            }
+            Some(Value::Scalar(_) | Value::Tuple(_)) | None => false,
+        },
+        _ => false,
+    }
 }
 
 /// How long an array is, where that stands there or is known of a value.
