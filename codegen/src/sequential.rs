@@ -208,6 +208,10 @@ impl<'a> Function<'a> {
             self.line("rounds++;");
         }
         self.line(TURN);
+        if self.small {
+            // A turn over arrays takes longer than one of scalars.
+            self.line("if (*all->cancel) return 1U << 31;");
+        }
     }
 
     fn steps(&mut self, block: &Block) -> Option<()> {

@@ -142,8 +142,8 @@ output a3: [a0]i64
     let function = small(text).expect("a function");
     assert!(function.small);
     let text = function.text;
-    assert!(text.contains("const i64 r1 = a1[i6];"), "{text}");
-    assert!(text.contains("a7[i6] = r2;"), "{text}");
+    assert!(text.contains("const i64 r1 = a1[p6];"), "{text}");
+    assert!(text.contains("a7[p6] = r2;"), "{text}");
     assert!(text.contains("END_OF_TURN"), "{text}");
 }
 

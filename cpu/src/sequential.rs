@@ -45,14 +45,16 @@ pub(crate) struct Sequential {
     ticket: OnceLock<Arc<Ticket>>,
     /// The nanoseconds that the host has spent on it.
     spent: AtomicU64,
+    /// How many launches it has made.
+    launches: AtomicU64,
 }
 
 impl Sequential {
     pub(crate) fn new(of: SequentialLoop, native: Option<Supply>) -> Sequential {
         let SequentialLoop { text, functions, inputs, updated, sites, small } = of;
         let function = LaneFunction { text, functions, sites };
-        let (ticket, spent) = Default::default();
-        Sequential { native, function, inputs, updated, small, ticket, spent }
+        let (ticket, spent, launches) = Default::default();
+        Sequential { native, function, inputs, updated, small, ticket, spent, launches }
     }
 
     /// The text of the function.
@@ -124,8 +126,10 @@ pub(crate) struct Watch<'a> {
     cancel: &'a AtomicBool,
     began: Instant,
     turns: u32,
-    /// How many launches there were in all before it.
-    launches: u64,
+    /// How many launches there were in all before it, and how many at the turn at hand.
+    launches: [u64; 2],
+    /// How long the host had taken when a function took over.
+    handed: Option<u64>,
     /// Whether a function has left the loop to the host.
     left: bool,
 }
@@ -137,8 +141,8 @@ impl<'a> Watch<'a> {
         cancel: &'a AtomicBool,
         launches: u64,
     ) -> Watch<'a> {
-        let (began, turns, left) = (Instant::now(), 0, false);
-        Watch { sequential, cancel, began, turns, launches, left }
+        let (began, launches) = (Instant::now(), [launches; 2]);
+        Watch { sequential, cancel, began, turns: 0, launches, handed: None, left: false }
     }
 
     /// A function has left the loop to the host, for good.
@@ -146,10 +150,15 @@ impl<'a> Watch<'a> {
         self.left = true;
     }
 
-    /// Whether the launches of this run, up to so many in all, take as long as if they computed nothing.
-    fn is_all_overhead(&self, launches: u64) -> bool {
-        let launches = launches.saturating_sub(self.launches).saturating_mul(SHORT_LAUNCH);
-        self.began.elapsed().as_nanos() <= u128::from(launches)
+    /// Whether the launches of the loop take as long as if they computed nothing.
+    fn is_all_overhead(&self) -> bool {
+        self.spent() <= self.launched().saturating_mul(SHORT_LAUNCH)
+    }
+
+    /// All launches of the loop.
+    fn launched(&self) -> u64 {
+        let here = self.launches[1].saturating_sub(self.launches[0]);
+        here.saturating_add(self.sequential.launches.load(Ordering::Relaxed))
     }
 
     /// The function, if it is there; to be called at each turn. Asks for it if that is worth it.
@@ -158,6 +167,15 @@ impl<'a> Watch<'a> {
             return None;
         }
         let small = self.sequential.small;
+        self.launches[1] = launches;
+        let function = self.chosen(small);
+        if function.is_some() {
+            self.handed = Some(self.here());
+        }
+        function
+    }
+
+    fn chosen(&mut self, small: bool) -> Option<Function> {
         let supply = self.sequential.native.as_ref()?;
         match (supply.tier, self.sequential.ticket.get()) {
             (Tier::Interpreted, _) => None,
@@ -167,18 +185,13 @@ impl<'a> Watch<'a> {
                 ticket.function()
             }
             (Tier::Automatic, ticket) => {
+                let looks = self.turns.is_multiple_of(TURNS);
                 self.turns += 1;
-                // Some turns show what the launches take.
-                if small && !self.turns.is_multiple_of(TURNS) {
-                    return None;
-                }
                 if let Some(ticket) = ticket {
-                    return ticket.function().filter(|_| !small || self.is_all_overhead(launches));
+                    let function = ticket.function().filter(|_| !small || looks);
+                    return function.filter(|_| !small || self.is_all_overhead());
                 }
-                if self.turns.is_multiple_of(TURNS)
-                    && self.spent() >= PATIENCE
-                    && (!small || self.is_all_overhead(launches))
-                {
+                if looks && self.spent() >= PATIENCE && (!small || self.is_all_overhead()) {
                     self.sequential.want();
                 }
                 None
@@ -191,15 +204,21 @@ impl<'a> Watch<'a> {
         self.began.elapsed().as_nanos() >= u128::from(bytes)
     }
 
+    /// What the host has spent on this run, in nanoseconds.
+    fn here(&self) -> u64 {
+        let elapsed = || u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.handed.unwrap_or_else(elapsed)
+    }
+
     /// All that the host has spent on the loop.
     fn spent(&self) -> u64 {
-        let here = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        here.saturating_add(self.sequential.spent.load(Ordering::Relaxed))
+        self.here().saturating_add(self.sequential.spent.load(Ordering::Relaxed))
     }
 }
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
         self.sequential.spent.store(self.spent(), Ordering::Relaxed);
+        self.sequential.launches.store(self.launched(), Ordering::Relaxed);
     }
 }

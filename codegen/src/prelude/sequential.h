@@ -38,13 +38,9 @@ struct serial {
   top += ((u64)(count) * sizeof(TYPE) + 63) & ~63ULL; \
   if (top > limit) LEAVE
 
-/* Copies an array to memory that stays, if its address lies in some other, or if it does not. */
+/* Copies an array to memory that stays. */
 #define COPY(TYPE, name, count) do { \
     TAKE(TYPE, copy, count); \
     for (i64 at = 0; at < (i64)(count); at++) copy[at] = name[at]; \
     name = copy; \
   } while (0)
-#define COPY_UNLESS_IN(TYPE, name, count, begin, bytes) \
-  if ((u64)name - (u64)(begin) >= (bytes)) COPY(TYPE, name, count)
-#define COPY_IF_IN(TYPE, name, count, begin, bytes) \
-  if ((u64)name - (u64)(begin) < (bytes)) COPY(TYPE, name, count)

@@ -115,6 +115,17 @@ impl Function<'_> {
         Some(name)
     }
 
+    /// Copies an array, of which this is the address, out of the half that begins there.
+    fn copy_if_in(&mut self, array: Var, name: &str, begin: &str, half: &str) -> Option<()> {
+        self.line(&format!("if ((u64){name} - (u64){begin} < {half}) {{"));
+        self.indent += 1;
+        let (ty, count) = (self.type_name(array), self.count(array)?);
+        self.line(&format!("COPY({ty}, {name}, {count});"));
+        self.indent -= 1;
+        self.line("}");
+        Some(())
+    }
+
     /// A scalar or an address that is assigned to later.
     fn declare_small(&mut self, var: Var) -> String {
         match self.is_array(var) {
@@ -231,8 +242,8 @@ impl Function<'_> {
         self.line("for (;;) {");
         self.indent += 1;
         self.depth += 1;
-        self.line(&format!("char *const here = {base} + {side} * {half};"));
-        self.line(&format!("top = here, limit = here + {half};"));
+        self.line(&format!("top = {base} + {side} * {half}, limit = top + {half};"));
+        self.line(&format!("const char *const before = {base} + !{side} * {half};"));
         self.steps(condition)?;
         let holds = self.environment.scalar(condition.results[0])?;
         self.line(&format!("if (!{holds}) break;"));
@@ -242,9 +253,9 @@ impl Function<'_> {
             let (ty, value) = (self.type_name(var), self.value(result)?);
             let name = format!("next{}", self.environment.fresh());
             if self.is_array(var) {
-                let count = self.count(result)?;
+                // What lies in neither half stays where it is as long as the loop goes on.
                 self.line(&format!("const {ty} *{name} = {value};"));
-                self.line(&format!("COPY_UNLESS_IN({ty}, {name}, {count}, here, {half});"));
+                self.copy_if_in(result, &name, "before", &half)?;
             } else {
                 self.line(&format!("const {ty} {name} = {value};"));
             }
@@ -258,18 +269,16 @@ impl Function<'_> {
         self.depth -= 1;
         self.indent -= 1;
         self.line("}");
-        // What is in the second half is moved to the first one, which is free by now.
-        self.line(&format!("limit = {outside};"));
+        // What is in the second half is moved to the first one, which is free by now, and must be enough.
         if self.depth > 0 {
-            self.line(&format!("top = {side} ? {end} : {base};"));
+            self.line(&format!("top = {side} ? {end} : {base}, limit = {base} + {half};"));
             for (&var, name) in state.iter().zip(&names) {
-                if !self.is_array(var) {
-                    continue;
+                if self.is_array(var) {
+                    self.copy_if_in(var, name, &format!("({base} + {half})"), &half)?;
                 }
-                let (ty, count) = (self.type_name(var), self.count(var)?);
-                self.line(&format!("COPY_IF_IN({ty}, {name}, {count}, {base} + {half}, {half});"));
             }
         }
+        self.line(&format!("limit = {outside};"));
         Some(names)
     }
 }

@@ -450,7 +450,7 @@ impl SerialCall<'_> {
             }
         };
         let mut places: Vec<*mut c_void> = state.iter_mut().map(place).collect();
-        let computes = scratch.is_some();
+        let (computes, before) = (scratch.is_some(), places.clone());
         let scratch = scratch.unwrap_or_default();
         let (_, scratch) =
             scratch.split_at_mut(scratch.as_ptr().align_offset(64).min(scratch.len()));
@@ -471,11 +471,15 @@ impl SerialCall<'_> {
         let outcome = unsafe { (function.entry)(ptr::from_ref(&serial).cast()) };
         if computes && (outcome == 0 || outcome == LEFT) {
             let mut extents = &extents[..];
-            for (part, place) in state.iter_mut().zip(places) {
+            for ((part, place), before) in state.iter_mut().zip(places).zip(before) {
                 let Part::Computed { column, axes } = part else { continue };
                 let (own, rest) = extents.split_at(*axes);
                 extents = rest;
                 let length = own.iter().map(|&extent| extent as usize).product();
+                // It may be large, and need not be copied.
+                if place == before && length == column.len() {
+                    continue;
+                }
                 with_lane_type!(LaneType::of(column.scalar_type().expect("of scalars")), T => {
                     // SAFETY: Note [Native calls]. The function leaves there the address of so many elements, in its
                     // memory, its constants, its inputs or what the state was: all of them still live, and

@@ -149,8 +149,13 @@ impl Machine<'_> {
         for (part, written) in parts.into_iter().zip(written) {
             let Some((var, mut of_array)) = written else { continue };
             if sequential.is_small() {
-                let changed = of_array.iter_mut().zip(extents.by_ref());
-                changed.for_each(|(extent, changed)| *extent = changed as usize);
+                let now: Vec<usize> =
+                    extents.by_ref().take(of_array.len()).map(|extent| extent as usize).collect();
+                let stays = matches!(part, Part::Computed { .. }) && now == of_array;
+                if stays && !of_array.is_empty() {
+                    continue;
+                }
+                of_array = now;
             }
             let extents = of_array;
             let Type { element, extents: sizes } = &self.types[var.0 as usize];

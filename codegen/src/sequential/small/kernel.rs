@@ -99,7 +99,8 @@ fn backwards(kernel: &Kernel) -> Option<bool> {
 impl Function<'_> {
     /// Computes what a kernel does.
     pub(super) fn kernel(&mut self, kernel: &Kernel) -> Option<()> {
-        if kernel.sinks.iter().any(|sink| matches!(sink, Sink::Sort { .. })) {
+        let sorts = kernel.sinks.iter().any(|sink| matches!(sink, Sink::Sort { .. }));
+        if sorts || kernel.space.is_empty() {
             return None;
         }
         let points = self.points(kernel)?;
@@ -213,7 +214,7 @@ impl Function<'_> {
             }
             counts.push(name);
         }
-        let indices = extents.iter().map(|_| format!("i{}", self.environment.fresh())).collect();
+        let indices = extents.iter().map(|_| format!("p{}", self.environment.fresh())).collect();
         let first_stored = first_stored(&kernel.space);
         Some(Points { extents, indices, first_stored, counts, backwards })
     }
