@@ -2,6 +2,8 @@
 
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use jupyter_protocol::ConnectionInfo;
@@ -40,15 +42,16 @@ pub enum Channel {
 /// A connection on this machine, on ports that are free now.
 ///
 /// Ports that the system hands out are not used: it could give them to somebody else before the kernel
-/// listens, even to the near end of a connection.
+/// listens, even to the near end of a connection. Nor does this process look at a port twice before it
+/// has been through all: to look is to listen for a moment, and a client that waits for the kernel of
+/// another connection would meet that.
 ///
 /// # Errors
 /// If there are no free ports.
 pub fn free_connection() -> Result<ConnectionInfo, String> {
     let key = uuid::Uuid::new_v4();
-    let (_, chance) = key.as_u64_pair();
-    let first = u16::try_from(chance % u64::from(CHOSEN_PORTS)).unwrap_or(0);
-    let candidates = (0..CHOSEN_PORTS).map(|step| FIRST_PORT + (first + step) % CHOSEN_PORTS);
+    let candidates = (0..CHOSEN_PORTS)
+        .map(|_| FIRST_PORT + NEXT_PORT.fetch_add(1, Ordering::Relaxed) % CHOSEN_PORTS);
     let mut listeners = Vec::new();
     let mut ports = Vec::new();
     for port in candidates {
@@ -79,8 +82,37 @@ pub fn free_connection() -> Result<ConnectionInfo, String> {
 const FIRST_PORT: u16 = 16_384;
 const CHOSEN_PORTS: u16 = 16_384;
 
+/// Which of them this process looks at next. It begins anywhere, and goes round: the number of ports
+/// divides that of the numbers.
+static NEXT_PORT: LazyLock<AtomicU16> = LazyLock::new(|| {
+    let (_, chance) = uuid::Uuid::new_v4().as_u64_pair();
+    AtomicU16::new(chance as u16)
+});
+
+/// How long after a connection has failed the next is tried.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// Sockets that are connected to a kernel.
+async fn sockets(
+    connection: &ConnectionInfo,
+) -> Result<(SubSocket, DealerSocket, DealerSocket, ReqSocket), ZmqError> {
+    let mut iopub = SubSocket::new();
+    iopub.subscribe("").await?;
+    iopub.connect(&connection.iopub_url()).await?;
+    let mut shell = DealerSocket::new();
+    shell.connect(&connection.shell_url()).await?;
+    let mut control = DealerSocket::new();
+    control.connect(&connection.control_url()).await?;
+    let mut heartbeat = ReqSocket::new();
+    heartbeat.connect(&connection.hb_url()).await?;
+    Ok((iopub, shell, control, heartbeat))
+}
+
 impl Client {
     /// Connects, and waits until the kernel says that everything it publishes will be heard.
+    ///
+    /// A connection that fails is tried again: before the kernel listens, somebody else may have, for a
+    /// moment.
     ///
     /// # Errors
     /// If that takes longer than `patience`.
@@ -90,28 +122,24 @@ impl Client {
             .enable_all()
             .build()
             .map_err(|error| error.to_string())?;
-        let mut client = Client {
-            shell: DealerSocket::new(),
-            control: DealerSocket::new(),
-            iopub: SubSocket::new(),
-            heartbeat: ReqSocket::new(),
-            runtime,
-            key: Key::new(&connection.key),
-            session: uuid::Uuid::new_v4().to_string(),
-        };
-        let Client { runtime, shell, control, iopub, heartbeat, .. } = &mut client;
+        let mut failure = None;
         let connecting = async {
-            iopub.subscribe("").await?;
-            iopub.connect(&connection.iopub_url()).await?;
-            shell.connect(&connection.shell_url()).await?;
-            control.connect(&connection.control_url()).await?;
-            heartbeat.connect(&connection.hb_url()).await?;
-            Ok::<(), ZmqError>(())
+            loop {
+                match sockets(connection).await {
+                    Ok(sockets) => return sockets,
+                    Err(error) => failure = Some(error),
+                }
+                tokio::time::sleep(AGAIN).await;
+            }
         };
-        runtime
-            .block_on(async { timeout(patience, connecting).await })
-            .map_err(|_| "the kernel does not listen".to_owned())?
-            .map_err(|error| format!("cannot connect: {error}"))?;
+        let connected = runtime.block_on(async { timeout(patience, connecting).await });
+        let (iopub, shell, control, heartbeat) = connected.map_err(|_| match failure {
+            None => "the kernel does not listen".to_owned(),
+            Some(error) => format!("cannot connect: {error}"),
+        })?;
+        let key = Key::new(&connection.key);
+        let session = uuid::Uuid::new_v4().to_string();
+        let mut client = Client { runtime, shell, control, iopub, heartbeat, key, session };
         client.expect(Channel::Iopub, patience, |message| message.kind() == "iopub_welcome")?;
         Ok(client)
     }

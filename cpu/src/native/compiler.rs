@@ -106,7 +106,7 @@ impl Compiler {
         let folder = scratch::folder(&self.folder)?;
         let (input, output) = (folder.path().join("kernels.c"), folder.path().join("kernels.so"));
         fs::write(&input, source).map_err(|error| error.to_string())?;
-        let mut command = self.command();
+        let mut command = self.command(&folder);
         command.args(FLAGS).args(MACHINE).arg("-o").arg(&output).arg(&input).arg("-lm");
         run(command, self.patience, &self.given_up)?;
         let bytes = fs::read(&output).map_err(|error| error.to_string())?;
@@ -121,7 +121,7 @@ impl Compiler {
         let folder = scratch::folder(&self.folder)?;
         let (input, output) = (folder.path().join("kernels.c"), folder.path().join("kernels.s"));
         fs::write(&input, source).map_err(|error| error.to_string())?;
-        let mut command = self.command();
+        let mut command = self.command(&folder);
         let flags = FLAGS.into_iter().filter(|flag| *flag != "-shared");
         command.args(flags).args(MACHINE).args(["-S", "-fno-asynchronous-unwind-tables", "-o"]);
         command.arg(&output).arg(&input);
@@ -131,9 +131,10 @@ impl Compiler {
         Ok(lines.join("\n"))
     }
 
-    fn command(&self) -> Command {
+    /// The compiler, whose own files go to a folder too: one that is killed leaves them behind.
+    fn command(&self, folder: &tempfile::TempDir) -> Command {
         let mut command = Command::new(&self.command[0]);
-        command.args(&self.command[1..]);
+        command.args(&self.command[1..]).env("TMPDIR", folder.path());
         command
     }
 }

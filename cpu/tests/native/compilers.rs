@@ -105,6 +105,24 @@ fn a_compiler_that_hangs_is_killed() {
 }
 
 #[test]
+fn a_compiler_that_is_killed_leaves_nothing_behind() {
+    let folder = folder();
+    // As compilers do, it has files of its own, and does not come to removing them.
+    let left = folder.path().join("left");
+    let text = format!(
+        "if [ \"$1\" = --version ]; then echo slow 1.0; exit; fi
+         mktemp -p \"${{TMPDIR:-/tmp}}\" > {}; exec sleep 1000",
+        left.display()
+    );
+    let path = script(folder.path(), &text);
+    let (compilers, patience) = (vec![path.display().to_string()], Duration::from_secs(1));
+    let (statistics, _) = with_patience(compilers, Tier::Native, patience);
+    assert_eq!((statistics.compiled, statistics.failed), (0, 1));
+    let left = fs::read_to_string(left).expect("it has begun");
+    assert!(left.starts_with('/') && !Path::new(left.trim_end()).exists(), "{left}");
+}
+
+#[test]
 fn the_next_compiler_is_tried() {
     let (statistics, notice) =
         with_compilers(vec!["no-such-compiler".to_owned(), "cc".to_owned()], Tier::Native);

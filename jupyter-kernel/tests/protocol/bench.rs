@@ -1,5 +1,6 @@
 //! A kernel as a child process, and a client that speaks to it through its sockets.
 
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -27,34 +28,62 @@ fn kernel_as_child() {
     }
 }
 
+/// A process that does not outlive its test, however that ends.
+pub(crate) struct Process(pub(crate) Child);
+
+impl Deref for Process {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl DerefMut for Process {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A kernel and a client of it.
 pub(crate) struct Bench {
-    pub(crate) child: Child,
+    pub(crate) child: Process,
     pub(crate) client: Client,
     pub(crate) connection: ConnectionInfo,
     pub(crate) folder: TempDir,
 }
 
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// A connection, and a folder with its file.
+pub(crate) fn connection() -> (ConnectionInfo, TempDir) {
+    let connection = free_connection().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let text = serde_json::to_string(&connection).unwrap();
+    std::fs::write(folder.path().join(FILE), text).unwrap();
+    (connection, folder)
 }
 
 /// A kernel for the connection file in a folder, where its history is too.
-fn kernel(folder: &Path, environment: &[(&str, String)]) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+pub(crate) fn kernel(folder: &Path, environment: &[(&str, String)]) -> Process {
+    let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "bench::kernel_as_child"])
         .env(CONNECTION, folder.join(FILE))
         .env("WEFT_KERNEL_HISTORY", folder.join("history"))
         .env("XDG_CACHE_HOME", folder.join("cache"))
-        .env_remove("JPY_PARENT_PID")
+        // If these tests are killed, it ends as well.
+        .env("JPY_PARENT_PID", std::process::id().to_string())
         .envs(environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .spawn()
-        .unwrap()
+        .unwrap();
+    Process(child)
 }
 
 impl Bench {
@@ -63,10 +92,7 @@ impl Bench {
     }
 
     pub(crate) fn start_with(environment: &[(&str, String)]) -> Bench {
-        let connection = free_connection().unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let text = serde_json::to_string(&connection).unwrap();
-        std::fs::write(folder.path().join(FILE), text).unwrap();
+        let (connection, folder) = connection();
         let child = kernel(folder.path(), environment);
         let client = Client::connect(&connection, PATIENCE).unwrap();
         Bench { child, client, connection, folder }

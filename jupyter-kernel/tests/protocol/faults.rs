@@ -8,7 +8,7 @@ use serde_json::json;
 use weft_jupyter_kernel::client::{Channel, Client};
 use zeromq::{Socket, SubSocket};
 
-use crate::bench::{Bench, FILE, PATIENCE};
+use crate::bench::{Bench, FILE, PATIENCE, Process, connection, kernel};
 
 /// Names the folder of the bench that the client as a child process connects to.
 const CLIENT: &str = "WEFT_TEST_CLIENT";
@@ -114,12 +114,13 @@ fn a_client_that_is_killed_harms_nobody() {
     let mut bench = Bench::start();
     bench.run("kept = 5");
     for _ in 0..3 {
-        let mut victim = Command::new(std::env::current_exe().unwrap())
+        let victim = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "faults::client_as_child"])
             .env(CLIENT, bench.folder.path())
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
+        let mut victim = Process(victim);
         let runs = |m: &weft_jupyter_kernel::wire::Message| m.text("code") == ENDLESS;
         bench.client.expect(Channel::Iopub, PATIENCE, runs).unwrap();
         // As `kill -9`: it cannot say good-bye.
@@ -214,10 +215,28 @@ fn completion_answers_at_once_while_a_cell_runs() {
 
 #[test]
 fn a_kernel_ends_with_its_parent() {
-    let mut parent = Command::new("sleep").arg("60").spawn().unwrap();
+    let mut parent = Process(Command::new("sleep").arg("60").spawn().unwrap());
     let mut bench = Bench::start_with(&[("JPY_PARENT_PID", parent.id().to_string())]);
     assert_eq!(bench.result("1 + 1"), "2");
     parent.kill().unwrap();
     parent.wait().unwrap();
     assert!(bench.wait_for_end(PATIENCE));
+}
+
+#[test]
+fn a_client_that_meets_somebody_else_waits_for_its_kernel() {
+    let (connection, folder) = connection();
+    let ports = [
+        connection.shell_port,
+        connection.iopub_port,
+        connection.control_port,
+        connection.hb_port,
+    ];
+    // As one that looks for free ports: it listens, and is gone before it has answered.
+    let others = ports.map(|port| std::net::TcpListener::bind(("127.0.0.1", port)).unwrap());
+    let client = std::thread::spawn(move || Client::connect(&connection, PATIENCE));
+    let met = others[1].accept().unwrap();
+    drop((met, others));
+    let _kernel = kernel(folder.path(), &[]);
+    assert!(client.join().unwrap().unwrap().beats(PATIENCE));
 }
