@@ -226,12 +226,8 @@ fn a_kernel_ends_with_its_parent() {
 #[test]
 fn a_client_that_meets_somebody_else_waits_for_its_kernel() {
     let (connection, folder) = connection();
-    let ports = [
-        connection.shell_port,
-        connection.iopub_port,
-        connection.control_port,
-        connection.hb_port,
-    ];
+    let ports =
+        [connection.shell_port, connection.iopub_port, connection.control_port, connection.hb_port];
     // As one that looks for free ports: it listens, and is gone before it has answered.
     let others = ports.map(|port| std::net::TcpListener::bind(("127.0.0.1", port)).unwrap());
     let client = std::thread::spawn(move || Client::connect(&connection, PATIENCE));
