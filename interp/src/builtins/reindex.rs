@@ -97,13 +97,14 @@ impl Machine<'_> {
     pub(super) fn rotate(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let (k, elements) = (call.integer(0), call.array(1)?);
         let length = elements.len();
+        if length == 0 {
+            // No element is needed, and so k is not.
+            return Ok(elements.into_val());
+        }
         let k = match k {
             Ok(k) => k,
             Err(stop) => return self.erroneous(stop, length, call.span),
         };
-        if length == 0 {
-            return Ok(elements.into_val());
-        }
         let k = k.rem_euclid(length as i64) as usize;
         self.rearrange(&elements, (k..length).chain(0..k), &call)
     }

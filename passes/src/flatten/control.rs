@@ -18,7 +18,7 @@ use super::layout::parts_of;
 use super::local::{is_local, is_scalar_code, scalars_of};
 use super::scalar::ScalarId;
 use super::survey::free_in;
-use super::view::Value;
+use super::view::{MOST_STEPS, Value};
 use super::{Flattener, Outcome, unsupported};
 
 /// An axis in a layout (Note [Common layouts]).
@@ -151,7 +151,7 @@ impl<'p> Flattener<'p> {
     ) -> Outcome<Vec<Value<'p>>> {
         // What may fail is computed where it is needed (Note [A check belongs to a value]).
         self.store_free(&[then, otherwise], false);
-        let may_fail = self.scalars.node(condition).may_fail;
+        let may_fail = self.may_be_error(condition, MOST_STEPS);
         let condition = self.host_scalar(condition);
         if may_fail && then.results.iter().any(|result| self.atom_type(result).rank > 0) {
             // What is known of the arrays whatever it is, as a common length, relies on it.

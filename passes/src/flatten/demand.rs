@@ -33,7 +33,7 @@ use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 use super::Flattener;
 use super::local::scalars_of;
 use super::scalar::{Definition, ScalarId};
-use super::view::{Length, Source, Value, View};
+use super::view::{Length, MOST_STEPS, Source, Value, View};
 
 impl<'p> Flattener<'p> {
     /// The scalar without the checks that say no more than that the current space has a point.
@@ -176,7 +176,10 @@ impl<'p> Flattener<'p> {
                 let (first, second) = (self.existence(first), self.existence(second));
                 self.both(first, second)
             }
-            Source::Transposed(inner, _) => self.existence(inner),
+            Source::Transposed(inner, _) => {
+                let (inner, rows) = (self.existence(inner), self.existence_of_rows(inner));
+                self.both(inner, rows)
+            }
             Source::Column(inner, index) => {
                 let (inner, index) = (self.existence(inner), self.definedness(*index));
                 self.both(inner, index)
@@ -187,7 +190,7 @@ impl<'p> Flattener<'p> {
             }
             Source::Literal(_) => None,
             Source::Choice(condition, then, otherwise) => {
-                let may_fail = self.scalars.node(*condition).may_fail;
+                let may_fail = self.reads_fallible(*condition, MOST_STEPS);
                 let (mut first, mut second) = (None, None);
                 let chosen = self.branch(
                     *condition,
@@ -212,6 +215,28 @@ impl<'p> Flattener<'p> {
         }
     }
 
+    /// Whether the rows of an array whose rows differ in kind are values, as a condition; none if they are
+    /// for sure. Of rows that are alike any one tells as much, and what reads an element asks it.
+    pub(super) fn existence_of_rows(&mut self, view: &View<'p>) -> Option<ScalarId> {
+        match &view.source {
+            Source::Literal(elements) => elements.iter().fold(None, |all, element| {
+                let Value::Array(row) = element else { return all };
+                let (row, inner) = (self.existence(row), self.existence_of_rows(row));
+                let row = self.both(row, inner);
+                self.both(all, row)
+            }),
+            Source::Concat(first, second) => {
+                let (first, second) =
+                    (self.existence_of_rows(first), self.existence_of_rows(second));
+                self.both(first, second)
+            }
+            Source::Replicate(_, Value::Array(row)) => self.existence(row),
+            Source::Checked(inner, ..) => self.existence_of_rows(inner),
+            Source::Transposed(inner, _) => self.existence_of_rows(inner),
+            _ => None,
+        }
+    }
+
     fn existence_value(&mut self, view: &View<'p>, known: &mut Option<ScalarId>) -> Value<'p> {
         *known = self.existence(view);
         Value::Scalar(known.unwrap_or_else(|| self.scalars.constant(Scalar::Bool(true))))
@@ -223,7 +248,7 @@ impl<'p> Flattener<'p> {
             let value = self.definedness(value);
             return self.both(Some(condition), value);
         }
-        self.scalars.node(id).may_fail.then(|| {
+        self.reads_fallible(id, MOST_STEPS).then(|| {
             // Any use of an integer will do.
             let least = self.scalars.integer(i64::MIN);
             self.op(ScalarOp::Ge, &[id, least])

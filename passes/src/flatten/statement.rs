@@ -212,25 +212,14 @@ impl<'p> Flattener<'p> {
             }
             Operation::Extent(array, axis) => {
                 let array = self.array_atom(array);
-                if *axis == 1
-                    && let Some(length) = self.row_length_here(&array)?
-                {
-                    return one(Value::Scalar(self.length_scalar(length)));
-                }
-                if *axis == 1 && self.depth() > 0 && home.is_none() {
-                    let (_, length) = self.matrix(&array)?;
-                    return one(Value::Scalar(self.length_scalar(length)));
-                }
-                let array = self.regular_rows(&array, axis + 1)?;
-                let zero = self.scalars.integer(0);
-                let mut value = Value::Array(array);
-                for _ in 0..*axis {
-                    let array = self.array(value)?;
-                    value = self.element_unchecked(&array, zero);
-                }
-                let array = self.array(value)?;
-                let length = self.length(&array);
-                one(Value::Scalar(self.length_scalar(length)))
+                let rows = if *axis > 0 { self.existence_of_rows(&array) } else { None };
+                let extent = self.extent(&array, *axis)?;
+                one(Value::Scalar(match rows {
+                    None => extent,
+                    Some(rows) => {
+                        self.scalars.checked(extent, rows, FaultKind::IndexOutOfRange, home, span)
+                    }
+                }))
             }
             Operation::Flatten(array) => {
                 let array = self.array_atom(array);
@@ -289,6 +278,29 @@ impl<'p> Flattener<'p> {
                 }
             })
             .collect()
+    }
+
+    /// The extent of an axis, regular as those before it.
+    fn extent(&mut self, array: &Rc<View<'p>>, axis: usize) -> Outcome<ScalarId> {
+        if axis == 1
+            && let Some(length) = self.row_length_here(array)?
+        {
+            return Ok(self.length_scalar(length));
+        }
+        if axis == 1 && self.depth() > 0 && self.region.is_none() {
+            let (_, length) = self.matrix(array)?;
+            return Ok(self.length_scalar(length));
+        }
+        let array = self.regular_rows(array, axis + 1)?;
+        let zero = self.scalars.integer(0);
+        let mut value = Value::Array(array);
+        for _ in 0..axis {
+            let array = self.array(value)?;
+            value = self.element_unchecked(&array, zero);
+        }
+        let array = self.array(value)?;
+        let length = self.length(&array);
+        Ok(self.length_scalar(length))
     }
 
     /// Whether a length is compared with 0, which says no more than that the array is a value.

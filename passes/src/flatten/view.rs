@@ -14,7 +14,7 @@ use super::scalar::{Definition, Region, ScalarId};
 use super::{Flattener, Outcome, TOO_LONG, Unsupported, unsupported};
 
 /// How many operations to look through.
-const MOST_STEPS: u32 = 8;
+pub(super) const MOST_STEPS: u32 = 8;
 
 /// A value in a context.
 #[derive(Clone, Debug)]
@@ -244,7 +244,7 @@ impl<'p> Flattener<'p> {
     }
 
     /// Whether computing a scalar may meet a fault, or storing what it reads.
-    fn may_be_error(&self, id: ScalarId, steps: u32) -> bool {
+    pub(super) fn may_be_error(&self, id: ScalarId, steps: u32) -> bool {
         let node = self.scalars.node(id);
         let Some(steps) = steps.checked_sub(1) else { return true };
         let any = |ids: &[ScalarId]| ids.iter().any(|&id| self.may_be_error(id, steps));
@@ -255,6 +255,26 @@ impl<'p> Flattener<'p> {
                 Definition::Op(_, args) | Definition::Random(_, args) => any(args),
                 Definition::Read(var, args) => self.failing.contains(var) || any(args),
                 Definition::Checked(..) | Definition::Result(..) => true,
+            }
+    }
+
+    /// Whether computing a scalar may meet a fault, or storing what its operators read: unlike
+    /// [`Self::may_be_error`], which answers yes in doubt, it looks at nothing else.
+    pub(super) fn reads_fallible(&self, id: ScalarId, steps: u32) -> bool {
+        let node = self.scalars.node(id);
+        let any = |ids: &[ScalarId]| {
+            steps > 0 && ids.iter().any(|&id| self.reads_fallible(id, steps - 1))
+        };
+        node.may_fail
+            || match &node.definition {
+                Definition::Host(var) => self.failing.contains(var),
+                Definition::Op(_, args) | Definition::Random(_, args) => any(args),
+                Definition::Read(var, args) => self.failing.contains(var) || any(args),
+                Definition::Constant(..)
+                | Definition::Index(_)
+                | Definition::Param(_)
+                | Definition::Checked(..)
+                | Definition::Result(..) => false,
             }
     }
 

@@ -112,14 +112,22 @@ impl Pruner<'_> {
             Operation::If { then, otherwise, .. } => [then, otherwise].into_iter().any(|block| {
                 holds_checks(block) || self.checks == UnusedChecks::Keep && block_checks(block)
             }),
-            Operation::While { condition, body, .. } => {
-                self.checks == UnusedChecks::Keep || holds_checks(condition) || holds_checks(body)
+            // The arrays that it yields are errors if its condition is, and so are their lengths.
+            Operation::While { .. } => true,
+            Operation::Scan { space, thunk, .. } | Operation::Sort { space, thunk, .. } => {
+                if self.checks == UnusedChecks::Drop || !has_check(&thunk.code) {
+                    return false;
+                }
+                let mut thunk = thunk.clone();
+                thunk.code.results.clear();
+                let space = space.clone();
+                statement.results.clear();
+                statement.operation = Operation::Map { space, thunk };
+                true
             }
             Operation::Reduce { .. }
-            | Operation::Scan { .. }
             | Operation::Filter { .. }
             | Operation::Scatter { .. }
-            | Operation::Sort { .. }
             | Operation::Reshape(_)
             | Operation::Constant(_) => false,
         }

@@ -82,6 +82,8 @@ impl<'p> Lowering<'p> {
             })?;
             Ok(vec![lowering.sum_of(weighted[0])?])
         })?;
+        // Where there is no element, none of them reads the kernel.
+        let leaves = leaves.iter().map(|leaf| self.if_there(kernel.leaves[0], *leaf)).collect();
         Ok(Value::array(leaves))
     }
 

@@ -119,7 +119,7 @@ impl<'p> Lowering<'p> {
 
     /// A value, if an array is one: what is made of the elements of an array is an error where the
     /// array is, even if no element is read.
-    fn if_there(&mut self, array: Atom, value: Atom) -> Atom {
+    pub(super) fn if_there(&mut self, array: Atom, value: Atom) -> Atom {
         if self.is_there(array) {
             return value;
         }
