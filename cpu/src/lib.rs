@@ -5,6 +5,7 @@
 //! sort) apply to the points of a space, in parallel over chunks. Results do not depend on the
 //! number of threads.
 
+mod appending;
 mod canonical;
 mod compile;
 mod execute;

@@ -10,6 +10,7 @@ use weft_ir::leaves::Stored;
 use weft_ir::plan::{Block, Epilogue, Kernel, Program, Sink, Step};
 use weft_ir::{ScalarType, Span, code};
 
+use crate::appending::{Appended, appended};
 use crate::canonical::{Canonical, canonical};
 use crate::fold::Fold;
 use crate::hoist::{Hoisted, hoist};
@@ -75,7 +76,8 @@ pub(crate) struct PreparedBlock {
 
 #[derive(Debug)]
 pub(crate) enum PreparedStep {
-    Launch(BoundKernel),
+    /// The kernel, and what it appends in each turn of a loop.
+    Launch(BoundKernel, Option<Box<Appending>>),
     /// Host code with a loop.
     Host(Box<Sequential>),
     /// The condition and the body of a `while`, and the whole if nothing in it is parallel, or if that pays where
@@ -91,6 +93,13 @@ pub(crate) struct BoundKernel {
     pub(crate) kernel: Arc<PreparedKernel>,
     pub(crate) arrays: Vec<Var>,
     pub(crate) spans: Vec<Span>,
+}
+
+/// A kernel in the place of one that begins with arrays as they are (Note [Appending]).
+#[derive(Debug)]
+pub(crate) struct Appending {
+    pub(crate) appended: Appended,
+    pub(crate) bound: BoundKernel,
 }
 
 /// The parts of a kernel; their code is compiled when it first runs.
@@ -130,16 +139,17 @@ pub(crate) struct PreparedInterior {
 
 /// Prepares all kernels of a program, those that `known` has not yet.
 pub fn prepare(program: &Program, known: &mut KernelCache) -> Prepared {
-    let prepared = Prepared { body: block(&program.body, &program.types, known) };
+    let prepared = Prepared { body: block(&program.body, &program.types, known, false) };
     if let Some(native::Supply { native, tier: Tier::Native }) = &known.native {
         native::request_all(&prepared, native);
     }
     prepared
 }
 
-fn block(block_: &Block, types: &[Type], known: &mut KernelCache) -> PreparedBlock {
+/// `repeated` says whether it is the body of a loop.
+fn block(block_: &Block, types: &[Type], known: &mut KernelCache, repeated: bool) -> PreparedBlock {
     let mut steps = Vec::with_capacity(block_.steps.len());
-    for step in &block_.steps {
+    for (at, step) in block_.steps.iter().enumerate() {
         steps.push(match step {
             Step::Host { code, .. } => match sequential_code(code, types) {
                 Some(function) => {
@@ -152,20 +162,35 @@ fn block(block_: &Block, types: &[Type], known: &mut KernelCache) -> PreparedBlo
                 PreparedStep::Blocks(Vec::new())
             }
             Step::If { then, otherwise, .. } => {
-                let blocks = [then, otherwise].map(|side| block(side, types, known));
+                let blocks = [then, otherwise].map(|side| block(side, types, known, false));
                 PreparedStep::Blocks(blocks.into())
             }
             Step::While { state, condition, body, .. } => {
                 let whole = sequential_loop(state, condition, body, types)
                     .or_else(|| small_loop(state, condition, body, types))
                     .map(|function| Box::new(Sequential::new(function, known.native.clone())));
-                let blocks = [condition, body].map(|part| block(part, types, known));
+                let blocks = [condition, body].map(|part| block(part, types, known, true));
                 PreparedStep::While(blocks, whole)
             }
-            Step::Launch(kernel) => PreparedStep::Launch(bound(kernel, types, known)),
+            Step::Launch(kernel) => {
+                let freed = if repeated { freed_after(&block_.steps, at) } else { &[] };
+                let appending = appended(kernel, freed).map(|appended| {
+                    let bound = bound(&appended.kernel, types, known);
+                    Box::new(Appending { appended, bound })
+                });
+                PreparedStep::Launch(bound(kernel, types, known), appending)
+            }
         });
     }
     PreparedBlock { steps }
+}
+
+/// The variables that are last used by a step.
+pub(crate) fn freed_after(steps: &[Step], at: usize) -> &[Var] {
+    match steps.get(at + 1) {
+        Some(Step::Free(vars)) => vars,
+        Some(_) | None => &[],
+    }
 }
 
 fn bound(kernel: &Kernel, types: &[Type], known: &mut KernelCache) -> BoundKernel {

@@ -3,6 +3,7 @@
 //! Note [In place]. A variable that is freed right after a kernel is taken from the environment
 //! before it: if nothing else holds its buffer, a scatter writes into it instead of a copy.
 
+mod append;
 mod loops;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +20,7 @@ use crate::execute::{Halt, Source};
 use crate::lanes::{Elements, Storage};
 use crate::launch::{self, Launch, SortedKeys, Yield, sorted_keys};
 use crate::pool::IntoColumn as _;
-use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep};
+use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep, freed_after};
 use crate::sequential::{Finished, Watch};
 use crate::shape::{Axis, Shape};
 use crate::workers::Workers;
@@ -173,11 +174,7 @@ impl Machine<'_> {
                 done = at + 2;
                 continue;
             }
-            let freed = match block.steps.get(at + 1) {
-                Some(Step::Free(vars)) => &vars[..],
-                Some(_) | None => &[],
-            };
-            self.step(step, prepared, freed)?;
+            self.step(step, prepared, freed_after(&block.steps, at))?;
         }
         Ok(())
     }
@@ -195,8 +192,10 @@ impl Machine<'_> {
                     self.set(*var, Datum::Scalar(value));
                 }
             }
-            (Step::Launch(kernel), PreparedStep::Launch(bound)) => {
-                self.launch(kernel, bound, freed)?;
+            (Step::Launch(kernel), PreparedStep::Launch(bound, appending)) => {
+                if !self.append(kernel, appending.as_deref())? {
+                    self.launch(kernel, bound, freed)?;
+                }
             }
             (Step::Reshape { result, array }, _) => {
                 let elements = match self.get(*array) {
@@ -303,6 +302,32 @@ impl Machine<'_> {
             return Err(Exhausted::Memory { wanted, limit, span: kernel.span }.into());
         };
         let points = shape.points() as u64;
+        let yields = self.traverse(kernel, bound, shape, destinations)?;
+        let mut bytes_written = 0;
+        for (var, value) in yields {
+            let datum = match value {
+                Yield::Scalar(scalar) => Datum::Scalar(scalar),
+                Yield::Array(extents, elements) => {
+                    let bytes = elements.bytes() as u64;
+                    bytes_written += bytes;
+                    Datum::Array { extents, elements, bytes }
+                }
+            };
+            self.set(var, datum);
+        }
+        let (time, bytes_alive) = (begin.elapsed(), self.alive);
+        (self.observe)(Launched { kernel, points, time, bytes_written, bytes_alive });
+        Ok(())
+    }
+
+    /// What a kernel yields over a space.
+    fn traverse(
+        &mut self,
+        kernel: &Kernel,
+        bound: &BoundKernel,
+        shape: Shape<'_>,
+        destinations: Destinations,
+    ) -> Result<Vec<(Var, Yield)>, Stop> {
         let storage = shape.storage();
         let sources: Vec<Source<'_>> =
             bound.arrays.iter().map(|var| source(self.get(*var), &storage)).collect();
@@ -322,21 +347,7 @@ impl Machine<'_> {
         };
         let yields = launch.run(destinations.storages)?;
         self.launches += 1;
-        let mut bytes_written = 0;
-        for (var, value) in yields {
-            let datum = match value {
-                Yield::Scalar(scalar) => Datum::Scalar(scalar),
-                Yield::Array(extents, elements) => {
-                    let bytes = elements.bytes() as u64;
-                    bytes_written += bytes;
-                    Datum::Array { extents, elements, bytes }
-                }
-            };
-            self.set(var, datum);
-        }
-        let (time, bytes_alive) = (begin.elapsed(), self.alive);
-        (self.observe)(Launched { kernel, points, time, bytes_written, bytes_alive });
-        Ok(())
+        Ok(yields)
     }
 
     /// Sorts an array in one go, if it is long and there is memory for it; whether it did.

@@ -206,7 +206,7 @@ pub fn answer(
     limit: Duration,
 ) -> Result<(Box<dyn Evaluator>, Answer), String> {
     /// How long a session has to stop when it is asked to.
-    const GRACE: Duration = Duration::from_secs(5);
+    const GRACE: Duration = Duration::from_secs(20);
     let (sender, receiver) = mpsc::channel();
     let cancel = Cancel::new();
     let (source, flag) = (source.to_owned(), cancel.clone());

@@ -91,7 +91,7 @@ fn outer_loops<'a>(block: &'a PreparedBlock, found: &mut Vec<&'a Sequential>) {
             PreparedStep::Blocks(blocks) => {
                 blocks.iter().for_each(|inner| outer_loops(inner, found));
             }
-            PreparedStep::Launch(_) => {}
+            PreparedStep::Launch(..) => {}
         }
     }
 }
@@ -104,9 +104,12 @@ fn each_kernel(
 ) {
     for step in &block.steps {
         match step {
-            PreparedStep::Launch(bound) => {
-                if seen.insert(Arc::as_ptr(&bound.kernel)) {
-                    visit(seen.len(), &bound.kernel);
+            PreparedStep::Launch(bound, appending) => {
+                let appending = appending.iter().map(|appending| &appending.bound);
+                for bound in [bound].into_iter().chain(appending) {
+                    if seen.insert(Arc::as_ptr(&bound.kernel)) {
+                        visit(seen.len(), &bound.kernel);
+                    }
                 }
             }
             PreparedStep::Blocks(blocks) => {

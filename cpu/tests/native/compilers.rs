@@ -206,7 +206,7 @@ fn a_session_that_ends_takes_its_compiler_with_it() {
     assert_eq!(left(), 1, "the compiler has a folder");
     let begin = Instant::now();
     drop(native);
-    assert!(begin.elapsed() < Duration::from_secs(5), "nobody waits for the compiler");
+    assert!(begin.elapsed() < Duration::from_secs(20), "nobody waits for the compiler");
     let deadline = Instant::now() + Duration::from_secs(60);
     while left() > 0 {
         assert!(Instant::now() < deadline, "the folder goes");

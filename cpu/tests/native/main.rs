@@ -1,6 +1,7 @@
 //! Native functions against the block interpreter: equal bits on every skeleton, and what happens
 //! where there is no compiler, a bad one, or a damaged cache.
 
+mod append;
 mod casts;
 mod compilers;
 mod kernels;

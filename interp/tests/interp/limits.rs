@@ -100,7 +100,7 @@ fn an_interrupt_is_seen_soon() {
             (run.join().expect("no panic"), start.elapsed())
         });
         assert_eq!(result.err(), Some(Failure::Exhausted(Exhausted::Interrupted)), "{text}");
-        assert!(waited < Duration::from_secs(5), "{text}: seen after {waited:?}");
+        assert!(waited < Duration::from_secs(20), "{text}: seen after {waited:?}");
     }
 }
 

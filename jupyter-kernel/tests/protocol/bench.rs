@@ -13,7 +13,10 @@ use weft_jupyter_kernel::wire::Message;
 use weft_session::Config;
 
 /// How long anything may take that has to come.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// How long what comes at once may take: tests share their machine, and what it takes on a quiet one
+/// is measured by `examples/latency.rs`.
+pub(crate) const SOON: Duration = Duration::from_secs(10);
 const CONNECTION: &str = "WEFT_TEST_CONNECTION";
 /// The connection file in the folder of a bench.
 pub(crate) const FILE: &str = "connection.json";

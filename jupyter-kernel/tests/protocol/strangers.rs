@@ -11,7 +11,7 @@ use weft_jupyter_kernel::client::Channel;
 use weft_jupyter_kernel::wire::{Key, Message};
 use zeromq::ZmqMessage;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, PATIENCE};
 
 fn message(kind: &str, content: Value) -> Message {
     Message::new(kind, "s", json!({}).into(), content)
@@ -158,11 +158,10 @@ fn bytes_that_are_no_message_are_survived() {
         }
     }
     assert_eq!(bench.result("1 + 1"), "2");
-    assert!(bench.client.beats(Duration::from_secs(5)));
+    assert!(bench.client.beats(PATIENCE));
     // Those who come later are served too.
     let mut late =
-        weft_jupyter_kernel::client::Client::connect(&bench.connection, Duration::from_secs(5))
-            .unwrap();
+        weft_jupyter_kernel::client::Client::connect(&bench.connection, PATIENCE).unwrap();
     let id = late.request(Channel::Control, "kernel_info_request", json!({}));
-    assert!(late.reply(Channel::Control, &id, Duration::from_secs(5)).is_ok());
+    assert!(late.reply(Channel::Control, &id, PATIENCE).is_ok());
 }

@@ -260,6 +260,13 @@ impl Context<'_, '_> {
         if !is_open || !self.is_after_operand() {
             return None;
         }
+        if self.found == Kind::If && self.expects(Kind::Bar) {
+            let message = "a condition on what is taken comes after `|`";
+            return Some(
+                Diagnostic::error("E0101", message, self.span, "expected `|`")
+                    .help("write `{ e : x in xs | c }`"),
+            );
+        }
         let what = match self.found {
             Kind::Backslash => "a function".into(),
             _ => format!("`{}`", self.word()),

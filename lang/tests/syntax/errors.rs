@@ -48,6 +48,12 @@ fn unexpected_tokens() {
     check("1 by 2", "E0101 `by` without a range @ by");
     check("f \\x -> x", "E0101 a function as an argument needs parentheses @ \\");
     check("f if a then b else c", "E0101 `if` as an argument needs parentheses @ if");
+    check("{ x : x in xs if x > 0 }", "E0101 a condition on what is taken comes after `|` @ if");
+    check(
+        "{ f x : x in f xs ; y in ys if x > 0 }",
+        "E0101 a condition on what is taken comes after `|` @ if",
+    );
+    check("{ f if a then b else c : x in xs }", "E0101 `if` as an argument needs parentheses @ if");
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn it_starts_and_ends_soon() {
     let started = Instant::now();
     check(&["-e", "1 + 1"], "", 0, "2\n");
     // 50 ms is the promise for the release build on a quiet machine.
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
 fn text(path: &Path) -> &str {

@@ -11,7 +11,7 @@ use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
 
 /// How long an answer may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
@@ -247,7 +247,7 @@ fn ctrl_c_cancels_and_bindings_survive() {
     terminal.keys(CTRL_C);
     terminal.expect("interrupted");
     // 200 ms is the promise on a quiet machine; the tests may share theirs.
-    assert!(pressed.elapsed() < Duration::from_secs(2), "{:?}", pressed.elapsed());
+    assert!(pressed.elapsed() < Duration::from_secs(10), "{:?}", pressed.elapsed());
     terminal.expect("3> ");
     terminal.cell("x", "42");
     terminal.keys(":quit\r");
