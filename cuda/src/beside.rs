@@ -1,7 +1,7 @@
 //! Which kernels may run beside others.
 //!
 //! Two kernels of a plan do not depend on each other if neither reads what the other one, or what comes of that,
-//! has computed, and if none of them is behind checks of the other: behind a check that fails nothing is done. Where
+//! has computed, and if none of them relies on checks of the other (`Note [What relies on checks]`). Where
 //! the host looks at what kernels have computed, as at how many points a filter keeps, it waits for all of them. This
 //! is only a hint for who launches them: what each launch has to wait for, he finds out himself. Kernels in loops get
 //! none.
@@ -110,12 +110,11 @@ impl Walk<'_> {
                 visit(*offsets);
             }
         }
-        let checks = |(at, known): (usize, &Known)| match self.codes[known.number].sites.is_empty()
-        {
-            true => 0,
-            false => 1 << at,
-        };
-        before |= self.run.iter().enumerate().map(checks).fold(0, |all, one: u128| all | one);
+        if self.codes[number].relies {
+            let has_checks = |known: &Known| !self.codes[known.number].sites.is_empty();
+            let checks = self.run.iter().enumerate().filter(|(_, known)| has_checks(known));
+            before |= checks.fold(0, |all, (at, _)| all | 1_u128 << at);
+        }
         let own = 1 << self.run.len();
         for var in results(kernel) {
             self.makers.insert(var, before | own);
@@ -191,13 +190,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_a_check_or_a_look_of_the_host_does_not() {
+    fn what_relies_on_a_check_is_behind_it() {
         let (first, third) = (map("a1", "a2"), map("a1", "a4"));
-        let check = "launch \"map\" [a0] (r0)\n  r1: f32 = read a1 r0\n  r3: bool = lt r1 9.0f32\n  check r3 assert\n  \
-                     yield r1\n  store r1 to a3: [a0]f32\nend\n";
-        // The checks are beside what comes before them, but what comes behind them is not beside anything.
-        assert_eq!(beside(&[&first, check, &third], "a4"), [true, true, true]);
-        assert_eq!(beside(&[check, &third], "a4"), [false, false]);
+        let check = |to: &str| {
+            format!(
+                "launch \"map\" [a0] (r0)\n  r1: f32 = read a1 r0\n  r3: bool = lt r1 9.0f32\n  check r3 assert\n  \
+                 yield r1\n  store r1 to {to}: [a0]f32\nend\n"
+            )
+        };
+        // Who knows whether there are so many elements?
+        let relying = third.replace("read a1 r0", "read a1 5i64");
+        let (check, other) = (check("a3"), check("a5"));
+        assert_eq!(beside(&[&first, &check, &relying], "a4"), [true, true, true]);
+        assert_eq!(beside(&[&check, &relying], "a4"), [false, false]);
+        assert_eq!(beside(&[&relying, &check], "a4"), [true, true]);
+        assert_eq!(beside(&[&check, &third], "a4"), [true, true]);
+        assert_eq!(beside(&[&check, &other], "a5"), [true, true]);
+    }
+
+    #[test]
+    fn what_is_behind_a_look_of_the_host_does_not() {
+        let third = map("a1", "a4");
         let look = "launch \"sum\" [a0] (r0)\n  r1: f32 = read a1 r0\n  yield r1\n  reduce r1 as (r2: f32) to a5: f32\n  \
                     by (r3: f32) (r4: f32)\n    r5: f32 = add r3 r4\n    yield r5\n  from ()\n    yield 0.0f32\nend\n\
                     a6: f32 = host\n  r0: f32 = read a5\n  yield r0\n";

@@ -28,6 +28,7 @@ use weft_ir::flat::{Dimension, Space, Type, Var, first_stored, storage};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 
 use crate::beside;
+use crate::inside::stays_inside;
 use crate::policy::Policy;
 use crate::run::computed_scalars;
 use crate::structure::{Finished, Indices, Point, Remarks, Shared, Structure, same_strides};
@@ -48,6 +49,13 @@ fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) 
     collect(&program.body, &mut kernels);
     let computed: BTreeSet<Var> =
         kernels.iter().flat_map(|kernel| computed_scalars(kernel, &program.types)).collect();
+    let axes = program.inputs.iter().flat_map(|leaf| &leaf.axes);
+    let given: BTreeSet<Var> = axes
+        .filter_map(|axis| match axis {
+            Dimension::Ragged { offsets, .. } => Some(*offsets),
+            Dimension::Dense(_) => None,
+        })
+        .collect();
     let mut functions = Functions::new();
     let mut generator = Generator {
         text: String::new(),
@@ -58,6 +66,7 @@ fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) 
         remarks,
         sites: 0,
         computed: &computed,
+        given: &given,
     };
     let mut codes = Vec::new();
     for (number, kernel) in kernels.into_iter().enumerate() {
@@ -104,6 +113,8 @@ struct Generator<'a> {
     sites: usize,
     /// The scalars that kernels compute.
     computed: &'a BTreeSet<Var>,
+    /// The offsets of rows that the program takes.
+    given: &'a BTreeSet<Var>,
 }
 
 /// A kernel that is being generated.
@@ -136,6 +147,7 @@ impl Generator<'_> {
         types: &[Type],
         functions: &mut Functions,
     ) -> KernelCode {
+        let relies = !stays_inside(kernel, types, self.given);
         let written = turns::written_out(kernel);
         let kernel = written.as_ref().unwrap_or(kernel);
         let (policy, threads) = (self.policy, self.policy.threads);
@@ -176,9 +188,17 @@ impl Generator<'_> {
         self.text.push('\n');
         let Shared { sites, sites_before, temporaries, .. } = shared;
         self.sites += sites.len();
-        let kernel = kernel.clone();
-        let beside = false;
-        KernelCode { kernel, number, pieces, temporaries, lengths, sites, sites_before, beside }
+        KernelCode {
+            kernel: kernel.clone(),
+            number,
+            pieces,
+            temporaries,
+            lengths,
+            sites,
+            sites_before,
+            relies,
+            beside: false,
+        }
     }
 
     /// The functions that belong to no kernel.

@@ -296,7 +296,7 @@ impl<'m, 'a> Launch<'m, 'a> {
         let checks = !self.code.sites.is_empty();
         self.machine.unchecked |= checks;
         let target = &mut self.machine.memory.target;
-        let access = Access { reads, checks };
+        let access = Access { reads, checks, relies: self.code.relies };
         target.launch(entry, blocks, threads, parameters, access).map_err(stop)
     }
 

@@ -13,6 +13,7 @@ mod beside;
 pub mod elements;
 mod fields;
 mod generate;
+mod inside;
 mod launch;
 mod policy;
 mod run;

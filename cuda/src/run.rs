@@ -4,7 +4,7 @@
 //! it: if nothing else holds its buffer, a scatter writes into it instead of a copy.
 //!
 //! Note [When checks are looked at]. A check that fails leaves its number in a word on the device, and every
-//! kernel behind it does nothing. So the host looks at the word only where it looks at something else that
+//! kernel that begins then does nothing. So the host looks at the word only where it looks at something else that
 //! kernels have computed, which is where it decides by it; and at the end of the run. Scalars that only
 //! feed other kernels stay on the device.
 

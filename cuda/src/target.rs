@@ -59,13 +59,15 @@ pub struct Output {
 pub struct Access<'a> {
     /// The buffers that it only reads; it may write into all others.
     pub reads: &'a [u64],
-    /// Whether it has checks, one of which may fail. What is launched behind it does nothing then.
+    /// Whether it has checks, one of which may fail. What begins after that does nothing then.
     pub checks: bool,
+    /// Whether it must not begin before all launches with checks that were asked for earlier are done.
+    pub relies: bool,
 }
 
 impl Access<'_> {
     /// Whatever a launch may do.
-    pub const ANY: Access<'static> = Access { reads: &[], checks: true };
+    pub const ANY: Access<'static> = Access { reads: &[], checks: true, relies: true };
 }
 
 /// A device with the kernels of one program.

@@ -109,6 +109,8 @@ pub struct KernelCode {
     pub(crate) sites: Vec<Fault>,
     /// How many numbers these have.
     pub(crate) sites_before: usize,
+    /// Whether it may leave its buffers where a check has failed before it (Note [What relies on checks]).
+    pub(crate) relies: bool,
     /// Whether there are kernels that do not depend on it, nor it on them.
     pub(crate) beside: bool,
 }

@@ -1,4 +1,9 @@
 //! A device with all that outlives a run: its context, the memory table, and the kernels.
+//!
+//! Note [The first check that fails]. Kernels with checks do not wait for each other, in streams and in graphs. If
+//! several fail, the first one leaves its number that comes to it, and the others may do nothing then. So where it
+//! could have been another one than in the program, a run with a fault is done again, one kernel after the other: its
+//! fault is that of the first check. Nobody has seen anything of the first run, and of what it had nothing is left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,7 +14,7 @@ use std::thread::{self, JoinHandle};
 
 use weft_codegen::Digest;
 use weft_cuda::{Broken, Code, Halt, Launched, Policy, generate, run_fallible};
-use weft_ir::{Column, Exhausted, Value, plan};
+use weft_ir::{Column, Exhausted, Stop, Value, plan};
 
 use crate::deferred::{Again, Origin, lock, scalars};
 use crate::found::Description;
@@ -108,6 +113,16 @@ pub struct Residency {
     pub bytes: u64,
 }
 
+/// What is to be run.
+struct Run<'a> {
+    kernels: &'a Kernels,
+    inputs: &'a [Value],
+    memory_limit: u64,
+    cancel: &'a AtomicBool,
+    /// What says what results are that stay on the device; nothing if all come to the host.
+    again: Option<Again>,
+}
+
 /// A device that programs run on, one at a time.
 pub struct Device {
     description: Description,
@@ -194,16 +209,36 @@ impl Device {
             let results = Err(Halt::Broken(Broken::Lost(why)));
             return Ran { results, traffic: Traffic::default() };
         }
+        let asked = Run { kernels, inputs, memory_limit, cancel, again };
+        let (ran, reorders_checks) = self.once(&mut guard, &asked, self.ways, observe);
+        match ran.results {
+            // Note [The first check that fails].
+            Err(Halt::Stop(Stop::Fault(_))) if reorders_checks && guard.is_ok() => {
+                self.once(&mut guard, &asked, Ways::PLAIN, observe).0
+            }
+            results => Ran { results, ..ran },
+        }
+    }
+
+    /// A run; whether of several checks that fail another one may have come first than in the program.
+    fn once(
+        &self,
+        guard: &mut Result<State, String>,
+        asked: &Run<'_>,
+        ways: Ways,
+        observe: &mut dyn FnMut(Launched<'_>),
+    ) -> (Ran, bool) {
+        let Run { kernels, inputs, memory_limit, cancel, .. } = *asked;
         let state = guard.as_mut().expect("it is ready");
         let key = &kernels.usual.key;
         let cached = state.loaded.contains_key(key) || self.tools.images.is_known(key);
         let loading = loading(&self.tools.images, kernels);
-        let results = again.map(|again| Results {
-            device: Arc::downgrade(&shared),
-            origin: Arc::new(Origin::new(again)),
+        let results = asked.again.as_ref().map(|again| Results {
+            device: Arc::downgrade(&self.state),
+            origin: Arc::new(Origin::new(Arc::clone(again))),
             tools: Arc::clone(&self.tools),
         });
-        let mut target = DeviceTarget::new(state, loading, results, self.ways, cancel);
+        let mut target = DeviceTarget::new(state, loading, results, ways, cancel);
         target.traffic.cached = cached;
         let config = weft_cuda::Config { policy: &self.tools.policy, memory_limit };
         let begun = target.prepare().and_then(|()| target.mark()).map_err(halt);
@@ -218,11 +253,12 @@ impl Device {
             }
         });
         let (lost, traffic) = (target.end(), target.traffic);
+        let reorders_checks = target.reorders_checks();
         drop(target);
         if let Some(why) = lost {
-            lose(&mut guard, why);
+            lose(guard, why);
         }
-        Ran { results, traffic }
+        (Ran { results, traffic }, reorders_checks)
     }
 
     /// Brings inputs to the host that are neither here nor on the device: while it runs, nobody can ask it. False

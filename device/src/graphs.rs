@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 use crate::driver::{Driver, Graph, Node};
 use crate::words::Failure;
-use edges::edges;
+use edges::{Edges, edges};
 pub(crate) use operation::{Asked, Buffers, Operation, Touch};
 use trace::{MOST_OPERATIONS, Pattern, Trace};
 
@@ -70,6 +70,8 @@ pub(crate) struct Graphs {
     begun: Option<Begun>,
     /// Hashes of patterns of which no graph is made any more.
     useless: BTreeSet<u64>,
+    /// Whether of several checks that fail another one may come first than without graphs.
+    pub(crate) reorders_checks: bool,
 }
 
 /// What becomes of an operation.
@@ -207,7 +209,9 @@ impl Graphs {
         let times = ENOUGH.div_ceil(once.len()).next_power_of_two();
         let times = if repeats { times.min(MOST_OPERATIONS / once.len()) } else { 1 };
         let operations: Vec<Operation> = (0..times).flat_map(|_| once.iter().cloned()).collect();
-        let nodes = operations.iter().zip(edges(operations.iter()));
+        let Edges { before, are_checks_in_order } = edges(operations.iter());
+        self.reorders_checks |= !are_checks_in_order;
+        let nodes = operations.iter().zip(before);
         let nodes = nodes.map(|(operation, after)| {
             let Operation { work, parameters, .. } = operation;
             Node { work: *work, parameters, after }
@@ -237,7 +241,8 @@ impl Graphs {
 
     /// Forgets everything, also what waits.
     pub(crate) fn clear(&mut self, driver: &Driver) {
-        let Graphs { known, .. } = std::mem::take(self);
+        let Graphs { known, reorders_checks, .. } = std::mem::take(self);
+        self.reorders_checks = reorders_checks;
         known.into_iter().for_each(|known| driver.forget_graph(known.graph));
     }
 }

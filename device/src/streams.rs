@@ -3,8 +3,8 @@
 //! Note [Streams of a run]. All work goes through the first stream, but for small kernels that do not depend on some
 //! others: these go to further streams, beside what is in the first. Nothing rests on the plan for that. What each
 //! piece of work touches is known (`graphs/operation.rs`), and it waits for what it depends on: who reads, for the last
-//! who wrote, who writes, for him and for all who have read since; and all for the last kernel with checks. A stream
-//! waits for another one by an event, and then it is behind all that was queued there up to then; so it is counted what
+//! who wrote, who writes, for him and for all who have read since; and who relies on checks, for all kernels with checks
+//! (`Note [What relies on checks]` in `weft-cuda`). A stream waits for another one by an event, and then it is behind all that was queued there up to then; so it is counted what
 //! is queued in each stream, and up to where the others are behind it. What was there before the first
 //! such kernel, and what the host copies to the device for others than this run, all streams are behind: the *base*.
 //!
@@ -72,6 +72,16 @@ pub(crate) enum Wait {
     For { stream: usize, other: usize },
 }
 
+/// What a piece of work is, besides what it touches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kind {
+    /// Whether it has checks.
+    pub(crate) checks: bool,
+    /// Whether it relies on those before it.
+    pub(crate) relies: bool,
+    pub(crate) is_kernel: bool,
+}
+
 /// A buffer is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Free {
@@ -90,8 +100,10 @@ pub(crate) struct Streams {
     streams: [Stream; STREAMS],
     /// All are behind so much of the first one.
     base: u64,
-    /// The last kernel with checks.
-    checked: Option<Place>,
+    /// The last kernel with checks of each stream, or one that is behind them.
+    checked: Vec<Place>,
+    /// Whether of several checks that fail another one may come first than in one stream.
+    pub(crate) reorders_checks: bool,
     touched: BTreeMap<u64, Touched>,
     /// Buffers that go when the streams join, and their bytes.
     late: Vec<u64>,
@@ -181,10 +193,11 @@ impl Streams {
     }
 
     /// Work that touches these buffers is to be queued in the current stream: what that has to wait for.
-    pub(crate) fn queue(&mut self, touches: &[Touch], checks: bool, is_kernel: bool) -> Vec<Wait> {
+    pub(crate) fn queue(&mut self, touches: &[Touch], kind: Kind) -> Vec<Wait> {
+        let Kind { checks, relies, is_kernel } = kind;
         let (stream, mut waits) = (self.current, Vec::new());
         self.follow(stream, Place { stream: FIRST, number: self.base }, &mut waits);
-        let mut before: Vec<Place> = self.checked.into_iter().collect();
+        let mut before = if relies { std::mem::take(&mut self.checked) } else { Vec::new() };
         for Touch { buffer, writes } in touches {
             let Some(touched) = self.touched.get(buffer) else { continue };
             before.extend(touched.writer);
@@ -206,7 +219,14 @@ impl Streams {
             }
         }
         if checks {
-            self.checked = Some(place);
+            let behind = self.streams[stream].behind;
+            let is_past =
+                |known: &Place| known.stream == stream || behind[known.stream] >= known.number;
+            self.reorders_checks |= !self.checked.iter().all(is_past);
+        }
+        if checks || relies {
+            self.checked.retain(|known| known.stream != stream);
+            self.checked.push(place);
         }
         if is_kernel {
             self.streams[stream].kernel = place.number;
@@ -273,7 +293,7 @@ impl Streams {
         }
         self.set_base();
         self.touched.clear();
-        self.checked = None;
+        self.checked.clear();
         self.late_bytes = 0;
         (waits, std::mem::take(&mut self.late))
     }
@@ -286,15 +306,24 @@ impl Streams {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST, Free, Streams, Wait};
+    use super::{FIRST, Free, Kind, Streams, Wait};
     use crate::graphs::Touch;
 
+    /// Has checks.
+    const CHECKS: Kind = Kind { checks: true, relies: false, is_kernel: true };
+    /// Relies on checks.
+    const RELIES: Kind = Kind { checks: false, relies: true, is_kernel: true };
+
     /// A small kernel that reads and writes these buffers: its stream, and what that waits for.
-    fn kernel(
+    fn kernel(streams: &mut Streams, reads: &[u64], writes: &[u64]) -> (usize, Vec<Wait>) {
+        kernel_of(streams, reads, writes, Kind { is_kernel: true, ..Kind::default() })
+    }
+
+    fn kernel_of(
         streams: &mut Streams,
         reads: &[u64],
         writes: &[u64],
-        checks: bool,
+        kind: Kind,
     ) -> (usize, Vec<Wait>) {
         let mut waits = streams.begin_kernel(reads, true);
         let stream = streams.current();
@@ -302,7 +331,7 @@ mod tests {
             buffers.iter().map(|buffer| Touch { buffer: *buffer, writes }).collect()
         };
         let touches = [touches(reads, false), touches(writes, true)].concat();
-        waits.extend(streams.queue(&touches, checks, true));
+        waits.extend(streams.queue(&touches, kind));
         streams.end_kernel();
         (stream, waits)
     }
@@ -314,17 +343,17 @@ mod tests {
     #[test]
     fn what_is_independent_goes_to_streams_of_its_own() {
         let mut streams = Streams::default();
-        let first = kernel(&mut streams, &[1], &[2], false);
+        let first = kernel(&mut streams, &[1], &[2]);
         // All are behind what was there before, for which one event will do.
         assert_eq!(first, (1, vec![Wait::Record(FIRST), wait(1, FIRST)]));
-        assert_eq!(kernel(&mut streams, &[1], &[3], false), (2, vec![wait(2, FIRST)]));
-        assert_eq!(kernel(&mut streams, &[2], &[4], false), (1, vec![]), "it goes on there");
+        assert_eq!(kernel(&mut streams, &[1], &[3]), (2, vec![wait(2, FIRST)]));
+        assert_eq!(kernel(&mut streams, &[2], &[4]), (1, vec![]), "it goes on there");
         // One that needs both, and has the second one waited for.
-        let both = kernel(&mut streams, &[4, 3], &[5], false);
+        let both = kernel(&mut streams, &[4, 3], &[5]);
         assert_eq!(both, (1, vec![Wait::Record(2), wait(1, 2)]));
         assert_eq!(streams.beside, 2);
         // One that writes what two have read.
-        let (stream, waits) = kernel(&mut streams, &[], &[1], false);
+        let (stream, waits) = kernel(&mut streams, &[], &[1]);
         assert_eq!((stream, &waits[..2]), (3, &[wait(3, FIRST), Wait::Record(1)][..]));
         assert_eq!(waits[2..], [wait(3, 1)], "what that one is behind, this one is");
         let (waits, late) = streams.join();
@@ -333,34 +362,67 @@ mod tests {
     }
 
     #[test]
-    fn all_are_behind_checks_and_a_join() {
+    fn what_relies_is_behind_checks_and_all_behind_a_join() {
         let mut streams = Streams::default();
-        kernel(&mut streams, &[1], &[2], true);
-        let (stream, waits) = kernel(&mut streams, &[1], &[3], false);
+        kernel_of(&mut streams, &[1], &[2], CHECKS);
+        let (stream, waits) = kernel_of(&mut streams, &[1], &[3], RELIES);
         assert_eq!(waits, [wait(stream, FIRST), Wait::Record(1), wait(stream, 1)]);
         streams.join();
-        let (stream, waits) = kernel(&mut streams, &[3], &[4], false);
+        let (stream, waits) = kernel(&mut streams, &[3], &[4]);
         assert_eq!(waits, [Wait::Record(FIRST), wait(stream, FIRST)]);
         // In the first stream, a kernel that is not small has to wait too.
         let waits = streams.begin_kernel(&[4], false);
         assert_eq!((waits, streams.current()), (vec![], FIRST));
         let reads = [Touch { buffer: 4, writes: false }];
-        assert_eq!(streams.queue(&reads, false, true), [Wait::Record(stream), wait(FIRST, stream)]);
+        assert_eq!(streams.queue(&reads, RELIES), [Wait::Record(stream), wait(FIRST, stream)]);
+    }
+
+    #[test]
+    fn kernels_with_checks_run_beside_each_other() {
+        let mut streams = Streams::default();
+        for (to, stream) in [(2, 1), (3, 2)] {
+            let checked = kernel_of(&mut streams, &[1], &[to], CHECKS);
+            assert_eq!((checked.0, checked.1.last()), (stream, Some(&wait(stream, FIRST))));
+        }
+        assert!(streams.reorders_checks);
+        assert_eq!(kernel(&mut streams, &[1], &[4]), (3, vec![wait(3, FIRST)]));
+        // Who relies is behind both; and who relies next, is behind them too.
+        let (stream, waits) = kernel_of(&mut streams, &[1], &[5], RELIES);
+        assert_eq!((stream, &waits[..1]), (4, &[wait(4, FIRST)][..]));
+        assert_eq!(waits[1..], [Wait::Record(1), wait(4, 1), Wait::Record(2), wait(4, 2)]);
+        let (stream, waits) = kernel_of(&mut streams, &[4], &[6], RELIES);
+        assert_eq!((stream, waits), (3, vec![Wait::Record(4), wait(3, 4)]));
+    }
+
+    #[test]
+    fn checks_behind_each_other_are_in_order() {
+        let mut streams = Streams::default();
+        kernel_of(&mut streams, &[1], &[2], CHECKS);
+        kernel_of(&mut streams, &[2], &[3], CHECKS);
+        let both = Kind { checks: true, relies: true, is_kernel: true };
+        kernel_of(&mut streams, &[1], &[4], both);
+        kernel(&mut streams, &[1], &[5]);
+        assert!(!streams.reorders_checks);
+        streams.join();
+        kernel_of(&mut streams, &[1], &[6], CHECKS);
+        assert!(!streams.reorders_checks);
+        kernel_of(&mut streams, &[5], &[7], CHECKS);
+        assert!(streams.reorders_checks);
     }
 
     #[test]
     fn buffers_go_behind_all_who_have_touched_them() {
         let mut streams = Streams::default();
-        kernel(&mut streams, &[1], &[2], false);
-        kernel(&mut streams, &[1], &[3], false);
+        kernel(&mut streams, &[1], &[2]);
+        kernel(&mut streams, &[1], &[3]);
         assert_eq!(streams.free(2, 8), Free::In(1));
         assert_eq!(streams.free(1, 8), Free::Later, "two have read it");
         assert_eq!(streams.free(9, 8), Free::In(FIRST), "nobody has touched it");
         // A stream that is behind the other one.
-        kernel(&mut streams, &[3], &[4], false);
-        let (stream, _) = kernel(&mut streams, &[4], &[5], false);
-        kernel(&mut streams, &[], &[6], false);
-        let (other, _) = kernel(&mut streams, &[6, 5], &[7], false);
+        kernel(&mut streams, &[3], &[4]);
+        let (stream, _) = kernel(&mut streams, &[4], &[5]);
+        kernel(&mut streams, &[], &[6]);
+        let (other, _) = kernel(&mut streams, &[6, 5], &[7]);
         assert_ne!(stream, other);
         assert_eq!(streams.free(5, 8), Free::In(other));
         assert_eq!(streams.join().1, [1]);

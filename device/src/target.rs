@@ -216,6 +216,11 @@ impl<'a> DeviceTarget<'a> {
         self.lost.clone()
     }
 
+    /// Whether of several checks that fail another one may come first than in the program.
+    pub(crate) fn reorders_checks(&self) -> bool {
+        self.streams.reorders_checks || self.graphs.reorders_checks
+    }
+
     /// Forgets a mark.
     pub(crate) fn forget(&mut self, mark: Event) {
         self.state.driver.forget(mark);

@@ -35,6 +35,7 @@ pub(crate) struct Operation {
     pub(crate) work: Work,
     pub(crate) parameters: Vec<Vec<u8>>,
     pub(super) checks: bool,
+    pub(super) relies: bool,
     /// Each buffer once, in the order of their addresses.
     pub(super) touches: Vec<Touch>,
 }
@@ -42,7 +43,8 @@ pub(crate) struct Operation {
 impl Asked<'_> {
     /// Work that no kernel does.
     pub(crate) fn plain(work: Work) -> Asked<'static> {
-        Asked { work, parameters: &[], access: Access { reads: &[], checks: false } }
+        let access = Access { reads: &[], checks: false, relies: false };
+        Asked { work, parameters: &[], access }
     }
 
     pub(super) fn operation(&self, buffers: &Buffers) -> Operation {
@@ -50,6 +52,7 @@ impl Asked<'_> {
             work: self.work,
             parameters: self.parameters.to_vec(),
             checks: self.access.checks,
+            relies: self.access.relies,
             touches: self.touches(buffers),
         }
     }
@@ -89,6 +92,7 @@ impl Asked<'_> {
             |parameters: &[Vec<u8>]| -> Vec<usize> { parameters.iter().map(Vec::len).collect() };
         self.work == operation.work
             && self.access.checks == operation.checks
+            && self.access.relies == operation.relies
             && (self.parameters == operation.parameters
                 || (lengths(self.parameters) == lengths(&operation.parameters)
                     && self.touches(buffers) == operation.touches))
@@ -99,12 +103,14 @@ impl Operation {
     /// Equal for operations that are alike, but perhaps for numbers among the parameters.
     pub(super) fn hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (self.work, self.checks, &self.touches).hash(&mut hasher);
+        (self.work, self.checks, self.relies, &self.touches).hash(&mut hasher);
         hasher.finish()
     }
 
     pub(super) fn is_like(&self, other: &Operation) -> bool {
-        self.work == other.work && self.checks == other.checks && self.touches == other.touches
+        self.work == other.work
+            && (self.checks, self.relies) == (other.checks, other.relies)
+            && self.touches == other.touches
     }
 
     pub(crate) fn is_kernel(&self) -> bool {
@@ -141,7 +147,7 @@ mod tests {
 
     fn asked<'a>(parameters: &'a [Vec<u8>], reads: &'a [u64], checks: bool) -> Asked<'a> {
         let work = Work::Kernel { function: Function::numbered(7), blocks: 1, threads: 256 };
-        Asked { work, parameters, access: Access { reads, checks } }
+        Asked { work, parameters, access: Access { reads, checks, relies: false } }
     }
 
     #[test]
@@ -173,6 +179,11 @@ mod tests {
         assert!(!is_like(&[1000, 2000, 8], &[], false), "it may write more");
         assert!(!is_like(&[1000, 2000, 7], &reads, true), "it has checks");
         assert!(!is_like(&[1000, 2000], &reads, false), "it has fewer parameters");
+        let relying = Access { reads: &reads, checks: false, relies: true };
+        let relying = Asked { access: relying, ..asked(&own, &reads, false) };
+        assert!(!relying.is_like(&operation, &buffers()), "it relies on checks");
+        assert_ne!(relying.operation(&buffers()).hash(), operation.hash());
+        assert!(!relying.operation(&buffers()).is_like(&operation));
         let clear = Asked::plain(Work::Clear { address: 1000, bytes: 4 });
         assert!(!clear.is_like(&operation, &buffers()), "it is something else");
     }

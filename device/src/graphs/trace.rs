@@ -128,7 +128,7 @@ mod tests {
     fn operation(buffer: u64) -> Operation {
         let touches = vec![Touch { buffer, writes: true }];
         let work = Work::Clear { address: buffer, bytes: 1 };
-        Operation { work, parameters: Vec::new(), checks: false, touches }
+        Operation { work, parameters: Vec::new(), checks: false, relies: false, touches }
     }
 
     /// The buffers of a pattern.

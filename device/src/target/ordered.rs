@@ -1,11 +1,11 @@
 //! Work in several streams (Note [Streams of a run]).
 
-use weft_cuda::Broken;
+use weft_cuda::{Access, Broken};
 
 use super::DeviceTarget;
 use crate::driver::Work;
 use crate::graphs::{Asked, Touch};
-use crate::streams::{FIRST, Free, Wait};
+use crate::streams::{FIRST, Free, Kind, Wait};
 
 impl DeviceTarget<'_> {
     /// A kernel of the plan begins that others do not depend on, nor it on them.
@@ -28,9 +28,10 @@ impl DeviceTarget<'_> {
 
     /// Queues what is asked for in the stream of its kernel, behind what it depends on.
     pub(super) fn queue_ordered(&mut self, asked: &Asked<'_>) -> Result<(), Broken> {
-        let (touches, checks) = (asked.touches(&self.own), asked.access.checks);
+        let touches = asked.touches(&self.own);
+        let Access { checks, relies, .. } = asked.access;
         let is_kernel = matches!(asked.work, Work::Kernel { .. });
-        let waits = self.streams.queue(&touches, checks, is_kernel);
+        let waits = self.streams.queue(&touches, Kind { checks, relies, is_kernel });
         self.obey(&waits)?;
         self.queue(asked.work, asked.parameters)
     }
@@ -45,7 +46,7 @@ impl DeviceTarget<'_> {
             return Ok(FIRST);
         }
         let touches = [Touch { buffer: address, writes: true }];
-        let waits = self.streams.queue(&touches, false, false);
+        let waits = self.streams.queue(&touches, Kind::default());
         self.obey(&waits)?;
         Ok(self.streams.current())
     }

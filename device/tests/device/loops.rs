@@ -7,7 +7,7 @@ use std::time::Duration;
 use weft_cuda::Halt;
 use weft_device::Ran;
 use weft_device::stand_in::StandIn;
-use weft_ir::{Stop, Value};
+use weft_ir::{FaultKind, Stop, Value};
 
 use crate::bench::{ALL, Bench, PLAIN, interrupted, lost_by_failing_calls, numbers};
 use crate::plans::{changed, joined, launch, sweep};
@@ -280,6 +280,45 @@ pub(crate) fn behind_a_failed_check_nothing_is_done() {
     for limit in [1, 2, 30, 70, 79] {
         let results = bench.run(&checked(80, limit)).results;
         assert!(matches!(results, Err(Halt::Stop(Stop::Fault(_)))), "{limit}: {results:?}");
+    }
+    assert_eq!(bench.device.contexts(), 1);
+}
+
+/// Two kernels of a turn with checks, of which neither needs the other: the one that comes first in the turn says what
+/// the fault is. The second one fails in an earlier turn or in the same.
+pub(crate) fn the_first_check_of_a_turn_comes_first() {
+    let text = |first: u32, second: u32| {
+        let check = |limit: u32, kind: &str, to: &str| {
+            let code = format!(
+                "r1: i64 = read a2
+                 r2: bool = lt r1 {limit}i64
+                 check r2 {kind}
+                 r9: f32 = read a3 r0"
+            );
+            launch(&code, to)
+        };
+        let body = format!(
+            "{}{}{}  free a3 a20 a21\n",
+            check(first, "assert", "a20"),
+            check(second, "division", "a21"),
+            joined("min", "a20", "a21", "a22"),
+        );
+        looped(80, &body, "a22")
+    };
+    let ran = runs_as(&text(80, 80), &f32s(numbers()));
+    assert!(ran.traffic.in_graphs >= 3 * 32, "{:?}", ran.traffic);
+    let mut bench = Bench::new(ALL);
+    for (first, second) in [(40, 40), (70, 70), (60, 61), (61, 60), (75, 50)] {
+        let expected = match first <= second {
+            true => FaultKind::AssertionFailed,
+            false => FaultKind::DivisionByZero,
+        };
+        match bench.run(&text(first, second)).results {
+            Err(Halt::Stop(Stop::Fault(fault))) => {
+                assert_eq!(fault.kind, expected, "{first} {second}")
+            }
+            other => panic!("{first} {second}: {other:?}"),
+        }
     }
     assert_eq!(bench.device.contexts(), 1);
 }

@@ -251,6 +251,72 @@ pub(crate) fn behind_a_failed_check_nothing_is_done() {
     }
 }
 
+/// Elements at places that are elements of an array, which are checked.
+fn gathered(places: &str, from: &str, to: &str) -> String {
+    let code = format!(
+        "r1: f32 = read {places} r0
+         r2: i64 = cast_i64 r1
+         r3: bool = ge r2 0i64
+         r4: i64 = read a0
+         r5: bool = lt r2 r4
+         r6: bool = and r3 r5
+         check r6 index
+         r9: f32 = read {from} r2"
+    );
+    launch(&code, to)
+}
+
+/// What needs nothing of kernels with checks runs beside them, also other ones with checks.
+pub(crate) fn checks_hold_nothing_back() {
+    let text = |first: &str, second: &str, modulus: &str| {
+        let steps = [
+            launch(&format!("r1: i64 = mod r0 {modulus}\nr9: f32 = cast_f32 r1"), "a20"),
+            checked("a1", first, "assert", "a21"),
+            checked("a1", second, "division", "a22"),
+            gathered("a20", "a1", "a23"),
+            changed("mul", "a1", "0.5f32", "a24"),
+            joined("add", "a21", "a22", "a25"),
+            "free a21 a22\n".to_owned(),
+            // Where the gather has failed, what it should have yielded is garbage.
+            gathered("a23", "a1", "a26"),
+            joined("add", "a24", "a25", "a27"),
+            "free a23 a24 a25\n".to_owned(),
+            joined("add", "a26", "a27", "a28"),
+        ];
+        program(&steps, "a28")
+    };
+    let inputs = || (0..7).map(|at| at as f32);
+    let expected = f32s((0..7).map(|at| at as f32 * 2.5 + (at % 5) as f32));
+    let kind = |bench: &mut Bench, text: &str| match bench.run(text).results {
+        Err(Halt::Stop(Stop::Fault(fault))) => fault.kind,
+        other => panic!("{other:?}"),
+    };
+    let (assert, division, index) =
+        (FaultKind::AssertionFailed, FaultKind::DivisionByZero, FaultKind::IndexOutOfRange);
+    let mut bench = Bench::of(ALL, inputs());
+    for last_first in [true, false] {
+        bench.stand_in.set_last_first(last_first);
+        let ran = bench.run(&text("7.0f32", "8.0f32", "5i64"));
+        // All but the first one and the last one, which needs all.
+        assert_eq!(ran.traffic.beside, 7, "{last_first}: {:?}", ran.traffic);
+        assert_same(&result(ran), &expected, &format!("{last_first}"));
+        // Of several that fail, the first one, whichever comes first on the device.
+        for (first, second, modulus, expected) in [
+            ("3.0f32", "2.0f32", "5i64", assert),
+            ("7.0f32", "2.0f32", "5i64", division),
+            ("3.0f32", "7.0f32", "9i64", assert),
+            ("7.0f32", "2.0f32", "9i64", division),
+        ] {
+            assert_eq!(kind(&mut bench, &text(first, second, modulus)), expected, "{last_first}");
+        }
+        let beyond = text("7.0f32", "7.0f32", "5i64").replace("mod r0", "add r0");
+        assert_eq!(kind(&mut bench, &beyond), index, "{last_first}");
+        assert_eq!(bench.device.contexts(), 1, "{last_first}");
+        // What was there before is there still.
+        assert_same(&result(bench.run(&text("7.0f32", "8.0f32", "5i64"))), &expected, "again");
+    }
+}
+
 /// Buffers of kernels that have no points, and so are not launched.
 pub(crate) fn buffers_go_that_nobody_has_used() {
     let (text, _) = branches();
