@@ -5,7 +5,8 @@
 //! not got the elements. It comes to the host when something looks at all of it (a file, the interpreter, a
 //! run on the CPU), or when the device needs the room. If its context is gone by then, or busy with another
 //! run, the program runs again, on the CPU; for that the inputs of its run are held as long as it is dirty.
-//! That can be interrupted where somebody says beforehand that he will look ([`weft_ir::Value::bring`]).
+//! That can be interrupted where somebody says beforehand that he will look ([`weft_ir::Value::bring`]): if at all
+//! elements, they are fetched at once, and nothing can get in between.
 //! Who looks at single elements gets these alone, up to [`MOST_LOOKS`] of them; and what all of them come to, the
 //! device finds out itself (`summary.rs`). So showing a large array does not fetch it.
 //! Results of results may not pile up: what depends on [`MOST_DEPTH`] dirty ones, one after the other, is
@@ -18,7 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use weft_cuda::elements::read_column;
-use weft_ir::{Buf, Column, Fetch, ScalarType, Summary, Value};
+use weft_ir::{Buf, Column, Fetch, Looks, ScalarType, Summary, Value};
 
 use crate::driver::Driver;
 use crate::state::State;
@@ -204,22 +205,24 @@ impl Deferred {
         elements
     }
 
-    /// If the device has lost the elements, the program runs again, unless `cancel` is set meanwhile: false
-    /// then.
-    fn bring(&self, cancel: &AtomicBool) -> bool {
+    /// Brings all elements, if all are wanted. If the device has lost them, or loses them now, the program runs
+    /// again, unless `cancel` is set meanwhile: false then.
+    fn bring(&self, looks: Looks, cancel: &AtomicBool) -> bool {
         let (origin, leaf) = match &*lock(&self.place) {
             Place::Device(origin, leaf) => (Arc::clone(origin), *leaf),
             Place::Host(_) | Place::Gone => return true,
         };
-        if self.ask(&|_| Ok(Some(()))).is_some() {
-            return true;
-        }
-        if !origin.bring(cancel) {
+        let elements = match looks {
+            Looks::AtSome if self.ask(&|_| Ok(Some(()))).is_some() => return true,
+            Looks::AtSome => None,
+            Looks::AtAll => self.on_device(),
+        };
+        if elements.is_none() && !origin.bring(cancel) {
             return false;
         }
         let mut place = lock(&self.place);
         if matches!(*place, Place::Device(..)) {
-            *place = Place::Host(origin.elements(leaf));
+            *place = Place::Host(elements.unwrap_or_else(|| origin.elements(leaf)));
         }
         true
     }
@@ -302,8 +305,8 @@ macro_rules! fetched_as {
                 Deferred::summary(self)
             }
 
-            fn bring(&self, cancel: &AtomicBool) -> bool {
-                Deferred::bring(self, cancel)
+            fn bring(&self, looks: Looks, cancel: &AtomicBool) -> bool {
+                Deferred::bring(self, looks, cancel)
             }
         }
     )*};

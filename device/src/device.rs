@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 
 use weft_codegen::Digest;
 use weft_cuda::{Broken, Code, Halt, Launched, Policy, generate, run_fallible};
-use weft_ir::{Column, Exhausted, Stop, Value, plan};
+use weft_ir::{Column, Exhausted, Looks, Stop, Value, plan};
 
 use crate::deferred::{Again, Origin, lock, scalars};
 use crate::found::Description;
@@ -275,7 +275,7 @@ impl Device {
             Value::Scalar(_) | Value::Tuple(_) => None,
         });
         columns.filter(is_absent).all(|column| {
-            let is_brought = column.bring(cancel);
+            let is_brought = column.bring(Looks::AtAll, cancel);
             if is_brought {
                 // Looking at them fetches them.
                 weft_cuda::elements::bytes(column);

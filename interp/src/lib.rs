@@ -25,7 +25,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use weft_ir::{Exhausted, Failure, Meter, Span, Trap, Value};
+use weft_ir::{Exhausted, Failure, Looks, Meter, Span, Trap, Value};
 use weft_lang::typed::{GlobalId, Program};
 
 use crate::code::Code;
@@ -91,7 +91,7 @@ fn resolved(
     let are_brought = Cell::new(true);
     let brought = |global| {
         let value = values(global);
-        are_brought.set(are_brought.get() && value.bring(cancel));
+        are_brought.set(are_brought.get() && value.bring(Looks::AtSome, cancel));
         value
     };
     let (entry, instances) = resolve::resolve(program, &brought);

@@ -10,7 +10,7 @@ mod identity;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-pub use buffer::{Buf, Fetch, Recycle, Summary};
+pub use buffer::{Buf, Fetch, Looks, Recycle, Summary};
 pub use identity::Identity;
 
 use crate::{ColumnBuilder, Scalar, ScalarType, Type, Value};
@@ -196,10 +196,10 @@ impl Column {
 
     /// Makes sure that looking at the elements does not take long, wherever they are; false if `cancel` was set
     /// meanwhile.
-    pub fn bring(&self, cancel: &AtomicBool) -> bool {
-        scalar_columns!(self, buf => buf.bring(cancel),
-            Column::Tuple { parts, .. } => parts.iter().all(|part| part.bring(cancel)),
-            Column::Dense { inner, .. } | Column::Ragged { inner, .. } => inner.bring(cancel))
+    pub fn bring(&self, looks: Looks, cancel: &AtomicBool) -> bool {
+        scalar_columns!(self, buf => buf.bring(looks, cancel),
+            Column::Tuple { parts, .. } => parts.iter().all(|part| part.bring(looks, cancel)),
+            Column::Dense { inner, .. } | Column::Ragged { inner, .. } => inner.bring(looks, cancel))
     }
 
     /// What all elements come to, if they are numbers that are elsewhere, and it can be found out there.

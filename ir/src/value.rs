@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::{Array, Scalar, ScalarType};
+use crate::{Array, Looks, Scalar, ScalarType};
 
 /// A name of the program: of a variable, a field, a size.
 pub type Name = Arc<str>;
@@ -75,11 +75,11 @@ pub enum Value {
 
 impl Value {
     /// As [`Column::bring`](crate::Column::bring), of all arrays in it.
-    pub fn bring(&self, cancel: &AtomicBool) -> bool {
+    pub fn bring(&self, looks: Looks, cancel: &AtomicBool) -> bool {
         match self {
             Value::Scalar(_) => true,
-            Value::Tuple(parts) => parts.iter().all(|part| part.bring(cancel)),
-            Value::Array(array) => array.elements.bring(cancel),
+            Value::Tuple(parts) => parts.iter().all(|part| part.bring(looks, cancel)),
+            Value::Array(array) => array.elements.bring(looks, cancel),
         }
     }
 

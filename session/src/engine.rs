@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use weft_interp::Limits;
 use weft_ir::leaves::{leaves_to_value, value_to_leaves};
-use weft_ir::{Exhausted, Failure, Meter, Span, Stop, Value};
+use weft_ir::{Exhausted, Failure, Looks, Meter, Span, Stop, Value};
 use weft_lang::lower::Lowered;
 use weft_lang::typed::{GlobalId, Program};
 
@@ -542,7 +542,7 @@ pub(crate) fn leaves(job: &Job<'_>, lowered: &Lowered) -> Vec<Value> {
 /// somebody interrupts.
 fn brought(job: &Job<'_>, lowered: &Lowered) -> Result<Vec<Value>, NotRun> {
     let inputs = leaves(job, lowered);
-    match inputs.iter().all(|input| input.bring(job.cancel)) {
+    match inputs.iter().all(|input| input.bring(Looks::AtAll, job.cancel)) {
         true => Ok(inputs),
         false => Err(Stop::Exhausted(Exhausted::Interrupted).into()),
     }

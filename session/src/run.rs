@@ -6,7 +6,7 @@ mod lengths;
 use std::mem;
 use std::path::Path;
 
-use weft_ir::{Failure, Span, Trap, TrapKind, Type, Value};
+use weft_ir::{Failure, Looks, Span, Trap, TrapKind, Type, Value};
 use weft_lang::typed::{GlobalId, Program};
 use weft_lang::{CheckedItem, CheckedKind, Diagnostic, render};
 
@@ -245,7 +245,7 @@ impl<'a> Runner<'a> {
             }
             (CheckedKind::Show { ty, global, quiet, .. }, Some(value)) => {
                 // What a device has lost may have to be computed again.
-                if shown && !quiet && !value.bring(self.cancel.flag()) {
+                if shown && !quiet && !value.bring(Looks::AtSome, self.cancel.flag()) {
                     return Err(Stop::Interrupted);
                 }
                 self.state.values.insert(*global, value.clone());
@@ -365,6 +365,10 @@ impl<'a> Runner<'a> {
         self.check_io(span)?;
         let value = self.run(program, span)?;
         self.cancel.set_activity(format!("writing {}", path.display()));
+        // What a device has lost may have to be computed again.
+        if !value.bring(Looks::AtAll, self.cancel.flag()) {
+            return Err(Stop::Interrupted);
+        }
         let stop = || self.cancel.is_cancelled();
         let saved = io::save(&value, ty, path, &stop);
         self.saved(saved, path, span)

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use weft_cuda::{Broken, Halt};
 use weft_device::{Again, Device, Kernels};
-use weft_ir::{Column, Scalar, Summary, Value};
+use weft_ir::{Column, Looks, Scalar, Summary, Value};
 
 use crate::{assert_same, device, f32s, golden, result, run, stand_in};
 
@@ -228,13 +228,49 @@ pub(crate) fn results_outlive_the_device() {
     let scan = golden(&device, "prefix_sum");
     let runs = Arc::new(AtomicU32::new(0));
     let kept = result(deferring(&mut device, &scan, &ones(), again(&scanned(1), &runs)));
-    assert!(kept.bring(&AtomicBool::new(true)), "it is there");
+    assert!(kept.bring(Looks::AtSome, &AtomicBool::new(true)), "it is there");
     drop(device);
     assert_eq!(runs.load(Ordering::Relaxed), 0);
     // Running again can be interrupted, and nothing is lost by that.
-    assert!(!kept.bring(&AtomicBool::new(true)));
+    assert!(!kept.bring(Looks::AtSome, &AtomicBool::new(true)));
     assert_eq!((runs.load(Ordering::Relaxed), is_here(&kept)), (1, false));
-    assert!(kept.bring(&AtomicBool::new(false)));
+    assert!(kept.bring(Looks::AtSome, &AtomicBool::new(false)));
     assert_same(&kept, &scanned(1), "kept");
     assert_eq!(runs.load(Ordering::Relaxed), 2);
+}
+
+/// A device that is lost while all elements are wanted of it.
+pub(crate) fn bringing_all_can_be_interrupted_whatever_fails() {
+    let (mut interrupted, mut repeated) = (0, 0);
+    for (call, sticky) in (1..).flat_map(|call| [(call, false), (call, true)]) {
+        let stand_in = stand_in();
+        let mut device = device();
+        let (scan, runs) = (golden(&device, "prefix_sum"), Arc::new(AtomicU32::new(0)));
+        let value = result(deferring(&mut device, &scan, &ones(), again(&scanned(1), &runs)));
+        let before = stand_in.calls();
+        stand_in.fail(call, sticky);
+        let is_brought = value.bring(Looks::AtAll, &AtomicBool::new(true));
+        let was_reached = stand_in.calls() - before >= call;
+        // Nothing takes long any more, if it is said that nothing does; nor is anything lost by the interrupt.
+        let asked = runs.load(Ordering::Relaxed);
+        assert_eq!(asked, u32::from(!is_brought), "call {call}");
+        if is_brought {
+            // Also if now all is lost.
+            stand_in.fail(1, true);
+        } else {
+            interrupted += 1;
+            assert!(value.bring(Looks::AtAll, &AtomicBool::new(false)), "call {call}");
+        }
+        assert!(!is_here(&value));
+        assert_same(&value, &scanned(1), &format!("call {call}"));
+        repeated += runs.load(Ordering::Relaxed) - asked;
+        stand_in.fail(0, false);
+        if !was_reached {
+            break;
+        }
+    }
+    assert!(
+        interrupted > 2 && repeated == interrupted,
+        "{interrupted} interrupted, {repeated} repeated"
+    );
 }

@@ -52,6 +52,10 @@ const TESTS: &[(&str, fn())] = &[
     ("what_nobody_has_seen_makes_room_too", deferred::what_nobody_has_seen_makes_room_too),
     ("nothing_is_lost_that_nobody_has_seen", deferred::nothing_is_lost_that_nobody_has_seen),
     ("results_outlive_the_device", deferred::results_outlive_the_device),
+    (
+        "bringing_all_can_be_interrupted_whatever_fails",
+        deferred::bringing_all_can_be_interrupted_whatever_fails,
+    ),
     ("turns_become_graphs", loops::turns_become_graphs),
     ("numbers_of_turns_are_those_of_the_turn", loops::numbers_of_turns_are_those_of_the_turn),
     ("what_depends_on_each_other_waits", loops::what_depends_on_each_other_waits),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use weft_interp::Limits;
-use weft_ir::{Array, Buf, Column, Exhausted, Failure, Fetch, Value};
+use weft_ir::{Array, Buf, Column, Exhausted, Failure, Fetch, Looks, Value};
 
 use crate::source::{LIMITS, check, exhausted, run_reading, run_with};
 
@@ -154,7 +154,7 @@ impl Fetch<f64> for Lost {
         vec![1.0, 2.0]
     }
 
-    fn bring(&self, cancel: &AtomicBool) -> bool {
+    fn bring(&self, _looks: Looks, cancel: &AtomicBool) -> bool {
         cancel.store(true, Ordering::SeqCst);
         false
     }

@@ -29,10 +29,19 @@ pub trait Fetch<T>: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Does what would take long if they were fetched now, unless `cancel` is set meanwhile: false then.
-    fn bring(&self, _cancel: &AtomicBool) -> bool {
+    /// Does what would take long if they were looked at now, unless `cancel` is set meanwhile: false then.
+    fn bring(&self, _looks: Looks, _cancel: &AtomicBool) -> bool {
         true
     }
+}
+
+/// How much somebody is about to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looks {
+    /// Single elements, and what all come to; perhaps more.
+    AtSome,
+    /// All elements, which are to be fetched.
+    AtAll,
 }
 
 /// What numbers come to.
@@ -154,9 +163,9 @@ impl<T> Buf<T> {
     }
 
     /// Makes sure that looking at the elements does not take long; false if `cancel` was set meanwhile.
-    pub fn bring(&self, cancel: &AtomicBool) -> bool {
+    pub fn bring(&self, looks: Looks, cancel: &AtomicBool) -> bool {
         match (&self.data.source, self.data.elements.get()) {
-            (Some(source), None) => source.bring(cancel),
+            (Some(source), None) => source.bring(looks, cancel),
             (_, _) => true,
         }
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use weft_cuda::{Broken, Halt};
 use weft_device::{Again, Config, Device, Kernels, WORTHWHILE_ELEMENTS};
 use weft_ir::leaves::leaves_to_value;
-use weft_ir::{Column, Exhausted, Stop, Value};
+use weft_ir::{Column, Exhausted, Looks, Stop, Value};
 use weft_lang::lower::Lowered;
 
 use super::{Job, NotRun, Ran, Unsupported, compile};
@@ -225,7 +225,7 @@ impl Gpu {
 fn again(kernels: &Arc<Kernels>, inputs: &[Value], threads: usize) -> Again {
     let (kernels, inputs) = (Arc::clone(kernels), inputs.to_vec());
     Arc::new(move |cancel| {
-        if !inputs.iter().all(|input| input.bring(cancel)) {
+        if !inputs.iter().all(|input| input.bring(Looks::AtAll, cancel)) {
             return None;
         }
         let workers = weft_cpu::Workers::new(threads);
