@@ -253,7 +253,8 @@ impl Engine {
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
         let lowered = known.lowered(job, ran)?;
-        let inputs = brought(job, &lowered)?;
+        let inputs = leaves(job, &lowered);
+        bring(job, &inputs, Looks::AtAll)?;
         let started = Instant::now();
         let results =
             weft_interp::run_nested(&lowered.program, &inputs, &limits(job.modes), job.cancel)?;
@@ -268,7 +269,8 @@ impl Engine {
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
         let lowered = known.lowered(job, ran)?;
-        let inputs = brought(job, &lowered)?;
+        let inputs = leaves(job, &lowered);
+        bring(job, &inputs, Looks::AtAll)?;
         let flat = compile::flattened(job, &lowered, &inputs, ran)?;
         let started = Instant::now();
         let results = weft_interp::run_flat(&flat, &inputs, &limits(job.modes), job.cancel)
@@ -292,7 +294,8 @@ impl Engine {
             Unsupported { reason, span }
         })?;
         let lowered = known.lowered(job, ran)?;
-        let inputs = brought(job, &lowered)?;
+        let inputs = leaves(job, &lowered);
+        bring(job, &inputs, Looks::AtAll)?;
         let plan = compile::compiled(job.modes, &lowered, &inputs, ran)?.plan;
         let started = Instant::now();
         let counters = &mut ran.counters;
@@ -320,7 +323,8 @@ impl Engine {
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
         let lowered = known.lowered(job, ran)?;
-        let inputs = brought(job, &lowered)?;
+        let inputs = leaves(job, &lowered);
+        bring(job, &inputs, Looks::AtSome)?;
         let on_gpu = match job.modes.backend {
             _ if known.cpu.is_some() => false,
             Backend::Gpu => true,
@@ -347,6 +351,10 @@ impl Engine {
             }
             None => self.plan(job, &lowered, &inputs, known.key.take(), ran)?,
         };
+        // Where there are no kernels, perhaps nobody looks.
+        if compiled.kernels > 0 {
+            bring(job, &inputs, Looks::AtAll)?;
+        }
         let waited = self.native().waited();
         let started = Instant::now();
         let workers = self.workers(job.modes.threads);
@@ -538,12 +546,10 @@ pub(crate) fn leaves(job: &Job<'_>, lowered: &Lowered) -> Vec<Value> {
         .collect()
 }
 
-/// As [`leaves`], where an engine is about to read them: what a device has lost may have to be computed again, unless
-/// somebody interrupts.
-fn brought(job: &Job<'_>, lowered: &Lowered) -> Result<Vec<Value>, NotRun> {
-    let inputs = leaves(job, lowered);
-    match inputs.iter().all(|input| input.bring(Looks::AtAll, job.cancel)) {
-        true => Ok(inputs),
+/// An engine is about to read leaves: what a device has lost may have to be computed again, unless somebody interrupts.
+fn bring(job: &Job<'_>, leaves: &[Value], looks: Looks) -> Result<(), NotRun> {
+    match leaves.iter().all(|leaf| leaf.bring(looks, job.cancel)) {
+        true => Ok(()),
         false => Err(Stop::Exhausted(Exhausted::Interrupted).into()),
     }
 }
