@@ -5,9 +5,16 @@
 //! items of each bucket go, and every thread moves its part there. That is the only time that items
 //! go far: a bucket fits into a cache, where one thread sorts it ([`bucket`]). A bucket that holds a
 //! large share of all items is sorted like the whole, by all threads, before the others.
+//!
+//! Where items are their own keys and the machine has AVX-512, they are compared instead ([`quick`]).
 #![allow(unsafe_code)]
 
 mod bucket;
+#[cfg(target_arch = "x86_64")]
+mod network;
+mod quick;
+#[cfg(target_arch = "x86_64")]
+mod vector;
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -21,6 +28,7 @@ use crate::pages;
 use crate::pool::Pool;
 use crate::workers::{Workers, lock};
 use bucket::sort_bucket;
+pub(crate) use quick::Vectors;
 
 /// The bits of the digit that tells the bucket.
 const DIGIT: u32 = 11;
@@ -32,16 +40,19 @@ const PARALLEL: usize = 1 << 16;
 const CLAIM: usize = 1 << 14;
 
 /// What is sorted.
-pub(crate) trait Item: Copy + Default + Send + Sync {
+pub(crate) trait Item: Copy + Default + Ord + Send + Sync {
     /// Room for so many; they may be anything.
     fn room(length: usize, pool: &Pool) -> Vec<Self>;
 
     /// What is no longer needed.
     fn give_back(room: Vec<Self>, pool: &Pool);
+
+    /// What sorts them in vectors, if the machine has any.
+    fn vectors() -> Option<Vectors<Self>>;
 }
 
 macro_rules! lane_items {
-    ($($rust:ty)*) => {$(
+    ($($rust:ident $vectors:ident)*) => {$(
         impl Item for $rust {
             fn room(length: usize, pool: &Pool) -> Vec<$rust> {
                 let mut room = pool.take(<$rust as Lane>::TYPE, length);
@@ -51,13 +62,17 @@ macro_rules! lane_items {
             fn give_back(room: Vec<$rust>, pool: &Pool) {
                 pool.recycle(room);
             }
+
+            fn vectors() -> Option<Vectors<$rust>> {
+                Vectors::$vectors()
+            }
         }
     )*};
 }
-lane_items!(u32 u64);
+lane_items!(u32 words u64 doubles);
 
 /// A key, and where it came from.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Long(pub(crate) u64, pub(crate) u64);
 
 impl Item for Long {
@@ -68,6 +83,10 @@ impl Item for Long {
     }
 
     fn give_back(_room: Vec<Long>, _pool: &Pool) {}
+
+    fn vectors() -> Option<Vectors<Long>> {
+        None
+    }
 }
 
 /// How an item is looked at: by a key of bits.
@@ -93,7 +112,8 @@ impl<E: Item + Into<u64>> Key for Whole<E> {
     }
 }
 
-/// The upper half is the key.
+/// The upper half is the key; the lower one rises with the position, so that the order of items is that of
+/// their keys, and among equal ones that of positions.
 pub(crate) struct Upper;
 
 impl Key for Upper {
@@ -131,13 +151,27 @@ pub(crate) fn sort<K: Key, R: Send>(
     workers: &Workers,
     poll: &(dyn Fn() -> Result<(), Halt> + Sync),
 ) -> Result<(), Halt> {
+    sort_with::<K, R>(K::Item::vectors(), sorting, places, workers, poll)
+}
+
+/// As [`sort`], with these vectors, or by digits.
+fn sort_with<K: Key, R: Send>(
+    vectors: Option<Vectors<K::Item>>,
+    sorting: &Sorting<impl Fn(usize) -> K::Item + Sync, impl Fn(K::Item) -> R + Sync>,
+    places: &mut [R],
+    workers: &Workers,
+    poll: &(dyn Fn() -> Result<(), Halt> + Sync),
+) -> Result<(), Halt> {
     let made = |start: usize, items: &mut [K::Item]| {
         items.iter_mut().zip(start..).for_each(|(item, at)| *item = (sorting.of)(at));
     };
     let convert = |items: &[K::Item], places: &mut [R]| {
         places.iter_mut().zip(items).for_each(|(place, &item)| *place = (sorting.convert)(item));
     };
-    sort_from::<K, R>(&made, &convert, places, workers, poll)
+    match vectors {
+        Some(vectors) => quick::sort(vectors, &made, &convert, places, workers, poll),
+        None => sort_from::<K, R>(&made, &convert, places, workers, poll),
+    }
 }
 
 /// The items from a position on.
@@ -316,60 +350,4 @@ struct Places<E>(*mut E);
 unsafe impl<E: Send> Sync for Places<E> {}
 
 #[cfg(test)]
-mod tests {
-    use super::{First, Key, Long, Sorting, Upper, Whole, sort};
-    use crate::workers::Workers;
-
-    fn noise(at: usize) -> u64 {
-        (at as u64)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(23)
-            .wrapping_mul(0xd6e8_feb8_6659_fd93)
-    }
-
-    fn check<K: Key>(of: impl Fn(usize) -> K::Item + Sync)
-    where
-        K::Item: PartialEq,
-    {
-        for threads in [1, 3] {
-            let workers = Workers::new(threads);
-            for length in [0, 1, 2, 100, 1000, 5000, 70_000, 300_000] {
-                let mut expected: Vec<K::Item> = (0..length).map(&of).collect();
-                expected.sort_by_key(|item| K::of(*item));
-                let mut sorted = vec![K::Item::default(); length];
-                let sorting = Sorting { of: &of, convert: |item: K::Item| item };
-                sort::<K, _>(&sorting, &mut sorted, &workers, &|| Ok(()))
-                    .expect("nothing stops it");
-                assert!(sorted == expected, "{length} items, {threads} threads");
-            }
-        }
-    }
-
-    #[test]
-    fn keys_alone() {
-        check::<Whole<u32>>(|at| noise(at) as u32);
-        check::<Whole<u64>>(noise);
-        check::<Whole<u32>>(|at| (at % 3) as u32);
-        check::<Whole<u64>>(|_| 7_u64);
-        check::<Whole<u64>>(|at| at as u64);
-        check::<Whole<u64>>(|at| u64::MAX - at as u64);
-    }
-
-    #[test]
-    fn keys_that_share_most_bits() {
-        // One key far from all others, and keys that differ in few bits far apart.
-        check::<Whole<u64>>(|at| if at == 500 { u64::MAX } else { noise(at) >> 40 });
-        check::<Whole<u64>>(|at| noise(at) & 0x8000_0000_0000_0001);
-        check::<Whole<u64>>(|at| noise(at) & 0xff00_0000_00ff_0000);
-        // The exponents of floats between zero and one: half of all are the same.
-        let float = |at: usize| ((noise(at) >> 11) as f64 / (1_u64 << 53) as f64).to_bits();
-        check::<Whole<u64>>(float);
-    }
-
-    #[test]
-    fn equal_keys_stay_in_order() {
-        check::<Upper>(|at| (noise(at) % 100) << 32 | at as u64);
-        check::<First>(|at| Long(noise(at) >> 60 << 60, at as u64));
-        check::<First>(|at| Long(noise(at) % 1000 * 0x0100_0000_0001, at as u64));
-    }
-}
+mod tests;
