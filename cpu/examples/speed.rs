@@ -41,6 +41,9 @@ fn main() {
         ("filter f32", FILTER, vec![xs.clone()], length),
         ("histogram", HISTOGRAM, vec![numbers.clone()], length),
         ("order of f64", SORT, vec![doubles], length),
+        ("order of f32", &SORT.replace("f64", "f32"), vec![xs.clone()], length),
+        ("order of f32 in rows of 100", SORT_ROWS, vec![matrix(&xs, 100)], length),
+        ("order of f32 in rows of 1000", SORT_ROWS, vec![matrix(&xs, 1000)], length),
         ("sort i32", SORT_KEYS, vec![keys], 4_000_000),
         ("stencil f32, 2048", STENCIL, vec![square(2048)], 2048 * 2048),
         ("row sums f32", ROWS, vec![matrix(&xs, 1000)], length),
@@ -292,6 +295,15 @@ launch \"sort\" [a0] (r0)
   sort r1 to a2: [a0]i64
 end
 output a2: [a0]i64
+";
+
+const SORT_ROWS: &str = "input a2: [a0][a1]f32
+launch \"sort\" [a0][a1] (r0 r1)
+  r2: f32 = read a2 r0 r1
+  yield r2
+  sort r2 to a3: [a0][a1]i64
+end
+output a3: [a0][a1]i64
 ";
 
 const ROWS: &str = "input a2: [a0][a1]f32

@@ -174,6 +174,24 @@ fn sort_with<K: Key, R: Send>(
     }
 }
 
+/// Sorts items whose upper halves are keys (see [`Upper`]) on this thread; `room` may hold anything.
+pub(crate) fn sort_alone(
+    items: &mut [u64],
+    room: &mut Vec<u64>,
+    poll: &dyn Fn() -> Result<(), Halt>,
+) -> Result<(), Halt> {
+    if room.len() < items.len() {
+        room.resize(items.len(), 0);
+    }
+    match u64::vectors() {
+        Some(vectors) => vectors.sort(items, &mut room[..items.len()], poll),
+        None => {
+            sort_bucket::<Upper>(items, u64::MAX, room);
+            Ok(())
+        }
+    }
+}
+
 /// The items from a position on.
 type Source<'a, E> = &'a (dyn Fn(usize, &mut [E]) + Sync);
 

@@ -78,8 +78,19 @@ impl Launch<'_> {
         if self.shape.rows() == 1 && points >= LONG {
             return self.sort_long(keys, descending).map_err(|halt| self.stop(halt));
         }
-        let keys: Vec<Vec<u64>> =
-            keys.iter().map(|key| ordered_bits(key.elements(), descending)).collect();
+        // A key of 32 bits at most, above room for the place in the row.
+        let packed: Option<Vec<u64>> = match keys {
+            [key] if u32::try_from(points).is_ok() => {
+                with_short_bits!(key.elements(), descending, bits => {
+                    (0..points).map(|at| u64::from(bits(at)) << 32).collect()
+                })
+            }
+            _ => None,
+        };
+        let keys: Vec<Vec<u64>> = match packed {
+            Some(_) => Vec::new(),
+            None => keys.iter().map(|key| ordered_bits(key.elements(), descending)).collect(),
+        };
         let ragged = matches!(self.shape.axes.last(), Some(Axis::Ragged(_)));
         let parts = Mutex::new(Vec::new());
         let chunks = chunks(&self.shape, Cut::Rows, CHUNK, self.context());
@@ -88,15 +99,26 @@ impl Launch<'_> {
             .each(
                 points >= PARALLEL,
                 claims,
-                || (),
-                |(), (at, chunk)| {
+                || (Vec::new(), Vec::new()),
+                |(items, room), (at, chunk)| {
                     let mut orders = Vec::with_capacity(chunk.positions.len());
                     for row in chunk.rows {
-                        self.context().poll()?;
+                        let poll = || self.context().poll();
+                        poll()?;
                         let positions = self.shape.row(row);
                         let base = if ragged { 0 } else { positions.start };
-                        let order = sorted(&keys, positions, &|| self.context().poll())?;
-                        orders.extend(order.into_iter().map(|position| (position - base) as i64));
+                        let Some(packed) = &packed else {
+                            let order = sorted(&keys, positions, &poll)?;
+                            orders.extend(order.iter().map(|position| (position - base) as i64));
+                            continue;
+                        };
+                        let first = (positions.start - base) as i64;
+                        items.clear();
+                        items.extend(
+                            packed[positions].iter().zip(0_u64..).map(|(key, at)| key | at),
+                        );
+                        radix::sort_alone(items, room, &poll)?;
+                        orders.extend(items.iter().map(|&item| first + i64::from(item as u32)));
                     }
                     lock(&parts).push((at, orders));
                     Ok(())

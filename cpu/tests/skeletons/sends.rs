@@ -278,6 +278,59 @@ output a2: [a0]i64
 }
 
 #[test]
+fn rows_are_sorted_by_one_key() {
+    for descending in [false, true] {
+        let word = if descending { " descending" } else { "" };
+        let text = format!(
+            "input a4: [a0][~a1 a2]f32 where a1: [a3]i64
+launch \"sort\" [a0][~a1 a2] (r0 r1)
+  r2: f32 = read a4 r1
+  yield r2
+  sort{word} r2 to a5: [a2]i64
+end
+output a5: [a0][~a1 a2]i64
+"
+        );
+        for (count, most) in [(3000, 20), (300, 300), (40, 3000), (3, 50_000)] {
+            let mut rows: Vec<usize> =
+                noise(count).map(|bits| bits as usize % (most + 1)).collect();
+            rows.extend([0, 1, most]);
+            let xs: Vec<f32> = noise(rows.iter().sum())
+                .map(|bits| match bits % 11 {
+                    0 => f32::NAN,
+                    1 => -0.0,
+                    2 => 0.0,
+                    _ => (bits >> 20) as f32 % 301.0 - 150.0,
+                })
+                .collect();
+            let mut start = 0;
+            let mut order = Vec::new();
+            for length in &rows {
+                let mut row: Vec<i64> = (start as i64..(start + length) as i64).collect();
+                row.sort_by(|&a, &b| {
+                    let order = total_cmp_f32(xs[a as usize], xs[b as usize]);
+                    if descending { order.reverse() } else { order }
+                });
+                order.extend(row);
+                start += length;
+            }
+            let found = values(&text, &[ragged(&rows, Column::F32(xs.into()))]);
+            let expected = ragged(&rows, Column::I64(order.into()));
+            assert!(found[0].same_bits(&expected), "{count} {most}{word}");
+        }
+        let dense = text.replace("[a0][~a1 a2]", "[a0][a1]").replace("a4 r1", "a4 r0 r1");
+        let dense =
+            dense.replace("a5: [a2]i64", "a5: [a0][a1]i64").replace(" where a1: [a3]i64", "");
+        let inner = Box::new(Column::F32(vec![3.0, 1.0, 1.0, 5.0, 9.0, 7.0].into()));
+        let matrix = array(Column::Dense { len: 2, extent: 3, inner });
+        let order = if descending { vec![0, 1, 2, 1, 2, 0] } else { vec![1, 2, 0, 0, 2, 1] };
+        let inner = Box::new(Column::I64(order.into()));
+        let expected = array(Column::Dense { len: 2, extent: 3, inner });
+        assert!(values(&dense, &[matrix])[0].same_bits(&expected), "{word}");
+    }
+}
+
+#[test]
 fn rows_are_sorted_by_several_keys() {
     let text = "input a4: [a0][~a1 a2]f32 where a1: [a3]i64
 launch \"sort\" [a0][~a1 a2] (r0 r1)
