@@ -255,9 +255,10 @@ macro_rules! network {
                 }
                 let to = if to_other { other } else { data };
                 let to: *mut $signed = to.as_mut_ptr().cast();
+                // A column is made of a row of each group.
                 for (place, at) in (0..ROWS).zip((0..).step_by(LANES)) {
-                    let (column, group) = (place / (ROWS / LANES), place % (ROWS / LANES));
-                    let row = v[group * LANES + column];
+                    let column = place * LANES / ROWS;
+                    let row = v[place * LANES % ROWS + column];
                     if at + LANES <= length {
                         // SAFETY: these lanes have places.
                         unsafe { $store(to.add(at), row) };

@@ -1,4 +1,5 @@
 //! All ways of sorting, beside the standard library's.
+#![allow(clippy::print_stdout, reason = "what is skipped is said")]
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,9 +49,11 @@ fn keys_alone() {
 fn keys_that_many_items_share() {
     check::<Whole<u32>>(|_| 0);
     check::<Whole<u32>>(|_| u32::MAX);
-    check::<Whole<u64>>(|at| if noise(at) % 10 == 0 { noise(at + 1) } else { 0 });
-    check::<Whole<u64>>(|at| if noise(at) % 10 == 0 { noise(at + 1) } else { u64::MAX });
-    check::<Whole<u32>>(|at| if noise(at) % 3 == 0 { noise(at + 1) as u32 } else { 1 << 31 });
+    check::<Whole<u64>>(|at| if noise(at).is_multiple_of(10) { noise(at + 1) } else { 0 });
+    check::<Whole<u64>>(|at| if noise(at).is_multiple_of(10) { noise(at + 1) } else { u64::MAX });
+    check::<Whole<u32>>(
+        |at| if noise(at).is_multiple_of(3) { noise(at + 1) as u32 } else { 1 << 31 },
+    );
     check::<Whole<u32>>(|at| (1 << 20) + (noise(at) % 3) as u32);
     check::<Whole<u32>>(|at| (noise(at) % 300) as u32);
 }
@@ -84,7 +87,7 @@ fn distributions(length: usize) -> [Vec<u64>; 9] {
         of(&|at| (noise(at) % 17) << 33),
         of(&|_| 0),
         of(&|_| u64::MAX),
-        of(&|at| if noise(at) % 8 == 0 { noise(at + 1) } else { 5 << 32 }),
+        of(&|at| if noise(at).is_multiple_of(8) { noise(at + 1) } else { 5 << 32 }),
         of(&|at| (at.min(length - at) as u64) << 40),
     ]
 }

@@ -113,8 +113,8 @@ macro_rules! quicksort {
                 let step = items.len().checked_sub(LANES).expect("more than networks sort") / 4;
                 let from: *const $signed = items.as_ptr().cast();
                 // SAFETY: the last of five vectors ends where the items end, at the latest.
-                let [a, b, c, d, e] =
-                    [0, 1, 2, 3, 4].map(|number| unsafe { $load(from.add(number * step)) });
+                let vector = |number| unsafe { $load(from.add(number * step)) };
+                let [a, b, c, d, e] = [vector(0), vector(1), vector(2), vector(3), vector(4)];
                 let (a, b) = ($min(a, b), $max(a, b));
                 let (d, e) = ($min(d, e), $max(d, e));
                 // Neither the least of the lesser nor the greatest of the greater is the median.
