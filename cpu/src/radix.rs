@@ -3,10 +3,11 @@
 //! Note [One pass over memory]. The highest digit in which keys differ tells the bucket of an item.
 //! Every thread counts the digits of a part of the items; from all counts follows where each part's
 //! items of each bucket go, and every thread moves its part there. That is the only time that items
-//! go far: a bucket fits into a cache, where one thread sorts it ([`bucket`]). A bucket that holds a
-//! large share of all items is sorted like the whole, by all threads, before the others.
+//! go far: a bucket fits into a cache, where one thread sorts it ([`bucket`]). A bucket that holds
+//! a large share of all items is sorted like the whole, by all threads, before the others.
 //!
-//! Where items are their own keys and the machine has AVX-512, they are compared instead ([`quick`]).
+//! Where items are their own keys and the machine has AVX-512, they are compared instead
+//! ([`quick`]).
 #![allow(unsafe_code)]
 
 mod bucket;
@@ -91,8 +92,8 @@ impl Item for Long {
 
 /// How an item is looked at: by a key of bits.
 ///
-/// The kinds are few, so that the sort is compiled for few; what makes items and what is made of them comes
-/// in blocks.
+/// The kinds are few, so that the sort is compiled for few; what makes items and what is made of
+/// them comes in blocks.
 pub(crate) trait Key {
     /// What is sorted.
     type Item: Item;
@@ -112,8 +113,8 @@ impl<E: Item + Into<u64>> Key for Whole<E> {
     }
 }
 
-/// The upper half is the key; the lower one rises with the position, so that the order of items is that of
-/// their keys, and among equal ones that of positions.
+/// The upper half is the key; the lower one rises with the position, so that the order of items is
+/// that of their keys, and among equal ones that of positions.
 pub(crate) struct Upper;
 
 impl Key for Upper {
@@ -174,7 +175,8 @@ fn sort_with<K: Key, R: Send>(
     }
 }
 
-/// Sorts items whose upper halves are keys (see [`Upper`]) on this thread; `room` may hold anything.
+/// Sorts items whose upper halves are keys (see [`Upper`]) on this thread; `room` may hold
+/// anything.
 pub(crate) fn sort_alone(
     items: &mut [u64],
     room: &mut Vec<u64>,
@@ -348,10 +350,10 @@ fn distribute<K: Key>(
             for_each(source, range.clone(), |item| {
                 let place = &mut starts[digit::<K>(item, shift)];
                 assert!(*place < length, "a place for every item");
-                // SAFETY: the place lies within `to`, which nobody else uses meanwhile. Each part has
-                // from its start on as many places for a digit as it was counted to have items of it,
-                // and `source` and `digit` are functions of arrays that do not change: so no two items get
-                // the same place.
+                // SAFETY: the place lies within `to`, which nobody else uses meanwhile. Each part
+                // has from its start on as many places for a digit as it was counted to have items
+                // of it, and `source` and `digit` are functions of arrays that do not change: so no
+                // two items get the same place.
                 unsafe { places.0.add(*place).write(item) };
                 *place += 1;
             });

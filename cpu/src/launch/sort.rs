@@ -1,8 +1,9 @@
 //! Stable sorting by keys, row by row.
 //!
-//! Keys become unsigned integers in the order of numerics.md. A long row is sorted by digits with all
-//! threads, several keys from the last to the first; of many rows each thread sorts some, and short
-//! ones by comparison.
+//! Keys become unsigned integers in the order of numerics.md. A long row is sorted with all threads
+//! (`radix`), several keys from the last to the first; of many rows each thread sorts some. A single
+//! key of 32 bits at most and the position share one item, so that items are sorted whole; other short
+//! rows are sorted by comparison.
 //!
 //! Note [Sorted keys]. Where the order of an array is only used to bring that array into it, no order
 //! is made: the keys are sorted alone, and turned back into elements.

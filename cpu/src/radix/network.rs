@@ -1,13 +1,15 @@
 //! Puts up to 256 items in order in vectors, without a branch that depends on them.
 //!
-//! Note [Networks of columns]. The items are 16 rows of vectors, of 4, 8 or 16 lanes as they are many
-//! (2 to 8 for items of 64 bits). Each of the 60 comparators of the smallest known network for 16 inputs
-//! (Green 1969; Knuth, The Art of Computer Programming 3, 5.3.4) takes two rows, and orders all columns at
-//! once. Then adjacent columns are merged, and what these come to, until one is left; a merge is Batcher's for
-//! bitonic sequences (1968): compared are each item and the one that stands as far from the other end, then those half as far apart,
-//! and so on, first in other columns, then in other rows. At last rows and columns are exchanged, so that what is in order lies in
-//! order in memory. Blacher, Giesen and Kühne (Vectorized and performance-portable Quicksort, 2022, 2.4) sort small arrays
-//! so. What is missing at the end are greatest items, which stay there.
+//! Note [Networks of columns]. The items are 16 rows of vectors, of 4, 8 or 16 lanes as they are
+//! many (2 to 8 for items of 64 bits). Each of the 60 comparators of the smallest known network for
+//! 16 inputs (Green 1969; Knuth, The Art of Computer Programming 3, 5.3.4) takes two rows, and
+//! orders all columns at once. Then adjacent columns are merged, and what these come to, until one
+//! is left; a merge is Batcher's for bitonic sequences (1968): compared are each item and the one
+//! that stands as far from the other end, then those half as far apart, and so on, first in other
+//! columns, then in other rows. At last rows and columns are exchanged, so that what is in order
+//! lies in order in memory. Blacher, Giesen and Kühne (Vectorized and performance-portable
+//! Quicksort, 2022) sort small arrays so. What is missing at the end are greatest items, which
+//! stay there.
 
 use std::arch::x86_64::{
     __m128i, __m256i, __m512i, __mmask8, __mmask16, _mm_loadu_epi32, _mm_loadu_epi64,
@@ -64,8 +66,8 @@ macro_rules! network {
             /// It sorts so many items.
             pub(in crate::radix) const MOST: usize = ROWS * LANES;
 
-            /// What lanes a distance of `X` apart need; in the places of bits that are set in `X` and in no
-            /// other, two lanes have different bits.
+            /// What lanes a distance of `X` apart need; in the places of bits that are set in `X`
+            /// and in no other, two lanes have different bits.
             struct Apart<const X: usize>;
 
             impl<const X: usize> Apart<X> {
@@ -124,7 +126,8 @@ macro_rules! network {
                 $permute(row, constant(Apart::<X>::SWAP), row)
             }
 
-            /// Compares each lane with its counterpart; the greater goes to the lanes with the bit of `LATER`.
+            /// Compares each lane with its counterpart; the greater goes to the lanes with the bit
+            /// of `LATER`.
             #[target_feature(enable = "avx512f,avx512vl,popcnt")]
             #[inline]
             fn lanes<const X: usize, const LATER: usize>(row: $vector) -> $vector {
@@ -143,7 +146,8 @@ macro_rules! network {
                 }
             }
 
-            /// Merges groups of columns with those beside them; `REVERSED` tells how far apart the ends of both are.
+            /// Merges groups of columns with those beside them; `REVERSED` tells how far apart the
+            /// ends of both are.
             #[target_feature(enable = "avx512f,avx512vl,popcnt")]
             #[inline]
             fn merge<const COLUMNS: usize, const REVERSED: usize>(v: &mut [$vector; ROWS]) {
@@ -201,7 +205,8 @@ macro_rules! network {
                 row
             }
 
-            /// Puts the items of `data`, [`MOST`] at most, in order there or in `other`, which is as long.
+            /// Puts the items of `data`, [`MOST`] at most, in order there or in `other`, which is
+            /// as long.
             #[target_feature(enable = "avx512f,avx512vl,popcnt")]
             pub(in crate::radix) fn sort(
                 data: &mut [$element],

@@ -1,12 +1,13 @@
 //! Sorts items that are their own keys, with vectors and with several threads.
 //!
-//! Note [Blocks and buckets]. A quicksort goes through all items as often as they can be halved until few are left,
-//! and through memory each time while its parts are larger than the caches. So the first divisions happen block by
-//! block, each a part of the items that lies in a cache: all blocks are divided by the same splitters, quantiles of a
-//! sample (Frazer and McKellar, Samplesort, 1970), into buckets. Then each bucket is brought together out of all
-//! blocks and sorted in the cache, and what becomes of it goes to its places. So items go to memory twice,
-//! and threads share blocks, then buckets. A value that is more than one quantile has a bucket of its own, in
-//! which nothing is left to do.
+//! Note [Blocks and buckets]. A quicksort goes through all items as often as they can be halved
+//! until few are left, and through memory each time while its parts are larger than the caches. So
+//! the first divisions happen block by block, each a part of the items that lies in a cache: all
+//! blocks are divided by the same splitters, quantiles of a sample (Frazer and McKellar,
+//! Samplesort, 1970), into buckets. Then each bucket is brought together out of all blocks and
+//! sorted in the cache, and what becomes of it goes to its places. So items go to memory twice, and
+//! threads share blocks, then buckets. A value that is more than one quantile has a bucket of its
+//! own, in which nothing is left to do.
 #![cfg_attr(
     not(target_arch = "x86_64"),
     allow(dead_code, reason = "vectors are made nowhere else")
@@ -98,7 +99,8 @@ impl<E: Item> Vectors<E> {
         self.sort_to(data, other, false, divisions, poll)
     }
 
-    /// As [`Vectors::sort`]; the items end up where is said, and after so many divisions digits decide.
+    /// As [`Vectors::sort`]; the items end up where is said, and after so many divisions digits
+    /// decide.
     pub(super) fn sort_to(
         self,
         data: &mut [E],
@@ -235,8 +237,8 @@ pub(super) fn sort<E: Item, R: Send>(
     )
 }
 
-/// What divides the items of a source into so many buckets or a few more: each holds what is greater than the splitter before
-/// it and not than its own.
+/// What divides the items of a source into so many buckets or a few more: each holds what is
+/// greater than the splitter before it and not than its own.
 fn splitters<E: Item>(
     vectors: Vectors<E>,
     source: Source<'_, E>,
@@ -247,7 +249,8 @@ fn splitters<E: Item>(
 ) -> Result<Vec<E>, Halt> {
     let count = SAMPLE * buckets;
     let mut sample = Room::new(count, memory);
-    // Anywhere, so that no pattern of the items is met: the high half of a product of a weyl sequence.
+    // Anywhere, so that no pattern of the items is met: the high half of a product of a Weyl
+    // sequence.
     let mut state = 0_u64;
     for place in &mut sample.items {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -272,8 +275,8 @@ fn splitters<E: Item>(
     Ok(splitters)
 }
 
-/// Divides items by splitters, as [`Vectors::divide`] does by one, and counts what goes to which bucket. They end up in
-/// `data` or in `other`.
+/// Divides items by splitters, as [`Vectors::divide`] does by one, and counts what goes to which
+/// bucket. They end up in `data` or in `other`.
 fn divide<E: Item>(
     vectors: Vectors<E>,
     data: &mut [E],

@@ -1,19 +1,21 @@
 //! Sorts items on one thread with AVX-512.
 //!
-//! Note [Quicksort in vectors]. A pivot divides the items: a vector of them is compared with it at once,
-//! those on either side are closed up within a register (`vpcompress`), and stored whole where the next
-//! of their side belong; what follows them there is written over by the next store. Bramas (A novel
-//! hybrid quicksort algorithm vectorized using AVX-512 on Intel Skylake, 2017) and Blacher, Giesen and Kühne (Vectorized and
-//! performance-portable Quicksort, 2022) divide in one array from both ends, for which vectors have to be set aside and
-//! masks made; here one side stays, at the front of its array, and the other goes to a second array, so
-//! that no more is done than compare, close up and store. Each side is then sorted with the room that the
-//! division left free, and told in which of both it has to end up. Few items are sorted by networks
-//! (Note [Networks of columns]).
+//! Note [Quicksort in vectors]. A pivot divides the items: a vector of them is compared with it at
+//! once, those on either side are closed up within a register (`vpcompress`), and stored whole
+//! where the next of their side belong; what follows them there is written over by the next store.
+//! Bramas (A novel hybrid quicksort algorithm vectorized using AVX-512 on Intel Skylake, 2017) and
+//! Blacher, Giesen and Kühne (Vectorized and performance-portable Quicksort, 2022) divide in one
+//! array from both ends, for which vectors have to be set aside and masks made; here one side
+//! stays, at the front of its array, and the other goes to a second array, so that no more is done
+//! than compare, close up and store. Each side is then sorted with the room that the division left
+//! free, and told in which of both it has to end up. Few items are sorted by networks (Note
+//! [Networks of columns]).
 //!
-//! The pivot is the middle of a sample: a vector's lanes, each the median of five. It has items on both
-//! sides, because it is below the greatest of the sample, or is made less than that; so equal items do no harm. Where
-//! the whole sample is equal, the items are looked through: all may be. Where divisions go wrong all the same, after
-//! twice as many as halving takes, digits decide ([`sort_bucket`]).
+//! The pivot is the middle of a sample: a vector's lanes, each the median of five. It has items on
+//! both sides, because it is below the greatest of the sample, or is made less than that; so equal
+//! items do no harm. Where the whole sample is equal, the items are looked through: all may be.
+//! Where divisions go wrong all the same, after twice as many as halving takes, digits decide
+//! ([`sort_bucket`]).
 
 use std::arch::x86_64::{
     __mmask8, __mmask16, _mm512_cmple_epu32_mask, _mm512_cmple_epu64_mask, _mm512_loadu_epi32,
@@ -59,9 +61,9 @@ macro_rules! quicksort {
                 $largest::sort(data, other, to_other);
             }
 
-            /// Divides items into those that are `most` at most and those above; one side stays at the front
-            /// of `data`, the other, the lower or the upper one, goes to the front of `other`. What else
-            /// both hold is lost. How many are `most` at most.
+            /// Divides items into those that are `most` at most and those above; one side stays at
+            /// the front of `data`, the other, the lower or the upper one, goes to the front of
+            /// `other`. What else both hold is lost. How many are `most` at most.
             #[target_feature(enable = "avx512f,avx512vl,popcnt")]
             pub(in crate::radix) fn divide(
                 data: &mut [$element],
@@ -77,9 +79,9 @@ macro_rules! quicksort {
                 let other: *mut $signed = other.as_mut_ptr().cast();
                 let (mut at, mut kept) = (0, 0);
                 while at + LANES <= length {
-                    // SAFETY: the lanes that are read are items. Those that stay, and those that have gone,
-                    // are at most as many as were read before: so vectors that begin behind them end
-                    // where that which is read ends, at the latest.
+                    // SAFETY: the lanes that are read are items. Those that stay, and those that
+                    // have gone, are at most as many as were read before: so vectors that begin
+                    // behind them end where that which is read ends, at the latest.
                     unsafe {
                         let items = $load(data.add(at));
                         let stay = $at_most(items, most) ^ flip;
