@@ -297,8 +297,7 @@ impl Builder<'_> {
         let values: Vec<Value> = indices.iter().map(|&operand| self.value(operand)).collect();
         let mut at = values.iter().map(|value| value.level).max().unwrap_or(0);
         let stored = &self.signature.indices[self.signature.first_stored..];
-        let at_point = scope_is_full(&self.scopes)
-            && !is_scalar
+        let along = !is_scalar
             && stored.len() == indices.len()
             && stored
                 .iter()
@@ -306,13 +305,17 @@ impl Builder<'_> {
                 .all(|((register, _), operand)| *operand == Operand::Register(*register))
             && stored.iter().any(|(_, running)| *running == Running::Varying)
             && stored.iter().all(|(_, running)| !matches!(running, Running::Uniform(_)));
+        if along {
+            // Native functions read it where the point is in branches too, whose lanes are all there.
+            self.scopes[0].at_point.push(array);
+        }
+        let at_point = along && scope_is_full(&self.scopes);
         if at_point {
             // Bodies of branches and loops have levels of their own, and what they take says where
             // they stand: an index that varies does so from block to block.
             if self.scopes.len() == 1 {
                 at = at.max(level::BLOCK);
             }
-            self.scopes[0].at_point.push(array);
         }
         let scope = self.top();
         let indices: Vec<Index> = values
