@@ -78,7 +78,7 @@ impl Machine<'_> {
         let length = self.new_length(&call, length)?;
         let (start, stop) = match ends {
             [Ok(start), Ok(stop)] => (start, stop),
-            [Err(error), _] | [_, Err(error)] => return self.erroneous(error, length, call.span),
+            [Err(error), _] | [_, Err(error)] => return self.elements_of(error, length, &call),
         };
         let gaps = cast(Scalar::I64(length as i64 - 1), start.ty());
         let step = eval(ScalarOp::Div, &[eval(ScalarOp::Sub, &[stop, start]), gaps]);
@@ -143,6 +143,19 @@ impl Machine<'_> {
         Ok(into_shape(elements, &extents, call.result()))
     }
 
+    /// As many elements as are errors; where there is none, nothing is.
+    pub(super) fn elements_of(
+        &mut self,
+        error: Stop,
+        length: usize,
+        call: &Call<'_>,
+    ) -> Outcome<Val> {
+        match error {
+            Stop::Error(_) if length == 0 => Ok(Val::Array(Rc::new(Column::empty(call.element())))),
+            error => self.erroneous(error, length, call.span),
+        }
+    }
+
     /// `random seed n`: element i is `uniform(seed, i)` of [`weft_ir::math::random`].
     pub(super) fn random(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let seed = call.integer(0);
@@ -150,7 +163,7 @@ impl Machine<'_> {
         let length = self.new_length(&call, length)?;
         let seed = match seed {
             Ok(seed) => seed,
-            Err(stop) => return self.erroneous(stop, length, call.span),
+            Err(stop) => return self.elements_of(stop, length, &call),
         };
         let is_single = *call.element() == Type::Scalar(ScalarType::F32);
         self.tabulate(call.element().clone(), length, call.span, |_, index| {

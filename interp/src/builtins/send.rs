@@ -21,7 +21,7 @@ impl Machine<'_> {
         self.lockstep(&call, &indices, &elements)?;
         let targets = match self.targets(&indices, dest.len(), call.span) {
             Ok(targets) => targets,
-            Err(stop) => return self.erroneous(stop, dest.len(), call.span),
+            Err(stop) => return self.unsent(stop, dest, &call),
         };
         // Where each element of the result comes from, in dest followed by xs.
         let mut sources: Vec<usize> = (0..dest.len()).collect();
@@ -46,7 +46,7 @@ impl Machine<'_> {
         self.lockstep(&call, &indices, &elements)?;
         let targets = match self.targets(&indices, dest.len(), call.span) {
             Ok(targets) => targets,
-            Err(stop) => return self.erroneous(stop, dest.len(), call.span),
+            Err(stop) => return self.unsent(stop, dest, &call),
         };
         let targets: Vec<Option<usize>> = targets.into_iter().map(Some).collect();
         self.send_with(&call, &function, &dest, &targets, &elements)
@@ -69,9 +69,17 @@ impl Machine<'_> {
         });
         let targets = match targets {
             Ok(targets) => targets,
-            Err(stop) => return self.erroneous(stop, dest.len(), call.span),
+            Err(stop) => return self.unsent(stop, dest, &call),
         };
         self.send_with(&call, &function, &dest, &targets, &elements)
+    }
+
+    /// What becomes of an array when the targets are an error: so are its elements, if it has any.
+    fn unsent(&mut self, error: Stop, dest: Elements, call: &Call<'_>) -> Outcome<Val> {
+        match error {
+            Stop::Error(_) if dest.len() == 0 => Ok(dest.into_val()),
+            error => self.erroneous(error, dest.len(), call.span),
+        }
     }
 
     /// Combines each old value with the fold of the elements sent to it.
@@ -112,7 +120,7 @@ impl Machine<'_> {
         self.admit(length as u128 * 8, call.span)?;
         let targets = match self.targets(&bins, length, call.span) {
             Ok(targets) => targets,
-            Err(stop) => return self.erroneous(stop, length, call.span),
+            Err(stop) => return self.elements_of(stop, length, &call),
         };
         let mut counts = vec![0_i64; length];
         for target in targets {

@@ -271,29 +271,27 @@ impl<'p> Flattener<'p> {
             .collect::<Outcome<_>>()?;
         if rank > 0 {
             let zero = self.scalars.integer(0);
-            let mut row = self.element_unchecked(&regular[0], zero);
+            let mut parts: Vec<Value<'p>> =
+                regular.iter().map(|array| self.element_unchecked(array, zero)).collect();
             for _ in 0..rank {
-                let view = self.array(row)?;
-                let mut length = self.length(&view);
-                let mut next = Vec::new();
-                if let Some(Value::Array(start)) = values.first() {
-                    // The start values have the extents also where there is no row.
-                    let of_start = self.length(start);
-                    self.check_equal(of_start, length);
-                    length = of_start;
+                let views: Vec<Rc<View<'p>>> =
+                    parts.into_iter().map(|part| self.array(part)).collect::<Outcome<_>>()?;
+                let starts: Vec<Rc<View<'p>>> =
+                    values.into_iter().map(|start| self.array(start)).collect::<Outcome<_>>()?;
+                // The start values have the extents also where there is no row.
+                let all: Vec<Length> =
+                    starts.iter().chain(&views).map(|view| self.length(view)).collect();
+                for &length in &all[1..] {
+                    self.check_equal(all[0], length);
                 }
-                let Length::Uniform(size) = length else {
+                let Length::Uniform(size) = all[0] else {
                     return unsupported("a fold of ragged rows", self.span);
                 };
                 let index = self.enter(Dimension::Dense(size));
-                for value in values {
-                    let array = self.array(value)?;
-                    next.push(self.element_unchecked(&array, index));
-                }
-                values = next;
+                values = starts.iter().map(|view| self.element_unchecked(view, index)).collect();
+                parts = views.iter().map(|view| self.element_unchecked(view, index)).collect();
                 rows.dimensions.push(Dimension::Dense(size));
                 rows.indices.push(index);
-                row = self.element_unchecked(&view, index);
             }
         }
         rows.starts = scalars_of(values);

@@ -248,7 +248,7 @@ impl<'p> Flattener<'p> {
             let value = self.definedness(value);
             return self.both(Some(condition), value);
         }
-        self.reads_fallible(id, MOST_STEPS).then(|| {
+        self.scalars.node(id).may_fail.then(|| {
             // Any use of an integer will do.
             let least = self.scalars.integer(i64::MIN);
             self.op(ScalarOp::Ge, &[id, least])

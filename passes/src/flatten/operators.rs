@@ -82,20 +82,20 @@ impl Code<'_> {
     fn combination(&mut self, statement: Statement) {
         let operator = operator_of(&statement.operation).expect("it has one");
         let count = operator.params.len() / 2;
-        let whole: Vec<usize> = (0..count).collect();
-        if let Some(plain) = self.plain(operator, &whole) {
-            return self.part(&statement, &whole, plain);
-        }
+        // Each group by itself first: its rows may have other lengths than those of the others.
         let groups = independent(operator);
         let operators: Option<Vec<Lambda>> =
             groups.iter().map(|group| self.plain(operator, group)).collect();
-        match operators {
-            Some(operators) if groups.len() > 1 => {
-                for (group, operator) in groups.iter().zip(operators) {
-                    self.part(&statement, group, operator);
-                }
+        if let Some(operators) = operators {
+            for (group, operator) in groups.iter().zip(operators) {
+                self.part(&statement, group, operator);
             }
-            _ => self.statements.push(statement),
+            return;
+        }
+        let whole: Vec<usize> = (0..count).collect();
+        match self.plain(operator, &whole) {
+            Some(plain) => self.part(&statement, &whole, plain),
+            None => self.statements.push(statement),
         }
     }
 

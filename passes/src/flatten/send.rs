@@ -113,6 +113,8 @@ impl<'p> Flattener<'p> {
                 let row = self.array(row.clone())?;
                 let length = self.length(&row);
                 self.check_equal(of_target, length);
+                // Rows without elements are written nowhere: their places are looked at by themselves.
+                self.check_without_elements(&row, Dimension::Dense(size));
                 rows.push(row);
             }
             let index = self.enter(Dimension::Dense(size));
