@@ -6,7 +6,12 @@
 //! who wrote, who writes, for him and for all who have read since; and who relies on checks, for all kernels with checks
 //! (`Note [What relies on checks]` in `weft-cuda`). A stream waits for another one by an event, and then it is behind all that was queued there up to then; so it is counted what
 //! is queued in each stream, and up to where the others are behind it. What was there before the first
-//! such kernel, and what the host copies to the device for others than this run, all streams are behind: the *base*.
+//! such kernel, all streams are behind: the *base*.
+//!
+//! Note [Inputs come when they are needed]. What a program takes and the device has not got is copied there right before
+//! the first work that touches it is queued; or while the compiler works, if that takes longer. What comes when
+//! kernels are queued already goes through a stream of its own, the last one, which is behind none of them: so the
+//! device runs them while the host brings the rest. What is never touched, never comes.
 //!
 //! A buffer is allocated in the stream of the kernel that needs it, and counts as written there. It is given back in a
 //! stream that is behind all who have touched it. If there is none, that waits until the streams *join*: the first one
@@ -18,10 +23,13 @@ use std::collections::BTreeMap;
 use crate::graphs::Touch;
 
 /// How many streams there are.
-pub(crate) const STREAMS: usize = 5;
+pub(crate) const STREAMS: usize = 6;
 
 /// The first one.
 pub(crate) const FIRST: usize = 0;
+
+/// The one through which inputs come while kernels run; no kernel goes there.
+pub(crate) const INPUTS: usize = STREAMS - 1;
 
 /// The most bytes of buffers that wait for a join to be given back.
 const MOST_LATE: u64 = 64 << 20;
@@ -125,12 +133,32 @@ impl Streams {
         self.current
     }
 
-    /// A kernel of the plan begins that some others do not depend on, nor it on them, and reads these buffers.
-    pub(crate) fn begin_kernel(&mut self, reads: &[u64], is_small: bool) -> Vec<Wait> {
+    /// Inputs are to come later, which need not be behind what is queued from now on.
+    pub(crate) fn expect_inputs(&mut self) -> Vec<Wait> {
+        self.begin();
+        let (base, mut waits) = (self.base, Vec::new());
+        self.follow(INPUTS, Place { stream: FIRST, number: base }, &mut waits);
+        waits
+    }
+
+    /// An input is to come, in its own stream: what that has to wait for.
+    pub(crate) fn bring_input(&mut self, buffer: u64) -> Vec<Wait> {
+        let current = std::mem::replace(&mut self.current, INPUTS);
+        let waits = self.queue(&[Touch { buffer, writes: true }], Kind::default());
+        self.current = current;
+        waits
+    }
+
+    fn begin(&mut self) {
         if !self.is_on {
             self.is_on = true;
             self.set_base();
         }
+    }
+
+    /// A kernel of the plan begins that some others do not depend on, nor it on them, and reads these buffers.
+    pub(crate) fn begin_kernel(&mut self, reads: &[u64], is_small: bool) -> Vec<Wait> {
+        self.begin();
         let mut waits = Vec::new();
         self.current = if is_small { self.stream_for(reads) } else { FIRST };
         // What comes beside it need not be behind it.
@@ -146,15 +174,16 @@ impl Streams {
     fn stream_for(&mut self, reads: &[u64]) -> usize {
         let writer = |buffer: &u64| self.touched.get(buffer)?.writer;
         let goes_on = |place: &Place| {
-            place.stream != FIRST && place.number >= self.streams[place.stream].begun
+            ![FIRST, INPUTS].contains(&place.stream)
+                && place.number >= self.streams[place.stream].begun
         };
         if let Some(place) = reads.iter().filter_map(writer).find(goes_on) {
             return place.stream;
         }
         let behind = self.streams[FIRST].behind;
         let is_done = |stream: &usize| self.streams[*stream].queued <= behind[*stream];
-        let next = self.last % (STREAMS - 1) + 1;
-        self.last = (1..STREAMS).find(is_done).unwrap_or(next);
+        let next = self.last % (INPUTS - 1) + 1;
+        self.last = (1..INPUTS).find(is_done).unwrap_or(next);
         self.last
     }
 
@@ -238,13 +267,8 @@ impl Streams {
         waits
     }
 
-    /// The host is about to copy something to the device, in the first stream, that is none of the run's buffers.
-    pub(crate) fn copies_for_others(&mut self) {
-        self.set_base();
-    }
-
-    /// A buffer was allocated in the current stream.
-    pub(crate) fn allocated(&mut self, buffer: u64) {
+    /// A buffer was allocated in the current stream, or the host has written there, which nobody else touches.
+    pub(crate) fn made(&mut self, buffer: u64) {
         if self.is_on {
             let own = &mut self.streams[self.current];
             own.queued += 1;
@@ -306,7 +330,7 @@ impl Streams {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST, Free, Kind, Streams, Wait};
+    use super::{FIRST, Free, INPUTS, Kind, Streams, Wait};
     use crate::graphs::Touch;
 
     /// Has checks.
@@ -411,6 +435,27 @@ mod tests {
     }
 
     #[test]
+    fn inputs_come_beside_kernels_and_before_their_readers() {
+        let mut streams = Streams::default();
+        let at_first = [Wait::Record(FIRST), wait(INPUTS, FIRST)];
+        assert_eq!(streams.expect_inputs(), at_first);
+        // A kernel in the first stream, which reads another one.
+        let work = Kind { is_kernel: true, ..Kind::default() };
+        let reads = |buffer| [Touch { buffer, writes: false }];
+        assert_eq!(streams.queue(&reads(1), work), []);
+        assert_eq!(streams.expect_inputs(), []);
+        assert_eq!(streams.bring_input(2), [], "it is behind no kernel");
+        assert_eq!(streams.current(), FIRST);
+        let expected = [Wait::Record(INPUTS), wait(FIRST, INPUTS)];
+        assert_eq!(streams.queue(&reads(2), work), expected);
+        let (stream, waits) = kernel(&mut streams, &[2], &[3]);
+        assert_eq!((stream, waits), (1, vec![wait(1, FIRST), wait(1, INPUTS)]));
+        // Behind a join all is.
+        streams.join();
+        assert_eq!(streams.bring_input(4), at_first);
+    }
+
+    #[test]
     fn buffers_go_behind_all_who_have_touched_them() {
         let mut streams = Streams::default();
         kernel(&mut streams, &[1], &[2]);
@@ -427,7 +472,7 @@ mod tests {
         assert_eq!(streams.free(5, 8), Free::In(other));
         assert_eq!(streams.join().1, [1]);
         streams.begin_kernel(&[], true);
-        streams.allocated(10);
+        streams.made(10);
         assert_eq!(streams.free(10, 8), Free::In(streams.current()));
     }
 }

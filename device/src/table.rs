@@ -114,6 +114,11 @@ impl Table {
         }
     }
 
+    /// There is no copy of these elements after all.
+    pub(crate) fn forget(&mut self, identity: &Identity) {
+        self.entries.remove(&identity.key());
+    }
+
     /// The bytes of the copy of these elements.
     pub(crate) fn bytes_of(&self, identity: &Identity) -> Option<u64> {
         self.entries.get(&identity.key()).map(|entry| entry.bytes)

@@ -7,6 +7,7 @@
 //! simply comes behind it. What waits for its graph (Note [Matched replay]) is queued before the device is waited for,
 //! and what is in other streams is joined with the first one (Note [Streams of a run]).
 
+mod inputs;
 mod ordered;
 mod repeated;
 mod room;
@@ -28,6 +29,7 @@ use crate::state::{Loaded, State};
 use crate::streams::{FIRST, Streams};
 use crate::summary::Tools;
 use crate::words::Failure;
+use inputs::Inputs;
 
 /// Launches of a slice.
 const SLICE: usize = 64;
@@ -42,6 +44,8 @@ pub struct Traffic {
     pub uploaded: u64,
     /// Bytes of inputs that were there already.
     pub reused: u64,
+    /// Bytes copied to the device beside kernels of the same run.
+    pub overlapped: u64,
     /// Bytes copied from the device.
     pub downloaded: u64,
     /// The time that copying to the device took here.
@@ -89,6 +93,7 @@ pub(crate) struct DeviceTarget<'a> {
     /// The buffers of this run, with their bytes.
     own: BTreeMap<u64, u64>,
     held: u64,
+    inputs: Inputs,
     /// Those that are kept between turns of loops.
     spare: Spare,
     graphs: Graphs,
@@ -164,6 +169,7 @@ impl<'a> DeviceTarget<'a> {
             cancel,
             own: BTreeMap::new(),
             held: 0,
+            inputs: Inputs::default(),
             spare: Spare::default(),
             graphs: Graphs::default(),
             streams: Streams::default(),
@@ -205,8 +211,9 @@ impl<'a> DeviceTarget<'a> {
         for mark in self.slices.drain(..) {
             self.state.driver.forget(mark);
         }
+        let absent = self.take_absent_inputs();
         let own = std::mem::take(&mut self.own).into_keys();
-        for address in own.chain(self.spare.take_all()) {
+        for address in own.chain(self.spare.take_all()).chain(absent) {
             if self.lost.is_none() {
                 let freed = self.state.driver.free(address, FIRST);
                 // Noted with the others.
@@ -311,15 +318,18 @@ impl<'a> DeviceTarget<'a> {
     }
 
     fn wait_for_kernels(&mut self, alone: Option<&str>) -> Result<Loaded, Broken> {
-        let begun = Instant::now();
+        let (begun, upload) = (Instant::now(), self.traffic.upload);
         let mut patience = Patience::new();
         loop {
             let answer = (self.loading.load)(self.state, alone);
             if let Some(loaded) = self.loaded(answer)? {
-                self.traffic.compile += begun.elapsed();
+                let uploads = self.traffic.upload - upload;
+                self.traffic.compile += begun.elapsed().saturating_sub(uploads);
                 return Ok(loaded);
             }
-            patience.pass(self.cancel)?;
+            if !self.bring_any_input()? {
+                patience.pass(self.cancel)?;
+            }
         }
     }
 
@@ -334,12 +344,11 @@ impl<'a> DeviceTarget<'a> {
         }
     }
 
-    /// Queues a copy to a buffer.
-    fn upload(&mut self, address: u64, source: Source) -> Result<(), Broken> {
+    /// Queues a copy to a buffer in a stream.
+    fn upload(&mut self, address: u64, source: Source, stream: usize) -> Result<(), Broken> {
         self.end_stretch()?;
         let begun = Instant::now();
         self.traffic.uploaded += source.bytes().len() as u64;
-        let stream = self.stream_to_write(address)?;
         let written = self.state.driver.write(address, source.bytes(), stream);
         // The device may read the bytes, which do not move, until it is idle.
         self.state.sources.push(source);
@@ -384,7 +393,7 @@ impl Target for DeviceTarget<'_> {
             None => self.room(bytes)?,
         };
         self.spare.note(address, bytes);
-        self.streams.allocated(address);
+        self.streams.made(address);
         self.own.insert(address, bytes);
         self.held += bytes;
         Ok(address)
@@ -401,10 +410,14 @@ impl Target for DeviceTarget<'_> {
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Broken> {
-        self.upload(address, Source::Bytes(bytes.to_vec()))
+        // Nobody touches it meanwhile: it is new, or the host has just waited for all.
+        self.streams.made(address);
+        let stream = self.streams.current();
+        self.upload(address, Source::Bytes(bytes.to_vec()), stream)
     }
 
     fn read(&mut self, address: u64, into: &mut [u8]) -> Result<(), Broken> {
+        self.bring_input_at(address)?;
         self.wait()?;
         let begun = Instant::now();
         let mark = if into.len() >= LARGE { Some(self.mark()?) } else { None };
@@ -480,7 +493,7 @@ impl Target for DeviceTarget<'_> {
         self.state.table.insert(identity.clone(), address, bytes);
         self.state.table.pin(&identity);
         self.pinned.push(identity.clone());
-        self.upload(address, Source::Column(elements.clone()))?;
+        self.expect_input(address, identity, elements.clone())?;
         Ok(Some(address))
     }
 

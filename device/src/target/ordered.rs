@@ -4,7 +4,7 @@ use weft_cuda::{Access, Broken};
 
 use super::DeviceTarget;
 use crate::driver::Work;
-use crate::graphs::{Asked, Touch};
+use crate::graphs::Asked;
 use crate::streams::{FIRST, Free, Kind, Wait};
 
 impl DeviceTarget<'_> {
@@ -13,42 +13,39 @@ impl DeviceTarget<'_> {
         if !self.ways.streams || self.spare.is_in_loop() {
             return Ok(());
         }
-        let made = self.state.driver.make_streams();
-        match made {
-            // Without them all goes through the first one.
-            Err(failure) if failure.is_memory() || failure.is_unsupported() => {
-                self.ways.streams = false;
-                return self.leave_streams();
-            }
-            made => self.checked(made)?,
+        if !self.streams.is_on() {
+            reads.iter().try_for_each(|buffer| self.bring_input(*buffer))?;
+        }
+        if !self.make_streams()? {
+            return Ok(());
         }
         let waits = self.streams.begin_kernel(reads, is_small);
         self.obey(&waits)
     }
 
+    /// Makes the streams, unless they are there; whether they are.
+    pub(super) fn make_streams(&mut self) -> Result<bool, Broken> {
+        let made = self.state.driver.make_streams();
+        match made {
+            // Without them all goes through the first one.
+            Err(failure) if failure.is_memory() || failure.is_unsupported() => {
+                self.ways.streams = false;
+                self.leave_streams()?;
+                Ok(false)
+            }
+            made => self.checked(made).map(|()| true),
+        }
+    }
+
     /// Queues what is asked for in the stream of its kernel, behind what it depends on.
     pub(super) fn queue_ordered(&mut self, asked: &Asked<'_>) -> Result<(), Broken> {
-        let touches = asked.touches(&self.own);
+        let mut touches = asked.touches(&self.own);
+        touches.extend(asked.touches(&self.inputs.brought));
         let Access { checks, relies, .. } = asked.access;
         let is_kernel = matches!(asked.work, Work::Kernel { .. });
         let waits = self.streams.queue(&touches, Kind { checks, relies, is_kernel });
         self.obey(&waits)?;
         self.queue(asked.work, asked.parameters)
-    }
-
-    /// The stream in which the host writes to a buffer, behind what that depends on.
-    pub(super) fn stream_to_write(&mut self, address: u64) -> Result<usize, Broken> {
-        if !self.streams.is_on() {
-            return Ok(FIRST);
-        }
-        if !self.own.contains_key(&address) {
-            self.streams.copies_for_others();
-            return Ok(FIRST);
-        }
-        let touches = [Touch { buffer: address, writes: true }];
-        let waits = self.streams.queue(&touches, Kind::default());
-        self.obey(&waits)?;
-        Ok(self.streams.current())
     }
 
     /// Gives a buffer back behind all that touches it.
@@ -81,7 +78,7 @@ impl DeviceTarget<'_> {
         Ok(())
     }
 
-    fn obey(&mut self, waits: &[Wait]) -> Result<(), Broken> {
+    pub(super) fn obey(&mut self, waits: &[Wait]) -> Result<(), Broken> {
         for wait in waits {
             let done = match *wait {
                 Wait::Record(stream) => self.state.driver.record(stream),

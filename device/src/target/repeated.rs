@@ -12,6 +12,7 @@ use crate::words::Failure;
 impl DeviceTarget<'_> {
     /// Does what is asked for, at once or as part of a graph (Note [Matched replay]).
     pub(super) fn perform(&mut self, asked: Asked<'_>) -> Result<(), Broken> {
+        self.bring_inputs_of(&asked)?;
         if self.streams.is_on() {
             return self.queue_ordered(&asked);
         }
@@ -128,6 +129,7 @@ impl DeviceTarget<'_> {
             return Ok(());
         }
         if !self.spare.is_in_loop() {
+            self.bring_all_inputs()?;
             self.leave_streams()?;
         }
         self.spare.begin_loop(number);

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-use weft_emulator::{Address, Device, Grid};
+use weft_emulator::Grid;
 
 use crate::faults;
 use crate::kernels::{self, Kernel};
@@ -359,7 +359,7 @@ unsafe extern "C" fn cuMemcpyHtoDAsync_v2(
             machine.poke(address, u32::from_le_bytes(word));
             return SUCCESS;
         }
-        machine.queue(stream, move |device| device.write(Address(address), &bytes));
+        machine.write(stream, address, bytes);
         SUCCESS
     })
 }
@@ -372,8 +372,9 @@ unsafe extern "C" fn cuMemcpyDtoHAsync_v2(
     stream: *mut c_void,
 ) -> c_int {
     call_in(stream, |machine, stream| {
-        let read = move |device: &mut Device| device.read(Address(address), bytes as u64);
-        let Some(read) = machine.ask(Some(stream), read) else { return ILLEGAL_ADDRESS };
+        let Some(read) = machine.read(stream, address, bytes as u64) else {
+            return ILLEGAL_ADDRESS;
+        };
         // SAFETY: the contract of the function.
         unsafe { ptr::copy_nonoverlapping(read.as_ptr(), destination.cast(), read.len()) };
         SUCCESS

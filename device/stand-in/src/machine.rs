@@ -284,6 +284,18 @@ impl Machine {
         });
     }
 
+    /// Writes to a buffer behind all that is queued in a stream.
+    pub(crate) fn write(&self, stream: usize, address: u64, bytes: Vec<u8>) {
+        let shared = Arc::clone(&self.shared);
+        self.queue(stream, move |device| device.write(shared.held(address)?, &bytes));
+    }
+
+    /// Reads from a buffer behind all that is queued in a stream, and waits for that: nothing if it fails.
+    pub(crate) fn read(&self, stream: usize, address: u64, bytes: u64) -> Option<Vec<u8>> {
+        let shared = Arc::clone(&self.shared);
+        self.ask(Some(stream), move |device| device.read(shared.held(address)?, bytes))
+    }
+
     /// Queues a piece of work.
     pub(crate) fn queue_work(&self, stream: usize, work: Work) {
         let (shared, is_kernel) = (Arc::clone(&self.shared), matches!(work, Work::Kernel { .. }));
@@ -293,19 +305,23 @@ impl Machine {
 }
 
 impl Shared {
-    fn perform(&self, device: &mut Device, work: &Work) -> Result<(), Error> {
-        let held = |address: u64| match lock(&self.memory).is_gone(address) {
+    /// An address, if it is not in a buffer that is not there.
+    fn held(&self, address: u64) -> Result<Address, Error> {
+        match lock(&self.memory).is_gone(address) {
             true => Err(Error::Report(format!(
                 "{address:#x} is in a buffer that was given back, or is not there yet"
             ))),
             false => Ok(Address(address)),
-        };
+        }
+    }
+
+    fn perform(&self, device: &mut Device, work: &Work) -> Result<(), Error> {
         match work {
             Work::Kernel { kernel, grid, parameters } => {
                 let Kernel { name, module, .. } = &**kernel;
                 let words = parameters.iter().flat_map(|bytes| bytes.chunks_exact(8));
                 for word in words.filter_map(|word| word.first_chunk()) {
-                    held(u64::from_le_bytes(*word))?;
+                    self.held(u64::from_le_bytes(*word))?;
                 }
                 let schedule = Schedule::numbered(0);
                 work::begins();
@@ -318,8 +334,12 @@ impl Shared {
                 work::ended(ran.late_accesses.unwrap_or(ran.accesses));
                 Ok(())
             }
-            Work::Fill { address, bytes, value } => device.fill(held(*address)?, *bytes, *value),
-            Work::Copy { to, from, bytes } => device.copy(held(*to)?, held(*from)?, *bytes),
+            Work::Fill { address, bytes, value } => {
+                device.fill(self.held(*address)?, *bytes, *value)
+            }
+            Work::Copy { to, from, bytes } => {
+                device.copy(self.held(*to)?, self.held(*from)?, *bytes)
+            }
         }
     }
 }

@@ -1,11 +1,11 @@
 //! A device with one input, on which programs of one array run.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_cuda::{Broken, Halt};
 use weft_device::stand_in::StandIn;
 use weft_device::{Config, Device, Kernels, Ran};
-use weft_ir::{Exhausted, Stop, Value};
+use weft_ir::{Exhausted, FaultKind, Stop, Value};
 
 use crate::{assert_same, f32s, kernels, result, stand_in};
 
@@ -57,6 +57,17 @@ impl Bench {
         self.observed(program, &AtomicBool::new(false), &mut || {})
     }
 
+    /// Runs a program, which yields this, on the one context that there is, and leaves nothing else there.
+    #[track_caller]
+    pub(crate) fn yields(&mut self, program: &Kernels, expected: &Value, place: &str) -> Ran {
+        let Ran { results, traffic } = self.again(program);
+        assert_same(&result(Ran { results: results.clone(), traffic }), expected, place);
+        assert_eq!(self.device.contexts(), 1, "{place}");
+        // Of all that the run had, its input and its results are left, and what the run before has yielded.
+        assert!(self.device.residency().arrays <= 3, "{place}: {:?}", self.device.residency());
+        Ran { results, traffic }
+    }
+
     /// Runs a program; `observe` hears of every kernel that has been launched.
     pub(crate) fn observed(
         &mut self,
@@ -66,6 +77,44 @@ impl Bench {
     ) -> Ran {
         let inputs = std::slice::from_ref(&self.input);
         self.device.run(program, inputs, 1 << 30, cancel, &mut |_| observe())
+    }
+}
+
+/// Two benches: the last stream comes first, or the first one does.
+pub(crate) fn in_both_orders(numbers: &[f32]) -> impl Iterator<Item = Bench> {
+    [true, false].into_iter().map(|last_first| {
+        let bench = Bench::of(ALL, numbers.iter().copied());
+        bench.stand_in.set_last_first(last_first);
+        bench
+    })
+}
+
+/// The kind of the fault with which a run ends.
+#[track_caller]
+pub(crate) fn fault(ran: Ran) -> FaultKind {
+    match ran.results {
+        Err(Halt::Stop(Stop::Fault(fault))) => fault.kind,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Interrupts a program behind each of these kernels: the next run is as ever.
+#[track_caller]
+pub(crate) fn interrupted_behind(
+    bench: &mut Bench,
+    text: &str,
+    kernels: impl Iterator<Item = u32>,
+    expected: &Value,
+) {
+    let program = bench.program(text);
+    for kernel in kernels {
+        let (cancel, mut launched) = (AtomicBool::new(false), 0);
+        let ran = bench.observed(&program, &cancel, &mut || {
+            launched += 1;
+            cancel.store(launched > kernel, Ordering::SeqCst);
+        });
+        assert_eq!(ran.results.err(), Some(interrupted()), "kernel {kernel}");
+        bench.yields(&program, expected, &format!("after kernel {kernel}"));
     }
 }
 

@@ -9,7 +9,8 @@ use weft_device::Ran;
 use weft_device::stand_in::StandIn;
 use weft_ir::{FaultKind, Stop, Value};
 
-use crate::bench::{ALL, Bench, PLAIN, interrupted, lost_by_failing_calls, numbers};
+use crate::bench::{ALL, Bench, PLAIN, fault, numbers};
+use crate::bench::{interrupted, interrupted_behind, lost_by_failing_calls};
 use crate::plans::{changed, joined, launch, sweep};
 use crate::{assert_same, f32s, result};
 
@@ -54,15 +55,8 @@ fn runs_as(text: &str, expected: &Value) -> Ran {
     assert_same(&result(plain), expected, "without graphs");
     let mut bench = Bench::new(ALL);
     let program = bench.program(text);
-    let first = bench.again(&program);
-    assert_same(&result(first), expected, "with graphs");
-    let ran = bench.again(&program);
-    let Ran { results, traffic } = ran;
-    assert_same(&result(Ran { results: results.clone(), traffic }), expected, "again");
-    assert_eq!(bench.device.contexts(), 1);
-    // Of all that the run had, its input and its results are left.
-    assert!(bench.device.residency().arrays <= 3, "{:?}", bench.device.residency());
-    Ran { results, traffic }
+    bench.yields(&program, expected, "with graphs");
+    bench.yields(&program, expected, "again")
 }
 
 pub(crate) fn turns_become_graphs() {
@@ -313,12 +307,7 @@ pub(crate) fn the_first_check_of_a_turn_comes_first() {
             true => FaultKind::AssertionFailed,
             false => FaultKind::DivisionByZero,
         };
-        match bench.run(&text(first, second)).results {
-            Err(Halt::Stop(Stop::Fault(fault))) => {
-                assert_eq!(fault.kind, expected, "{first} {second}")
-            }
-            other => panic!("{first} {second}: {other:?}"),
-        }
+        assert_eq!(fault(bench.run(&text(first, second))), expected, "{first} {second}");
     }
     assert_eq!(bench.device.contexts(), 1);
 }
@@ -489,19 +478,7 @@ pub(crate) fn any_call_of_a_loop_may_fail() {
 pub(crate) fn a_loop_may_be_interrupted_anywhere() {
     let text = looped(80, &format!("{}  free a3\n", sweep("a3", "a20")), "a20");
     let expected = times(80, |numbers, _| swept(numbers));
-    let mut bench = Bench::new(ALL);
-    let program = bench.program(&text);
-    for turn in (0..80).step_by(7) {
-        let (cancel, mut launched) = (AtomicBool::new(false), 0);
-        let ran = bench.observed(&program, &cancel, &mut || {
-            launched += 1;
-            cancel.store(launched > turn, Ordering::SeqCst);
-        });
-        assert_eq!(ran.results.err(), Some(interrupted()), "turn {turn}");
-        let again = bench.again(&program);
-        assert_same(&result(again), &expected, &format!("after turn {turn}"));
-    }
-    assert_eq!(bench.device.contexts(), 1);
+    interrupted_behind(&mut Bench::new(ALL), &text, (0..80).step_by(7), &expected);
 }
 
 /// A run that is interrupted while a graph is on the device that takes a second, whatever it is told.

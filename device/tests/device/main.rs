@@ -8,6 +8,7 @@
 mod bench;
 mod deferred;
 mod faults;
+mod inputs;
 mod loops;
 mod memory;
 mod plans;
@@ -45,6 +46,10 @@ const TESTS: &[(&str, fn())] = &[
     ("what_the_host_forgets_goes", memory::what_the_host_forgets_goes),
     ("the_oldest_copies_make_room", memory::the_oldest_copies_make_room),
     ("without_room_it_is_said_what_was_wanted", memory::without_room_it_is_said_what_was_wanted),
+    ("inputs_come_beside_kernels", inputs::inputs_come_beside_kernels),
+    ("what_has_not_come_is_not_there", inputs::what_has_not_come_is_not_there),
+    ("any_call_may_fail_while_inputs_come", inputs::any_call_may_fail_while_inputs_come),
+    ("inputs_of_loops_come_before_them", inputs::inputs_of_loops_come_before_them),
     ("results_stay_until_they_are_seen", deferred::results_stay_until_they_are_seen),
     ("showing_does_not_fetch", deferred::showing_does_not_fetch),
     ("showing_survives_any_failure", deferred::showing_survives_any_failure),
@@ -81,6 +86,10 @@ const TESTS: &[(&str, fn())] = &[
     ),
     ("checks_hold_nothing_back", streams::checks_hold_nothing_back),
     ("buffers_go_that_nobody_has_used", streams::buffers_go_that_nobody_has_used),
+    (
+        "what_the_host_writes_is_there_before_its_buffer_goes",
+        streams::what_the_host_writes_is_there_before_its_buffer_goes,
+    ),
     ("what_is_given_back_late_makes_room", streams::what_is_given_back_late_makes_room),
     ("any_call_about_streams_may_fail", streams::any_call_about_streams_may_fail),
     (
