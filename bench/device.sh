@@ -2,14 +2,30 @@
 # Checks Weft on a machine with a CUDA device, then times it there beside what else the machine has.
 #
 #   cargo build --release -p weft-tests --bin weft-device      # wherever there is Rust
-#   bench/device.sh path/to/weft-device [--small] [--no-times] # where the device is, in a copy of this folder
+#   bench/device.sh --pack path/to/weft-device weft-device.tar # what is to be carried to the device: all that follows needs
+#   bench/device.sh path/to/weft-device [--small] [--no-times] # where the device is, in what was unpacked or in a copy of this folder
 #
-# The network is not needed. WEFT_PYTHON names the Python whose packages are the peers (else python3); the
+# Unpacked, the program is `weft-device/weft-device`, beside `weft-device/bench/device.sh`. The network is not needed. WEFT_PYTHON names the Python whose packages are the peers (else python3); the
 # libraries of CUDA that come as Python packages are found through it. The report goes to standard output.
 set -eu
 
-[ $# -ge 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
+commit=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || cat "$root/COMMIT" 2>/dev/null || echo unknown)
+
+if [ "$1" = --pack ]; then
+    [ $# -eq 3 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    mkdir "$folder/weft-device"
+    (cd "$root" && tar cf - README.md docs/manual docs/errors suite examples cuda/gate/plans bench) |
+        tar xf - -C "$folder/weft-device"
+    cp "$2" "$folder/weft-device/weft-device"
+    echo "$commit" >"$folder/weft-device/COMMIT"
+    tar cf "$3" -C "$folder" weft-device
+    exit
+fi
+
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 shift
 python=${WEFT_PYTHON:-python3}
@@ -30,7 +46,7 @@ for folder in "$packages" /usr/local/cuda/lib64 /usr/local/nvidia/lib64; do
 done
 export LD_LIBRARY_PATH WEFT_ROOT="$root"
 
-echo "commit: $(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown); $(date -u +%Y-%m-%d)"
+echo "commit: $commit; $(date -u +%Y-%m-%d)"
 if command -v nvidia-smi >/dev/null; then
     nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,memory.total --format=csv,noheader || true
 fi

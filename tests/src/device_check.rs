@@ -50,6 +50,14 @@ pub fn run(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
     for description in &found {
         writeln!(out, "device: {description}; {} bytes", description.bytes)?;
     }
+    let plans = repository().join("cuda/gate/plans");
+    if !plans.is_dir() {
+        let missing = format!(
+            "there is no folder {}; WEFT_ROOT says where it is looked for",
+            plans.display()
+        );
+        return Err(io::Error::new(io::ErrorKind::NotFound, missing));
+    }
     env::set_current_dir(repository())?;
     let checks = [golden::check, check_pages, check_examples];
     let mut all_hold = true;

@@ -3,6 +3,8 @@
 //! `weft-device [--small] [--no-times] [--python PYTHON]`. The files of the repository are looked for where
 //! `WEFT_ROOT` says. Exit code 0 if all checks hold.
 
+#![allow(clippy::print_stderr, reason = "it is a main program")]
+
 use std::process::ExitCode;
 use std::{env, io};
 
@@ -16,11 +18,18 @@ fn main() -> ExitCode {
             "--small" => options.is_small = true,
             "--no-times" => options.timed = false,
             "--python" => options.python = arguments.next().map(Into::into),
-            _ => return ExitCode::from(2),
+            other => {
+                eprintln!("weft-device: what is {other}?");
+                return ExitCode::from(2);
+            }
         }
     }
     match device_check::run(&options, &mut io::stdout()) {
         Ok(true) => ExitCode::SUCCESS,
-        Ok(false) | Err(_) => ExitCode::FAILURE,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("weft-device: {error}");
+            ExitCode::FAILURE
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! What a user sees of the device.
 
+use std::process::Command;
+
 use weft_device::stand_in::StandIn;
 use weft_ir::{Column, Value};
 use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session, Shown, Sink};
@@ -341,6 +343,40 @@ pub(crate) fn errors_are_those_of_the_interpreter() {
     );
     assert!(failed.notes.is_empty(), "{failed:?}");
     assert_eq!(value(&mut session, "sum xs"), value(&mut self::session("interp"), "sum (iota 10)"));
+}
+
+/// The device program where there is nothing else of the repository, unpacked from what is carried there.
+pub(crate) fn the_device_program_is_carried() {
+    stand_in();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (program, archive) = (env!("CARGO_BIN_EXE_weft-device"), folder.path().join("carried.tar"));
+    let script = weft_tests::repository().join("bench/device.sh");
+    let packed = Command::new(script).args(["--pack", program]).arg(&archive).status();
+    assert!(packed.expect("a shell").success());
+    let unpacked = Command::new("tar").arg("xf").arg(&archive).current_dir(&folder).status();
+    assert!(unpacked.expect("tar").success());
+    let carried = folder.path().join("weft-device");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(carried.join("bench/device.sh"));
+        command.arg(carried.join("weft-device")).args(arguments).env_clear();
+        // Where the stand-in is, and its compiler.
+        for name in ["LD_LIBRARY_PATH", "PATH"] {
+            command.env(name, std::env::var_os(name).unwrap_or_default());
+        }
+        let output = command.current_dir(&folder).env("HOME", folder.path()).output();
+        let output = output.expect("a shell");
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
+    };
+    let (is_well, report, errors) = run(&["--small", "--no-times"]);
+    assert!(is_well, "{report}{errors}");
+    for part in ["commit: ", "device: Weft's stand-in", "golden kernels: ", "pages: "] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    // It says what it misses.
+    std::fs::remove_dir_all(carried.join("cuda")).expect("plans");
+    let (is_well, report, errors) = run(&["--small", "--no-times"]);
+    assert!(!is_well && errors.contains("cuda/gate/plans"), "{report}{errors}");
 }
 
 pub(crate) fn the_device_program_runs() {
