@@ -95,6 +95,21 @@ impl StandIn {
         self.tell(b"weft_stand_in_delay", milliseconds);
     }
 
+    /// Which release of CUDA the driver is for: 1000 times the first number and 10 times the second.
+    pub fn set_release(&self, release: i32) {
+        self.tell(b"weft_stand_in_release", release);
+    }
+
+    /// How many devices there are: one or none.
+    pub fn set_devices(&self, count: i32) {
+        self.tell(b"weft_stand_in_devices", count);
+    }
+
+    /// The first number of the architecture of the device.
+    pub fn set_architecture(&self, major: i32) {
+        self.tell(b"weft_stand_in_architecture", major);
+    }
+
     /// How many bytes the device has.
     pub fn set_memory(&self, bytes: u64) {
         self.tell(b"weft_stand_in_memory", bytes);

@@ -122,7 +122,7 @@ unsafe extern "C" fn cuGetErrorString(error: c_int, words: *mut *const c_char) -
 unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> c_int {
     plain(|| {
         // SAFETY: the contract of the function.
-        unsafe { *version = 13000 };
+        unsafe { *version = faults::release() };
         SUCCESS
     })
 }
@@ -136,7 +136,7 @@ extern "C" fn cuInit(_flags: c_uint) -> c_int {
 unsafe extern "C" fn cuDeviceGetCount(count: *mut c_int) -> c_int {
     plain(|| {
         // SAFETY: the contract of the function.
-        unsafe { *count = 1 };
+        unsafe { *count = faults::devices() };
         SUCCESS
     })
 }
@@ -181,7 +181,7 @@ unsafe extern "C" fn cuDeviceGetAttribute(
     plain(|| {
         let known = match attribute {
             MULTIPROCESSORS => 1,
-            MAJOR => 9,
+            MAJOR => faults::architecture(),
             MINOR => 0,
             _ => return INVALID_VALUE,
         };

@@ -1,7 +1,7 @@
 //! Which call fails, how much memory there is, and what is not supported.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 /// The number of the call that fails; 0 for none.
@@ -15,6 +15,11 @@ static GRAPHS: AtomicBool = AtomicBool::new(true);
 static LAST_FIRST: AtomicBool = AtomicBool::new(false);
 /// Milliseconds that a kernel of a graph takes more.
 static DELAY: AtomicU64 = AtomicU64::new(0);
+/// The release of CUDA that the driver is for: 1000 times the first number and 10 times the second.
+static RELEASE: AtomicI32 = AtomicI32::new(13000);
+static DEVICES: AtomicI32 = AtomicI32::new(1);
+/// The first number of their architecture.
+static ARCHITECTURE: AtomicI32 = AtomicI32::new(9);
 static BEGUN: OnceLock<()> = OnceLock::new();
 
 /// Counts a call; whether it is to fail.
@@ -82,6 +87,39 @@ pub(crate) fn delay() -> u64 {
 #[unsafe(no_mangle)]
 extern "C" fn weft_stand_in_delay(milliseconds: u64) {
     DELAY.store(milliseconds, Ordering::SeqCst);
+}
+
+/// The release of CUDA that the driver is for.
+pub(crate) fn release() -> i32 {
+    RELEASE.load(Ordering::SeqCst)
+}
+
+/// Says which release of CUDA the driver is for.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_release(release: i32) {
+    RELEASE.store(release, Ordering::SeqCst);
+}
+
+/// How many devices there are: one or none.
+pub(crate) fn devices() -> i32 {
+    DEVICES.load(Ordering::SeqCst)
+}
+
+/// Says how many devices there are.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_devices(count: i32) {
+    DEVICES.store(count, Ordering::SeqCst);
+}
+
+/// The first number of the architecture of the device.
+pub(crate) fn architecture() -> i32 {
+    ARCHITECTURE.load(Ordering::SeqCst)
+}
+
+/// Says what the first number of the architecture of the device is.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_architecture(major: i32) {
+    ARCHITECTURE.store(major, Ordering::SeqCst);
 }
 
 /// How many calls there were.

@@ -29,6 +29,7 @@ use weft_ir::{Array, Column, Scalar, Value, plan};
 /// The tests by name.
 const TESTS: &[(&str, fn())] = &[
     ("the_device_is_found_and_described", runs::the_device_is_found_and_described),
+    ("what_is_missing_is_said", runs::what_is_missing_is_said),
     ("results_are_those_of_the_host", runs::results_are_those_of_the_host),
     ("code_is_kept_in_memory_and_on_disk", runs::code_is_kept_in_memory_and_on_disk),
     (
@@ -100,8 +101,18 @@ const TESTS: &[(&str, fn())] = &[
     ("any_call_may_fail_for_good", faults::any_call_may_fail_for_good),
 ];
 
+/// Asks this program to say what it finds of CUDA, without the stand-in if there is another driver.
+const DESCRIBE: &str = "--describe";
+
 fn main() -> ExitCode {
     let has = |wanted: &str| env::args().any(|argument| argument == wanted);
+    if has(DESCRIBE) {
+        match weft_device::find() {
+            Ok(found) => println!("on this machine: {}", found[0]),
+            Err(absent) => println!("{absent}"),
+        }
+        return ExitCode::SUCCESS;
+    }
     if has("--list") {
         TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;

@@ -1,8 +1,11 @@
 //! Runs: results, code, interrupts.
 
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{env, fs, thread};
 
 use weft_cuda::Halt;
 use weft_device::{Config, Device, Kernels};
@@ -18,6 +21,55 @@ pub(crate) fn the_device_is_found_and_described() {
         "Weft's stand-in, sm_90, 1 multiprocessors; driver of CUDA 13.0, NVRTC 0.1"
     );
     assert_eq!(found[0].bytes, 64 << 20);
+}
+
+/// Whatever is missing, it is said what.
+pub(crate) fn what_is_missing_is_said() {
+    let stand_in = stand_in();
+    let why = || match weft_device::find() {
+        Ok(found) => panic!("{found:?}"),
+        Err(absent) => absent.to_string(),
+    };
+    stand_in.set_release(11080);
+    assert_eq!(why(), "the driver is for CUDA 11.8; it takes one for 12.8 or later");
+    stand_in.set_release(13000);
+    stand_in.set_devices(0);
+    assert_eq!(why(), "the CUDA driver knows of no device");
+    stand_in.set_devices(1);
+    stand_in.set_architecture(3);
+    assert_eq!(why(), "the compiler knows nothing for a device of architecture sm_30");
+    stand_in.set_architecture(9);
+    assert_eq!(weft_device::find().map(|found| found.len()), Ok(1));
+    // Other processes find one of the libraries alone, or none.
+    for (library, why) in [
+        (
+            None,
+            "no CUDA driver was found (the library libcuda.so.1, which comes with NVIDIA's driver)",
+        ),
+        (
+            Some("libcuda.so"),
+            "there is a device, but no compiler for it (the library libnvrtc.so of CUDA; if it is installed, \
+             LD_LIBRARY_PATH must name its folder)",
+        ),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        if let Some(name) = library {
+            let own = env::var("LD_LIBRARY_PATH").expect("the folder of the stand-in");
+            let own = Path::new(own.split(':').next().unwrap_or_default()).join(name);
+            symlink(fs::canonicalize(own).expect("the stand-in"), folder.path().join(name))
+                .expect("a link");
+        }
+        let program = env::current_exe().expect("this program");
+        let output = Command::new(program)
+            .arg(crate::DESCRIBE)
+            .env("LD_LIBRARY_PATH", folder.path())
+            .output()
+            .expect("this program");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        // The machine may have what is missing here.
+        let is_said = said.trim_end() == why;
+        assert!(is_said || said.starts_with("on this machine: "), "{said}");
+    }
 }
 
 pub(crate) fn results_are_those_of_the_host() {
