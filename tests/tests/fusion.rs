@@ -29,6 +29,7 @@ fn fusion_changes_launches_and_memory_and_no_result() {
     for (example, expression) in PROGRAMS {
         let mut session = Session::new(&Config { memory: 2 << 30, io: true });
         evaluate(&mut session, &format!(":load \"examples/{example}.weft\""));
+        evaluate(&mut session, ":set tier 0");
         let text = evaluate(&mut session, &format!(":compare {expression}"));
         let found: Vec<Configuration> = text.lines().filter_map(configuration).collect();
         let on_cpu = |name: &str| {

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use weft_cpu::Tier;
 use weft_ir::{Failure, Scalar, Type, Value};
 use weft_lang::typed::Program;
 
@@ -23,9 +24,14 @@ fn configurations(modes: &Modes, has_gpu: bool) -> Vec<(&'static str, Modes)> {
         ("nested", with(Backend::Nested)),
         ("flat", with(Backend::Flat)),
         ("cpu", Modes { fusion: true, sharing: true, ..cpu.clone() }),
+        ("cpu, in C", Modes { fusion: true, sharing: true, tier: Tier::Native, ..cpu.clone() }),
         ("cpu, no fusion", Modes { fusion: false, sharing: true, ..cpu.clone() }),
         ("cpu, no sharing", Modes { fusion: true, sharing: false, ..cpu }),
     ];
+    // What runs for long does so in C; whoever has chosen a tier means that one.
+    if modes.tier != Tier::Automatic {
+        all.retain(|(name, _)| *name != "cpu, in C");
+    }
     if has_gpu {
         all.push(("gpu", Modes { fusion: true, sharing: true, ..with(Backend::Gpu) }));
     }
