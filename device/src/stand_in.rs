@@ -95,6 +95,11 @@ impl StandIn {
         self.tell(b"weft_stand_in_delay", milliseconds);
     }
 
+    /// How many milliseconds the compiler takes more than it would.
+    pub fn set_compiling(&self, milliseconds: u64) {
+        self.tell(b"weft_stand_in_compiling", milliseconds);
+    }
+
     /// Which release of CUDA the driver is for: 1000 times the first number and 10 times the second.
     pub fn set_release(&self, release: i32) {
         self.tell(b"weft_stand_in_release", release);

@@ -3,6 +3,8 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use crate::faults;
 use crate::kernels::encode;
@@ -86,6 +88,7 @@ unsafe extern "C" fn nvrtcCompileProgram(
             let option = unsafe { CStr::from_ptr(*options.add(at)) };
             wanted |= option == c"--gpu-architecture=sm_90";
         }
+        thread::sleep(Duration::from_millis(faults::compiling()));
         PROGRAMS.get(program).map(drop)
     });
     // Whether the text is right is found out when a kernel is asked for; who else is compiled for?

@@ -15,6 +15,8 @@ static GRAPHS: AtomicBool = AtomicBool::new(true);
 static LAST_FIRST: AtomicBool = AtomicBool::new(false);
 /// Milliseconds that a kernel of a graph takes more.
 static DELAY: AtomicU64 = AtomicU64::new(0);
+/// Milliseconds that the compiler takes more.
+static COMPILING: AtomicU64 = AtomicU64::new(0);
 /// The release of CUDA that the driver is for: 1000 times the first number and 10 times the second.
 static RELEASE: AtomicI32 = AtomicI32::new(13000);
 static DEVICES: AtomicI32 = AtomicI32::new(1);
@@ -87,6 +89,17 @@ pub(crate) fn delay() -> u64 {
 #[unsafe(no_mangle)]
 extern "C" fn weft_stand_in_delay(milliseconds: u64) {
     DELAY.store(milliseconds, Ordering::SeqCst);
+}
+
+/// Milliseconds that the compiler takes more than it would.
+pub(crate) fn compiling() -> u64 {
+    COMPILING.load(Ordering::SeqCst)
+}
+
+/// Says how many milliseconds the compiler takes more.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_compiling(milliseconds: u64) {
+    COMPILING.store(milliseconds, Ordering::SeqCst);
 }
 
 /// The release of CUDA that the driver is for.

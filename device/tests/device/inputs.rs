@@ -61,9 +61,12 @@ pub(crate) fn inputs_come_beside_kernels() {
         let mut bench = Bench::new(ALL);
         bench.stand_in.set_last_first(last_first);
         let program = bench.program(&program());
-        // Some come while the compiler works, as many as it leaves time for.
+        // While the compiler works, all come, beside no kernel.
         let place = format!("{last_first}");
+        bench.stand_in.set_compiling(500);
         let ran = run_all(&mut bench, &program, &inputs());
+        bench.stand_in.set_compiling(0);
+        assert_eq!((ran.traffic.uploaded, ran.traffic.overlapped), (4 * each, 0), "{place}");
         assert_same(&result(ran), &expected(), &place);
         // Where there is no compiler to wait for, they come when they are needed.
         let own = inputs();
