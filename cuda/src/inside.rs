@@ -314,11 +314,15 @@ impl Inside<'_> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
 
     use weft_ir::flat::Dimension;
     use weft_ir::plan::{self, Step};
+    use weft_ir::{Array, Column, Value};
 
     use super::stays_inside;
+    use crate::run::{Emulated, run_emulated};
 
     /// Whether a kernel over `a0` points stays inside, with arrays `a1`, `a2` of so many and `a4` of `a3`.
     fn is_inside(code: &str) -> bool {
@@ -475,6 +479,99 @@ mod tests {
         assert!(is_inside(&looped("check r12 index")));
         assert!(!is_inside(&looped("r13: bool = not r12")));
         assert!(!is_inside(&looped("check r5 index")));
+    }
+
+    /// Numbers that look like chance.
+    struct Chance(u64);
+
+    impl Chance {
+        fn below(&mut self, most: usize) -> usize {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % most
+        }
+
+        fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+            all[self.below(all.len())]
+        }
+    }
+
+    /// A kernel that reads an element at an index, or asks first whether it is there.
+    fn by_chance(chance: &mut Chance) -> String {
+        let mut code = "r1: i64 = read a1 r0\nr2: i64 = read a0\nr3: i64 = read a3\n".to_owned();
+        let mut known: Vec<String> = (0..4).map(|at| format!("r{at}")).collect();
+        for at in 10..10 + 2 + chance.below(5) {
+            let numbers = ["-2i64", "-1i64", "0i64", "1i64", "2i64", "4i64", "2147483647i64"];
+            let op = chance.of(&["add", "sub", "min", "max", "select r8"]);
+            if op.starts_with("select") {
+                code.push_str(&format!("r{}: bool = lt r1 r0\n", at + 50));
+            }
+            let op = op.replace("r8", &format!("r{}", at + 50));
+            let first = known[chance.below(known.len())].clone();
+            let second = match chance.below(2) {
+                0 => known[chance.below(known.len())].clone(),
+                _ => chance.of(&numbers).to_owned(),
+            };
+            code.push_str(&format!("r{at}: i64 = {op} {first} {second}\n"));
+            known.push(format!("r{at}"));
+        }
+        let index = known[chance.below(known.len())].clone();
+        let array = chance.of(&["a2", "a4", "a7"]);
+        let least =
+            chance.of(&["ge INDEX -1i64", "ge INDEX 0i64", "le 0i64 INDEX", "gt INDEX 1i64"]);
+        let most = chance.of(&[
+            "lt INDEX r2",
+            "lt INDEX r3",
+            "gt r3 INDEX",
+            "le INDEX r3",
+            "lt INDEX 5i64",
+        ]);
+        let both = chance.of(&["and r70 r71", "and r71 r70", "or r70 r71", "and r70 r70"]);
+        code.push_str(&format!(
+            "r70: bool = {least}\nr71: bool = {most}\nr72: bool = {both}\nr9: f32 = if r72\n  r73: f32 = read {array} \
+             INDEX\n  yield r73\nelse\n  yield 0.0f32"
+        ));
+        code.replace("INDEX", &index)
+    }
+
+    #[test]
+    fn what_is_believed_holds_on_the_emulated_device() {
+        let Ok(emulated) = Emulated::new() else {
+            eprintln!("skipped: there is no g++");
+            return;
+        };
+        let mut chance = Chance(1);
+        let inputs = "input a1: [a0]i64\ninput a2: [a0]f32\ninput a4: [a3]f32\ninput a7: [5]f32\n";
+        let (mut tried, mut kernels, mut outputs) = (0, String::new(), String::new());
+        for number in 20..80 {
+            let code = std::iter::repeat_with(|| by_chance(&mut chance)).inspect(|_| tried += 1);
+            let code = code.into_iter().find(|code| is_inside(code)).expect("one of many");
+            let code: String = code.lines().map(|line| format!("  {line}\n")).collect();
+            kernels.push_str(&format!(
+                "launch \"map\" [a0] (r0)\n{code}  yield r9\n  store r9 to a{number}: [a0]f32\nend\n"
+            ));
+            outputs.push_str(&format!("output a{number}: [a0]f32\n"));
+        }
+        assert!(tried > 120, "{tried} tried");
+        let program = plan::parse(&format!("{inputs}{kernels}{outputs}")).expect("a plan");
+        plan::check(&program).expect("a plan");
+        for (own, other) in [(1, 1), (9, 3), (4, 11), (6, 0)] {
+            let garbage = [i64::MAX, -1, 0, 3, i64::MIN, 5, 1 << 31, 1, 8];
+            let array = |column| Value::Array(Arc::new(Array::new(column)));
+            let zeros = |count| array(Column::F32(vec![0.0; count].into()));
+            let inputs = [
+                array(Column::I64(garbage[..own].to_vec().into())),
+                zeros(own),
+                zeros(other),
+                zeros(5),
+            ];
+            let never = AtomicBool::new(false);
+            // If one reads beyond the end, the emulator panics.
+            let ran = run_emulated(&emulated, &program, &inputs, 1 << 30, &never, &mut |_| {});
+            assert_eq!(ran.map(|leaves| leaves.len()), Ok(60));
+        }
     }
 
     #[test]
