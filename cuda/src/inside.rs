@@ -317,6 +317,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
+    use weft_emulator::Error;
     use weft_ir::flat::Dimension;
     use weft_ir::plan::{self, Step};
     use weft_ir::{Array, Column, Value};
@@ -536,11 +537,17 @@ mod tests {
         code.replace("INDEX", &index)
     }
 
+    #[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+    fn skipped(why: &str) {
+        eprintln!("skipped: {why}");
+    }
+
     #[test]
     fn what_is_believed_holds_on_the_emulated_device() {
-        let Ok(emulated) = Emulated::new() else {
-            eprintln!("skipped: there is no g++");
-            return;
+        let emulated = match Emulated::new() {
+            Ok(emulated) => emulated,
+            Err(Error::Unavailable(why)) => return skipped(&why),
+            Err(error) => panic!("{error}"),
         };
         let mut chance = Chance(1);
         let inputs = "input a1: [a0]i64\ninput a2: [a0]f32\ninput a4: [a3]f32\ninput a7: [5]f32\n";
