@@ -169,9 +169,38 @@ fn sort_with<K: Key, R: Send>(
     let convert = |items: &[K::Item], places: &mut [R]| {
         places.iter_mut().zip(items).for_each(|(place, &item)| *place = (sorting.convert)(item));
     };
+    sort_blocks::<K, R>(vectors, &made, &convert, places, workers, poll)
+}
+
+/// Sorts what is made of each element of an array, as many as there are places.
+pub(crate) fn sort_elements<K: Key, A: Copy + Sync, R: Send>(
+    elements: &[A],
+    item: impl Fn(A) -> K::Item + Sync,
+    convert: impl Fn(K::Item) -> R + Sync,
+    places: &mut [R],
+    workers: &Workers,
+    poll: &(dyn Fn() -> Result<(), Halt> + Sync),
+) -> Result<(), Halt> {
+    let made = |start: usize, items: &mut [K::Item]| {
+        items.iter_mut().zip(&elements[start..]).for_each(|(place, &of)| *place = item(of));
+    };
+    let convert = |items: &[K::Item], places: &mut [R]| {
+        places.iter_mut().zip(items).for_each(|(place, &item)| *place = convert(item));
+    };
+    sort_blocks::<K, R>(K::Item::vectors(), &made, &convert, places, workers, poll)
+}
+
+fn sort_blocks<K: Key, R: Send>(
+    vectors: Option<Vectors<K::Item>>,
+    source: Source<'_, K::Item>,
+    convert: Convert<'_, K::Item, R>,
+    places: &mut [R],
+    workers: &Workers,
+    poll: &(dyn Fn() -> Result<(), Halt> + Sync),
+) -> Result<(), Halt> {
     match vectors {
-        Some(vectors) => quick::sort(vectors, &made, &convert, places, workers, poll),
-        None => sort_from::<K, R>(&made, &convert, places, workers, poll),
+        Some(vectors) => quick::sort(vectors, source, convert, places, workers, poll),
+        None => sort_from::<K, R>(source, convert, places, workers, poll),
     }
 }
 

@@ -9,8 +9,9 @@
 //! side by side; sums of floats exchange their rows and columns in registers (`prelude/folds.h`). What the
 //! blocks come to climbs the tree one after the other. Where any bracketing gives the same bits the
 //! blocks do not matter. Reading in the order of memory is what counts: blocks side by side that are
-//! read from memory itself take three times as long. The inputs of the function are the start values of its
-//! results, if they meet these at once.
+//! read from memory itself take up to three times as long. Where the elements of an array are summed as they
+//! are, it is asked for in order, some blocks ahead, and blocks are read side by side where they stand, which saves
+//! the buffer. The inputs of the function are the start values of its results, if they meet these at once.
 
 mod long;
 mod text;
@@ -79,6 +80,7 @@ pub(super) fn rows(mut builder: Builder<'_>) -> LaneFunction {
     text.ragged = given.folds_ragged_rows();
     text.one_by_one = builder.one_by_one;
     text.wanted = builder.streams(given.code);
+    text.summed = builder.summed(&text);
     text.all_rows(&parameters(&builder), &nodes, &builder.first_index());
     LaneFunction { text: text.out, functions: builder.functions, sites: builder.sites }
 }
@@ -157,6 +159,18 @@ impl Builder<'_> {
         streams.sort();
         streams.dedup();
         streams
+    }
+
+    /// The address of the rows of an array if their sums are all that there is.
+    fn summed(&self, text: &Text) -> Option<String> {
+        let code = self.given.code;
+        let ([instruction], [result]) = (&code.instructions[..], &code.results[..]) else {
+            return None;
+        };
+        let ([stream], [tree]) = (&text.wanted[..], &text.trees[..]) else { return None };
+        let read = *result == Operand::Register(instruction.results[0].0);
+        let plain = read && matches!(tree.kind, Kind::Sum) && !text.one_by_one;
+        plain.then(|| stream.clone())
     }
 
     fn is_last_index(&self, operand: &Operand) -> bool {

@@ -19,9 +19,12 @@
 #define MIX __builtin_shufflevector
 typedef f32 eight_f32 __attribute__((vector_size(32)));
 typedef f64 four_f64 __attribute__((vector_size(32)));
+/* The same where it need not be aligned. */
+typedef f32 eight_f32_anywhere __attribute__((vector_size(32), aligned(4)));
+typedef f64 four_f64_anywhere __attribute__((vector_size(32), aligned(8)));
 
-FUNCTION eight_f32 add_eight_f32(eight_f32 sum, const f32 *const of) {
-#define BLOCK(number) (*(const eight_f32 *)(of + 64 * number))
+FUNCTION eight_f32 add_eight_f32(eight_f32 sum, const f32 *const *const of, const i64 at) {
+#define BLOCK(number) ((eight_f32) * (const eight_f32_anywhere *)(of[number] + at))
   const eight_f32 a = MIX(BLOCK(0), BLOCK(1), 0, 8, 1, 9, 4, 12, 5, 13);
   const eight_f32 b = MIX(BLOCK(0), BLOCK(1), 2, 10, 3, 11, 6, 14, 7, 15);
   const eight_f32 c = MIX(BLOCK(2), BLOCK(3), 0, 8, 1, 9, 4, 12, 5, 13);
@@ -49,8 +52,8 @@ FUNCTION eight_f32 add_eight_f32(eight_f32 sum, const f32 *const of) {
   sum += MIX(db, hf, 4, 5, 6, 7, 12, 13, 14, 15);
   return sum;
 }
-FUNCTION four_f64 add_four_f64(four_f64 sum, const f64 *const of) {
-#define BLOCK(number) (*(const four_f64 *)(of + 64 * number))
+FUNCTION four_f64 add_four_f64(four_f64 sum, const f64 *const *const of, const i64 at) {
+#define BLOCK(number) ((four_f64) * (const four_f64_anywhere *)(of[number] + at))
   const four_f64 a = MIX(BLOCK(0), BLOCK(1), 0, 4, 2, 6), b = MIX(BLOCK(0), BLOCK(1), 1, 5, 3, 7);
   const four_f64 c = MIX(BLOCK(2), BLOCK(3), 0, 4, 2, 6), d = MIX(BLOCK(2), BLOCK(3), 1, 5, 3, 7);
 #undef BLOCK
@@ -60,63 +63,83 @@ FUNCTION four_f64 add_four_f64(four_f64 sum, const f64 *const of) {
   sum += MIX(b, d, 2, 3, 6, 7);
   return sum;
 }
-/* The sums of at most sixteen blocks. Where there are many two run side by side, so that neither waits for
-   its own last result. */
-FUNCTION void add_blocks_f32(f32 *const sums, const f32 *const of, const i64 blocks,
-                             const f32 *const soon) {
+/* The sums of at most sixteen blocks, each where it stands. Where there are many two vectors run side by side, so that
+   neither waits for its own last result. */
+FUNCTION void add_blocks_at_f32(f32 *const sums, const f32 *const *const of, const i64 blocks,
+                                const f32 *const soon) {
   const eight_f32 none = {-0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f};
   eight_f32 low = none, high = none;
   if (blocks > 8) {
     for (i64 at = 0; at < 64; at += 8) {
       if (soon) LINES_SOON(soon + 16 * at, 8);
-      low = add_eight_f32(low, of + at);
-      high = add_eight_f32(high, of + 8 * 64 + at);
+      low = add_eight_f32(low, of, at);
+      high = add_eight_f32(high, of + 8, at);
     }
   } else {
     for (i64 at = 0; at < 64; at += 8) {
       if (soon) LINES_SOON(soon + 16 * at, 8);
-      low = add_eight_f32(low, of + at);
+      low = add_eight_f32(low, of, at);
     }
   }
   *(eight_f32 *)sums = low;
   *(eight_f32 *)(sums + 8) = high;
 }
-FUNCTION void add_blocks_f64(f64 *const sums, const f64 *const of, const i64 blocks,
-                             const f64 *const soon) {
+FUNCTION void add_blocks_at_f64(f64 *const sums, const f64 *const *const of, const i64 blocks,
+                                const f64 *const soon) {
   const four_f64 none = {-0.0, -0.0, -0.0, -0.0};
   for (i64 first = 0; first < blocks; first += 8) {
     four_f64 low = none, high = none;
     if (blocks - first > 4) {
       for (i64 at = 0; at < 64; at += 4) {
         if (soon) LINES_SOON(soon + 64 * first + 8 * at, 4);
-        low = add_four_f64(low, of + 64 * first + at);
-        high = add_four_f64(high, of + 64 * (first + 4) + at);
+        low = add_four_f64(low, of + first, at);
+        high = add_four_f64(high, of + first + 4, at);
       }
     } else {
-      for (i64 at = 0; at < 64; at += 4) low = add_four_f64(low, of + 64 * first + at);
+      for (i64 at = 0; at < 64; at += 4) low = add_four_f64(low, of + first, at);
     }
     *(four_f64 *)(sums + first) = low;
     *(four_f64 *)(sums + first + 4) = high;
   }
 }
 #else
-FUNCTION void add_blocks_f32(f32 *const sums, const f32 *const of, const i64 blocks,
-                             const f32 *const soon) {
+FUNCTION void add_blocks_at_f32(f32 *const sums, const f32 *const *const of, const i64 blocks,
+                                const f32 *const soon) {
   if (soon) WANTED_SOON(soon);
   for (i64 block = 0; block < blocks; block++) {
     sums[block] = -0.0f;
-    for (i64 at = 0; at < 64; at++) sums[block] += of[64 * block + at];
+    for (i64 at = 0; at < 64; at++) sums[block] += of[block][at];
   }
 }
-FUNCTION void add_blocks_f64(f64 *const sums, const f64 *const of, const i64 blocks,
-                             const f64 *const soon) {
+FUNCTION void add_blocks_at_f64(f64 *const sums, const f64 *const *const of, const i64 blocks,
+                                const f64 *const soon) {
   if (soon) WANTED_SOON(soon);
   for (i64 block = 0; block < blocks; block++) {
     sums[block] = -0.0;
-    for (i64 at = 0; at < 64; at++) sums[block] += of[64 * block + at];
+    for (i64 at = 0; at < 64; at++) sums[block] += of[block][at];
   }
 }
 #endif
+
+/* The same of blocks in a buffer, and of so many elements of an array, whose last block may end early. */
+#define ADD_BLOCKS(F) \
+  FUNCTION void add_blocks_##F(F *const sums, const F *const of, const i64 blocks, const F *const soon) { \
+    const F *at[16]; \
+    for (i64 block = 0; block < 16; block++) at[block] = of + 64 * block; \
+    add_blocks_at_##F(sums, at, blocks, soon); \
+  } \
+  FUNCTION void add_array_##F(F *const sums, const F *const of, const i64 size, const F *const soon) { \
+    F rest[64] __attribute__((aligned(64))); \
+    const i64 whole = size >> 6; \
+    const F *at[16]; \
+    for (i64 block = 0; block < 16; block++) at[block] = block < whole ? of + 64 * block : rest; \
+    if (whole < 16) \
+      for (i64 element = 0; element < 64; element++) \
+        rest[element] = element < size - 64 * whole ? of[64 * whole + element] : (F)-0.0; \
+    add_blocks_at_##F(sums, at, (size + 63) >> 6, soon); \
+  }
+ADD_BLOCKS(f32)
+ADD_BLOCKS(f64)
 
 /* Keeps a loop over the variable from becoming vector instructions. */
 #define ONE_BY_ONE(variable) __asm__("" : "+r"(variable))

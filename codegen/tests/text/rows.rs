@@ -45,6 +45,14 @@ fn rows_are_folded_in_buffers() {
 }
 
 #[test]
+fn rows_of_an_array_are_summed_where_they_stand() {
+    let text = "r2: f32 = read a0 r0 r1\nyield r2\n";
+    let expected = "      const i64 blocks = (size + 63) >> 6;
+      add_array_f32(lanes_0, a0 + r0 * stride_0_0 + first_index + base, size, (const f32 *)(a0 + r0 * stride_0_0 + first_index + base + 2048));";
+    check_rows(text, &[(ScalarType::F32, false)], &[expected]);
+}
+
+#[test]
 fn elements_that_stand_anywhere_come_one_by_one_and_are_checked_once() {
     let text = "r2: i64 = read a0 r0 r1
 r3: i64 = read a2

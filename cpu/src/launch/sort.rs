@@ -251,17 +251,12 @@ pub(crate) fn sort_keys(
     let flip = if descending { u64::MAX } else { 0 };
     macro_rules! sort {
         ($keys:ident, $places:ident, $flip:ident, $key:ident => $bits:expr, $back:ident => $element:expr) => {{
-            let sorting = Sorting {
-                of: |at: usize| {
-                    let $key = $keys[at];
-                    $bits ^ $flip
-                },
-                convert: |bits| {
-                    let $back = bits ^ $flip;
-                    $element
-                },
+            let item = |$key| $bits ^ $flip;
+            let convert = |bits| {
+                let $back = bits ^ $flip;
+                $element
             };
-            radix::sort::<Whole<_>, _>(&sorting, $places, workers, poll)?;
+            radix::sort_elements::<Whole<_>, _, _>($keys, item, convert, $places, workers, poll)?;
         }};
     }
     match (keys, &mut sorted) {

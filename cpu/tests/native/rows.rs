@@ -83,6 +83,52 @@ fn one_row_of_every_length() {
     check(ONE_ROW, &inputs);
 }
 
+/// The sums of an array as it is, whole or row by row.
+fn sums(ty: &str, space: &str, offsets: &str, read: &str, to: &str) -> String {
+    format!(
+        "input a4: {space}{ty}{offsets}
+launch \"sums\" {space} (r0{})
+  r2: {ty} = read a4 {read}
+  yield r2
+  reduce r2 as (r3: {ty}) to a5: {to}{ty}
+  by (r4: {ty}) (r5: {ty})
+    r6: {ty} = add r4 r5
+    yield r6
+  if_empty ({})
+    yield 0.0{ty}
+end
+output a5: {to}{ty}
+",
+        if to.is_empty() { "" } else { " r1" },
+        if to.is_empty() { "" } else { "r7" },
+    )
+}
+
+#[test]
+fn an_array_is_summed_where_it_stands() {
+    let lengths = [
+        1, 63, 64, 65, 66, 127, 128, 129, 511, 512, 513, 575, 577, 960, 961, 1000, 1023, 1024,
+        1025, 1500, 2048, 4095, 4096, 4097, 16_385, 70_001,
+    ];
+    for ty in ["f32", "f64"] {
+        let of = |length| if ty == "f32" { f32s(length) } else { f64s(length) };
+        let whole: Vec<Vec<Value>> = lengths.iter().map(|&length| vec![of(length)]).collect();
+        check(&sums(ty, "[a0]", "", "r0", ""), &whole);
+        let rows: Vec<Vec<Value>> =
+            lengths.iter().map(|&length| vec![matrix(&of(3 * length), length)]).collect();
+        check(&sums(ty, "[a0][a1]", "", "r0 r1", "[a0]"), &rows);
+        let mut offsets = vec![0];
+        for length in lengths {
+            offsets.push(offsets[offsets.len() - 1] + length);
+        }
+        let Value::Array(all) = of(offsets[lengths.len()]) else { panic!("an array") };
+        let inner = Box::new(all.elements.clone());
+        let ragged = array(Column::Ragged { offsets: offsets.into(), inner });
+        let where_ = " where a1: [a3]i64";
+        check(&sums(ty, "[a0][~a1 a2]", where_, "r1", "[a0]"), &[vec![ragged]]);
+    }
+}
+
 /// Elements of a ragged array: a factor for each row's number, of elements that stand anywhere.
 const PRODUCTS: &str = "input a4: [a0][~a1 a2]i64 where a1: [a3]i64
 input a5: [a6]f64

@@ -73,8 +73,11 @@ impl Text {
 
     /// A row of several blocks.
     pub(super) fn blocks(&mut self, nodes: &[Node], fails: bool) {
+        let summed = self.summed.take();
         for (at, ty) in self.types.clone().into_iter().enumerate() {
-            self.line(2, &format!("{ty} buffer_{at}[1024] __attribute__((aligned(64)));"));
+            if summed.is_none() {
+                self.line(2, &format!("{ty} buffer_{at}[1024] __attribute__((aligned(64)));"));
+            }
             self.line(2, &format!("{ty} lanes_{at}[16] __attribute__((aligned(64)));"));
         }
         let trees = std::mem::take(&mut self.trees);
@@ -94,26 +97,19 @@ impl Text {
         }
         self.line(2, "for (i64 base = 0; base < length; base += 1024) {");
         self.line(3, "const i64 size = length - base < 1024 ? length - base : 1024;");
-        if !self.one_by_one {
-            let reduction = if fails { " reduction(|:failed)" } else { "" };
-            self.line(3, &format!("#pragma omp simd{reduction}"));
+        if summed.is_none() {
+            self.fill_buffers(nodes, fails);
         }
-        self.line(3, "for (i64 element = 0; element < size; element++) {");
-        if self.one_by_one {
-            self.line(4, "ONE_BY_ONE(element);");
-        }
-        self.line(4, "const i64 at = base + element;");
-        self.values(4, nodes);
-        for at in 0..self.types.len() {
-            self.line(4, &format!("buffer_{at}[element] = value_{at};"));
-        }
-        self.line(3, "}");
-        self.line(3, "if (failed) return failed;");
         // A sum has what is wanted loaded meanwhile, if it is one stream: more at a time would be in each
         // other's way.
         let is_sum = |tree: &Tree| matches!(tree.kind, Kind::Sum);
+        // What is summed where it stands is asked for eight kilobytes before.
+        let ahead = match summed {
+            Some(_) if self.types[..] == ["f32"] => 2048,
+            _ => 1024,
+        };
         let mut wanted: Vec<String> =
-            self.wanted.iter().map(|at| format!("{at}first_index + base + 1024")).collect();
+            self.wanted.iter().map(|at| format!("{at}first_index + base + {ahead}")).collect();
         let by_sum = wanted.len() == 1 && trees.iter().any(is_sum);
         let mut meanwhile = if by_sum { wanted.pop() } else { None };
         for address in wanted {
@@ -122,7 +118,7 @@ impl Text {
         self.line(3, "const i64 blocks = (size + 63) >> 6;");
         for (number, tree) in trees.iter().enumerate() {
             match tree.kind {
-                Kind::Sum => self.sum(number, tree, meanwhile.take()),
+                Kind::Sum => self.sum(number, tree, summed.as_deref(), meanwhile.take()),
                 Kind::Exact(_) => self.any_order(number, tree),
                 Kind::Any => self.any_operator(number, tree),
             }
@@ -143,10 +139,34 @@ impl Text {
         self.trees = trees;
     }
 
-    /// The sums of the blocks of the buffer, which have elements from an address on loaded.
-    fn sum(&mut self, number: usize, tree: &Tree, wanted: Option<String>) {
+    /// The values of up to sixteen blocks.
+    fn fill_buffers(&mut self, nodes: &[Node], fails: bool) {
+        if !self.one_by_one {
+            let reduction = if fails { " reduction(|:failed)" } else { "" };
+            self.line(3, &format!("#pragma omp simd{reduction}"));
+        }
+        self.line(3, "for (i64 element = 0; element < size; element++) {");
+        if self.one_by_one {
+            self.line(4, "ONE_BY_ONE(element);");
+        }
+        self.line(4, "const i64 at = base + element;");
+        self.values(4, nodes);
+        for at in 0..self.types.len() {
+            self.line(4, &format!("buffer_{at}[element] = value_{at};"));
+        }
+        self.line(3, "}");
+        self.line(3, "if (failed) return failed;");
+    }
+
+    /// The sums of the blocks of the buffer, or of an array, which have elements from an address on loaded.
+    fn sum(&mut self, number: usize, tree: &Tree, summed: Option<&str>, wanted: Option<String>) {
         let (at, ty) = tree.components[0];
         let wanted = wanted.map_or("0".to_owned(), |at| format!("(const {ty} *)({at})"));
+        if let Some(address) = summed {
+            let of = format!("{address}first_index + base");
+            self.line(3, &format!("add_array_{ty}(lanes_{at}, {of}, size, {wanted});"));
+            return self.climbs(number, tree, &format!("lanes_{at}"));
+        }
         let fill = format!("buffer_{at}[element] = -0.0;");
         self.line(3, &format!("for (i64 element = size; element < 64 * blocks; element++) {fill}"));
         self.line(3, &format!("add_blocks_{ty}(lanes_{at}, buffer_{at}, blocks, {wanted});"));

@@ -20,6 +20,8 @@ pub(super) struct Text {
     pub(super) one_by_one: bool,
     /// The addresses, up to the last index, of what is read one element behind the other.
     pub(super) wanted: Vec<String>,
+    /// Where the rows of an array stand that are summed as they are.
+    pub(super) summed: Option<String>,
     pub(super) out: String,
 }
 
