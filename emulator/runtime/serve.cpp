@@ -243,6 +243,8 @@ void listen() {
 }
 
 int main() {
+  // What has come while a kernel runs is looked for where it comes from: it must not be in a buffer of this process.
+  std::setvbuf(stdin, nullptr, _IONBF, 0);
   for (;;) {
     switch (take<std::uint8_t>()) {
       case 'm': load_module(); break;
