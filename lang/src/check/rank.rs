@@ -167,6 +167,13 @@ pub(super) fn advance(table: &mut Table, site: &mut Site) -> Result<bool, SiteEr
         site.depth = Some(depth);
         progress = true;
     }
+    if site.depth.is_some_and(|depth| depth > 0)
+        && site.args.iter().all(|arg| arg.mapped == Some(false))
+    {
+        // The result was known to need axes before it turned out that no argument has any.
+        table.unify(&site.returns, &site.result).map_err(SiteError::Result)?;
+        site.depth = Some(0);
+    }
     if let Some(depth) = site.depth {
         let result = Type::arrays(depth, site.returns.clone());
         table.unify(&result, &site.result).map_err(SiteError::Result)?;
