@@ -110,9 +110,15 @@ impl Writer<'_> {
                 let (name, array) = (self.fresh("z"), self.expression(&ty));
                 let index = self.fresh("i");
                 let value = self.element(&[(&index, &Type::Int)], |it| it.expression(element));
+                let targets = self.choices.of(&[
+                    "(reverse (indices {name}))",
+                    "(indices {name} // 2)",
+                    "(replicate (length {name}) 1)",
+                ]);
+                let targets = targets.replace("{name}", &name);
                 format!(
-                    "(let {name} = {array} in scatter {name} (reverse (indices {name})) {{ {value} : \
-                     {index} in indices {name} }})"
+                    "(let {name} = {array} in scatter {name} {targets} {{ {value} : {index} in indices \
+                     {name} }})"
                 )
             }
             21 => {

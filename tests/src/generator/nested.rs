@@ -122,7 +122,7 @@ impl Writer<'_> {
         let length = self.choices.of(&["7", "3", if self.inside == 0 { "70" } else { "4" }]);
         let rows = format!("(outer (-) {name} (take 4 {name}))");
         let start = format!("(take 4 ({start}))");
-        let text = match self.choices.below(5) {
+        let text = match self.choices.below(6) {
             0 => {
                 let scan = self.choices.of(&["scan", "scanl", "exscan", "scanr", "postscanr"]);
                 format!("{scan} {operator} {start} {rows}")
@@ -139,6 +139,17 @@ impl Writer<'_> {
                 format!(
                     "{{ map (+ n{name}) r{name} : (r{name}, n{name}) in scanl1 ({of_rows}) (zip {rows} {name}) }}"
                 )
+            }
+            4 => {
+                // The two components have rows of different lengths.
+                let operator = "(\\(s, t) (u, v) -> (zipWith (+) s u, zipWith max t v))";
+                let combine = self.choices.of(&["scanl1", "scanr1", "fold"]);
+                let pairs = format!("(zip {rows} (outer (*) {name} (take 2 {name})))");
+                let pairs = match combine {
+                    "fold" => format!("[fold {operator} ({start}, take 2 {name}) {pairs}]"),
+                    scan => format!("{scan} {operator} {pairs}"),
+                };
+                format!("{{ s{name} ++ t{name} : (s{name}, t{name}) in {pairs} }}")
             }
             _ => {
                 let square = format!("(outer (-) (take 2 {name}) (take 2 (reverse {name})))");

@@ -65,7 +65,7 @@ impl Writer<'_> {
             "fold max 0",
         ];
         let (int, ints) = (Type::Int, Type::Int.array());
-        match self.choices.below(19) {
+        match self.choices.below(20) {
             0..=2 => {
                 let operator = self.choices.of(&["+", "-", "*", ".&.", ".|.", ".^."]);
                 format!("({} {operator} {})", self.expression(&int), self.expression(&int))
@@ -139,6 +139,7 @@ impl Writer<'_> {
                     self.expression(&int)
                 )
             }
+            18 => self.measure(),
             _ => {
                 let name = self.fresh("w");
                 let start = self.expression(&int);
@@ -147,6 +148,28 @@ impl Writer<'_> {
                 )
             }
         }
+    }
+
+    /// What needs only the length of a row that may be an error.
+    fn measure(&mut self) -> String {
+        let (name, rows) = (self.fresh("z"), self.expression(&Type::Int.array().array()));
+        let at = self.choices.of(&["0", "1", "length {name} // 2", "length {name} - 1"]);
+        let row = format!("{name}[{}]", at.replace("{name}", name.as_str()));
+        let row = match self.choices.below(5) {
+            0 => row,
+            1 => format!("iterate 1 (\\s -> s) {row}"),
+            2 => format!("loop s = {row} for i < 2 do reverse s"),
+            3 => format!("if {} then {row} else [1, 2]", self.expression(&Type::Bool)),
+            _ => format!("loop s = {row} while s[1] > 0 do s + -3"),
+        };
+        let length = self.choices.of(&[
+            "length r{name}",
+            "sum { 1 : x in r{name} }",
+            "(shape [r{name}, r{name}]).1",
+            "length (transpose [r{name}, reverse r{name}])",
+        ]);
+        let length = length.replace("{name}", &name);
+        format!("(let {name} = {rows}; r{name} = {row} in {length})")
     }
 
     /// An `f64`: mostly what sums are exact of.
