@@ -8,7 +8,6 @@ mod suite;
 
 use weft_passes::fuse::{FuseConfig, Solver};
 
-const ILP: FuseConfig =
-    FuseConfig { fusion: true, solver: Solver::Ilp { max_nodes: 24, max_branches: 2000 } };
+const ILP: FuseConfig = FuseConfig { fusion: true, solver: weft_passes::pipeline::SOLVER };
 const GREEDY: FuseConfig = FuseConfig { fusion: true, solver: Solver::Greedy };
 const OFF: FuseConfig = FuseConfig { fusion: false, solver: Solver::Greedy };

@@ -8,7 +8,7 @@ use weft_ir::leaves::{Axis, leaf_layout, shared_axes};
 use weft_ir::{Span, Value, flat};
 use weft_lang::Diagnostic;
 use weft_lang::lower::{Lowered, Part, lower};
-use weft_passes::fuse::{FuseConfig, Solver};
+use weft_passes::fuse::FuseConfig;
 use weft_passes::pipeline::{self, Compiled, Pass};
 use weft_passes::share;
 
@@ -146,10 +146,7 @@ fn layouts(lowered: &Lowered, inputs: &[Value]) -> Vec<Vec<Axis>> {
 fn config(modes: &Modes) -> pipeline::Config {
     pipeline::Config {
         sharing: modes.sharing,
-        fuse: FuseConfig {
-            fusion: modes.fusion,
-            solver: Solver::Ilp { max_nodes: 24, max_branches: 2_000 },
-        },
+        fuse: FuseConfig { fusion: modes.fusion, solver: pipeline::SOLVER },
         recursion: modes.recursion,
         check: cfg!(debug_assertions),
     }
