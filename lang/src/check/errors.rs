@@ -166,6 +166,10 @@ impl Checker<'_> {
                 "this would need a type that contains itself",
                 span,
                 "no finite type fits",
+            )
+            .help(
+                "a `loop` yields a state of the type of its first one, and the operator of a `fold` \
+                 what it takes on its left",
             ),
             Clash::TooLarge => Diagnostic::error(
                 "E0315",

@@ -51,7 +51,10 @@ pub(crate) fn unsupported_diagnostic(unsupported: &Unsupported, job: &Job<'_>) -
     let diagnostic = Diagnostic::error("E0509", message, span, "because of this")
         .note("it runs on the interpreter, with the same answer");
     Box::new(match unsupported.reason.ends_with("on scalars, one call after the other") {
-        true => diagnostic.help("a `loop` says the same, and is compiled"),
+        true => diagnostic.help(
+            "a `loop` says the same, and is compiled; so is `first { f x : x in [n] }` for `f n`, which \
+             pays where a call does much on arrays",
+        ),
         false => diagnostic,
     })
 }

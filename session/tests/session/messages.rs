@@ -92,3 +92,21 @@ fn habits_of_notebooks_and_other_languages() {
         &["a definition sees only earlier ones: move that of `later` before this line"],
     );
 }
+
+#[test]
+fn functions_that_yield_arrays_are_passed() {
+    let euler = "def euler f (y : []f64) h = let k = f y in y + h * k\n";
+    check(
+        &format!("{euler}def turned (s : []f64) = [s[1], 0.0 - s[0]]\neuler turned [1.0, 0.0] 0.5"),
+        &["`turned` yields []f64 here", "unless it says `(f : []f64 -> []f64)`"],
+    );
+    check(
+        "loop (x, y) = (1, 2) for i < 3 do x + y",
+        &["E0312", "a state of the type of its first"],
+    );
+    check("fold (\\a x -> a ++ [x]) [] xs", &["E0312", "the operator of a `fold`"]);
+    check(
+        "def count n = if n < 1 then 0 else 1 + count (n - 1)\n:fuse count 3",
+        &["E0509", "`first { f x : x in [n] }`"],
+    );
+}

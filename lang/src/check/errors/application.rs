@@ -96,8 +96,10 @@ impl Checker<'_> {
                     site.span,
                     format!("this is {found}"),
                 );
-                let diagnostic = self.with_fix(diagnostic, &own, &site.result);
-                self.report(diagnostic);
+                self.report(match self.passed_for_a_scalar(&site, &own) {
+                    Some(help) => diagnostic.help(help),
+                    None => self.with_fix(diagnostic, &own, &site.result),
+                });
             }
             SiteError::PartialMapped(index) => {
                 let arg = &site.args[*index];
@@ -113,6 +115,21 @@ impl Checker<'_> {
                 );
             }
         }
+    }
+
+    /// Where a function that yields arrays is passed for one that yields scalars, the other side may be a
+    /// definition that only has not said what it takes.
+    fn passed_for_a_scalar(&self, site: &Site, own: &Type) -> Option<String> {
+        let passed = site.args.iter().all(|arg| arg.span == site.function_span);
+        let (found, wanted) = (self.table.peel(own).0, self.table.peel(&site.result).0);
+        let [argument] = &site.params[..] else { return None };
+        (passed && found > 0 && wanted == 0).then(|| {
+            let (from, to) = (self.show(argument), self.show(own));
+            format!(
+                "a `def` takes what its parameter `f` yields for one value, unless it says \
+                 `(f : {from} -> {to})`; or reduce it, or map over it"
+            )
+        })
     }
 
     /// An argument, or an element or part of it, that is not of the class `class`, which its parameter
