@@ -1,6 +1,6 @@
 //! Kernels that put more behind an array.
 //!
-//! Note [Appending]. A loop that collects, `out ++ more`, computes in every turn an array that begins as
+//! Note [Arrays that grow]. A loop that collects, `out ++ more`, computes in every turn an array that begins as
 //! the one before: to copy it takes over all turns the square of what is collected. The kernel of such a
 //! `++` stores at a point the array's element, below its length, and something else from there on. So from it
 //! another one is made, over the points behind only. Where nobody needs the array afterwards (Note [In

@@ -95,7 +95,7 @@ pub(crate) struct BoundKernel {
     pub(crate) spans: Vec<Span>,
 }
 
-/// A kernel in the place of one that begins with arrays as they are (Note [Appending]).
+/// A kernel in the place of one that begins with arrays as they are (Note [Arrays that grow]).
 #[derive(Debug)]
 pub(crate) struct Appending {
     pub(crate) appended: Appended,

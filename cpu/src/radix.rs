@@ -6,8 +6,8 @@
 //! go far: a bucket fits into a cache, where one thread sorts it ([`bucket`]). A bucket that holds
 //! a large share of all items is sorted like the whole, by all threads, before the others.
 //!
-//! Where items are their own keys and the machine has AVX-512, they are compared instead
-//! ([`quick`]).
+//! Where items are their own keys, or hold their position behind the key, and the machine has AVX-512, they are
+//! compared instead ([`quick`]).
 #![allow(unsafe_code)]
 
 mod bucket;

@@ -4,9 +4,9 @@
 //! others: these go to further streams, beside what is in the first. Nothing rests on the plan for that. What each
 //! piece of work touches is known (`graphs/operation.rs`), and it waits for what it depends on: who reads, for the last
 //! who wrote, who writes, for him and for all who have read since; and who relies on checks, for all kernels with checks
-//! (`Note [What relies on checks]` in `weft-cuda`). A stream waits for another one by an event, and then it is behind all that was queued there up to then; so it is counted what
-//! is queued in each stream, and up to where the others are behind it. What was there before the first
-//! such kernel, all streams are behind: the *base*.
+//! (`Note [What relies on checks]` in `weft-cuda`). A stream waits for another one by an event, and then it is
+//! behind all that was queued there up to then; so it is counted what is queued in each stream, and up to where the
+//! others are behind it. What was there before the first such kernel, all streams are behind: the *base*.
 //!
 //! Note [Inputs come when they are needed]. What a program takes and the device has not got is copied there right before
 //! the first work that touches it is queued; or while the compiler works, if that takes longer. What comes when

@@ -484,7 +484,10 @@ impl Target for DeviceTarget<'_> {
         let bytes = weft_cuda::elements::byte_count(elements);
         self.depth = self.depth.max(self.state.table.depth_of(&identity));
         if let Some(address) = self.state.table.pin(&identity) {
-            self.traffic.reused += bytes;
+            // The same array may be two inputs, of which the first has not come yet.
+            if !self.inputs.is_absent(address) {
+                self.traffic.reused += bytes;
+            }
             self.pinned.push(identity);
             return Ok(Some(address));
         }

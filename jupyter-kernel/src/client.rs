@@ -1,9 +1,8 @@
 //! A small client of the protocol: `weft jupyter doctor` and the tests talk to kernels with it.
 
 use std::net::TcpListener;
-use std::sync::Arc;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use jupyter_protocol::ConnectionInfo;

@@ -131,7 +131,8 @@ impl Compiler {
         Ok(lines.join("\n"))
     }
 
-    /// The compiler, whose own files go to a folder too: one that is killed leaves them behind.
+    /// The compiler, whose own files go to the scratch folder too, and with it: one that is killed leaves them
+    /// behind.
     fn command(&self, folder: &tempfile::TempDir) -> Command {
         let mut command = Command::new(&self.command[0]);
         command.args(&self.command[1..]).env("TMPDIR", folder.path());

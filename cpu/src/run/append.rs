@@ -1,4 +1,4 @@
-//! Puts what a kernel appends behind arrays, in their own buffers (Note [Appending]).
+//! Puts what a kernel appends behind arrays, in their own buffers (Note [Arrays that grow]).
 
 use std::time::Instant;
 
@@ -92,8 +92,12 @@ impl Machine<'_> {
         };
         let before = row * length;
         let begins = appended.arrays.iter().all(|array| match self.get(*array) {
-            Datum::Array { extents: found, .. } => {
-                found.len() == extents.len() && found[0] == length && found[1..] == extents[1..]
+            // A buffer that somebody else has too would be copied, and stay.
+            Datum::Array { extents: found, elements, .. } => {
+                let same = found.len() == extents.len()
+                    && found[0] == length
+                    && found[1..] == extents[1..];
+                same && elements.is_alone()
             }
             Datum::Scalar(_) => false,
         });
@@ -117,7 +121,6 @@ impl Machine<'_> {
             };
             let elements = growth.whole.saturating_add(growth.whole - growth.before) as u64;
             let room = elements.saturating_mul(self.element_type(*result).bytes() as u64);
-            // A buffer that another variable has too counts for nothing here, and is copied.
             wanted = wanted.saturating_add(room.saturating_sub(*bytes));
         }
         let limit = self.config.memory_limit;

@@ -20,6 +20,13 @@ pub(super) struct Inputs {
     pub(super) brought: Buffers,
 }
 
+impl Inputs {
+    /// Whether what belongs there has not come yet.
+    pub(super) fn is_absent(&self, address: u64) -> bool {
+        self.absent.contains_key(&address)
+    }
+}
+
 impl DeviceTarget<'_> {
     /// An input is to come to a buffer of the memory table.
     pub(super) fn expect_input(

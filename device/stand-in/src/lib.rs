@@ -9,9 +9,10 @@
 //!
 //! A call can be made to fail (`weft_stand_in_fail`), there is as much memory as one likes
 //! (`weft_stand_in_memory`), there may be no graphs (`weft_stand_in_graphs`), and their kernels may take long
-//! (`weft_stand_in_delay`), as may the compiler (`weft_stand_in_compiling`), the driver may be of another release (`weft_stand_in_release`), the device of another architecture
-//! (`weft_stand_in_architecture`) or not there (`weft_stand_in_devices`); in the environment, `WEFT_STAND_IN_FAIL` and `WEFT_STAND_IN_MEMORY` do the first two from
-//! the start.
+//! (`weft_stand_in_delay`), as may the compiler (`weft_stand_in_compiling`), the driver may be of another release
+//! (`weft_stand_in_release`), the device of another architecture (`weft_stand_in_architecture`) or not there
+//! (`weft_stand_in_devices`); in the environment, `WEFT_STAND_IN_FAIL` and `WEFT_STAND_IN_MEMORY` do the first two
+//! from the start.
 #![allow(
     unsafe_code,
     reason = "it is a C library; its callers keep to the contracts of the driver"

@@ -33,7 +33,7 @@ use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 use super::Flattener;
 use super::local::scalars_of;
 use super::scalar::{Definition, ScalarId};
-use super::view::{Length, MOST_STEPS, Source, Value, View};
+use super::view::{Length, Source, Value, View};
 
 impl<'p> Flattener<'p> {
     /// The scalar without the checks that say no more than that the current space has a point.
@@ -190,7 +190,7 @@ impl<'p> Flattener<'p> {
             }
             Source::Literal(_) => None,
             Source::Choice(condition, then, otherwise) => {
-                let may_fail = self.reads_fallible(*condition, MOST_STEPS);
+                let may_fail = self.reads_fallible(*condition);
                 let (mut first, mut second) = (None, None);
                 let chosen = self.branch(
                     *condition,
@@ -215,8 +215,8 @@ impl<'p> Flattener<'p> {
         }
     }
 
-    /// Whether the rows of an array whose rows differ in kind are values, as a condition; none if they are
-    /// for sure. Of rows that are alike any one tells as much, and what reads an element asks it.
+    /// Whether the rows of an array whose rows differ in kind are values, and the rows of these, as a condition;
+    /// none if they are for sure. Of rows that are alike the array has the extents, and tells as much.
     pub(super) fn existence_of_rows(&mut self, view: &View<'p>) -> Option<ScalarId> {
         match &view.source {
             Source::Literal(elements) => elements.iter().fold(None, |all, element| {
@@ -230,15 +230,57 @@ impl<'p> Flattener<'p> {
                     (self.existence_of_rows(first), self.existence_of_rows(second));
                 self.both(first, second)
             }
-            Source::Replicate(_, Value::Array(row)) => self.existence(row),
+            Source::Replicate(length, Value::Array(row)) => {
+                let (zero, length) = (self.scalars.integer(0), self.length_scalar(*length));
+                let none = self.op(ScalarOp::Le, &[length, zero]);
+                let mut rows = None;
+                // Of no rows none is an error.
+                let chosen = self.branch(
+                    none,
+                    None,
+                    |flattener| flattener.condition_value(None),
+                    |flattener| {
+                        let (row, inner) =
+                            (flattener.existence(row), flattener.existence_of_rows(row));
+                        rows = flattener.both(row, inner);
+                        flattener.condition_value(rows)
+                    },
+                );
+                rows.is_some().then(|| scalars_of(vec![chosen])[0])
+            }
+            Source::Choice(condition, then, otherwise) => {
+                let (mut first, mut second) = (None, None);
+                let chosen = self.branch(
+                    *condition,
+                    Some((then.0, otherwise.0)),
+                    |flattener| {
+                        first = flattener.existence_of_rows(&then.1);
+                        flattener.condition_value(first)
+                    },
+                    |flattener| {
+                        second = flattener.existence_of_rows(&otherwise.1);
+                        flattener.condition_value(second)
+                    },
+                );
+                (first.is_some() || second.is_some()).then(|| scalars_of(vec![chosen])[0])
+            }
             Source::Checked(inner, ..) => self.existence_of_rows(inner),
             Source::Transposed(inner, _) => self.existence_of_rows(inner),
-            _ => None,
+            Source::Stored { .. }
+            | Source::Iota(_)
+            | Source::Replicate(_, Value::Scalar(_))
+            | Source::Column(..)
+            | Source::Gathered(..)
+            | Source::Delayed(..) => None,
         }
     }
 
     fn existence_value(&mut self, view: &View<'p>, known: &mut Option<ScalarId>) -> Value<'p> {
         *known = self.existence(view);
+        self.condition_value(*known)
+    }
+
+    fn condition_value(&mut self, known: Option<ScalarId>) -> Value<'p> {
         Value::Scalar(known.unwrap_or_else(|| self.scalars.constant(Scalar::Bool(true))))
     }
 

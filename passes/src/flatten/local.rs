@@ -8,7 +8,7 @@ use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::scalar::{Control, Region, ScalarId};
 use super::survey::free_variables;
-use super::view::{Delayed, Length, MOST_STEPS, Source, Value, View};
+use super::view::{Delayed, Length, Source, Value, View};
 use super::{Flattener, Outcome, unsupported};
 
 /// How many values a fold combines from left to right before it combines their results: the tree of
@@ -54,7 +54,7 @@ impl<'p> Flattener<'p> {
     ) -> Vec<Value<'p>> {
         let mut scalars: (Vec<ScalarId>, Vec<ScalarId>) = (Vec::new(), Vec::new());
         // If the condition is an error, so is what would be the same either way.
-        let may_fail = self.reads_fallible(condition, MOST_STEPS);
+        let may_fail = self.reads_fallible(condition);
         for pair in then.1.iter().zip(&otherwise.1) {
             if let (Value::Scalar(a), Value::Scalar(b)) = pair
                 && (a != b || may_fail)

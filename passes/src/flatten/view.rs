@@ -5,6 +5,7 @@
 //! the like are views too, so they cost nothing until somebody stores them
 //! ([`super::materialise`]), and what is indexed once is never stored at all.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use weft_ir::flat::{Dimension, Size, Var};
@@ -15,6 +16,9 @@ use super::{Flattener, Outcome, TOO_LONG, Unsupported, unsupported};
 
 /// How many operations to look through.
 pub(super) const MOST_STEPS: u32 = 8;
+
+/// How many scalars a question is asked of.
+const MOST_SEEN: usize = 1000;
 
 /// A value in a context.
 #[derive(Clone, Debug)]
@@ -259,23 +263,28 @@ impl<'p> Flattener<'p> {
     }
 
     /// Whether computing a scalar may meet a fault, or storing what its operators read: unlike
-    /// [`Self::may_be_error`], which answers yes in doubt, it looks at nothing else.
-    pub(super) fn reads_fallible(&self, id: ScalarId, steps: u32) -> bool {
-        let node = self.scalars.node(id);
-        let any = |ids: &[ScalarId]| {
-            steps > 0 && ids.iter().any(|&id| self.reads_fallible(id, steps - 1))
-        };
-        node.may_fail
-            || match &node.definition {
-                Definition::Host(var) => self.failing.contains(var),
-                Definition::Op(_, args) | Definition::Random(_, args) => any(args),
-                Definition::Read(var, args) => self.failing.contains(var) || any(args),
+    /// [`Self::may_be_error`] it does not say so of checks, conditionals and loops, whose faults are their own.
+    /// In doubt, which is where very much is computed, it may.
+    pub(super) fn reads_fallible(&self, id: ScalarId) -> bool {
+        let (mut seen, mut next) = (HashSet::from([id]), vec![id]);
+        while let Some(id) = next.pop() {
+            let node = self.scalars.node(id);
+            let (fails, operands) = match &node.definition {
+                Definition::Host(var) => (self.failing.contains(var), &[][..]),
+                Definition::Op(_, args) | Definition::Random(_, args) => (false, &args[..]),
+                Definition::Read(var, args) => (self.failing.contains(var), &args[..]),
                 Definition::Constant(..)
                 | Definition::Index(_)
                 | Definition::Param(_)
                 | Definition::Checked(..)
-                | Definition::Result(..) => false,
+                | Definition::Result(..) => (false, &[][..]),
+            };
+            if fails || node.may_fail || seen.len() > MOST_SEEN {
+                return true;
             }
+            next.extend(operands.iter().copied().filter(|operand| seen.insert(*operand)));
+        }
+        false
     }
 
     /// The value, if the condition holds.
