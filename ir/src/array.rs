@@ -10,7 +10,7 @@ mod identity;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-pub use buffer::{Buf, Fetch, Looks, Recycle, Summary};
+pub use buffer::{Buf, Fetch, Looks, Mapped, Recycle, Summary};
 pub use identity::Identity;
 
 use crate::{ColumnBuilder, Scalar, ScalarType, Type, Value};
@@ -142,7 +142,7 @@ impl Column {
             Column::Tuple { .. } | Column::Dense { .. } | Column::Ragged { .. } => None)
     }
 
-    /// Whether the elements are in memory, if they are scalars; what is around them always is.
+    /// Whether the elements can be looked at without being fetched, wherever they are.
     pub fn is_here(&self) -> bool {
         scalar_columns!(self, buf => buf.is_here(),
             Column::Tuple { parts, .. } => parts.iter().all(Column::is_here),
@@ -361,7 +361,15 @@ impl Column {
         }
     }
 
-    /// The bytes that the elements take (storage shared with other columns included).
+    /// What has happened to where elements lie, if some may no longer be what they were: a sentence for people.
+    /// Nobody should look at them then.
+    pub fn changed(&self) -> Option<String> {
+        scalar_columns!(self, buf => buf.changed(),
+            Column::Tuple { parts, .. } => parts.iter().find_map(Column::changed),
+            Column::Dense { inner, .. } | Column::Ragged { inner, .. } => inner.changed())
+    }
+
+    /// The bytes that the elements take (storage shared with other columns included), in memory or mapped.
     pub fn bytes(&self) -> usize {
         match self {
             Column::Tuple { parts, .. } => parts.iter().map(Column::bytes).sum(),
@@ -371,6 +379,15 @@ impl Column {
             }
             _ => self.len() * self.scalar_type().map_or(0, ScalarType::bytes),
         }
+    }
+
+    /// As [`Column::bytes`], of the elements that lie somewhere else than in memory of their own.
+    pub fn mapped_bytes(&self) -> usize {
+        scalar_columns!(self, buf => if buf.is_mapped() { self.bytes() } else { 0 },
+            Column::Tuple { parts, .. } => parts.iter().map(Column::mapped_bytes).sum(),
+            Column::Dense { inner, .. } => inner.mapped_bytes(),
+            Column::Ragged { .. } => self.flatten().mapped_bytes(),
+        )
     }
 
     /// The same result in the sense of numerics.md: equal shapes and bits, all NaNs being equal.

@@ -19,7 +19,7 @@ pub mod text;
 mod trap;
 mod value;
 
-pub use array::{Array, Buf, Column, Fetch, Identity, Looks, Recycle, Summary};
+pub use array::{Array, Buf, Column, Fetch, Identity, Looks, Mapped, Recycle, Summary};
 pub use builder::ColumnBuilder;
 pub use fault::{Fault, FaultKind, Stop};
 pub use meter::{Meter, Piece, Reading};

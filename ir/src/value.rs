@@ -108,12 +108,35 @@ impl Value {
         }
     }
 
-    /// The bytes that the value takes.
+    /// The bytes that the value takes, in memory or mapped.
     pub fn bytes(&self) -> usize {
         match self {
             Value::Scalar(scalar) => scalar.ty().bytes(),
             Value::Tuple(parts) => parts.iter().map(Value::bytes).sum(),
             Value::Array(array) => array.elements.bytes(),
+        }
+    }
+
+    /// As [`Value::bytes`], of what lies somewhere else than in memory of its own ([`crate::Buf::mapped`]).
+    pub fn mapped_bytes(&self) -> usize {
+        match self {
+            Value::Scalar(_) => 0,
+            Value::Tuple(parts) => parts.iter().map(Value::mapped_bytes).sum(),
+            Value::Array(array) => array.elements.mapped_bytes(),
+        }
+    }
+
+    /// The bytes of memory that the value takes.
+    pub fn memory_bytes(&self) -> usize {
+        self.bytes() - self.mapped_bytes()
+    }
+
+    /// As [`Column::changed`](crate::Column::changed), of all arrays in it.
+    pub fn changed(&self) -> Option<String> {
+        match self {
+            Value::Scalar(_) => None,
+            Value::Tuple(parts) => parts.iter().find_map(Value::changed),
+            Value::Array(array) => array.elements.changed(),
         }
     }
 

@@ -35,6 +35,17 @@ pub trait Fetch<T>: Send + Sync + fmt::Debug {
     }
 }
 
+/// Has elements that lie somewhere else than in memory of their own, such as in a file that the system reads
+/// when they are looked at.
+pub trait Mapped<T>: Send + Sync + fmt::Debug {
+    /// All of them: always the same ones.
+    fn elements(&self) -> &[T];
+
+    /// What has happened to where they lie, if they may no longer be what they were: a sentence for people.
+    /// Nobody should look at them then.
+    fn changed(&self) -> Option<String>;
+}
+
 /// How much somebody is about to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looks {
@@ -69,37 +80,69 @@ pub struct Buf<T> {
 /// Elements, and where their memory goes in the end.
 #[derive(Debug)]
 struct Data<T> {
-    /// Empty until somebody wants to see elements that lie elsewhere.
-    elements: OnceLock<Vec<T>>,
+    /// Empty until somebody wants to see elements that have to be fetched.
+    elements: OnceLock<Elements<T>>,
     /// How many there are.
     len: usize,
-    /// What has them, if they lie elsewhere.
+    /// What has them, if they have to be fetched.
     source: Option<Arc<dyn Fetch<T>>>,
     home: Option<Weak<dyn Recycle<T>>>,
     /// As [`Buf::distances`] of the whole, once somebody has asked for them.
     distances: OnceLock<Buf<i64>>,
 }
 
+/// Elements that can be looked at.
+#[derive(Debug)]
+enum Elements<T> {
+    /// In memory of their own.
+    Own(Vec<T>),
+    /// Elsewhere: nobody writes to them or takes them.
+    Mapped(Arc<dyn Mapped<T>>),
+}
+
+impl<T> Elements<T> {
+    fn as_slice(&self) -> &[T] {
+        match self {
+            Elements::Own(elements) => elements,
+            Elements::Mapped(mapped) => mapped.elements(),
+        }
+    }
+}
+
 impl<T> Data<T> {
-    fn new(elements: Vec<T>, home: Option<Weak<dyn Recycle<T>>>) -> Data<T> {
-        let len = elements.len();
+    fn new(elements: Elements<T>, home: Option<Weak<dyn Recycle<T>>>) -> Data<T> {
+        let len = elements.as_slice().len();
         let (elements, distances) = (OnceLock::from(elements), OnceLock::new());
         Data { elements, len, source: None, home, distances }
     }
 
     fn elements(&self) -> &[T] {
-        self.elements.get_or_init(|| {
+        let elements = self.elements.get_or_init(|| {
             let source = self.source.as_ref().expect("elements are here or elsewhere");
             let elements = source.fetch();
             assert_eq!(elements.len(), self.len, "as many elements as were promised");
-            elements
-        })
+            Elements::Own(elements)
+        });
+        elements.as_slice()
     }
 
-    /// The elements, which are in memory, and forgets them.
+    fn mapped(&self) -> Option<&dyn Mapped<T>> {
+        match self.elements.get() {
+            Some(Elements::Mapped(mapped)) => Some(&**mapped),
+            Some(Elements::Own(_)) | None => None,
+        }
+    }
+
+    /// The elements, which are in memory of their own, and forgets them.
     fn take(&mut self) -> Vec<T> {
         self.home = None;
-        self.elements.take().unwrap_or_default()
+        match self.elements.take() {
+            Some(Elements::Own(elements)) => elements,
+            Some(Elements::Mapped(_)) => {
+                unreachable!("mapped elements are copied, and have no home")
+            }
+            None => Vec::new(),
+        }
     }
 }
 
@@ -115,7 +158,7 @@ impl<T> Buf<T> {
     /// The whole of `data`.
     pub fn new(data: Vec<T>) -> Buf<T> {
         let len = data.len();
-        Buf { data: Arc::new(Data::new(data, None)), start: 0, len }
+        Buf { data: Arc::new(Data::new(Elements::Own(data), None)), start: 0, len }
     }
 
     /// The first `len` of `data`, whose memory goes home in the end, if that still exists then.
@@ -124,7 +167,13 @@ impl<T> Buf<T> {
     /// If there are not so many.
     pub fn lent(data: Vec<T>, len: usize, home: Weak<dyn Recycle<T>>) -> Buf<T> {
         assert!(len <= data.len(), "{len} elements of {}", data.len());
-        Buf { data: Arc::new(Data::new(data, Some(home))), start: 0, len }
+        Buf { data: Arc::new(Data::new(Elements::Own(data), Some(home))), start: 0, len }
+    }
+
+    /// The elements that `mapped` has, which are never copied but to be written to.
+    pub fn mapped(mapped: Arc<dyn Mapped<T>>) -> Buf<T> {
+        let data = Data::new(Elements::Mapped(mapped), None);
+        Buf { start: 0, len: data.len, data: Arc::new(data) }
     }
 
     /// `len` elements that `source` has, which is asked for them when somebody wants to see them.
@@ -134,15 +183,25 @@ impl<T> Buf<T> {
         Buf { data: Arc::new(data), start: 0, len }
     }
 
-    /// Whether the elements are in memory.
+    /// Whether the elements can be looked at without being fetched.
     pub fn is_here(&self) -> bool {
         self.data.elements.get().is_some()
+    }
+
+    /// Whether the elements lie somewhere else than in memory of their own ([`Buf::mapped`]).
+    pub fn is_mapped(&self) -> bool {
+        self.data.mapped().is_some()
+    }
+
+    /// As [`Mapped::changed`], if the elements are mapped.
+    pub fn changed(&self) -> Option<String> {
+        self.data.mapped()?.changed()
     }
 
     /// Whether nobody else holds the elements, so that they can be written to without a copy.
     pub fn is_alone(&self) -> bool {
         let whole = self.start == 0 && self.is_here() && self.len == self.data.elements().len();
-        whole && Arc::strong_count(&self.data) == 1
+        whole && !self.is_mapped() && Arc::strong_count(&self.data) == 1
     }
 
     /// An element. Of elements that are elsewhere it may come alone.
@@ -203,33 +262,35 @@ impl<T> Buf<T> {
         Buf { data: Arc::clone(&self.data), start: self.start + start, len }
     }
 
-    /// The elements as a vector: without a copy if nobody else holds them.
+    /// The elements as a vector: without a copy if nobody else holds them and they are not mapped.
     pub fn into_vec(self) -> Vec<T>
     where
         T: Clone,
     {
         let all = self.data.elements();
-        if self.start != 0 || self.len != all.len() {
+        if self.start != 0 || self.len != all.len() || self.is_mapped() {
             return self.as_slice().to_vec();
         }
         let whole = |mut data: Data<T>| data.take();
         Arc::try_unwrap(self.data).map_or_else(|shared| shared.elements().to_vec(), whole)
     }
 
-    /// The elements for writing: in place if nobody else holds them, else in a copy.
+    /// The elements for writing: in place if nobody else holds them and they are not mapped, else in a copy.
     pub fn make_mut(&mut self) -> &mut [T]
     where
         T: Clone,
     {
-        if Arc::get_mut(&mut self.data).is_none() {
+        if self.is_mapped() || Arc::get_mut(&mut self.data).is_none() {
             *self = Buf::new(self.as_slice().to_vec());
         }
         let (start, len) = (self.start, self.len);
         let data = Arc::get_mut(&mut self.data).expect("just made unique");
         data.distances.take();
         data.elements();
-        let all = data.elements.get_mut().expect("just fetched");
-        &mut all[start..start + len]
+        match data.elements.get_mut().expect("just fetched") {
+            Elements::Own(all) => &mut all[start..start + len],
+            Elements::Mapped(_) => unreachable!("mapped elements were just copied"),
+        }
     }
 }
 
@@ -266,7 +327,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-    use super::{Buf, Fetch, Recycle};
+    use super::{Buf, Fetch, Mapped, Recycle};
 
     #[derive(Debug, Default)]
     struct Elsewhere(AtomicU32);
@@ -345,6 +406,46 @@ mod tests {
         // A part is copied, and the whole goes home.
         assert_eq!(lend(&home).into_vec(), [1, 2]);
         assert!(home.0.lock().is_ok_and(|back| back.len() == 1));
+    }
+
+    #[derive(Debug)]
+    struct Lying([u8; 3]);
+
+    impl Mapped<u8> for Lying {
+        fn elements(&self) -> &[u8] {
+            &self.0
+        }
+
+        fn changed(&self) -> Option<String> {
+            (self.0[0] == 0).then(|| "they are gone".to_owned())
+        }
+    }
+
+    #[test]
+    fn what_is_mapped_is_copied_to_be_written_to() {
+        let buf = Buf::mapped(Arc::new(Lying([1, 2, 3])));
+        assert_eq!((buf.len(), buf.at(2), buf.as_slice()), (3, 3, &[1, 2, 3][..]));
+        // Nobody else holds them, and yet they are not one's own.
+        assert_eq!((buf.is_here(), buf.is_mapped(), buf.is_alone()), (true, true, false));
+        let place = buf.as_slice().as_ptr();
+        let mut part = buf.slice(1, 2);
+        assert_eq!(part.as_slice().as_ptr(), place.wrapping_add(1));
+        part.make_mut()[0] = 7;
+        assert_eq!((part.as_slice(), part.is_mapped()), (&[7, 3][..], false));
+        let mut other = buf.clone();
+        drop(buf);
+        let identity = other.identity();
+        other.make_mut()[2] = 9;
+        assert_eq!((other.as_slice(), other.is_alone()), (&[1, 2, 9][..], true));
+        assert!(!identity.is_alive() && identity.key() != other.identity().key());
+        assert_eq!(Buf::mapped(Arc::new(Lying([4, 5, 6]))).into_vec(), [4, 5, 6]);
+    }
+
+    #[test]
+    fn what_is_mapped_may_change() {
+        let changed = |first| Buf::mapped(Arc::new(Lying([first, 2, 3]))).slice(1, 1).changed();
+        assert_eq!((changed(1), changed(0)), (None, Some("they are gone".to_owned())));
+        assert_eq!(Buf::new(vec![0_u8]).changed(), None);
     }
 
     #[test]
