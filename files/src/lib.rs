@@ -1,11 +1,13 @@
 //! What Weft does to files: its histories, its cache, what users save, what it installs.
 //!
 //! All of that goes through [`FileSystem`], so that tests can make any one call fail ([`Faults`]) and
-//! look at what is left. Data that users load is read elsewhere.
+//! look at what is left. Data that users load is read elsewhere, but for files that are mapped into
+//! memory ([`MappedFile`]).
 
 mod faults;
 mod host;
 mod lines;
+mod mapped;
 mod replace;
 
 use std::fmt::Debug;
@@ -16,6 +18,7 @@ use std::time::SystemTime;
 pub use faults::{Faults, with_every_fault};
 pub use host::Host;
 pub use lines::Lines;
+pub use mapped::MappedFile;
 pub use replace::replace;
 
 /// A file system. Errors are those of the operating system.

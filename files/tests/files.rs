@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use weft_files::{Access, FileSystem, Host, Lines, replace, with_every_fault};
+use weft_files::{Access, FileSystem, Host, Lines, MappedFile, replace, with_every_fault};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
@@ -102,4 +102,46 @@ fn what_is_private_is_closed_to_others() {
     drop(Host.append(&path, Access::Private).expect("a file"));
     let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
     assert_eq!((mode(&inner), mode(&path)), (0o700, 0o600));
+}
+
+fn mapped(path: &Path) -> io::Result<MappedFile> {
+    MappedFile::new(fs::File::open(path)?, path)
+}
+
+#[test]
+fn a_mapped_file_stays_when_another_one_gets_its_name() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    fs::write(&path, "before").expect("a file");
+    let file = mapped(&path).expect("a file that can be mapped");
+    replace(&Host, &path, Access::Usual, "part", |output| output.write_all(b"afterwards"))
+        .expect("a file that can be replaced");
+    assert_eq!((file.bytes(), file.changed()), (&b"before"[..], None));
+    assert_eq!(mapped(&path).expect("another file").bytes(), b"afterwards");
+    fs::remove_file(&path).expect("a file");
+    assert_eq!((file.bytes(), file.changed(), file.path()), (&b"before"[..], None, &*path));
+}
+
+#[test]
+fn a_mapped_file_says_that_it_has_changed() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    fs::write(&path, "before").expect("a file");
+    let file = mapped(&path).expect("a file that can be mapped");
+    let writer = fs::OpenOptions::new().write(true).open(&path).expect("a file");
+    let modified = writer.metadata().and_then(|metadata| metadata.modified()).expect("a time");
+    writer.set_modified(modified + std::time::Duration::from_secs(1)).expect("another time");
+    let text = |end: &str| Some(format!("{}: {end}", path.display()));
+    assert_eq!(file.changed(), text("has been written to since it was opened"));
+    writer.set_len(3).expect("a shorter file");
+    assert_eq!(file.changed(), text("had 6 bytes when it was opened, and has 3 now"));
+}
+
+#[test]
+fn what_has_no_bytes_is_not_mapped() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    fs::write(&path, "").expect("a file");
+    assert!(mapped(&path).is_err());
+    assert!(mapped(folder.path()).is_err());
 }

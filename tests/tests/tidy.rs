@@ -149,7 +149,7 @@ fn only_one_module_knows_ariadne() {
 #[test]
 fn unsafe_code_is_where_it_belongs() {
     let words = [concat!("unsafe", " {"), concat!("unsafe", " fn"), concat!("unsafe", " impl")];
-    let own = ["lanes/src/", "cpu/src/", "device/src/", "device/stand-in/"];
+    let own = ["lanes/src/", "cpu/src/", "device/src/", "device/stand-in/", "files/src/mapped.rs"];
     let others = sources();
     let others = others.iter().filter(|source| !own.iter().any(|own| source.name.starts_with(own)));
     verify(others.flat_map(|source| occurrences(source, &words)));
