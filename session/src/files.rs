@@ -47,6 +47,9 @@ impl Files for Loader<'_> {
             "loadText" => io::load_text(path, &limits),
             "loadLines" => io::load_lines(path, &limits),
             "loadBytes" => io::load_bytes(path, &limits),
+            "streamNpy" => io::stream_npy(path, &limits),
+            "streamLines" => io::stream_lines(path, &limits),
+            "streamWav" => io::stream_wav(path, &limits),
             other => panic!("the checker asked for a loader `{other}`"),
         };
         match loaded {
@@ -73,6 +76,12 @@ pub(crate) fn diagnostic(error: &IoError, span: Span) -> Diagnostic {
         Some(hint) => diagnostic.help(hint),
         None => diagnostic,
     }
+}
+
+/// A file whose elements are read as they are needed is not what it was any more, as `what` says.
+pub(crate) fn changed(what: String, span: Span) -> Diagnostic {
+    Diagnostic::error("E0401", what, span, "this looks at its elements")
+        .help("open it again, with the line that did")
 }
 
 /// The answer to any access under `--no-io`.

@@ -9,6 +9,7 @@ mod csv;
 mod error;
 mod fields;
 mod image;
+mod mapped;
 mod mtx;
 mod npy;
 mod npz;
@@ -115,6 +116,28 @@ pub fn load_bytes(path: &Path, limits: &Limits) -> Result<Loaded, IoError> {
     read().map_err(|problem| problem.at(path))
 }
 
+/// `streamNpy`: the array of a `.npy` file as [`load`] gives it, its elements left in the file where they can be,
+/// and then however many they are. Without a row to go over it is refused.
+pub fn stream_npy(path: &Path, limits: &Limits) -> Result<Loaded, IoError> {
+    let read = || match source::format(path).as_str() {
+        "npy" => npy::stream(path, limits),
+        other => Err(wrong_stream(other)),
+    };
+    read().map_err(|problem| problem.at(path))
+}
+
+/// `streamLines`: a text as [`load_text`] gives it, left in the file where it can be, and where each of its lines
+/// (as [`load_lines`] has them) begins and ends: `([]char, []i64, []i64)`.
+pub fn stream_lines(path: &Path, limits: &Limits) -> Result<Loaded, IoError> {
+    text::stream_lines(path, limits).map_err(|problem| problem.at(path))
+}
+
+/// `streamWav`: a sound as `(raw, channels, bias, scale)`, its samples left in the file where they can be: those of
+/// one moment side by side, each `f32 ((f64 raw - bias) * scale)`.
+pub fn stream_wav(path: &Path, limits: &Limits) -> Result<Loaded, IoError> {
+    wav::stream(path, limits).map_err(|problem| problem.at(path))
+}
+
 /// `:save`: writes `value` in the format that the path's extension names, and returns the number
 /// of bytes of the file. The file is written beside its target and renamed over it, so a save
 /// that fails or is stopped leaves an older file as it was.
@@ -152,4 +175,15 @@ fn wrong_loader(format: &str) -> Problem {
         Some(loader) => problem.hint(&format!("use `{loader}` for .{format} files")),
         None => problem.hint("`loadBytes` reads any file as []u8"),
     }
+}
+
+/// The answer to `streamNpy "a.npz"` and the like.
+fn wrong_stream(format: &str) -> Problem {
+    let hint = match format {
+        "npz" => "`load` reads a member of it, and `stream` goes over its rows",
+        "txt" => "use `streamLines` for .txt files",
+        "wav" => "use `streamWav` for .wav files",
+        _ => "`streamLines` reads any text",
+    };
+    Problem::unsupported("`streamNpy` reads .npy files only").hint(hint)
 }

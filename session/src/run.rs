@@ -22,6 +22,7 @@ use crate::modes::bytes_text;
 use crate::plan::Step;
 use crate::plot;
 use crate::prelude;
+use crate::references;
 use crate::remarks::{self, Told};
 use crate::sink::{Cancel, Event, Shown, Sink};
 use crate::sources::Sources;
@@ -139,6 +140,7 @@ impl<'a> Runner<'a> {
                 Ok(())
             }
             Step::Inquire { inquiry, program, ty } => {
+                self.check_files(&program, program.entry.span)?;
                 let values = |global| self.state.value(global);
                 let job = Job {
                     program: &program,
@@ -193,6 +195,17 @@ impl<'a> Runner<'a> {
                 Ok(())
             }
             Step::Quit => Err(Stop::Quit),
+        }
+    }
+
+    /// The files in which a program's inputs lie must be as they were when they were opened: a value never changes,
+    /// and looking at what a file has no longer would end the process.
+    fn check_files(&self, program: &Program, span: Span) -> Result<(), Stop> {
+        let used = references::of_program(program);
+        let mut used = used.iter().filter_map(|global| self.state.values.get(global));
+        match used.find_map(Value::changed) {
+            None => Ok(()),
+            Some(what) => Err(Stop::Failed(Box::new(files::changed(what, span)))),
         }
     }
 
@@ -295,6 +308,7 @@ impl<'a> Runner<'a> {
     }
 
     fn run(&mut self, program: &Program, span: Span) -> Result<Value, Stop> {
+        self.check_files(program, span)?;
         self.cancel.set_activity(format!("evaluating {}", self.sources.place(span)));
         let values = |global| self.state.value(global);
         let job = Job {

@@ -374,7 +374,7 @@ impl Session {
             let is_current = index + 1 == self.states.len();
             for (global, value) in &moment.state.values {
                 if kept.insert(*global) && !is_current {
-                    bytes += value.bytes() as u64;
+                    bytes += value.memory_bytes() as u64;
                 }
             }
             let too_much =
@@ -388,12 +388,12 @@ impl Session {
         self.position -= first;
     }
 
-    /// The bytes of the values that the current state does not hold, but others do.
+    /// The bytes of memory of the values that the current state does not hold, but others do.
     fn kept_for_undo(&self) -> u64 {
         let mut kept: BTreeSet<GlobalId> = self.state().values.keys().copied().collect();
         let values = self.states.iter().flat_map(|moment| &moment.state.values);
         let others = values.filter(|(global, _)| kept.insert(**global));
-        others.map(|(_, value)| value.bytes() as u64).sum()
+        others.map(|(_, value)| value.memory_bytes() as u64).sum()
     }
 
     /// `:undo`, `:redo`, `:goto`, `:reset`.

@@ -80,7 +80,7 @@ pub(crate) fn memory(
             continue;
         }
         let (names, _) = named.entry(*global).or_insert_with(|| {
-            (Vec::new(), (value.bytes() as u64, placed_type(value, ty, on_device(value))))
+            (Vec::new(), (value.memory_bytes() as u64, placed_type(value, ty, on_device(value))))
         });
         names.push(name.to_string());
     }
@@ -88,7 +88,7 @@ pub(crate) fn memory(
     let (results, unnamed): (Vec<_>, Vec<_>) =
         unnamed.partition(|(global, _)| state.outputs.values().any(|output| output == *global));
     let bytes_of = |values: &[(&GlobalId, &Value)]| {
-        values.iter().map(|(_, value)| value.bytes() as u64).sum::<u64>()
+        values.iter().map(|(_, value)| value.memory_bytes() as u64).sum::<u64>()
     };
     let (results, unnamed) = (bytes_of(&results), bytes_of(&unnamed));
     for (names, (bytes, ty)) in named.into_values() {
@@ -119,14 +119,20 @@ pub(crate) fn memory(
     lines.join("\n")
 }
 
-/// The type, and whether a GPU has the value too, or has parts that nobody has looked at yet.
+/// The type, how much of the value lies in a file, and whether a GPU has the value too, or has parts that nobody
+/// has looked at yet.
 fn placed_type(value: &Value, ty: &Type, on_device: u64) -> String {
     let also = if is_here(value) { "too" } else { "only" };
-    let ty = brief_type(value, ty);
-    match on_device {
-        0 => ty,
-        bytes => format!("{ty}  ({} on the gpu {also})", size(bytes)),
+    let mut text = brief_type(value, ty);
+    match value.mapped_bytes() as u64 {
+        0 => {}
+        bytes => text.push_str(&format!("  ({} in a file)", size(bytes))),
     }
+    match on_device {
+        0 => {}
+        bytes => text.push_str(&format!("  ({} on the gpu {also})", size(bytes))),
+    }
+    text
 }
 
 /// Whether all elements are in memory.

@@ -23,11 +23,14 @@ pub(crate) fn variables(environment: &Environment, state: &State) -> String {
                 Some(Global::Value { ty, .. }) => {
                     let Some(value) = state.values.get(global) else { continue };
                     let bytes = value.bytes() as u64;
-                    let size = match bytes {
+                    let mut size = match bytes {
                         0..100 => String::new(),
                         100..10_000 => format!("{bytes} bytes"),
                         _ => format!("{}B", bytes_text(bytes)),
                     };
+                    if !size.is_empty() && value.mapped_bytes() > 0 {
+                        size.push_str(", in a file");
+                    }
                     rows.push((name.to_string(), discovered_type(value, ty), size));
                 }
                 None => {}

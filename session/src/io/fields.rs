@@ -17,6 +17,13 @@ pub(super) fn record(fields: Vec<(Name, Loaded)>) -> Loaded {
     Loaded { value: Value::Tuple(values.into()), ty: Type::Record(types.into()) }
 }
 
+/// A tuple of these parts.
+pub(super) fn tuple(parts: Vec<Loaded>) -> Loaded {
+    let (values, types): (Vec<Value>, Vec<Type>) =
+        parts.into_iter().map(|part| (part.value, part.ty)).unzip();
+    Loaded { value: Value::Tuple(values.into()), ty: Type::Tuple(types.into()) }
+}
+
 /// An array of these elements.
 pub(super) fn array(elements: Column, element: Type) -> Loaded {
     let value = Value::Array(Arc::new(Array::new(elements)));
@@ -26,6 +33,11 @@ pub(super) fn array(elements: Column, element: Type) -> Loaded {
 /// An `i64`.
 pub(super) fn integer(value: i64) -> Loaded {
     Loaded { value: Value::Scalar(Scalar::I64(value)), ty: Type::Scalar(ScalarType::I64) }
+}
+
+/// An `f64`.
+pub(super) fn float(value: f64) -> Loaded {
+    Loaded { value: Value::Scalar(Scalar::F64(value)), ty: Type::Scalar(ScalarType::F64) }
 }
 
 /// The fields of a record; `None` if the value is none.

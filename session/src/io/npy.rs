@@ -5,14 +5,16 @@ mod header;
 mod order;
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use bytemuck::Pod;
+use weft_files::MappedFile;
 use weft_ir::{Array, Column, ScalarType, Type, Value};
 
-use super::Loaded;
 use super::error::{Place, Problem};
-use super::source::Source;
+use super::source::{Source, cut_off};
+use super::{Limits, Loaded, mapped};
 use header::{Dtype, Header};
 
 /// Reads the one array of a `.npy` stream, to its end.
@@ -22,24 +24,100 @@ pub(super) fn read(source: &mut Source) -> Result<Loaded, Problem> {
     let count = shape.iter().product();
     let elements = read_column(source, &header, count)?;
     if !source.at_end()? {
-        let place = Place::Byte(source.position() - 1);
-        return Err(Problem::malformed(place, "the data goes on after the last element"));
+        return Err(too_long(source.position() - 1));
     }
     let elements = if header.fortran { order::to_row_major(elements, &shape) } else { elements };
+    Ok(shaped(elements, &shape))
+}
+
+/// As [`read`] of the array of a file, but the elements stay in the file if they lie there as they are in memory.
+pub(super) fn stream(path: &Path, limits: &Limits) -> Result<Loaded, Problem> {
+    let mapped = match mapped::open(path)? {
+        Some(file) => map(&file, limits)?,
+        None => None,
+    };
+    let loaded = match mapped {
+        Some(loaded) => loaded,
+        None => read(&mut Source::open(path, limits)?)?,
+    };
+    match loaded.value {
+        Value::Array(_) => Ok(loaded),
+        Value::Scalar(_) | Value::Tuple(_) => {
+            let problem = Problem::unsupported("the array has no axes, so there are no rows");
+            Err(problem.hint("`load` reads the scalar that it is"))
+        }
+    }
+}
+
+/// The one array of a mapped file; nothing if it has to be read for its order of bytes or of elements, for its
+/// type, or because there is nothing to map.
+fn map(file: &Arc<MappedFile>, limits: &Limits) -> Result<Option<Loaded>, Problem> {
+    let mut source = Source::new(file.bytes(), limits);
+    let header = Header::read(&mut source)?;
+    let (start, length) = (source.position(), file.bytes().len() as u64);
+    let is_reordered =
+        header.fortran && header.shape.iter().filter(|&&extent| extent != 1).count() > 1;
+    // Whether a byte is a bool must be known before anybody looks at it as one, and may change in a file.
+    let scalar = match header.dtype {
+        Dtype::Scalar(scalar) if scalar != ScalarType::Bool => scalar,
+        Dtype::Scalar(_) | Dtype::Half => return Ok(None),
+    };
+    if header.swap || is_reordered || header.shape.is_empty() || header.shape.contains(&0) {
+        return Ok(None);
+    }
+    let bytes = size(&header.shape, scalar.bytes());
+    let left = u128::from(length - start);
+    if bytes > left {
+        return Err(cut_off(bytes, start, length));
+    }
+    if bytes < left {
+        return Err(too_long(start + bytes as u64));
+    }
+    // What fits into the file fits into memory addresses, as do the extents.
+    let shape: Vec<usize> = header.shape.iter().map(|&extent| extent as usize).collect();
+    let elements = map_column(file, scalar, start as usize, shape.iter().product());
+    Ok(elements.map(|elements| shaped(elements, &shape)))
+}
+
+/// Elements of a mapped file; nothing if they do not lie at addresses that are right for their type.
+fn map_column(
+    file: &Arc<MappedFile>,
+    scalar: ScalarType,
+    start: usize,
+    count: usize,
+) -> Option<Column> {
+    Some(match scalar {
+        ScalarType::I8 => Column::I8(mapped::elements(file, start, count)?),
+        ScalarType::I16 => Column::I16(mapped::elements(file, start, count)?),
+        ScalarType::I32 => Column::I32(mapped::elements(file, start, count)?),
+        ScalarType::I64 => Column::I64(mapped::elements(file, start, count)?),
+        ScalarType::U8 => Column::U8(mapped::elements(file, start, count)?),
+        ScalarType::U16 => Column::U16(mapped::elements(file, start, count)?),
+        ScalarType::U32 => Column::U32(mapped::elements(file, start, count)?),
+        ScalarType::U64 => Column::U64(mapped::elements(file, start, count)?),
+        ScalarType::F32 => Column::F32(mapped::elements(file, start, count)?),
+        ScalarType::F64 => Column::F64(mapped::elements(file, start, count)?),
+        ScalarType::Char => Column::Char(mapped::elements(file, start, count)?),
+        ScalarType::Bool => return None,
+    })
+}
+
+/// The value of scalars in row-major order.
+fn shaped(elements: Column, shape: &[usize]) -> Loaded {
     let mut ty = Type::Scalar(elements.scalar_type().expect("an array file holds scalars"));
     if shape.is_empty() {
         let scalar = elements.scalar(0).expect("an array of no axes has one element");
-        return Ok(Loaded { value: Value::Scalar(scalar), ty });
+        return Loaded { value: Value::Scalar(scalar), ty };
     }
     let mut column = elements;
     for (axis, &extent) in shape.iter().enumerate().skip(1).rev() {
         let len = shape[..axis].iter().product();
         column = Column::Dense { len, extent, inner: Box::new(column) };
     }
-    for _ in &shape {
+    for _ in shape {
         ty = Type::array(ty);
     }
-    Ok(Loaded { value: Value::Array(Arc::new(Array::new(column))), ty })
+    Loaded { value: Value::Array(Arc::new(Array::new(column))), ty }
 }
 
 /// Writes a scalar or a regular array of scalars, version 1.
@@ -121,19 +199,27 @@ fn regular(value: &Value, ty: &Type) -> Result<(Vec<usize>, Column), Problem> {
 fn checked_shape(
     shape: &[u64],
     element_bytes: usize,
-    limits: &super::Limits,
+    limits: &Limits,
 ) -> Result<Vec<usize>, Problem> {
-    // Extents of 0 are left out: `(0, 10**18)` takes no memory, but `(10**18, 0)` would have as
-    // many rows as that to walk over.
-    let bytes = shape
-        .iter()
-        .filter(|&&extent| extent > 0)
-        .try_fold(element_bytes as u128, |bytes, &extent| bytes.checked_mul(extent.into()))
-        .unwrap_or(u128::MAX);
+    let bytes = size(shape, element_bytes);
     if bytes > limits.value_bytes.into() {
         return Err(Problem::too_large("the array needs", bytes, limits.value_bytes));
     }
     Ok(shape.iter().map(|&extent| extent as usize).collect())
+}
+
+/// The bytes of an array. Extents of 0 are left out: `(0, 10**18)` takes no memory, but `(10**18, 0)` would have
+/// as many rows as that to walk over.
+fn size(shape: &[u64], element_bytes: usize) -> u128 {
+    shape
+        .iter()
+        .filter(|&&extent| extent > 0)
+        .try_fold(element_bytes as u128, |bytes, &extent| bytes.checked_mul(extent.into()))
+        .unwrap_or(u128::MAX)
+}
+
+fn too_long(end: u64) -> Problem {
+    Problem::malformed(Place::Byte(end), "the data goes on after the last element")
 }
 
 fn read_column(source: &mut Source, header: &Header, count: usize) -> Result<Column, Problem> {

@@ -139,12 +139,7 @@ impl<'a> Source<'a> {
         let mut elements: Vec<T> = Vec::new();
         let mut room = match self.length {
             Some(length) if wanted > u128::from(length - self.position.min(length)) => {
-                let message = format!(
-                    "the file is cut off: the array needs {wanted} bytes from byte {} on, and \
-                     the file has {length}",
-                    self.position
-                );
-                return Err(Problem::malformed(Place::Byte(length), message));
+                return Err(cut_off(wanted, self.position, length));
             }
             Some(_) => count,
             None => STEP,
@@ -189,6 +184,18 @@ impl Read for Source<'_> {
         }
         Ok(count)
     }
+}
+
+/// An array of `wanted` bytes from byte `position` on does not fit into a file of `length` bytes.
+pub(super) fn cut_off(wanted: u128, position: u64, length: u64) -> Problem {
+    let wanted = match u64::try_from(wanted) {
+        Ok(wanted) => wanted.to_string(),
+        Err(_) => "more than 2^64".to_owned(),
+    };
+    let message = format!(
+        "the file is cut off: the array needs {wanted} bytes from byte {position} on, and the file has {length}"
+    );
+    Problem::malformed(Place::Byte(length), message)
 }
 
 /// Opens a regular file for reading.

@@ -1,10 +1,16 @@
 //! Text: the whole of it, its lines, or the bare bytes.
 
-use weft_ir::{Column, ScalarType, Type, Value};
+use std::path::Path;
+
+use weft_ir::{Buf, Column, ScalarType, Type, Value};
 
 use super::error::{Place, Problem};
+use super::source::{self, Source};
 use super::target::Target;
-use super::{Limits, Loaded, fields};
+use super::{Limits, Loaded, fields, mapped};
+
+/// How many bytes are looked through between two questions whether to stop.
+const STEP: usize = 1 << 20;
 
 /// The UTF-8 byte-order mark, which some editors put before a text.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -43,6 +49,63 @@ pub(super) fn read_lines(bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Prob
     }
     let lines = Column::from_lengths(&lengths, Column::Char(chars.into()));
     Ok(fields::array(lines, Type::array(Type::Scalar(ScalarType::Char))))
+}
+
+/// `streamLines`: the text, and where each line begins and ends in it.
+pub(super) fn stream_lines(path: &Path, limits: &Limits) -> Result<Loaded, Problem> {
+    let (text, held) = match mapped::open(path)? {
+        Some(file) => {
+            let length = without_mark(file.bytes())?.len();
+            let mark = file.bytes().len() - length;
+            // Bytes lie at any address.
+            (mapped::elements(&file, mark, length).unwrap_or_else(|| Buf::new(Vec::new())), 0)
+        }
+        None => {
+            let mut bytes = Source::open(path, limits)?.read_all()?;
+            let mark = bytes.len() - without_mark(&bytes)?.len();
+            bytes.drain(..mark);
+            let held = bytes.len() as u128;
+            (Buf::new(bytes), held)
+        }
+    };
+    let (starts, ends) = bounds(text.as_slice(), held, limits)?;
+    let integers = |positions: Vec<i64>| {
+        fields::array(Column::I64(positions.into()), Type::Scalar(ScalarType::I64))
+    };
+    let text = fields::array(Column::Char(text), Type::Scalar(ScalarType::Char));
+    Ok(fields::tuple(vec![text, integers(starts), integers(ends)]))
+}
+
+/// Where the lines of a text begin and end, if there is memory for that beside the bytes that are held already.
+fn bounds(text: &[u8], held: u128, limits: &Limits) -> Result<(Vec<i64>, Vec<i64>), Problem> {
+    let (mut starts, mut ends): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
+    let mut begin = 0;
+    let room = |starts: &mut Vec<i64>, ends: &mut Vec<i64>, more: usize| {
+        fits(held + (starts.len() + more) as u128 * 2 * size_of::<i64>() as u128, limits)?;
+        source::reserve(starts, more)?;
+        source::reserve(ends, more)
+    };
+    for (index, block) in text.chunks(STEP).enumerate() {
+        if (limits.stop)() {
+            return Err(Problem::interrupted());
+        }
+        (limits.progress)((index * STEP) as u64, text.len() as u64);
+        room(&mut starts, &mut ends, memchr::memchr_iter(b'\n', block).count())?;
+        for position in memchr::memchr_iter(b'\n', block) {
+            let end = index * STEP + position;
+            let line = &text[begin..end];
+            let length = line.strip_suffix(b"\r").unwrap_or(line).len();
+            starts.push(begin as i64);
+            ends.push((begin + length) as i64);
+            begin = end + 1;
+        }
+    }
+    if begin < text.len() {
+        room(&mut starts, &mut ends, 1)?;
+        starts.push(begin as i64);
+        ends.push(text.len() as i64);
+    }
+    Ok((starts, ends))
 }
 
 /// `loadBytes`.

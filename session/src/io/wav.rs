@@ -1,13 +1,17 @@
 //! WAV: sound as `{rate, samples}`.
 
 use std::io::Cursor;
+use std::path::Path;
+use std::sync::Arc;
 
 use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
+use weft_files::MappedFile;
 use weft_ir::{Column, ScalarType, Type, Value};
 
 use super::error::{Place, Problem};
+use super::source::Source;
 use super::target::Target;
-use super::{Limits, Loaded, fields, text};
+use super::{Limits, Loaded, fields, mapped, text};
 
 /// The sample rate of a sound that comes without one.
 const DEFAULT_RATE: u32 = 44_100;
@@ -18,24 +22,9 @@ const STEP: usize = 1 << 20;
 /// Reads a sound: `samples: []f32` of a single channel, else `[][]f32` with a row a channel.
 /// Integers of n bits are divided by 2^(n-1), so they lie in [-1, 1); floats stay as they are.
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Loaded, Problem> {
-    let mut reader = WavReader::new(Cursor::new(bytes)).map_err(problem)?;
-    let spec = reader.spec();
+    let (spec, samples) = decode(bytes, limits)?;
     let channels = usize::from(spec.channels);
-    let frames = reader.duration() as usize;
-    let count = frames * channels;
-    text::fits(4 * count as u128, limits)?;
-    if count > bytes.len() {
-        // A sample has at least one byte.
-        return Err(cut_off());
-    }
-    let samples = match spec.sample_format {
-        SampleFormat::Float => read_samples::<f32>(&mut reader, count, |sample| sample, limits),
-        SampleFormat::Int => {
-            let scale = 1.0 / (1u64 << (spec.bits_per_sample - 1)) as f64;
-            let scaled = |sample: i32| (f64::from(sample) * scale) as f32;
-            read_samples::<i32>(&mut reader, count, scaled, limits)
-        }
-    }?;
+    let (count, frames) = (samples.len(), samples.len() / channels);
     let float = Type::Scalar(ScalarType::F32);
     let samples = if channels == 1 {
         fields::array(Column::F32(samples.into()), float)
@@ -50,6 +39,90 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Loaded, Problem> {
     };
     let rate = fields::integer(spec.sample_rate.into());
     Ok(fields::record(vec![("rate".into(), rate), ("samples".into(), samples)]))
+}
+
+/// `streamWav`: `(raw, channels, bias, scale)`. A sample is `f32 ((f64 raw - bias) * scale)`, and has the bits that
+/// [`read`] gives it.
+pub(super) fn stream(path: &Path, limits: &Limits) -> Result<Loaded, Problem> {
+    let Some(file) = mapped::open(path)? else {
+        return in_memory(&Source::open(path, limits)?.read_all()?, limits);
+    };
+    match map(&file)? {
+        Some(loaded) => Ok(loaded),
+        None => in_memory(file.bytes(), limits),
+    }
+}
+
+/// A sound whose samples lie in a file as numbers of their type; nothing if they must be decoded.
+fn map(file: &Arc<MappedFile>) -> Result<Option<Loaded>, Problem> {
+    let bytes = file.bytes();
+    let reader = WavReader::new(Cursor::new(bytes)).map_err(problem)?;
+    let (spec, count) = (reader.spec(), reader.len() as usize);
+    if count == 0 || cfg!(target_endian = "big") {
+        return Ok(None);
+    }
+    // The reader stands at the first sample; before it is the length of them all.
+    let start = reader.into_inner().position() as usize;
+    let length: [u8; 4] = bytes[start - 4..start].try_into().expect("four bytes are four bytes");
+    let width = u32::from_le_bytes(length) as usize / count;
+    if bytes.len() - start < count * width {
+        return Err(cut_off());
+    }
+    let column = match (spec.sample_format, spec.bits_per_sample, width) {
+        (SampleFormat::Int, 8, 1) => mapped::elements(file, start, count).map(Column::U8),
+        (SampleFormat::Int, 16, 2) => mapped::elements(file, start, count).map(Column::I16),
+        (SampleFormat::Int, 32, 4) => mapped::elements(file, start, count).map(Column::I32),
+        (SampleFormat::Float, 32, 4) => mapped::elements(file, start, count).map(Column::F32),
+        _ => None,
+    };
+    let (bias, scale) = match spec.sample_format {
+        SampleFormat::Float => (0.0, 1.0),
+        // Samples of 8 bits have no sign.
+        SampleFormat::Int if spec.bits_per_sample == 8 => (128.0, scale(spec)?),
+        SampleFormat::Int => (0.0, scale(spec)?),
+    };
+    Ok(column.map(|column| streamed(column, spec, bias, scale)))
+}
+
+/// A sound whose samples are decoded.
+fn in_memory(bytes: &[u8], limits: &Limits) -> Result<Loaded, Problem> {
+    let (spec, samples) = decode(bytes, limits)?;
+    Ok(streamed(Column::F32(samples.into()), spec, 0.0, 1.0))
+}
+
+fn streamed(raw: Column, spec: WavSpec, bias: f64, scale: f64) -> Loaded {
+    let ty = Type::Scalar(raw.scalar_type().expect("samples are scalars"));
+    let channels = fields::integer(spec.channels.into());
+    fields::tuple(vec![fields::array(raw, ty), channels, fields::float(bias), fields::float(scale)])
+}
+
+/// All samples, those of one moment side by side.
+fn decode(bytes: &[u8], limits: &Limits) -> Result<(WavSpec, Vec<f32>), Problem> {
+    let mut reader = WavReader::new(Cursor::new(bytes)).map_err(problem)?;
+    let spec = reader.spec();
+    let count = reader.len() as usize;
+    text::fits(4 * count as u128, limits)?;
+    if count > bytes.len() {
+        // A sample has at least one byte.
+        return Err(cut_off());
+    }
+    let samples = match spec.sample_format {
+        SampleFormat::Float => read_samples::<f32>(&mut reader, count, |sample| sample, limits),
+        SampleFormat::Int => {
+            let scale = scale(spec)?;
+            let scaled = |sample: i32| (f64::from(sample) * scale) as f32;
+            read_samples::<i32>(&mut reader, count, scaled, limits)
+        }
+    }?;
+    Ok((spec, samples))
+}
+
+/// What an integer of so many bits is multiplied with.
+fn scale(spec: WavSpec) -> Result<f64, Problem> {
+    match spec.bits_per_sample {
+        bits @ 1..=32 => Ok(1.0 / (1u64 << (bits - 1)) as f64),
+        _ => Err(problem(hound::Error::Unsupported)),
+    }
 }
 
 fn read_samples<S: hound::Sample>(

@@ -18,7 +18,10 @@ impl Runner<'_> {
     /// Does the items of a group.
     pub(super) fn group(&mut self, lines: &[Line]) -> Result<(), Stop> {
         self.check_cancelled()?;
-        if !self.state.modes.joins_lines() {
+        let mut programs = lines.iter().filter_map(|line| program(&line.item));
+        let are_whole =
+            programs.all(|program| self.check_files(program, program.entry.span).is_ok());
+        if !self.state.modes.joins_lines() || !are_whole {
             return self.singly(lines, 0, &Plain::new());
         }
         match self.plain(lines)? {

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use weft_ir::Value;
 use weft_session::io::{
     IoError, Limits, Loaded, load, load_bytes, load_csv, load_image, load_lines, load_mtx,
-    load_text, load_wav,
+    load_text, load_wav, stream_npy, stream_wav,
 };
 
 use crate::{Load, failure, file, fixture, outcome};
@@ -226,6 +227,24 @@ fn png_of_size(width: u32, height: u32) -> Vec<u8> {
     png
 }
 
+/// The kind that says how many bits of a sample count.
+#[test]
+fn sounds_of_impossible_widths() {
+    for bits in [0_u16, 1, 33, 64, 65, 1000, u16::MAX] {
+        let mut sound = b"RIFF\x44\0\0\0WAVEfmt \x28\0\0\0\xfe\xff\x01\0".to_vec();
+        // The rate, the bytes a second and a sample, and the bits.
+        sound.extend(b"\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0\x16\0");
+        sound.extend(bits.to_le_bytes());
+        sound.extend(b"\0\0\0\0\x01\0\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71");
+        sound.extend(b"data\x04\0\0\0\0\x40\0\xc0");
+        let (_folder, path) = file("x.wav", &sound);
+        for load in [load_wav, stream_wav] {
+            let result = load(&path, &Limits::bytes(1_000_000));
+            assert_eq!(result.is_ok(), bits == 0, "{bits}: {}", outcome(result));
+        }
+    }
+}
+
 /// Every prefix of every fixture, and every fixture with single bytes changed, ends in a value or
 /// in an error: nothing else is asserted, for many a changed byte leaves a well-formed file.
 #[test]
@@ -252,7 +271,13 @@ fn damaged_fixtures_never_panic() {
             // A new file each time: some file systems wait for the disk when an old one is cut.
             std::fs::remove_file(&path).expect("the last attempt");
             std::fs::write(&path, bytes).expect("a temporary file");
-            match loader(&path, &Limits::bytes(1_000_000)) {
+            let loaded = loader(&path, &Limits::bytes(1_000_000));
+            let streamed = match name.ends_with("wav") {
+                true => Some(stream_wav(&path, &Limits::bytes(1_000_000)).is_ok()),
+                false => name.contains(".npy").then(|| is_streamed(&path, &loaded)),
+            };
+            assert!(streamed.is_none_or(|is_ok| is_ok == loaded.is_ok()), "{name}, {bytes:?}");
+            match loaded {
                 Ok(_) => values += 1,
                 Err(error) => {
                     assert!(failure(&error).len() < 400, "{}", failure(&error));
@@ -338,5 +363,21 @@ fn a_wish_to_stop_is_heard() {
         if name != "x.npz" {
             assert_eq!(outcome(load(&path, &limits)), format!("E0703 {name}: interrupted"));
         }
+    }
+}
+
+/// Whether an array file can be read as it is needed; the array is the one that was loaded then. A scalar counts.
+fn is_streamed(path: &Path, loaded: &Result<Loaded, IoError>) -> bool {
+    match (stream_npy(path, &Limits::bytes(1_000_000)), loaded) {
+        (Ok(streamed), Ok(loaded)) => {
+            assert_eq!(streamed.ty, loaded.ty);
+            assert!(streamed.value.same_bits(&loaded.value));
+            true
+        }
+        (Err(error), Ok(Loaded { value: Value::Scalar(_), .. })) => {
+            assert!(error.message.contains("no axes"), "{}", failure(&error));
+            true
+        }
+        (streamed, _) => streamed.is_ok(),
     }
 }

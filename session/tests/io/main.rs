@@ -10,6 +10,7 @@ mod mtx;
 mod npy;
 mod save;
 mod show;
+mod stream;
 mod text;
 mod wav;
 

@@ -4,6 +4,7 @@ mod cells;
 mod commands;
 mod compiled;
 mod joined;
+mod mapped;
 mod messages;
 mod native;
 mod numbers;
