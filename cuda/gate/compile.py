@@ -63,6 +63,7 @@ def compile_text(nvrtc, text, name, architecture):
         "--ftz=false",
         # Each text has all skeletons.
         "--diag-suppress=177",
+        "--minimal",
     ]
     if architecture == DEVICE:
         options.append("--ptxas-options=-v")

@@ -135,6 +135,8 @@ struct Global {
     chosen: bool,
     rare: bool,
     structure: String,
+    /// How many bytes its text has.
+    written: usize,
     parameters: String,
     call: String,
 }
@@ -174,7 +176,7 @@ impl Generator<'_> {
         let Draft { pieces, text, entries, lengths, shared, .. } = draft;
         let name = kernel.name.replace(['\n', '\r'], " ").replace("*/", "");
         writeln!(self.text, "/* Kernel {number}: {name} */\n{text}").expect("a string takes all");
-        for Global { name, chosen, rare, structure, parameters, call } in entries {
+        for Global { name, chosen, rare, structure, written, parameters, call } in entries {
             let start = self.text.len();
             writeln!(
                 self.text,
@@ -183,7 +185,8 @@ impl Generator<'_> {
                  if (is_over_for_all(in.failure)) return;\n  {call};\n}}"
             )
             .expect("a string takes all");
-            self.entries.push(Entry { name, chosen, rare, at: start..self.text.len() });
+            let at = start..self.text.len();
+            self.entries.push(Entry { name, chosen, rare, at, written });
         }
         self.text.push('\n');
         let Shared { sites, sites_before, temporaries, .. } = shared;
@@ -287,7 +290,7 @@ impl Generator<'_> {
         )
         .expect("a string takes all");
         let (name, at) = (name.to_owned(), start..self.common.len());
-        self.common_entries.push(Entry { name, chosen: false, rare, at });
+        self.common_entries.push(Entry { name, chosen: false, rare, at, written: 0 });
     }
 }
 
@@ -382,6 +385,7 @@ impl<'a> Draft<'_, 'a> {
                         .replace("<K>", &format!("<{structure}>"))
                         .replace("<K,", &format!("<{structure},")),
                     structure,
+                    written: text.len(),
                 });
             }
         }

@@ -21,6 +21,7 @@ mod shape;
 mod structure;
 mod target;
 mod text;
+mod units;
 
 pub use generate::{generate, generate_with_remarks};
 pub use policy::Policy;
@@ -28,3 +29,4 @@ pub use run::{Config, Emulated, Halt, Launched, run, run_emulated, run_fallible}
 pub use structure::Remarks;
 pub use target::{Access, Broken, EmulatedTarget, Output, Target};
 pub use text::{Code, Entry, KernelCode};
+pub use units::Unit;

@@ -49,6 +49,8 @@ pub struct Entry {
     pub rare: bool,
     /// The bytes of its part of the text.
     pub(crate) at: Range<usize>,
+    /// How many bytes of the text are the structure that it is about.
+    pub(crate) written: usize,
 }
 
 impl Code {
@@ -57,25 +59,32 @@ impl Code {
         format!("{}{}{}", Code::beginning(), self.body, self.common)
     }
 
-    /// As [`Code::text`], without the functions that are hardly ever launched: what is compiled first.
-    pub fn usual_text(&self) -> String {
-        self.text_with(&|entry| !entry.rare)
-    }
-
-    /// A translation unit with one function only: for one that [`Code::usual_text`] has not.
+    /// A translation unit with one function only: for one that is not of [`Code::units`].
     pub fn text_of(&self, name: &str) -> String {
         self.text_with(&|entry| entry.name == name)
     }
 
-    /// The names of the functions that [`Code::usual_text`] has not.
-    pub fn rare_entries(&self) -> impl Iterator<Item = &str> {
-        let rare = self.entries.iter().chain(&self.common_entries).filter(|entry| entry.rare);
-        rare.map(|entry| entry.name.as_str())
+    /// The names of the functions that are compiled before the plan runs.
+    pub fn usual_entries(&self) -> impl Iterator<Item = &str> {
+        self.all_entries().filter(|entry| !entry.rare).map(|entry| entry.name.as_str())
     }
 
-    fn text_with(&self, wanted: &dyn Fn(&Entry) -> bool) -> String {
+    /// The names of the functions that are hardly ever launched.
+    pub fn rare_entries(&self) -> impl Iterator<Item = &str> {
+        self.all_entries().filter(|entry| entry.rare).map(|entry| entry.name.as_str())
+    }
+
+    fn all_entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().chain(&self.common_entries)
+    }
+
+    /// A translation unit with some of the functions. If they are all of the common part, it has nothing of the
+    /// program.
+    pub(crate) fn text_with(&self, wanted: &dyn Fn(&Entry) -> bool) -> String {
         let mut text = Code::beginning();
-        for (own, entries) in [(&self.body, &self.entries), (&self.common, &self.common_entries)] {
+        let has_own = self.entries.iter().any(wanted);
+        let body = has_own.then_some((&self.body, &self.entries));
+        for (own, entries) in body.into_iter().chain([(&self.common, &self.common_entries)]) {
             let mut from = 0;
             for entry in entries.iter().filter(|entry| !wanted(entry)) {
                 text.push_str(&own[from..entry.at.start]);

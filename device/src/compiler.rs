@@ -17,6 +17,10 @@ const OPTIONS: [&str; 6] = [
     "--diag-suppress=177",
 ];
 
+/// Leaves out what no text has: textures, `printf`, `operator new`. NVRTC has it since its first release for CUDA 13
+/// at the latest.
+const MINIMAL: &str = "--minimal";
+
 /// What a text is compiled to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
@@ -35,13 +39,15 @@ impl Goal {
         known.iter().rev().find(|own| **own < architecture).map(|own| Goal::Portable(*own))
     }
 
-    /// All options, in order.
-    pub(crate) fn options(self) -> Vec<String> {
+    /// All options for a release of the compiler, in order.
+    pub(crate) fn options(self, release: (u32, u32)) -> Vec<String> {
         let architecture = match self {
             Goal::Machine(number) => format!("--gpu-architecture=sm_{number}"),
             Goal::Portable(number) => format!("--gpu-architecture=compute_{number}"),
         };
-        [architecture].into_iter().chain(OPTIONS.map(str::to_owned)).collect()
+        let minimal = (release >= (13, 0)).then_some(MINIMAL);
+        let others = OPTIONS.into_iter().chain(minimal).map(str::to_owned);
+        [architecture].into_iter().chain(others).collect()
     }
 }
 
@@ -54,10 +60,9 @@ pub(crate) fn is_present() -> bool {
 /// The release of the compiler, and the architectures that it knows, in ascending order. The library must
 /// be present.
 pub(crate) fn describe() -> Result<((u32, u32), Vec<u32>), String> {
-    let (mut major, mut minor, mut count) = (0, 0, 0);
+    let (release, mut count) = (release()?, 0);
     // SAFETY: the pointers are to numbers that live during the calls, and to as many as asked for.
     let architectures = unsafe {
-        check(sys::nvrtcVersion(&raw mut major, &raw mut minor), "asking for the version")?;
         let failed = "asking for the architectures";
         check(sys::nvrtcGetNumSupportedArchs(&raw mut count), failed)?;
         let mut architectures = vec![0_i32; usize::try_from(count).unwrap_or(0)];
@@ -66,17 +71,26 @@ pub(crate) fn describe() -> Result<((u32, u32), Vec<u32>), String> {
     };
     let mut known: Vec<u32> = architectures.into_iter().map(|number| number as u32).collect();
     known.sort_unstable();
-    Ok(((major as u32, minor as u32), known))
+    Ok((release, known))
+}
+
+/// The release of the compiler.
+fn release() -> Result<(u32, u32), String> {
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: the pointers are to numbers that live during the call.
+    let answer = unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) };
+    check(answer, "asking for the version")?;
+    Ok((major as u32, minor as u32))
 }
 
 /// Compiles a text: machine code, or PTX that ends with a zero.
 ///
 /// # Errors
 /// What the compiler says.
-pub(crate) fn compile(text: &str, goal: Goal) -> Result<Vec<u8>, String> {
+pub(crate) fn compile(text: &str, goal: Goal, release: (u32, u32)) -> Result<Vec<u8>, String> {
     let source = CString::new(text).map_err(|_| "the text has a zero".to_owned())?;
     let program = Program::new(&source)?;
-    program.compile(&goal.options())?;
+    program.compile(&goal.options(release))?;
     // SAFETY: the program exists until it is dropped, and the buffers are as long as the compiler says.
     unsafe {
         match goal {
@@ -104,7 +118,7 @@ pub(crate) fn compile(text: &str, goal: Goal) -> Result<Vec<u8>, String> {
 pub(crate) fn verbose_log(text: &str, architecture: u32) -> Result<String, String> {
     let source = CString::new(text).map_err(|_| "the text has a zero".to_owned())?;
     let program = Program::new(&source)?;
-    let mut options = Goal::Machine(architecture).options();
+    let mut options = Goal::Machine(architecture).options(release()?);
     options.push("--ptxas-options=-v".into());
     program.compile(&options)
 }
@@ -158,6 +172,13 @@ mod tests {
         assert_eq!(Goal::of(103, &known), Some(Goal::Portable(100)));
         assert_eq!(Goal::of(86, &known), Some(Goal::Portable(80)));
         assert_eq!(Goal::of(70, &known), None);
-        assert_eq!(Goal::Machine(90).options()[0], "--gpu-architecture=sm_90");
+    }
+
+    #[test]
+    fn options_are_those_that_the_release_knows() {
+        let [old, new] = [(12, 9), (13, 0)].map(|release| Goal::Machine(90).options(release));
+        assert_eq!(old[0], "--gpu-architecture=sm_90");
+        assert_eq!(new.last().map(String::as_str), Some("--minimal"));
+        assert_eq!(new[..old.len()], old);
     }
 }

@@ -5,24 +5,22 @@
 //! could have been another one than in the program, a run with a fault is done again, one kernel after the other: its
 //! fault is that of the first check. Nobody has seen anything of the first run, and of what it had nothing is left.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
 
-use weft_codegen::Digest;
-use weft_cuda::{Broken, Code, Halt, Launched, Policy, generate, run_fallible};
+use weft_cuda::{Broken, Halt, Launched, Policy, run_fallible};
 use weft_ir::{Column, Exhausted, Looks, Stop, Value, plan};
 
 use crate::deferred::{Again, Origin, lock, scalars};
 use crate::found::Description;
 use crate::images::{Images, Statistics};
+use crate::kernels::{Kernels, Loading};
 use crate::state::{State, lose};
 use crate::summary::Tools;
 use crate::table::Table;
-use crate::target::{DeviceTarget, Loading, NotLoaded, Results, Traffic, Ways};
+use crate::target::{DeviceTarget, Results, Traffic, Ways};
 
 /// How a device is used.
 #[derive(Clone, Debug)]
@@ -35,11 +33,13 @@ pub struct Config {
     pub graphs: bool,
     /// Whether kernels that do not depend on each other go to several streams.
     pub streams: bool,
+    /// How many texts of a program the compiler may work on at once (Note [Units of compilation]).
+    pub compilers: usize,
 }
 
 impl Config {
     /// What the environment says: `weft/device` in `XDG_CACHE_HOME`, or in `.cache` at home; graphs, unless
-    /// `WEFT_GRAPHS` is `off`, and several streams, unless `WEFT_STREAMS` is `off`.
+    /// `WEFT_GRAPHS` is `off`, and several streams, unless `WEFT_STREAMS` is `off`; a compiler for each processor.
     pub fn of_environment() -> Config {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let caches =
@@ -48,50 +48,8 @@ impl Config {
         let cache = caches.or_else(at_home).map(|folder| folder.join("weft").join("device"));
         let is_on = |name| variable(name).is_none_or(|text| text != "off");
         let (graphs, streams) = (is_on("WEFT_GRAPHS"), is_on("WEFT_STREAMS"));
-        Config { cache, cache_bytes: 256 << 20, graphs, streams }
-    }
-}
-
-/// A plan with its kernels, for one device.
-#[derive(Debug)]
-pub struct Kernels {
-    /// The plan.
-    pub plan: plan::Program,
-    code: Code,
-    /// What is compiled before it runs.
-    usual: Unit,
-    /// Functions that are compiled when they are launched, each on its own.
-    rare: BTreeSet<String>,
-}
-
-/// A text that is compiled at once.
-#[derive(Clone, Debug)]
-struct Unit {
-    text: Arc<str>,
-    key: Digest,
-}
-
-impl Unit {
-    fn new(text: String, images: &Images) -> Unit {
-        Unit { key: images.key(&text), text: text.into() }
-    }
-}
-
-impl Kernels {
-    pub(crate) fn new(plan: plan::Program, tools: &Tools) -> Kernels {
-        let code = generate(&plan, &tools.policy);
-        let usual = Unit::new(code.usual_text(), &tools.images);
-        let rare = code.rare_entries().map(str::to_owned).collect();
-        Kernels { plan, code, usual, rare }
-    }
-
-    pub(crate) fn code(&self) -> &Code {
-        &self.code
-    }
-
-    /// How many kernels there are.
-    pub fn count(&self) -> u64 {
-        self.code.kernels.len() as u64
+        let compilers = std::thread::available_parallelism().map_or(1, usize::from);
+        Config { cache, cache_bytes: 256 << 20, graphs, streams, compilers }
     }
 }
 
@@ -145,7 +103,7 @@ impl Device {
         let (goal, release) = (description.goal, description.compiler);
         let images = Arc::new(Images::new(goal, release, folder, config.cache_bytes));
         let policy = Policy::of_device(description.architecture, description.multiprocessors);
-        let tools = Arc::new(Tools { images, policy });
+        let tools = Arc::new(Tools { images, policy, compilers: config.compilers });
         let state = Arc::new(Mutex::new(Ok(state)));
         let ways = Ways { graphs: config.graphs, streams: config.streams };
         Ok(Device { description, ways, tools, state, contexts: 1 })
@@ -230,9 +188,8 @@ impl Device {
     ) -> (Ran, bool) {
         let Run { kernels, inputs, memory_limit, cancel, .. } = *asked;
         let state = guard.as_mut().expect("it is ready");
-        let key = &kernels.usual.key;
-        let cached = state.loaded.contains_key(key) || self.tools.images.is_known(key);
-        let loading = loading(&self.tools.images, kernels);
+        let cached = kernels.is_compiled(state, &self.tools.images);
+        let loading = Loading::new(&self.tools.images, kernels);
         let results = asked.again.as_ref().map(|again| Results {
             device: Arc::downgrade(&self.state),
             origin: Arc::new(Origin::new(Arc::clone(again))),
@@ -243,7 +200,7 @@ impl Device {
         let config = weft_cuda::Config { policy: &self.tools.policy, memory_limit };
         let begun = target.prepare().and_then(|()| target.mark()).map_err(halt);
         let results = begun.and_then(|begin| {
-            let Kernels { plan, code, .. } = kernels;
+            let (plan, code) = (&kernels.plan, kernels.code());
             match run_fallible(plan, code, inputs, &mut target, &config, cancel, observe) {
                 Ok(results) => target.finish(begin).map(|()| results).map_err(halt),
                 Err(halt) => {
@@ -366,43 +323,6 @@ fn halt(broken: Broken) -> Halt {
         Broken::Interrupted => Halt::Stop(Exhausted::Interrupted.into()),
         broken => Halt::Broken(broken),
     }
-}
-
-/// What loads the kernels of a run. The compiler works beside the uploads.
-pub(crate) fn loading<'a>(images: &Arc<Images>, kernels: &'a Kernels) -> Loading<'a> {
-    let mut compiling: Option<JoinHandle<Result<Arc<Vec<u8>>, String>>> = None;
-    let (images, mut alone) = (Arc::clone(images), BTreeMap::new());
-    let load = move |state: &mut State, function: Option<&str>| {
-        if kernels.code.kernels.is_empty() {
-            return Ok(None);
-        }
-        let Unit { text, key } = match function {
-            None => &kernels.usual,
-            Some(name) => alone
-                .entry(name.to_owned())
-                .or_insert_with(|| Unit::new(kernels.code.text_of(name), &images)),
-        };
-        if let Some(loaded) = state.loaded.get(key) {
-            return Ok(Some(*loaded));
-        }
-        let image = match compiling.take() {
-            None => {
-                let (images, text, key) = (Arc::clone(&images), text.clone(), key.clone());
-                compiling = Some(thread::spawn(move || images.image(&key, &text)));
-                return Ok(None);
-            }
-            Some(thread) if !thread.is_finished() => {
-                compiling = Some(thread);
-                return Ok(None);
-            }
-            Some(thread) => thread.join(),
-        };
-        let image = image.unwrap_or_else(|_| Err("the compiler broke off".to_owned()));
-        let said = |said| NotLoaded::Compiler(format!("the kernels do not compile: {said}"));
-        let image = image.map_err(said)?;
-        state.load(key, &image).map(Some).map_err(NotLoaded::Driver)
-    };
-    Loading { load: Box::new(load), rare: &kernels.rare, loaded: None }
 }
 
 /// The bytes of a column's elements that the device has.

@@ -31,6 +31,7 @@ pub struct Statistics {
 #[derive(Debug)]
 pub(crate) struct Images {
     goal: Goal,
+    release: (u32, u32),
     /// What the hash of a text begins with.
     salt: String,
     disk: Option<Cache>,
@@ -50,9 +51,9 @@ impl Images {
         capacity: u64,
     ) -> Images {
         let disk = folder.and_then(|folder| Cache::open(folder, "cubin", capacity).ok());
-        let salt = format!("{release:?} {:?}", goal.options());
+        let salt = format!("{release:?} {:?}", goal.options(release));
         let (compiled, known, from_disk) = Default::default();
-        Images { goal, salt, disk, memory: Mutex::default(), compiled, known, from_disk }
+        Images { goal, release, salt, disk, memory: Mutex::default(), compiled, known, from_disk }
     }
 
     /// What names the code of a text.
@@ -76,7 +77,7 @@ impl Images {
                 image
             }
             None => {
-                let image = compiler::compile(text, self.goal)?;
+                let image = compiler::compile(text, self.goal, self.release)?;
                 self.compiled.fetch_add(1, Ordering::Relaxed);
                 if let Some(disk) = &self.disk {
                     // A disk that is full is no reason not to run what has been compiled.

@@ -15,6 +15,7 @@ mod driver;
 mod found;
 mod graphs;
 mod images;
+mod kernels;
 mod needs;
 mod spare;
 #[cfg(feature = "stand-in")]
@@ -24,15 +25,18 @@ mod streams;
 mod summary;
 mod table;
 mod target;
+mod without;
 mod words;
 
 pub use deferred::Again;
-pub use device::{Config, Device, Kernels, Ran, Residency};
+pub use device::{Config, Device, Ran, Residency};
 pub use found::{Absent, Description, find};
 pub use images::Statistics;
+pub use kernels::Kernels;
 pub use needs::{Needs, needs};
 pub use target::Traffic;
 pub use weft_cuda::{Broken, Halt};
+pub use without::{Texts, load_compiler};
 
 /// From how many input elements on a program is worth the way to the device, where the back end is
 /// chosen automatically. An estimate: nothing has been measured yet.

@@ -7,8 +7,8 @@ use weft_cuda::{Halt, Policy, run_fallible};
 use weft_ir::{Array, Column, Scalar, ScalarType, Summary, Value, plan};
 
 use crate::deferred::Kept;
-use crate::device::{Kernels, loading};
 use crate::images::Images;
+use crate::kernels::{Kernels, Loading};
 use crate::state::State;
 use crate::target::{DeviceTarget, Ways};
 
@@ -17,6 +17,8 @@ use crate::target::{DeviceTarget, Ways};
 pub(crate) struct Tools {
     pub(crate) images: Arc<Images>,
     pub(crate) policy: Policy,
+    /// How many texts of a program are compiled at once.
+    pub(crate) compilers: usize,
 }
 
 /// The program that summarises elements of a type; nothing if they are no numbers.
@@ -89,7 +91,7 @@ pub(crate) fn summary(
     let never = AtomicBool::new(false);
     let config = weft_cuda::Config { policy: &tools.policy, memory_limit: u64::MAX };
     let input = Value::Array(Arc::new(Array::new(alias.clone())));
-    let load = loading(&tools.images, &kernels);
+    let load = Loading::new(&tools.images, &kernels);
     let mut target = DeviceTarget::new(state, load, None, Ways::PLAIN, &never);
     let results = target.prepare().map_err(Halt::Broken).and_then(|()| {
         let (plan, code) = (&kernels.plan, kernels.code());

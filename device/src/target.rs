@@ -12,7 +12,7 @@ mod ordered;
 mod repeated;
 mod room;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread;
@@ -24,6 +24,7 @@ use weft_ir::{Column, Identity};
 use crate::deferred::{Deferred, Kept, MOST_DEPTH, Origin};
 use crate::driver::{Event, Function, Work};
 use crate::graphs::{Asked, Graphs};
+use crate::kernels::{Loading, NotLoaded};
 use crate::spare::Spare;
 use crate::state::{Loaded, State};
 use crate::streams::{FIRST, Streams};
@@ -109,18 +110,6 @@ pub(crate) struct DeviceTarget<'a> {
     lost: Option<String>,
 }
 
-/// Loads the kernels, or one that is compiled on its own, or finds that they are loaded. Yields nothing as long
-/// as the compiler works.
-pub(crate) type Load<'a> =
-    dyn FnMut(&mut State, Option<&str>) -> Result<Option<Loaded>, NotLoaded> + 'a;
-
-/// Why kernels are not loaded.
-pub(crate) enum NotLoaded {
-    /// The compiler says this; the device has nothing to do with it.
-    Compiler(String),
-    Driver(Failure),
-}
-
 /// What results need that stay on the device.
 pub(crate) struct Results {
     /// Where they stay.
@@ -142,15 +131,6 @@ pub(crate) struct Ways {
 impl Ways {
     /// One after the other.
     pub(crate) const PLAIN: Ways = Ways { graphs: false, streams: false };
-}
-
-/// The kernels of a run.
-pub(crate) struct Loading<'a> {
-    pub(crate) load: Box<Load<'a>>,
-    /// Those that are compiled on their own.
-    pub(crate) rare: &'a BTreeSet<String>,
-    /// All others.
-    pub(crate) loaded: Option<Loaded>,
 }
 
 impl<'a> DeviceTarget<'a> {
@@ -185,9 +165,8 @@ impl<'a> DeviceTarget<'a> {
 
     /// Has the compiler begin, if the kernels are not there.
     pub(crate) fn prepare(&mut self) -> Result<(), Broken> {
-        let answer = (self.loading.load)(self.state, None);
-        self.loading.loaded = self.loaded(answer)?;
-        Ok(())
+        let begun = self.loading.begin(self.state);
+        self.loaded(begun)
     }
 
     /// Gives everything back that the run has. Why the device is of no use any more, if it is not.
@@ -304,24 +283,20 @@ impl<'a> DeviceTarget<'a> {
     }
 
     fn function(&mut self, name: &str) -> Result<Function, Broken> {
-        let usual = match self.loading.loaded {
-            Some(loaded) => loaded,
-            None => self.wait_for_kernels(None)?,
-        };
-        self.loading.loaded = Some(usual);
-        let loaded = match self.loading.rare.contains(name) {
-            true => self.wait_for_kernels(Some(name))?,
-            false => usual,
-        };
+        let loaded = self.wait_for_code(name)?;
         let function = self.state.function(loaded, name);
         self.checked(function)
     }
 
-    fn wait_for_kernels(&mut self, alone: Option<&str>) -> Result<Loaded, Broken> {
+    /// Waits for the code of a function.
+    fn wait_for_code(&mut self, name: &str) -> Result<Loaded, Broken> {
+        if let Some(loaded) = self.loading.loaded(name) {
+            return Ok(loaded);
+        }
         let (begun, upload) = (Instant::now(), self.traffic.upload);
         let mut patience = Patience::new();
         loop {
-            let answer = (self.loading.load)(self.state, alone);
+            let answer = self.loading.load(self.state, name);
             if let Some(loaded) = self.loaded(answer)? {
                 let uploads = self.traffic.upload - upload;
                 self.traffic.compile += begun.elapsed().saturating_sub(uploads);
@@ -333,10 +308,7 @@ impl<'a> DeviceTarget<'a> {
         }
     }
 
-    fn loaded(
-        &mut self,
-        answer: Result<Option<Loaded>, NotLoaded>,
-    ) -> Result<Option<Loaded>, Broken> {
+    fn loaded<T>(&mut self, answer: Result<T, NotLoaded>) -> Result<T, Broken> {
         match answer {
             Ok(loaded) => Ok(loaded),
             Err(NotLoaded::Driver(failure)) => self.checked(Err(failure)),

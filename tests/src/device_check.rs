@@ -5,6 +5,7 @@
 //! of the suite against the interpreter; the examples, which check themselves. Only if all of that holds
 //! are programs timed, beside what else the machine has for them.
 
+pub mod compiler;
 mod golden;
 mod programs;
 mod timing;

@@ -10,6 +10,11 @@ template <class K> FUNCTION constexpr int slice() {
   return blocks;
 }
 
+/* Where the slices of a tile end that has 1 to TILE elements. If there is one only, the compiler knows. */
+template <class K> FUNCTION int slices_end(int count) {
+  return slice<K>() < TREE ? count : 1;
+}
+
 /* Where element k of block b is staged: the blocks are one element apart from a multiple of the
    banks, because every thread reads along its own block. */
 FUNCTION int staged_at(int position) { return position + position / TREE; }
@@ -62,7 +67,7 @@ FUNCTION typename K::Element fold_tile(const typename K::Arguments& in, TileMemo
   constexpr int SLICE = slice<K>() * TREE;
   const int thread = threadIdx.x;
 #pragma unroll 1
-  for (int base = 0; base < count; base += SLICE) {
+  for (int base = 0; base < slices_end<K>(count); base += SLICE) {
     const int here = count - base < SLICE ? count - base : SLICE;
     stage_elements<K>(in, memory.staged, OneRow{row}, first + base, here);
     __syncthreads();  /* staged */

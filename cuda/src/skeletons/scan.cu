@@ -102,6 +102,7 @@ template <class K> struct ScanMemory {
   typename K::template Array<TREE> blocks;  /* the last values of the blocks, scanned */
   typename K::template Array<TREE> looked;  /* what other tiles have published */
   typename K::template Array<2> before;     /* what stands before the tile */
+  typename K::template Array<LEVELS> levels;  /* thread 0's: what tiles before it come to */
 };
 
 /* Elements of a slice of a tile, staged. */
@@ -125,7 +126,7 @@ FUNCTION typename K::Element scan_up(const typename K::Arguments& in, ScanMemory
                                      i64 row, i64 start, i64 length, i64 first, int count) {
   constexpr int SLICE = slice<K>() * TREE;
 #pragma unroll 1
-  for (int base = 0; base < count; base += SLICE) {
+  for (int base = 0; base < slices_end<K>(count); base += SLICE) {
     const int here = count - base < SLICE ? count - base : SLICE;
     stage<K>(in, memory, row, start, length, first + base, here);
     __syncthreads();  /* staged */
@@ -161,11 +162,13 @@ FUNCTION void scan_down(const typename K::Arguments& in, ScanMemory<K>& memory, 
                         i64 length, i64 first, int count, bool carried) {
   constexpr int SLICE = slice<K>() * TREE;
 #pragma unroll 1
-  for (int base = 0; base < count; base += SLICE) {
+  for (int base = 0; base < slices_end<K>(count); base += SLICE) {
     const int here = count - base < SLICE ? count - base : SLICE;
-    if (count > SLICE) {
-      stage<K>(in, memory, row, start, length, first + base, here);
-      __syncthreads();  /* staged again */
+    if constexpr (SLICE < TILE) {
+      if (count > SLICE) {
+        stage<K>(in, memory, row, start, length, first + base, here);
+        __syncthreads();  /* staged again */
+      }
     }
 #pragma unroll 1
     for (int block = threadIdx.x; block * TREE < here; block += K::THREADS) {
@@ -233,27 +236,29 @@ FUNCTION typename K::Element looked_fold(const typename K::Arguments& in, ScanMe
 template <class K>
 FUNCTION typename K::Element look_back(const typename K::Arguments& in, ScanMemory<K>& memory,
                                        const Published<K>& published, i64 row, i64 tiles, i64 tile) {
-  typename K::Element local[LEVELS];
   i64 base = row * published.per_row, count = tiles, at = tile;
-  int top = LEVELS;
-  /* Unrolled, so that all levels stay in registers. */
-#pragma unroll
-  for (int level = 0; level < LEVELS; level++) {
-    if (level > top) continue;
+  int top = 0;
+  /* Few turns, and most often one or two: written out, they would be half of what the compiler has to do. */
+#pragma unroll 1
+  while (true) {
     const i64 group = at / TREE;
     look<K>(memory, published, base, group * TREE, at);
-    local[level] = looked_fold<K>(in, memory, (int)(at - group * TREE) + 1);
+    const typename K::Element here = looked_fold<K>(in, memory, (int)(at - group * TREE) + 1);
+    if (threadIdx.x == 0) memory.levels.put(top, here);
     __syncthreads();  /* looked is free */
-    if (group == 0) top = level;
+    if (group == 0) break;
     base += count;
     count = blocks_of(count);
     at = group - 1;
+    top++;
   }
   typename K::Element value = K::zero();
-#pragma unroll
-  for (int level = LEVELS - 1; level >= 0; level--) {
-    if (level == top) value = local[level];
-    if (level < top) value = follow<K>(in, value, local[level]);
+  if (threadIdx.x == 0) {
+    value = memory.levels.get(top);
+#pragma unroll 1
+    for (int level = top - 1; level >= 0; level--) {
+      value = follow<K>(in, value, memory.levels.get(level));
+    }
   }
   return value;
 }

@@ -183,8 +183,8 @@ output a2: [a0]i32
             ("while (load_acquire(published.flags + base + at) == 0) __nanosleep(32);", NONE),
             ("  __syncthreads();  /* looked */", NONE),
             (
-                "    __syncthreads();  /* looked is free */\n    if (group == 0) top = level;",
-                "    if (group == 0) top = level;",
+                "    __syncthreads();  /* looked is free */\n    if (group == 0) break;",
+                "    if (group == 0) break;",
             ),
             (
                 "  __syncthreads();  /* before */\n  scan_down<K>(in, memory, row, start, rows.length",

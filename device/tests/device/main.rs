@@ -150,7 +150,7 @@ fn stand_in() -> StandIn {
 
 /// A device that keeps code in memory only.
 fn device() -> Device {
-    let config = Config { cache: None, cache_bytes: 0, graphs: true, streams: true };
+    let config = Config { cache: None, cache_bytes: 0, graphs: true, streams: true, compilers: 1 };
     let found = weft_device::find().expect("a device");
     Device::open(found[0].clone(), &config).expect("a context")
 }

@@ -107,6 +107,7 @@ pub(crate) fn code_is_kept_in_memory_and_on_disk() {
         cache_bytes: 1 << 20,
         graphs: true,
         streams: true,
+        compilers: 1,
     };
     let open = || {
         let found = weft_device::find().expect("a device");

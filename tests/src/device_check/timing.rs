@@ -3,7 +3,7 @@
 //! A time is the median of runs that are timed by events of the device, over three sets of inputs in turn, so
 //! that its caches do not hold them. Each program runs as it is, without fusion, and without sharing.
 
-mod compiling;
+pub(super) mod compiling;
 mod loops;
 mod peers;
 
@@ -77,7 +77,13 @@ pub(super) fn time(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let open = || {
         Device::open(
             found[0].clone(),
-            &Config { cache: None, cache_bytes: 0, graphs: true, streams: true },
+            &Config {
+                cache: None,
+                cache_bytes: 0,
+                graphs: true,
+                streams: true,
+                ..Config::of_environment()
+            },
         )
     };
     let mut device = open().map_err(io::Error::other)?;
@@ -180,7 +186,7 @@ fn measured(
 }
 
 /// The plan of an expression, and the names of its inputs.
-fn planned(
+pub(super) fn planned(
     session: &mut Session,
     expression: &str,
     switched_off: Option<&str>,
@@ -255,12 +261,12 @@ fn replayed(
     Ok(Times { device, host, launches, in_graphs, graphs, beside })
 }
 
-fn median(times: &mut [Duration]) -> Duration {
+pub(super) fn median(times: &mut [Duration]) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
 }
 
-fn milliseconds(time: Duration) -> f64 {
+pub(super) fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 

@@ -43,7 +43,7 @@ pub(super) fn time(
 }
 
 /// A program with so many kernels, each of which adds a number of its own to all elements.
-fn program(kernels: usize) -> plan::Program {
+pub(in crate::device_check) fn program(kernels: usize) -> plan::Program {
     let mut text = "input a1: [a0]f32\n".to_owned();
     for number in 1..=kernels {
         let (register, next) = (2 * number, 2 * number + 1);
@@ -75,6 +75,7 @@ fn opened(
         cache_bytes: 1 << 30,
         graphs: true,
         streams: true,
+        ..Config::of_environment()
     };
     let device = Device::open(description.clone(), &config).map_err(io::Error::other)?;
     let kernels = device.kernels(program(kernels));

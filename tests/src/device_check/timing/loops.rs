@@ -72,7 +72,13 @@ fn row(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let size = if options.is_small { program.small } else { program.size };
-    let all = Config { cache: None, cache_bytes: 0, graphs: true, streams: true };
+    let all = Config {
+        cache: None,
+        cache_bytes: 0,
+        graphs: true,
+        streams: true,
+        ..Config::of_environment()
+    };
     let times = measured(description, program, size, effort, &all).and_then(|with| {
         let without = measured(description, program, size, effort, &without(all.clone()))?;
         Ok((with, without))

@@ -1,0 +1,178 @@
+//! The kernels of a plan, and how they come to the device.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use weft_codegen::Digest;
+use weft_cuda::{Code, generate};
+use weft_ir::plan;
+
+use crate::images::Images;
+use crate::state::{Loaded, State};
+use crate::summary::Tools;
+use crate::words::Failure;
+
+/// A plan with its kernels, for one device.
+#[derive(Debug)]
+pub struct Kernels {
+    /// The plan.
+    pub plan: plan::Program,
+    code: Code,
+    /// What is compiled before it runs.
+    usual: Vec<Unit>,
+    /// The number of the unit of each function that is compiled before it runs.
+    unit_of: BTreeMap<String, usize>,
+}
+
+/// A text that is compiled at once.
+#[derive(Clone, Debug)]
+struct Unit {
+    text: Arc<str>,
+    key: Digest,
+}
+
+impl Unit {
+    fn new(text: String, images: &Images) -> Unit {
+        Unit { key: images.key(&text), text: text.into() }
+    }
+}
+
+impl Kernels {
+    pub(crate) fn new(plan: plan::Program, tools: &Tools) -> Kernels {
+        let code = generate(&plan, &tools.policy);
+        let (mut usual, mut unit_of) = (Vec::new(), BTreeMap::new());
+        if !code.kernels.is_empty() {
+            for weft_cuda::Unit { text, functions } in code.units(tools.compilers) {
+                unit_of.extend(functions.into_iter().map(|name| (name, usual.len())));
+                usual.push(Unit::new(text, &tools.images));
+            }
+        }
+        Kernels { plan, code, usual, unit_of }
+    }
+
+    pub(crate) fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// How many kernels there are.
+    pub fn count(&self) -> u64 {
+        self.code.kernels.len() as u64
+    }
+
+    /// Whether the code of all that is compiled before it runs is loaded, or in memory.
+    pub(crate) fn is_compiled(&self, state: &State, images: &Images) -> bool {
+        self.usual
+            .iter()
+            .all(|Unit { key, .. }| state.loaded.contains_key(key) || images.is_known(key))
+    }
+}
+
+/// Why kernels are not loaded.
+pub(crate) enum NotLoaded {
+    /// The compiler says this; the device has nothing to do with it.
+    Compiler(String),
+    Driver(Failure),
+}
+
+/// The kernels of a run. The compiler works beside the uploads, and beside kernels that it is done with.
+pub(crate) struct Loading<'a> {
+    images: Arc<Images>,
+    kernels: &'a Kernels,
+    /// How far the units are.
+    usual: Vec<Stage>,
+    /// The functions that are compiled on their own.
+    alone: BTreeMap<String, (Unit, Stage)>,
+}
+
+/// How far a unit is.
+enum Stage {
+    Unknown,
+    Compiling(JoinHandle<Result<Arc<Vec<u8>>, String>>),
+    Loaded(Loaded),
+}
+
+impl<'a> Loading<'a> {
+    pub(crate) fn new(images: &Arc<Images>, kernels: &'a Kernels) -> Loading<'a> {
+        let usual = kernels.usual.iter().map(|_| Stage::Unknown).collect();
+        Loading { images: Arc::clone(images), kernels, usual, alone: BTreeMap::new() }
+    }
+
+    /// Has the compiler begin with all units that are not there.
+    pub(crate) fn begin(&mut self, state: &mut State) -> Result<(), NotLoaded> {
+        for (unit, stage) in self.kernels.usual.iter().zip(&mut self.usual) {
+            stage.advance(unit, &self.images, state)?;
+        }
+        Ok(())
+    }
+
+    /// The code of a function, if this run has it.
+    pub(crate) fn loaded(&self, function: &str) -> Option<Loaded> {
+        let stage = match self.kernels.unit_of.get(function) {
+            Some(&number) => &self.usual[number],
+            None => &self.alone.get(function)?.1,
+        };
+        stage.loaded()
+    }
+
+    /// The code of a function; nothing as long as the compiler works on it.
+    pub(crate) fn load(
+        &mut self,
+        state: &mut State,
+        function: &str,
+    ) -> Result<Option<Loaded>, NotLoaded> {
+        let images = &self.images;
+        match self.kernels.unit_of.get(function) {
+            Some(&number) => self.usual[number].advance(&self.kernels.usual[number], images, state),
+            None => {
+                let unit = || Unit::new(self.kernels.code.text_of(function), images);
+                let alone = self.alone.entry(function.to_owned());
+                let (unit, stage) = alone.or_insert_with(|| (unit(), Stage::Unknown));
+                stage.advance(unit, images, state)
+            }
+        }
+    }
+}
+
+impl Stage {
+    /// Goes as far as it can at once.
+    fn advance(
+        &mut self,
+        unit: &Unit,
+        images: &Arc<Images>,
+        state: &mut State,
+    ) -> Result<Option<Loaded>, NotLoaded> {
+        let Unit { text, key } = unit;
+        match std::mem::replace(self, Stage::Unknown) {
+            Stage::Loaded(loaded) => *self = Stage::Loaded(loaded),
+            Stage::Compiling(thread) if !thread.is_finished() => *self = Stage::Compiling(thread),
+            Stage::Compiling(thread) => {
+                let image = thread.join();
+                let image = image.unwrap_or_else(|_| Err("the compiler broke off".to_owned()));
+                let said =
+                    |said| NotLoaded::Compiler(format!("the kernels do not compile: {said}"));
+                let image = image.map_err(said)?;
+                let loaded = state.load(key, &image).map_err(NotLoaded::Driver)?;
+                *self = Stage::Loaded(loaded);
+            }
+            Stage::Unknown => {
+                *self = match state.loaded.get(key) {
+                    Some(loaded) => Stage::Loaded(*loaded),
+                    None => {
+                        let (images, text, key) =
+                            (Arc::clone(images), Arc::clone(text), key.clone());
+                        Stage::Compiling(thread::spawn(move || images.image(&key, &text)))
+                    }
+                };
+            }
+        }
+        Ok(self.loaded())
+    }
+
+    fn loaded(&self) -> Option<Loaded> {
+        match self {
+            Stage::Loaded(loaded) => Some(*loaded),
+            Stage::Unknown | Stage::Compiling(_) => None,
+        }
+    }
+}
