@@ -279,6 +279,7 @@ impl Machine<'_> {
             positions.push(call.integer(axis + 1)?);
         }
         let value = call.value(usize::from(axes) + 1);
+        self.admit_copy(&array, call.span)?;
         Ok(self.replace_at(array, &positions, value, call.result(), call.span))
     }
 }

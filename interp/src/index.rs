@@ -82,10 +82,22 @@ impl Machine<'_> {
         }
         let value = self.evaluate(&update.value)?;
         let array = self.evaluate(&update.array)?;
+        self.admit_copy(&array, update.span)?;
         Ok(match (array, error) {
             (error @ Val::Error(_), _) | (_, Some(error)) => error,
             (array, None) => self.replace_at(array, &positions, value, &update.ty, update.span),
         })
+    }
+
+    /// Asks for the memory of a copy of what lies in a file, which is made before it is written to.
+    pub(crate) fn admit_copy(&mut self, array: &Val, span: Span) -> Result<(), Unwind> {
+        match array {
+            Val::Array(column) => match column.mapped_bytes() {
+                0 => Ok(()),
+                bytes => self.admit(bytes as u128, span),
+            },
+            _ => Ok(()),
+        }
     }
 
     /// The array with the element at these positions replaced: in place if nobody else has the

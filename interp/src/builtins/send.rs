@@ -23,6 +23,8 @@ impl Machine<'_> {
             Ok(targets) => targets,
             Err(stop) => return self.unsent(stop, dest, &call),
         };
+        let bytes = [&dest, &elements].map(|all| u128::from(all.clone().into_val().bytes()));
+        self.admit(bytes[0] + bytes[1] + dest.len() as u128 * 8, call.span)?;
         // Where each element of the result comes from, in dest followed by xs.
         let mut sources: Vec<usize> = (0..dest.len()).collect();
         for (source, target) in targets.into_iter().enumerate() {

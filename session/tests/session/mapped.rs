@@ -48,6 +48,25 @@ fn values_larger_than_memory_are_used_in_part() {
 }
 
 #[test]
+fn copies_of_what_is_in_files_are_held_against_the_limit() {
+    let (_folder, path) = bytes(8 << 30);
+    for engine in ["auto", "cpu", "interp", "nested", "flat"] {
+        let mut session = session(&path);
+        session.check(&format!(":backend {engine}"), "");
+        for cell in [
+            "(xs with [0] = 9)[0]",
+            "(loop a = xs for i < 5 do (a with [i] = a[i] + 1))[0]",
+            "(scatter xs [0] [9])[0]",
+            "(sort xs)[3]",
+        ] {
+            session.check(cell, "E0701");
+        }
+        let part = "maximum (reshape (2, 4_294_967_296) xs)[0][5:10]";
+        session.check(part, "9");
+    }
+}
+
+#[test]
 fn values_in_files_take_no_memory() {
     let (_folder, path) = bytes(8 << 30);
     let mut session = session(&path);
