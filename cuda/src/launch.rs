@@ -112,7 +112,9 @@ impl<'m, 'a> Launch<'m, 'a> {
                 Skeleton::Scatter(sink) => self.scatter(piece, *sink)?,
                 Skeleton::Update(sink) => self.update(piece, *sink)?,
                 Skeleton::Targets { keys, order } => self.targets(piece, *keys, *order)?,
-                Skeleton::Runs { sink, keys } => self.runs(piece, *sink, *keys)?,
+                Skeleton::Runs { sink, keys, components } => {
+                    self.runs(piece, *sink, *keys, components)?;
+                }
                 Skeleton::Sort(keys) => self.sort(piece, keys)?,
             }
         }

@@ -193,6 +193,8 @@ pub(crate) enum Skeleton {
         sink: usize,
         /// The temporary with the targets.
         keys: usize,
+        /// The types of the components.
+        components: Vec<ScalarType>,
     },
     /// The keys of the sort; temporaries per component with their significant bits.
     Sort(Vec<(usize, u32)>),

@@ -31,13 +31,18 @@ const DENSE: [[&str; 3]; 2] = [
     ],
     ["reduce_rows", ", Rows rows", "reduce_rows<K>(in, rows)"],
 ];
-const RAGGED: [[&str; 3]; 2] = [
+const RAGGED: [[&str; 3]; 3] = [
     [
         "reduce_path",
-        ", Rows rows, const i64* path, Blocks<K> blocks",
+        ", Rows rows, const i64* path, Nodes<K> blocks",
         "reduce_path<K>(in, rows, path, blocks)",
     ],
-    ["reduce_long", ", Rows rows, Blocks<K> blocks", "reduce_long<K>(in, rows, blocks)"],
+    [
+        "reduce_long",
+        ", OffsetRows rows, Nodes<K> blocks, Nodes<K> tiles",
+        "reduce_long<K>(in, rows, blocks, tiles)",
+    ],
+    ["reduce_longest", ", OffsetRows rows, Nodes<K> tiles", "reduce_longest<K>(in, rows, tiles)"],
 ];
 
 impl Draft<'_, '_> {
@@ -152,10 +157,10 @@ impl Draft<'_, '_> {
         }
         let finished = structure.finish();
         let entries = match kernel.space.last() {
-            Some(Dimension::Ragged { .. }) => RAGGED,
-            Some(Dimension::Dense(_)) | None => DENSE,
+            Some(Dimension::Ragged { .. }) => &RAGGED[..],
+            Some(Dimension::Dense(_)) | None => &DENSE[..],
         };
-        let entries = entries.into_iter().chain(tile.map(tile::entry));
+        let entries = entries.iter().copied().chain(tile.map(tile::entry));
         let entries: Vec<[String; 3]> = entries.map(|entry| entry.map(str::to_owned)).collect();
         self.piece("reduce", finished, Skeleton::Reduce(components, tile), &entries);
     }

@@ -14,6 +14,17 @@ use crate::text::{Length, Skeleton};
 /// The function that gives a point's target.
 const TARGET: &str = "i64 target(const Arguments& in, i64 at)";
 
+/// The entries for runs of equal targets.
+const RUNS: [[&str; 3]; 3] = [
+    ["scatter_runs", ", Runs<u64> runs, Nodes<K> blocks", "scatter_runs<K>(in, runs, blocks)"],
+    [
+        "scatter_long",
+        ", Runs<u64> runs, Nodes<K> blocks, Nodes<K> tiles",
+        "reduce_long<K>(in, runs, blocks, tiles)",
+    ],
+    ["scatter_longest", ", Runs<u64> runs, Nodes<K> tiles", "reduce_longest<K>(in, runs, tiles)"],
+];
+
 impl Draft<'_, '_> {
     pub(super) fn scatter(&mut self, sink: usize) {
         let Sink::Scatter { operator, .. } = &self.kernel.sinks[sink] else { return };
@@ -100,7 +111,7 @@ impl Draft<'_, '_> {
         self.piece("scatter", finished, Skeleton::Update(sink), &entries);
     }
 
-    /// Any operator: points are sorted by target, then each run is folded.
+    /// Any operator: points are sorted by target, then each run is folded as a ragged row is.
     fn combine_sorted(&mut self, sink: usize, operator: &Operator) {
         let kernel = self.kernel;
         let Sink::Scatter { values, destinations, arrays, .. } = &kernel.sinks[sink] else {
@@ -137,7 +148,8 @@ impl Draft<'_, '_> {
 
         let mut structure = self.structure("runs");
         structure.element(&components);
-        let order = structure.field(Field::Temporary(order));
+        let (keys_name, order) =
+            (structure.field(Field::Temporary(keys)), structure.field(Field::Temporary(order)));
         let held: Vec<String> =
             held.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
         let signature = "Element element(const Arguments& in, i64, i64 at)";
@@ -149,8 +161,9 @@ impl Draft<'_, '_> {
         structure.combine(&[operator]);
         let outputs: Vec<String> =
             arrays.iter().map(|array| structure.field(Field::Output(*array))).collect();
-        let signature = "void combine_into(const Arguments& in, i64 to, const Element& value)";
+        let signature = "void finish(const Arguments& in, i64 at, bool, const Element& value)";
         structure.function(signature, Place::new("return;", &[]), |writer| {
+            writer.statement(&format!("const i64 to = (i64){keys_name}[at];"));
             let old: Vec<String> = outputs.iter().map(|output| format!("{output}[to]")).collect();
             writer.statement(&format!("const Element old = Element{{{}}};", old.join(", ")));
             writer.statement("const Element next = combine(in, old, value);");
@@ -158,14 +171,12 @@ impl Draft<'_, '_> {
                 writer.statement(&format!("{output}[to] = next.c{at};"));
             }
         });
+        let span = structure.policy().span(&components);
+        structure.member(&format!("static constexpr int SPAN = {span};"));
         let finished = structure.finish();
-        let entry = [
-            "scatter_runs",
-            ", i64 points, const u64* targets, u64 dropped",
-            "scatter_runs<K>(in, points, targets, dropped)",
-        ];
-        let entry = entry.map(str::to_owned);
-        self.piece("runs", finished, Skeleton::Runs { sink, keys }, &[entry]);
+        let entries = RUNS.map(|entry| entry.map(str::to_owned));
+        let runs = Skeleton::Runs { sink, keys, components };
+        self.piece("runs", finished, runs, &entries);
     }
 }
 

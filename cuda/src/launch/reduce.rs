@@ -3,6 +3,7 @@
 use weft_ir::{ScalarType, Stop};
 
 use super::{Launch, half, word};
+use crate::run::Buffer;
 use crate::shape::{Row, Shape, TILE, TREE, tree_nodes};
 use crate::text::{Piece, Sharing};
 
@@ -89,23 +90,66 @@ impl Launch<'_, '_> {
         let path = self.machine.memory.scratch(2 * (parts + 1), 8, "path")?;
         let cut = [self.shape.rows_argument(), word(span), word(parts), word(path.address)];
         self.launch_common("path_of_rows", self.blocks_for(parts + 1), &cut)?;
-        // Where a row is longer than a block of the tree, no other such row begins within 64 elements.
-        let groups = points / TREE + 1;
-        let (_first, mut blocks) = self.components(components, groups)?;
-        let (_next, next) = self.components(components, groups)?;
-        let long = self.machine.memory.scratch(groups, 8, "long rows")?;
-        let count = self.zeros(1, 4, "count")?;
-        blocks.extend(next);
-        blocks.extend(long.address.to_le_bytes());
-        blocks.extend(count.address.to_le_bytes());
-        let (arguments, rows_argument) = (self.arguments(piece)?, self.shape.rows_argument());
-        let parameters =
-            [arguments.clone(), rows_argument.clone(), word(path.address), blocks.clone()];
+        let blocks = self.nodes(components, TREE)?;
+        let rows = self.shape.rows_argument();
+        let parameters = [self.arguments(piece)?, rows.clone(), word(path.address), blocks.bytes()];
         self.launch(piece, "reduce_path", parts, &parameters)?;
-        if points > TREE {
-            let parameters = [arguments, rows_argument, blocks];
-            self.launch(piece, "reduce_long", self.blocks_for(groups), &parameters)?;
+        let rows = [rows, word(points)].concat();
+        self.long_rows(piece, ["reduce_long", "reduce_longest"], &rows, blocks, components)
+    }
+
+    /// Room for what the nodes of so many elements come to, in rows of several nodes.
+    pub(super) fn nodes(&mut self, components: &[ScalarType], of: u64) -> Result<Nodes, Stop> {
+        // No two such rows begin within that many elements.
+        let groups = self.shape.points / of + 1;
+        let (mut buffers, mut addresses) = self.components(components, groups)?;
+        let (next, of_next) = self.components(components, groups)?;
+        let rows = self.machine.memory.scratch(groups, 8, "long rows")?;
+        let count = self.zeros(1, 4, "count")?;
+        addresses.extend(of_next);
+        addresses.extend(rows.address.to_le_bytes());
+        addresses.extend(count.address.to_le_bytes());
+        buffers.extend(next);
+        buffers.extend([rows, count]);
+        Ok(Nodes { _buffers: buffers, addresses })
+    }
+
+    /// Folds the blocks of rows of several blocks, then the tiles of rows of several tiles.
+    pub(super) fn long_rows(
+        &mut self,
+        piece: &Piece,
+        [long, longest]: [&str; 2],
+        rows: &[u8],
+        blocks: Nodes,
+        components: &[ScalarType],
+    ) -> Result<(), Stop> {
+        let points = self.shape.points;
+        if points <= TREE {
+            return Ok(());
+        }
+        let tiles = self.nodes(components, TILE)?;
+        let arguments = self.arguments(piece)?;
+        let parameters = [arguments.clone(), rows.to_vec(), blocks.bytes(), tiles.bytes()];
+        self.launch(piece, long, self.blocks_for(points / TREE), &parameters)?;
+        drop(blocks);
+        if points > TILE {
+            let blocks = (points / TILE).min(u64::from(self.machine.config.policy.blocks));
+            self.launch(piece, longest, blocks, &[arguments, rows.to_vec(), tiles.bytes()])?;
         }
         Ok(())
+    }
+}
+
+/// What nodes of a level of the tree come to, as the skeletons' `Nodes` has it.
+pub(super) struct Nodes {
+    /// Held as long as launches may want them.
+    _buffers: Vec<Buffer>,
+    addresses: Vec<u8>,
+}
+
+impl Nodes {
+    /// The bytes of the structure.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        self.addresses.clone()
     }
 }

@@ -6,7 +6,7 @@ use weft_ir::{ScalarType, Stop};
 use super::{Launch, word};
 use crate::fields::Divisor;
 use crate::run::{Buffer, stop};
-use crate::shape::Row;
+use crate::shape::{Row, TREE};
 use crate::text::Piece;
 
 /// Bits of a digit, and how many digits there are.
@@ -200,15 +200,25 @@ impl Launch<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn runs(&mut self, piece: &Piece, sink: usize, keys: usize) -> Result<(), Stop> {
+    /// Folds runs of equal targets, which are rows, by the sorted targets.
+    pub(super) fn runs(
+        &mut self,
+        piece: &Piece,
+        sink: usize,
+        keys: usize,
+        components: &[ScalarType],
+    ) -> Result<(), Stop> {
         let points = self.shape.points;
         if points == 0 {
             return Ok(());
         }
-        let dropped = self.targets_of(sink)?;
-        let keys = self.temporaries[keys].address;
-        let parameters = [self.arguments(piece)?, word(points), word(keys), word(dropped)];
-        self.launch(piece, "scatter_runs", self.blocks_for(points), &parameters)
+        let targets = word(self.temporaries[keys].address);
+        let runs = [targets, word(points), word(self.targets_of(sink)?)].concat();
+        let span = self.machine.config.policy.span(components);
+        let blocks = self.nodes(components, TREE)?;
+        let parameters = [self.arguments(piece)?, runs.clone(), blocks.bytes()];
+        self.launch(piece, "scatter_runs", points.div_ceil(span), &parameters)?;
+        self.long_rows(piece, ["scatter_long", "scatter_longest"], &runs, blocks, components)
     }
 }
 

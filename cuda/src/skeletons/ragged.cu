@@ -4,8 +4,8 @@
 
    The path goes through all rows: the beginning of row r stands at place offsets[r] + r, its elements
    behind it. A block of threads has the rows that begin within its part of the path, and the blocks of the
-   tree that do. What a long row's blocks come to is folded by a second kernel. K as for reductions, and:
-   SPAN (places of a part), NEEDS_ROW (whether an element depends on its row). */
+   tree that do. What a long row's blocks come to is folded by further kernels, level by level. K as for
+   reductions, and: SPAN (places of a part), NEEDS_ROW (whether an element depends on its row). */
 
 /* How many rows begin before a place. */
 FUNCTION i64 rows_before(const Rows& rows, i64 place) {
@@ -50,12 +50,28 @@ struct AnyRow {
   FUNCTION_MEMBER i64 operator()(i64) const { return 0; }
 };
 
-/* What the blocks of long rows come to: the first of a row by the 64 elements in which it begins, and all
-   others likewise. There, no two of either begin. */
-template <class K> struct Blocks {
+/* What the nodes of a level of the tree come to, in long rows only, those of several nodes: the first node of
+   a row by the group of 64 (4096, ...) elements in which it begins, and all others likewise. In such a
+   group, no two of either begin. And these rows, in no order. */
+template <class K> struct Nodes {
   typename K::Scratch first, next;
   i64* rows;
   u32* count;
+  FUNCTION_MEMBER void add(i64 group, i64 row, const typename K::Element& value) const {
+    first.put(group, value);
+    rows[atomicAdd(count, 1u)] = row;
+  }
+};
+
+/* Rows by their offsets, as the kernels for long rows see them. `open_at` is the row of a position. */
+struct OffsetRows {
+  Rows rows;
+  i64 positions;
+  FUNCTION_MEMBER i64 start(i64 row) const { return rows.offsets[row]; }
+  FUNCTION_MEMBER i64 end(i64 row) const { return rows.offsets[row + 1]; }
+  FUNCTION_MEMBER i64 open_at(i64 position) const {
+    return row_of(rows.offsets, rows.count, position);
+  }
 };
 
 template <class K, class Staged>
@@ -72,7 +88,7 @@ FUNCTION typename K::Element fold_block(const typename K::Arguments& in, const S
 
 template <class K>
 FUNCTION void reduce_path(const typename K::Arguments& in, Rows rows, const i64* path,
-                          Blocks<K> blocks) {
+                          Nodes<K> blocks) {
   __shared__ typename K::template Array<(K::SPAN / TREE + 1) * (TREE + 1)> staged;
   const i64* part = path + 2 * (i64)blockIdx.x;
   const i64 begun = part[0], first = part[1], until = part[2], end = part[3];
@@ -86,12 +102,8 @@ FUNCTION void reduce_path(const typename K::Arguments& in, Rows rows, const i64*
     const i64 start = rows.offsets[row], length = rows.offsets[row + 1] - start;
     typename K::Element value = K::zero();
     if (length > 0) value = fold_block<K>(in, staged, (int)(start - first), length);
-    if (length <= TREE) {
-      K::finish(in, row, length == 0, value);
-    } else {
-      blocks.first.put(start / TREE, value);
-      blocks.rows[atomicAdd(blocks.count, 1u)] = row;
-    }
+    if (length <= TREE) K::finish(in, row, length == 0, value);
+    else blocks.add(start / TREE, row, value);
   }
   /* The other blocks. Of the row that is open where 64 elements begin, one may begin within them. */
 #pragma unroll 1
@@ -105,68 +117,77 @@ FUNCTION void reduce_path(const typename K::Arguments& in, Rows rows, const i64*
   }
 }
 
-/* The fold of blocks first..last of a row. */
+/* The fold of nodes first..last of a row whose first node is that of `group`. */
 template <class K>
-FUNCTION typename K::Element fold_blocks(const typename K::Arguments& in, const Blocks<K>& blocks,
-                                         i64 start, i64 first, i64 last) {
-  typename K::Element value =
-      first == 0 ? blocks.first.get(start / TREE) : blocks.next.get(start / TREE + first);
-#pragma unroll 1
-  for (i64 block = first + 1; block <= last; block++) {
-    value = K::combine(in, value, blocks.next.get(start / TREE + block));
+FUNCTION typename K::Element fold_nodes(const typename K::Arguments& in, const Nodes<K>& nodes,
+                                        i64 group, i64 first, i64 last) {
+  typename K::Element value = first == 0 ? nodes.first.get(group) : nodes.next.get(group + first);
+#pragma unroll 4
+  for (i64 node = first + 1; node <= last; node++) {
+    value = K::combine(in, value, nodes.next.get(group + node));
   }
   return value;
 }
 
-/* Rows of several blocks: a thread per row; those of more than a tile by all threads of a block, one after
-   the other. */
-template <class K>
-FUNCTION void reduce_long(const typename K::Arguments& in, Rows rows, Blocks<K> blocks) {
-  __shared__ typename K::template Array<K::THREADS> tiles;
-  __shared__ Levels<K, LEVELS> levels;  /* thread 0's */
-  __shared__ i64 longest[K::THREADS];
-  __shared__ u32 longest_count;
-  const i64 count = *blocks.count, stride = (i64)gridDim.x * K::THREADS;
+/* From blocks of 64 elements to tiles of 64 blocks, a thread per tile. L: start(row), end(row), and
+   open_at(position): the row of a position, or less than 0, if that has none. */
+template <class K, class L>
+FUNCTION void reduce_long(const typename K::Arguments& in, const L& rows, Nodes<K> blocks,
+                          Nodes<K> tiles) {
+  const i64 stride = (i64)gridDim.x * K::THREADS, own = (i64)blockIdx.x * K::THREADS + threadIdx.x;
+  const i64 count = *blocks.count;
+  u32 turn = 0;
+  /* The first tiles, which may be all that there is of a row. */
+#pragma unroll 1
+  for (i64 at = own; at < count; at += stride) {
+    const i64 row = blocks.rows[at], start = rows.start(row), all = blocks_of(rows.end(row) - start);
+    const typename K::Element value =
+        fold_nodes<K>(in, blocks, start / TREE, 0, smaller(all, TREE) - 1);
+    if (all <= TREE) K::finish(in, row, false, value);
+    else tiles.add(start / TILE, row, value);
+    if (is_over_by(in.failure, turn)) return;
+  }
+  /* The others. Of the row that is open where 4096 elements begin, one may begin within them. */
+#pragma unroll 1
+  for (i64 group = own; group * TILE < rows.positions; group += stride) {
+    const i64 position = group * TILE, row = rows.open_at(position);
+    if (row < 0) continue;
+    const i64 start = rows.start(row), stop = rows.end(row);
+    const i64 tile = (position - start + TILE - 1) / TILE, begin = start + tile * TILE;
+    if (tile == 0 || begin >= stop) continue;
+    const i64 last = smaller((tile + 1) * TREE, blocks_of(stop - start)) - 1;
+    tiles.next.put(group, fold_nodes<K>(in, blocks, start / TREE, tile * TREE, last));
+    if (is_over_by(in.failure, turn)) return;
+  }
+}
+
+/* Rows of several tiles: a block of threads for each, in which a thread folds 64 tiles. */
+template <class K, class L>
+FUNCTION void reduce_longest(const typename K::Arguments& in, const L& rows, Nodes<K> tiles) {
+  __shared__ typename K::template Array<K::THREADS> folded;
+  __shared__ Levels<K, LEVELS - 1> levels;  /* thread 0's */
+  const i64 count = *tiles.count;
   const int thread = threadIdx.x;
 #pragma unroll 1
-  for (i64 base = (i64)blockIdx.x * K::THREADS; base < count; base += stride) {
-    if (thread == 0) longest_count = 0;
-    __syncthreads();  /* none */
-    if (base + thread < count) {
-      const i64 row = blocks.rows[base + thread], start = rows.offsets[row];
-      const i64 length = rows.offsets[row + 1] - start;
-      if (length <= TILE) {
-        const i64 last = blocks_of(length) - 1;
-        K::finish(in, row, false, fold_blocks<K>(in, blocks, start, 0, last));
-      } else {
-        longest[atomicAdd(&longest_count, 1u)] = row;
+  for (i64 at = blockIdx.x; at < count; at += gridDim.x) {
+    const i64 row = tiles.rows[at], start = rows.start(row);
+    const i64 all = blocks_of(blocks_of(rows.end(row) - start)), nodes = blocks_of(all);
+    if (thread == 0) levels.begin();
+#pragma unroll 1
+    for (i64 first = 0; first < nodes; first += K::THREADS) {
+      const i64 node = first + thread;
+      if (node < nodes) {
+        const i64 last = smaller((node + 1) * TREE, all) - 1;
+        folded.put(thread, fold_nodes<K>(in, tiles, start / TILE, node * TREE, last));
       }
-    }
-    __syncthreads();  /* listed */
-    const int all = (int)longest_count;
+      __syncthreads();  /* folded nodes */
+      if (thread == 0) {
+        const int here = (int)smaller(nodes - first, K::THREADS);
 #pragma unroll 1
-    for (int at = 0; at < all; at++) {
-      const i64 row = longest[at], start = rows.offsets[row];
-      const i64 all_blocks = blocks_of(rows.offsets[row + 1] - start);
-      const i64 all_tiles = blocks_of(all_blocks);
-      if (thread == 0) levels.begin();
-#pragma unroll 1
-      for (i64 first = 0; first < all_tiles; first += K::THREADS) {
-        const i64 tile = first + thread;
-        if (tile < all_tiles) {
-          const i64 last = smaller((tile + 1) * TREE, all_blocks) - 1;
-          tiles.put(thread, fold_blocks<K>(in, blocks, start, tile * TREE, last));
-        }
-        __syncthreads();  /* tiles */
-        if (thread == 0) {
-          const int here = (int)smaller(all_tiles - first, K::THREADS);
-#pragma unroll 1
-          for (int each = 0; each < here; each++) levels.push(in, tiles.get(each));
-        }
-        if (is_over_for_all(in.failure)) return;  /* tiles are free */
+        for (int each = 0; each < here; each++) levels.push(in, folded.get(each));
       }
-      if (thread == 0) K::finish(in, row, false, levels.end(in));
+      if (is_over_for_all(in.failure)) return;  /* folded is free */
     }
-    if (is_over_for_all(in.failure)) return;  /* listed ones are done */
+    if (thread == 0) K::finish(in, row, false, levels.end(in));
   }
 }

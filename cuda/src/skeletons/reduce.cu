@@ -193,22 +193,6 @@ template <class K, int LEVELS> struct Levels {
   }
 };
 
-/* The fold of any number of elements by one thread. */
-template <class K>
-FUNCTION typename K::Element fold_alone(const typename K::Arguments& in, i64 row, i64 first,
-                                        i64 count) {
-  Levels<K, LEVELS> levels;
-  levels.begin();
-#pragma unroll 1
-  for (i64 at = 0; at < count; at += TILE) {
-    const typename K::Element value =
-        fold_tile_alone<K>(in, row, first + at, (int)smaller(TILE, count - at));
-    if (count <= TILE || is_over(in.failure)) return value;
-    levels.push(in, value);
-  }
-  return levels.end(in);
-}
-
 /* Short rows of one length: a thread per row. */
 template <class K> FUNCTION void reduce_rows(const typename K::Arguments& in, Rows rows) {
   const i64 stride = (i64)gridDim.x * K::THREADS;

@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use weft_ir::{Scalar, ScalarType, Value};
 
+use crate::scatters::shuffled;
 use crate::{Compiled, column, emulated, f64s, i64s, noise, ragged};
 
 /// The schedules that a mutant is run under until it is noticed.
@@ -298,29 +299,49 @@ output a4: [a0]i64
     },
     Subject {
         name: "scatter_runs",
-        text: "input a1: [a0]f64
-input a3: [a2]i64
-launch \"scatter\" [a2] (r0)
-  r1: i64 = read a3 r0
-  r2: i64 = mod r1 10i64
-  r3: f64 = cast_f64 r1
-  yield r2 r3
-  scatter r3 at r2 into a1 to a4: [a0]f64
-  by (r6: f64) (r7: f64)
-    r8: f64 = add r6 r7
-    yield r8
-end
-output a4: [a0]f64
-",
-        inputs: || {
-            vec![f64s((0..10).map(f64::from)), i64s(noise(600).map(|bits| bits as i64 >> 8))]
-        },
+        text: RUNS,
+        // Tiles have 192 positions.
+        inputs: || runs(&[100, 0, 200, 250, 64, 65, 1, 2, 1, 63], 130),
         mutants: &[
-            ("|| (at > 0 && targets[at - 1] == target)", NONE),
+            ("targets[position > 0 ? position - 1 : 0];", "targets[position - 1];"),
+            ("|| position == 0 || target[item]", "|| target[item]"),
+            ("  __syncthreads();  /* staged runs */", NONE),
+            ("== 0 || runs.targets[first + at] == runs.dropped) continue;", "== 0) continue;"),
+            ("if ((heads[at / 32] >> at % 32 & 1) == 0 || runs", "if (runs"),
+            ("if (shift > 0) behind |=", "if (shift > 40) behind |="),
+            ("return behind == 0 ? TREE + 1 :", "return behind == 0 ? TREE :"),
             (
-                "while (end < points && targets[end] == target) {",
-                "while (targets[end] == target) {",
+                "? open : runs.start_between(first, position);",
+                "? first : runs.start_between(first, position);",
             ),
+            (
+                "if (targets[middle] == target) low = middle;",
+                "if (targets[middle] >= target) low = middle;",
+            ),
+        ],
+    },
+    Subject {
+        name: "scatter_runs to the end",
+        text: RUNS,
+        inputs: || runs(&[300, 100], 0),
+        mutants: &[
+            ("    if (low < -1) low = -1;", NONE),
+            ("      low += step * first;", "      low += step * (first + 1);"),
+            ("position >= runs.positions || position == 0 || target", "position == 0 || target"),
+            ("* K::THREADS, runs.positions - 1);", "* K::THREADS, runs.positions);"),
+            (
+                "const int here = (int)smaller(runs.positions - first, K::SPAN);",
+                "const int here = K::SPAN;",
+            ),
+        ],
+    },
+    Subject {
+        name: "scatter_runs of several tiles",
+        text: RUNS,
+        inputs: || runs(&[4000, 4300, 8300], 9000),
+        mutants: &[
+            ("targets[position] == dropped ? -1 :", "false ? -1 :"),
+            ("-1 : start_between(0, position);", "-1 : start_between(position - 4096, position);"),
         ],
     },
     Subject {
@@ -370,6 +391,27 @@ output a2: [a0]i64
         ],
     },
 ];
+
+/// A scatter by an operator that takes its points in their order.
+const RUNS: &str = "input a1: [a0]f64
+input a3: [a2]i64
+launch \"scatter\" [a2] (r0)
+  r1: i64 = read a3 r0
+  r2: f64 = cast_f64 r0
+  r3: f64 = mul r2 0.1f64
+  yield r1 r3
+  scatter r3 at r1 into a1 to a4: [a0]f64
+  by (r6: f64) (r7: f64)
+    r8: f64 = add r6 r7
+    yield r8
+end
+output a4: [a0]f64
+";
+
+/// Inputs of that: so many points for each target, and so many that are dropped, in no order.
+fn runs(lengths: &[usize], dropped: usize) -> Vec<Value> {
+    vec![f64s((0..lengths.len()).map(|at| at as f64)), i64s(shuffled(lengths, dropped))]
+}
 
 /// The loop behind the barrier, without the barrier.
 const NONE_LOOP: &str = "#pragma unroll 1\n    for (int block = thread;";

@@ -2,7 +2,7 @@
 
 use weft_ir::{FaultKind, Scalar, ScalarType, Stop, Value};
 
-use crate::operators::{OPERATORS, tree};
+use crate::operators::{OPERATORS, Operator, Tuple, tree};
 use crate::{Compiled, array, column, emulated, i64s, lengths, noise, schedule_of};
 
 #[test]
@@ -113,43 +113,88 @@ fn operators_of_the_machine() {
     }
 }
 
+/// A scatter of tuples by an operator that takes its points in their order.
+fn in_order(operator: &Operator) -> Compiled {
+    let olds = operator.each(|at, ty| format!("input a{}: [a0]{ty}\n", at + 1));
+    let values = operator.each(|at, ty| format!("input a{}: [a6]{ty}\n", at + 7));
+    let reads = operator.each(|at, ty| format!("  r{}: {ty} = read a{} r0\n", at + 1, at + 7));
+    let sent = operator.list(" ", |at, _| format!("r{}", at + 1));
+    let into = operator.list(" ", |at, _| format!("a{}", at + 1));
+    let to = operator.list(", ", |at, ty| format!("a{}: [a0]{ty}", at + 20));
+    let outputs = operator.each(|at, ty| format!("output a{}: [a0]{ty}\n", at + 20));
+    let by = operator.text(None);
+    Compiled::new(&format!(
+        "{olds}{values}input a11: [a6]i64\nlaunch \"scatter\" [a6] (r0)\n{reads}  r5: i64 = read \
+         a11 r0\n  yield {sent} r5\n  scatter {sent} at r5 into {into} to {to}\n{by}end\n{outputs}"
+    ))
+}
+
+/// What such a scatter does with points that go to these targets.
+fn sends(compiled: &Compiled, operator: &Operator, size: usize, targets: &[i64]) {
+    let Some(emulated) = emulated() else { return };
+    let old = operator.elements(size);
+    let elements = operator.elements(targets.len());
+    let mut all = vec![Vec::new(); size];
+    for (element, target) in elements.iter().zip(targets).filter(|(_, target)| **target >= 0) {
+        all[*target as usize].push(element.clone());
+    }
+    let expected = all.iter().zip(&old).map(|(all, old)| match tree(all, &operator.apply) {
+        Some(value) => (operator.apply)(old, &value),
+        None => old.clone(),
+    });
+    let expected: Vec<Tuple> = expected.collect();
+    let columns = operator.columns(&old).into_iter().chain(operator.columns(&elements));
+    let inputs: Vec<Value> = columns.map(array).chain([i64s(targets.iter().copied())]).collect();
+    let expected: Vec<Value> = operator.columns(&expected).into_iter().map(array).collect();
+    compiled.yields(emulated, &inputs, schedule_of(targets.len()), &expected);
+}
+
 #[test]
 fn any_operator_combines_in_order() {
-    let Some(emulated) = emulated() else { return };
     for operator in &OPERATORS {
-        let olds = operator.each(|at, ty| format!("input a{}: [a0]{ty}\n", at + 1));
-        let values = operator.each(|at, ty| format!("input a{}: [a6]{ty}\n", at + 7));
-        let reads = operator.each(|at, ty| format!("  r{}: {ty} = read a{} r0\n", at + 1, at + 7));
-        let sent = operator.list(" ", |at, _| format!("r{}", at + 1));
-        let into = operator.list(" ", |at, _| format!("a{}", at + 1));
-        let to = operator.list(", ", |at, ty| format!("a{}: [a0]{ty}", at + 20));
-        let outputs = operator.each(|at, ty| format!("output a{}: [a0]{ty}\n", at + 20));
-        let by = operator.text(None);
-        let compiled = Compiled::new(&format!(
-            "{olds}{values}input a11: [a6]i64\nlaunch \"scatter\" [a6] (r0)\n{reads}  r5: i64 = \
-             read a11 r0\n  yield {sent} r5\n  scatter {sent} at r5 into {into} to {to}\n{by}end\n\
-             {outputs}"
-        ));
+        let compiled = in_order(operator);
         for (length, size) in [(0, 2), (1, 1), (130, 1), (700, 5), (300, 1000), (5000, 2)] {
-            let old = operator.elements(size);
-            let elements = operator.elements(length);
-            let targets: Vec<i64> =
-                noise(length).map(|bits| (bits >> 9) as i64 % (size as i64 + 1) - 1).collect();
-            let expected: Vec<_> = (0..size)
-                .map(|target| {
-                    let meets = |(_, to): &(&_, &i64)| **to == target as i64;
-                    let all = elements.iter().zip(&targets).filter(meets);
-                    let all: Vec<_> = all.map(|(element, _)| element.clone()).collect();
-                    match tree(&all, &operator.apply) {
-                        Some(value) => (operator.apply)(&old[target], &value),
-                        None => old[target].clone(),
-                    }
-                })
-                .collect();
-            let columns = operator.columns(&old).into_iter().chain(operator.columns(&elements));
-            let inputs: Vec<Value> = columns.map(array).chain([i64s(targets)]).collect();
-            let expected: Vec<Value> = operator.columns(&expected).into_iter().map(array).collect();
-            compiled.yields(emulated, &inputs, schedule_of(length), &expected);
+            let targets = noise(length).map(|bits| (bits >> 9) as i64 % (size as i64 + 1) - 1);
+            sends(&compiled, operator, size, &targets.collect::<Vec<_>>());
         }
     }
+}
+
+/// Targets of so many points each, and of some that are dropped, in an order without order.
+pub(crate) fn shuffled(lengths: &[usize], dropped: usize) -> Vec<i64> {
+    let each = lengths.iter().enumerate();
+    let targets = each.flat_map(|(target, length)| std::iter::repeat_n(target as i64, *length));
+    let mut targets: Vec<i64> = targets.chain(std::iter::repeat_n(-1, dropped)).collect();
+    for (at, bits) in noise(targets.len()).enumerate() {
+        targets.swap(at, bits as usize % (at + 1));
+    }
+    targets
+}
+
+#[test]
+fn runs_of_equal_targets_fold_in_the_tree_however_long_they_are() {
+    for operator in &OPERATORS {
+        let compiled = in_order(operator);
+        let shapes: [(&[usize], usize); 9] = [
+            (&[63, 64, 65, 0, 1, 66, 127, 128, 129, 2], 0),
+            (&[0, 0, 191, 192, 193, 1, 255, 256, 257], 64),
+            (&[1; 300], 200),
+            (&[64; 12], 1),
+            (&[65; 20], 0),
+            (&[0, 0, 0], 500),
+            (&[4095, 4096, 4097, 3], 0),
+            (&[8191, 8192, 1, 8193], 4200),
+            (&[300, 12289, 0, 5000, 64], 3),
+        ];
+        for (lengths, dropped) in shapes {
+            sends(&compiled, operator, lengths.len(), &shuffled(lengths, dropped));
+        }
+    }
+}
+
+#[test]
+fn a_run_of_more_than_64_tiles() {
+    let operator = &OPERATORS[0];
+    let targets = shuffled(&[1, 66 * 4096 + 100, 5], 1);
+    sends(&in_order(operator), operator, 3, &targets);
 }

@@ -79,10 +79,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             ("if (begin == start) begin += TREE;", NONE),
             ("if (begin >= (at + 1) * TREE || begin", "if (begin"),
             ("begin >= smaller(stop, end)) continue;", "begin >= stop) continue;"),
-            (
-                "blocks.rows[atomicAdd(blocks.count, 1u)] = row;",
-                "blocks.rows[(*blocks.count)++] = row;",
-            ),
+            ("rows[atomicAdd(count, 1u)] = row;", "rows[(*count)++] = row;"),
             ("if (head > count) head = count;", NONE),
             ("whole = (count - head) & ~(K::WIDTH - 1);", "whole = count - head;"),
             ("head = (int)(-first & (K::WIDTH - 1));", "head = 0;"),
@@ -91,37 +88,50 @@ pub(super) const SUBJECTS: &[Subject] = &[
     Subject {
         name: "reduce_long",
         text: SUMS,
+        // The other tiles of the row of 8193 begin with groups of 4096, that of 5001 does not. The row of 64
+        // begins with a group, and has one block; the last group has a tile.
         inputs: || {
-            let lengths: Vec<usize> =
-                [65, 5001, 70, 4097, 4096].into_iter().chain([66; 450]).collect();
+            let lengths =
+                [8193, 4095, 64, 5001, 70, 4097, 4096].into_iter().chain([66; 450]).chain([9000]);
+            let lengths: Vec<usize> = lengths.collect();
             vec![ragged(&lengths, numbers(lengths.iter().sum::<usize>() as i64))]
         },
         mutants: &[
-            ("    if (thread == 0) longest_count = 0;", NONE),
-            ("    __syncthreads();  /* none */", NONE),
-            ("    __syncthreads();  /* listed */", NONE),
-            ("longest[atomicAdd(&longest_count, 1u)] = row;", "longest[longest_count++] = row;"),
-            ("      if (thread == 0) levels.begin();", NONE),
-            ("        __syncthreads();  /* tiles */", NONE),
             (
-                "      if (thread == 0) K::finish(in, row, false, levels.end(in));",
-                "      K::finish(in, row, false, levels.end(in));",
+                "first == 0 ? nodes.first.get(group) : nodes.next",
+                "false ? nodes.first.get(group) : nodes.next",
             ),
-            ("    if (is_over_for_all(in.failure)) return;  /* listed ones are done */", NONE),
             (
-                "first == 0 ? blocks.first.get(start / TREE) :",
-                "false ? blocks.first.get(start / TREE) :",
+                "for (i64 at = own; at < count; at += stride)",
+                "for (i64 at = own; at <= count; at += stride)",
+            ),
+            ("0, smaller(all, TREE) - 1);", "0, all - 1);"),
+            ("if (all <= TREE) K::finish", "if (all <= 2 * TREE) K::finish"),
+            (
+                "group * TILE < rows.positions; group += stride",
+                "group * TILE < rows.positions - TILE; group += stride",
+            ),
+            ("(position - start + TILE - 1) / TILE, begin", "(position - start) / TILE, begin"),
+            ("if (tile == 0 || begin >= stop) continue;", "if (begin >= stop) continue;"),
+            ("if (tile == 0 || begin >= stop) continue;", "if (tile == 0) continue;"),
+            ("smaller((tile + 1) * TREE, blocks_of(stop - start)) - 1;", "(tile + 1) * TREE - 1;"),
+            ("    if (thread == 0) levels.begin();", NONE),
+            (
+                "    if (thread == 0) K::finish(in, row, false, levels.end(in));",
+                "    K::finish(in, row, false, levels.end(in));",
             ),
         ],
     },
     Subject {
-        name: "reduce_long of many tiles",
+        name: "reduce_longest of many tiles",
         text: SUMS,
-        inputs: || vec![ragged(&[66 * 4096, 1], numbers(66 * 4096 + 1))],
-        mutants: &[(
-            "        if (is_over_for_all(in.failure)) return;  /* tiles are free */",
-            NONE,
-        )],
+        // More rows than blocks, of two nodes each.
+        inputs: || vec![ragged(&[65 * 4096; 7], numbers(7 * 65 * 4096))],
+        mutants: &[
+            ("      __syncthreads();  /* folded nodes */", NONE),
+            ("      if (is_over_for_all(in.failure)) return;  /* folded is free */", NONE),
+            ("node * TREE, last));", "node * TREE, all - 1));"),
+        ],
     },
     Subject {
         name: "scan_rows",
