@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use weft_ir::{Column, Span};
 
-use crate::builtins::{self, neighbourhood::Boundary};
+use crate::builtins::neighbourhood::Boundary;
 use crate::code::{BuiltinCode, Code, Target};
 use crate::elements::{Elements, element};
 use crate::machine::{Instance, Machine, Outcome, Stop, Unwind};
@@ -114,7 +114,7 @@ impl Machine<'_> {
         loop {
             let arity = match &function.kind {
                 FunctionKind::Code { code, .. } => code.arity(),
-                FunctionKind::Builtin(code) => builtins::arity(code.builtin),
+                FunctionKind::Builtin(code) => code.builtin.arity(),
                 FunctionKind::Partial { function: inner, args: bound } => {
                     args.splice(0..0, bound.iter().cloned());
                     function = Rc::clone(inner);
@@ -227,7 +227,7 @@ impl Machine<'_> {
         };
         Ok(match &function.kind {
             FunctionKind::Builtin(code)
-                if code.operator.is_some() && builtins::arity(code.builtin) == count =>
+                if code.operator.is_some() && code.builtin.arity() == count =>
             {
                 match code.operator {
                     Some(operator) => Callee::Operator(operator, code.span),

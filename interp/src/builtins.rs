@@ -16,8 +16,9 @@ pub(crate) mod reindex;
 pub(crate) mod scan;
 pub(crate) mod select;
 pub(crate) mod send;
+pub(crate) mod sequence;
 
-use weft_ir::{Scalar, Span, TrapKind, Type, math};
+use weft_ir::{Scalar, Span, TrapKind, Type};
 use weft_lang::builtins::Builtin;
 
 use crate::code::BuiltinCode;
@@ -213,6 +214,11 @@ impl Machine<'_> {
             Builtin::Outer => self.outer(call),
             Builtin::Iterate => self.iterate(call),
             Builtin::Assert => self.assert(call),
+            Builtin::SeqMake => Ok(self.make_sequence(call)),
+            Builtin::SeqLength => Ok(sequence::component(call, sequence::LENGTH)),
+            Builtin::SeqFiltered => Ok(sequence::component(call, sequence::FILTERED)),
+            Builtin::SeqWeight => Ok(sequence::weight(call)),
+            Builtin::SeqPart => self.sequence_part(call),
             Builtin::Error => self.error(call),
         }
     }
@@ -281,111 +287,6 @@ impl Machine<'_> {
         let value = call.value(usize::from(axes) + 1);
         self.admit_copy(&array, call.span)?;
         Ok(self.replace_at(array, &positions, value, call.result(), call.span))
-    }
-}
-
-/// How many arguments a builtin takes.
-pub(crate) fn arity(builtin: Builtin) -> usize {
-    match builtin {
-        Builtin::Op(op) => math::arity(op),
-        Builtin::Index(axes) => usize::from(axes) + 1,
-        Builtin::Update(axes) => usize::from(axes) + 2,
-        Builtin::Clamp | Builtin::Mirror | Builtin::Wrap => 0,
-        Builtin::Iota
-        | Builtin::Identity
-        | Builtin::Length
-        | Builtin::Shape
-        | Builtin::Size
-        | Builtin::Null
-        | Builtin::Indices
-        | Builtin::Lengths
-        | Builtin::First
-        | Builtin::Last
-        | Builtin::Flatten
-        | Builtin::Transpose
-        | Builtin::Reverse
-        | Builtin::Init
-        | Builtin::Tail
-        | Builtin::Unzip
-        | Builtin::Unzip3
-        | Builtin::Csr
-        | Builtin::Sum
-        | Builtin::Product
-        | Builtin::Minimum
-        | Builtin::Maximum
-        | Builtin::Mean
-        | Builtin::All
-        | Builtin::Any
-        | Builtin::Count
-        | Builtin::Argmin
-        | Builtin::Argmax
-        | Builtin::Unique
-        | Builtin::Sort
-        | Builtin::SortDesc
-        | Builtin::Argsort
-        | Builtin::Constant
-        | Builtin::Outside
-        | Builtin::Error => 1,
-        Builtin::Replicate
-        | Builtin::Generate
-        | Builtin::Fill
-        | Builtin::Random
-        | Builtin::Reshape
-        | Builtin::Rotate
-        | Builtin::Take
-        | Builtin::Drop
-        | Builtin::Gather
-        | Builtin::Concat
-        | Builtin::Interleave
-        | Builtin::Zip
-        | Builtin::Segments
-        | Builtin::Chunks
-        | Builtin::Windows
-        | Builtin::GroupBy
-        | Builtin::Split
-        | Builtin::Map
-        | Builtin::MapWithIndex
-        | Builtin::Fold1
-        | Builtin::Dot
-        | Builtin::Scanl1
-        | Builtin::Scanr1
-        | Builtin::Histogram
-        | Builtin::Pack
-        | Builtin::Filter
-        | Builtin::Partition
-        | Builtin::IndexWhere
-        | Builtin::SortBy
-        | Builtin::SearchSorted
-        | Builtin::Merge
-        | Builtin::Matmul
-        | Builtin::Assert => 2,
-        Builtin::Range
-        | Builtin::Linspace
-        | Builtin::Backpermute
-        | Builtin::Zip3
-        | Builtin::WindowsBy
-        | Builtin::ZipWith
-        | Builtin::Fold
-        | Builtin::Scanl
-        | Builtin::ScanlPrime
-        | Builtin::Prescanl
-        | Builtin::Postscanl
-        | Builtin::Scanr
-        | Builtin::ScanrPrime
-        | Builtin::Prescanr
-        | Builtin::Postscanr
-        | Builtin::Scatter
-        | Builtin::Stencil
-        | Builtin::Convolve
-        | Builtin::Outer
-        | Builtin::Iterate => 3,
-        Builtin::RandomInt
-        | Builtin::ZipWith3
-        | Builtin::FoldSeg
-        | Builtin::ScatterWith
-        | Builtin::Permute
-        | Builtin::Stencil2 => 4,
-        Builtin::ZipWith4 => 5,
     }
 }
 

@@ -335,8 +335,8 @@ impl Resolver<'_> {
     fn apply(&mut self, function: &Expr, args: &[Arg], expr: &Expr) -> Node {
         let span = expr.span;
         match &function.kind {
-            ExprKind::Builtin(builtin, _) if args.len() >= builtins::arity(*builtin) => {
-                let (own, rest) = args.split_at(builtins::arity(*builtin));
+            ExprKind::Builtin(builtin, _) if args.len() >= builtin.arity() => {
+                let (own, rest) = args.split_at(builtin.arity());
                 let applied = self.apply_builtin(*builtin, function, own, span);
                 if rest.is_empty() {
                     return applied;
@@ -506,7 +506,7 @@ impl Resolver<'_> {
 fn builtin_code(builtin: Builtin, expr: &Expr, span: Span) -> Rc<BuiltinCode> {
     let mut params = Vec::new();
     let mut result = &expr.ty;
-    for _ in 0..builtins::arity(builtin) {
+    for _ in 0..builtin.arity() {
         let Type::Function(param, rest) = result else {
             panic!("{builtin:?} has type {}", expr.ty);
         };

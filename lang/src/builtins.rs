@@ -12,12 +12,13 @@ mod order;
 mod reduce;
 mod reindex;
 mod scalar;
+mod sequences;
 pub(crate) mod signature;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use weft_ir::ScalarOp;
+use weft_ir::{ScalarOp, math};
 
 /// What a builtin does; the reference interpreter has the definition of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -144,6 +145,128 @@ pub enum Builtin {
     Error,
     /// Rows of a matrix given by coordinates.
     Csr,
+    // Sequences: what the prelude makes them of (Note [Sequences] in
+    // `session/src/prelude/sequences.weft`).
+    /// The sequence of so many items, whether a filter may have left some out, and the function from two
+    /// positions to the array of the items between them.
+    SeqMake,
+    SeqLength,
+    SeqFiltered,
+    SeqPart,
+    /// How much there is in an array, roughly: the number of its scalars.
+    SeqWeight,
+}
+
+impl Builtin {
+    /// How many arguments it takes.
+    pub fn arity(self) -> usize {
+        match self {
+            Builtin::Op(op) => math::arity(op),
+            Builtin::Index(axes) => usize::from(axes) + 1,
+            Builtin::Update(axes) => usize::from(axes) + 2,
+            Builtin::Clamp | Builtin::Mirror | Builtin::Wrap => 0,
+            Builtin::Iota
+            | Builtin::Identity
+            | Builtin::Length
+            | Builtin::Shape
+            | Builtin::Size
+            | Builtin::Null
+            | Builtin::Indices
+            | Builtin::Lengths
+            | Builtin::First
+            | Builtin::Last
+            | Builtin::Flatten
+            | Builtin::Transpose
+            | Builtin::Reverse
+            | Builtin::Init
+            | Builtin::Tail
+            | Builtin::Unzip
+            | Builtin::Unzip3
+            | Builtin::Csr
+            | Builtin::Sum
+            | Builtin::Product
+            | Builtin::Minimum
+            | Builtin::Maximum
+            | Builtin::Mean
+            | Builtin::All
+            | Builtin::Any
+            | Builtin::Count
+            | Builtin::Argmin
+            | Builtin::Argmax
+            | Builtin::Unique
+            | Builtin::Sort
+            | Builtin::SortDesc
+            | Builtin::Argsort
+            | Builtin::Constant
+            | Builtin::Outside
+            | Builtin::Error
+            | Builtin::SeqLength
+            | Builtin::SeqFiltered
+            | Builtin::SeqWeight => 1,
+            Builtin::Replicate
+            | Builtin::Generate
+            | Builtin::Fill
+            | Builtin::Random
+            | Builtin::Reshape
+            | Builtin::Rotate
+            | Builtin::Take
+            | Builtin::Drop
+            | Builtin::Gather
+            | Builtin::Concat
+            | Builtin::Interleave
+            | Builtin::Zip
+            | Builtin::Segments
+            | Builtin::Chunks
+            | Builtin::Windows
+            | Builtin::GroupBy
+            | Builtin::Split
+            | Builtin::Map
+            | Builtin::MapWithIndex
+            | Builtin::Fold1
+            | Builtin::Dot
+            | Builtin::Scanl1
+            | Builtin::Scanr1
+            | Builtin::Histogram
+            | Builtin::Pack
+            | Builtin::Filter
+            | Builtin::Partition
+            | Builtin::IndexWhere
+            | Builtin::SortBy
+            | Builtin::SearchSorted
+            | Builtin::Merge
+            | Builtin::Matmul
+            | Builtin::Assert => 2,
+            Builtin::Range
+            | Builtin::Linspace
+            | Builtin::Backpermute
+            | Builtin::Zip3
+            | Builtin::WindowsBy
+            | Builtin::ZipWith
+            | Builtin::Fold
+            | Builtin::Scanl
+            | Builtin::ScanlPrime
+            | Builtin::Prescanl
+            | Builtin::Postscanl
+            | Builtin::Scanr
+            | Builtin::ScanrPrime
+            | Builtin::Prescanr
+            | Builtin::Postscanr
+            | Builtin::Scatter
+            | Builtin::Stencil
+            | Builtin::Convolve
+            | Builtin::Outer
+            | Builtin::Iterate
+            | Builtin::SeqMake
+            | Builtin::SeqPart => 3,
+            Builtin::RandomInt
+            | Builtin::ZipWith3
+            | Builtin::FoldSeg
+            | Builtin::ScatterWith
+            | Builtin::Permute
+            | Builtin::Stencil2 => 4,
+            Builtin::ZipWith4 => 5,
+        }
+    }
 }
 
 /// One name of the table.
@@ -192,4 +315,9 @@ pub fn lookup(name: &str) -> Option<&'static Entry> {
     static BY_NAME: LazyLock<HashMap<&'static str, &'static Entry>> =
         LazyLock::new(|| all().map(|entry| (entry.name, entry)).collect());
     BY_NAME.get(name).copied()
+}
+
+/// The builtin of a name that only the prelude may use.
+pub(crate) fn internal(name: &str) -> Option<&'static Entry> {
+    sequences::INTERNAL.iter().find(|entry| entry.name == name)
 }

@@ -14,6 +14,7 @@ mod local;
 mod pattern;
 mod rank;
 mod record;
+mod sequence;
 mod unify;
 
 use std::collections::{BTreeMap, HashMap};
@@ -41,7 +42,7 @@ pub struct Config {
 #[derive(Clone, Debug)]
 pub struct LoadRequest<'a> {
     /// Which loader: `load`, `loadCsv`, `loadMtx`, `loadImage`, `loadWav`, `loadText`, `loadLines`,
-    /// `loadBytes`.
+    /// `loadBytes`, `streamNpy`, `streamLines`, `streamWav`.
     pub loader: &'a str,
     /// The path as written.
     pub path: &'a str,
@@ -126,7 +127,26 @@ pub enum CheckedKind {
         /// For the application of a function by name to fewer arguments than it takes: how many it
         /// is given, and how many it takes.
         given: Option<(usize, usize)>,
+        /// For a sequence: how to look at its items.
+        sequence: Option<Box<ShownSequence>>,
     },
+}
+
+/// How to look at the items of a sequence, a few at a time.
+#[derive(Debug)]
+pub struct ShownSequence {
+    /// How many items its sources have.
+    pub length: Program,
+    /// The array of the items between two positions, which it reads as values of these ids.
+    pub part: Program,
+    /// The ids.
+    pub bounds: [GlobalId; 2],
+    /// The type of an item.
+    pub item: weft_ir::Type,
+    /// Whether a filter may have left items out.
+    pub filtered: Program,
+    /// Whether all items are to be shown: `streamOut s`.
+    pub all: bool,
 }
 
 /// A name bound to a part of a value.
@@ -198,6 +218,8 @@ struct Checker<'a> {
     annotation_vars: BTreeMap<Name, Type>,
     /// Whether the current point is evaluated exactly once, when the cell runs.
     top_level: bool,
+    /// The expression that is checked next, if a sequence is wanted there.
+    wants_sequence: Option<Span>,
     /// Whether an error was met that is not to be reported again.
     poisoned: bool,
     errors: usize,

@@ -15,6 +15,10 @@ pub struct Environment {
     names: BTreeMap<Name, Binding>,
     globals: BTreeMap<GlobalId, Global>,
     next: u32,
+    /// Functions of the prelude that the checker applies itself: those about sequences.
+    helpers: BTreeMap<Name, GlobalId>,
+    /// Whether this is the prelude, which sees more builtins than others do.
+    is_prelude: bool,
 }
 
 /// What a top-level name stands for.
@@ -74,6 +78,45 @@ impl Environment {
     /// Forgets a name.
     pub fn unbind(&mut self, name: &str) {
         self.names.remove(name);
+    }
+
+    /// The environment in which a prelude is checked: it may use what sequences are made of.
+    pub fn of_prelude() -> Environment {
+        Environment { is_prelude: true, ..Environment::default() }
+    }
+
+    /// Ends the prelude: forgets the names that only the prelude uses. The checker finds these and those it
+    /// has `seen` by [`Environment::helper`], whatever their names mean later.
+    pub fn end_prelude(&mut self, private: &[&str], seen: &[&str]) {
+        self.is_prelude = false;
+        for name in seen {
+            if let Some((name, Binding::Global(global))) = self.names.get_key_value(*name) {
+                self.helpers.insert(name.clone(), *global);
+            }
+        }
+        for name in private {
+            if let Some((name, Binding::Global(global))) = self.names.remove_entry(*name) {
+                self.helpers.insert(name, global);
+            }
+        }
+    }
+
+    /// Whether a prelude is being checked.
+    pub(crate) fn is_prelude(&self) -> bool {
+        self.is_prelude
+    }
+
+    /// A function of the prelude that has no name any more.
+    pub fn helper(&self, name: &str) -> Option<GlobalId> {
+        match self.names.get(name) {
+            Some(Binding::Global(global)) if self.is_prelude => Some(*global),
+            _ => self.helpers.get(name).copied(),
+        }
+    }
+
+    /// All of these.
+    pub fn helpers(&self) -> impl Iterator<Item = GlobalId> {
+        self.helpers.values().copied()
     }
 
     /// Forgets a function or value that nothing uses any more.

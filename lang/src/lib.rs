@@ -15,7 +15,9 @@ pub mod syntax;
 pub mod typed;
 pub mod types;
 
-pub use check::{BoundName, Checked, CheckedItem, CheckedKind, Config, Files, LoadRequest, check};
+pub use check::{
+    BoundName, Checked, CheckedItem, CheckedKind, Config, Files, LoadRequest, ShownSequence, check,
+};
 pub use diagnostic::Diagnostic;
 pub use environment::{Binding, Environment, Global};
 pub use monomorphise::monomorphise;

@@ -25,6 +25,8 @@ pub enum Type {
     Array(Arc<Type>),
     /// A function of one argument.
     Function(Arc<Type>, Arc<Type>),
+    /// A sequence of such items.
+    Seq(Arc<Type>),
     /// What a stencil's function reads: the type of its index (`i64`, or a tuple of them) and of its
     /// elements.
     Window(Arc<Type>, Arc<Type>),
@@ -41,6 +43,11 @@ impl Type {
     /// The type of arrays of `element`.
     pub fn array(element: Type) -> Type {
         Type::Array(Arc::new(element))
+    }
+
+    /// The type of sequences of `item`.
+    pub fn seq(item: Type) -> Type {
+        Type::Seq(Arc::new(item))
     }
 
     /// `element` under `depth` array axes.
@@ -94,9 +101,11 @@ impl Type {
                     .collect::<Option<_>>()?,
             ),
             Type::Array(element) => weft_ir::Type::array(element.to_value_type()?),
-            Type::Var(_) | Type::Function(..) | Type::Window(..) | Type::Boundary(..) => {
-                return None;
-            }
+            Type::Var(_)
+            | Type::Function(..)
+            | Type::Seq(_)
+            | Type::Window(..)
+            | Type::Boundary(..) => return None,
         })
     }
 
@@ -274,6 +283,10 @@ impl fmt::Display for Type {
             Type::Function(parameter, result) => match &**parameter {
                 Type::Function(..) => write!(f, "({parameter}) -> {result}"),
                 _ => write!(f, "{parameter} -> {result}"),
+            },
+            Type::Seq(item) => match &**item {
+                Type::Function(..) => write!(f, "seq ({item})"),
+                _ => write!(f, "seq {item}"),
             },
             Type::Window(index, element) => write!(f, "window{} {element}", index_rank(index)),
             Type::Boundary(..) => write!(f, "boundary"),

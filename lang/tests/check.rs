@@ -247,7 +247,11 @@ fn annotations() {
     check("def f (x : flaot) = x", "E0203");
     check("def f (x : a) (y : a) = x", "a -> a -> a");
     check("def f p = p.x", "E0310");
-    check("def f (p : seq f32) = p", "E0208");
+    check("def f (p : seq f32) = p", "seq f32 -> seq f32");
+    check(
+        "def f (p : seq []a) (g : a -> i64) = (p, g)",
+        "seq []a -> (a -> i64) -> (seq []a, a -> i64)",
+    );
 }
 
 #[test]

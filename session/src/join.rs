@@ -117,6 +117,9 @@ fn uses(step: &Step, state: &State) -> Option<BTreeSet<GlobalId>> {
 }
 
 fn item_uses(item: &CheckedItem, state: &State) -> BTreeSet<GlobalId> {
+    if let CheckedKind::ShowFunction { sequence: Some(sequence), .. } = &item.kind {
+        return references::of_program(&sequence.part);
+    }
     let Some(program) = program(item) else { return BTreeSet::new() };
     let known = names(item).first().and_then(|global| state.origins.get(global));
     known.map_or_else(|| references::of_program(program), |origin| origin.uses.clone())
@@ -287,6 +290,7 @@ fn is_scalar(ty: &types::Type) -> bool {
         types::Type::Var(_)
         | types::Type::Array(_)
         | types::Type::Function(..)
+        | types::Type::Seq(_)
         | types::Type::Window(..)
         | types::Type::Boundary(..) => false,
     }

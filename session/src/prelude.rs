@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use weft_ir::{ScalarType, SourceId, Span, Trap, TrapKind, Type, Value};
 use weft_lang::ast::{Item, ItemKind};
+use weft_lang::typed::GlobalId;
 use weft_lang::{Binding, Config, Diagnostic, Environment, Files, LoadRequest, check, syntax};
 
 /// The name of the source in reports.
@@ -21,19 +22,22 @@ pub(crate) const TEXT: &str = concat!(
     "\n",
     include_str!("prelude/statistics.weft"),
     "\n",
+    include_str!("prelude/sequences.weft"),
+    "\n",
     include_str!("prelude/display.weft"),
 );
 
 /// The subjects of its names: that of a name is the last one here that begins at or before it.
-const SUBJECTS: [(&str, &str); 4] = [
+const SUBJECTS: [(&str, &str); 5] = [
     ("same", "texts"),
     ("parseFloat", "numbers and texts"),
     ("variance", "statistics"),
+    ("produce", "sequences"),
     ("plot", "plots and pictures"),
 ];
 
 /// Names that only the prelude itself uses.
-const PRIVATE: [&str; 11] = [
+const PRIVATE: [&str; 34] = [
     "drawn",
     "packed",
     "ranked",
@@ -45,7 +49,33 @@ const PRIVATE: [&str; 11] = [
     "readNumber",
     "countDigits",
     "digitAt",
+    "mostItems",
+    "nextSize",
+    "overChunks",
+    "foldSequence",
+    "together",
+    "whole",
+    "through1",
+    "through2",
+    "through3",
+    "through4",
+    "mapSequence",
+    "mapSequenceWithIndex",
+    "filterSequence",
+    "zipSequences",
+    "zipSequences3",
+    "zipSequencesWith",
+    "zipSequencesWith3",
+    "zipSequencesWith4",
+    "streamedArray",
+    "streamedLines",
+    "windowCount",
+    "streamedSound",
+    "streamedChannels",
 ];
+
+/// Names of the prelude that the checker looks for: what is shown of these is their effect.
+const SEEN: [&str; 1] = ["streamOut"];
 
 /// What a name of the prelude is for.
 #[derive(Clone, Debug)]
@@ -70,6 +100,11 @@ pub(crate) fn environment() -> Environment {
     PRELUDE.environment.clone()
 }
 
+/// The number of items that a chunk of a sequence has at most.
+pub(crate) fn most_items() -> Option<GlobalId> {
+    PRELUDE.environment.helper("mostItems")
+}
+
 /// The entry of a name that means what it meant at the beginning.
 pub(crate) fn entry(environment: &Environment, name: &str) -> Option<&'static Entry> {
     environment.lookup(name).filter(|binding| is_own(name, binding))?;
@@ -81,6 +116,9 @@ pub(crate) fn entry(environment: &Environment, name: &str) -> Option<&'static En
 pub(crate) fn outside(trap: Trap) -> Trap {
     let Some(outer) = trap.calls.iter().position(|call| call.source != SOURCE) else { return trap };
     if trap.span.source != SOURCE {
+        // A function of the user's that the prelude calls.
+        let mut trap = trap;
+        trap.calls.retain(|call| call.source != SOURCE);
         return trap;
     }
     let entered = if outer == 0 { trap.span } else { trap.calls[outer - 1] };
@@ -125,7 +163,7 @@ static PRELUDE: LazyLock<Prelude> = LazyLock::new(|| {
     let parsed = syntax::parse(SOURCE, TEXT);
     let entries = parsed.items.iter().filter_map(described).collect();
     let config = Config { float: ScalarType::F64 };
-    let checked = check(&parsed.items, &Environment::default(), &config, &mut NoFiles);
+    let checked = check(&parsed.items, &Environment::of_prelude(), &config, &mut NoFiles);
     assert!(
         parsed.diagnostics.is_empty() && checked.diagnostics.is_empty(),
         "the prelude is wrong: {:?} {:?}",
@@ -133,7 +171,7 @@ static PRELUDE: LazyLock<Prelude> = LazyLock::new(|| {
         checked.diagnostics
     );
     let mut environment = checked.environment;
-    PRIVATE.iter().for_each(|name| environment.unbind(name));
+    environment.end_prelude(&PRIVATE, &SEEN);
     Prelude { environment, entries }
 });
 
@@ -204,8 +242,8 @@ mod tests {
     fn every_function_has_a_subject_and_a_result_or_a_picture() {
         for (name, entry, subject) in functions() {
             assert!(!subject.is_empty(), "{name}");
-            let draws = subject == "plots and pictures";
-            assert_eq!(entry.result.is_empty(), draws, "{name}");
+            let shows = subject == "plots and pictures" || SEEN.contains(&name);
+            assert_eq!(entry.result.is_empty(), shows, "{name}");
         }
     }
 }

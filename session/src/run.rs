@@ -2,11 +2,12 @@
 
 mod group;
 mod lengths;
+mod sequence;
 
 use std::mem;
 use std::path::Path;
 
-use weft_ir::{Failure, Looks, Span, Trap, TrapKind, Type, Value};
+use weft_ir::{Exhausted, Failure, Looks, Span, Trap, TrapKind, Type, Value};
 use weft_lang::typed::{GlobalId, Program};
 use weft_lang::{CheckedItem, CheckedKind, Diagnostic, render};
 
@@ -267,7 +268,12 @@ impl<'a> Runner<'a> {
                     self.show(value, ty.clone());
                 }
             }
-            (CheckedKind::ShowFunction { scheme, given }, _) => {
+            (CheckedKind::ShowFunction { scheme, sequence: Some(sequence), .. }, _) => {
+                if shown {
+                    self.sequence(sequence, &scheme.to_string(), item.span)?;
+                }
+            }
+            (CheckedKind::ShowFunction { scheme, given, sequence: None }, _) => {
                 if shown {
                     let missing = match given {
                         Some((given, takes)) if given + 1 == *takes => {
@@ -308,9 +314,39 @@ impl<'a> Runner<'a> {
     }
 
     fn run(&mut self, program: &Program, span: Span) -> Result<Value, Stop> {
+        self.run_with(program, span, &|_| None)
+    }
+
+    /// Runs a program, where `given` has the values of some of its inputs.
+    fn run_with(
+        &mut self,
+        program: &Program,
+        span: Span,
+        given: &dyn Fn(GlobalId) -> Option<Value>,
+    ) -> Result<Value, Stop> {
         self.check_files(program, span)?;
         self.cancel.set_activity(format!("evaluating {}", self.sources.place(span)));
-        let values = |global| self.state.value(global);
+        let mut smaller: Option<Program> = None;
+        loop {
+            let program = smaller.as_ref().unwrap_or(program);
+            let result = self.run_once(program, given);
+            // With fewer items at a time there may be room.
+            if let Err(Failure::Exhausted(Exhausted::Memory { .. })) = result
+                && let Some(next) = sequence::with_smaller_chunks(program)
+            {
+                smaller = Some(next);
+                continue;
+            }
+            return result.map_err(|failure| self.stop(failure, program));
+        }
+    }
+
+    fn run_once(
+        &mut self,
+        program: &Program,
+        given: &dyn Fn(GlobalId) -> Option<Value>,
+    ) -> Result<Value, Failure> {
+        let values = |global| given(global).unwrap_or_else(|| self.state.value(global));
         let job = Job {
             program,
             values: &values,
@@ -320,15 +356,19 @@ impl<'a> Runner<'a> {
         };
         let (result, ran) = self.engine.run(&job);
         self.account(ran, "the interpreter ran this");
-        result.map_err(|failure| match failure {
-            Failure::Exhausted(weft_ir::Exhausted::Interrupted) => Stop::Interrupted,
+        result
+    }
+
+    fn stop(&self, failure: Failure, program: &Program) -> Stop {
+        match failure {
+            Failure::Exhausted(Exhausted::Interrupted) => Stop::Interrupted,
             Failure::Exhausted(exhausted) => {
                 Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted)))
             }
             Failure::Trap(trap) => {
                 Stop::Failed(Box::new(self.trapped(prelude::outside(*trap), program)))
             }
-        })
+        }
     }
 
     /// What a trap reports, with what to write instead where the program shows it.

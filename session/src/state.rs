@@ -129,7 +129,7 @@ impl State {
             .collect()
     }
 
-    /// The values and functions that visible names reach.
+    /// The values and functions that visible names and the checker reach.
     pub(crate) fn reachable(&self) -> BTreeSet<GlobalId> {
         let mut reachable = BTreeSet::new();
         let mut pending: Vec<GlobalId> = self
@@ -139,6 +139,7 @@ impl State {
                 Binding::Global(global) => Some(*global),
                 Binding::Alias(_) | Binding::Broken => None,
             })
+            .chain(self.environment.helpers())
             .collect();
         while let Some(global) = pending.pop() {
             if !reachable.insert(global) {

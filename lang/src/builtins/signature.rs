@@ -26,6 +26,7 @@ pub(crate) enum SignatureType {
     Tuple(Vec<SignatureType>),
     Record(Vec<(String, SignatureType)>),
     Array(Box<SignatureType>),
+    Seq(Box<SignatureType>),
     Function(Box<SignatureType>, Box<SignatureType>),
     /// `array s a`.
     Ranked(usize, Box<SignatureType>),
@@ -143,6 +144,7 @@ impl Parser {
                 }
                 SignatureType::Record(fields)
             }
+            "seq" => SignatureType::Seq(Box::new(self.atom())),
             "array" => SignatureType::Ranked(self.variable(), Box::new(self.atom())),
             "window" => SignatureType::Window(self.variable(), Box::new(self.atom())),
             "boundary" => SignatureType::Boundary(self.variable(), Box::new(self.atom())),

@@ -6,6 +6,7 @@ use weft_ir::{Name, Span};
 
 use super::expr::shared;
 use super::rank::{Site, SiteArg};
+use super::sequence::Callee;
 use super::{Checker, Ranked, index_type};
 use crate::ast;
 use crate::builtins::signature::{self, SignatureType};
@@ -16,8 +17,19 @@ use crate::typed::{Arg, Expr, ExprKind, FunctionRef, Pattern};
 use crate::types::Type;
 
 /// The functions that read files.
-pub(super) const LOADERS: [&str; 8] =
-    ["load", "loadCsv", "loadMtx", "loadImage", "loadWav", "loadText", "loadLines", "loadBytes"];
+pub(super) const LOADERS: [&str; 11] = [
+    "load",
+    "loadCsv",
+    "loadMtx",
+    "loadImage",
+    "loadWav",
+    "loadText",
+    "loadLines",
+    "loadBytes",
+    "streamNpy",
+    "streamLines",
+    "streamWav",
+];
 
 /// What messages call a function without a name.
 pub(super) const UNNAMED: &str = "this function";
@@ -106,16 +118,28 @@ impl Checker<'_> {
         returns: Type,
         span: Span,
     ) -> Expr {
+        let mut callee = Callee { function, params: params.to_vec(), returns };
+        if self.wants_sequence == Some(span) {
+            self.take_sequences(&mut callee);
+        }
         // Functions last: what they meet is better known then.
         let mut typed: Vec<Option<Expr>> = args.iter().map(|_| None).collect();
         let mut positions = Vec::new();
         for (index, arg) in args.iter().enumerate() {
-            let wants_function = matches!(self.table.shallow(&params[index]), Type::Function(..));
+            let param = self.table.shallow(&callee.params[index]);
+            let wants_function = matches!(param, Type::Function(..));
             if !wants_function && !matches!(arg.kind, ast::ExprKind::Lambda { .. }) {
+                if matches!(param, Type::Seq(_)) {
+                    self.wants_sequence = Some(arg.span);
+                }
                 typed[index] = Some(self.expr(arg));
                 positions.push(index);
             }
         }
+        if typed.iter().flatten().any(|arg| self.is_sequence(arg)) {
+            self.take_sequences(&mut callee);
+        }
+        let Callee { function, params, returns } = callee;
         let site = self.new_site(
             name,
             function.span,
@@ -334,6 +358,7 @@ impl Checker<'_> {
             SignatureType::Array(element) => {
                 Type::array(self.signature_type(element, types, deferred, span))
             }
+            SignatureType::Seq(item) => Type::seq(self.signature_type(item, types, deferred, span)),
             SignatureType::Function(parameter, result) => Type::function(
                 self.signature_type(parameter, types, deferred, span),
                 self.signature_type(result, types, deferred, span),
@@ -374,6 +399,14 @@ impl Checker<'_> {
             );
             return self.unknown(span);
         }
+        // The window and the hop are numbers like any other.
+        let (sizes, args) = match &**loader {
+            "streamWav" if args.len() >= 2 => args.split_at(2),
+            "streamWav" => {
+                return self.bad_path(span, "this needs a window and a hop before the path");
+            }
+            _ => args.split_at(0),
+        };
         let mut texts = Vec::new();
         for arg in args {
             match &arg.kind {
@@ -393,12 +426,22 @@ impl Checker<'_> {
         let request = super::LoadRequest { loader, path, member, span };
         match self.files.load(&request) {
             Ok((ty, value)) => {
+                let stream = self.stream_of(loader, &value);
                 let id = self.environment.fresh();
                 let name = Arc::clone(loader);
                 let global = Global::Value { name, ty: ty.clone(), span };
                 self.environment.define(id, global);
                 self.loaded.push((id, value));
-                Expr { kind: ExprKind::Value(id), ty: Type::of_value(&ty), span }
+                let loaded = Expr { kind: ExprKind::Value(id), ty: Type::of_value(&ty), span };
+                let Some(stream) = stream else { return loaded };
+                let mut given: Vec<Expr> = Vec::new();
+                for size in sizes {
+                    let typed = self.expr(size);
+                    self.expect(&typed, &Type::I64, span, &format!("`{loader}`"));
+                    given.push(typed);
+                }
+                given.push(loaded);
+                self.apply_helper(stream, given, span)
             }
             Err(diagnostic) => {
                 self.report(diagnostic);

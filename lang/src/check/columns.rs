@@ -31,6 +31,7 @@ impl Fields {
             | Type::Scalar(_)
             | Type::Array(_)
             | Type::Function(..)
+            | Type::Seq(_)
             | Type::Window(..)
             | Type::Boundary(..) => None,
         }

@@ -186,6 +186,10 @@ impl Checker<'_> {
     fn with_fix(&self, diagnostic: Diagnostic, found: &Type, wanted: &Type) -> Diagnostic {
         let (found_rank, found_head) = self.table.peel(found);
         let (wanted_rank, wanted_head) = self.table.peel(wanted);
+        let wants_sequence = matches!(wanted_head, Type::Seq(_));
+        if let Some(help) = self.sequence_help(found, wants_sequence) {
+            return diagnostic.help(help);
+        }
         if wanted_rank > 0
             && let Some(help) = self.table_help(found)
         {
@@ -527,6 +531,7 @@ fn rename(ty: &Type, vars: &mut Vec<TypeVar>) -> String {
                 fields.iter().map(|(name, ty)| (name.clone(), walk(ty, vars))).collect(),
             ),
             Type::Array(element) => Type::array(walk(element, vars)),
+            Type::Seq(item) => Type::seq(walk(item, vars)),
             Type::Function(a, b) => Type::function(walk(a, vars), walk(b, vars)),
             Type::Window(a, b) => Type::Window(walk(a, vars).into(), walk(b, vars).into()),
             Type::Boundary(a, b) => Type::Boundary(walk(a, vars).into(), walk(b, vars).into()),

@@ -170,7 +170,8 @@ impl Checker<'_> {
             }
             None => {}
         }
-        if let Some(entry) = builtins::lookup(name) {
+        let internal = || builtins::internal(name).filter(|_| self.environment.is_prelude());
+        if let Some(entry) = builtins::lookup(name).or_else(internal) {
             return self.builtin(entry, span);
         }
         let constant = match &**name {
@@ -301,7 +302,10 @@ impl Checker<'_> {
         filter: Option<&ast::Expr>,
         span: Span,
     ) -> Expr {
-        let sources: Vec<Expr> = generators.iter().map(|(_, source)| self.expr(source)).collect();
+        let sources = self.sources(generators, span);
+        if sources.iter().any(|source| self.is_sequence(source)) {
+            return self.sequence_comprehension(body, generators, filter, sources, span);
+        }
         let was_top = std::mem::replace(&mut self.top_level, false);
         let mark = self.enter();
         let mut checks = Vec::new();
@@ -423,6 +427,7 @@ pub(crate) fn instantiate_at(ty: &Type, at: &dyn Fn(TypeVar) -> Type) -> Type {
             fields.iter().map(|(name, ty)| (name.clone(), instantiate_at(ty, at))).collect(),
         ),
         Type::Array(element) => Type::array(instantiate_at(element, at)),
+        Type::Seq(item) => Type::seq(instantiate_at(item, at)),
         Type::Function(a, b) => Type::function(instantiate_at(a, at), instantiate_at(b, at)),
         Type::Window(a, b) => {
             Type::Window(instantiate_at(a, at).into(), instantiate_at(b, at).into())

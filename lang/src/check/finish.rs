@@ -159,21 +159,27 @@ impl Checker<'_> {
 
     /// Functions exist at compile time only: none in arrays, none chosen at run time.
     fn check_functions(&mut self, expr: &Expr) {
-        let is_function = |ty: &Type| matches!(ty, Type::Function(..) | Type::Boundary(..));
+        let is_function =
+            |ty: &Type| matches!(ty, Type::Function(..) | Type::Seq(_) | Type::Boundary(..));
         let chosen = match &expr.kind {
             ExprKind::If { .. } => Some("an `if`"),
             ExprKind::Loop { .. } => Some("a `loop`"),
             _ => None,
         };
+        let is_sequence = |ty: &Type| matches!(ty, Type::Seq(_));
         if let (Some(what), true) = (chosen, contains(&expr.ty, &is_function)) {
+            let thing = if contains(&expr.ty, &is_sequence) { "sequence" } else { "function" };
             self.report(
                 Diagnostic::error(
                     "E0314",
-                    format!("{what} cannot yield a function"),
+                    format!("{what} cannot yield a {thing}"),
                     expr.span,
                     format!("this is {}", expr.ty),
                 )
-                .help("apply the function inside, so that every branch yields a value"),
+                .help(match thing {
+                    "sequence" => "consume it inside, so that every branch yields a value",
+                    _ => "apply the function inside, so that every branch yields a value",
+                }),
             );
         }
         let (rank, head) = expr.ty.peel();
@@ -182,14 +188,15 @@ impl Checker<'_> {
             ExprKind::Array(_) | ExprKind::Comprehension { .. } | ExprKind::Apply { .. }
         );
         if rank > 0 && makes && self.errors == 0 && contains(head, &is_function) {
+            let things = if contains(head, &is_sequence) { "sequences" } else { "functions" };
             self.report(
                 Diagnostic::error(
                     "E0313",
-                    "an array cannot hold functions",
+                    format!("an array cannot hold {things}"),
                     expr.span,
                     format!("this would be {}", expr.ty),
                 )
-                .note("functions are specialised away before a program runs"),
+                .note(format!("{things} are specialised away before a program runs")),
             );
         }
     }
@@ -219,7 +226,8 @@ pub(crate) fn number_does_not_fit(
     }
 }
 
-fn contains(ty: &Type, wanted: &dyn Fn(&Type) -> bool) -> bool {
+/// Whether a type or a part of it is of that kind.
+pub(super) fn contains(ty: &Type, wanted: &dyn Fn(&Type) -> bool) -> bool {
     if wanted(ty) {
         return true;
     }
@@ -230,6 +238,7 @@ fn contains(ty: &Type, wanted: &dyn Fn(&Type) -> bool) -> bool {
         Type::Var(_)
         | Type::Scalar(_)
         | Type::Function(..)
+        | Type::Seq(_)
         | Type::Window(..)
         | Type::Boundary(..) => false,
     }

@@ -47,6 +47,7 @@ pub(super) fn check_item(
         defining: Vec::new(),
         annotation_vars: BTreeMap::new(),
         top_level: true,
+        wants_sequence: None,
         poisoned: false,
         errors: 0,
     };
@@ -258,10 +259,10 @@ impl Checker<'_> {
         self.table.level = 1;
         let value = self.expr(value);
         self.complete();
-        if let (Type::Function(..), ast::PatternKind::Name(name)) =
+        if let (Type::Function(..) | Type::Seq(_), ast::PatternKind::Name(name)) =
             (self.table.shallow(&value.ty), &pattern.kind)
         {
-            // A name for a function is a definition.
+            // A name for a function or a sequence is a definition.
             let global = self.environment.fresh();
             let (scheme, body) = self.generalise(value)?;
             self.define(name, global, scheme.clone(), body, span);
@@ -327,11 +328,14 @@ impl Checker<'_> {
         let arguments = named_arguments(value);
         let value = self.expr(value);
         self.complete();
+        if matches!(self.table.shallow(&value.ty), Type::Seq(_)) {
+            return self.shown_sequence(value);
+        }
         if matches!(self.table.shallow(&value.ty), Type::Function(..) | Type::Boundary(..)) {
             let (scheme, _) = self.generalise(value)?;
             let missing = scheme.ty.arity();
             let given = arguments.filter(|_| missing > 0).map(|given| (given, given + missing));
-            return Some(CheckedKind::ShowFunction { scheme, given });
+            return Some(CheckedKind::ShowFunction { scheme, given, sequence: None });
         }
         let span = value.span;
         let (value, ty) = self.finish_value(value)?;
@@ -358,21 +362,25 @@ impl Checker<'_> {
             Some(ty) => Some((value, ty)),
             None => {
                 let found = self.show(&value.ty);
+                let (things, help) = match contains_sequence(&value.ty) {
+                    true => ("sequences", "bind each of the sequences to a name of its own"),
+                    false => ("functions", "define the functions with `def`"),
+                };
                 self.report(
                     Diagnostic::error(
                         "E0313",
-                        "a value cannot contain functions",
+                        format!("a value cannot contain {things}"),
                         value.span,
                         format!("this is {found}"),
                     )
-                    .help("define the functions with `def`"),
+                    .help(help),
                 );
                 None
             }
         }
     }
 
-    fn program(&mut self, value: Expr) -> Option<crate::typed::Program> {
+    pub(super) fn program(&mut self, value: Expr) -> Option<crate::typed::Program> {
         match monomorphise(value, self.environment) {
             Ok(program) => Some(program),
             Err(diagnostic) => {
@@ -404,6 +412,10 @@ impl Checker<'_> {
         }
         Some((Scheme { vars: classes, ty: body.ty.clone() }, body))
     }
+}
+
+fn contains_sequence(ty: &Type) -> bool {
+    super::finish::contains(ty, &|ty| matches!(ty, Type::Seq(_)))
 }
 
 /// The value of a binding whose pattern is annotated with sizes, checked.

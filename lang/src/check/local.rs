@@ -115,6 +115,12 @@ impl Checker<'_> {
             ast::LoopControl::Each(_, xs) => Some(self.expr(xs)),
             ast::LoopControl::While(_) => None,
         };
+        if let (ast::LoopControl::Each(element, _), Some(items)) = (control, &before)
+            && self.is_sequence(items)
+        {
+            let items = items.clone();
+            return self.sequence_loop([pattern, element], [init, items], body, span);
+        }
         let mark = self.enter();
         let mut checks = Vec::new();
         let pattern = self.pattern(pattern, &state, &mut checks);

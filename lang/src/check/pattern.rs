@@ -160,18 +160,7 @@ impl Checker<'_> {
                 let element = self.type_expr(element);
                 Type::Window(index_type(usize::from(*rank)).into(), element.into())
             }
-            TypeExprKind::Seq(_) => {
-                self.report(
-                    Diagnostic::error(
-                        "E0208",
-                        "sequences are not part of this version",
-                        ty.span,
-                        "`seq` types cannot be used yet",
-                    )
-                    .help("use an array, `[]t`"),
-                );
-                self.table.fresh()
-            }
+            TypeExprKind::Seq(item) => Type::seq(self.type_expr(item)),
         }
     }
 

@@ -91,6 +91,10 @@ enum Extra {
 /// How an argument meets its parameter.
 fn extra(table: &Table, param: &Type, arg: &Type) -> Result<Extra, ()> {
     let (param_rank, param_head) = table.peel(param);
+    // A sequence is no array: nothing is mapped over arrays of them.
+    if param_rank == 0 && matches!(param_head, Type::Seq(_)) {
+        return Ok(Extra::AsItIs);
+    }
     if let Type::Var(var) = &param_head {
         match table.state(*var) {
             Some(open) if open.deferred => return Ok(Extra::Unknown),

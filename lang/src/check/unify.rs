@@ -160,7 +160,7 @@ impl Table {
             {
                 x.iter().zip(y.iter()).try_for_each(|(x, y)| self.unify(&x.1, &y.1))
             }
-            (Type::Array(x), Type::Array(y)) => self.unify(x, y),
+            (Type::Array(x), Type::Array(y)) | (Type::Seq(x), Type::Seq(y)) => self.unify(x, y),
             (Type::Function(p, r), Type::Function(q, s))
             | (Type::Window(p, r), Type::Window(q, s))
             | (Type::Boundary(p, r), Type::Boundary(q, s)) => {
@@ -214,7 +214,7 @@ impl Table {
             Type::Record(fields) => {
                 fields.iter().try_for_each(|(_, ty)| self.adjust(var, level, ty, budget))
             }
-            Type::Array(element) => self.adjust(var, level, &element, budget),
+            Type::Array(element) | Type::Seq(element) => self.adjust(var, level, &element, budget),
             Type::Function(a, b) | Type::Window(a, b) | Type::Boundary(a, b) => {
                 self.adjust(var, level, &a, budget)?;
                 self.adjust(var, level, &b, budget)
@@ -261,7 +261,7 @@ impl Table {
                 Type::Var(_) | Type::Scalar(_) => {}
                 Type::Tuple(parts) => parts.iter().for_each(|part| walk(table, part, budget)),
                 Type::Record(fields) => fields.iter().for_each(|(_, ty)| walk(table, ty, budget)),
-                Type::Array(element) => walk(table, &element, budget),
+                Type::Array(element) | Type::Seq(element) => walk(table, &element, budget),
                 Type::Function(a, b) | Type::Window(a, b) | Type::Boundary(a, b) => {
                     walk(table, &a, budget);
                     walk(table, &b, budget);
@@ -284,7 +284,7 @@ impl Table {
             Type::Scalar(_) => {}
             Type::Tuple(parts) => parts.iter().for_each(|part| self.variables(part, found)),
             Type::Record(fields) => fields.iter().for_each(|(_, ty)| self.variables(ty, found)),
-            Type::Array(element) => self.variables(&element, found),
+            Type::Array(element) | Type::Seq(element) => self.variables(&element, found),
             Type::Function(a, b) | Type::Window(a, b) | Type::Boundary(a, b) => {
                 self.variables(&a, found);
                 self.variables(&b, found);
@@ -347,6 +347,7 @@ impl Table {
                 fields.iter().map(|(name, ty)| (name.clone(), self.resolve(ty))).collect(),
             ),
             Type::Array(element) => Type::array(self.resolve(&element)),
+            Type::Seq(item) => Type::seq(self.resolve(&item)),
             Type::Function(a, b) => Type::function(self.resolve(&a), self.resolve(&b)),
             Type::Window(a, b) => Type::Window(self.resolve(&a).into(), self.resolve(&b).into()),
             Type::Boundary(a, b) => {
@@ -374,6 +375,7 @@ impl Table {
                     .collect(),
             ),
             Type::Array(element) => Type::array(self.substitute(&element, replacements)),
+            Type::Seq(item) => Type::seq(self.substitute(&item, replacements)),
             Type::Function(a, b) => {
                 Type::function(self.substitute(&a, replacements), self.substitute(&b, replacements))
             }

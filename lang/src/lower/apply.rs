@@ -123,7 +123,7 @@ impl<'p> Lowering<'p> {
             let arity = match &*function {
                 Function::Closure { params, .. } => params.len(),
                 Function::Instance(id) => self.params_of(*id).len(),
-                Function::Builtin { builtin, .. } => super::builtins::arity(*builtin),
+                Function::Builtin { builtin, .. } => builtin.arity(),
                 Function::Partial { function: inner, args: bound } => {
                     args.splice(0..0, bound.iter().cloned());
                     function = Rc::clone(inner);

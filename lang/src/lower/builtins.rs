@@ -18,11 +18,10 @@ mod send;
 use std::rc::Rc;
 
 use weft_ir::ScalarOp;
-use weft_ir::math;
 use weft_ir::nested::{Atom, Lambda, ScanForm};
 
 use super::builder::{Lowering, Outcome};
-use super::value::{Boundary, Value, component_types, element_type};
+use super::value::{Boundary, Seq, Value, component_types, element_type};
 use crate::builtins::Builtin;
 use crate::types::Type;
 
@@ -44,6 +43,14 @@ impl<'p> Call<'p> {
     /// An argument that is a scalar.
     fn scalar(&self, index: usize) -> Atom {
         self.args[index].expect_scalar()
+    }
+
+    /// An argument that is a sequence.
+    fn sequence(&self, index: usize) -> &Seq<'p> {
+        match &self.args[index] {
+            Value::Seq(sequence) => sequence,
+            _ => panic!("lower: a sequence is expected"),
+        }
     }
 
     /// The type of the elements of a parameter.
@@ -187,6 +194,15 @@ impl<'p> Lowering<'p> {
             Builtin::Outer => self.outer(call),
             Builtin::Iterate => self.iterate(call),
             Builtin::Assert => self.assert_of(call),
+            Builtin::SeqMake => Ok(Value::Seq(Rc::new(Seq {
+                length: call.scalar(0),
+                filtered: call.scalar(1),
+                part: call.args[2].clone(),
+            }))),
+            Builtin::SeqLength => Ok(Value::Scalar(call.sequence(0).length)),
+            Builtin::SeqFiltered => Ok(Value::Scalar(call.sequence(0).filtered)),
+            Builtin::SeqWeight => Ok(self.weight(call)),
+            Builtin::SeqPart => self.call(&call.sequence(0).part, call.args[1..].to_vec()),
             Builtin::Error => self.error(call),
         }
     }
@@ -236,110 +252,5 @@ impl<'p> Lowering<'p> {
     /// The elements of the leaves of an array at the positions that an array of integers has.
     fn gather_at(&mut self, leaves: &[Atom], positions: Atom) -> Outcome<Vec<Atom>> {
         self.map(&[positions], &mut |lowering, at| Ok(lowering.index_all(leaves, at)))
-    }
-}
-
-/// How many arguments a builtin takes.
-pub(super) fn arity(builtin: Builtin) -> usize {
-    match builtin {
-        Builtin::Op(op) => math::arity(op),
-        Builtin::Index(axes) => usize::from(axes) + 1,
-        Builtin::Update(axes) => usize::from(axes) + 2,
-        Builtin::Clamp | Builtin::Mirror | Builtin::Wrap => 0,
-        Builtin::Iota
-        | Builtin::Identity
-        | Builtin::Length
-        | Builtin::Shape
-        | Builtin::Size
-        | Builtin::Null
-        | Builtin::Indices
-        | Builtin::Lengths
-        | Builtin::First
-        | Builtin::Last
-        | Builtin::Flatten
-        | Builtin::Transpose
-        | Builtin::Reverse
-        | Builtin::Init
-        | Builtin::Tail
-        | Builtin::Unzip
-        | Builtin::Unzip3
-        | Builtin::Csr
-        | Builtin::Sum
-        | Builtin::Product
-        | Builtin::Minimum
-        | Builtin::Maximum
-        | Builtin::Mean
-        | Builtin::All
-        | Builtin::Any
-        | Builtin::Count
-        | Builtin::Argmin
-        | Builtin::Argmax
-        | Builtin::Unique
-        | Builtin::Sort
-        | Builtin::SortDesc
-        | Builtin::Argsort
-        | Builtin::Constant
-        | Builtin::Outside
-        | Builtin::Error => 1,
-        Builtin::Replicate
-        | Builtin::Generate
-        | Builtin::Fill
-        | Builtin::Random
-        | Builtin::Reshape
-        | Builtin::Rotate
-        | Builtin::Take
-        | Builtin::Drop
-        | Builtin::Gather
-        | Builtin::Concat
-        | Builtin::Interleave
-        | Builtin::Zip
-        | Builtin::Segments
-        | Builtin::Chunks
-        | Builtin::Windows
-        | Builtin::GroupBy
-        | Builtin::Split
-        | Builtin::Map
-        | Builtin::MapWithIndex
-        | Builtin::Fold1
-        | Builtin::Dot
-        | Builtin::Scanl1
-        | Builtin::Scanr1
-        | Builtin::Histogram
-        | Builtin::Pack
-        | Builtin::Filter
-        | Builtin::Partition
-        | Builtin::IndexWhere
-        | Builtin::SortBy
-        | Builtin::SearchSorted
-        | Builtin::Merge
-        | Builtin::Matmul
-        | Builtin::Assert => 2,
-        Builtin::Range
-        | Builtin::Linspace
-        | Builtin::Backpermute
-        | Builtin::Zip3
-        | Builtin::WindowsBy
-        | Builtin::ZipWith
-        | Builtin::Fold
-        | Builtin::Scanl
-        | Builtin::ScanlPrime
-        | Builtin::Prescanl
-        | Builtin::Postscanl
-        | Builtin::Scanr
-        | Builtin::ScanrPrime
-        | Builtin::Prescanr
-        | Builtin::Postscanr
-        | Builtin::Scatter
-        | Builtin::Stencil
-        | Builtin::Convolve
-        | Builtin::Outer
-        | Builtin::Iterate => 3,
-        Builtin::RandomInt
-        | Builtin::ZipWith3
-        | Builtin::FoldSeg
-        | Builtin::ScatterWith
-        | Builtin::Permute
-        | Builtin::Stencil2 => 4,
-        Builtin::ZipWith4 => 5,
     }
 }

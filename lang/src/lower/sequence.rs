@@ -83,6 +83,7 @@ fn component<'v, 'p>(value: &'v Value<'p>, path: &[usize]) -> &'v Value<'p> {
         Value::Scalar(_)
         | Value::Array(_)
         | Value::Function(_)
+        | Value::Seq(_)
         | Value::Window(_)
         | Value::Boundary(_) => panic!("lower: a pattern that does not fit its value"),
     })

@@ -22,6 +22,8 @@ pub(super) enum Value<'p> {
     Tuple(Rc<[Value<'p>]>),
     /// A function.
     Function(Rc<Function<'p>>),
+    /// A sequence: its length and, for two positions, the array of the items between them.
+    Seq(Rc<Seq<'p>>),
     /// What a stencil's function reads.
     Window(Rc<Window<'p>>),
     /// What lies outside an array.
@@ -69,6 +71,16 @@ pub(super) struct Grid<'p> {
     pub(super) extents: Vec<Atom>,
     /// What lies outside.
     pub(super) boundary: Rc<Boundary<'p>>,
+}
+
+/// A sequence (Note [Sequences] in `session/src/prelude/sequences.weft`).
+pub(super) struct Seq<'p> {
+    /// How many items its sources have.
+    pub(super) length: Atom,
+    /// Whether a filter may have left some of them out.
+    pub(super) filtered: Atom,
+    /// The function from two positions to the array of the items between them.
+    pub(super) part: Value<'p>,
 }
 
 /// A grid around one of its elements.
@@ -199,7 +211,9 @@ impl<'p> Value<'p> {
             Value::Array(atoms) => leaves.extend(atoms.iter()),
             Value::Tuple(parts) if parts.is_empty() => leaves.push(UNIT),
             Value::Tuple(parts) => return parts.iter().all(|part| part.add_leaves(leaves)),
-            Value::Function(_) | Value::Window(_) | Value::Boundary(_) => return false,
+            Value::Function(_) | Value::Seq(_) | Value::Window(_) | Value::Boundary(_) => {
+                return false;
+            }
         }
         true
     }
@@ -245,7 +259,11 @@ fn take_value<'p>(ty: &Type, rest: &mut &[Atom]) -> Value<'p> {
             Value::Tuple(fields.iter().map(|(_, ty)| take_value(ty, rest)).collect())
         }
         Type::Array(element) => Value::Array(take(rest, leaf_count(element)).into()),
-        Type::Var(_) | Type::Function(..) | Type::Window(..) | Type::Boundary(..) => {
+        Type::Var(_)
+        | Type::Function(..)
+        | Type::Seq(_)
+        | Type::Window(..)
+        | Type::Boundary(..) => {
             panic!("lower: {ty} has no leaves")
         }
     }
@@ -266,6 +284,7 @@ pub(super) fn leaf_count(ty: &Type) -> usize {
         Type::Scalar(_)
         | Type::Var(_)
         | Type::Function(..)
+        | Type::Seq(_)
         | Type::Window(..)
         | Type::Boundary(..) => 1,
     }
@@ -291,7 +310,11 @@ fn add_leaf_types(ty: &Type, rank: usize, leaves: &mut Vec<nested::Type>) -> boo
         Type::Record(fields) => {
             return fields.iter().all(|(_, ty)| add_leaf_types(ty, rank, leaves));
         }
-        Type::Var(_) | Type::Function(..) | Type::Window(..) | Type::Boundary(..) => return false,
+        Type::Var(_)
+        | Type::Function(..)
+        | Type::Seq(_)
+        | Type::Window(..)
+        | Type::Boundary(..) => return false,
     }
     true
 }

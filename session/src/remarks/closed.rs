@@ -162,7 +162,9 @@ fn is_plain_type(ty: &Type) -> bool {
         Type::Tuple(parts) => parts.iter().all(is_plain_type),
         Type::Record(fields) => fields.iter().all(|(_, ty)| is_plain_type(ty)),
         Type::Function(from, to) => is_plain_type(from) && is_plain_type(to),
-        Type::Var(_) | Type::Array(_) | Type::Window(..) | Type::Boundary(..) => false,
+        Type::Var(_) | Type::Array(_) | Type::Seq(_) | Type::Window(..) | Type::Boundary(..) => {
+            false
+        }
     }
 }
 

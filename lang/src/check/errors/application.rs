@@ -9,6 +9,7 @@ use crate::builtins;
 use crate::check::Checker;
 use crate::check::apply::{UNNAMED, is_signed};
 use crate::check::rank::{Site, SiteError};
+use crate::check::sequence::CONSUMERS;
 use crate::check::unify::Clash;
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Global};
@@ -59,6 +60,7 @@ impl Checker<'_> {
                             self.table_help(&arg.ty)
                                 .unwrap_or_else(|| "a field of a record is `r.name`".to_owned()),
                         ),
+                        Type::Seq(_) => diagnostic.help(CONSUMERS),
                         _ => diagnostic,
                     }
                 } else {
@@ -69,7 +71,8 @@ impl Checker<'_> {
                         format!("this is {found}"),
                     )
                 };
-                let diagnostic = match self.table_help(&arg.ty) {
+                let help = self.table_help(&arg.ty).or_else(|| self.sequence_help(&arg.ty, false));
+                let diagnostic = match help {
                     Some(help) if !matches!(&*site.function, "index" | "with") => {
                         diagnostic.help(help)
                     }
@@ -196,6 +199,7 @@ impl Checker<'_> {
                 Some("texts, as all arrays, are joined with `++`")
             }
             _ if of_parts && self.is_text(found_type) => Some(TEXTS_AS_KEYS),
+            _ if matches!(head, Type::Seq(_)) => Some(CONSUMERS),
             _ if class == Class::FLOAT => Some("convert it with `f64 …` or `f32 …`"),
             _ if class == Class::INT && is_float => {
                 Some("convert it with `i64 …`, which cuts fractions off, or `i64 (round …)`")
@@ -247,6 +251,10 @@ impl Checker<'_> {
             None => diagnostic,
         };
         let diagnostic = match (self.table.peel(&found_type).1, &wanted_head, partner) {
+            (_, Type::Seq(_), _) => match self.sequence_help(&arg.ty, true) {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            },
             (Type::Scalar(from), Type::Scalar(to), Some(_)) if from.is_float() && to.is_int() => {
                 diagnostic.help(format!(
                     "convert the other with `{from} …`: nothing is converted implicitly"

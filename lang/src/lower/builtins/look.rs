@@ -26,6 +26,21 @@ impl<'p> Lowering<'p> {
         Ok(Value::Scalar(self.length(array)))
     }
 
+    /// How many scalars there are in an array.
+    pub(super) fn weight(&mut self, call: &Call<'p>) -> Value<'p> {
+        let mut weight = int(0);
+        for leaf in call.array(0).iter() {
+            let mut leaf = *leaf;
+            while self.type_of(leaf).rank > 1 {
+                let ty = self.type_of(leaf).element();
+                leaf = self.emit_one(Operation::Flatten(leaf), ty);
+            }
+            let length = self.length(leaf);
+            weight = self.compute(ScalarOp::Add, &[weight, length]);
+        }
+        Value::Scalar(weight)
+    }
+
     /// `null xs`.
     pub(super) fn null(&mut self, call: &Call<'p>) -> Outcome<Value<'p>> {
         let length = self.length(call.array(0)[0]);

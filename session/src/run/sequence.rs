@@ -1,0 +1,87 @@
+//! Sequences that are shown, and those whose chunks are too large.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use weft_ir::{Scalar, Span, Value};
+use weft_lang::ShownSequence;
+use weft_lang::typed::{ExprKind, GlobalId, Program};
+
+use super::{Runner, Stop};
+use crate::prelude;
+use crate::sink::Event;
+
+/// By what the largest number of items in a chunk is divided where there is no room for them.
+const FEWER: i64 = 16;
+
+/// Items are shown after about this time.
+const SOON: Duration = Duration::from_millis(100);
+
+/// A program with fewer items in a chunk, if it has sequences, and chunks with more than one item.
+pub(super) fn with_smaller_chunks(program: &Program) -> Option<Program> {
+    let most = prelude::most_items();
+    let index = program.instances.iter().position(|instance| Some(instance.global) == most)?;
+    let ExprKind::Scalar(Scalar::I64(items)) = program.instances[index].body.kind else {
+        return None;
+    };
+    if items <= 1 {
+        return None;
+    }
+    let mut smaller = program.clone();
+    let body = Arc::make_mut(&mut smaller.instances[index].body);
+    body.kind = ExprKind::Scalar(Scalar::I64((items / FEWER).max(1)));
+    Some(smaller)
+}
+
+impl Runner<'_> {
+    /// Tells of a sequence, or shows its items one after the other.
+    pub(super) fn sequence(
+        &mut self,
+        sequence: &ShownSequence,
+        ty: &str,
+        span: Span,
+    ) -> Result<(), Stop> {
+        let length = integer(&self.run(&sequence.length, span)?);
+        if !sequence.all {
+            let filtered = self.run(&sequence.filtered, span)?;
+            let items = if length == 1 { "item" } else { "items" };
+            let most = match filtered {
+                Value::Scalar(Scalar::Bool(true)) => "at most ",
+                _ => "",
+            };
+            let text = format!(
+                "a sequence of {most}{length} {items} : {ty}\n\
+                 (`foldSeq`, `elements`, `tabulate` and `collect` consume it; `streamOut` shows its items)"
+            );
+            self.sink.event(Event::Text(text));
+            return Ok(());
+        }
+        let (mut low, mut size) = (0, 1);
+        while low < length {
+            self.check_cancelled()?;
+            let high = low + size.min(length - low);
+            let begun = Instant::now();
+            let given = |global: GlobalId| match sequence.bounds {
+                [at, _] if at == global => Some(Value::Scalar(Scalar::I64(low))),
+                [_, at] if at == global => Some(Value::Scalar(Scalar::I64(high))),
+                _ => None,
+            };
+            let items = self.run_with(&sequence.part, span, &given)?;
+            let Value::Array(items) = items else { panic!("the items of a sequence are an array") };
+            for index in 0..items.len() {
+                self.check_cancelled()?;
+                self.show(items.elements.get(index), sequence.item.clone());
+            }
+            low = high;
+            size = if begun.elapsed() < SOON / 2 { size * 2 } else { (size / 2).max(1) };
+        }
+        Ok(())
+    }
+}
+
+fn integer(value: &Value) -> i64 {
+    match value {
+        Value::Scalar(Scalar::I64(value)) => *value,
+        other => panic!("a length is {other:?}"),
+    }
+}
