@@ -226,7 +226,7 @@ impl Files for NoFiles {
 
 #[cfg(test)]
 mod tests {
-    use super::{PRELUDE, PRIVATE, functions};
+    use super::{PRELUDE, PRIVATE, SEEN, functions};
 
     #[test]
     fn every_name_is_described_and_every_function_has_an_example() {

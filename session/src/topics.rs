@@ -99,6 +99,28 @@ pub(crate) const TOPICS: &[Topic] = &[
         result: "",
     },
     Topic {
+        names: &["streamNpy"],
+        heading: "streamNpy \"a.npy\" : seq t",
+        doc: "The elements of an array in a file, or its rows, read as they are needed.",
+        example: "s = streamNpy \"a.npy\"",
+        result: "",
+    },
+    Topic {
+        names: &["streamLines"],
+        heading: "streamLines \"a.txt\" : seq []char",
+        doc: "The lines of a file, read as they are needed.",
+        example: "s = streamLines \"a.txt\"",
+        result: "",
+    },
+    Topic {
+        names: &["streamWav"],
+        heading: "streamWav window hop \"a.wav\" : seq []f32",
+        doc: "Windows over the samples of a sound, of that length and that far from each other, read as \
+              they are needed. Several channels are rows of a matrix.",
+        example: "s = streamWav 1024 512 \"a.wav\"",
+        result: "",
+    },
+    Topic {
         names: &["loadBytes"],
         heading: "loadBytes \"a\" : []u8",
         doc: "The bytes of a file.",
@@ -255,7 +277,13 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
             "loadMtx",
             "loadWav",
             "loadBytes",
+            "streamLines",
+            "streamNpy",
         ],
+    ),
+    (
+        &["stream", "generator", "lazy", "iterator", "larger than memory", "out of core"],
+        &["stream", "produce", "foldSeq", "streamNpy", "streamLines"],
     ),
     (&["reverse", "flip"], &["reverse"]),
     (&["shuffle", "permutation", "permute"], &["shuffle", "permute", "argsort", "random"]),

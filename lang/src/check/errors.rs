@@ -186,13 +186,9 @@ impl Checker<'_> {
     fn with_fix(&self, diagnostic: Diagnostic, found: &Type, wanted: &Type) -> Diagnostic {
         let (found_rank, found_head) = self.table.peel(found);
         let (wanted_rank, wanted_head) = self.table.peel(wanted);
-        let wants_sequence = matches!(wanted_head, Type::Seq(_));
-        if let Some(help) = self.sequence_help(found, wants_sequence) {
-            return diagnostic.help(help);
-        }
-        if wanted_rank > 0
-            && let Some(help) = self.table_help(found)
-        {
+        let of_table = || self.table_help(found).filter(|_| wanted_rank > 0);
+        let help = self.sequence_help(found, matches!(wanted_head, Type::Seq(_)));
+        if let Some(help) = help.or_else(of_table) {
             return diagnostic.help(help);
         }
         if let Some(help) = self.other_order(&found_head, &wanted_head) {

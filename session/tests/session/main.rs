@@ -9,5 +9,6 @@ mod messages;
 mod native;
 mod numbers;
 mod progress;
+mod sequences;
 mod transcript;
 mod truth;

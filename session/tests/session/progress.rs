@@ -65,6 +65,12 @@ fn loops_that_count_tell_how_far_they_have_come() {
 }
 
 #[test]
+fn so_do_sequences() {
+    check("cpu", "foldSeq (+) 0 (produce (10 ** 10) (\\i -> i % 7))", 32);
+    check("interp", "foldSeq (+) 0 (produce (10 ** 8) (\\i -> i % 7))", 32);
+}
+
+#[test]
 fn so_does_the_interpreter() {
     check("interp", "loop x = 0 for i < 10 ** 11 do (x + i) % 7", 100_000_000_000);
     check("interp", "iterate 1000000000 (\\x -> (x * 3 + 1) % 1000) 1", 1_000_000_000);
