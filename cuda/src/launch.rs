@@ -500,6 +500,8 @@ impl<'m, 'a> Launch<'m, 'a> {
         let mut parameters = vec![self.arguments(piece)?, word(points)];
         if arrays.len() == 1 && targets <= self.machine.config.policy.bins {
             parameters.push((targets as u32).to_le_bytes().to_vec());
+            // Each counts in 32 bits.
+            let blocks = blocks.max(points.div_ceil(1 << 31));
             return self.launch(piece, "scatter_bins", blocks, &parameters);
         }
         self.launch(piece, "scatter_update", blocks, &parameters)

@@ -2,17 +2,18 @@
 
 use weft_codegen::literal;
 use weft_ir::code::{Operand, Operation, Operator};
+use weft_ir::flat::Var;
 use weft_ir::plan::Sink;
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::map::{POINT, entry};
 use super::{Draft, indices, write_body};
 use crate::fields::Field;
-use crate::structure::{Place, Point, Structure, operands};
+use crate::structure::{Place, Point, Structure, Vectors, operands};
 use crate::text::{Length, Skeleton};
 
-/// The function that gives a point's target.
-const TARGET: &str = "i64 target(const Arguments& in, i64 at)";
+/// The parameters of functions that find what is loaded ahead of a point.
+const OF: &str = ", const Loaded<N>& from, int lane";
 
 /// The entries for runs of equal targets.
 const RUNS: [[&str; 3]; 3] = [
@@ -41,7 +42,7 @@ impl Draft<'_, '_> {
         let kernel = self.kernel;
         let Sink::Scatter { values, arrays, .. } = &kernel.sinks[sink] else { return };
         let mut structure = self.structure("scatter");
-        target(kernel, sink, &mut structure);
+        target(kernel, sink, &mut structure, None);
         let point = indices(kernel, &mut structure, values, Point::Number);
         let outputs: Vec<String> =
             arrays.iter().map(|array| structure.field(Field::Output(*array))).collect();
@@ -66,14 +67,23 @@ impl Draft<'_, '_> {
     fn update(&mut self, sink: usize, ops: &[ScalarOp]) {
         let kernel = self.kernel;
         let Sink::Scatter { values, arrays, .. } = &kernel.sinks[sink] else { return };
+        let vectors = Vectors::of(kernel, &[], self.shared.types);
         let mut structure = self.structure("scatter");
-        target(kernel, sink, &mut structure);
+        let loaded = vectors.as_ref().map_or(&[][..], |vectors| &vectors.loaded[..]);
+        match &vectors {
+            Some(vectors) => structure.vectors(vectors),
+            None => structure.single(),
+        }
+        target(kernel, sink, &mut structure, Some(loaded));
         let point = indices(kernel, &mut structure, values, Point::Number);
         let outputs: Vec<String> =
             arrays.iter().map(|array| structure.field(Field::Output(*array))).collect();
         let types: Vec<ScalarType> = arrays.iter().map(|array| structure.type_of(*array)).collect();
-        let signature = "void update(const Arguments& in, i64 at, i64 to)";
-        structure.function(signature, Place::new("return;", &[&point]), |writer| {
+        let signature =
+            format!("template <int N> void update(const Arguments& in, i64 at, i64 to{OF})");
+        let points = [&point];
+        let place = Place { leave: "return;", points: &points, loaded };
+        structure.function(&signature, place, |writer| {
             write_body(kernel, writer, &point);
             let values = operands(writer, values);
             for (((value, output), op), ty) in values.iter().zip(&outputs).zip(ops).zip(&types) {
@@ -82,17 +92,22 @@ impl Draft<'_, '_> {
         });
         let mut entries = vec![["scatter_update", ", i64 points", "scatter_update<K>(in, points)"]];
         if let ([op], [ty], [output]) = (ops, &types[..], &outputs[..]) {
-            let name = weft_codegen::Dialect::Cuda.type_name(*ty);
-            let zero = literal(neutral(*op, *ty));
+            let counts = *op == ScalarOp::Add && is_one(&values[0]);
+            // A block of threads has less than 2^32 points, and shared memory counts in 32 bits.
+            let of_bin = if counts { ScalarType::U32 } else { *ty };
+            let name = weft_codegen::Dialect::Cuda.type_name(of_bin);
+            let zero = literal(neutral(*op, of_bin));
             structure.member(&format!("typedef {name} Bin;"));
             structure.member(&format!(
                 "static __device__ __forceinline__ Bin zero_bin() {{ return {zero}; }}"
             ));
-            let signature = "void update_bin(const Arguments& in, i64 at, Bin* bin)";
-            structure.function(signature, Place::new("return;", &[&point]), |writer| {
+            let signature = format!(
+                "template <int N> void update_bin(const Arguments& in, i64 at, Bin* bin{OF})"
+            );
+            structure.function(&signature, place, |writer| {
                 write_body(kernel, writer, &point);
                 let value = operands(writer, values).remove(0);
-                writer.statement(&call(*op, *ty, "bin", &value));
+                writer.statement(&call(*op, of_bin, "bin", &value));
             });
             let signature = "void flush(const Arguments& in, i64 to, Bin bin)";
             structure.function(signature, Place::new("return;", &[]), |writer| {
@@ -122,7 +137,7 @@ impl Draft<'_, '_> {
         let (keys, order) =
             (structure.temporary(ScalarType::U64), structure.temporary(ScalarType::U64));
         let held: Vec<usize> = components.iter().map(|ty| structure.temporary(*ty)).collect();
-        target(kernel, sink, &mut structure);
+        target(kernel, sink, &mut structure, None);
         let point = indices(kernel, &mut structure, values, Point::Number);
         let extents = structure.extents_of(destinations[0]);
         let all: Vec<String> =
@@ -180,8 +195,13 @@ impl Draft<'_, '_> {
     }
 }
 
-/// Adds the function `target`.
-fn target(kernel: &weft_ir::plan::Kernel, sink: usize, structure: &mut Structure<'_, '_>) {
+/// Adds the function `target`; for several points at a time, if these arrays are loaded ahead.
+fn target(
+    kernel: &weft_ir::plan::Kernel,
+    sink: usize,
+    structure: &mut Structure<'_, '_>,
+    loaded: Option<&[Var]>,
+) {
     let Sink::Scatter { target, destinations, .. } = &kernel.sinks[sink] else { return };
     let point = indices(kernel, structure, target, Point::Number);
     let extents = structure.extents_of(destinations[0]);
@@ -189,7 +209,13 @@ fn target(kernel: &weft_ir::plan::Kernel, sink: usize, structure: &mut Structure
     let fail = structure.fail(FaultKind::IndexOutOfRange, kernel.span);
     let names: Vec<String> = (0..target.len()).map(|at| format!("to{at}")).collect();
     let to = structure.storage_index(&names, &extents);
-    structure.function(TARGET, Place::new("return -1;", &[&point]), |writer| {
+    let signature = match loaded {
+        Some(_) => format!("template <int N> i64 target(const Arguments& in, i64 at{OF})"),
+        None => "i64 target(const Arguments& in, i64 at)".to_owned(),
+    };
+    let points = [&point];
+    let place = Place { leave: "return -1;", points: &points, loaded: loaded.unwrap_or_default() };
+    structure.function(&signature, place, |writer| {
         write_body(kernel, writer, &point);
         for (name, operand) in names.iter().zip(operands(writer, target)) {
             writer.statement(&format!("const i64 {name} = {operand};"));
@@ -229,6 +255,11 @@ fn atomic(operator: &Operator) -> Option<Vec<ScalarOp>> {
         (own && wide && known).then_some(*op)
     };
     code.results.iter().enumerate().map(of).collect()
+}
+
+/// Whether a value is the number 1: what is combined by addition is counted then.
+fn is_one(value: &Operand) -> bool {
+    matches!(value, Operand::Scalar(Scalar::I64(1) | Scalar::U64(1)))
 }
 
 /// The statement that updates an address.

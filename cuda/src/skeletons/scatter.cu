@@ -26,37 +26,82 @@ FUNCTION void scatter_write(const typename K::Arguments& in, i64 points, const u
   }
 }
 
-/* Operators that the machine has as atomic operations, and that are exact in any order. K:
-   update(in, position, target). */
-template <class K> FUNCTION void scatter_update(const typename K::Arguments& in, i64 points) {
-  const i64 stride = (i64)gridDim.x * K::THREADS;
+/* N consecutive points. */
+template <class K, int N, class Each>
+FUNCTION void scatter_vector(const typename K::Arguments& in, i64 at,
+                             const typename K::template Loaded<N>& from, const Each& each) {
+#pragma unroll
+  for (int lane = 0; lane < N; lane++) {
+    const i64 target = K::template target<N>(in, at + lane, from, lane);
+    if (target >= 0) each.template point<N>(in, at + lane, target, from, lane);
+  }
+}
+
+/* All points that have a target, in any order: one or two vectors in a turn of a thread. K: WIDTH, aligned(in),
+   Loaded, load(in, number, from), target(in, number, from, lane). */
+template <class K, class Each>
+FUNCTION void scatter_points(const typename K::Arguments& in, i64 points, const Each& each) {
+  constexpr int WIDTH = K::WIDTH;
+  constexpr bool TWICE = WIDTH <= 4;
+  const i64 stride = (i64)gridDim.x * K::THREADS, thread = (i64)blockIdx.x * K::THREADS + threadIdx.x;
+  i64 whole = 0;
   u32 turn = 0;
+  if constexpr (WIDTH > 1) {
+    if (K::aligned(in)) whole = points & ~(i64)(WIDTH - 1);
 #pragma unroll 1
-  for (i64 at = (i64)blockIdx.x * K::THREADS + threadIdx.x; at < points; at += stride) {
-    const i64 target = K::target(in, at);
-    if (target >= 0) K::update(in, at, target);
+    for (i64 at = thread * WIDTH; at < whole; at += (TWICE ? 2 : 1) * stride * WIDTH) {
+      typename K::template Loaded<WIDTH> from, of_next;
+      const i64 next = TWICE ? at + stride * WIDTH : whole;
+      K::load(in, at, from);
+      if (next < whole) K::load(in, next, of_next);
+      scatter_vector<K, WIDTH>(in, at, from, each);
+      if (next < whole) scatter_vector<K, WIDTH>(in, next, of_next, each);
+      if (is_over_by(in.failure, turn)) return;
+    }
+  }
+#pragma unroll 1
+  for (i64 at = whole + thread; at < points; at += stride) {
+    typename K::template Loaded<1> from;
+    K::load(in, at, from);
+    scatter_vector<K, 1>(in, at, from, each);
     if (is_over_by(in.failure, turn)) return;
   }
 }
 
+/* Operators that the machine has as atomic operations, and that are exact in any order. K:
+   update(in, number, target, from, lane). */
+template <class K> struct Update {
+  template <int N>
+  FUNCTION_MEMBER void point(const typename K::Arguments& in, i64 at, i64 target,
+                             const typename K::template Loaded<N>& from, int lane) const {
+    K::template update<N>(in, at, target, from, lane);
+  }
+};
+template <class K> FUNCTION void scatter_update(const typename K::Arguments& in, i64 points) {
+  scatter_points<K>(in, points, Update<K>{});
+}
+
 /* As scatter_update into few targets: each block of threads combines on its own first. K: Bin, zero_bin
-   (neutral), update_bin(in, position, bin) in shared memory, flush(in, target, bin). */
+   (neutral), update_bin(in, number, bin, from, lane) in shared memory, flush(in, target, bin). */
 constexpr int BINS = 1024;
+template <class K> struct UpdateBin {
+  typename K::Bin* bins;
+  template <int N>
+  FUNCTION_MEMBER void point(const typename K::Arguments& in, i64 at, i64 target,
+                             const typename K::template Loaded<N>& from, int lane) const {
+    K::template update_bin<N>(in, at, bins + target, from, lane);
+  }
+};
 template <class K>
 FUNCTION void scatter_bins(const typename K::Arguments& in, i64 points, int bins) {
   __shared__ typename K::Bin local[BINS];
   const int thread = threadIdx.x;
-  for (int bin = thread; bin < bins; bin += K::THREADS) local[bin] = K::zero_bin();
-  __syncthreads();  /* zero */
-  const i64 stride = (i64)gridDim.x * K::THREADS;
-  u32 turn = 0;
 #pragma unroll 1
-  for (i64 at = (i64)blockIdx.x * K::THREADS + threadIdx.x; at < points; at += stride) {
-    const i64 target = K::target(in, at);
-    if (target >= 0) K::update_bin(in, at, local + target);
-    if (is_over_by(in.failure, turn)) break;
-  }
+  for (int bin = thread; bin < bins; bin += K::THREADS) local[bin] = K::zero_bin();
+  __syncthreads();  /* zero bins */
+  scatter_points<K>(in, points, UpdateBin<K>{local});
   __syncthreads();  /* complete */
+#pragma unroll 1
   for (int bin = thread; bin < bins; bin += K::THREADS) K::flush(in, bin, local[bin]);
 }
 

@@ -165,6 +165,17 @@ impl Structure<'_, '_> {
         self.width(*width);
     }
 
+    /// What skeletons for vectors want of a structure that has none.
+    pub(crate) fn single(&mut self) {
+        let own = "static __device__ __forceinline__";
+        self.member(&format!(
+            "template <int N> struct Loaded {{}};\n\
+             template <int N> {own} void load(const Arguments&, i64, Loaded<N>&) {{}}\n\
+             {own} bool aligned(const Arguments&) {{ return false; }}"
+        ));
+        self.width(1);
+    }
+
     /// The functions that yield the element of a position of a row.
     pub(crate) fn elements(
         &mut self,

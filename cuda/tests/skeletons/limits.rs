@@ -81,3 +81,31 @@ output a0: [{rows}]f32
     assert!(matches!(ran, Err(Halt::Broken(Broken::Grid(blocks))) if blocks == rows), "{ran:?}");
     assert_eq!(idle.launched, []);
 }
+
+#[test]
+fn counters_of_32_bits_have_less_points_than_they_count() {
+    let points = 1_u64 << 44;
+    let text = format!(
+        "input a1: [a0]i64
+launch \"histogram\" [{points}] (r0)
+  r1: i64 = bit_and r0 1i64
+  yield r1
+  scatter 1i64 at r1 into a1 to a2: [a0]i64
+  by (r2: i64) (r3: i64)
+    r4: i64 = add r2 r3
+    yield r4
+end
+output a2: [a0]i64
+"
+    );
+    let program = plan::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    plan::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let policy = Policy::SM_90;
+    let code = generate(&program, &policy);
+    let (mut idle, cancel) = (Idle::default(), AtomicBool::new(false));
+    let config = Config { policy: &policy, memory_limit: 1 << 50 };
+    let inputs = [crate::i64s([0, 0])];
+    let ran = run_fallible(&program, &code, &inputs, &mut idle, &config, &cancel, &mut |_| {});
+    assert!(ran.is_ok(), "{ran:?}");
+    assert_eq!(idle.launched, [1 << 13]);
+}

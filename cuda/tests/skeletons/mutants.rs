@@ -286,11 +286,16 @@ launch \"histogram\" [a2] (r0)
 end
 output a4: [a0]i64
 ",
-        inputs: || vec![i64s(0..10), i64s(noise(600).map(|bits| bits as i64 >> 8))],
+        inputs: || vec![i64s(0..10), i64s(noise(2001).map(|bits| bits as i64 >> 8))],
         mutants: &[
-            ("__syncthreads();  /* zero */\n  const i64 stride", "const i64 stride"),
+            ("  __syncthreads();  /* zero bins */", NONE),
             ("__syncthreads();  /* complete */", NONE),
-            ("atomicAdd((u64*)(bin), (u64)(", "*(u64*)(bin) += ((u64)("),
+            ("atomicAdd((u32*)(bin), (u32)(", "*(u32*)(bin) += ((u32)("),
+            ("whole = points & ~(i64)(WIDTH - 1);", "whole = points;"),
+            ("if (next < whole) K::load", "K::load"),
+            ("if (next < whole) scatter_vector", "scatter_vector"),
+            ("at += (TWICE ? 2 : 1) * stride", "at += stride"),
+            ("for (i64 at = whole + thread; at < points;", "for (i64 at = thread; at < points;"),
             (
                 "for (int bin = thread; bin < bins; bin += K::THREADS) K::flush",
                 "for (int bin = thread; bin <= bins; bin += K::THREADS) K::flush",

@@ -113,6 +113,47 @@ fn operators_of_the_machine() {
     }
 }
 
+#[test]
+fn what_is_counted_is_counted_in_vectors_of_any_length() {
+    let Some(emulated) = emulated() else { return };
+    for (ty, scalar) in [
+        (ScalarType::I64, Scalar::I64 as fn(i64) -> Scalar),
+        (ScalarType::U64, |count| Scalar::U64(count as u64)),
+    ] {
+        let compiled = Compiled::new(&format!(
+            "input a2: [a0]{ty}
+input a3: [a1]u8
+launch \"histogram\" [a1] (r0)
+  r1: u8 = read a3 r0
+  r2: i64 = cast_i64 r1
+  r3: i64 = sub r2 1i64
+  yield r3
+  scatter 1{ty} at r3 into a2 to a4: [a0]{ty}
+  by (r4: {ty}) (r5: {ty})
+    r6: {ty} = add r4 r5
+    yield r6
+end
+output a4: [a0]{ty}
+"
+        ));
+        // A turn of all threads takes 6144 points. The second size is too large for shared memory.
+        let lengths =
+            [0, 1, 7, 8, 9, 15, 16, 17, 511, 512, 513, 3071, 3080, 6143, 6144, 6153, 9000];
+        for (length, size) in lengths.iter().map(|length| (*length, 256)).chain([(7000, 1025)]) {
+            let old: Vec<i64> = noise(size).map(|bits| (bits >> 8) as i64).collect();
+            let targets: Vec<u8> = noise(length).map(|bits| (bits >> 40) as u8).collect();
+            let mut expected = old.clone();
+            for target in targets.iter().filter(|target| **target > 0) {
+                expected[usize::from(*target) - 1] += 1;
+            }
+            let counts = |values: Vec<i64>| array(column(ty, values.into_iter().map(scalar)));
+            let targets = array(column(ScalarType::U8, targets.into_iter().map(Scalar::U8)));
+            let inputs = [counts(old), targets];
+            compiled.yields(emulated, &inputs, schedule_of(length), &[counts(expected)]);
+        }
+    }
+}
+
 /// A scatter of tuples by an operator that takes its points in their order.
 fn in_order(operator: &Operator) -> Compiled {
     let olds = operator.each(|at, ty| format!("input a{}: [a0]{ty}\n", at + 1));

@@ -201,7 +201,7 @@ output a4: [a0]i64
             vec![i64s(0..1100), i64s(targets)]
         },
         mutants: &[
-            ("if (target >= 0) K::update(in, at, target);", "K::update(in, at, target);"),
+            ("if (target >= 0) each.template", "each.template"),
             ("atomicAdd((u64*)(in.a4 + to), (u64)(", "*(u64*)(in.a4 + to) += ((u64)("),
         ],
     },
