@@ -21,6 +21,8 @@ if [ "$1" = --pack ]; then
     (cd "$root" && tar cf - README.md docs/manual docs/errors suite examples cuda/gate/plans bench) |
         tar xf - -C "$folder/weft-device"
     cp "$2" "$folder/weft-device/weft-device"
+    # Without what only debuggers read it is a sixth as large.
+    ! command -v strip >/dev/null || strip "$folder/weft-device/weft-device"
     echo "$commit" >"$folder/weft-device/COMMIT"
     tar cf "$3" -C "$folder" weft-device
     exit
@@ -41,10 +43,12 @@ for folder in folders:
 print(":".join(dict.fromkeys(found)))
 PYTHON
 )
+# What is found so is for Weft, not for the libraries of the peers.
+WEFT_PEERS_LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}
 for folder in "$packages" /usr/local/cuda/lib64 /usr/local/nvidia/lib64; do
     [ -z "$folder" ] || LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}${LD_LIBRARY_PATH:+:}$folder
 done
-export LD_LIBRARY_PATH WEFT_ROOT="$root"
+export LD_LIBRARY_PATH WEFT_PEERS_LD_LIBRARY_PATH WEFT_ROOT="$root"
 
 echo "commit: $commit; $(date -u +%Y-%m-%d)"
 if command -v nvidia-smi >/dev/null; then

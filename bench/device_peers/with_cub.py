@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 
-def run(size, report):
+def run(size, report, flush):
     nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
     if nvcc is None:
         raise RuntimeError("there is no nvcc")
@@ -14,7 +14,7 @@ def run(size, report):
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "cub"
         subprocess.run([nvcc, "-O3", "-std=c++17", "-arch=native", "-o", program, source], check=True)
-        sizes = [str(size(100_000_000, 2000)), str(size(4_000_000, 300))]
+        sizes = [str(size(100_000_000, 2000)), str(size(4_000_000, 300)), str(flush)]
         lines = subprocess.run([program, *sizes], check=True, capture_output=True, text=True).stdout
     for line in lines.splitlines():
         name, time = line.split("\t")

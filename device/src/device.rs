@@ -22,6 +22,9 @@ use crate::summary::Tools;
 use crate::table::Table;
 use crate::target::{DeviceTarget, Results, Traffic, Ways};
 
+/// So often the driver may refuse a new context for one that was lost. Then it is not asked any more.
+const MOST_REFUSED: u32 = 3;
+
 /// How a device is used.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -35,6 +38,9 @@ pub struct Config {
     pub streams: bool,
     /// How many texts of a program the compiler may work on at once (Note [Units of compilation]).
     pub compilers: usize,
+    /// So many bytes the device clears before each run, so that its caches hold nothing and the host is ahead of it:
+    /// for measurements.
+    pub cleared: u64,
 }
 
 impl Config {
@@ -49,7 +55,7 @@ impl Config {
         let is_on = |name| variable(name).is_none_or(|text| text != "off");
         let (graphs, streams) = (is_on("WEFT_GRAPHS"), is_on("WEFT_STREAMS"));
         let compilers = std::thread::available_parallelism().map_or(1, usize::from);
-        Config { cache, cache_bytes: 256 << 20, graphs, streams, compilers }
+        Config { cache, cache_bytes: 256 << 20, graphs, streams, compilers, cleared: 0 }
     }
 }
 
@@ -85,11 +91,14 @@ struct Run<'a> {
 pub struct Device {
     description: Description,
     ways: Ways,
+    cleared: u64,
     tools: Arc<Tools>,
     /// Nothing if the context was lost, with the reason. Results that were not fetched know it too.
     state: Arc<Mutex<Result<State, String>>>,
     /// How often a context was made.
     contexts: u64,
+    /// How often none could be made, one after the other.
+    refused: u32,
 }
 
 impl Device {
@@ -106,7 +115,8 @@ impl Device {
         let tools = Arc::new(Tools { images, policy, compilers: config.compilers });
         let state = Arc::new(Mutex::new(Ok(state)));
         let ways = Ways { graphs: config.graphs, streams: config.streams };
-        Ok(Device { description, ways, tools, state, contexts: 1 })
+        let cleared = config.cleared;
+        Ok(Device { description, ways, cleared, tools, state, contexts: 1, refused: 0 })
     }
 
     /// What it is.
@@ -198,7 +208,9 @@ impl Device {
         let mut target = DeviceTarget::new(state, loading, results, ways, cancel);
         target.traffic.cached = cached;
         let config = weft_cuda::Config { policy: &self.tools.policy, memory_limit };
-        let begun = target.prepare().and_then(|()| target.mark()).map_err(halt);
+        let begun = target.prepare();
+        let begun = begun.and_then(|()| target.clear_caches(self.cleared));
+        let begun = begun.and_then(|()| target.mark()).map_err(halt);
         let results = begun.and_then(|begin| {
             let (plan, code) = (&kernels.plan, kernels.code());
             match run_fallible(plan, code, inputs, &mut target, &config, cancel, observe) {
@@ -286,8 +298,19 @@ impl Device {
                 Err(failure) => lose(guard, failure.to_string()),
             }
         }
+        if self.refused >= MOST_REFUSED {
+            return match guard {
+                Ok(_) => Ok(()),
+                Err(why) => Err(why.clone()),
+            };
+        }
         let state = State::open(&self.description, self.contexts + 1);
-        let state = state.map_err(|failure| failure.to_string());
+        self.refused = if state.is_ok() { 0 } else { self.refused + 1 };
+        let is_over = self.refused >= MOST_REFUSED;
+        let state = state.map_err(|failure| match is_over {
+            true => format!("{failure}; it takes a new start of Weft to use it again"),
+            false => failure.to_string(),
+        });
         let answer = state.as_ref().map(|_| ()).map_err(String::clone);
         self.contexts += u64::from(state.is_ok());
         *guard = state;
@@ -303,16 +326,14 @@ impl fmt::Debug for Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        let mut guard = lock(&self.state);
-        let Ok(state) = guard.as_mut() else { return };
+        let state = std::mem::replace(&mut *lock(&self.state), Err(String::new()));
+        let Ok(state) = state else { return };
         let is_idle = state.driver.enter().is_ok() && state.driver.is_idle() == Ok(true);
-        if is_idle && state.give_back().is_ok() {
-            return lose(&mut guard, String::new());
-        }
-        // A kernel that does not end would hold up the end of the process, and what is queued may still read
-        // what was to be uploaded: both stay.
-        if let Ok(state) = std::mem::replace(&mut *guard, Err(String::new())) {
-            std::mem::forget(state);
+        match is_idle {
+            true => state.end(self.description.number),
+            // A kernel that does not end would hold up the end of the process, and what is queued may still read
+            // what was to be uploaded: both stay.
+            false => std::mem::forget(state),
         }
     }
 }

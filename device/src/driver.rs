@@ -37,6 +37,8 @@ pub(crate) struct Driver {
     pool: sys::CUmemoryPool,
     /// The address of the word that says whether kernels go on.
     word: u64,
+    /// Behind what has cleared the word last, so that what it says then comes later.
+    cleared: sys::CUevent,
 }
 
 /// What the word says when somebody interrupts.
@@ -150,7 +152,9 @@ impl Driver {
         let context = context.map_err(&failed)?;
         let (stream, aside, pool) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         let (others, events) = (Vec::new(), Vec::new());
-        let mut driver = Driver { device, context, stream, aside, others, events, pool, word: 0 };
+        let (word, cleared) = (0, ptr::null_mut());
+        let mut driver =
+            Driver { device, context, stream, aside, others, events, pool, word, cleared };
         match driver.begin() {
             Ok(()) => Ok(driver),
             Err(error) => {
@@ -179,11 +183,16 @@ impl Driver {
             reserved: [0; 54],
         };
         let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-        let mut everything = u64::MAX;
-        // SAFETY: the properties and the value, a `u64` as this attribute has it, live during the calls.
+        // No stream is to wait for another one only to take its buffer.
+        let reuse = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
+        let (mut everything, mut never) = (u64::MAX, 0_i32);
+        self.cleared = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
+        // SAFETY: the properties and the values, a `u64` and an `int` as these attributes have them, live during the
+        // calls.
         unsafe {
             self.pool = result::mem_pool::create(&raw const properties)?;
             result::mem_pool::set_attribute(self.pool, threshold, (&raw mut everything).cast())?;
+            result::mem_pool::set_attribute(self.pool, reuse, (&raw mut never).cast())?;
             self.word = result::mem_pool::alloc_async(self.pool, INTERRUPTED.len(), self.stream)?;
             // The other stream may use it from now on.
             result::stream::synchronize(self.stream)
@@ -195,6 +204,13 @@ impl Driver {
         self.word
     }
 
+    /// The word is cleared behind all that is queued in the first stream: what ends kernels then comes later.
+    pub(crate) fn word_is_cleared(&self) -> Result<(), Failure> {
+        // SAFETY: Note [Handles of the driver].
+        unsafe { result::event::record(self.cleared, self.stream) }
+            .map_err(failed("marking a place in the stream"))
+    }
+
     /// Tells the kernels that run, and those that are queued, to end as soon as they look. What is queued from
     /// now on comes behind that. The copy needs no multiprocessor, so it does not wait for them.
     pub(crate) fn end_kernels(&self) -> Result<(), Failure> {
@@ -204,12 +220,11 @@ impl Driver {
         // SAFETY: Note [Handles of the driver]; the word is no buffer of anybody else's, the bytes are there for
         // ever, and the event lives until the calls that name it are made.
         let told = unsafe {
-            result::memcpy_htod_async(self.word, &INTERRUPTED, self.aside)
+            let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+            result::stream::wait_event(self.aside, self.cleared, flags)
+                .and_then(|()| result::memcpy_htod_async(self.word, &INTERRUPTED, self.aside))
                 .and_then(|()| result::event::record(event, self.aside))
-                .and_then(|()| {
-                    let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
-                    result::stream::wait_event(self.stream, event, flags)
-                })
+                .and_then(|()| result::stream::wait_event(self.stream, event, flags))
         };
         self.forget(Event(event));
         told.map_err(failed)
@@ -229,8 +244,10 @@ impl Driver {
             if !self.pool.is_null() {
                 let _ = result::mem_pool::destroy(self.pool);
             }
-            for event in self.events {
-                let _ = result::event::destroy(event);
+            for event in self.events.into_iter().chain([self.cleared]) {
+                if !event.is_null() {
+                    let _ = result::event::destroy(event);
+                }
             }
             for stream in [self.stream, self.aside].into_iter().chain(self.others) {
                 if !stream.is_null() {

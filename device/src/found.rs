@@ -7,6 +7,9 @@ use crate::{compiler, driver};
 /// The oldest release of CUDA whose driver has all that is called here.
 const OLDEST_DRIVER: (u32, u32) = (12, 8);
 
+/// The oldest release of NVRTC that has all that the texts need (`__nv_atomic_load_n` and its kin).
+const OLDEST_COMPILER: (u32, u32) = (12, 8);
+
 /// Why there is no device that programs can run on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Absent {
@@ -18,6 +21,8 @@ pub enum Absent {
     NoDevice,
     /// There is no library of the compiler.
     NoCompiler,
+    /// The compiler is of an older release of CUDA than the texts need, which it names.
+    OldCompiler(u32, u32),
     /// The compiler is newer than the driver: the releases of both.
     NewerCompiler((u32, u32), (u32, u32)),
     /// The compiler makes nothing for the architecture of the device.
@@ -44,6 +49,14 @@ impl fmt::Display for Absent {
                 "there is a device, but no compiler for it (the library libnvrtc.so of CUDA; if it is \
                  installed, LD_LIBRARY_PATH must name its folder)",
             ),
+            Absent::OldCompiler(major, minor) => {
+                let (least, minor_least) = OLDEST_COMPILER;
+                write!(
+                    f,
+                    "the compiler is of CUDA {major}.{minor}; it takes one of {least}.{minor_least} or later (if \
+                     there is one, LD_LIBRARY_PATH must name its folder first)"
+                )
+            }
             Absent::NewerCompiler((major, minor), (of_major, of_minor)) => write!(
                 f,
                 "the compiler is of CUDA {major}.{minor}, but the driver of CUDA {of_major}.{of_minor}"
@@ -118,6 +131,9 @@ pub fn find() -> Result<Vec<Description>, Absent> {
         return Err(Absent::NoCompiler);
     }
     let (release, known) = compiler::describe().map_err(Absent::Failed)?;
+    if release < OLDEST_COMPILER {
+        return Err(Absent::OldCompiler(release.0, release.1));
+    }
     let (mut found, mut refused) = (Vec::new(), None);
     for number in 0..count {
         let properties = driver::properties(number).map_err(failed)?;

@@ -1,4 +1,9 @@
 //! The kernels of a plan, and how they come to the device.
+//!
+//! Note [Loading waits for the device]. The driver may wait until the device is idle before it loads code, or a function
+//! of code that it has put off, and nobody can interrupt that. So all units of a plan are loaded, with all their
+//! functions, before its first kernel is launched; and before a function is loaded that was compiled on its own, the
+//! device is waited for in a way that can be interrupted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,11 +35,12 @@ pub struct Kernels {
 struct Unit {
     text: Arc<str>,
     key: Digest,
+    functions: Vec<String>,
 }
 
 impl Unit {
-    fn new(text: String, images: &Images) -> Unit {
-        Unit { key: images.key(&text), text: text.into() }
+    fn new(text: String, functions: Vec<String>, images: &Images) -> Unit {
+        Unit { key: images.key(&text), text: text.into(), functions }
     }
 }
 
@@ -44,8 +50,8 @@ impl Kernels {
         let (mut usual, mut unit_of) = (Vec::new(), BTreeMap::new());
         if !code.kernels.is_empty() {
             for weft_cuda::Unit { text, functions } in code.units(tools.compilers) {
-                unit_of.extend(functions.into_iter().map(|name| (name, usual.len())));
-                usual.push(Unit::new(text, &tools.images));
+                unit_of.extend(functions.iter().map(|name| (name.clone(), usual.len())));
+                usual.push(Unit::new(text, functions, &tools.images));
             }
         }
         Kernels { plan, code, usual, unit_of }
@@ -75,14 +81,67 @@ pub(crate) enum NotLoaded {
     Driver(Failure),
 }
 
-/// The kernels of a run. The compiler works beside the uploads, and beside kernels that it is done with.
+/// The kernels of a run. The compiler works beside the uploads.
 pub(crate) struct Loading<'a> {
     images: Arc<Images>,
     kernels: &'a Kernels,
-    /// How far the units are.
+    /// How far the units are, and whether all of them are loaded.
     usual: Vec<Stage>,
+    are_loaded: bool,
     /// The functions that are compiled on their own.
     alone: BTreeMap<String, (Unit, Stage)>,
+}
+
+impl<'a> Loading<'a> {
+    pub(crate) fn new(images: &Arc<Images>, kernels: &'a Kernels) -> Loading<'a> {
+        let usual = kernels.usual.iter().map(|_| Stage::Unknown).collect();
+        let (images, are_loaded, alone) = (Arc::clone(images), false, BTreeMap::new());
+        Loading { images, kernels, usual, are_loaded, alone }
+    }
+
+    /// Has the compiler begin with all units that are not there, and loads those that it is done with.
+    pub(crate) fn begin(&mut self, state: &mut State) -> Result<(), NotLoaded> {
+        for (unit, stage) in self.kernels.usual.iter().zip(&mut self.usual) {
+            stage.advance(unit, &self.images, state)?;
+        }
+        self.are_loaded = self.usual.iter().all(|stage| stage.loaded().is_some());
+        Ok(())
+    }
+
+    /// The code of a function, if this run has it.
+    pub(crate) fn loaded(&self, function: &str) -> Option<Loaded> {
+        let stage = match self.kernels.unit_of.get(function) {
+            Some(&number) if self.are_loaded => &self.usual[number],
+            Some(_) => return None,
+            None => &self.alone.get(function)?.1,
+        };
+        stage.loaded()
+    }
+
+    /// Whether the compiler is done with a function that is compiled on its own, and that is to be loaded.
+    pub(crate) fn is_compiled(&self, function: &str) -> bool {
+        let stage = self.alone.get(function).map(|(_, stage)| stage);
+        matches!(stage, Some(Stage::Compiling(thread)) if thread.is_finished())
+    }
+
+    /// The code of a function; nothing as long as the compiler works. All units are loaded before any function of
+    /// theirs is there (Note [Loading waits for the device]).
+    pub(crate) fn load(
+        &mut self,
+        state: &mut State,
+        function: &str,
+    ) -> Result<Option<Loaded>, NotLoaded> {
+        let images = &self.images;
+        if self.kernels.unit_of.contains_key(function) {
+            self.begin(state)?;
+            return Ok(self.loaded(function));
+        }
+        let text = || self.kernels.code.text_of(function);
+        let unit = || Unit::new(text(), vec![function.to_owned()], images);
+        let alone = self.alone.entry(function.to_owned());
+        let (unit, stage) = alone.or_insert_with(|| (unit(), Stage::Unknown));
+        stage.advance(unit, images, state)
+    }
 }
 
 /// How far a unit is.
@@ -90,48 +149,6 @@ enum Stage {
     Unknown,
     Compiling(JoinHandle<Result<Arc<Vec<u8>>, String>>),
     Loaded(Loaded),
-}
-
-impl<'a> Loading<'a> {
-    pub(crate) fn new(images: &Arc<Images>, kernels: &'a Kernels) -> Loading<'a> {
-        let usual = kernels.usual.iter().map(|_| Stage::Unknown).collect();
-        Loading { images: Arc::clone(images), kernels, usual, alone: BTreeMap::new() }
-    }
-
-    /// Has the compiler begin with all units that are not there.
-    pub(crate) fn begin(&mut self, state: &mut State) -> Result<(), NotLoaded> {
-        for (unit, stage) in self.kernels.usual.iter().zip(&mut self.usual) {
-            stage.advance(unit, &self.images, state)?;
-        }
-        Ok(())
-    }
-
-    /// The code of a function, if this run has it.
-    pub(crate) fn loaded(&self, function: &str) -> Option<Loaded> {
-        let stage = match self.kernels.unit_of.get(function) {
-            Some(&number) => &self.usual[number],
-            None => &self.alone.get(function)?.1,
-        };
-        stage.loaded()
-    }
-
-    /// The code of a function; nothing as long as the compiler works on it.
-    pub(crate) fn load(
-        &mut self,
-        state: &mut State,
-        function: &str,
-    ) -> Result<Option<Loaded>, NotLoaded> {
-        let images = &self.images;
-        match self.kernels.unit_of.get(function) {
-            Some(&number) => self.usual[number].advance(&self.kernels.usual[number], images, state),
-            None => {
-                let unit = || Unit::new(self.kernels.code.text_of(function), images);
-                let alone = self.alone.entry(function.to_owned());
-                let (unit, stage) = alone.or_insert_with(|| (unit(), Stage::Unknown));
-                stage.advance(unit, images, state)
-            }
-        }
-    }
 }
 
 impl Stage {
@@ -142,7 +159,7 @@ impl Stage {
         images: &Arc<Images>,
         state: &mut State,
     ) -> Result<Option<Loaded>, NotLoaded> {
-        let Unit { text, key } = unit;
+        let Unit { text, key, functions } = unit;
         match std::mem::replace(self, Stage::Unknown) {
             Stage::Loaded(loaded) => *self = Stage::Loaded(loaded),
             Stage::Compiling(thread) if !thread.is_finished() => *self = Stage::Compiling(thread),
@@ -152,7 +169,7 @@ impl Stage {
                 let said =
                     |said| NotLoaded::Compiler(format!("the kernels do not compile: {said}"));
                 let image = image.map_err(said)?;
-                let loaded = state.load(key, &image).map_err(NotLoaded::Driver)?;
+                let loaded = state.load(key, &image, functions).map_err(NotLoaded::Driver)?;
                 *self = Stage::Loaded(loaded);
             }
             Stage::Unknown => {

@@ -34,6 +34,7 @@ pub use found::{Absent, Description, find};
 pub use images::Statistics;
 pub use kernels::Kernels;
 pub use needs::{Needs, needs};
+pub use state::{KeptContexts, keep_contexts};
 pub use target::Traffic;
 pub use weft_cuda::{Broken, Halt};
 pub use without::{Texts, load_compiler};

@@ -105,6 +105,21 @@ impl StandIn {
         self.tell(b"weft_stand_in_release", release);
     }
 
+    /// Of which release the compiler is: 1000 times the first number and 10 times the second.
+    pub fn set_compiler(&self, release: i32) {
+        self.tell(b"weft_stand_in_compiler", release);
+    }
+
+    /// Whether no context can be made.
+    pub fn set_refusing(&self, is_so: bool) {
+        self.tell(b"weft_stand_in_refuse", i32::from(is_so));
+    }
+
+    /// How many bytes contexts had that were thrown away without giving them back.
+    pub fn lost_bytes(&self) -> u64 {
+        self.count(b"weft_stand_in_lost")
+    }
+
     /// How many devices there are: one or none.
     pub fn set_devices(&self, count: i32) {
         self.tell(b"weft_stand_in_devices", count);

@@ -38,6 +38,9 @@ const SLICE: usize = 64;
 /// From so many bytes on a result stays on the device, or it is noted how long copying it takes.
 const LARGE: usize = 4096;
 
+/// Up to so many bytes the driver copies from memory that is not pinned without waiting for what is queued.
+const STAGED: usize = 64 << 10;
+
 /// What a run has moved, and how long parts of it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -193,10 +196,10 @@ impl<'a> DeviceTarget<'a> {
         let absent = self.take_absent_inputs();
         let own = std::mem::take(&mut self.own).into_keys();
         for address in own.chain(self.spare.take_all()).chain(absent) {
-            if self.lost.is_none() {
-                let freed = self.state.driver.free(address, FIRST);
-                // Noted with the others.
-                drop(self.checked(freed));
+            // Also of a device that is lost, as its pool may outlive the context. Noted with the others.
+            let freed = self.state.driver.free(address, FIRST);
+            if self.checked(freed).is_err() {
+                self.state.give_back_later(address);
             }
         }
         self.lost.clone()
@@ -205,6 +208,15 @@ impl<'a> DeviceTarget<'a> {
     /// Whether of several checks that fail another one may come first than in the program.
     pub(crate) fn reorders_checks(&self) -> bool {
         self.streams.reorders_checks || self.graphs.reorders_checks
+    }
+
+    /// Has the device clear its caches, unless these are no bytes.
+    pub(crate) fn clear_caches(&mut self, bytes: u64) -> Result<(), Broken> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let cleared = self.state.clear_caches(bytes);
+        self.checked(cleared)
     }
 
     /// Forgets a mark.
@@ -284,8 +296,7 @@ impl<'a> DeviceTarget<'a> {
 
     fn function(&mut self, name: &str) -> Result<Function, Broken> {
         let loaded = self.wait_for_code(name)?;
-        let function = self.state.function(loaded, name);
-        self.checked(function)
+        Ok(self.state.function(loaded, name).expect("a function of that unit"))
     }
 
     /// Waits for the code of a function.
@@ -296,6 +307,10 @@ impl<'a> DeviceTarget<'a> {
         let (begun, upload) = (Instant::now(), self.traffic.upload);
         let mut patience = Patience::new();
         loop {
+            // Note [Loading waits for the device].
+            if self.loading.is_compiled(name) {
+                self.wait()?;
+            }
             let answer = self.loading.load(self.state, name);
             if let Some(loaded) = self.loaded(answer)? {
                 let uploads = self.traffic.upload - upload;
@@ -329,26 +344,32 @@ impl<'a> DeviceTarget<'a> {
     }
 }
 
-/// Waits longer and longer between looks, at first not at all.
+/// Waits longer and longer between looks, at first not at all, and no longer than a twentieth of what it has waited.
 struct Patience {
+    begun: Instant,
     looks: u32,
 }
 
 impl Patience {
     fn new() -> Patience {
-        Patience { looks: 0 }
+        Patience { begun: Instant::now(), looks: 0 }
     }
 
     fn pass(&mut self, cancel: &AtomicBool) -> Result<(), Broken> {
+        /// A sleep takes some 50 µs longer than is asked for.
+        const LEAST: Duration = Duration::from_micros(50);
+        const MOST: Duration = Duration::from_millis(1);
         if cancel.load(Ordering::Relaxed) {
             return Err(Broken::Interrupted);
         }
         self.looks += 1;
-        match self.looks {
-            0..100 => std::hint::spin_loop(),
-            100..300 => thread::yield_now(),
-            300..1000 => thread::sleep(Duration::from_micros(50)),
-            _ => thread::sleep(Duration::from_millis(1)),
+        if self.looks < 100 {
+            std::hint::spin_loop();
+            return Ok(());
+        }
+        match (self.begun.elapsed() / 20).min(MOST).checked_sub(LEAST) {
+            None => thread::yield_now(),
+            Some(time) => thread::sleep(time.max(LEAST / 10)),
         }
         Ok(())
     }
@@ -383,6 +404,10 @@ impl Target for DeviceTarget<'_> {
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Broken> {
         // Nobody touches it meanwhile: it is new, or the host has just waited for all.
+        if self.launched > 0 && bytes.len() > STAGED {
+            // Behind what is queued, the driver might wait for that, and could not be interrupted.
+            self.wait()?;
+        }
         self.streams.made(address);
         let stream = self.streams.current();
         self.upload(address, Source::Bytes(bytes.to_vec()), stream)
@@ -415,7 +440,12 @@ impl Target for DeviceTarget<'_> {
         match bytes {
             0 => Ok(()),
             _ => self.perform(Asked::plain(Work::Clear { address, bytes })),
+        }?;
+        if address == self.state.driver.word() {
+            let marked = self.state.driver.word_is_cleared();
+            self.checked(marked)?;
         }
+        Ok(())
     }
 
     fn launch(

@@ -351,8 +351,8 @@ impl Engine {
             }
             None => self.plan(job, &lowered, &inputs, known.key.take(), ran)?,
         };
-        // Where there are no kernels, perhaps nobody looks.
-        if compiled.kernels > 0 {
+        // Where there are neither kernels nor loops, perhaps nobody looks.
+        if compiled.kernels > 0 || compile::has_loops(&compiled.plan.body) {
             bring(job, &inputs, Looks::AtAll)?;
         }
         let waited = self.native().waited();

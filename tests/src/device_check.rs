@@ -27,10 +27,59 @@ use crate::{pages, repository};
 pub struct Options {
     /// Small sizes, and few pages: to try the program where the device is emulated.
     pub is_small: bool,
-    /// Whether programs are timed.
-    pub timed: bool,
+    /// What is done, in the order of [`Step`].
+    pub steps: Vec<Step>,
+    /// The only program that is timed, and the only golden plan, page or example whose name has this in it.
+    pub only: Option<String>,
+    /// Whether programs are timed even if not all checks hold.
+    pub times_anyway: bool,
     /// The Python that runs the peers; none are timed without.
     pub python: Option<PathBuf>,
+    /// What a run of the peers has printed; they do not run then.
+    pub peers: Option<PathBuf>,
+}
+
+/// A part of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// Checks the golden kernels.
+    Golden,
+    /// Checks the pages.
+    Pages,
+    /// Checks the examples.
+    Examples,
+    /// Times programs beside their limits and peers.
+    Programs,
+    /// Times loops with graphs and without, and programs with several streams and with one.
+    Loops,
+    /// Times the compiler, and the host.
+    Compile,
+}
+
+impl Step {
+    /// All of them, with their names.
+    pub const ALL: [(&str, Step); 6] = [
+        ("golden", Step::Golden),
+        ("pages", Step::Pages),
+        ("examples", Step::Examples),
+        ("programs", Step::Programs),
+        ("loops", Step::Loops),
+        ("compile", Step::Compile),
+    ];
+
+    fn is_check(self) -> bool {
+        self < Step::Programs
+    }
+}
+
+impl Options {
+    fn has(&self, step: Step) -> bool {
+        self.steps.contains(&step)
+    }
+
+    fn is_about(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
+    }
 }
 
 /// How long a case may take.
@@ -60,15 +109,29 @@ pub fn run(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
         return Err(io::Error::new(io::ErrorKind::NotFound, missing));
     }
     env::set_current_dir(repository())?;
-    let checks = [golden::check, check_pages, check_examples];
+    // Sessions come one after the other, and opening a context takes long.
+    let _kept = weft_device::keep_contexts();
     let mut all_hold = true;
-    for check in checks {
-        all_hold &= check(options, out)?;
+    for (step, check) in [
+        (Step::Golden, golden::check as fn(&Options, &mut dyn Write) -> io::Result<bool>),
+        (Step::Pages, check_pages),
+        (Step::Examples, check_examples),
+    ] {
+        if options.has(step) {
+            all_hold &= check(options, out)?;
+            out.flush()?;
+        }
+    }
+    if options.steps.iter().all(|step| step.is_check()) {
+        return Ok(all_hold);
     }
     if !all_hold {
-        writeln!(out, "nothing is timed, as not all checks hold")?;
-    } else if options.timed {
+        writeln!(out, "not all checks hold")?;
+    }
+    if all_hold || options.times_anyway {
         timing::time(options, out)?;
+    } else {
+        writeln!(out, "so nothing is timed (`--times-anyway` does)")?;
     }
     Ok(all_hold)
 }
@@ -79,24 +142,39 @@ fn check_pages(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
     if options.is_small {
         pages.retain(|page| page.name.ends_with("fusion/producers.md"));
     }
+    pages.retain(|page| options.is_about(&page.name));
     let threads = thread::available_parallelism().map_or(2, usize::from);
     let engines: [&dyn Engine; 2] = [&INTERPRETER, &GPU];
-    let results = runner::run(&pages, &engines, &runner::Config { limit: LIMIT, threads });
-    let (mut passed, mut failed) = (0, 0);
-    for (page, result) in pages.iter().zip(&results.pages) {
-        passed += result.passed;
-        failed += result.failures.len();
-        for failure in &result.failures {
-            writeln!(out, "{}:{}: {}", page.name, failure.line, failure.message.trim_end())?;
+    let (mut passed, mut failed, mut compiled, mut unsupported) = (0, 0, 0, 0);
+    // One after the other, so that what is known so far is said if somebody ends it.
+    for (number, page) in pages.iter().enumerate() {
+        let config = runner::Config { limit: LIMIT, threads };
+        let results = runner::run(std::slice::from_ref(page), &engines, &config);
+        for result in &results.pages {
+            passed += result.passed;
+            failed += result.failures.len();
+            for failure in &result.failures {
+                writeln!(out, "{}:{}: {}", page.name, failure.line, failure.message.trim_end())?;
+            }
         }
+        let ran = results.engines.get(GPU.name()).copied().unwrap_or_default();
+        compiled += ran.compiled;
+        unsupported += ran.unsupported;
+        if (number + 1) % 20 == 0 {
+            writeln!(
+                out,
+                "{} of {} pages: {passed} cases hold, {failed} do not",
+                number + 1,
+                pages.len()
+            )?;
+        }
+        out.flush()?;
     }
-    let ran = results.engines.get(GPU.name()).copied().unwrap_or_default();
     writeln!(
         out,
-        "pages: {passed} cases hold, {failed} do not; {} programs ran on the device, {} were not compiled",
-        ran.compiled, ran.unsupported
+        "pages: {passed} cases hold, {failed} do not; {compiled} programs ran on the device, {unsupported} were not compiled"
     )?;
-    Ok(failed == 0 && passed > 0 && ran.compiled > 0)
+    Ok(failed == 0 && passed > 0 && compiled > 0)
 }
 
 /// The examples: each ends without an error, and runs on the device.
@@ -106,9 +184,13 @@ fn check_examples(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
         writeln!(out, "examples: {} skipped: they are large", examples.len())?;
         return Ok(true);
     }
-    let mut failed = 0;
+    let (mut failed, mut held) = (0, 0);
     for example in &examples {
         let name = example.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if !options.is_about(&name) {
+            continue;
+        }
+        held += 1;
         let mut session = session("gpu");
         let said = say(&mut session, &format!(":load \"examples/{name}.weft\""));
         let elsewhere = said.notes.iter().find(|note| note.contains("This ran on the CPU"));
@@ -116,9 +198,10 @@ fn check_examples(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
             failed += 1;
             let (errors, notes) = (said.errors.concat(), said.notes.concat());
             writeln!(out, "example {name}: {errors}{notes}")?;
+            out.flush()?;
         }
     }
-    writeln!(out, "examples: {} hold, {failed} do not", examples.len() - failed)?;
+    writeln!(out, "examples: {} hold, {failed} do not", held - failed)?;
     Ok(failed == 0)
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use weft_emulator::Grid;
 
+use crate::aside::Step;
 use crate::faults;
 use crate::kernels::{self, Kernel};
 use crate::machine::{Machine, Work};
@@ -35,6 +36,9 @@ const MINOR: c_int = 76;
 const STREAMS: usize = 20;
 const POOL: usize = 13;
 const ASIDE: usize = 1;
+
+/// Copies of more bytes from the host, whose memory is not pinned, wait for what is queued in their stream.
+const STAGED: usize = 64 << 10;
 
 /// The most streams of a context.
 const MOST_STREAMS: usize = 64;
@@ -201,6 +205,9 @@ unsafe extern "C" fn cuCtxCreate_v4(
     _device: c_int,
 ) -> c_int {
     plain(|| {
+        if faults::refuses() {
+            return ILLEGAL_ADDRESS;
+        }
         let Some(machine) = Machine::new() else { return NO_DEVICE };
         let handle = CONTEXTS.add(Arc::new(machine));
         CURRENT.set(handle.addr());
@@ -215,7 +222,9 @@ unsafe extern "C" fn cuCtxCreate_v4(
 extern "C" fn cuCtxDestroy_v2(context: *mut c_void) -> c_int {
     faults::fails();
     faults::reset();
-    CONTEXTS.remove(context).map_or(INVALID_CONTEXT, |_| SUCCESS)
+    let Some(machine) = CONTEXTS.remove(context) else { return INVALID_CONTEXT };
+    faults::lose(machine.lost_bytes());
+    SUCCESS
 }
 
 #[unsafe(no_mangle)]
@@ -262,7 +271,12 @@ extern "C" fn cuStreamSynchronize(stream: *mut c_void) -> c_int {
 #[unsafe(no_mangle)]
 extern "C" fn cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, flags: c_uint) -> c_int {
     call_in(stream, |machine, stream| match EVENTS.get(event) {
-        Some(_) if flags != 0 || stream == ASIDE => INVALID_VALUE,
+        Some(_) if flags != 0 => INVALID_VALUE,
+        Some(mark) if stream == ASIDE => {
+            let number = mark.number();
+            machine.queue_aside(Step::Wait(mark, number));
+            SUCCESS
+        }
         Some(mark) => {
             machine.streams().wait(stream, &mark);
             SUCCESS
@@ -308,9 +322,10 @@ extern "C" fn cuMemPoolTrimTo(_pool: *mut c_void, _bytes: usize) -> c_int {
 unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> c_int {
     call(|machine| {
         let all = faults::memory();
+        let used = machine.used().saturating_add(faults::lost());
         // SAFETY: the contract of the function.
         unsafe {
-            *free = all.saturating_sub(machine.used()) as usize;
+            *free = all.saturating_sub(used) as usize;
             *total = all as usize;
         }
         SUCCESS
@@ -356,10 +371,14 @@ unsafe extern "C" fn cuMemcpyHtoDAsync_v2(
         let bytes = unsafe { std::slice::from_raw_parts(source.cast::<u8>(), bytes) }.to_vec();
         if stream == ASIDE {
             let Ok(word) = <[u8; 4]>::try_from(bytes) else { return INVALID_VALUE };
-            machine.poke(address, u32::from_le_bytes(word));
+            machine.queue_aside(Step::Poke(address, u32::from_le_bytes(word)));
             return SUCCESS;
         }
+        let is_large = bytes.len() > STAGED;
         machine.write(stream, address, bytes);
+        if is_large && machine.ask(Some(stream), |_| Ok(())).is_none() {
+            return ILLEGAL_ADDRESS;
+        }
         SUCCESS
     })
 }
@@ -408,7 +427,8 @@ extern "C" fn cuMemsetD8Async(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuModuleLoadData(module: *mut *mut c_void, image: *const c_void) -> c_int {
-    call(|_| {
+    call(|machine| {
+        machine.streams().settle();
         // SAFETY: the contract of the function.
         unsafe { *module = MODULES.add(Arc::new(kernels::decode(image.cast()))) };
         SUCCESS
@@ -433,6 +453,7 @@ unsafe extern "C" fn cuModuleGetFunction(
         if !kernels::has(&text, &name) {
             return NOT_FOUND;
         }
+        machine.streams().settle();
         let kernel = machine.ask(None, move |device| kernels::kernel(device, &text, &name));
         let Some(kernel) = kernel else { return ILLEGAL_ADDRESS };
         // SAFETY: the contract of the function.
@@ -499,7 +520,10 @@ extern "C" fn cuEventRecord(event: *mut c_void, stream: *mut c_void) -> c_int {
     call_in(stream, |machine, stream| {
         let Some(mark) = EVENTS.get(event) else { return INVALID_HANDLE };
         match stream {
-            ASIDE => mark.pass_now(),
+            ASIDE => {
+                let number = mark.record();
+                machine.queue_aside(Step::Record(mark, number));
+            }
             stream => machine.streams().record(stream, &mark),
         }
         SUCCESS

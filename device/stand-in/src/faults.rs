@@ -43,6 +43,51 @@ pub(crate) fn fails() -> bool {
     STUCK.load(Ordering::SeqCst)
 }
 
+/// Bytes that are lost, as a context had them when it was thrown away.
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+pub(crate) fn lost() -> u64 {
+    LOST.load(Ordering::SeqCst)
+}
+
+pub(crate) fn lose(bytes: u64) {
+    LOST.fetch_add(bytes, Ordering::SeqCst);
+}
+
+/// How many bytes are lost.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_lost() -> u64 {
+    lost()
+}
+
+/// The release of the compiler: 1000 times the first number and 10 times the second. Not one that there ever was, as
+/// its code must not be taken for that of a compiler.
+static COMPILER: AtomicI32 = AtomicI32::new(12990);
+
+pub(crate) fn compiler() -> (i32, i32) {
+    let release = COMPILER.load(Ordering::SeqCst);
+    (release / 1000, release % 1000 / 10)
+}
+
+/// Says of which release the compiler is.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_compiler(release: i32) {
+    COMPILER.store(release, Ordering::SeqCst);
+}
+
+/// Whether no context can be made.
+static REFUSES: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn refuses() -> bool {
+    REFUSES.load(Ordering::SeqCst)
+}
+
+/// Says whether no context can be made.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_refuse(is_so: i32) {
+    REFUSES.store(is_so != 0, Ordering::SeqCst);
+}
+
 /// A new context does not know what happened to the last.
 pub(crate) fn reset() {
     STUCK.store(false, Ordering::SeqCst);
@@ -156,4 +201,6 @@ extern "C" fn weft_stand_in_memory(bytes: u64) {
     // Before what the environment says is read for the first time.
     BEGUN.get_or_init(|| ());
     MEMORY.store(bytes, Ordering::SeqCst);
+    // As if nothing had happened before.
+    LOST.store(0, Ordering::SeqCst);
 }

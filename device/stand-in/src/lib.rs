@@ -5,13 +5,15 @@
 //! code that calls the driver runs in tests. It is strict where the driver is: what was not allocated
 //! cannot be freed, what was freed cannot be handed to a kernel, work is done in the background, in an order that
 //! streams and events allow (Note [The worst order]), that of a graph in one that its edges allow, and after a fault
-//! of a kernel every call fails until the context is destroyed. Its machine code is the text of the kernels.
+//! of a kernel every call fails until the context is destroyed, which gives back no buffer that was not given back before.
+//! To load kernels it waits until nothing is queued, and for large copies from the host until a stream gets there, as
+//! the driver may. Its machine code is the text of the kernels.
 //!
 //! A call can be made to fail (`weft_stand_in_fail`), there is as much memory as one likes
 //! (`weft_stand_in_memory`), there may be no graphs (`weft_stand_in_graphs`), and their kernels may take long
 //! (`weft_stand_in_delay`), as may the compiler (`weft_stand_in_compiling`), the driver may be of another release
 //! (`weft_stand_in_release`), the device of another architecture (`weft_stand_in_architecture`) or not there
-//! (`weft_stand_in_devices`); in the environment, `WEFT_STAND_IN_FAIL` and `WEFT_STAND_IN_MEMORY` do the first two
+//! (`weft_stand_in_devices`), and there may be no second context (`weft_stand_in_refuse`); in the environment, `WEFT_STAND_IN_FAIL` and `WEFT_STAND_IN_MEMORY` do the first two
 //! from the start.
 #![allow(
     unsafe_code,
@@ -19,6 +21,7 @@
 )]
 #![allow(clippy::missing_safety_doc, reason = "the contracts are those of the driver's functions")]
 
+mod aside;
 mod compiler;
 mod driver;
 mod faults;

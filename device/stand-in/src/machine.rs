@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use weft_emulator::{Address, Device, Error, Grid, Poker, Schedule};
 
+use crate::aside::{self, Aside};
 use crate::faults;
 use crate::kernels::{Kernel, emulator};
 use crate::streams::{Mark, Streams};
@@ -33,13 +34,14 @@ pub(crate) struct Task {
 /// A context.
 pub(crate) struct Machine {
     poker: Poker,
+    aside: Arc<Aside>,
     shared: Arc<Shared>,
 }
 
 /// What a context and its thread have in common.
 #[derive(Default)]
 struct Shared {
-    streams: Streams,
+    streams: Arc<Streams>,
     /// How many streams have been made.
     made: AtomicUsize,
     /// Ends a launch, and all after it.
@@ -119,7 +121,7 @@ impl Machine {
                 }
             });
         });
-        Some(Machine { poker, shared })
+        Some(Machine { poker, aside: Arc::default(), shared })
     }
 
     /// What a kernel did wrong, if one did; the text lives as long as the process.
@@ -147,10 +149,9 @@ impl Machine {
         self.shared.streams.queue(stream, Box::new(job), false);
     }
 
-    /// Changes four bytes at once, whatever is queued or runs.
-    pub(crate) fn poke(&self, address: u64, value: u32) {
-        work::poked();
-        self.poker.poke(Address(address), value);
+    /// Does a step of the second stream.
+    pub(crate) fn queue_aside(&self, step: aside::Step) {
+        self.aside.queue(step, &self.poker, &self.shared.streams);
     }
 
     /// Does something behind all that is queued in a stream, or in none at once, and waits for what comes of it:
@@ -195,7 +196,8 @@ impl Machine {
                 address
             }
             None => {
-                if memory.used().saturating_add(bytes) > faults::memory() {
+                let all = memory.used().saturating_add(faults::lost()).saturating_add(bytes);
+                if all > faults::memory() {
                     return Ok(None);
                 }
                 drop(memory);
@@ -224,6 +226,15 @@ impl Machine {
         for address in gone {
             memory.places.remove(&address);
             self.shared.streams.do_now(Box::new(move |device| device.free(Address(address))));
+        }
+    }
+
+    /// The bytes that are not given back, and if a kernel did something wrong all others too: nobody gets them back by
+    /// throwing the context away.
+    pub(crate) fn lost_bytes(&self) -> u64 {
+        match self.fault() {
+            Some(_) => self.used(),
+            None => lock(&self.shared.memory).buffers.values().sum(),
         }
     }
 

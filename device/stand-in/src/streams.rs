@@ -31,31 +31,26 @@ struct Records {
 
 impl Mark {
     /// It is recorded once more: the number of that.
-    fn record(&self) -> u64 {
+    pub(crate) fn record(&self) -> u64 {
         let mut records = lock(&self.0);
         records.asked_for += 1;
         records.asked_for
     }
 
-    fn pass(&self, number: u64) {
+    pub(crate) fn pass(&self, number: u64) {
         let mut records = lock(&self.0);
         if records.passed.is_none_or(|(passed, _)| passed < number) {
             records.passed = Some((number, Instant::now()));
         }
     }
 
-    fn is_behind(&self, number: u64) -> bool {
+    pub(crate) fn is_behind(&self, number: u64) -> bool {
         lock(&self.0).passed.is_some_and(|(passed, _)| passed >= number)
     }
 
     /// How often it was recorded.
-    fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         lock(&self.0).asked_for
-    }
-
-    /// Recorded and passed, outside of any stream.
-    pub(crate) fn pass_now(&self) {
-        self.pass(self.record());
     }
 
     /// Whether all records have been passed.
@@ -199,6 +194,27 @@ impl Streams {
         }
         queues.is_asked = false;
         true
+    }
+
+    /// Waits until nothing is queued any more.
+    pub(crate) fn settle(&self) {
+        let mut queues = lock(&self.queues);
+        while queues.running.is_some() || queues.streams.iter().any(|stream| !stream.is_empty()) {
+            queues.is_asked = true;
+            self.changed.notify_all();
+            queues = self.changed.wait(queues).unwrap_or_else(PoisonError::into_inner);
+        }
+        queues.is_asked = false;
+    }
+
+    /// Somebody else has passed an event.
+    pub(crate) fn notify(&self) {
+        self.changed.notify_all();
+    }
+
+    /// Whether nobody asks for anything any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        lock(&self.queues).is_closed
     }
 
     /// Nobody asks for anything any more.

@@ -17,7 +17,14 @@ pub(crate) fn any_call_may_fail_for_good() {
 /// calls. Either all goes well or it is said what does not; and then everything goes well.
 fn each_call_fails(sticky: bool) {
     let stand_in = stand_in();
-    let config = Config { cache: None, cache_bytes: 0, graphs: true, streams: true, compilers: 1 };
+    let config = Config {
+        cache: None,
+        cache_bytes: 0,
+        graphs: true,
+        streams: true,
+        compilers: 1,
+        cleared: 0,
+    };
     let (numbers, sums) = (f32s([1.0, 2.0, 3.0]), f32s([1.0, 3.0, 6.0]));
     let doubled = f32s([2.0, 4.0, 6.0]);
     let (mut failures, mut lost) = (0, 0);

@@ -12,6 +12,7 @@ mod inputs;
 mod loops;
 mod memory;
 mod plans;
+mod rules;
 mod runs;
 mod streams;
 
@@ -97,6 +98,12 @@ const TESTS: &[(&str, fn())] = &[
         "several_streams_can_be_interrupted_anywhere",
         streams::several_streams_can_be_interrupted_anywhere,
     ),
+    ("an_interrupt_at_once_is_not_lost", rules::an_interrupt_at_once_is_not_lost),
+    ("waiting_to_load_can_be_interrupted", rules::waiting_to_load_can_be_interrupted),
+    ("waiting_to_copy_can_be_interrupted", rules::waiting_to_copy_can_be_interrupted),
+    ("a_lost_context_has_nothing", rules::a_lost_context_has_nothing),
+    ("a_driver_that_refuses_is_left_alone", rules::a_driver_that_refuses_is_left_alone),
+    ("contexts_are_kept", rules::contexts_are_kept),
     ("any_call_may_fail_once", faults::any_call_may_fail_once),
     ("any_call_may_fail_for_good", faults::any_call_may_fail_for_good),
 ];
@@ -145,12 +152,20 @@ fn stand_in() -> StandIn {
     stand_in.set_graphs(true);
     stand_in.set_last_first(false);
     stand_in.set_delay(0);
+    stand_in.set_refusing(false);
     stand_in
 }
 
 /// A device that keeps code in memory only.
 fn device() -> Device {
-    let config = Config { cache: None, cache_bytes: 0, graphs: true, streams: true, compilers: 1 };
+    let config = Config {
+        cache: None,
+        cache_bytes: 0,
+        graphs: true,
+        streams: true,
+        compilers: 1,
+        cleared: 0,
+    };
     let found = weft_device::find().expect("a device");
     Device::open(found[0].clone(), &config).expect("a context")
 }

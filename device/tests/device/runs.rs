@@ -18,7 +18,7 @@ pub(crate) fn the_device_is_found_and_described() {
     let found = weft_device::find().expect("a device");
     assert_eq!(
         found[0].to_string(),
-        "Weft's stand-in, sm_90, 1 multiprocessors; driver of CUDA 13.0, NVRTC 0.1"
+        "Weft's stand-in, sm_90, 1 multiprocessors; driver of CUDA 13.0, NVRTC 12.99"
     );
     assert_eq!(found[0].bytes, 64 << 20);
 }
@@ -39,6 +39,13 @@ pub(crate) fn what_is_missing_is_said() {
     stand_in.set_architecture(3);
     assert_eq!(why(), "the compiler knows nothing for a device of architecture sm_30");
     stand_in.set_architecture(9);
+    stand_in.set_compiler(12060);
+    assert_eq!(
+        why(),
+        "the compiler is of CUDA 12.6; it takes one of 12.8 or later (if there is one, LD_LIBRARY_PATH must name its \
+         folder first)"
+    );
+    stand_in.set_compiler(12990);
     assert_eq!(weft_device::find().map(|found| found.len()), Ok(1));
     // Other processes find one of the libraries alone, or none.
     for (library, why) in [
@@ -108,6 +115,7 @@ pub(crate) fn code_is_kept_in_memory_and_on_disk() {
         graphs: true,
         streams: true,
         compilers: 1,
+        cleared: 0,
     };
     let open = || {
         let found = weft_device::find().expect("a device");
@@ -144,7 +152,7 @@ pub(crate) fn what_is_hardly_ever_launched_is_compiled_then() {
 }
 
 /// Interrupts a run when one of its kernels has begun; how many were launched after that.
-fn interrupted(device: &mut Device, kernels: &Kernels, inputs: &[Value]) -> u64 {
+pub(crate) fn interrupted(device: &mut Device, kernels: &Kernels, inputs: &[Value]) -> u64 {
     let (stand_in, cancel) = (stand_in(), AtomicBool::new(false));
     thread::scope(|scope| {
         let before = stand_in.begun();

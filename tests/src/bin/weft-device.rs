@@ -1,7 +1,9 @@
 //! `weft-device`: checks Weft on a machine with a device, and times it there (`bench/device.sh`).
 //!
-//! `weft-device [--small] [--no-times] [--python PYTHON]`. The files of the repository are looked for where
-//! `WEFT_ROOT` says. Exit code 0 if all checks hold.
+//! `weft-device [--small] [--only STEP[,STEP…]] [--name TEXT] [--times-anyway] [--no-times] [--python PYTHON]
+//! [--peers FILE]`. Steps are `golden`, `pages`, `examples`, `programs`, `loops` and `compile`; all without `--only`.
+//! `--name` chooses what has the text in its name; `--peers` takes what `bench/device_peers.py` has printed. The files
+//! of the repository are looked for where `WEFT_ROOT` says. Exit code 0 if all checks hold.
 //!
 //! `weft-device --compiler`: how long NVRTC takes for the programs that are timed. That needs no device.
 //! `weft-device --compile-once PLAN` is what this starts for each that is the first of a process.
@@ -11,15 +13,35 @@
 use std::process::ExitCode;
 use std::{env, io};
 
-use weft_tests::device_check::{self, Options, compiler};
+use weft_tests::device_check::{self, Options, Step, compiler};
 
 fn main() -> ExitCode {
-    let mut options = Options { is_small: false, timed: true, python: None };
+    let mut options = Options {
+        is_small: false,
+        steps: Step::ALL.map(|(_, step)| step).to_vec(),
+        only: None,
+        times_anyway: false,
+        python: None,
+        peers: None,
+    };
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--small" => options.is_small = true,
-            "--no-times" => options.timed = false,
+            "--no-times" => options.steps.retain(|step| *step < Step::Programs),
+            "--times-anyway" => options.times_anyway = true,
+            "--only" => match arguments.next().as_deref().map(steps) {
+                Some(Some(steps)) => options.steps = steps,
+                Some(None) | None => {
+                    eprintln!(
+                        "weft-device: --only takes {}",
+                        Step::ALL.map(|(name, _)| name).join(", ")
+                    );
+                    return ExitCode::from(2);
+                }
+            },
+            "--name" => options.only = arguments.next(),
+            "--peers" => options.peers = arguments.next().map(Into::into),
             "--compiler" => return ended(compiler::time(&mut io::stdout())),
             "--compile-once" => {
                 let plan = arguments.next().unwrap_or_default();
@@ -33,6 +55,12 @@ fn main() -> ExitCode {
         }
     }
     ended(device_check::run(&options, &mut io::stdout()))
+}
+
+/// The steps of these names.
+fn steps(names: &str) -> Option<Vec<Step>> {
+    let of = |name| Step::ALL.iter().find(|(own, _)| *own == name).map(|(_, step)| *step);
+    names.split(',').map(of).collect()
 }
 
 fn ended(all_hold: io::Result<bool>) -> ExitCode {

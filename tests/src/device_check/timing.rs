@@ -12,16 +12,20 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use weft_device::{Again, Config, Device, Kernels};
+use weft_device::{Again, Config, Description, Device, Kernels};
 use weft_ir::leaves::value_to_leaves;
 use weft_ir::{Value, plan};
 use weft_session::Session;
 
 use super::programs::{PROGRAMS, Program};
-use super::{Options, say, session};
+use super::{Options, Step, say, session};
 
 /// Memory of a run.
 const MEMORY: u64 = 100 << 30;
+
+/// The bytes that the device clears before each run: its caches hold nothing of the inputs then, and the host is
+/// ahead of it, so that its clock counts nothing that the host does.
+const CLEARED: u64 = 1 << 30;
 
 /// The modes that programs run in: the words of the report, and what is switched off.
 const MODES: [(&str, Option<&str>); 3] =
@@ -57,13 +61,36 @@ pub(super) fn time(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let found = weft_device::find().map_err(|absent| io::Error::other(absent.to_string()))?;
     let (small, runs) = (options.is_small, if options.is_small { 1 } else { 30 });
     let effort = Effort { sets: if small { 2 } else { 3 }, runs };
-    let peers = peers::times(options);
     writeln!(out, "\n## {}\n", found[0])?;
+    if options.has(Step::Programs) {
+        programs(&found[0], effort, options, out)?;
+    }
+    if options.has(Step::Loops) {
+        loops::time(&found[0], effort, options, out)?;
+        writeln!(out)?;
+    }
+    if options.has(Step::Compile) {
+        compiling::time(&found[0], options, out)?;
+    }
+    Ok(())
+}
+
+/// The table of the programs.
+fn programs(
+    description: &Description,
+    effort: Effort,
+    options: &Options,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let small = options.is_small;
+    let peers = peers::times(options);
     writeln!(
         out,
-        "Medians of {} runs by events of the device, over {} sets of inputs in turn; milliseconds. A factor \
-         above 1: the peer takes longer.\n",
-        effort.runs, effort.sets
+        "Medians of {} runs by events of the device, over {} sets of inputs in turn, behind {} MB that it clears; \
+         milliseconds. A factor above 1: the peer takes longer.\n",
+        effort.runs,
+        effort.sets,
+        if small { 1 } else { CLEARED >> 20 }
     )?;
     writeln!(
         out,
@@ -74,35 +101,30 @@ pub(super) fn time(options: &Options, out: &mut dyn Write) -> io::Result<()> {
         out,
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- |"
     )?;
-    let open = || {
-        Device::open(
-            found[0].clone(),
-            &Config {
-                cache: None,
-                cache_bytes: 0,
-                graphs: true,
-                streams: true,
-                ..Config::of_environment()
-            },
-        )
+    let cleared = if small { 1 << 20 } else { CLEARED };
+    let config = Config {
+        cache: None,
+        cache_bytes: 0,
+        graphs: true,
+        streams: true,
+        cleared,
+        ..Config::of_environment()
     };
-    let mut device = open().map_err(io::Error::other)?;
-    for (number, program) in PROGRAMS.iter().enumerate() {
+    let mut device = Device::open(description.clone(), &config).map_err(io::Error::other)?;
+    let about = PROGRAMS.iter().filter(|program| options.is_about(program.name));
+    for (number, program) in about.enumerate() {
         let size = if small { program.small } else { program.size };
         let modes = if small && number > 0 { 1 } else { MODES.len() };
         match measured(&mut device, program, size, effort, modes) {
             Ok(times) => row(program, size, &times, &peers, options, out)?,
             Err(why) => writeln!(out, "| {} | {size} | not on the device: {why} |", program.name)?,
         }
+        out.flush()?;
     }
     writeln!(out)?;
     for program in PROGRAMS.iter().filter(|program| program.limited_by != "bytes") {
         writeln!(out, "- The limit of {} is {}.", program.name, program.limited_by)?;
     }
-    drop(device);
-    loops::time(&found[0], effort, options, out)?;
-    writeln!(out)?;
-    compiling::time(&found[0], options, out)?;
     peers.skipped.iter().try_for_each(|line| writeln!(out, "- Peers: {line}."))
 }
 

@@ -16,6 +16,7 @@ use weft_tests::part::Part;
 const TESTS: &[(&str, fn())] = &[
     ("commands_say_where_things_are", sessions::commands_say_where_things_are),
     ("results_stay_on_the_device", sessions::results_stay_on_the_device),
+    ("loops_of_the_host_bring_all_at_once", sessions::loops_of_the_host_bring_all_at_once),
     ("whatever_fails_nothing_is_lost", sessions::whatever_fails_nothing_is_lost),
     ("what_nobody_has_seen_is_not_lost", sessions::what_nobody_has_seen_is_not_lost),
     ("showing_fetches_what_is_shown", sessions::showing_fetches_what_is_shown),

@@ -5,7 +5,7 @@ use std::process::Command;
 use weft_device::stand_in::StandIn;
 use weft_ir::{Column, Value};
 use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session, Shown, Sink};
-use weft_tests::device_check::{self, Options};
+use weft_tests::device_check::{self, Options, Step};
 
 /// What a cell says: its texts and notes, and the values that it shows.
 #[derive(Debug)]
@@ -103,6 +103,22 @@ pub(crate) fn results_stay_on_the_device() {
     value(&mut session, "zs = map f32 (iota 50000)");
     let timed = say(&mut session, ":time maximum zs").texts.concat();
     assert!(timed.contains("on gpu") && timed.contains("195kB copied to it"), "{timed}");
+}
+
+/// A loop of the host that goes through an array has all of it brought first, also where there is no kernel.
+pub(crate) fn loops_of_the_host_bring_all_at_once() {
+    let stand_in = stand_in();
+    let mut session = session("gpu");
+    value(&mut session, "ys = scanl1 (+) (map f64 (iota 1500))");
+    value(&mut session, ":backend cpu");
+    let source = "loop s = 0.0 for i < 1500 do s * 0.5 + ys[i]";
+    let before = stand_in.calls();
+    let found = value(&mut session, source);
+    let calls = stand_in.calls() - before;
+    let mut reference = self::session("interp");
+    value(&mut reference, "ys = scanl1 (+) (map f64 (iota 1500))");
+    assert_eq!(found, value(&mut reference, source));
+    assert!(calls < 100, "{calls} calls");
 }
 
 pub(crate) fn whatever_fails_nothing_is_lost() {
@@ -381,7 +397,14 @@ pub(crate) fn the_device_program_is_carried() {
 
 pub(crate) fn the_device_program_runs() {
     stand_in();
-    let options = Options { is_small: true, timed: true, python: Some("python3".into()) };
+    let options = Options {
+        is_small: true,
+        steps: Step::ALL.map(|(_, step)| step).to_vec(),
+        only: None,
+        times_anyway: false,
+        python: Some("python3".into()),
+        peers: None,
+    };
     let mut report = Vec::new();
     let all_hold = device_check::run(&options, &mut report).expect("the repository");
     let report = String::from_utf8(report).expect("a text");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
+use std::{env, fs, io};
 
 use super::super::Options;
 use crate::repository;
@@ -22,13 +23,19 @@ impl Peers {
     }
 }
 
-/// Runs the peers.
+/// Runs the peers, or takes what a run of them has printed into a file.
 pub(super) fn times(options: &Options) -> Peers {
     let none =
         |why: &str| Peers { times: BTreeMap::new(), skipped: vec![format!("all skipped: {why}")] };
+    if let Some(file) = &options.peers {
+        return match fs::read_to_string(file) {
+            Ok(text) => of_text(&text),
+            Err(error) => none(&format!("{}: {error}", file.display())),
+        };
+    }
     let Some(python) = &options.python else { return none("no Python was named") };
     match answer(python, &repository().join("bench/device_peers.py"), options.is_small) {
-        Err(why) => none(why.lines().last().unwrap_or_default()),
+        Err(why) => none(why.to_string().lines().last().unwrap_or_default()),
         Ok(text) => of_text(&text),
     }
 }
@@ -46,28 +53,37 @@ fn of_text(text: &str) -> Peers {
                     .or_default()
                     .push(((*peer).to_owned(), time));
             }
+            _ if line.trim().is_empty() => {}
             _ => peers.skipped.push(line.to_owned()),
         }
     }
     peers
 }
 
-fn answer(python: &Path, script: &Path, is_small: bool) -> Result<String, String> {
+/// What the peers print. How they end comes last: what they have printed before counts.
+fn answer(python: &Path, script: &Path, is_small: bool) -> io::Result<String> {
     let mut command = Command::new(python);
     command.arg(script);
     if is_small {
         command.arg("--small");
     }
-    let output = command.output().map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+    // What the libraries of CUDA are found by here is not for them, which bring their own.
+    if let Some(path) = env::var_os("WEFT_PEERS_LD_LIBRARY_PATH") {
+        command.env("LD_LIBRARY_PATH", path);
     }
+    let output = command.output()?;
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let last = said.trim_end().lines().last().unwrap_or_default().replace('\t', " ");
+        text += &format!("\nthe peers ended with {}: {last}\n", output.status);
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::of_text;
+    use super::{answer, of_text};
 
     #[test]
     fn lines_of_the_peers() {
@@ -75,5 +91,18 @@ mod tests {
         assert_eq!(peers.of("dot"), [("torch".to_owned(), 0.05)]);
         assert!(peers.of("filter").is_empty());
         assert_eq!(peers.skipped, ["1 skipped", "skipped: all of jax: none"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_was_printed_counts_however_it_ends() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = folder.path().join("peers");
+        let lines = "printf 'dot\\ttorch\\t0.05\\n'; echo broken >&2; exit 139";
+        std::fs::write(&script, lines).expect("a script");
+        let text = answer("sh".as_ref(), &script, false).expect("it starts");
+        let peers = of_text(&text);
+        assert_eq!(peers.of("dot"), [("torch".to_owned(), 0.05)]);
+        assert_eq!(peers.skipped, ["the peers ended with exit status: 139: broken"]);
     }
 }
