@@ -13,6 +13,7 @@ mod graphs;
 
 pub(crate) use graphs::{Graph, Node};
 
+use std::cell::RefCell;
 use std::ffi::{CString, c_void};
 use std::ptr;
 use std::time::Duration;
@@ -37,9 +38,14 @@ pub(crate) struct Driver {
     pool: sys::CUmemoryPool,
     /// The address of the word that says whether kernels go on.
     word: u64,
+    /// Marks that were given back.
+    marks: RefCell<Vec<Event>>,
     /// Behind what has cleared the word last, so that what it says then comes later.
     cleared: sys::CUevent,
 }
+
+/// So many marks are kept to be used again.
+const MOST_MARKS: usize = 8;
 
 /// What the word says when somebody interrupts.
 static INTERRUPTED: [u8; 4] = [0xff; 4];
@@ -152,9 +158,9 @@ impl Driver {
         let context = context.map_err(&failed)?;
         let (stream, aside, pool) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         let (others, events) = (Vec::new(), Vec::new());
-        let (word, cleared) = (0, ptr::null_mut());
+        let (word, marks, cleared) = (0, RefCell::default(), ptr::null_mut());
         let mut driver =
-            Driver { device, context, stream, aside, others, events, pool, word, cleared };
+            Driver { device, context, stream, aside, others, events, pool, word, marks, cleared };
         match driver.begin() {
             Ok(()) => Ok(driver),
             Err(error) => {
@@ -226,7 +232,9 @@ impl Driver {
                 .and_then(|()| result::event::record(event, self.aside))
                 .and_then(|()| result::stream::wait_event(self.stream, event, flags))
         };
-        self.forget(Event(event));
+        // It only fails where the context is gone, and the event with it.
+        // SAFETY: Note [Handles of the driver]; the event is forgotten.
+        let _ = unsafe { result::event::destroy(event) };
         told.map_err(failed)
     }
 
@@ -244,7 +252,8 @@ impl Driver {
             if !self.pool.is_null() {
                 let _ = result::mem_pool::destroy(self.pool);
             }
-            for event in self.events.into_iter().chain([self.cleared]) {
+            let marks = self.marks.into_inner().into_iter().map(|Event(event)| event);
+            for event in self.events.into_iter().chain(marks).chain([self.cleared]) {
                 if !event.is_null() {
                     let _ = result::event::destroy(event);
                 }
@@ -430,8 +439,10 @@ impl Driver {
     /// A mark behind all work that is queued in the first stream.
     pub(crate) fn mark(&self) -> Result<Event, Failure> {
         let failed = failed("marking a place in the stream");
-        let event = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(&failed)?;
-        // SAFETY: Note [Handles of the driver]; the event is new.
+        let known = self.marks.borrow_mut().pop().map(|Event(event)| event);
+        let new = || result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT);
+        let event = known.map_or_else(new, Ok).map_err(&failed)?;
+        // SAFETY: Note [Handles of the driver]; nobody else has the event.
         match unsafe { result::event::record(event, self.stream) } {
             Ok(()) => Ok(Event(event)),
             Err(error) => {
@@ -457,6 +468,10 @@ impl Driver {
 
     /// Gives a mark back.
     pub(crate) fn forget(&self, event: Event) {
+        let mut marks = self.marks.borrow_mut();
+        if marks.len() < MOST_MARKS {
+            return marks.push(event);
+        }
         // It only fails where the context is gone, and the event with it.
         // SAFETY: Note [Handles of the driver]; the event is forgotten.
         let _ = unsafe { result::event::destroy(event.0) };

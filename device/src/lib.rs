@@ -37,7 +37,7 @@ pub use needs::{Needs, needs};
 pub use state::{KeptContexts, keep_contexts};
 pub use target::Traffic;
 pub use weft_cuda::{Broken, Halt};
-pub use without::{Texts, load_compiler};
+pub use without::{Compiled, Texts, load_compiler};
 
 /// From how many input elements on a program is worth the way to the device, where the back end is
 /// chosen automatically. An estimate: nothing has been measured yet.

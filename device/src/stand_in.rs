@@ -2,6 +2,9 @@
 //! tests of what happens when the device fails.
 #![allow(unsafe_code, reason = "calls of a C library; each block says why it is sound")]
 
+use std::ffi::{CStr, c_char};
+use std::time::Duration;
+
 use libloading::{Library, Symbol};
 
 /// The stand-in, loaded.
@@ -24,6 +27,23 @@ impl StandIn {
     /// How many calls there were.
     pub fn calls(&self) -> u64 {
         self.count(b"weft_stand_in_calls")
+    }
+
+    /// The functions of the driver that were called since this was asked for last, how often, and how long they took.
+    pub fn profile(&self) -> Vec<(String, u64, Duration)> {
+        // SAFETY: the stand-in has this function, with this type; the text is as it says.
+        let text = unsafe {
+            let profile: Result<Symbol<'_, unsafe extern "C" fn() -> *mut c_char>, _> =
+                self.library.get(b"weft_stand_in_profile");
+            profile.map(|profile| CStr::from_ptr(profile()).to_string_lossy().into_owned())
+        };
+        let text = text.unwrap_or_default();
+        let lines = text.lines().filter_map(|line| {
+            let mut words = line.split(' ');
+            let (name, count) = (words.next()?.to_owned(), words.next()?.parse().ok()?);
+            Some((name, count, Duration::from_nanos(words.next()?.parse().ok()?)))
+        });
+        lines.collect()
     }
 
     /// How many kernels were launched, whether they have begun or not.

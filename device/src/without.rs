@@ -1,7 +1,7 @@
 //! What the compiler makes of a plan where there is no device, and how long that takes.
 
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use weft_cuda::{Policy, Unit, generate};
 use weft_ir::plan;
@@ -27,23 +27,51 @@ impl Texts {
         Texts { units: code.units(compilers), rare, architecture }
     }
 
-    /// Compiles all units at once, with the options of a session: the bytes of their code, and the time.
+    /// Compiles all units at once, with the options of a session.
     ///
     /// # Errors
     /// What the compiler says, or that there is none.
-    pub fn compile(&self) -> Result<(usize, Duration), String> {
+    pub fn compile(&self) -> Result<Compiled, String> {
         let ((release, _), goal) = (load_compiler()?, Goal::Machine(self.architecture));
         let begun = Instant::now();
-        let codes: Vec<Result<Vec<u8>, String>> = thread::scope(|scope| {
-            let compile = |unit| scope.spawn(move || compiler::compile(unit, goal, release));
-            let threads: Vec<_> = self.units.iter().map(|unit| compile(&unit.text)).collect();
+        let compile = |text: &str| {
+            let before = processor_time();
+            let code = compiler::compile(text, goal, release)?;
+            Ok((code.len(), processor_time().saturating_sub(before)))
+        };
+        let all: Vec<Result<(usize, Duration), String>> = thread::scope(|scope| {
+            let start = |unit: &Unit| {
+                let text = unit.text.clone();
+                scope.spawn(move || compile(&text))
+            };
+            let threads: Vec<_> = self.units.iter().map(start).collect();
             let broke_off = |_| Err("the compiler broke off".to_owned());
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(broke_off)).collect()
         });
         let time = begun.elapsed();
-        let codes: Vec<Vec<u8>> = codes.into_iter().collect::<Result<_, _>>()?;
-        Ok((codes.iter().map(Vec::len).sum(), time))
+        let all = all.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let (bytes, units): (Vec<usize>, Vec<Duration>) = all.into_iter().unzip();
+        Ok(Compiled { bytes: bytes.into_iter().sum(), time, units })
     }
+}
+
+/// What came of compiling the units of a plan.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The bytes of the code.
+    pub bytes: usize,
+    /// How long all took.
+    pub time: Duration,
+    /// For how long each had a processor: the longest is how long all take where each has one to itself. Zero where
+    /// the system does not say.
+    pub units: Vec<Duration>,
+}
+
+/// For how long this thread has had a processor.
+fn processor_time() -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split(' ').next().and_then(|word| word.parse().ok());
+    Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
 /// The release of the compiler, and the time that it took to load it, if it was not loaded in this process.

@@ -12,6 +12,7 @@ use crate::faults;
 use crate::kernels::{self, Kernel};
 use crate::machine::{Machine, Work};
 use crate::objects::Objects;
+use crate::profile;
 use crate::streams::Mark;
 
 pub(crate) const SUCCESS: c_int = 0;
@@ -63,12 +64,16 @@ pub(crate) fn current() -> usize {
 }
 
 /// Counts a call that needs no context, and does it.
-fn plain(action: impl FnOnce() -> c_int) -> c_int {
-    if faults::fails() { UNKNOWN } else { action() }
+fn plain<F: FnOnce() -> c_int>(action: F) -> c_int {
+    profile::timed::<F, _>(|| if faults::fails() { UNKNOWN } else { action() })
 }
 
 /// Counts a call, and does it in the context.
-pub(crate) fn call(action: impl FnOnce(&Machine) -> c_int) -> c_int {
+pub(crate) fn call<F: FnOnce(&Machine) -> c_int>(action: F) -> c_int {
+    profile::timed::<F, _>(|| in_context(action))
+}
+
+fn in_context(action: impl FnOnce(&Machine) -> c_int) -> c_int {
     if faults::fails() {
         return UNKNOWN;
     }
@@ -80,10 +85,15 @@ pub(crate) fn call(action: impl FnOnce(&Machine) -> c_int) -> c_int {
 }
 
 /// As [`call`], about a stream: with its number.
-pub(crate) fn call_in(stream: *mut c_void, action: impl FnOnce(&Machine, usize) -> c_int) -> c_int {
-    call(|machine| match stream.addr().checked_sub(STREAMS) {
-        Some(number) if number < MOST_STREAMS => action(machine, number),
-        _ => INVALID_HANDLE,
+pub(crate) fn call_in<F: FnOnce(&Machine, usize) -> c_int>(
+    stream: *mut c_void,
+    action: F,
+) -> c_int {
+    profile::timed::<F, _>(|| {
+        in_context(|machine| match stream.addr().checked_sub(STREAMS) {
+            Some(number) if number < MOST_STREAMS => action(machine, number),
+            _ => INVALID_HANDLE,
+        })
     })
 }
 
