@@ -221,7 +221,9 @@ impl Generator<'_> {
                 &format!("cut_path(failure, rows, span, parts, path, {threads})"),
             );
         }
-        if skeletons().any(|skeleton| matches!(skeleton, Skeleton::Filter { positions: Some(_) })) {
+        if skeletons()
+            .any(|skeleton| matches!(skeleton, Skeleton::Filter { positions: Some(_), .. }))
+        {
             self.helper(
                 "offsets_of_kept",
                 false,

@@ -15,9 +15,6 @@ use crate::shape::{Row, Shape, TILE, tree_nodes};
 use crate::target::Access;
 use crate::text::{KernelCode, Length, Piece, Skeleton};
 
-/// Elements of a thread in filters.
-const ITEMS: u64 = 4;
-
 /// Points along both dimensions of a tile that is transposed, as in `transpose.cu`.
 const EDGE: u64 = 32;
 
@@ -108,7 +105,7 @@ impl<'m, 'a> Launch<'m, 'a> {
                     }
                 }
                 Skeleton::Scan(components) => self.scan(piece, components)?,
-                Skeleton::Filter { positions } => self.filter(piece, *positions)?,
+                Skeleton::Filter { positions, items } => self.filter(piece, *positions, *items)?,
                 Skeleton::Scatter(sink) => self.scatter(piece, *sink)?,
                 Skeleton::Update(sink) => self.update(piece, *sink)?,
                 Skeleton::Targets { keys, order } => self.targets(piece, *keys, *order)?,
@@ -413,7 +410,7 @@ impl<'m, 'a> Launch<'m, 'a> {
         }
     }
 
-    fn filter(&mut self, piece: &Piece, positions: Option<usize>) -> Result<(), Stop> {
+    fn filter(&mut self, piece: &Piece, positions: Option<usize>, items: u64) -> Result<(), Stop> {
         let kernel = &self.code.kernel;
         let counts = kernel.sinks.iter().find_map(|sink| match sink {
             Sink::Filter { counts, .. } => Some(counts),
@@ -426,7 +423,7 @@ impl<'m, 'a> Launch<'m, 'a> {
         let counts = counts.expect("the piece of a filter");
         let points = self.shape.points;
         let positions = positions.map(|number| self.temporaries[number].clone());
-        let tiles = points.div_ceil(self.threads() * ITEMS);
+        let tiles = points.div_ceil(self.threads() * items);
         if tiles > 0 {
             let status = self.zeros(tiles, 8, "status")?;
             let ticket = self.zeros(1, 4, "ticket")?;

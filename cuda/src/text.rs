@@ -174,6 +174,8 @@ pub(crate) enum Skeleton {
     Filter {
         /// The temporary that holds the positions, if there are rows.
         positions: Option<usize>,
+        /// Points of a thread.
+        items: u64,
     },
     /// The scatter of that sink, the last value wins.
     Scatter(usize),

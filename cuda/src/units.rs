@@ -32,7 +32,7 @@ const TIMES: [(&str, usize); 16] = [
     ("reduce_path", 60),
     // And `reduce_longest`.
     ("reduce_long", 45),
-    ("filter", 45),
+    ("filter", 70),
     ("sort_pass", 105),
     ("sort_histogram", 25),
     ("scatter_runs", 75),

@@ -68,6 +68,8 @@ impl Draft<'_, '_> {
                 writer.statement(&format!("{output}[to] = values.c{at};"));
             }
         });
+        let items = items(&kept_types);
+        structure.member(&format!("static constexpr int ITEMS = {items};"));
         let finished = structure.finish();
         self.lengths.extend(vec![Length::Points; temporaries.len()]);
         self.lengths.extend(positions.map(|_| Length::Positions));
@@ -77,7 +79,7 @@ impl Draft<'_, '_> {
             "filter<K>(in, points, status, ticket, total, positions)",
         ];
         let entry = entry.map(str::to_owned);
-        self.piece("filter", finished, Skeleton::Filter { positions }, &[entry]);
+        self.piece("filter", finished, Skeleton::Filter { positions, items }, &[entry]);
         self.kept_epilogue(&seen, &temporaries);
     }
 
@@ -105,5 +107,15 @@ impl Draft<'_, '_> {
         });
         let finished = structure.finish();
         self.piece("epilogue", finished, Skeleton::MapKept, &[entry("epilogue", false)]);
+    }
+}
+
+/// Points of a thread, whose values it holds in registers: all have loads under way at once, and what a tile
+/// does once for all of them, as looking back, costs each less.
+fn items(kept: &[ScalarType]) -> u64 {
+    match kept.iter().map(|ty| ty.bytes().max(4)).sum::<usize>() {
+        0..=4 => 12,
+        5..=8 => 8,
+        _ => 4,
     }
 }

@@ -1,9 +1,8 @@
 /* Stable compaction in one pass. K: Kept, kept(in, position, values) (whether the point is kept, and
-   what of it), store(in, index, values).
+   what of it), store(in, index, values), ITEMS (points of a thread).
 
    A tile's status is one word: the upper two bits say whether the rest counts the tile (1) or all up to
    it (2). Counts are exact in any bracketing, so here the usual look-back is right. */
-constexpr int FILTER_ITEMS = 4;
 constexpr u64 COUNTED = 1ull << 62, SUMMED = 2ull << 62, COUNT_MASK = (1ull << 62) - 1;
 
 /* How many are kept before a tile, by one warp. */
@@ -39,39 +38,58 @@ FUNCTION u64 count_before(u64* status, i64 tile, u64 count) {
 template <class K>
 FUNCTION void filter(const typename K::Arguments& in, i64 points, u64* status, u32* ticket,
                      i64* total, i64* positions) {
-  constexpr int WARPS = K::THREADS / 32;
-  __shared__ u32 counts[FILTER_ITEMS * WARPS];
+  constexpr int WARPS = K::THREADS / 32, ITEMS = K::ITEMS, COUNTS = ITEMS * WARPS;
+  __shared__ u32 counts[COUNTS];
   __shared__ u32 number;
   __shared__ u64 base;
   const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
   if (thread == 0) number = atomicAdd(ticket, 1u);
   __syncthreads();  /* ticket */
-  const i64 tile = number, first = tile * (K::THREADS * FILTER_ITEMS);
-  typename K::Kept values[FILTER_ITEMS];
-  u32 kept[FILTER_ITEMS];
+  const i64 tile = number, first = tile * (K::THREADS * ITEMS);
+  const int last = (int)smaller(points - first, K::THREADS * ITEMS) - 1;
+  typename K::Kept values[ITEMS];
+  bool keeps[ITEMS];
+  u32 kept[ITEMS];
+  /* Without a branch, so that all loads are under way at once: there is a last point. */
 #pragma unroll
-  for (int item = 0; item < FILTER_ITEMS; item++) {
-    const i64 at = first + item * K::THREADS + thread;
-    const bool keeps = at < points && K::kept(in, at, values[item]);
-    kept[item] = __ballot_sync(ALL_LANES, keeps);
+  for (int item = 0; item < ITEMS; item++) {
+    const int at = item * K::THREADS + thread;
+    keeps[item] = K::kept(in, first + (at < last ? at : last), values[item]) && at <= last;
+  }
+#pragma unroll
+  for (int item = 0; item < ITEMS; item++) {
+    kept[item] = __ballot_sync(ALL_LANES, keeps[item]);
     if (lane == 0) counts[item * WARPS + warp] = (u32)__popc(kept[item]);
   }
   __syncthreads();  /* counted */
   if (warp == 0) {
-    u32 sum = 0;
-    if (lane == 0) {
-#pragma unroll 1
-      for (int at = 0; at < FILTER_ITEMS * WARPS; at++) {
-        const u32 count = counts[at];
-        counts[at] = sum;
-        sum += count;
-      }
+    /* How many are kept before each: those of a lane, then of all lanes. */
+    constexpr int EACH = (COUNTS + 31) / 32;
+    u32 part[EACH], own = 0;
+#pragma unroll
+    for (int each = 0; each < EACH; each++) {
+      const int at = lane * EACH + each;
+      part[each] = at < COUNTS ? counts[at] : 0;
+      own += part[each];
     }
-    sum = __shfl_sync(ALL_LANES, sum, 0);
+    u32 until = own;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const u32 other = __shfl_up_sync(ALL_LANES, until, step);
+      if (lane >= step) until += other;
+    }
+    const u32 sum = __shfl_sync(ALL_LANES, until, 31);
+    until -= own;
+#pragma unroll
+    for (int each = 0; each < EACH; each++) {
+      const int at = lane * EACH + each;
+      if (at < COUNTS) counts[at] = until;
+      until += part[each];
+    }
     const u64 before = count_before(status, tile, sum);
     if (lane == 0) {
       base = before;
-      if (first + K::THREADS * FILTER_ITEMS >= points) {
+      if (first + K::THREADS * ITEMS >= points) {
         *total = (i64)(before + sum);
         if (positions) positions[points] = (i64)(before + sum);
       }
@@ -79,7 +97,7 @@ FUNCTION void filter(const typename K::Arguments& in, i64 points, u64* status, u
   }
   __syncthreads();  /* summed */
 #pragma unroll
-  for (int item = 0; item < FILTER_ITEMS; item++) {
+  for (int item = 0; item < ITEMS; item++) {
     const i64 at = first + item * K::THREADS + thread;
     const u32 below = (u32)__popc(kept[item] & ((1u << lane) - 1));
     const i64 to = (i64)(base + counts[item * WARPS + warp] + below);

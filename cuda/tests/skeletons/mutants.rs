@@ -233,7 +233,7 @@ launch \"filter\" [a0] (r0)
 end
 output a3: [a2]i64
 ",
-        inputs: || vec![i64s(0..1500)],
+        inputs: || vec![i64s(0..1501)],
         mutants: &[
             ("  __syncthreads();  /* ticket */\n  const i64 tile", "  const i64 tile"),
             (
@@ -243,7 +243,11 @@ output a3: [a2]i64
             ("  __syncthreads();  /* counted */\n  if (warp == 0)", "  if (warp == 0)"),
             ("  __syncthreads();  /* summed */", NONE),
             ("while (word >> 62 == 0) {", "while (false) {"),
-            ("const bool keeps = at < points && ", "const bool keeps = "),
+            ("values[item]) && at <= last;", "values[item]);"),
+            ("first + (at < last ? at : last), values", "first + at, values"),
+            ("if (lane >= step) until += other;", "until += other;"),
+            ("      if (at < COUNTS) counts[at] = until;", "      counts[at] = until;"),
+            ("part[each] = at < COUNTS ? counts[at] : 0;", "part[each] = counts[at];"),
             ("u64 part = lane <= stop ? word & COUNT_MASK : 0;", "u64 part = word & COUNT_MASK;"),
         ],
     },

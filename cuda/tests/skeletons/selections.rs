@@ -47,6 +47,38 @@ output a5: [a0]i64
 }
 
 #[test]
+fn tiles_of_filters_are_as_long_as_what_they_keep_is_narrow() {
+    let Some(emulated) = emulated() else { return };
+    for (ty, tile) in [("i32", 12 * 64), ("i64", 8 * 64)] {
+        let compiled = Compiled::new(&format!(
+            "input a1: [a0]i64
+launch \"filter\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: i64 = bit_and r1 3i64
+  r3: bool = ne r2 0i64
+  r4: {ty} = cast_{ty} r1
+  yield r3 r4
+  filter r3 to a2: i64
+  keep r4 to a3: [a2]{ty}
+end
+output a3: [a2]{ty}
+"
+        ));
+        for length in [1, tile - 1, tile, tile + 1, 2 * tile, 40 * tile + 5] {
+            let xs: Vec<i64> = noise(length).map(|bits| (bits >> 40) as i64).collect();
+            let kept = xs.iter().copied().filter(|x| x & 3 != 0);
+            let expected: Vec<Scalar> = match ty {
+                "i32" => kept.map(|x| Scalar::I32(x as i32)).collect(),
+                _ => kept.map(Scalar::I64).collect(),
+            };
+            let of = if ty == "i32" { ScalarType::I32 } else { ScalarType::I64 };
+            let expected = [crate::array(column(of, expected))];
+            compiled.yields(emulated, &[i64s(xs)], schedule_of(length), &expected);
+        }
+    }
+}
+
+#[test]
 fn a_filter_of_rows_yields_rows() {
     let Some(emulated) = emulated() else { return };
     let compiled = Compiled::new(
