@@ -18,6 +18,7 @@ mod rows;
 mod scan;
 mod scatter;
 mod sort;
+mod sorted;
 mod transpose;
 mod weight;
 mod work;
@@ -37,7 +38,7 @@ use crate::shape::{Axis, Shape};
 use crate::traverse::{Mode, Thunk};
 use crate::workers::Workers;
 use layout::Layout;
-pub(crate) use sort::{SortedKeys, sort_keys, sorted_keys};
+pub(crate) use sorted::{SortedKeys, sort_keys, sorted_keys};
 
 /// A kernel that is about to run.
 pub(crate) struct Launch<'a> {
@@ -57,6 +58,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) workers: &'a Workers,
     /// Set when the run shall end.
     pub(crate) cancel: &'a AtomicBool,
+    /// The array that a sort yields in place of the order: the keys in order (Note [Sorted keys]).
+    pub(crate) sorted: Option<Var>,
     /// Shows how much of the space is done.
     pub(crate) meter: &'a Meter,
     /// How many bytes may be allocated.
@@ -199,6 +202,11 @@ impl<'a> Launch<'a> {
                         let extents = self.extents[before].clone();
                         yields.push((*var, self.array(*var, extents, values)));
                     }
+                }
+                (Sink::Sort { descending, .. }, _) if let Some(sorted) = self.sorted => {
+                    let keys = &outputs[layout.keys[0]];
+                    let values = self.sort_values(keys, *descending, &mut taken)?;
+                    yields.push((sorted, self.array(sorted, self.shape.storage(), values)));
                 }
                 (Sink::Sort { descending, order, .. }, _) => {
                     let keys: Vec<&Storage> =

@@ -27,6 +27,7 @@ use crate::execute::Halt;
 use crate::lanes::Lane;
 use crate::pages;
 use crate::pool::Pool;
+use crate::shape::Shape;
 use crate::workers::{Workers, lock};
 use bucket::sort_bucket;
 pub(crate) use quick::Vectors;
@@ -39,6 +40,12 @@ const PARALLEL: usize = 1 << 16;
 
 /// About how many items of adjacent buckets a thread sorts at a time.
 const CLAIM: usize = 1 << 14;
+
+/// Rows below this length are sorted by comparison where there are no vectors.
+const SHORT_ROW: usize = 256;
+
+/// One of several rows is sorted by all threads from this length on.
+const LONG_ROW: usize = 1 << 18;
 
 /// What is sorted.
 pub(crate) trait Item: Copy + Default + Ord + Send + Sync {
@@ -202,6 +209,75 @@ fn sort_blocks<K: Key, R: Send>(
         Some(vectors) => quick::sort(vectors, source, convert, places, workers, poll),
         None => sort_from::<K, R>(source, convert, places, workers, poll),
     }
+}
+
+/// As [`sort_elements`], row by row, for keys that are whole items.
+pub(crate) fn sort_rows<K: Key, A: Copy + Sync, R: Send>(
+    elements: &[A],
+    item: impl Fn(A) -> K::Item + Sync,
+    convert: impl Fn(K::Item) -> R + Sync,
+    places: &mut [R],
+    shape: &Shape<'_>,
+    workers: &Workers,
+    poll: &(dyn Fn() -> Result<(), Halt> + Sync),
+) -> Result<(), Halt> {
+    let parallel = places.len() >= PARALLEL;
+    let mut claims = Vec::new();
+    let mut rest = places;
+    // The rows of the next claim, and where they begin.
+    let (mut first, mut start) = (0, 0);
+    for row in 0..shape.rows() {
+        let positions = shape.row(row);
+        if positions.len() >= LONG_ROW || shape.rows() == 1 && parallel {
+            claims.push((first..row, start, rest.split_off_mut(..positions.start - start)));
+            let places = rest.split_off_mut(..positions.len()).unwrap_or_default();
+            (first, start) = (row + 1, positions.end);
+            sort_elements::<K, A, R>(&elements[positions], &item, &convert, places, workers, poll)?;
+        } else if positions.end - start >= CLAIM || row + 1 == shape.rows() {
+            claims.push((first..row + 1, start, rest.split_off_mut(..positions.end - start)));
+            (first, start) = (row + 1, positions.end);
+        }
+    }
+    let vectors = K::Item::vectors();
+    workers.each(
+        parallel,
+        claims.into_iter(),
+        || (Vec::new(), Vec::new()),
+        |(items, room), (rows, start, places)| {
+            poll()?;
+            let places = places.unwrap_or_default();
+            items.clear();
+            items.extend(elements[start..][..places.len()].iter().map(|&of| item(of)));
+            for row in rows {
+                let positions = shape.row(row);
+                let row = &mut items[positions.start - start..positions.end - start];
+                sort_whole::<K>(vectors, row, room, poll)?;
+            }
+            places.iter_mut().zip(&*items).for_each(|(place, &item)| *place = convert(item));
+            Ok(())
+        },
+    )
+}
+
+/// Sorts items that are their own keys on this thread; `room` may hold anything.
+fn sort_whole<K: Key>(
+    vectors: Option<Vectors<K::Item>>,
+    items: &mut [K::Item],
+    room: &mut Vec<K::Item>,
+    poll: &dyn Fn() -> Result<(), Halt>,
+) -> Result<(), Halt> {
+    if items.len() < 2 {
+        return Ok(());
+    }
+    if room.len() < items.len() {
+        room.resize(items.len(), K::Item::default());
+    }
+    match vectors {
+        Some(vectors) => vectors.sort(items, &mut room[..items.len()], poll)?,
+        None if items.len() < SHORT_ROW => items.sort_unstable(),
+        None => sort_bucket::<K>(items, u64::MAX, room),
+    }
+    Ok(())
 }
 
 /// Sorts items whose upper halves are keys (see [`Upper`]) on this thread; `room` may hold

@@ -5,6 +5,7 @@
 
 mod append;
 mod loops;
+mod sort;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,10 +17,9 @@ use weft_ir::leaves::{Given, Stored, give_inputs, stored_to_leaf};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
 use weft_ir::{Column, Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop, Value};
 
-use crate::execute::{Halt, Source};
+use crate::execute::Source;
 use crate::lanes::{Elements, Storage};
-use crate::launch::{self, Launch, SortedKeys, Yield, sorted_keys};
-use crate::pool::IntoColumn as _;
+use crate::launch::{Launch, Yield, sorted_keys};
 use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep, freed_after};
 use crate::sequential::{Finished, Watch};
 use crate::shape::{Axis, Shape};
@@ -169,7 +169,7 @@ impl Machine<'_> {
                 continue;
             }
             if let Some(sorted) = sorted_keys(&block.steps, at)
-                && self.sort_keys(step, &block.steps[at + 1], &sorted)?
+                && self.sort_values(prepared, &block.steps[at..], &sorted)?
             {
                 done = at + 2;
                 continue;
@@ -194,7 +194,7 @@ impl Machine<'_> {
             }
             (Step::Launch(kernel), PreparedStep::Launch(bound, appending)) => {
                 if !self.append(kernel, appending.as_deref())? {
-                    self.launch(kernel, bound, freed)?;
+                    self.launch(kernel, bound, freed, None)?;
                 }
             }
             (Step::Reshape { result, array }, _) => {
@@ -282,27 +282,20 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn launch(&mut self, kernel: &Kernel, bound: &BoundKernel, freed: &[Var]) -> Result<(), Stop> {
+    /// Runs a kernel; with `sorted` for what its sort sorts (Note [Sorted keys] in `launch::sorted`).
+    fn launch(
+        &mut self,
+        kernel: &Kernel,
+        bound: &BoundKernel,
+        freed: &[Var],
+        sorted: Option<Var>,
+    ) -> Result<(), Stop> {
         let begin = Instant::now();
         let destinations = self.destinations(kernel, bound, freed)?;
         let offsets = self.offsets(kernel);
-        let mut axes = Vec::new();
-        for (dimension, offsets) in kernel.space.iter().zip(&offsets) {
-            axes.push(match (dimension, offsets) {
-                (Dimension::Dense(size), _) => Axis::Dense(self.size(*size, kernel.span)?),
-                (Dimension::Ragged { .. }, Some(offsets)) => match Elements::of_column(offsets) {
-                    Elements::I64(offsets) => Axis::Ragged(offsets),
-                    other => panic!("{other:?} are no offsets"),
-                },
-                (Dimension::Ragged { .. }, None) => panic!("a ragged dimension has offsets"),
-            });
-        }
-        let Some(shape) = Shape::new(axes) else {
-            let (wanted, limit) = (u64::MAX, self.config.memory_limit);
-            return Err(Exhausted::Memory { wanted, limit, span: kernel.span }.into());
-        };
+        let shape = self.shape(kernel, &offsets)?;
         let points = shape.points() as u64;
-        let yields = self.traverse(kernel, bound, shape, destinations)?;
+        let yields = self.traverse(kernel, bound, shape, destinations, sorted)?;
         let mut bytes_written = 0;
         for (var, value) in yields {
             let datum = match value {
@@ -320,6 +313,25 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// The points of a kernel; `offsets` are those of its ragged dimensions.
+    fn shape<'s>(&self, kernel: &Kernel, offsets: &'s [Option<Column>]) -> Result<Shape<'s>, Stop> {
+        let mut axes = Vec::new();
+        for (dimension, offsets) in kernel.space.iter().zip(offsets) {
+            axes.push(match (dimension, offsets) {
+                (Dimension::Dense(size), _) => Axis::Dense(self.size(*size, kernel.span)?),
+                (Dimension::Ragged { .. }, Some(offsets)) => match Elements::of_column(offsets) {
+                    Elements::I64(offsets) => Axis::Ragged(offsets),
+                    other => panic!("{other:?} are no offsets"),
+                },
+                (Dimension::Ragged { .. }, None) => panic!("a ragged dimension has offsets"),
+            });
+        }
+        Shape::new(axes).ok_or_else(|| {
+            let (wanted, limit) = (u64::MAX, self.config.memory_limit);
+            Exhausted::Memory { wanted, limit, span: kernel.span }.into()
+        })
+    }
+
     /// What a kernel yields over a space.
     fn traverse(
         &mut self,
@@ -327,6 +339,7 @@ impl Machine<'_> {
         bound: &BoundKernel,
         shape: Shape<'_>,
         destinations: Destinations,
+        sorted: Option<Var>,
     ) -> Result<Vec<(Var, Yield)>, Stop> {
         let storage = shape.storage();
         let sources: Vec<Source<'_>> =
@@ -341,6 +354,7 @@ impl Machine<'_> {
             extents: destinations.extents,
             workers: self.config.workers,
             cancel: self.cancel,
+            sorted,
             meter: self.meter,
             free_bytes: limit.saturating_sub(self.alive).saturating_sub(destinations.bytes),
             limit,
@@ -348,39 +362,6 @@ impl Machine<'_> {
         let yields = launch.run(destinations.storages)?;
         self.launches += 1;
         Ok(yields)
-    }
-
-    /// Sorts an array in one go, if it is long and there is memory for it; whether it did.
-    fn sort_keys(&mut self, first: &Step, last: &Step, sorted: &SortedKeys) -> Result<bool, Stop> {
-        const LONG: usize = 4096;
-        let (Step::Launch(first), Step::Launch(kernel)) = (first, last) else { return Ok(false) };
-        let Datum::Array { extents, elements, .. } = self.get(sorted.keys) else {
-            return Ok(false);
-        };
-        let length = elements.len();
-        let bytes = elements.bytes() as u64;
-        if length < LONG || self.alive.saturating_add(4 * bytes) > self.config.memory_limit {
-            return Ok(false);
-        }
-        let begin = Instant::now();
-        let (workers, cancel) = (self.config.workers, self.cancel);
-        let poll = || match cancel.load(Ordering::Relaxed) {
-            true => Err(Halt::Interrupted),
-            false => Ok(()),
-        };
-        let elements =
-            launch::sort_keys(Elements::of_column(elements), sorted.descending, workers, &poll)
-                .map_err(|halt| halt.stop(&[]))?;
-        let ty = self.types[sorted.sorted.0 as usize].element;
-        let elements = elements.into_column(ty, length, workers.memory());
-        let datum = Datum::Array { extents: extents.clone(), elements, bytes };
-        self.set(sorted.sorted, datum);
-        let (time, bytes_alive) = (begin.elapsed(), self.alive);
-        for (kernel, time, bytes_written) in [(first, time, 0), (kernel, Duration::ZERO, bytes)] {
-            let points = length as u64;
-            (self.observe)(Launched { kernel, points, time, bytes_written, bytes_alive });
-        }
-        Ok(true)
     }
 
     /// The destinations of the kernel's scatter (Note [In place]), and their extents.

@@ -7,10 +7,12 @@
 //! that fails raises a [`crate::Fault`].
 
 mod check;
+mod order;
 mod parse;
 mod print;
 
 pub use check::{CodeCheck, check_operator, check_thunk, same_types};
+pub use order::{Yielded, is_in_order};
 pub use parse::{
     parse_code, parse_fault_kind, parse_indices, parse_operand, parse_operands, parse_operator,
     parse_registers,

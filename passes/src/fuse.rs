@@ -71,6 +71,7 @@ use prune::{UnusedChecks, prune};
 use region::Region;
 pub use report::{Chosen, Control, KernelReport, Objective, Reason, Report, Saved, Unfused};
 use scatters::join_scatters;
+use sorts::sorted_values;
 
 mod access;
 mod algebra;
@@ -85,6 +86,7 @@ mod region;
 mod report;
 mod scatters;
 mod solve;
+mod sorts;
 pub(crate) mod uses;
 
 /// How to fuse.
@@ -127,7 +129,8 @@ pub fn fuse(program: &Program, config: &FuseConfig) -> Fused {
     let mut arrays = Vec::new();
     collect(&work.body, &work.types, &mut spans, &mut arrays);
     let unfused_objective = unfused(&work.body, &work.types, &outputs(&work));
-    let mut absorbed = inline::inline(&mut work, config.fusion);
+    let settled = if config.fusion { sorted_values(&work) } else { BTreeSet::new() };
+    let mut absorbed = inline::inline(&mut work, config.fusion, &settled);
     prune(&mut work, UnusedChecks::Drop);
     if config.fusion {
         join_scatters(&mut work, &mut absorbed);
@@ -135,6 +138,7 @@ pub fn fuse(program: &Program, config: &FuseConfig) -> Fused {
     let mut fuser = Fuser {
         context: Context { types: &work.types, absorbed: &absorbed, spans: &spans },
         outputs: outputs(&work),
+        settled,
         config,
         unfused: Vec::new(),
         objective: Objective::default(),
@@ -171,6 +175,8 @@ struct Fuser<'c> {
     context: Context<'c>,
     /// What the program yields.
     outputs: BTreeSet<Var>,
+    /// What stays in kernels of its own (Note [Sorts of values]).
+    settled: BTreeSet<Var>,
     config: &'c FuseConfig,
     unfused: Vec<Unfused>,
     objective: Objective,
@@ -180,8 +186,8 @@ struct Fuser<'c> {
 impl Fuser<'_> {
     fn block(&mut self, block: &Block, written: &mut Written) -> plan::Block {
         let views = region::views(block, self.context.types);
-        let region =
-            Region::new(block, self.context.types, &views, &self.outputs, self.config.fusion);
+        let contraction = self.config.fusion.then_some(&self.settled);
+        let region = Region::new(block, self.context.types, &views, &self.outputs, contraction);
         let graph = Graph::new(&region);
         let clustering = self.cluster(&graph);
         self.explain(&graph, &clustering);
@@ -368,7 +374,7 @@ fn collect(block: &Block, types: &[Type], spans: &mut BTreeMap<Var, Span>, array
 /// What a program costs whose statements all run alone.
 fn unfused(block: &Block, types: &[Type], outputs: &BTreeSet<Var>) -> Objective {
     let views = region::views(block, types);
-    let region = Region::new(block, types, &views, outputs, false);
+    let region = Region::new(block, types, &views, outputs, None);
     let graph = Graph::new(&region);
     let mut total = objective(&graph, &Clustering::alone(&graph));
     for statement in &block.statements {

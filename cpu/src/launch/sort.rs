@@ -4,23 +4,17 @@
 //! (`radix`), several keys from the last to the first; of many rows each thread sorts some. A single
 //! key of 32 bits at most and the position share one item, so that items are sorted whole; other short
 //! rows are sorted by comparison.
-//!
-//! Note [Sorted keys]. Where the order of an array is only used to bring that array into it, no order
-//! is made: the keys are sorted alone, and turned back into elements.
 
 use std::ops::Range;
 use std::sync::Mutex;
 
-use weft_ir::code::{Operand, Operation};
-use weft_ir::flat::Var;
-use weft_ir::plan::{Kernel, Sink, Step};
-use weft_ir::{Exhausted, FaultKind, ScalarOp, Stop};
+use weft_ir::{Exhausted, Stop};
 
 use crate::execute::Halt;
 use crate::lanes::{Elements, Lane, LaneType, Storage};
 use crate::launch::chunk::{CHUNK, Cut, chunks};
 use crate::launch::{Launch, PARALLEL};
-use crate::radix::{self, First, Long, Sorting, Upper, Whole};
+use crate::radix::{self, First, Long, Sorting, Upper};
 use crate::shape::Axis;
 use crate::workers::{Workers, lock};
 
@@ -30,8 +24,8 @@ const SHORT: usize = 256;
 /// A single row from this length on is sorted by all threads.
 const LONG: usize = 4096;
 
-const SIGN: u64 = 1 << 63;
-const SIGN_32: u32 = 1 << 31;
+pub(super) const SIGN: u64 = 1 << 63;
+pub(super) const SIGN_32: u32 = 1 << 31;
 
 /// Evaluates an expression with the function from positions to [`ordered_bits`], if these are 32 at
 /// most.
@@ -187,110 +181,6 @@ impl Launch<'_> {
     }
 }
 
-/// What follows a sort whose order serves to bring the keys into it (Note [Sorted keys]).
-pub(crate) struct SortedKeys {
-    /// The keys.
-    pub(crate) keys: Var,
-    /// Whether the greatest comes first.
-    pub(crate) descending: bool,
-    /// The array in order.
-    pub(crate) sorted: Var,
-}
-
-/// Whether the step at a position and the one after it sort an array (Note [Sorted keys]).
-pub(crate) fn sorted_keys(steps: &[Step], at: usize) -> Option<SortedKeys> {
-    let [Step::Launch(sort), Step::Launch(send), Step::Free(freed), ..] = &steps[at..] else {
-        return None;
-    };
-    let [Sink::Sort { keys: by, descending, order }] = &sort.sinks[..] else { return None };
-    let [Sink::Store { value, array }] = &send.sinks[..] else { return None };
-    let simple = |kernel: &Kernel| kernel.space.len() == 1 && kernel.epilogue.is_none();
-    if !simple(sort) || !simple(send) || sort.space != send.space || !freed.contains(order) {
-        return None;
-    }
-    let index = |kernel: &Kernel| Operand::Register(kernel.indices[0]);
-    let [key] = &sort.body.instructions[..] else { return None };
-    let mut reads = Vec::new();
-    for instruction in &send.body.instructions {
-        match &instruction.operation {
-            Operation::Read(array, indices) if !indices.is_empty() => {
-                reads.push((instruction, array, indices));
-            }
-            // An order is in range.
-            Operation::Read(..) | Operation::Check(_, FaultKind::IndexOutOfRange) => {}
-            Operation::Scalar(ScalarOp::Ge | ScalarOp::Lt | ScalarOp::And, _) => {}
-            _ => return None,
-        }
-    }
-    let Operation::Read(keys, at_key) = &key.operation else { return None };
-    let [(place, from, at_place), (element, elements, at_element)] = reads[..] else {
-        return None;
-    };
-    let result = |results: &[(weft_ir::code::Register, weft_ir::ScalarType)]| {
-        Operand::Register(results[0].0)
-    };
-    let matches = *by == [result(&key.results)]
-        && *at_key == [index(sort)]
-        && from == order
-        && *at_place == [index(send)]
-        && elements == keys
-        && *at_element == [result(&place.results)]
-        && *value == result(&element.results);
-    matches.then_some(SortedKeys { keys: *keys, descending: *descending, sorted: *array })
-}
-
-/// The keys in order (Note [Sorted keys]).
-pub(crate) fn sort_keys(
-    keys: Elements<'_>,
-    descending: bool,
-    workers: &Workers,
-    poll: &(dyn Fn() -> Result<(), Halt> + Sync),
-) -> Result<Storage, Halt> {
-    let mut sorted = workers.memory().take(keys.ty(), keys.len());
-    let flip_32 = if descending { u32::MAX } else { 0 };
-    let flip = if descending { u64::MAX } else { 0 };
-    macro_rules! sort {
-        ($keys:ident, $places:ident, $flip:ident, $key:ident => $bits:expr, $back:ident => $element:expr) => {{
-            let item = |$key| $bits ^ $flip;
-            let convert = |bits| {
-                let $back = bits ^ $flip;
-                $element
-            };
-            radix::sort_elements::<Whole<_>, _, _>($keys, item, convert, $places, workers, poll)?;
-        }};
-    }
-    match (keys, &mut sorted) {
-        (Elements::I32(keys), Storage::I32(places)) => {
-            sort!(keys, places, flip_32, key => key as u32 ^ SIGN_32, bits => (bits ^ SIGN_32) as i32);
-        }
-        (Elements::U32(keys), Storage::U32(places)) => {
-            sort!(keys, places, flip_32, key => key, bits => bits);
-        }
-        (Elements::F32(keys), Storage::F32(places)) => {
-            sort!(keys, places, flip_32, key => float_bits_f32(key), bits => float_f32(bits));
-        }
-        (Elements::I64(keys), Storage::I64(places)) => {
-            sort!(keys, places, flip, key => key as u64 ^ SIGN, bits => (bits ^ SIGN) as i64);
-        }
-        (Elements::U64(keys), Storage::U64(places)) => {
-            sort!(keys, places, flip, key => key, bits => bits);
-        }
-        (Elements::F64(keys), Storage::F64(places)) => {
-            sort!(keys, places, flip, key => float_bits_f64(key), bits => float_f64(bits));
-        }
-        (keys, sorted) => {
-            let mut bits = vec![0_u32; keys.len()];
-            let done = with_short_bits!(keys, descending, of => {
-                let sorting = Sorting { of, convert: |bits: u32| bits };
-                radix::sort::<Whole<u32>, _>(&sorting, &mut bits, workers, poll)
-            });
-            done.unwrap_or(Ok(()))?;
-            from_bits(&bits, flip_32, sorted);
-        }
-    }
-    Ok(sorted)
-}
-
 /// The positions of a row, sorted by the keys.
 fn sorted(
     keys: &[Vec<u64>],
@@ -340,45 +230,7 @@ fn ordered_bits(keys: Elements<'_>, descending: bool) -> Vec<u64> {
     }
 }
 
-/// The elements of at most 16 bits with these bits: the inverse of [`ordered_bits`].
-fn from_bits(bits: &[u32], flip: u32, sorted: &mut Storage) {
-    macro_rules! fill {
-        ($vec:expr, $bits:ident => $element:expr) => {
-            for (element, &bits) in $vec.iter_mut().zip(bits) {
-                let $bits = bits ^ flip;
-                *element = $element;
-            }
-        };
-    }
-    match sorted {
-        Storage::I8(vec) => fill!(vec, bits => (bits ^ SIGN_32) as i8),
-        Storage::I16(vec) => fill!(vec, bits => (bits ^ SIGN_32) as i16),
-        Storage::U8(vec) => fill!(vec, bits => bits as u8),
-        Storage::U16(vec) => fill!(vec, bits => bits as u16),
-        Storage::Bool(vec) => fill!(vec, bits => bits == 1),
-        other => unreachable!("{:?} has more bits", other.ty()),
-    }
-}
-
-/// The float with these bits; all NaNs are one.
-fn float_f32(bits: u32) -> f32 {
-    match bits {
-        u32::MAX => f32::NAN,
-        bits if bits & SIGN_32 == 0 => f32::from_bits(!bits),
-        bits => f32::from_bits(bits ^ SIGN_32),
-    }
-}
-
-/// As [`float_f32`].
-fn float_f64(bits: u64) -> f64 {
-    match bits {
-        u64::MAX => f64::NAN,
-        bits if bits & SIGN == 0 => f64::from_bits(!bits),
-        bits => f64::from_bits(bits ^ SIGN),
-    }
-}
-
-fn float_bits_f32(key: f32) -> u32 {
+pub(super) fn float_bits_f32(key: f32) -> u32 {
     let bits = key.to_bits();
     match key.is_nan() {
         true => u32::MAX,
@@ -387,7 +239,7 @@ fn float_bits_f32(key: f32) -> u32 {
     }
 }
 
-fn float_bits_f64(key: f64) -> u64 {
+pub(super) fn float_bits_f64(key: f64) -> u64 {
     let bits = key.to_bits();
     match key.is_nan() {
         true => u64::MAX,

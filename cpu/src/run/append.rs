@@ -46,7 +46,8 @@ impl Machine<'_> {
         let Some(shape) = Shape::new(axes) else { return Ok(false) };
         let points = shape.points() as u64;
         let Appending { appended, bound } = appending;
-        let yields = self.traverse(&appended.kernel, bound, shape, Destinations::default())?;
+        let yields =
+            self.traverse(&appended.kernel, bound, shape, Destinations::default(), None)?;
         let mut bytes_written = 0;
         for (result, value) in yields {
             let Yield::Array(_, behind) = value else { panic!("a kernel that stores arrays") };

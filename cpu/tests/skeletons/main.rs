@@ -8,6 +8,7 @@ mod products;
 mod reductions;
 mod scans;
 mod sends;
+mod sorts;
 mod stencils;
 
 use std::sync::Arc;

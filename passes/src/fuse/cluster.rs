@@ -46,7 +46,8 @@ impl Clustering {
     pub(super) fn alone(graph: &Graph) -> Clustering {
         let members = graph.roots.iter().map(|root| (*root, vec![*root])).collect();
         let nodes = &graph.region.nodes;
-        let plain = graph.roots.iter().copied().filter(|root| nodes[*root].kind == Kind::Map);
+        let is_plain = |root: &usize| nodes[*root].kind == Kind::Map && !nodes[*root].settled;
+        let plain = graph.roots.iter().copied().filter(is_plain);
         Clustering { of: (0..graph.before.len()).collect(), members, plain: plain.collect() }
     }
 
@@ -141,7 +142,7 @@ pub(super) fn arrange(graph: &Graph, members: &[usize]) -> Option<Arrangement> {
     if let [alone] = members {
         return Some(Arrangement { main: *alone, epilogue: BTreeSet::new() });
     }
-    if members.iter().any(|member| !nodes[*member].kind.is_kernel()) {
+    if members.iter().any(|member| !nodes[*member].kind.is_kernel() || nodes[*member].settled) {
         return None;
     }
     let exclusive = members.iter().filter(|member| nodes[**member].kind.is_exclusive()).count();
@@ -258,7 +259,7 @@ pub(super) fn merge_readers(graph: &Graph, clustering: &mut Clustering) {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for root in kernels {
         let node = &graph.region.nodes[root];
-        if node.kind.is_exclusive() || clustering.of(root) != root {
+        if node.kind.is_exclusive() || node.settled || clustering.of(root) != root {
             continue;
         }
         match places.get(&format!("{:?}", node.space)) {

@@ -161,6 +161,9 @@ impl<'r, 'p> Graph<'r, 'p> {
             Index::Injective if node.kind == Kind::Map => return Link::After(Reason::OtherOrder),
             Index::Shared | Index::Injective | Index::Pointwise => {}
         }
+        if node.settled || target.settled {
+            return Link::After(Reason::Boundary);
+        }
         if node.kind == Kind::Map {
             if node.space == target.space {
                 return Link::Body;

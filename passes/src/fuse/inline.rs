@@ -27,11 +27,12 @@ use crate::partial::statement_may_fail;
 pub(super) type Absorbed = BTreeMap<Var, BTreeSet<Var>>;
 
 /// Inlines what is cheap. `program` keeps the statements of what was inlined; those that nobody needs
-/// any more are for [`super::prune()`].
-pub(super) fn inline(program: &mut Program, enabled: bool) -> Absorbed {
+/// any more are for [`super::prune()`]. What is `settled` is not inlined.
+pub(super) fn inline(program: &mut Program, enabled: bool, settled: &BTreeSet<Var>) -> Absorbed {
     let mut inliner = Inliner {
         types: program.types.clone(),
         enabled,
+        settled,
         cheap: BTreeMap::new(),
         aliases: BTreeMap::new(),
         scalars: vec![HashMap::new()],
@@ -202,9 +203,11 @@ struct Cheap {
     space: Space,
 }
 
-struct Inliner {
+struct Inliner<'s> {
     types: Vec<Type>,
     enabled: bool,
+    /// What is not inlined.
+    settled: &'s BTreeSet<Var>,
     cheap: BTreeMap<Var, Cheap>,
     /// Scalars that equal another size.
     aliases: BTreeMap<Var, Size>,
@@ -236,7 +239,7 @@ impl<'p> Lookup<'p> for CheapArrays<'p> {
     }
 }
 
-impl Inliner {
+impl Inliner<'_> {
     fn block(&mut self, block: &mut Block) {
         self.scalars.push(HashMap::new());
         for mut statement in std::mem::take(&mut block.statements) {
@@ -439,7 +442,7 @@ impl Inliner {
             } else {
                 is_cheap(thunk, result, space, &self.types)
             };
-            if cheap {
+            if cheap && !self.settled.contains(array) {
                 let (thunk, space) = (thunk.clone(), space.clone());
                 self.cheap.insert(*array, Cheap { thunk, result, space });
             }

@@ -70,6 +70,8 @@ pub(super) struct Node<'p> {
     pub others: BTreeSet<Var>,
     /// Whether statements after it may rely on its checks.
     pub barrier: bool,
+    /// Whether it shares a kernel with nothing (Note [Sorts of values]).
+    pub settled: bool,
 }
 
 /// A region.
@@ -105,16 +107,22 @@ pub(super) fn views(block: &Block, types: &[Type]) -> Views {
 }
 
 impl<'p> Region<'p> {
-    /// The graph of a block. `outputs` is what the program yields; `contract` says whether producers become part of their readers.
+    /// The graph of a block. `outputs` is what the program yields. Producers become part of their readers, but for
+    /// those whose results are settled, if it is said what is.
     pub(super) fn new(
         block: &'p Block,
         types: &'p [Type],
         views: &'p Views,
         outputs: &BTreeSet<Var>,
-        contract: bool,
+        contraction: Option<&BTreeSet<Var>>,
     ) -> Region<'p> {
-        let nodes: Vec<Node<'p>> =
+        let mut nodes: Vec<Node<'p>> =
             block.statements.iter().map(|statement| node(statement, views, types)).collect();
+        if let Some(settled) = contraction {
+            for node in &mut nodes {
+                node.settled = node.statement.results.iter().any(|result| settled.contains(result));
+            }
+        }
         let mut producers = BTreeMap::new();
         for (index, node) in nodes.iter().enumerate() {
             for result in &node.statement.results {
@@ -136,7 +144,7 @@ impl<'p> Region<'p> {
             yielded,
             needed,
         };
-        if contract {
+        if contraction.is_some() {
             region.contract();
         }
         region
@@ -216,7 +224,7 @@ impl<'p> Region<'p> {
         let reader = *readers[index].first()?;
         let target = &self.nodes[reader];
         match node.kind {
-            Kind::Map => {}
+            Kind::Map if !node.settled => {}
             Kind::View => {
                 // Without a producer behind it a view costs nothing.
                 let Operation::Reshape(array) = &node.statement.operation else { return None };
@@ -224,6 +232,7 @@ impl<'p> Region<'p> {
                 if self.nodes[base].kind != Kind::Map
                     || readers[base].len() != 1
                     || self.is_needed(base)
+                    || self.nodes[base].settled
                     || self.uses_hidden(base)
                 {
                     return None;
@@ -330,6 +339,7 @@ fn node<'p>(statement: &'p Statement, views: &'p Views, types: &'p [Type]) -> No
             .unwrap_or_default(),
         others,
         barrier,
+        settled: false,
     }
 }
 

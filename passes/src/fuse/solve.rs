@@ -190,6 +190,9 @@ impl<'a, 'r, 'p> Model<'a, 'r, 'p> {
     /// Whether two statements could run over the same points or one after the other.
     fn fit(&self, left: usize, right: usize) -> bool {
         let nodes = &self.graph.region.nodes;
+        if nodes[left].settled || nodes[right].settled {
+            return false;
+        }
         let follows = |first: usize, second: usize| {
             nodes[second].kind == Kind::Map
                 && self.graph.epilogue_space(first).as_ref() == Some(nodes[second].space)

@@ -172,7 +172,7 @@ fn what_follows_point_by_point_is_an_epilogue() {
 
 #[test]
 fn what_does_not_fuse_has_a_reason() {
-    counts("map exp (sort xs)", 2, 2, &[Reason::Result, Reason::Boundary]);
+    counts("map exp (sort xs)", 3, 3, &[Reason::Result, Reason::Boundary]);
     counts("let e = map exp xs in e[is]", 2, 2, &[Reason::Result, Reason::DataIndex]);
     counts("(xs * ys)[is]", 2, 2, &[Reason::Result, Reason::DataIndex]);
     counts("(2.0 * xs)[is]", 1, 1, &[Reason::Result]);
@@ -294,4 +294,47 @@ fn the_solver_is_better_than_edge_by_edge() {
     assert_eq!(report.chosen, Chosen::Solver, "{} and {}", report.objective, report.greedy);
     assert_eq!((report.objective.arrays, report.greedy.arrays), (3, 4));
     assert!(report.objective < report.greedy && report.gained());
+}
+
+/// What reads an array in its order, with an order that is made of these keys.
+fn read_in_order(keys: &str, reader: &str) -> String {
+    format!(
+        "input a1: [a0]f64
+a2: [a0]i64 = sort [a0] (r0)
+{keys}a3: [a0]f64 = map [a0] (r0)
+  r1: i64 = read a2 r0
+  r2: f64 = read a1 r1
+  yield r2
+{reader}output a5: f64
+"
+    )
+}
+
+const KEYS: &str = "  r1: f64 = read a1 r0\n  yield r1\n";
+const ONE_READER: &str = "a5: f64 = map ()\n  r1: f64 = read a3 2i64\n  yield r1\n";
+
+#[test]
+fn what_is_sorted_has_a_kernel_of_its_own() {
+    // Note [Sorts of values]: a back end sorts values where it sees a sort, what brings the keys into its
+    // order, and that nobody else wants the order.
+    let sum = "a5: f64 = reduce [a0] (r0)\n  r1: f64 = read a3 r0\n  yield r1\n\
+               by (r0: f64) (r1: f64)\n  r2: f64 = add r0 r1\n  yield r2\nif_empty ()\n  yield 0.0f64\n";
+    check(&read_in_order(KEYS, ONE_READER), 2, 2);
+    let fused = check(&read_in_order(KEYS, sum), 3, 2);
+    assert_eq!(reasons(&fused), [Reason::Boundary]);
+    let doubled = "a4: [a0]f64 = map [a0] (r0)\n  r1: f64 = read a3 r0\n  \
+                   r2: f64 = mul r1 2.0f64\n  yield r2\n";
+    let both = format!("{doubled}{}", sum.replace("read a3 r0", "read a4 r0"));
+    check(&read_in_order(KEYS, &both), 3, 2);
+}
+
+#[test]
+fn another_order_is_part_of_its_reader() {
+    let squares = "  r1: f64 = read a1 r0\n  r2: f64 = mul r1 r1\n  yield r2\n";
+    check(&read_in_order(squares, ONE_READER), 1, 1);
+    // The order has another reader.
+    let also =
+        "a6: [a0]i64 = map [a0] (r0)\n  r1: i64 = read a2 r0\n  r2: i64 = add r1 r1\n  yield r2\n";
+    let text = read_in_order(KEYS, &format!("{ONE_READER}{also}"));
+    check(&format!("{text}output a6: [a0]i64\n"), 2, 2);
 }
