@@ -26,7 +26,8 @@ const COLUMNS: [&str; 4] = [
 
 /// Scatters to few places, whose chunks are sorted by place, where any bracketing gives the same bits of
 /// all components, or of some.
-const SCATTERS: [&str; 6] = [
+const SCATTERS: [&str; 7] = [
+    "scatterWith (+) (replicate 1000 0.25) (randomInt 2 0 1000 100000) (random 1 100000 : []f64)",
     "scatterWith max (replicate 10 0.0) { i % 10 : i in iota 100000 } (random 1 100000 : []f64)",
     "scatterWith min (replicate 7 0.5f32) { i * i % 7 : i in iota 40000 } { f32 (i % 1013) / 977.0 - 0.25 : i in iota 40000 }",
     "scatterWith (\\(p, q) (r, s) -> (p + r, q + s)) (replicate 10 (0, 0.0)) { i % 10 : i in iota 40000 } { (i, f64 i / 7.0) : i in iota 40000 }",
@@ -34,6 +35,27 @@ const SCATTERS: [&str; 6] = [
     "scatterWith (\\(p, q) (r, s) -> (min p r, max q s)) (replicate 10 (5, 1.0f32)) { i % 10 : i in iota 40000 } { (i * 7919 % 1009, f32 i) : i in iota 40000 }",
     "scatterWith (\\(p, q) (r, s) -> (p .&. r, q + s)) (replicate 3 (7, 0.5)) { i * i % 3 : i in iota 40000 } { (i, 1.0 / f64 (i + 1)) : i in iota 40000 }",
 ];
+
+/// Sorts whose orders only serve to bring the keys into them, and sorts whose orders do not.
+const SORTS: [&str; 12] = [
+    "(sort (random 1 70000 : []f64))[35000]",
+    "sum (sort (random 1 70000 : []f64))",
+    "median (random 1 70001 : []f32)",
+    "quantile 0.3 { x % 1000 : x in randomInt 1 0 1000000 5000 }",
+    "sortDesc { x * 2.0 - 1.0 : x in random 1 70000 : []f64 }",
+    "sort (chunks 100 (random 1 40003 : []f64))",
+    "{ median r : r in chunks 100 (random 1 40003 : []f64) }",
+    "{ (sort { x - mean r : x in r })[3] : r in reshape (400, 100) (random 1 40000 : []f64) }",
+    "{ sort { k * 7919 % 1009 : k in iota (j * 37 % 700) } : j in iota 300 }",
+    "{ sortDesc { u8 (k * j) : k in iota 3000 } : j in iota 20 }",
+    "let xs = random 1 70000 : []f64 in (sort xs, argsort xs)",
+    "let (xs, ys) = (random 1 70000 : []f64, random 2 70000 : []f64) in ys[argsort xs]",
+];
+
+#[test]
+fn sorts_of_values() {
+    agree("sorts_of_values", &SORTS);
+}
 
 #[test]
 fn scatters_to_few_places() {

@@ -300,7 +300,7 @@ impl Launch<'_> {
     }
 
     /// The destinations, when all chunks have come to something.
-    pub(super) fn sent_grouped(&self, grouped: Grouped, sink: usize) -> Vec<Storage> {
+    pub(super) fn sent_grouped(&self, grouped: Grouped, sink: usize) -> Result<Vec<Storage>, Halt> {
         let Grouped { private, before: _, parts } = grouped;
         let parts = in_order(parts);
         let mut destinations = self.sent_privately(private, sink);
@@ -308,13 +308,29 @@ impl Launch<'_> {
         for (part, (primitive, to)) in
             each.filter(|(primitive, _)| !primitive.from_zeros).enumerate()
         {
-            let mut streams = Streams::new(to.len());
-            for (_, Folded { grouping, values }) in &parts {
-                primitive.merge_groups(&mut streams, grouping, &values[part]);
+            let elements = to.len();
+            let step = elements.div_ceil(self.workers.threads()).max(1);
+            let shares = (0..elements).step_by(step).map(|first| first..elements.min(first + step));
+            let finished = Mutex::new(Vec::new());
+            self.workers.each(
+                true,
+                shares,
+                || (),
+                |(), places| {
+                    self.context().poll()?;
+                    let mut streams = Streams::new(places.len());
+                    for (_, Folded { grouping, values }) in &parts {
+                        primitive.merge_groups(&mut streams, &places, grouping, &values[part]);
+                    }
+                    lock(&finished).push((places.start, streams));
+                    Ok(())
+                },
+            )?;
+            for (first, streams) in in_order(finished) {
+                primitive.finish(streams, to, first);
             }
-            primitive.finish(streams, to);
         }
-        destinations
+        Ok(destinations)
     }
 
     /// Sends what is staged to copies that other threads do not see.
@@ -400,7 +416,7 @@ impl Launch<'_> {
             Kept::Nothing => return Ok(destinations),
             Kept::Streams(streams) => {
                 let each = self.primitives(sink).iter().zip(streams).zip(&mut destinations);
-                each.for_each(|((primitive, streams), to)| primitive.finish(streams, to));
+                each.for_each(|((primitive, streams), to)| primitive.finish(streams, to, 0));
                 return Ok(destinations);
             }
             Kept::All(targets, values) => (targets, values),

@@ -480,7 +480,10 @@ impl Launch<'_> {
                 let values = self.sent(sent.into_inner(), sink).map_err(|halt| self.stop(halt))?;
                 Ok(SinkResult::Scattered(values))
             }
-            Shared::Grouped(grouped) => Ok(SinkResult::Scattered(self.sent_grouped(grouped, sink))),
+            Shared::Grouped(grouped) => {
+                let values = self.sent_grouped(grouped, sink).map_err(|halt| self.stop(halt))?;
+                Ok(SinkResult::Scattered(values))
+            }
             Shared::Private(private) => {
                 Ok(SinkResult::Scattered(self.sent_privately(private, sink)))
             }

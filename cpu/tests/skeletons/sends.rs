@@ -144,6 +144,33 @@ fn values_that_meet_are_combined_in_the_tree() {
 }
 
 #[test]
+fn values_meet_at_few_places() {
+    // Many chunks, which end within blocks of the tree; thirds, whose sums depend on the bracketing.
+    let thirds = SUMS
+        .replace("cast_f64 r4\n", "cast_f64 r4\n  r9: f64 = div r5 3.0f64\n")
+        .replace("yield r3 r5", "yield r3 r9")
+        .replace("scatter r5 at", "scatter r9 at");
+    for size in [1, 2, 10, 100, 1000, 1024] {
+        for length in [40_000, 100_000, 300_000] {
+            let old: Vec<f64> = (0..size).map(|at| at as f64 / 7.0).collect();
+            let some = |(at, x): (usize, i64)| if at % 5 == 0 { x & !1023 } else { x };
+            let xs: Vec<i64> =
+                noise(length).map(|bits| bits as i64 >> 1).enumerate().map(some).collect();
+            let mut sent = vec![Vec::new(); size];
+            for x in &xs {
+                sent[x.rem_euclid(size as i64) as usize].push((x >> 40) as f64 / 3.0);
+            }
+            let sum = |(old, sent): (&f64, &Vec<f64>)| {
+                tree(sent, &|a, b| a + b).map_or(*old, |sum| old + sum)
+            };
+            let expected = old.iter().zip(&sent).map(sum).collect();
+            let found = values(&thirds, &[f64s(old.clone()), i64s(xs)]);
+            assert!(found[0].same_bits(&f64s(expected)), "{length} to {size}");
+        }
+    }
+}
+
+#[test]
 fn values_meet_at_many_places() {
     // A third of them at one place: three levels of the tree.
     let size = 40_000;

@@ -4,7 +4,10 @@
 //! a chunk's values fall into blocks depends on the chunks before it, but only by their numbers. So
 //! chunks first count, and tell each other in order. Then each sorts its values by place, and folds
 //! the blocks that lie within it. What belongs to a block that an earlier chunk has begun stays as it
-//! is, at most 63 values a place; it and the blocks are put together at the end, in order.
+//! is, at most 63 values a place; it and the blocks are put together at the end, in order, some places by each
+//! thread.
+
+use std::ops::Range;
 
 use crate::lanes::{Elements, Lane, Storage};
 
@@ -126,9 +129,18 @@ impl Primitive {
         })
     }
 
-    /// Puts what a chunk has come to together with the chunks before it.
-    pub fn merge_groups(&self, to: &mut Streams, grouping: &Grouping, folded: &Storage) {
-        with_kernels!(self, T, kernels => merge::<T>(kernels, to, grouping, T::storage(folded)));
+    /// Puts what a chunk has come to at some places, to which the folds in progress belong, together with the
+    /// chunks before it.
+    pub fn merge_groups(
+        &self,
+        to: &mut Streams,
+        places: &Range<usize>,
+        grouping: &Grouping,
+        folded: &Storage,
+    ) {
+        with_kernels!(self, T, kernels => {
+            merge::<T>(kernels, to, places, grouping, T::storage(folded));
+        });
     }
 }
 
@@ -158,23 +170,34 @@ fn fold_groups<T: Lane>(
     folded
 }
 
-fn merge<T: Lane>(kernels: &Kernels<T>, to: &mut Streams, grouping: &Grouping, folded: &[T]) {
-    let mut values = folded.iter().copied();
-    let mut next = || values.next().expect("a value per element of a head, and per block");
+fn merge<T: Lane>(
+    kernels: &Kernels<T>,
+    to: &mut Streams,
+    places: &Range<usize>,
+    grouping: &Grouping,
+    folded: &[T],
+) {
+    let mut folded = folded;
     for Group { place, head, rest, .. } in grouping.groups() {
-        if kernels.exact {
-            // A chunk comes to one value for each place.
-            to.push(kernels, place, 1, next());
+        // Where any bracketing will do a chunk comes to one value for each place.
+        let count = if kernels.exact { 1 } else { head + rest.div_ceil(TREE) };
+        let (values, others) = folded.split_at(count);
+        folded = others;
+        if place < places.start {
             continue;
         }
-        for _ in 0..head {
-            to.push(kernels, place, 1, next());
+        if place >= places.end {
+            break;
         }
-        for _ in 0..rest / TREE {
-            to.push(kernels, place, TREE, next());
+        let at = place - places.start;
+        if kernels.exact {
+            to.push(kernels, at, 1, values[0]);
+            continue;
         }
-        if !rest.is_multiple_of(TREE) {
-            to.push(kernels, place, rest % TREE, next());
+        let (head, blocks) = values.split_at(head);
+        to.push_each(kernels, at, head);
+        for (number, &block) in blocks.iter().enumerate() {
+            to.push(kernels, at, TREE.min(rest - number * TREE), block);
         }
     }
 }

@@ -64,6 +64,22 @@ impl Streams {
             complete = before % TREE as u64 + 1 == TREE as u64;
         }
     }
+
+    /// As [`Streams::push`] of each of some values, none of which goes past the block that the first belongs to;
+    /// where the bracketing matters.
+    pub(super) fn push_each<T: Lane>(&mut self, kernels: &Kernels<T>, at: usize, values: &[T]) {
+        let [first, rest @ .., last] = values else {
+            values.iter().for_each(|&value| self.push(kernels, at, 1, value));
+            return;
+        };
+        let fresh = self.counts[at].is_multiple_of(TREE as u64);
+        let element = &mut self.level::<T>(0)[at];
+        let begun = if fresh { *first } else { (kernels.apply)(*element, *first) };
+        *element = rest.iter().fold(begun, |running, &value| (kernels.apply)(running, value));
+        self.counts[at] += values.len() as u64 - 1;
+        // The last may complete the block.
+        self.push(kernels, at, 1, *last);
+    }
 }
 
 impl Primitive {
@@ -99,9 +115,11 @@ impl Primitive {
         with_kernels!(self, T, kernels => (kernels.stream)(to, targets, T::elements(from)))
     }
 
-    /// Combines elements with what the folds have come to.
-    pub fn finish(&self, streams: Streams, to: &mut Storage) {
-        with_kernels!(self, T, kernels => finish::<T>(kernels, streams, T::storage_mut(to)));
+    /// Combines elements, from the first one on, with what the folds have come to.
+    pub fn finish(&self, streams: Streams, to: &mut Storage, first: usize) {
+        with_kernels!(self, T, kernels => {
+            finish::<T>(kernels, streams, &mut T::storage_mut(to)[first..]);
+        });
     }
 }
 
