@@ -25,11 +25,11 @@ const TIMES: [(&str, usize); 16] = [
     ("scan_tiles", 95),
     ("scan_blocks", 95),
     ("scan_rows", 30),
-    ("reduce_tiles", 45),
+    ("reduce_tiles", 65),
     ("reduce_rows", 25),
     ("reduce_grid", 105),
     ("reduce_pairs", 75),
-    ("reduce_path", 60),
+    ("reduce_path", 75),
     // And `reduce_longest`.
     ("reduce_long", 45),
     ("filter", 70),

@@ -79,7 +79,7 @@ FUNCTION typename K::Element fold_block(const typename K::Arguments& in, const S
                                         i64 rest) {
   const int length = (int)smaller(rest, TREE);
   typename K::Element value = staged.get(staged_at(from));
-#pragma unroll 1
+#pragma unroll 4
   for (int at = 1; at < length; at++) {
     value = K::combine(in, value, staged.get(staged_at(from + at)));
   }
