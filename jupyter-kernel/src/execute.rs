@@ -188,9 +188,7 @@ fn failure_of(outcome: &Outcome, reported: Option<Failure>) -> Option<Failure> {
     match outcome {
         Outcome::Done | Outcome::Quit => None,
         Outcome::Failed(code) => Some(reported.unwrap_or_else(|| plain_failure(code, code))),
-        Outcome::Interrupted => {
-            Some(plain_failure("Interrupted", "interrupted; everything is as before"))
-        }
+        Outcome::Interrupted => Some(plain_failure("Interrupted", "everything is as before")),
         Outcome::Bug(problem) => {
             let problem = format!("a bug in Weft: {problem}");
             Some(reported.unwrap_or_else(|| plain_failure("E0901", &problem)))

@@ -74,7 +74,8 @@ impl<'a> Output<'a> {
     fn report(&mut self, report: &Report) {
         match failure_in(report) {
             Some(failure) => self.said.failure = Some(failure),
-            None => self.stream("stderr", settled(&report.render(true, WIDTH)).trim_end()),
+            // A remark is no error: clients colour what comes as one.
+            None => self.stream("stdout", settled(&report.render(true, WIDTH)).trim_end()),
         }
     }
 

@@ -3,6 +3,7 @@
 //! Inference is Hindley–Milner with closed classes, and with implicit map as described in
 //! `Note [Implicit map]` (file `check/rank.rs`).
 
+mod advice;
 mod apply;
 mod columns;
 mod errors;
@@ -129,6 +130,8 @@ pub enum CheckedKind {
         given: Option<(usize, usize)>,
         /// For a sequence: how to look at its items.
         sequence: Option<Box<ShownSequence>>,
+        /// What to write if that is a call with commas, `f(x, y)`.
+        commas: Option<String>,
     },
 }
 

@@ -28,6 +28,14 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             }
             let is_other_case = candidate.to_lowercase() == name.to_lowercase();
             let far = if is_other_case { 0 } else { distance(&wanted, &letters) };
+            // Of two or three letters, another one makes another word: `is` is not `i8`.
+            if far > 0
+                && wanted.len() < 4
+                && letters.len() == wanted.len()
+                && !is_swapped(&wanted, &letters)
+            {
+                return None;
+            }
             (far <= most && far < letters.len().max(2)).then_some((far, candidate))
         })
         .min_by_key(|(far, _)| *far)
@@ -41,6 +49,7 @@ pub fn foreign_operator(word: &str) -> Option<&'static str> {
         "or" => "write `a || b`",
         "mod" => "write `a % b`",
         "div" => "write `a // b`",
+        "is" => "write `a == b`",
         _ => return None,
     })
 }
@@ -90,12 +99,63 @@ pub fn foreign_word(word: &str) -> Option<&'static str> {
         "print" | "println" | "printf" | "echo" => {
             "a bare expression is shown: no `print` is needed"
         }
+        "np" | "numpy" | "jnp" | "pd" | "pandas" | "scipy" | "plt" | "math" => {
+            "no module stands before a function: `sum xs`, `sqrt x`, `plot ys`"
+        }
+        "read_csv" | "readCsv" | "readcsv" | "read_table" => "write `loadCsv \"file.csv\"`",
+        "isnull" | "isna" | "isnan" | "isNaN" => {
+            "`isNan x` says whether a float is nan; there is no null"
+        }
+        "notnull" | "notna" => "`!(isNan x)` says whether a float is a number; there is no null",
+        "fillna" | "nan_to_num" => "`select (isNan xs) 0.0 xs` puts 0.0 in place of each nan",
+        "dropna" => "`{ x in xs | !(isNan x) }` leaves each nan out",
+        "list" | "array" | "asarray" | "vector" => "an array is written `[a, b, c]`",
+        "tuple" => "a tuple is written `(a, b)`",
+        "dict" => "a record is written `{x = 1, y = 2}`",
+        "quit" | "exit" | "bye" => "`:quit` ends the session",
+        "save" | "savetxt" | "to_csv" => "a file is written by `:save xs \"file.npy\"`",
+        "is" => "equality is `==`",
+        "eye" => "write `identity n`",
+        "isin" | "elem" | "member" | "includes" => {
+            "`any (xs == x)` says whether x is in xs; of texts `any (same xs x)`"
+        }
+        "rolling" => "`windows n xs` are all runs of n elements: `mean (windows 3 xs)`",
+        "value_counts" | "tabulate" => {
+            "`{ (v, length g) : (v, g) in groupBy xs xs }` counts each value; texts have numbers by `codes`"
+        }
+        "repeat" => {
+            "`replicate n x` is n times x; of each element `flatten { replicate n x : x in xs }`"
+        }
+        "tile" => "write `flatten (replicate n xs)`",
+        "ravel" => "write `flatten m`",
+        "nonzero" | "argwhere" | "flatnonzero" | "findall" => {
+            "the positions are `{ i : i in indices xs ; x in xs | x != 0 }`"
+        }
+        "shift" | "roll" => "`rotate k xs` moves the elements k places to the left, around the end",
+        "rand" | "runif" => "`random seed n` are n numbers from 0 to 1",
+        "randint" => "write `randomInt seed low high n`",
+        "normal" | "randn" | "rnorm" | "gauss" => {
+            "`sqrt (-2.0 * log (1.0 - random 1 n)) * cos (2.0 * pi * random 2 n)` are n normal numbers"
+        }
+        "replace" => "`select (text == ',') '.' text` replaces letters, and numbers likewise",
+        "strip" | "trim" => {
+            "`{ c in text | c != ' ' }` leaves spaces out; `parseFloat` and `parseInt` do not mind them"
+        }
+        "join" => {
+            "`flatten texts` joins texts, `a ++ b` two; how tables are joined shows `:search join`"
+        }
+        "ln" => "the natural logarithm is `log x`",
+        "e" => "Euler's number is `exp 1.0`",
+        "upper" | "uppercase" => "write `toUpper text`",
+        "lower" | "lowercase" => "write `toLower text`",
         "elif" | "elsif" | "elseif" => "write `else if`",
         "case" | "match" | "switch" => "a choice is `if c then a else b`",
         "for" | "foreach" | "forEach" => "for each element: `{ e : x in xs }`",
         "enumerate" => "the positions are `indices xs`; with the elements goes `mapWithIndex f xs`",
         "head" => "write `first xs`",
-        "append" | "cat" => "write `xs ++ ys`",
+        "append" | "cat" | "extend" | "push" => {
+            "write `xs ++ ys`; one element joins as an array: `xs ++ [x]`"
+        }
         "pow" => "write `x ** y`",
         "float" | "double" => "the types are `f32` and `f64`",
         "int" | "long" => "the types are `i8` to `i64` and `u8` to `u64`",
@@ -108,6 +168,16 @@ pub fn foreign_word(word: &str) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// Whether two words have the same letters in another order.
+fn is_swapped(one: &[char], other: &[char]) -> bool {
+    let sorted = |letters: &[char]| {
+        let mut letters = letters.to_vec();
+        letters.sort_unstable();
+        letters
+    };
+    sorted(one) == sorted(other)
 }
 
 /// The least number of letters to insert, drop, replace, or swap with their neighbour (optimal
@@ -155,6 +225,14 @@ mod tests {
         assert_eq!(closest("frobnicate", known), None);
         assert_eq!(closest("scanl", known), Some("scanl'"));
         assert_eq!(closest("", known), None);
+    }
+
+    #[test]
+    fn short_words_with_another_letter_are_other_words() {
+        assert_eq!(closest("is", ["i8"]), None);
+        assert_eq!(closest("foo", ["for"]), None);
+        assert_eq!(closest("mxa", ["max"]), Some("max"));
+        assert_eq!(closest("su", ["sum"]), Some("sum"));
     }
 
     #[test]

@@ -23,6 +23,8 @@ mod shape;
 mod statistics;
 mod table;
 
+use std::num::NonZeroU8;
+
 use unicode_width::UnicodeWidthStr;
 use weft_ir::{Array, Column, Type, Value};
 
@@ -39,7 +41,7 @@ pub use statistics::statistics;
 pub(crate) use picture::{base64, is_image};
 
 use inline::{Amount, cut, fitted, list, prefix, shown, whole};
-use scalar::{plain_text, scalar_text};
+use scalar::{plain_text, shown_scalar};
 use shape::{holds_array, is_text, leaves, rank_above_atoms};
 use table::{component_columns, is_number, matrix, table};
 
@@ -58,9 +60,14 @@ pub struct Options {
     pub max_columns: usize,
     /// The bytes of a text that are shown.
     pub max_text: usize,
+    /// The significant digits of floats.
+    pub digits: Digits,
     /// How a terminal shows pictures; `None` for what it can.
     pub graphics: Option<Pictures>,
 }
+
+/// How many significant digits a float is shown with; `None` for as many as it takes to read it back.
+pub type Digits = Option<NonZeroU8>;
 
 impl Options {
     /// As much as a person may want to page through.
@@ -83,6 +90,7 @@ impl Options {
             max_rows: 12,
             max_columns: 20,
             max_text: 20_000,
+            digits: None,
             graphics: None,
         }
     }
@@ -155,7 +163,7 @@ pub fn text(value: &Value, ty: &Type, options: &Options) -> String {
 /// The value without its type; one line if that takes at most `beside` cells.
 fn body(value: &Value, ty: &Type, beside: usize, options: &Options) -> Body {
     match (value, ty) {
-        (Value::Scalar(scalar), _) => Body::Line(scalar_text(*scalar)),
+        (Value::Scalar(scalar), _) => Body::Line(shown_scalar(*scalar, options.digits)),
         (Value::Tuple(values), _) => composite(value, values, ty, beside, options),
         (Value::Array(array), Type::Array(element)) => {
             array_body(array, ty, element, beside, options)
@@ -169,7 +177,7 @@ fn composite(value: &Value, values: &[Value], ty: &Type, beside: usize, options:
     if let Some(columns) = record_of_columns(values, ty) {
         return Body::Lines(table(&columns, options));
     }
-    if let Some(line) = whole(value, ty, beside) {
+    if let Some(line) = whole(value, ty, beside, options.digits) {
         return Body::Line(line);
     }
     let fields: Vec<(String, &Type)> = match ty {
@@ -194,7 +202,7 @@ fn composite(value: &Value, values: &[Value], ty: &Type, beside: usize, options:
                 line.truncate(line.trim_end().len());
                 return line + "\n" + &rows;
             }
-            line.push_str(&fitted(value, ty, room));
+            line.push_str(&fitted(value, ty, room, options.digits));
             cut(&line, options.width)
         })
         .collect();
@@ -263,16 +271,18 @@ fn array_body(array: &Array, ty: &Type, element: &Type, beside: usize, options: 
 
 /// A list of scalars.
 fn numbers(elements: &Column, ty: &Type, beside: usize, options: &Options) -> Body {
+    let amount = Amount::all(options.digits);
     if elements.len() > options.max_elements.max(5) {
-        return Body::Line(list(elements, ty, &inline::ends(elements.len(), 3, 2), Amount::Ends));
+        let ends = inline::ends(elements.len(), 3, 2);
+        return Body::Line(list(elements, ty, &ends, Amount::ends(options.digits)));
     }
     let all: Vec<_> = (0..elements.len()).map(Some).collect();
-    let line = list(elements, ty, &all, Amount::All);
+    let line = list(elements, ty, &all, amount);
     if line.width() <= beside {
         return Body::Line(line);
     }
     let cells: Vec<String> =
-        (0..elements.len()).map(|i| inline::inline(&elements.get(i), ty, Amount::All)).collect();
+        (0..elements.len()).map(|i| inline::inline(&elements.get(i), ty, amount)).collect();
     let widest = cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
     let a_line = ((options.width.saturating_sub(1)) / (widest + 2)).max(1);
     let right = is_number(ty);
@@ -296,7 +306,7 @@ fn numbers(elements: &Column, ty: &Type, beside: usize, options: &Options) -> Bo
 fn rows(elements: &Column, ty: &Type, beside: usize, options: &Options) -> Body {
     if leaves(elements) <= beside {
         let all: Vec<_> = (0..elements.len()).map(Some).collect();
-        let line = list(elements, ty, &all, Amount::All);
+        let line = list(elements, ty, &all, Amount::all(options.digits));
         if line.width() <= beside {
             return Body::Line(line);
         }
@@ -304,7 +314,7 @@ fn rows(elements: &Column, ty: &Type, beside: usize, options: &Options) -> Body 
     let lines: Vec<String> = shown(elements.len(), options.max_rows)
         .into_iter()
         .map(|row| match row {
-            Some(row) => fitted(&elements.get(row), ty, options.width),
+            Some(row) => fitted(&elements.get(row), ty, options.width, options.digits),
             None => "…".to_owned(),
         })
         .collect();

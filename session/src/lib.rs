@@ -24,6 +24,7 @@ mod plan;
 mod plot;
 mod prelude;
 mod progress;
+mod recipes;
 mod reference;
 mod references;
 mod remarks;

@@ -1,5 +1,7 @@
 //! What `:set` shows and changes.
 
+use std::num::NonZeroU8;
+
 use weft_ir::ScalarType;
 use weft_lang::suggest;
 
@@ -196,6 +198,20 @@ const MODES: &[Mode] = &[
         },
     },
     Mode {
+        name: "digits",
+        values: "all, or a number",
+        choices: &["all"],
+        doc: "the significant digits that floats are shown with",
+        get: |modes| modes.limits.digits.map_or("all".to_owned(), |digits| digits.to_string()),
+        set: |modes, text| {
+            modes.limits.digits = match text {
+                "all" => None,
+                text => Some(text.parse().ok().filter(|digits: &NonZeroU8| digits.get() <= 17)?),
+            };
+            Some(())
+        },
+    },
+    Mode {
         name: "pictures",
         values: "auto, kitty, sixel, blocks or off",
         choices: &["auto", "kitty", "sixel", "blocks", "off"],
@@ -361,5 +377,7 @@ mod tests {
         assert_eq!(modes.set("float", "i8").unwrap_err(), "`float` takes f32 or f64, not `i8`");
         assert!(modes.set("flaot", "f32").unwrap_err().starts_with("there is no mode `flaot`"));
         assert!(modes.set("rows", "0").is_err());
+        assert!(modes.set("digits", "0").is_err() && modes.set("digits", "18").is_err());
+        assert!(modes.set("digits", "4").is_ok() && modes.set("digits", "all").is_ok());
     }
 }

@@ -119,6 +119,7 @@ impl<'p> Walk<'p, '_> {
                 let head = self.head(function);
                 if let ExprKind::Builtin(builtin, _) = &head.kind {
                     let remark = letters::remark(*builtin, function, args, *depth, self.sources)
+                        .or_else(|| letters::converted(*builtin, args, self.sources))
                         .filter(|remark| !self.told.places.contains(&remark.span()))
                         .or_else(|| self.operator(*builtin, function, args));
                     if let Some(remark) = remark {
@@ -130,6 +131,9 @@ impl<'p> Walk<'p, '_> {
                     self.call(*id, args, expr.span);
                 }
                 if let Some(remark) = mapped::remark(self.program, self.state, function, args)
+                    .or_else(|| {
+                        letters::plotted(self.program, function, args, *depth, self.sources)
+                    })
                     .filter(|remark| !self.told.places.contains(&remark.span()))
                 {
                     self.told.places.insert(remark.span());

@@ -273,9 +273,10 @@ impl<'a> Runner<'a> {
                     self.sequence(sequence, &scheme.to_string(), item.span)?;
                 }
             }
-            (CheckedKind::ShowFunction { scheme, given, sequence: None }, _) => {
+            (CheckedKind::ShowFunction { scheme, given, sequence: None, commas }, _) => {
                 if shown {
                     let missing = match given {
+                        Some(_) if let Some(help) = commas => format!("\n({help})"),
                         Some((given, takes)) if given + 1 == *takes => {
                             "\n(one argument is missing)".to_owned()
                         }
@@ -380,7 +381,8 @@ impl<'a> Runner<'a> {
             TrapKind::IndexOutOfRange { index, extent } if is_slice && index > extent => diagnostic
                 .help("`take n xs` and `drop n xs` take and leave as many elements as there are"),
             TrapKind::LengthMismatch { left, right, .. } => {
-                match remarks::texts_compared(program, trap.span) {
+                let written = |span| self.sources.slice(span);
+                match remarks::texts_compared(program, trap.span, &written) {
                     Some(help) => diagnostic.help(help),
                     None => {
                         let values = |global| self.state.values.get(&global).cloned();

@@ -96,7 +96,7 @@ impl Shown {
 
     /// The value in LaTeX, if it is a scalar or a small vector or matrix of numbers.
     pub fn latex(&self) -> Option<String> {
-        display::latex(&self.value, &self.ty)
+        display::latex(&self.value, &self.ty, self.limits.digits)
     }
 
     /// A line of statistics, if the array is a large one of numbers: it visits every element.

@@ -98,6 +98,8 @@ impl Checker<'_> {
             let name = fields.name(index);
             let element = match self.known(column) {
                 Type::Array(element) => (*element).clone(),
+                // What is not known because of an earlier error is no error of its own.
+                Type::Var(_) if self.errors > 0 => return self.unknown(span),
                 other => {
                     let (found, kind) = (self.show(&other), self.show(ty));
                     self.report(

@@ -3,19 +3,24 @@
 mod application;
 mod habit;
 
+use habit::{method, no_value, text_comparison};
+
 pub(super) use habit::foreign_type;
 
-use weft_ir::{Name, ScalarOp, ScalarType, Span};
+use weft_ir::{Name, ScalarType, Span};
 
 use super::Checker;
 use super::unify::Clash;
 use crate::ast;
-use crate::builtins::{self, Builtin};
+use crate::builtins;
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Global};
 use crate::suggest;
-use crate::typed::{Expr, ExprKind};
+use crate::typed::Expr;
 use crate::types::{Class, Type, TypeVar, variable_name};
+
+/// Messages do not write out records of more fields.
+const MOST_FIELDS: usize = 4;
 
 /// What to do with texts where scalars are sorted or grouped.
 const TEXTS_AS_KEYS: &str = "a text is an array of letters; texts are sorted and grouped by their \
@@ -43,6 +48,15 @@ impl Checker<'_> {
             };
             let article = if class == Class::INT { "an" } else { "a" };
             return if rank == 0 { format!("{article} {kind}") } else { format!("{axes}{kind}") };
+        }
+        if let Type::Record(fields) = &head
+            && fields.len() > MOST_FIELDS
+        {
+            return match rank {
+                0 => format!("a record of {} fields", fields.len()),
+                1 => format!("an array of records of {} fields", fields.len()),
+                _ => format!("{axes}record of {} fields", fields.len()),
+            };
         }
         let resolved = self.table.resolve(ty);
         let mut vars = Vec::new();
@@ -225,6 +239,17 @@ impl Checker<'_> {
                     "`all` and `any` make one bool of many; whole texts are compared by `same a b`",
                 )
             }
+            (Type::Tuple(parts), Type::Tuple(names))
+                if (found_rank, wanted_rank) == (1, 0)
+                    && parts.len() == names.len()
+                    && matches!(parts.len(), 2 | 3) =>
+            {
+                let (unzip, each) =
+                    if parts.len() == 2 { ("unzip", "(a, b)") } else { ("unzip3", "(a, b, c)") };
+                diagnostic.help(format!(
+                    "`{unzip} xs` is a tuple of arrays; for each of the tuples goes `{{ … : {each} in xs }}`"
+                ))
+            }
             _ if found_rank > wanted_rank && wanted_rank == 0 => diagnostic
                 .help("an array stands where one value is needed; reduce it, or map over it"),
             _ => diagnostic,
@@ -384,13 +409,7 @@ impl Checker<'_> {
     /// A field that a record does not have.
     pub(super) fn missing_field(&self, field: &ast::Ident, ty: &Type, record: Span) -> Diagnostic {
         let (rank, head) = self.table.peel(ty);
-        let found = match &head {
-            Type::Record(fields) if fields.len() > 4 => match rank {
-                0 => format!("a record of {} fields", fields.len()),
-                _ => format!("an array of records of {} fields", fields.len()),
-            },
-            _ => self.show(ty),
-        };
+        let found = self.show(ty);
         let mut diagnostic = Diagnostic::error(
             "E0308",
             format!("{found} has no field `{}`", field.name),
@@ -410,6 +429,8 @@ impl Checker<'_> {
             }
         } else if &*field.name == "T" {
             diagnostic = diagnostic.help("write `transpose m`");
+        } else if let Some(help) = method(self, &field.name, rank, &head) {
+            diagnostic = diagnostic.help(help);
         } else if self.is_function_name(&field.name) {
             let name = &field.name;
             let example = if rank == 0 { "x" } else { "xs" };
@@ -473,6 +494,11 @@ impl Checker<'_> {
             return;
         }
         let found = self.show(array);
+        let help = self.table_help(array).unwrap_or_else(|| {
+            "the arrays, kernels, indices and shapes of one operation have one rank; to go over the rows \
+             of a matrix, write `{ … r : r in m }`"
+                .to_owned()
+        });
         self.report(
             Diagnostic::error(
                 "E0301",
@@ -480,10 +506,7 @@ impl Checker<'_> {
                 span,
                 "needed here",
             )
-            .help(
-                "the arrays, kernels, indices and shapes of one operation have one rank; to go \
-                 over the rows of a matrix, write `{ … r : r in m }`",
-            ),
+            .help(help),
         );
     }
 
@@ -552,33 +575,6 @@ fn code_of(clash: &Clash) -> &'static str {
     match clash {
         Clash::Class(..) => "E0303",
         Clash::Different | Clash::Infinite | Clash::TooLarge => "E0301",
-    }
-}
-
-/// A form of the language where a function is needed: its type follows from its argument alone.
-fn no_value(form: &str, span: Span) -> Diagnostic {
-    let (argument, one, many) = match form {
-        "rows" => ("a record of columns", "rows t", "{ rows t : t in tables }"),
-        _ => ("an array of records", "columns rs", "{ columns rs : rs in groups }"),
-    };
-    let message = format!("`{form}` is no function by itself");
-    Diagnostic::error("E0201", message, span, format!("it stands before {argument}"))
-        .help(format!("write `{one}`, and for each of several `{many}`"))
-}
-
-/// What to write for a comparison of two texts where one bool is needed.
-fn text_comparison(condition: &Expr) -> Option<&'static str> {
-    let ExprKind::Apply { function, args, .. } = &condition.kind else { return None };
-    let ExprKind::Builtin(Builtin::Op(operator), _) = &function.kind else { return None };
-    let are_texts = args.iter().any(|arg| matches!(arg.expr.kind, ExprKind::Text(_)));
-    match operator {
-        ScalarOp::Eq if are_texts => {
-            Some("`==` compares letter by letter; `same a b` says whether two texts are equal")
-        }
-        ScalarOp::Ne if are_texts => {
-            Some("`!=` compares letter by letter; `!(same a b)` says whether two texts differ")
-        }
-        _ => None,
     }
 }
 

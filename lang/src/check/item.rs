@@ -59,6 +59,9 @@ pub(super) fn check_item(
         ItemKind::Command { .. } | ItemKind::Import { .. } => None,
     };
     let failed = checker.errors > 0 || checker.poisoned;
+    if failed {
+        checker.advise(item, before);
+    }
     match kind {
         Some(kind) if !failed => checked.items.push(CheckedItem { span: item.span, kind }),
         _ => {
@@ -326,6 +329,7 @@ impl Checker<'_> {
     fn shown(&mut self, value: &ast::Expr, quiet: bool) -> Option<CheckedKind> {
         self.table.level = 1;
         let arguments = named_arguments(value);
+        let commas = self.with_commas(value);
         let value = self.expr(value);
         self.complete();
         if matches!(self.table.shallow(&value.ty), Type::Seq(_)) {
@@ -335,7 +339,7 @@ impl Checker<'_> {
             let (scheme, _) = self.generalise(value)?;
             let missing = scheme.ty.arity();
             let given = arguments.filter(|_| missing > 0).map(|given| (given, given + missing));
-            return Some(CheckedKind::ShowFunction { scheme, given, sequence: None });
+            return Some(CheckedKind::ShowFunction { scheme, given, sequence: None, commas });
         }
         let span = value.span;
         let (value, ty) = self.finish_value(value)?;

@@ -36,6 +36,10 @@ impl Checker<'_> {
         fields: &[(ast::Ident, ast::Expr)],
         span: Span,
     ) -> Expr {
+        let record_name = match &record.kind {
+            ast::ExprKind::Name(name) => name.clone(),
+            _ => "r".into(),
+        };
         let record = self.expr(record);
         let ty = self.known(&record.ty);
         let Type::Record(known) = &ty else {
@@ -56,13 +60,8 @@ impl Checker<'_> {
                 }
                 None => {
                     let mut diagnostic = self.missing_field(field, &ty, record.span);
-                    if diagnostic.help.is_empty() {
-                        diagnostic = diagnostic.help(format!(
-                            "`with` replaces fields; a record with one more is written out: \
-                             `{{…, {} = …}}`",
-                            field.name
-                        ));
-                    }
+                    diagnostic.help.retain(|help| help.starts_with("did you mean"));
+                    diagnostic = diagnostic.help(with_one_more(&record_name, known, &field.name));
                     self.report(diagnostic);
                 }
             }
@@ -92,4 +91,17 @@ impl Checker<'_> {
         // The index and depth are filled in when the definition is complete.
         Expr { kind: ExprKind::Field { record: Box::new(record), index: site, depth: 0 }, ty, span }
     }
+}
+
+/// How a record with one more field is written.
+fn with_one_more(record: &str, known: &[(Name, Type)], field: &str) -> String {
+    /// Fields that are named.
+    const MOST: usize = 4;
+    let fields: Vec<String> =
+        known.iter().take(MOST).map(|(name, _)| format!("{name} = {record}.{name}")).collect();
+    let more = if known.len() > MOST { ", …" } else { "" };
+    format!(
+        "`with` replaces fields; a record with one more is written out: `{{{}{more}, {field} = …}}`",
+        fields.join(", ")
+    )
 }

@@ -300,7 +300,7 @@ impl Checker<'_> {
         };
         let scheme = Scheme::mono(value.ty.clone());
         let sequence = Some(Box::new(sequence));
-        Some(CheckedKind::ShowFunction { scheme, given: None, sequence })
+        Some(CheckedKind::ShowFunction { scheme, given: None, sequence, commas: None })
     }
 
     /// The type of the items of an expression that has to be a sequence, as another one beside it is.

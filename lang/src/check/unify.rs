@@ -9,7 +9,7 @@ use crate::types::{Class, Type, TypeVar};
 pub(super) const MAX_TYPE_SIZE: usize = 10_000;
 
 /// The state of all unification variables of one item.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     slots: Vec<Slot>,
     /// How many generalising definitions surround the current point.

@@ -2,6 +2,7 @@
 
 mod block;
 mod head;
+mod named;
 mod wording;
 
 use weft_ir::Span;
@@ -43,6 +44,9 @@ pub(super) fn explain(
     let report = context
         .bound_keyword()
         .or_else(|| context.loop_variables())
+        .or_else(|| context.statement())
+        .or_else(|| context.named_argument())
+        .or_else(|| context.dictionary())
         .or_else(|| context.assignment())
         .or_else(|| context.head())
         .or_else(|| context.equals())
@@ -247,6 +251,9 @@ impl Context<'_, '_> {
         );
         diagnostic = match (keyword, self.found) {
             ("else", _) => diagnostic.help("an `if` always has both values: `if c then a else b`"),
+            ("then", Kind::Colon) => {
+                diagnostic.help("an `if` has a value and no block: `y = if c then a else b`")
+            }
             ("then", _) => diagnostic.help("write `if c then a else b`"),
             ("in", _) => diagnostic.help("a `let` has a body: `let x = 1 in x + 1`"),
             (_, _) => diagnostic.help("write `loop x = 0 for i < n do x + i`"),
@@ -265,6 +272,14 @@ impl Context<'_, '_> {
             return Some(
                 Diagnostic::error("E0101", message, self.span, "expected `|`")
                     .help("write `{ e : x in xs | c }`"),
+            );
+        }
+        let rest = &self.reading.kinds[self.at..];
+        if self.found == Kind::If && rest.contains(&Kind::Else) && !rest.contains(&Kind::Then) {
+            let message = "an `if` stands before its values";
+            return Some(
+                Diagnostic::error("E0101", message, self.span, "the condition comes first")
+                    .help("write `if c then a else b`"),
             );
         }
         let what = match self.found {
@@ -332,7 +347,11 @@ impl Context<'_, '_> {
             Kind::Comma if self.is_in_call() => {
                 Some("arguments stand one after the other, without commas: `map (+ 1) xs`")
             }
+            Kind::Semicolon if self.failure.end_expected && self.is_followed() => {
+                Some("each binding and each expression begins on a line of its own")
+            }
             Kind::Comma if self.failure.end_expected => Some("a tuple has parentheses: `(a, b)`"),
+            Kind::Colon if self.has_lambda() => Some("a function is `\\x -> e`"),
             Kind::Colon if self.failure.end_expected => {
                 Some("an annotation has parentheses: `(e : type)`; no block begins with `:`")
             }
@@ -387,6 +406,16 @@ impl Context<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether more tokens follow.
+    fn is_followed(&self) -> bool {
+        self.kind(self.at + 1).is_some()
+    }
+
+    /// `lambda x: e`.
+    fn has_lambda(&self) -> bool {
+        (0..self.at).any(|token| self.reading.token_text(token) == "lambda")
     }
 
     /// `(e : x in xs)`, read as an annotation.

@@ -161,6 +161,14 @@ fn other_languages() {
     advice("[i * 2 for i in xs]", "{ e : x in xs }");
     advice("[x | x > 1]", "{ e : x in xs | c }");
     advice("{x: 1, y: 2}", "{x = 1}");
+    advice("{\"x\": 1, \"y\": 2}", "{x = 1}");
+    advice("{\"two words\": [1]}", "{name = …}");
+    check("while x < 3: x = x + 1", "E0101 no item begins with `while` @ while");
+    check("for x in xs: y = x", "E0101 no item begins with `for` @ for");
+    advice("if x > 3: y = 1", "`y = if c then a else b`");
+    advice("1 if a else 2", "`if c then a else b`");
+    advice("f = lambda x: x", "`\\x -> e`");
+    advice("x = 1; y = 2", "a line of its own");
     advice("{ x * 2 for x in xs }", "{ e : x in xs }");
     advice("{ x * 2 | x in xs }", "{ e : x in xs }");
     advice("{ x in xs, x > 3 }", "`|`");
@@ -229,6 +237,15 @@ fn equals() {
     check("let a = 1\n     b = 2\nin a", "E0124 the bindings of a `let` are not aligned @ b");
     check("let a = 1\n  f x = 2\nin a", "E0124 the bindings of a `let` are not aligned @ f x");
     advice("if x = 3 then 1 else 2", "==");
+    check("sum(m, axis=0)", "E0115 arguments have no names @ axis=");
+    check("m.sum(axis=0)", "E0115 arguments have no names @ axis=");
+    check("sum m axis=0", "E0115 arguments have no names @ axis=");
+    check("sort [1, 2] reverse=true", "E0115 arguments have no names @ reverse=");
+    check("y = plot xs title=\"a\"", "E0115 arguments have no names @ title=");
+    check("f(x = 3)", "E0115 arguments have no names @ x =");
+    // A function without its `def` is not called.
+    check("f axis n = axis + n", "E0122 a function is defined by `def` @ f axis n");
+    check("f axis = axis + 1", "E0122 a function is defined by `def` @ f axis");
 }
 
 #[test]

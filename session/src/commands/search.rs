@@ -2,28 +2,35 @@
 
 mod shape;
 
-use weft_lang::{Diagnostic, builtins};
+use weft_lang::{Diagnostic, builtins, suggest};
 
 use super::documentation::{type_of_name, wrap};
 use super::{Call, unquoted};
 use crate::plan::{Planner, Step};
 use crate::prelude;
+use crate::recipes;
 use crate::state::State;
 use crate::topics;
 
 /// Lines that `:search` shows.
 const MOST_FOUND: usize = 30;
+/// Recipes that it shows.
+const MOST_RECIPES: usize = 3;
 
 /// `:search words`, `:search "type"`.
 pub(super) fn search(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
     let query = unquoted(call.needed("`:search` takes words, or a type in quotes")?).trim();
-    let mut found = if query.contains("->") || query.contains('[') {
-        by_type(&planner.state, query)
-    } else {
-        by_words(&planner.state, query)
+    let is_type = query.contains("->") || query.contains('[');
+    let mut found = match is_type {
+        true => by_type(&planner.state, query),
+        false => by_words(&planner.state, query),
     };
     let hidden = found.len().saturating_sub(MOST_FOUND);
     found.truncate(MOST_FOUND);
+    if !is_type {
+        found.splice(0..0, advice(query));
+        found.extend(recipes_for(query));
+    }
     let mut text = match found.is_empty() {
         true => format!("nothing found for `{query}`"),
         false => found.join("\n"),
@@ -33,6 +40,29 @@ pub(super) fn search(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<D
     }
     planner.steps.push(Step::Text(text));
     Ok(())
+}
+
+/// What a word of another language is called here.
+fn advice(query: &str) -> Option<String> {
+    let help = suggest::foreign_word(query).or_else(|| suggest::foreign_operator(query))?;
+    (!help.contains(":search")).then(|| format!("`{query}` of other languages: {help}"))
+}
+
+/// The recipes that a query is about, with the program of the first.
+fn recipes_for(query: &str) -> Vec<String> {
+    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    let found = recipes::found(&words).into_iter().take(MOST_RECIPES).enumerate();
+    let text = found.map(|(position, recipe)| {
+        let mut text = format!("recipe “{}”", recipe.title);
+        let indented =
+            |text: &str| text.lines().map(|line| format!("\n    {line}")).collect::<String>();
+        text.push_str(&indented(&wrap(recipe.doc, 74)));
+        if position == 0 {
+            text.push_str(&indented(recipe.program));
+        }
+        text
+    });
+    text.collect()
 }
 
 fn line(name: &str, ty: &str, doc: &str) -> String {

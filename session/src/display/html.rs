@@ -6,8 +6,8 @@ use weft_ir::{Column, Type, Value};
 
 use super::inline::shown;
 use super::shape::{discovered_type, rank_above_atoms};
-use super::table::{cell_text, component_columns, is_number};
-use super::{Options, WHOLE_ROWS, record_of_columns};
+use super::table::{cell_text, component_columns, fraction_width, is_number};
+use super::{Digits, Options, WHOLE_ROWS, record_of_columns};
 use crate::modes::bytes_text;
 use crate::plot;
 
@@ -46,6 +46,7 @@ struct Strip {
     /// The position in each row, where the column is that of a matrix.
     position: Option<usize>,
     ty: Type,
+    digits: Digits,
 }
 
 impl Strip {
@@ -54,7 +55,7 @@ impl Strip {
             Some(position) => self.column.row(row)?.get(position),
             None => self.column.get(row),
         };
-        Some(cell_text(&value, &self.ty))
+        Some(cell_text(&value, &self.ty, self.digits))
     }
 }
 
@@ -75,7 +76,7 @@ fn columns(value: &Value, ty: &Type, options: &Options) -> Option<Vec<Option<Str
     let positions = shown(named.len(), options.max_columns);
     let strip = |position: usize| {
         let (header, column, ty) = named[position].clone();
-        Strip { header: Some(header), column, position: None, ty }
+        Strip { header: Some(header), column, position: None, ty, digits: options.digits }
     };
     Some(positions.into_iter().map(|position| position.map(strip)).collect())
 }
@@ -88,6 +89,7 @@ fn matrix_columns(rows: &Column, row: &Type, options: &Options) -> Option<Vec<Op
         column: rows.clone(),
         position: Some(position),
         ty: (**element).clone(),
+        digits: options.digits,
     };
     let positions = shown(extent, options.max_columns);
     Some(positions.into_iter().map(|position| position.map(strip)).collect())
@@ -102,7 +104,9 @@ fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize, more: &str) -> S
     if rows.len() > SCROLLED {
         out.push_str("<div style=\"max-height: 32em; overflow: auto\">\n");
     }
-    out.push_str("<table class=\"weft\">\n");
+    // Columns are as wide as what is in them, and digits as wide as each other.
+    let style = "white-space: nowrap; font-variant-numeric: tabular-nums";
+    writeln!(out, "<table class=\"weft\" style=\"{style}\">").expect("writing to a string");
     if columns.iter().flatten().any(|strip| strip.header.is_some()) {
         out.push_str("<thead><tr>");
         for strip in columns {
@@ -112,11 +116,12 @@ fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize, more: &str) -> S
         out.push_str("</tr></thead>\n");
     }
     out.push_str("<tbody>\n");
-    for &row in &rows {
+    let cells: Vec<Vec<Option<String>>> =
+        columns.iter().map(|strip| points_aligned(strip.as_ref(), &rows)).collect();
+    for row in 0..rows.len() {
         out.push_str("<tr>");
-        for strip in columns {
-            let text = row.and_then(|row| strip.as_ref()?.cell(row));
-            cell(&mut out, "td", strip.as_ref(), text.as_deref().unwrap_or("…"));
+        for (strip, cells) in columns.iter().zip(&cells) {
+            cell(&mut out, "td", strip.as_ref(), cells[row].as_deref().unwrap_or("…"));
         }
         out.push_str("</tr>\n");
     }
@@ -134,6 +139,30 @@ fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize, more: &str) -> S
             .expect("writing to a string");
     }
     out
+}
+
+/// The cells of a column in some of its rows. Those of floats are followed by blanks as wide as digits, so that
+/// their points stand below each other.
+fn points_aligned(strip: Option<&Strip>, rows: &[Option<usize>]) -> Vec<Option<String>> {
+    const POINT: char = '\u{2008}';
+    const DIGIT: char = '\u{2007}';
+    let cells = rows.iter().map(|row| row.and_then(|row| strip?.cell(row)));
+    let cells: Vec<Option<String>> = cells.collect();
+    let is_float =
+        strip.is_some_and(|strip| matches!(&strip.ty, Type::Scalar(scalar) if scalar.is_float()));
+    if !is_float {
+        return cells;
+    }
+    let widest = cells.iter().flatten().map(|cell| fraction_width(cell)).max().unwrap_or(0);
+    let padded = |mut cell: String| {
+        let has = fraction_width(&cell);
+        if has == 0 && widest > 0 {
+            cell.push(POINT);
+        }
+        cell.extend(std::iter::repeat_n(DIGIT, widest - has.max(usize::from(widest > 0))));
+        cell
+    };
+    cells.into_iter().map(|cell| cell.map(padded)).collect()
 }
 
 fn cell(out: &mut String, tag: &str, strip: Option<&Strip>, text: &str) {

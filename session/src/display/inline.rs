@@ -3,7 +3,8 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use weft_ir::{Column, Type, Value};
 
-use super::scalar::{scalar_text, string_literal};
+use super::Digits;
+use super::scalar::{shown_scalar, string_literal};
 use super::shape::{is_text, size};
 
 /// Nested arrays up to this length are shown whole even where elements are left out.
@@ -14,22 +15,35 @@ const TAIL: usize = 2;
 /// Bytes of a text shown inside another value, where elements are left out.
 const TEXT: usize = 60;
 
-/// How much of arrays a line shows.
+/// How much a line shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Amount {
-    /// Everything.
-    All,
+pub(crate) struct Amount {
     /// Of long arrays only the first and the last elements.
-    Ends,
+    ends: bool,
+    /// The digits of floats.
+    digits: Digits,
+}
+
+impl Amount {
+    /// All of an array.
+    pub(crate) fn all(digits: Digits) -> Amount {
+        Amount { ends: false, digits }
+    }
+
+    /// Of long arrays only the first and the last elements.
+    pub(crate) fn ends(digits: Digits) -> Amount {
+        Amount { ends: true, digits }
+    }
 }
 
 /// The value on one line of at most `width` cells: whole if it fits, else with elements left out, as
 /// few as suffice, and cut off where even the first and the last are too long.
-pub(crate) fn fitted(value: &Value, ty: &Type, width: usize) -> String {
-    if let Some(line) = whole(value, ty, width) {
+pub(crate) fn fitted(value: &Value, ty: &Type, width: usize, digits: Digits) -> String {
+    if let Some(line) = whole(value, ty, width, digits) {
         return line;
     }
-    let line = inline(value, ty, Amount::Ends);
+    let amount = Amount::ends(digits);
+    let line = inline(value, ty, amount);
     if line.width() <= width {
         return line;
     }
@@ -40,7 +54,7 @@ pub(crate) fn fitted(value: &Value, ty: &Type, width: usize) -> String {
         let fits = [(2, 2), (2, 1), (1, 1)]
             .into_iter()
             .filter(|(head, tail)| head + tail < count)
-            .map(|(head, tail)| list(elements, element, &ends(count, head, tail), Amount::Ends))
+            .map(|(head, tail)| list(elements, element, &ends(count, head, tail), amount))
             .find(|line| line.width() <= width);
         if let Some(line) = fits {
             return line;
@@ -50,18 +64,18 @@ pub(crate) fn fitted(value: &Value, ty: &Type, width: usize) -> String {
 }
 
 /// The whole value on one line, if that takes at most `width` cells.
-pub(crate) fn whole(value: &Value, ty: &Type, width: usize) -> Option<String> {
+pub(crate) fn whole(value: &Value, ty: &Type, width: usize, digits: Digits) -> Option<String> {
     // A scalar takes at least one cell, so that no long text is made only to be thrown away.
     if size(value) > width {
         return None;
     }
-    Some(inline(value, ty, Amount::All)).filter(|line| line.width() <= width)
+    Some(inline(value, ty, Amount::all(digits))).filter(|line| line.width() <= width)
 }
 
 /// The value on one line, however long it gets.
 pub(crate) fn inline(value: &Value, ty: &Type, amount: Amount) -> String {
     match (value, ty) {
-        (Value::Scalar(scalar), _) => scalar_text(*scalar),
+        (Value::Scalar(scalar), _) => shown_scalar(*scalar, amount.digits),
         (Value::Tuple(values), Type::Record(fields)) => {
             let parts = values.iter().zip(fields.iter());
             let parts: Vec<_> = parts
@@ -77,9 +91,9 @@ pub(crate) fn inline(value: &Value, ty: &Type, amount: Amount) -> String {
         (Value::Array(array), Type::Array(element)) => match &array.elements {
             Column::Char(bytes) if is_text(ty) => inline_text(bytes.as_slice(), amount),
             elements => {
-                let shown = match amount {
-                    Amount::Ends if elements.len() > SHORT => ends(elements.len(), HEAD, TAIL),
-                    Amount::Ends | Amount::All => (0..elements.len()).map(Some).collect(),
+                let shown = match amount.ends && elements.len() > SHORT {
+                    true => ends(elements.len(), HEAD, TAIL),
+                    false => (0..elements.len()).map(Some).collect(),
                 };
                 list(elements, element, &shown, amount)
             }
@@ -121,7 +135,7 @@ pub(crate) fn shown(count: usize, most: usize) -> Vec<Option<usize>> {
 }
 
 fn inline_text(bytes: &[u8], amount: Amount) -> String {
-    if amount == Amount::All || bytes.len() <= TEXT {
+    if !amount.ends || bytes.len() <= TEXT {
         return string_literal(bytes);
     }
     let mut literal = string_literal(prefix(bytes, TEXT));

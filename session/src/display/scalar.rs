@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use weft_ir::Scalar;
 
+use super::Digits;
+
 /// A scalar alone. Numbers and truth values are literals of the language; a `char` is quoted.
 pub(crate) fn scalar_text(scalar: Scalar) -> String {
     match scalar {
@@ -19,6 +21,21 @@ pub(crate) fn scalar_text(scalar: Scalar) -> String {
         Scalar::F64(value) => float_text(value, || format!("{value:?}")),
         Scalar::Bool(value) => value.to_string(),
         Scalar::Char(byte) => char_literal(byte),
+    }
+}
+
+/// A scalar as it is shown: a float with at most so many significant digits.
+pub(crate) fn shown_scalar(scalar: Scalar, digits: Digits) -> String {
+    let Some(digits) = digits else { return scalar_text(scalar) };
+    let digits = usize::from(digits.get()) - 1;
+    match scalar {
+        Scalar::F64(value) if value.is_finite() => {
+            scalar_text(Scalar::F64(format!("{value:.digits$e}").parse().unwrap_or(value)))
+        }
+        Scalar::F32(value) if value.is_finite() => {
+            scalar_text(Scalar::F32(format!("{value:.digits$e}").parse().unwrap_or(value)))
+        }
+        other => scalar_text(other),
     }
 }
 
@@ -117,6 +134,8 @@ fn escaped_byte(byte: u8) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU8;
+
     use super::*;
 
     #[track_caller]
@@ -139,6 +158,22 @@ mod tests {
         check(Scalar::F64(5e-324), "5e-324");
         check(Scalar::F64(-f64::NAN), "nan");
         check(Scalar::F32(f32::NEG_INFINITY), "-inf");
+    }
+
+    #[test]
+    fn floats_are_shown_with_few_digits() {
+        let check = |scalar, digits, expect: &str| {
+            assert_eq!(shown_scalar(scalar, Digits::from(NonZeroU8::new(digits))), expect);
+        };
+        check(Scalar::F64(1.0 / 3.0), 4, "0.3333");
+        check(Scalar::F64(0.1 + 0.2), 4, "0.3");
+        check(Scalar::F64(123_456.789), 3, "123000.0");
+        check(Scalar::F64(-9.999_96e-7), 4, "-1e-6");
+        check(Scalar::F64(f64::MAX), 3, "inf");
+        check(Scalar::F32(1.0 / 3.0), 3, "0.333");
+        check(Scalar::F64(f64::NAN), 3, "nan");
+        check(Scalar::I64(123_456), 2, "123456");
+        check(Scalar::F64(1.0 / 3.0), 0, "0.3333333333333333");
     }
 
     #[test]

@@ -4,10 +4,10 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, Tab
 use unicode_width::UnicodeWidthStr;
 use weft_ir::{Column, ScalarType, Type, Value};
 
-use super::Options;
 use super::inline::{Amount, cut, inline, prefix, shown};
 use super::scalar::string_literal;
 use super::shape::is_text;
+use super::{Digits, Options};
 
 /// The most cells that one column of a table takes.
 const CELL: usize = 40;
@@ -23,9 +23,9 @@ pub(crate) fn matrix(rows: &Column, extent: usize, ty: &Type, options: &Options)
         .into_iter()
         .map(|column| {
             column.map(|column| {
-                let cells = shown_rows
-                    .iter()
-                    .map(|row| row.as_ref().map(|row| cell_text(&row.get(column), ty)));
+                let cells = shown_rows.iter().map(|row| {
+                    row.as_ref().map(|row| cell_text(&row.get(column), ty, options.digits))
+                });
                 Strip::new(None, cells.collect(), ty)
             })
         })
@@ -42,7 +42,9 @@ pub(crate) fn table(columns: &[(String, Column, Type)], options: &Options) -> St
         .map(|position| {
             position.map(|position| {
                 let (name, column, ty) = &columns[position];
-                let cells = rows.iter().map(|row| row.map(|row| cell_text(&column.get(row), ty)));
+                let cells = rows
+                    .iter()
+                    .map(|row| row.map(|row| cell_text(&column.get(row), ty, options.digits)));
                 Strip::new(Some(name.clone()), cells.collect(), ty)
             })
         })
@@ -51,14 +53,14 @@ pub(crate) fn table(columns: &[(String, Column, Type)], options: &Options) -> St
 }
 
 /// What a cell shows. Texts stand there without quotes; the header says what they are.
-pub(crate) fn cell_text(value: &Value, ty: &Type) -> String {
+pub(crate) fn cell_text(value: &Value, ty: &Type, digits: Digits) -> String {
     if let (true, Value::Array(array)) = (is_text(ty), value)
         && let Column::Char(bytes) = &array.elements
     {
         let literal = string_literal(prefix(bytes.as_slice(), CELL_BYTES));
         return cut(&literal[1..literal.len() - 1], CELL);
     }
-    cut(&inline(value, ty, Amount::Ends), CELL)
+    cut(&inline(value, ty, Amount::ends(digits)), CELL)
 }
 
 /// One column as it will be drawn.
@@ -109,7 +111,7 @@ impl Strip {
 }
 
 /// The cells from the point on: padding after them makes the points of a column line up.
-fn fraction_width(number: &str) -> usize {
+pub(crate) fn fraction_width(number: &str) -> usize {
     number.find('.').map_or(0, |point| number.len() - point)
 }
 

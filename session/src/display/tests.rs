@@ -1,10 +1,11 @@
 //! Examples of how values print.
 
+use std::num::NonZeroU8;
 use std::sync::Arc;
 
 use weft_ir::{Array, Column, Name, Scalar, ScalarType, Type, Value};
 
-use super::{Options, discovered_type, literal, statistics, text};
+use super::{Options, discovered_type, html, latex, literal, statistics, text};
 
 const I64: Type = Type::Scalar(ScalarType::I64);
 const F64: Type = Type::Scalar(ScalarType::F64);
@@ -310,4 +311,31 @@ fn statistics_of_numbers() {
     assert_eq!(of(&[1.0, 2.0, 2.0]).as_deref(), Some("min 1.0, max 2.0, mean 1.66667, nan 0"));
     assert_eq!(statistics(&Value::text("text"), &text_type()), None);
     assert_eq!(discovered_type(&ragged, &ty), "[2][~]f64");
+}
+
+#[test]
+fn floats_are_shown_with_the_digits_that_are_asked_for() {
+    let options = Options { digits: NonZeroU8::new(3), ..Options::new(40) };
+    let third = array(floats(&[1.0 / 3.0, 1234.5]));
+    let ty = Type::array(F64);
+    assert_eq!(text(&third, &ty, &options), "[2]f64 [0.333, 1230.0]");
+    let rows = array(dense(2, floats(&[1.0 / 3.0, 1234.5])));
+    let matrix = text(&rows, &Type::array(ty.clone()), &options);
+    assert!(matrix.contains("0.333") && matrix.contains("1230.0"), "{matrix}");
+    let html = html(&rows, &Type::array(ty.clone()), &options, 10_000).expect("a table");
+    assert!(html.contains(">0.333<") && html.contains(">1230.0<"), "{html}");
+    let formula = latex(&third, &ty, options.digits).expect("a formula");
+    assert!(formula.contains("0.333 & 1230.0"), "{formula}");
+    // What is saved, and what the suite compares, has all of them.
+    assert_eq!(literal(&third, &ty), "[0.3333333333333333, 1234.5]");
+}
+
+#[test]
+fn points_of_numbers_stand_below_each_other_in_notebooks() {
+    let columns = record(&[("x", Type::array(F64))]);
+    let value = Value::Tuple(vec![array(floats(&[1.25, 10.5, f64::NAN]))].into());
+    let html = html(&value, &columns, &Options::new(80), 10_000).expect("a table");
+    for cell in [">1.25<", ">10.5\u{2007}<", ">nan\u{2008}\u{2007}\u{2007}<"] {
+        assert!(html.contains(cell), "{html}");
+    }
 }

@@ -85,8 +85,8 @@ impl Scale {
         } else {
             (self.low, self.high)
         };
-        let (step, digits) = round_step((high - low) / most as f64);
-        let (step, digits) = if self.whole { (step.max(1.0), 0) } else { (step, digits) };
+        let (step, last) = round_step((high - low) / most as f64);
+        let (step, last) = if self.whole { (step.max(1.0), last.max(0)) } else { (step, last) };
         if !(step.is_finite() && step > 0.0) || (high - low) / step > 1000.0 {
             return Vec::new();
         }
@@ -94,54 +94,54 @@ impl Scale {
         let first = (low / step).ceil();
         let count = ((high / step).floor() - first) as usize + 1;
         let numbers = (0..count).map(|index| (first + index as f64) * step);
-        numbers
-            .filter_map(|number| {
-                let place = self.place(number).filter(|place| (0.0..=1.0).contains(place))?;
-                Some(Tick { place, label: label(number, step, digits, largest) })
-            })
-            .collect()
+        let ticks = numbers.filter_map(|number| {
+            let place = self.place(number).filter(|place| (0.0..=1.0).contains(place))?;
+            Some(Tick { place, label: label(number, step, last, largest) })
+        });
+        let mut ticks: Vec<Tick> = ticks.collect();
+        // Between two neighbouring floats there is no third.
+        ticks.dedup_by(|next, tick| next.label == tick.label);
+        ticks
     }
 }
 
-/// The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `least`, and the decimals
-/// that its multiples need.
+/// The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `least`, and the power of ten of
+/// the last digit that its multiples need.
 fn round_step(least: f64) -> (f64, i32) {
     let exponent = least.log10().floor();
     let power = 10f64.powf(exponent);
     let exponent = exponent as i32;
     for (factor, more) in [(1.0, 0), (2.0, 0), (2.5, 1), (5.0, 0)] {
         if factor * power >= least * (1.0 - 1e-9) {
-            return (factor * power, (more - exponent).max(0));
+            return (factor * power, exponent - more);
         }
     }
-    (10.0 * power, (-exponent - 1).max(0))
+    (10.0 * power, exponent + 1)
 }
 
-/// A multiple of `step` with as many decimals as all of them need; large and small ones with a
-/// power of ten.
-fn label(number: f64, step: f64, decimals: i32, largest: f64) -> String {
+/// A multiple of `step` with the digits that all of them need, the last of which stands for that power
+/// of ten; large and small ones with a power of ten, where that is shorter.
+fn label(number: f64, step: f64, last: i32, largest: f64) -> String {
     // A multiple of the step may miss zero by a rounding error.
     let number = if number.abs() < step * 1e-6 { 0.0 } else { number };
     if number == 0.0 {
         return "0".to_owned();
     }
+    let decimals = usize::try_from(-last).unwrap_or(0);
+    let exponent = largest.log10().floor() as i32;
+    let mantissa_decimals = usize::try_from(exponent - last).unwrap_or(0);
+    let power = superscript(exponent);
     if !(1e-4..1e7).contains(&largest) {
-        let exponent = largest.log10().floor() as i32;
-        let mantissa = number / 10f64.powi(exponent);
-        let decimals = (decimals_of(step / 10f64.powi(exponent))).clamp(0, 6) as usize;
-        return minus(&format!("{mantissa:.decimals$}×10{}", superscript(exponent)));
+        // The digits before the point, the point and what follows it; and those of `1.5×10⁹`.
+        let digits = usize::try_from(exponent).unwrap_or(0) + 1 + decimals;
+        let plain = digits + usize::from(decimals > 0);
+        let mantissa = 1 + mantissa_decimals + usize::from(mantissa_decimals > 0);
+        if mantissa + 3 + power.chars().count() < plain {
+            let mantissa = number / 10f64.powi(exponent);
+            return minus(&format!("{mantissa:.mantissa_decimals$}×10{power}"));
+        }
     }
-    minus(&format!("{number:.*}", usize::try_from(decimals.clamp(0, 12)).unwrap_or(0)))
-}
-
-/// The decimals that a round number needs.
-fn decimals_of(number: f64) -> i32 {
-    (0..12)
-        .find(|decimals| {
-            let scaled = number * 10f64.powi(*decimals);
-            (scaled - scaled.round()).abs() < 1e-6
-        })
-        .unwrap_or(12)
+    minus(&format!("{number:.decimals$}"))
 }
 
 fn decade_label(factor: f64, exponent: i32, is_plain: bool) -> String {
@@ -190,6 +190,38 @@ mod tests {
         check(Scale::new(0.0, 3e7, false, NONE), 3, &["0", "1×10⁷", "2×10⁷", "3×10⁷"]);
         check(Scale::positions(3, false), 9, &["0", "1", "2"]);
         check(Scale::new(0.0, 2.5e-9, false, NONE), 3, &["0", "1×10⁻⁹", "2×10⁻⁹"]);
+    }
+
+    #[test]
+    fn large_numbers_that_lie_close_together_are_told_apart() {
+        let times = Scale::new(1_600_000_000.0, 1_600_003_600.0, false, NONE);
+        check(times, 4, &["1600000000", "1600001000", "1600002000", "1600003000"]);
+        let halves = ["12345678.0", "12345678.5", "12345679.0"];
+        check(Scale::new(12_345_678.0, 12_345_679.0, false, NONE), 2, &halves);
+        let tenths = ["1000000000.0", "1000000000.1", "1000000000.2"];
+        check(Scale::new(1e9, 1_000_000_000.2, false, NONE), 3, &tenths);
+        let small = ["0.0000100000000", "0.0000100000001", "0.0000100000002"];
+        check(Scale::new(1e-5, 1.000_000_02e-5, false, NONE), 3, &small);
+        let below = ["−20000002", "−20000001", "−20000000"];
+        check(Scale::new(-20_000_002.0, -20_000_000.0, false, NONE), 2, &below);
+    }
+
+    #[test]
+    fn no_two_ticks_have_one_label() {
+        let spans = [1e-3, 1e-6, 1e-9, 1e-12, 1e-14, 2.3e-16, 4e-16];
+        for value in [1.0, -1.0, 3.7e-9, 9.99e6, 1.6e9, 1.25e15, 9.1e15, 1e22, 1e300] {
+            for span in spans {
+                let scale = Scale::new(value, value + f64::abs(value) * span, false, (0.05, 0.05));
+                for most in 2..12 {
+                    let labels: Vec<String> =
+                        scale.ticks(most).into_iter().map(|tick| tick.label).collect();
+                    let mut distinct = labels.clone();
+                    distinct.sort_unstable();
+                    distinct.dedup();
+                    assert_eq!(distinct.len(), labels.len(), "{value} {span} {most}: {labels:?}");
+                }
+            }
+        }
     }
 
     #[test]

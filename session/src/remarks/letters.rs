@@ -6,9 +6,10 @@
 use weft_ir::{ScalarOp, ScalarType, Span};
 use weft_lang::Diagnostic;
 use weft_lang::builtins::Builtin;
-use weft_lang::typed::{Arg, Expr, ExprKind, Program};
+use weft_lang::typed::{Arg, Expr, ExprKind, FunctionRef, Program};
 use weft_lang::types::Type;
 
+use crate::prelude;
 use crate::references;
 use crate::sources::Sources;
 
@@ -78,34 +79,135 @@ pub(super) fn is_short(text: &str) -> bool {
     !text.is_empty() && text.len() <= 24 && text.chars().all(is_part)
 }
 
-/// How texts are compared or taken as keys by the application at a place, if lengths that differ there are
-/// those of texts and of something else: what to write instead.
-pub(crate) fn texts_compared(program: &Program, place: Span) -> Option<&'static str> {
+/// How texts are compared, chosen, drawn or taken as keys by the application at a place, if lengths that differ
+/// there are those of texts and of something else: what to write instead.
+pub(crate) fn texts_compared<'s>(
+    program: &Program,
+    place: Span,
+    written: &dyn Fn(Span) -> &'s str,
+) -> Option<String> {
     let bodies = program.instances.iter().map(|instance| &*instance.body);
-    std::iter::once(&program.entry).chain(bodies).find_map(|body| compared_in(body, place))
+    std::iter::once(&program.entry)
+        .chain(bodies)
+        .find_map(|body| compared_in(body, place, program, written))
 }
 
-fn compared_in(expr: &Expr, place: Span) -> Option<&'static str> {
+fn compared_in<'s>(
+    expr: &Expr,
+    place: Span,
+    program: &Program,
+    written: &dyn Fn(Span) -> &'s str,
+) -> Option<String> {
     if let ExprKind::Apply { function, args, depth } = &expr.kind
         && (expr.span == place || function.span == place)
-        && let ExprKind::Builtin(builtin, _) = &function.kind
     {
         let is_char = |ty: &Type| ty.peel().1 == &Type::Scalar(ScalarType::Char);
-        match builtin {
-            Builtin::Op(ScalarOp::Eq | ScalarOp::Ne)
+        let here = |arg: &Arg| match written(arg.expr.span) {
+            text if is_short(text) => text.to_owned(),
+            _ => "texts".to_owned(),
+        };
+        if let Some(name) = drawn(program, function)
+            && let Some(texts) = args.iter().find(|arg| arg.mapped && is_text(&arg.expr.ty, *depth))
+        {
+            return Some(format!(
+                "`{name}` draws numbers, and these are texts: `indices {0}` are their places, \
+                 `(codes {0}).0` their numbers",
+                here(texts)
+            ));
+        }
+        match &function.kind {
+            ExprKind::Builtin(Builtin::Op(ScalarOp::Eq | ScalarOp::Ne), _)
                 if *depth > 0 && args.iter().all(|arg| arg.mapped && is_char(&arg.expr.ty)) =>
             {
-                return Some("`same a b` compares whole texts; `==` goes letter by letter");
+                let help = "`same a b` compares whole texts; `==` goes letter by letter";
+                return Some(help.to_owned());
             }
-            Builtin::GroupBy | Builtin::SearchSorted | Builtin::Merge
+            ExprKind::Builtin(Builtin::GroupBy | Builtin::SearchSorted | Builtin::Merge, _)
                 if args.first().is_some_and(|keys| is_text(&keys.expr.ty, *depth)) =>
             {
-                return Some("a text as a key is its number: `(numbers, names) = codes texts`");
+                let help = "a text as a key is its number: `(numbers, names) = codes texts`";
+                return Some(help.to_owned());
+            }
+            ExprKind::Builtin(Builtin::Op(ScalarOp::Select), _) => {
+                if let [_, yes, no] = &args[..]
+                    && [yes, no].iter().all(|text| matches!(text.expr.kind, ExprKind::Text(_)))
+                {
+                    let (yes, no) = (written(yes.expr.span), written(no.expr.span));
+                    return Some(format!(
+                        "`select` chooses letter by letter; one of two texts for each element is \
+                         `{{ if c then {yes} else {no} : c in conditions }}`"
+                    ));
+                }
             }
             _ => {}
         }
     }
     let mut found = None;
-    references::children(expr, &mut |child| found = found.or_else(|| compared_in(child, place)));
+    references::children(expr, &mut |child| {
+        if found.is_none() {
+            found = compared_in(child, place, program, written);
+        }
+    });
     found
+}
+
+/// The name of a function of the prelude that draws numbers.
+fn drawn<'p>(program: &'p Program, function: &Expr) -> Option<&'p str> {
+    let ExprKind::Function(FunctionRef::Instance(id)) = &function.kind else { return None };
+    let instance = program.instances.get(id.0 as usize)?;
+    let name = &*instance.name;
+    let draws = matches!(
+        name,
+        "plot" | "linePlot" | "scatterPlot" | "histogramPlot" | "histogramBins" | "heatMap"
+    );
+    (draws && instance.body.span.source == prelude::SOURCE).then_some(name)
+}
+
+/// What there is to say about a plot of texts, which draws the letters of each.
+pub(super) fn plotted(
+    program: &Program,
+    function: &Expr,
+    args: &[Arg],
+    depth: usize,
+    sources: &Sources,
+) -> Option<Diagnostic> {
+    let name = drawn(program, function)?;
+    let is_texts = |arg: &&Arg| arg.mapped && is_text(&arg.expr.ty, depth);
+    let texts = args.iter().find(is_texts)?.expr.span;
+    let subject = match sources.slice(texts) {
+        text if is_short(text) => text,
+        _ => "texts",
+    };
+    let message = format!("`{name}` draws the letters of each text");
+    let here = "these are texts, which are arrays of letters";
+    Some(
+        Diagnostic::error("E0319", message, texts, here).warning().help(format!(
+            "whole texts have numbers, `(numbers, names) = codes {subject}`; how often each occurs is `histogram \
+             (length names) numbers`"
+        )),
+    )
+}
+
+/// What there is to say about a conversion of a text that is a number, which yields those of its letters.
+pub(super) fn converted(builtin: Builtin, args: &[Arg], sources: &Sources) -> Option<Diagnostic> {
+    let Builtin::Op(ScalarOp::Cast(to)) = builtin else { return None };
+    let [Arg { expr, mapped: true }] = args else { return None };
+    let ExprKind::Text(bytes) = &expr.kind else { return None };
+    let text = std::str::from_utf8(bytes).ok()?.trim();
+    text.parse::<f64>().ok().filter(|_| to.is_int() || to.is_float())?;
+    let name = to.name();
+    let written = sources.slice(expr.span);
+    let instead = match to {
+        ScalarType::I64 => format!("parseInt 0 {written}"),
+        ScalarType::F64 => format!("parseFloat {written}"),
+        to if to.is_int() => format!("{name} (parseInt 0 {written})"),
+        _ => format!("{name} (parseFloat {written})"),
+    };
+    let message = format!("`{name}` yields the numbers of the letters of this text");
+    let here = "a text is an array of letters";
+    Some(
+        Diagnostic::error("E0319", message, expr.span, here)
+            .warning()
+            .help(format!("the number that a text is yields `{instead}`")),
+    )
 }

@@ -302,10 +302,16 @@ impl Checker<'_> {
             ([_, _], true) if are_texts && site.function == "!=" => {
                 diagnostic.help("whole texts are compared by `same a b`: write `!(same a b)`")
             }
-            ([2, 1], true) => diagnostic
-                .help(format!("map over the rows: `{{ r {} v : r in m }}`", site.function)),
-            ([1, 2], true) => diagnostic
-                .help(format!("map over the rows: `{{ v {} r : r in m }}`", site.function)),
+            ([2, 1], true) => diagnostic.help(format!(
+                "each row and all of the vector: `{{ r {0} v : r in m }}`; each row and its own number: \
+                 `{{ r {0} x : r in m ; x in v }}`",
+                site.function
+            )),
+            ([1, 2], true) => diagnostic.help(format!(
+                "all of the vector and each row: `{{ v {0} r : r in m }}`; each row and its own number: \
+                 `{{ x {0} r : x in v ; r in m }}`",
+                site.function
+            )),
             _ => diagnostic.help("map over the outer axis yourself: `{ … : row in rows }`"),
         };
         let diagnostic = self.with_mapped_parameter(diagnostic, position, site);

@@ -1,12 +1,15 @@
 //! Ways out of what newcomers write by habit: folds with a state of another type, fields in
 //! another order, names of types elsewhere, `with` behind a lambda.
 
-use weft_ir::{Name, ScalarType, Span};
+use weft_ir::{Name, ScalarOp, ScalarType, Span};
 
 use crate::ast;
+use crate::builtins::Builtin;
 use crate::check::Checker;
 use crate::check::rank::Site;
 use crate::diagnostic::Diagnostic;
+use crate::suggest;
+use crate::typed::{Expr, ExprKind};
 use crate::types::Type;
 
 impl Checker<'_> {
@@ -157,6 +160,85 @@ pub(super) fn of_flags(function: &str, found: &Type) -> Option<&'static str> {
         }
         ("mean", Type::Scalar(ScalarType::Bool)) => {
             Some("the share that is true is `f64 (count flags) / f64 (length flags)`")
+        }
+        _ => None,
+    }
+}
+
+/// What to write for a method of another language, of a value of so many axes.
+pub(super) fn method(
+    checker: &Checker<'_>,
+    name: &str,
+    rank: usize,
+    head: &Type,
+) -> Option<String> {
+    if matches!(head, Type::Record(_) | Type::Tuple(_) | Type::Var(_)) {
+        return None;
+    }
+    let is_text = rank > 0 && *head == Type::Scalar(ScalarType::Char);
+    let of_text = match name {
+        "split" => {
+            "a text is split at a letter by a definition of three lines, which `:search split text` shows"
+        }
+        "find" | "index" => "`contains part text` says whether a part stands in a text",
+        "startswith" | "startsWith" | "starts_with" => {
+            "`same (take (length part) text) part` says how a text begins"
+        }
+        "endswith" | "endsWith" | "ends_with" => {
+            "`same (reverse (take (length part) (reverse text))) part` says how a text ends"
+        }
+        "format" => {
+            "texts are joined with `++`, numbers are written by `showInt n` and `showFixed 2 x`"
+        }
+        _ => "",
+    };
+    if is_text && !of_text.is_empty() {
+        return Some(of_text.to_owned());
+    }
+    let of_any = match name {
+        "astype" => "conversions are named after the type: `f64 xs`, `i64 xs`",
+        "dtype" => "`:type xs` shows the type",
+        "ndim" => "`:type xs` shows the type, which has a `[]` for each axis",
+        "values" | "to_numpy" | "tolist" | "copy" => {
+            "it is an array as it is, which nothing changes"
+        }
+        "describe" => {
+            "an array is shown with its extremes and its mean; `quantile [0.25, 0.5, 0.75] xs` are the quartiles"
+        }
+        _ => "",
+    };
+    if !of_any.is_empty() {
+        return Some(of_any.to_owned());
+    }
+    // What has this very name is a function; other words have other names here.
+    match checker.is_function_name(name) {
+        true => None,
+        false => suggest::foreign_word(name).map(str::to_owned),
+    }
+}
+
+/// A form of the language where a function is needed: its type follows from its argument alone.
+pub(super) fn no_value(form: &str, span: Span) -> Diagnostic {
+    let (argument, one, many) = match form {
+        "rows" => ("a record of columns", "rows t", "{ rows t : t in tables }"),
+        _ => ("an array of records", "columns rs", "{ columns rs : rs in groups }"),
+    };
+    let message = format!("`{form}` is no function by itself");
+    Diagnostic::error("E0201", message, span, format!("it stands before {argument}"))
+        .help(format!("write `{one}`, and for each of several `{many}`"))
+}
+
+/// What to write for a comparison of two texts where one bool is needed.
+pub(super) fn text_comparison(condition: &Expr) -> Option<&'static str> {
+    let ExprKind::Apply { function, args, .. } = &condition.kind else { return None };
+    let ExprKind::Builtin(Builtin::Op(operator), _) = &function.kind else { return None };
+    let are_texts = args.iter().any(|arg| matches!(arg.expr.kind, ExprKind::Text(_)));
+    match operator {
+        ScalarOp::Eq if are_texts => {
+            Some("`==` compares letter by letter; `same a b` says whether two texts are equal")
+        }
+        ScalarOp::Ne if are_texts => {
+            Some("`!=` compares letter by letter; `!(same a b)` says whether two texts differ")
         }
         _ => None,
     }

@@ -1,0 +1,181 @@
+//! Ways out that the form of what was written shows, where the types alone say too little: calls as other
+//! languages write them, masks in brackets, a comparison whose left side was meant to be an argument.
+//!
+//! An item that failed is looked at once more. Each of its reports points at a part of the text; the
+//! expressions around that part, from the inside out, are held against the rules in [`call`], [`array`] and
+//! [`text`]. The first that fits says what to write, in place of what the types had suggested.
+
+mod array;
+mod call;
+mod text;
+mod written;
+
+use weft_ir::Span;
+
+use super::Checker;
+use crate::ast::{self, ExprKind, ItemKind};
+use crate::diagnostic::Diagnostic;
+use crate::types::Type;
+
+/// How far around a report the text is looked at.
+const MOST_AROUND: usize = 4;
+
+impl Checker<'_> {
+    /// Improves the reports about an item from position `first` on.
+    pub(super) fn advise(&mut self, item: &ast::Item, first: usize) {
+        let body = match &item.kind {
+            ItemKind::Def(def) => &def.body,
+            ItemKind::Binding { value, .. } | ItemKind::Expr { value, .. } => value,
+            ItemKind::TypeAlias { .. } | ItemKind::Command { .. } | ItemKind::Import { .. } => {
+                return;
+            }
+        };
+        let mut told = Vec::new();
+        let mut position = first;
+        while position < self.diagnostics.len() {
+            let found = self.diagnostics[position].clone();
+            let mut path = Vec::new();
+            path_to(body, found.span(), &mut path);
+            let around = path.iter().rev().take(MOST_AROUND);
+            let compared = around.clone().find_map(|expr| call::compared(self, expr, &found));
+            let help =
+                compared.or_else(|| around.clone().find_map(|expr| self.advice(expr, &found)));
+            if let Some(help) = help {
+                // One mistake may have several consequences.
+                if told.contains(&help) {
+                    self.diagnostics.remove(position);
+                    continue;
+                }
+                self.diagnostics[position].help = vec![help.clone()];
+                told.push(help);
+            }
+            position += 1;
+        }
+    }
+
+    fn advice(&mut self, expr: &ast::Expr, found: &Diagnostic) -> Option<String> {
+        if let Some(help) = text::advice(self, expr, found) {
+            return Some(help);
+        }
+        if let Some(help) = array::advice(self, expr, found) {
+            return Some(help);
+        }
+        call::advice(self, expr, found)
+    }
+
+    /// The type of the expression at a place, if it is an argument of an application or one itself.
+    fn type_at(&self, span: Span) -> Option<Type> {
+        let argument = |site: &super::rank::Site| {
+            site.args.iter().find(|arg| arg.span == span).map(|arg| arg.ty.clone())
+        };
+        let ty = self.sites.iter().rev().find_map(argument).or_else(|| {
+            let of_result = |site: &&super::rank::Site| site.span == span && site.depth.is_some();
+            self.sites.iter().rev().find(of_result).map(|site| site.result.clone())
+        });
+        // Not resolved: the variables of a scheme are none of the table.
+        ty.map(|ty| self.table.shallow(&ty))
+    }
+
+    /// How many axes the expression at a place has, if that is known.
+    fn rank_at(&self, span: Span) -> Option<usize> {
+        let (rank, head) = self.table.peel(&self.type_at(span)?);
+        (!self.table.is_rank_open(&head)).then_some(rank)
+    }
+
+    /// Whether a name means a builtin.
+    fn is_builtin(&self, name: &weft_ir::Name) -> bool {
+        crate::builtins::lookup(name).is_some() && self.environment.lookup(name).is_none()
+    }
+}
+
+/// The expressions that hold a place, from the outside in.
+fn path_to<'e>(expr: &'e ast::Expr, place: Span, path: &mut Vec<&'e ast::Expr>) {
+    path.push(expr);
+    let mut next = None;
+    children(expr, &mut |child| {
+        let holds = child.span.source == place.source
+            && child.span.start <= place.start
+            && place.end <= child.span.end;
+        if holds && next.is_none() {
+            next = Some(child);
+        }
+    });
+    if let Some(child) = next {
+        path_to(child, place, path);
+    }
+}
+
+/// Visits the parts of an expression.
+fn children<'e>(expr: &'e ast::Expr, visit: &mut dyn FnMut(&'e ast::Expr)) {
+    match &expr.kind {
+        ExprKind::Name(_)
+        | ExprKind::Number(..)
+        | ExprKind::Bool(_)
+        | ExprKind::Char(_)
+        | ExprKind::Text(_)
+        | ExprKind::NumberArray(_)
+        | ExprKind::Error => {}
+        ExprKind::Apply { function, args, .. } => {
+            visit(function);
+            args.iter().for_each(visit);
+        }
+        ExprKind::Lambda { body, .. } => visit(body),
+        ExprKind::Let { bindings, body } => {
+            for binding in bindings {
+                match binding {
+                    ast::LetBinding::Value(_, value) => visit(value),
+                    ast::LetBinding::Function(def) => visit(&def.body),
+                }
+            }
+            visit(body);
+        }
+        ExprKind::If { condition, then, otherwise } => {
+            visit(condition);
+            visit(then);
+            visit(otherwise);
+        }
+        ExprKind::Loop { init, control, body, .. } => {
+            visit(init);
+            match control {
+                ast::LoopControl::Count(_, over)
+                | ast::LoopControl::Each(_, over)
+                | ast::LoopControl::While(over) => visit(over),
+            }
+            visit(body);
+        }
+        ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.iter().for_each(visit),
+        ExprKind::Record(fields) => fields.iter().for_each(|(_, value)| visit(value)),
+        ExprKind::RecordUpdate { record, fields } => {
+            visit(record);
+            fields.iter().for_each(|(_, value)| visit(value));
+        }
+        ExprKind::Field { record, .. } => visit(record),
+        ExprKind::Range { start, stop, step } => {
+            visit(start);
+            visit(stop);
+            step.iter().for_each(|step| visit(step));
+        }
+        ExprKind::Index { array, axes } => {
+            visit(array);
+            for axis in axes {
+                match axis {
+                    ast::Axis::Index(index) => visit(index),
+                    ast::Axis::Slice { start, stop, step, .. } => {
+                        [start, stop, step].into_iter().flatten().for_each(&mut *visit);
+                    }
+                }
+            }
+        }
+        ExprKind::With { array, indices, value } => {
+            visit(array);
+            indices.iter().for_each(&mut *visit);
+            visit(value);
+        }
+        ExprKind::Comprehension { body, generators, filter } => {
+            visit(body);
+            generators.iter().for_each(|(_, source)| visit(source));
+            filter.iter().for_each(|filter| visit(filter));
+        }
+        ExprKind::Typed(inner, _) => visit(inner),
+    }
+}

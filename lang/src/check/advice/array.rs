@@ -1,0 +1,204 @@
+//! Arrays: masks in brackets, a number for each row, an element that is joined, groups by texts.
+
+use weft_ir::ScalarType;
+
+use super::written::{argument, is_comparison, operation, renamed, written};
+use crate::ast::{Axis, Expr, ExprKind};
+use crate::check::Checker;
+use crate::diagnostic::Diagnostic;
+use crate::types::{Class, Type};
+
+/// What there is to say about an index, an operator between arrays or an apply-to-each.
+pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
+    match &expr.kind {
+        ExprKind::Index { array, axes } => mask(checker, expr, array, axes, found),
+        ExprKind::Comprehension { generators, .. } => {
+            let is_it = |pattern: &&(crate::ast::Pattern, Expr)| pattern.0.span == found.span();
+            let (_, source) = generators.iter().find(is_it)?;
+            groups_of_texts(checker, source)
+        }
+        ExprKind::Apply { .. } => {
+            let (symbol, left, right) = operation(expr)?;
+            match symbol {
+                "++" => joined(checker, left, right, found),
+                _ => of_rows(symbol, left, right, found),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// `xs[xs > 2]`, `m[m[:, 0] > 2, :]`, `w[w.x > 2]`.
+fn mask(
+    checker: &Checker<'_>,
+    expr: &Expr,
+    array: &Expr,
+    axes: &[Axis],
+    found: &Diagnostic,
+) -> Option<String> {
+    let span = found.span();
+    let (position, mask) = axes.iter().enumerate().find_map(|(position, axis)| match axis {
+        Axis::Index(index) if is_mask(checker, index) => Some((position, index)),
+        Axis::Index(_) | Axis::Slice { .. } => None,
+    })?;
+    if span != mask.span && span != array.span && span != expr.span {
+        return None;
+    }
+    let name = written(array);
+    // A table: its columns stand in the condition.
+    let columns = checker.type_at(array.span).and_then(|ty| checker.table_help(&ty));
+    if columns.is_some() || is_of_fields(array, mask) {
+        let ExprKind::Name(table) = &array.kind else { return None };
+        return Some(match renamed(mask, table, "r") {
+            Some(condition) => {
+                format!("the rows for which that holds: `{{ r in rows {table} | {condition} }}`")
+            }
+            None => format!("the rows for which a condition holds: `{{ r in rows {table} | … }}`"),
+        });
+    }
+    let all = name.clone().unwrap_or_else(|| "xs".to_owned());
+    let flags = argument(mask).unwrap_or_else(|| "flags".to_owned());
+    if axes.len() > 1 {
+        return Some(match position {
+            0 => format!("the rows for which that holds: `pack {all} {flags}`"),
+            _ => format!(
+                "the columns for which that holds: `transpose (pack (transpose {all}) {flags})`"
+            ),
+        });
+    }
+    let rank = mask_rank(checker, mask);
+    let compared = operation(mask).filter(|(symbol, left, _)| {
+        is_comparison(symbol) && written(left) == name && name.is_some()
+    });
+    Some(match (compared, rank) {
+        (Some((symbol, _, right)), 0 | 1) => {
+            let right = argument(right).unwrap_or_else(|| "…".to_owned());
+            format!(
+                "the elements for which that holds: `{{ x in {all} | x {symbol} {right} }}`, those of another \
+                 array at these places: `pack ys {flags}`"
+            )
+        }
+        (Some((symbol, _, right)), _) => {
+            let right = argument(right).unwrap_or_else(|| "…".to_owned());
+            format!(
+                "the elements for which that holds: `{{ x in flatten {all} | x {symbol} {right} }}`"
+            )
+        }
+        (None, 0 | 1) => {
+            let is_matrix = checker.rank_at(array.span).is_some_and(|rank| rank > 1);
+            let what = if is_matrix { "rows" } else { "elements" };
+            let array = argument(array).unwrap_or(all);
+            format!("the {what} for which that holds: `pack {array} {flags}`")
+        }
+        (None, _) => {
+            let array = argument(array).unwrap_or(all);
+            format!("the elements for which that holds: `pack (flatten {array}) (flatten {flags})`")
+        }
+    })
+}
+
+/// Whether an index holds truth values.
+fn is_mask(checker: &Checker<'_>, index: &Expr) -> bool {
+    let is_condition = operation(index)
+        .is_some_and(|(symbol, ..)| is_comparison(symbol) || matches!(symbol, "&&" | "||"));
+    let ty = checker.type_at(index.span);
+    let head = ty.map(|ty| checker.table.peel(&ty).1);
+    head == Some(Type::Scalar(ScalarType::Bool)) || (head.is_none() && is_condition)
+}
+
+fn mask_rank(checker: &Checker<'_>, mask: &Expr) -> usize {
+    checker.type_at(mask.span).map_or(1, |ty| checker.table.peel(&ty).0)
+}
+
+/// Whether a condition reads the fields of what is indexed.
+fn is_of_fields(array: &Expr, mask: &Expr) -> bool {
+    let ExprKind::Name(table) = &array.kind else { return false };
+    let mut reads = false;
+    super::children(mask, &mut |part| {
+        let ExprKind::Field { record, .. } = &part.kind else { return };
+        reads |= matches!(&record.kind, ExprKind::Name(name) if name == table);
+    });
+    reads
+}
+
+/// `m - mean m`: a matrix and a number for each of its rows.
+fn of_rows(symbol: &str, left: &Expr, right: &Expr, found: &Diagnostic) -> Option<String> {
+    if found.code != "E0305" {
+        return None;
+    }
+    let of = |part: &Expr, whole: &Expr| {
+        let ExprKind::Apply { args, .. } = &part.kind else { return false };
+        written(whole).is_some() && args.iter().any(|arg| written(arg) == written(whole))
+    };
+    if of(right, left) {
+        let (m, v) = (written(left)?, written(right)?);
+        return Some(format!(
+            "each row with its own number: `{{ r {symbol} x : r in {m} ; x in {v} }}`"
+        ));
+    }
+    if of(left, right) {
+        let (v, m) = (written(left)?, written(right)?);
+        return Some(format!(
+            "each row with its own number: `{{ x {symbol} r : x in {v} ; r in {m} }}`"
+        ));
+    }
+    None
+}
+
+/// `xs ++ 3`, `"n = " ++ 5`, `"abc"[0] ++ "d"`.
+fn joined(checker: &Checker<'_>, left: &Expr, right: &Expr, found: &Diagnostic) -> Option<String> {
+    let of = |expr: &Expr| Some(checker.table.peel(&checker.type_at(expr.span)?));
+    let ((left_rank, left_head), (right_rank, right_head)) = (of(left)?, of(right)?);
+    let (single, rank, head, other) = match found.span() {
+        span if span == right.span => (right, right_rank, right_head, left_head),
+        span if span == left.span => (left, left_rank, left_head, right_head),
+        _ => return None,
+    };
+    if rank > 0 && other == Type::Scalar(ScalarType::Char) && left_rank == right_rank {
+        return None;
+    }
+    let class = match &head {
+        Type::Var(var) => checker.table.state(*var).and_then(|open| open.class),
+        _ => None,
+    };
+    let is_float =
+        class == Some(Class::FLOAT) || matches!(&head, Type::Scalar(scalar) if scalar.is_float());
+    let is_int = matches!(class, Some(Class::NUM | Class::INT))
+        || matches!(&head, Type::Scalar(scalar) if scalar.is_int());
+    let text = argument(single);
+    let is_text = |ty: &Type| *ty == Type::Scalar(ScalarType::Char);
+    if is_text(&other) && rank == 0 && (is_float || is_int) {
+        let text = text.unwrap_or_else(|| "x".to_owned());
+        return Some(match is_float {
+            true => format!(
+                "a number is written as text by `showFixed 2 {text}`, with two digits after the point"
+            ),
+            false => format!("an integer is written as text by `showInt {text}`"),
+        });
+    }
+    let is_one = rank == 0 && (is_text(&other) == is_text(&head));
+    if !is_one || (!is_text(&head) && !is_float && !is_int && class.is_none()) {
+        return None;
+    }
+    let element = written(single).unwrap_or_else(|| "x".to_owned());
+    Some(format!("one element is joined as an array that holds it: `[{element}]`"))
+}
+
+/// `{ … : (k, g) in groupBy texts values }`.
+fn groups_of_texts(checker: &Checker<'_>, source: &Expr) -> Option<String> {
+    let ExprKind::Apply { function, args, .. } = &source.kind else { return None };
+    let (ExprKind::Name(name), [keys, values]) = (&function.kind, &args[..]) else { return None };
+    if &**name != "groupBy" || !checker.is_builtin(name) {
+        return None;
+    }
+    let (rank, head) = checker.table.peel(&checker.type_at(keys.span)?);
+    if rank < 2 || head != Type::Scalar(ScalarType::Char) {
+        return None;
+    }
+    let keys = argument(keys).unwrap_or_else(|| "texts".to_owned());
+    let values = argument(values).unwrap_or_else(|| "values".to_owned());
+    Some(format!(
+        "a text as a key is its number: `(numbers, names) = codes {keys}`, then \
+         `{{ (names[k], g) : (k, g) in groupBy numbers {values} }}`"
+    ))
+}

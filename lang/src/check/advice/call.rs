@@ -1,0 +1,445 @@
+//! Calls as other languages write them: with commas, with arguments in another order, with an axis; and
+//! comparisons whose left side took the function that was meant for all of it.
+
+use weft_ir::Name;
+
+use super::written::{argument, is_comparison, operation, written};
+use crate::ast::{ApplyForm, Expr, ExprKind};
+use crate::builtins;
+use crate::check::Checker;
+use crate::check::rank::{self, Site, SiteArg};
+use crate::diagnostic::Diagnostic;
+use crate::environment::{Binding, Global};
+use crate::suggest;
+use crate::typed::{ExprKind as Typed, Pattern};
+use crate::types::Type;
+
+/// Functions of an array that yield one value, and take no axis.
+const REDUCTIONS: [&str; 15] = [
+    "sum", "product", "mean", "maximum", "minimum", "all", "any", "count", "argmax", "argmin",
+    "median", "std", "variance", "sort", "argsort",
+];
+
+/// What there is to say about an application.
+pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
+    let ExprKind::Apply { function, args, form } = &expr.kind else { return None };
+    if *form == ApplyForm::Operator {
+        return None;
+    }
+    // Reports about parts of the arguments are about those.
+    let is_own = found.span() == function.span || args.iter().any(|arg| found.span() == arg.span);
+    if !is_own || found.code == "E0201" {
+        return None;
+    }
+    if let Some(help) = words_between(checker, args) {
+        return Some(help);
+    }
+    if let Some(help) = missing_argument(checker, args, found) {
+        return Some(help);
+    }
+    let ExprKind::Name(name) = &function.kind else { return no_commas(function, args) };
+    match &args[..] {
+        [Expr { kind: ExprKind::Tuple(parts), .. }] if parts.len() > 1 => {
+            with_commas(checker, name, parts)
+        }
+        _ => of_numbers(checker, name, args, found)
+            .or_else(|| too_many(checker, name, args, found))
+            .or_else(|| function_behind(checker, name, args))
+            .or_else(|| random_shape(checker, name, args))
+            .or_else(|| match found.code {
+                // A part of an argument would not fit anywhere else either.
+                _ if found.message.contains("a part of this") => None,
+                "E0302" | "E0303" | "E0307" => other_order(checker, name, expr, args),
+                _ => None,
+            }),
+    }
+}
+
+/// Whether a name is that of a function of truth values.
+fn takes_flags(checker: &Checker<'_>, name: &Name) -> bool {
+    matches!(&**name, "count" | "all" | "any" | "assert") && checker.is_builtin(name)
+}
+
+/// `count xs > 9`, which compares the count.
+pub(super) fn compared(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
+    let (symbol, left, right) = operation(expr)?;
+    let ExprKind::Apply { function, args, form: ApplyForm::Juxtaposition } = &left.kind else {
+        return None;
+    };
+    let (ExprKind::Name(name), [arg]) = (&function.kind, &args[..]) else { return None };
+    if !is_comparison(symbol) || found.span() != arg.span || !takes_flags(checker, name) {
+        return None;
+    }
+    let (tail, of) = if &**name == "assert" { (" x", "a") } else { ("", "xs") };
+    let compared = match (written(arg), argument(right)) {
+        (Some(arg), Some(right)) => format!("{arg} {symbol} {right}"),
+        _ => format!("{of} {symbol} b"),
+    };
+    Some(format!(
+        "`{name}` takes what stands next to it; for the comparison write `{name} ({compared}){tail}`"
+    ))
+}
+
+/// `count xs` of numbers.
+fn of_numbers(
+    checker: &Checker<'_>,
+    name: &Name,
+    args: &[Expr],
+    found: &Diagnostic,
+) -> Option<String> {
+    let [arg] = args else { return None };
+    if !takes_flags(checker, name) || &**name == "assert" || found.span() != arg.span {
+        return None;
+    }
+    let (rank, head) = checker.table.peel(&checker.type_at(arg.span)?);
+    let is_number = match &head {
+        Type::Scalar(scalar) => scalar.is_int() || scalar.is_float(),
+        Type::Var(var) => checker.table.state(*var).is_some_and(|open| open.class.is_some()),
+        _ => false,
+    };
+    let of = argument(arg).unwrap_or_else(|| "xs".to_owned());
+    (is_number && rank > 0).then(|| match &**name {
+        "count" => format!(
+            "how many are greater than 0 says `count ({of} > 0)`, how many there are `length {of}`"
+        ),
+        _ => format!("it takes the truth values of a comparison: `{name} ({of} > 0)`"),
+    })
+}
+
+/// `not true and false`: a word that other languages put between two operands.
+fn words_between(checker: &Checker<'_>, args: &[Expr]) -> Option<String> {
+    args.iter().find_map(|arg| {
+        let ExprKind::Name(word) = &arg.kind else { return None };
+        let is_known =
+            checker.environment.lookup(word).is_some() || builtins::lookup(word).is_some();
+        if is_known { None } else { suggest::foreign_operator(word).map(str::to_owned) }
+    })
+}
+
+/// `[1 2 3]`: a number is applied.
+fn no_commas(function: &Expr, args: &[Expr]) -> Option<String> {
+    let is_literal = |expr: &Expr| {
+        matches!(
+            expr.kind,
+            ExprKind::Number(..) | ExprKind::Text(_) | ExprKind::Bool(_) | ExprKind::Char(_)
+        )
+    };
+    // A signed number may have been meant as a difference.
+    let is_signed = args.first().is_some_and(crate::check::apply::is_signed);
+    if !is_literal(function) || is_signed || !args.iter().all(is_literal) {
+        return None;
+    }
+    let parts: Option<Vec<String>> =
+        std::iter::once(function).chain(args).take(6).map(written).collect();
+    Some(match parts {
+        Some(parts) => {
+            format!("the elements of an array are separated by commas: `[{}]`", parts.join(", "))
+        }
+        None => "the elements of an array are separated by commas: `[1, 2, 3]`".to_owned(),
+    })
+}
+
+impl Checker<'_> {
+    /// What to write in place of `f(x, y)`, a call with commas of a function of as many arguments.
+    pub(in crate::check) fn with_commas(&mut self, value: &Expr) -> Option<String> {
+        let ExprKind::Apply { function, args, form: ApplyForm::Juxtaposition } = &value.kind else {
+            return None;
+        };
+        let (ExprKind::Name(name), [Expr { kind: ExprKind::Tuple(parts), span }]) =
+            (&function.kind, &args[..])
+        else {
+            return None;
+        };
+        let is_call = function.span.end == span.start && parts.len() > 1;
+        if !is_call || parameters(self, name)?.len() != parts.len() {
+            return None;
+        }
+        with_commas(self, name, parts)
+    }
+}
+
+/// `f(x, y)`, of a function that takes as many arguments; and `sum(m, 0)`.
+fn with_commas(checker: &mut Checker<'_>, name: &Name, parts: &[Expr]) -> Option<String> {
+    let params = parameters(checker, name)?;
+    if params.len() == 1 {
+        return of_axis(checker, name, parts);
+    }
+    if matches!(&**name, "fill" | "reshape") && parts.len() > 2 && checker.is_builtin(name) {
+        let (last, extents) = parts.split_last()?;
+        let extents: Option<Vec<String>> = extents.iter().map(written).collect();
+        let (extents, last) = (extents?.join(", "), argument(last)?);
+        return Some(format!("the extents are one argument, a tuple: `{name} ({extents}) {last}`"));
+    }
+    if parts.len() > params.len() {
+        return None;
+    }
+    if matches!(params.first(), Some(Type::Tuple(_))) {
+        return None;
+    }
+    let args: Option<Vec<String>> = parts.iter().map(argument).collect();
+    let letters = ["x", "y", "z", "u", "v", "w"];
+    let args =
+        args.unwrap_or_else(|| letters.iter().take(parts.len()).map(|&x| x.into()).collect());
+    Some(format!(
+        "arguments stand one after the other, without commas: `{name} {}`",
+        args.join(" ")
+    ))
+}
+
+/// `sum(m, 0)`, `round(x, 2)`, `max` of three.
+fn of_axis(checker: &Checker<'_>, name: &Name, parts: &[Expr]) -> Option<String> {
+    if let Some(help) = instead_of_more(checker, name, parts) {
+        return Some(help);
+    }
+    let [_, axis] = parts else { return None };
+    let is_axis = matches!(axis.kind, ExprKind::Number(..));
+    (REDUCTIONS.contains(&&**name) && is_axis).then(|| axes_of(name))
+}
+
+/// What goes along which axis.
+fn axes_of(name: &str) -> String {
+    format!("`{name} m` goes along the rows; along the columns goes `{name} (transpose m)`")
+}
+
+/// What else does what was expected of a function that takes fewer arguments.
+fn instead_of_more(checker: &Checker<'_>, name: &Name, args: &[Expr]) -> Option<String> {
+    // Plots are functions of every session, and no builtins.
+    if !checker.is_builtin(name) && &**name != "plot" {
+        return None;
+    }
+    let digits = match args.get(1).map(|arg| &arg.kind) {
+        Some(ExprKind::Number(crate::ast::Number::Int(digits @ 0..=15), None)) => Some(*digits),
+        _ => None,
+    };
+    let all: Option<Vec<String>> = args.iter().map(written).collect();
+    let of_scalars = args.iter().all(|arg| match &arg.kind {
+        ExprKind::Number(..) => true,
+        ExprKind::Name(name) => is_scalar(checker, name),
+        _ => false,
+    });
+    match (&**name, args.len()) {
+        ("round", 2) if digits.is_some() => {
+            let digits = digits.unwrap_or(2);
+            let x = argument(&args[0]).unwrap_or_else(|| "x".to_owned());
+            Some(format!(
+                "`round x` yields a whole number; with {digits} digits after the point `showFixed {digits} {x}` is a text"
+            ))
+        }
+        ("max" | "min", 3..) if of_scalars => Some(format!(
+            "of more than two it is `{}imum [{}]`",
+            name,
+            all.map_or_else(|| "x, y, z".to_owned(), |all| all.join(", "))
+        )),
+        ("maximum" | "minimum", 2) if of_scalars => {
+            let both: Option<Vec<String>> = args.iter().map(argument).collect();
+            let both = both.unwrap_or_else(|| vec!["a".to_owned(), "b".to_owned()]);
+            Some(format!("of two values it is `{} {}`", &name[..3], both.join(" ")))
+        }
+        ("sum" | "mean" | "product", 2..) if of_scalars => Some(format!(
+            "it takes one array: `{name} [{}]`",
+            all.map_or_else(|| "x, y, z".to_owned(), |all| all.join(", "))
+        )),
+        ("plot", 2) => {
+            let both: Option<Vec<String>> = args.iter().map(argument).collect();
+            let both = both.unwrap_or_else(|| vec!["xs".to_owned(), "ys".to_owned()]);
+            Some(format!(
+                "`plot ys` takes the heights alone; with both `linePlot {0}`, or dots by `scatterPlot {0}`",
+                both.join(" ")
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a name is that of a value that is a scalar.
+fn is_scalar(checker: &Checker<'_>, name: &Name) -> bool {
+    let Some(Binding::Global(global)) = checker.environment.lookup(name) else { return false };
+    matches!(
+        checker.environment.global(*global),
+        Some(Global::Value { ty: weft_ir::Type::Scalar(_), .. })
+    )
+}
+
+/// More arguments than the function takes.
+fn too_many(
+    checker: &mut Checker<'_>,
+    name: &Name,
+    args: &[Expr],
+    found: &Diagnostic,
+) -> Option<String> {
+    if found.code != "E0304" || parameters(checker, name)?.len() >= args.len() {
+        return None;
+    }
+    if let Some(help) = instead_of_more(checker, name, args) {
+        return Some(help);
+    }
+    match args {
+        [_, Expr { kind: ExprKind::Number(..), .. }] if REDUCTIONS.contains(&&**name) => {
+            Some(axes_of(name))
+        }
+        _ => None,
+    }
+}
+
+/// `sum (range 10)`: an argument that is still a function, as it lacks an argument itself.
+fn missing_argument(
+    checker: &mut Checker<'_>,
+    args: &[Expr],
+    found: &Diagnostic,
+) -> Option<String> {
+    let arg = args.iter().find(|arg| arg.span == found.span())?;
+    let ExprKind::Apply { function, args: given, form: ApplyForm::Juxtaposition } = &arg.kind
+    else {
+        return None;
+    };
+    let ExprKind::Name(name) = &function.kind else { return None };
+    let takes = parameters(checker, name)?.len();
+    let is_function = matches!(checker.type_at(arg.span)?, Type::Function(..));
+    if !is_function || given.len() >= takes {
+        return None;
+    }
+    let names = names_of(checker, name)?;
+    let instead = match (&**name, &given[..]) {
+        ("range", [n]) if checker.is_builtin(name) => {
+            format!("; from 0 count `iota {}`", argument(n).unwrap_or_else(|| "n".to_owned()))
+        }
+        _ => String::new(),
+    };
+    Some(format!(
+        "`{name}` is given {} of its {takes} arguments: `{name} {names}`{instead}",
+        given.len()
+    ))
+}
+
+/// `map xs f`: the function stands first.
+fn function_behind(checker: &mut Checker<'_>, name: &Name, args: &[Expr]) -> Option<String> {
+    let [array, function] = args else { return None };
+    let params = parameters(checker, name)?;
+    if params.len() != 2 || !matches!(params[0], Type::Function(..)) {
+        return None;
+    }
+    let is_function = |checker: &mut Checker<'_>, expr: &Expr| match &expr.kind {
+        ExprKind::Lambda { .. } => true,
+        ExprKind::Name(name) => parameters(checker, name).is_some_and(|params| !params.is_empty()),
+        _ => false,
+    };
+    if is_function(checker, array) || !is_function(checker, function) {
+        return None;
+    }
+    let names = names_of(checker, name)?;
+    let array = argument(array).unwrap_or_else(|| "xs".to_owned());
+    Some(match argument(function) {
+        Some(function) => {
+            format!("the function stands first, `{name} {names}`: `{name} {function} {array}`")
+        }
+        None => format!("the function stands first: `{name} {names}`"),
+    })
+}
+
+/// `random 1 (3, 3)`: functions that yield one axis.
+fn random_shape(checker: &Checker<'_>, name: &Name, args: &[Expr]) -> Option<String> {
+    let makes_numbers =
+        matches!((&**name, args.len()), ("random", 2) | ("randomInt", 4) | ("iota", 1));
+    let Some(Expr { kind: ExprKind::Tuple(extents), .. }) = args.last() else { return None };
+    if !makes_numbers || !checker.is_builtin(name) || extents.len() < 2 {
+        return None;
+    }
+    let names: Option<Vec<String>> = extents.iter().map(argument).collect();
+    let names = names.unwrap_or_else(|| {
+        ["h", "w", "d"][..extents.len().min(3)].iter().map(|&x| x.into()).collect()
+    });
+    let before: Option<Vec<String>> = args[..args.len() - 1].iter().map(argument).collect();
+    let mut call = vec![name.to_string()];
+    call.extend(before?);
+    call.push(format!("({})", names.join(" * ")));
+    Some(format!("it makes one axis: `reshape ({}) ({})`", names.join(", "), call.join(" ")))
+}
+
+/// Arguments that fit in another order.
+fn other_order(
+    checker: &mut Checker<'_>,
+    name: &Name,
+    expr: &Expr,
+    args: &[Expr],
+) -> Option<String> {
+    let site = checker.sites.iter().rposition(|site| site.span == expr.span)?;
+    let count = args.len();
+    let params = parameters(checker, name)?;
+    if !(2..=3).contains(&count) || params.len() != count {
+        return None;
+    }
+    let types: Option<Vec<Type>> = args.iter().map(|arg| checker.type_at(arg.span)).collect();
+    let types = types?;
+    if types.len() != checker.sites[site].args.len() {
+        return None;
+    }
+    const TWO: [&[usize]; 1] = [&[1, 0]];
+    const THREE: [&[usize]; 5] = [&[1, 0, 2], &[0, 2, 1], &[2, 1, 0], &[1, 2, 0], &[2, 0, 1]];
+    let orders: &[&[usize]] = if count == 2 { &TWO } else { &THREE };
+    let fits = |checker: &mut Checker<'_>, order: &[usize]| {
+        let mut table = checker.table.clone();
+        let args = order.iter().map(|&index| SiteArg {
+            ty: types[index].clone(),
+            span: expr.span,
+            mapped: None,
+        });
+        let mut tried = Site {
+            params: params.clone(),
+            args: args.collect(),
+            returns: table.fresh(),
+            result: table.fresh(),
+            exact: false,
+            depth: None,
+            settled: false,
+            ..checker.sites[site].clone()
+        };
+        // What would be mapped over the wrong one is no better.
+        let is_settled = rank::advance(&mut table, &mut tried).is_ok() && tried.settled;
+        is_settled && tried.depth == Some(0)
+    };
+    let order = orders.iter().copied().find(|order| fits(checker, order))?;
+    let names = names_of(checker, name)?;
+    let written: Option<Vec<String>> = order.iter().map(|&index| argument(&args[index])).collect();
+    Some(match written {
+        Some(args) => {
+            format!("the order of the arguments is `{name} {names}`: `{name} {}`", args.join(" "))
+        }
+        None => format!("the order of the arguments is `{name} {names}`"),
+    })
+}
+
+/// The types of the parameters of a function that has a name of its own.
+fn parameters(checker: &mut Checker<'_>, name: &Name) -> Option<Vec<Type>> {
+    let typed = match checker.environment.lookup(name) {
+        Some(Binding::Global(global)) => match checker.environment.global(*global)? {
+            Global::Function(_) => checker.name(name, weft_ir::Span::default()),
+            Global::Value { .. } => return None,
+        },
+        Some(_) => return None,
+        None => checker.builtin(builtins::lookup(name)?, weft_ir::Span::default()),
+    };
+    let mut params = Vec::new();
+    let mut rest = checker.table.shallow(&typed.ty);
+    while let Type::Function(parameter, result) = &rest {
+        params.push((**parameter).clone());
+        rest = checker.table.shallow(result);
+    }
+    Some(params)
+}
+
+/// The names of the parameters of a function.
+fn names_of(checker: &Checker<'_>, name: &Name) -> Option<String> {
+    if let Some(Binding::Global(global)) = checker.environment.lookup(name) {
+        let Global::Function(function) = checker.environment.global(*global)? else { return None };
+        let Typed::Lambda { params, .. } = &function.body.kind else { return None };
+        let names: Option<Vec<&str>> = params
+            .iter()
+            .map(|param| match param {
+                Pattern::Local { name, .. } => Some(&**name),
+                Pattern::Wildcard(_) | Pattern::Tuple(_) => None,
+            })
+            .collect();
+        return Some(names?.join(" "));
+    }
+    Some(builtins::lookup(name)?.parameters.to_owned())
+}

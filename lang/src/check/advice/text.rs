@@ -1,0 +1,125 @@
+//! Texts: what is written in other languages by methods, by `f"…"` and by comparisons of their order.
+
+use weft_ir::ScalarType;
+
+use super::written::{argument, operation};
+use crate::ast::{ApplyForm, Expr, ExprKind};
+use crate::check::Checker;
+use crate::diagnostic::Diagnostic;
+use crate::types::Type;
+
+/// What there is to say about a part of a program in which texts stand.
+pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
+    match &expr.kind {
+        ExprKind::Apply { function, args, form } if *form != ApplyForm::Operator => {
+            formatted(function, args, found).or_else(|| numbers_of(checker, args, found))
+        }
+        ExprKind::Apply { .. } => {
+            numbers_in(checker, expr, found).or_else(|| ordered(checker, expr, found))
+        }
+        _ => None,
+    }
+}
+
+/// `f"n = {n}"`.
+fn formatted(function: &Expr, args: &[Expr], found: &Diagnostic) -> Option<String> {
+    let (ExprKind::Name(name), [text]) = (&function.kind, args) else { return None };
+    let is_prefix = matches!(&**name, "f" | "r" | "b" | "rf" | "fr" | "s")
+        && matches!(text.kind, ExprKind::Text(_))
+        && function.span.end == text.span.start;
+    if !is_prefix || found.code != "E0201" || found.span() != function.span {
+        return None;
+    }
+    Some(match &**name {
+        "r" | "b" => "a text has quotes alone, `\"…\"`; a backslash is written `\\\\`".to_owned(),
+        _ => "texts are joined with `++`, and numbers are written by `showInt n` and `showFixed 2 x`: \
+              `\"n = \" ++ showInt n`"
+            .to_owned(),
+    })
+}
+
+/// A function of numbers that is given texts: a column in which there is more than numbers.
+fn numbers_of(checker: &Checker<'_>, args: &[Expr], found: &Diagnostic) -> Option<String> {
+    let arg = args.iter().find(|arg| arg.span == found.span())?;
+    if found.code != "E0303"
+        || !found.message.contains("a number") && !found.message.contains("a float")
+    {
+        return None;
+    }
+    let (rank, head) = checker.table.peel(&checker.type_at(arg.span)?);
+    (rank > 1 && head == Type::Scalar(ScalarType::Char)).then(|| {
+        let texts = argument(arg).unwrap_or_else(|| "texts".to_owned());
+        format!("these are texts: `parseFloat {texts}` are numbers, nan where a text is none")
+    })
+}
+
+/// The same with an operator.
+fn numbers_in(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
+    let (symbol, left, right) = operation(expr)?;
+    let is_arithmetic = matches!(symbol, "-" | "*" | "/" | "+" | "**" | "//" | "%");
+    let arg = [left, right].into_iter().find(|arg| arg.span == found.span())?;
+    let other = if std::ptr::eq(arg, left) { right } else { left };
+    let is_text = |expr: &Expr| {
+        let ty = checker.type_at(expr.span)?;
+        let (rank, head) = checker.table.peel(&ty);
+        Some((rank, head == Type::Scalar(ScalarType::Char)))
+    };
+    let (rank, true) = is_text(arg)? else { return None };
+    if !is_arithmetic || !matches!(found.code, "E0303" | "E0302") || is_text(other)?.1 || rank == 0
+    {
+        return None;
+    }
+    let texts = argument(arg).unwrap_or_else(|| "text".to_owned());
+    Some(format!("`parseFloat {texts}` makes a number of a text, nan where it is none"))
+}
+
+/// `r.date > "2015-01-01"`: texts have no order of their own.
+fn ordered(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
+    let (symbol, left, right) = operation(expr)?;
+    let is_order = matches!(symbol, "<" | "<=" | ">" | ">=");
+    let text = [left, right].into_iter().find(|side| matches!(side.kind, ExprKind::Text(_)));
+    let is_text = |expr: &Expr| {
+        let ty = checker.type_at(expr.span).map(|ty| checker.table.peel(&ty));
+        matches!(ty, Some((rank, Type::Scalar(ScalarType::Char))) if rank > 0)
+    };
+    let are_texts = is_text(left) && is_text(right);
+    let is_own =
+        found.span() == expr.span || found.span() == left.span || found.span() == right.span;
+    if !is_order || !is_own || !are_texts || !matches!(found.code, "E0301" | "E0305" | "E0306") {
+        return None;
+    }
+    let is_date = |bytes: &[u8]| {
+        let is_mark = |place: usize| place == 4 || place == 7;
+        bytes.len() == 10
+            && bytes.iter().enumerate().all(|(place, byte)| match is_mark(place) {
+                true => *byte == b'-' || *byte == b'/' || *byte == b'.',
+                false => byte.is_ascii_digit(),
+            })
+    };
+    if let Some(Expr { kind: ExprKind::Text(bytes), .. }) = text
+        && is_date(bytes)
+        && let Some(mark) = bytes.get(4)
+    {
+        let number: String =
+            bytes.iter().filter(|byte| byte.is_ascii_digit()).map(|&byte| byte as char).collect();
+        let other = if matches!(left.kind, ExprKind::Text(_)) { right } else { left };
+        let rank = checker.type_at(other.span).map_or(1, |ty| checker.table.peel(&ty).0);
+        let mark = *mark as char;
+        let of = argument(other).unwrap_or_else(|| "date".to_owned());
+        let digits = match rank {
+            1 => format!("parseInt 0 {{ c in {of} | c != '{mark}' }}"),
+            _ => format!("parseInt 0 {{ {{ c in d | c != '{mark}' }} : d in {of} }}"),
+        };
+        let compared = if std::ptr::eq(other, left) {
+            format!("{digits} {symbol} {number}")
+        } else {
+            format!("{number} {symbol} {digits}")
+        };
+        return Some(format!("a text has no order; of such a date the digits have: `{compared}`"));
+    }
+    Some(
+        "a text has no order of its own, but its number among others has: `(numbers, names) = codes texts`, \
+         where `names` are in order"
+            .to_owned(),
+    )
+}

@@ -1,0 +1,123 @@
+//! The recipes of the manual, for `:search`: what is written in a few lines and has no name of its own.
+
+/// The page; its sections are the recipes.
+const PAGE: &str = include_str!("../../docs/manual/recipes.md");
+
+/// Other words for what a recipe does; a recipe is called by the beginning of its title.
+const WORDS: &[(&str, &str)] = &[
+    ("A table as rows", "filter rows where select query condition dataframe"),
+    ("Add a column", "new column append insert drop remove assign"),
+    ("One column by another", "mask filter condition boolean"),
+    ("Equal texts", "compare strings equality"),
+    ("Texts to numbers", "parse convert float int"),
+    ("Numbers to texts", "format print string pad"),
+    ("Group by text", "groupby aggregate value counts"),
+    ("Group by two keys", "pivot crosstab table"),
+    ("Join two tables", "merge lookup left inner"),
+    ("Count distinct", "value counts frequency unique"),
+    ("Mean, spread", "describe summary statistics sample variance missing values nan dropna"),
+    ("A line through points", "linear regression least squares fit slope intercept polyfit"),
+    ("Random order", "train test split sample shuffle"),
+    ("Normal random", "gaussian randn distribution"),
+    ("Moving average", "rolling window cumulative"),
+    ("Fill gaps", "missing values nan fillna ffill interpolate"),
+    ("Smooth a series", "exponential moving average ewm"),
+    ("Runs of equal", "run length encoding rle consecutive"),
+    ("Lines into words", "split text tokenize words whitespace strip"),
+    ("Split at a character", "split text separator delimiter comma csv"),
+    ("Search in texts", "find contains substring grep"),
+    ("Dates as days", "date time calendar weekday compare dates datetime"),
+];
+
+/// A section of the page.
+pub(crate) struct Recipe {
+    /// Its title.
+    pub(crate) title: &'static str,
+    /// The first sentence of its prose.
+    pub(crate) doc: &'static str,
+    /// Its first program.
+    pub(crate) program: &'static str,
+}
+
+/// The recipes in which each of the words occurs, given in small letters; those with a word in the title first.
+pub(crate) fn found(words: &[String]) -> Vec<Recipe> {
+    // Of the words that say nothing none has to occur.
+    const IDLE: [&str; 10] = ["a", "an", "the", "of", "to", "in", "by", "how", "with", "into"];
+    let words: Vec<&str> =
+        words.iter().map(|word| &**word).filter(|word| !IDLE.contains(word)).collect();
+    let mut found: Vec<(usize, Recipe)> = Vec::new();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    for section in PAGE.split("\n## ").skip(1) {
+        let (title, body) = section.split_once('\n').unwrap_or((section, ""));
+        let more = WORDS.iter().find(|(start, _)| title.starts_with(start));
+        let more = more.map_or("", |(_, words)| words);
+        let names = format!("{title} {more}").to_lowercase();
+        let named = words.iter().filter(|word| has_word(&names, word)).count();
+        let prose = body.split("```").step_by(2).collect::<String>().to_lowercase();
+        let is_found = words.iter().all(|word| has_word(&names, word) || has_word(&prose, word));
+        if !is_found || named == 0 {
+            continue;
+        }
+        let program = body.split("```weft\n").nth(1).and_then(|rest| rest.split("```").next());
+        let doc = body.split("```").next().unwrap_or("").trim();
+        let doc = doc.split("\n\n").next().unwrap_or("");
+        let doc = doc.split_once(". ").map_or(doc, |(first, _)| first).trim_end_matches('.');
+        let recipe = Recipe { title, doc, program: program.unwrap_or("").trim_end() };
+        let own = title.to_lowercase();
+        let in_title = words.iter().filter(|word| has_word(&own, word)).count();
+        found.push((2 * words.len() - named - in_title, recipe));
+    }
+    found.sort_by_key(|(missing, _)| *missing);
+    found.into_iter().map(|(_, recipe)| recipe).collect()
+}
+
+/// Whether a word of a text begins with a word, be that one of several things or not.
+fn has_word(text: &str, word: &str) -> bool {
+    let stem = if word.len() > 3 { word.trim_end_matches('s') } else { word };
+    text.split(|c: char| !c.is_alphanumeric()).any(|other| match stem.len() {
+        0..=3 => other == word || other.strip_suffix('s') == Some(word),
+        _ => other.starts_with(stem),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PAGE, WORDS, found};
+
+    fn titles(query: &str) -> Vec<&'static str> {
+        let words: Vec<String> = query.split_whitespace().map(str::to_owned).collect();
+        found(&words).into_iter().map(|recipe| recipe.title).collect()
+    }
+
+    #[test]
+    fn recipes_are_found_by_what_they_do() {
+        let check = |query: &str, title: &str| {
+            let found = titles(query);
+            assert!(
+                found.first().is_some_and(|first| first.starts_with(title)),
+                "{query}: {found:?}"
+            );
+        };
+        check("split text", "Split at a character");
+        check("words", "Lines into words");
+        check("missing values", "Fill gaps");
+        check("date", "Dates as days");
+        check("normal", "Normal random numbers");
+        check("linear regression", "A line through points");
+        check("add a column", "Add a column");
+        check("group by two keys", "Group by two keys");
+        assert!(titles("quaternion").is_empty() && titles("of the").is_empty());
+    }
+
+    #[test]
+    fn every_recipe_with_other_words_is_there() {
+        for (start, _) in WORDS {
+            assert!(PAGE.contains(&format!("\n## {start}")), "{start}");
+        }
+        for section in PAGE.split("\n## ").skip(1) {
+            assert!(section.contains("```weft\n"), "{section}");
+        }
+    }
+}
