@@ -145,7 +145,7 @@ pub enum Builtin {
     Error,
     /// Rows of a matrix given by coordinates.
     Csr,
-    // Sequences: what the prelude makes them of (Note [Sequences] in
+    // Sequences: what the prelude makes them of (Note [Sequences in chunks] in
     // `session/src/prelude/sequences.weft`).
     /// The sequence of so many items, whether a filter may have left some out, and the function from two
     /// positions to the array of the items between them.

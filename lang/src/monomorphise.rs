@@ -27,12 +27,14 @@ pub fn monomorphise(entry: Expr, environment: &Environment) -> Result<Program, B
     let mut maker = Maker {
         ids: HashMap::new(),
         wanted: Vec::new(),
+        used_at: None,
         instances: Vec::new(),
         local_instances: HashMap::new(),
         next_local: FIRST_INSTANCE_LOCAL,
     };
     let entry = maker.expr(&entry, &Types::default())?;
-    while let Some((id, global, types)) = maker.wanted.pop() {
+    while let Some((id, global, types, used_at)) = maker.wanted.pop() {
+        maker.used_at = Some(used_at);
         let Some(Global::Function(function)) = environment.global(global) else {
             panic!("monomorphise: {global:?} is no function");
         };
@@ -50,7 +52,9 @@ const FIRST_INSTANCE_LOCAL: u32 = 1 << 24;
 
 struct Maker {
     ids: HashMap<(GlobalId, Vec<Type>), InstanceId>,
-    wanted: Vec<(InstanceId, GlobalId, Vec<Type>)>,
+    wanted: Vec<(InstanceId, GlobalId, Vec<Type>, Span)>,
+    /// The place in the entry from where the current instance is needed; none in the entry itself.
+    used_at: Option<Span>,
     instances: Vec<Option<Instance>>,
     /// For the generalised local functions in scope: the types at which each is used, and the local
     /// that holds it at these types.
@@ -105,7 +109,7 @@ impl Maker {
         let id = InstanceId(self.instances.len() as u32);
         self.ids.insert((global, types.clone()), id);
         self.instances.push(None);
-        self.wanted.push((id, global, types));
+        self.wanted.push((id, global, types, self.used_at.unwrap_or(span)));
         Ok(id)
     }
 
@@ -128,6 +132,12 @@ impl Maker {
     fn expr(&mut self, expr: &Expr, types: &Types) -> Result<Expr, Box<Diagnostic>> {
         let ty = types.of(&expr.ty);
         let span = expr.span;
+        if let Type::Seq(item) = &ty
+            && item.to_value_type().is_none()
+        {
+            let place = self.used_at.unwrap_or(span);
+            return Err(Box::new(crate::check::unfit_items(&ty, place)));
+        }
         let kind = match &expr.kind {
             ExprKind::Number(number) => match &ty {
                 Type::Scalar(scalar) => match number.to_scalar(*scalar) {

@@ -328,17 +328,22 @@ impl<'a> Runner<'a> {
         self.check_files(program, span)?;
         self.cancel.set_activity(format!("evaluating {}", self.sources.place(span)));
         let mut smaller: Option<Program> = None;
+        let mut first: Option<Failure> = None;
         loop {
             let program = smaller.as_ref().unwrap_or(program);
-            let result = self.run_once(program, given);
-            // With fewer items at a time there may be room.
-            if let Err(Failure::Exhausted(Exhausted::Memory { .. })) = result
-                && let Some(next) = sequence::with_smaller_chunks(program)
-            {
-                smaller = Some(next);
-                continue;
+            let failure = match self.run_once(program, given) {
+                Ok(value) => return Ok(value),
+                Err(failure) => failure,
+            };
+            if !sequence::is_memory(&failure) {
+                return Err(self.stop(failure, program));
             }
-            return result.map_err(|failure| self.stop(failure, program));
+            // With fewer items at a time there may be room; if not, the first failure says more.
+            let failure = first.take().unwrap_or(failure);
+            match sequence::with_smaller_chunks(program) {
+                Some(next) => (smaller, first) = (Some(next), Some(failure)),
+                None => return Err(self.stop(failure, program)),
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Sequences, as the prelude makes them (Note [Sequences] in `session/src/prelude/sequences.weft`): a
+//! Sequences, as the prelude makes them (Note [Sequences in chunks] in `session/src/prelude/sequences.weft`): a
 //! tuple of the length, of whether they are filtered, and of the function from two positions to the array of
 //! the items between them.
 

@@ -182,6 +182,10 @@ impl Checker<'_> {
                 }),
             );
         }
+        let within = |ty: &Type| matches!(ty, Type::Seq(item) if contains(item, &is_function));
+        if self.errors == 0 && contains(&expr.ty, &within) {
+            self.report(crate::check::sequence::unfit_items(&expr.ty, expr.span));
+        }
         let (rank, head) = expr.ty.peel();
         let makes = matches!(
             expr.kind,
@@ -234,11 +238,10 @@ pub(super) fn contains(ty: &Type, wanted: &dyn Fn(&Type) -> bool) -> bool {
     match ty {
         Type::Tuple(parts) => parts.iter().any(|part| contains(part, wanted)),
         Type::Record(fields) => fields.iter().any(|(_, ty)| contains(ty, wanted)),
-        Type::Array(element) => contains(element, wanted),
+        Type::Array(element) | Type::Seq(element) => contains(element, wanted),
         Type::Var(_)
         | Type::Scalar(_)
         | Type::Function(..)
-        | Type::Seq(_)
         | Type::Window(..)
         | Type::Boundary(..) => false,
     }

@@ -2,7 +2,7 @@
 //!
 //! `map`, `zipWith`, `filter` and the like, apply-to-each and `loop … for x in s` are about arrays, or about
 //! sequences if one is given to them, or if one is wanted of them (`foldSeq (+) 0 (map f s)` with a parameter
-//! `s`). What is meant then are functions of the prelude (Note [Sequences] in
+//! `s`). What is meant then are functions of the prelude (Note [Sequences in chunks] in
 //! `session/src/prelude/sequences.weft`).
 
 use std::sync::Arc;
@@ -47,6 +47,26 @@ fn counterpart(builtin: Builtin) -> Option<&'static str> {
         Builtin::Filter => "filterSequence",
         _ => return None,
     })
+}
+
+/// Items that are no values.
+pub(crate) fn unfit_items(ty: &Type, span: Span) -> Diagnostic {
+    let nested = |ty: &Type| match ty {
+        Type::Seq(item) => super::finish::contains(item, &|ty| matches!(ty, Type::Seq(_))),
+        _ => false,
+    };
+    let things = if super::finish::contains(ty, &nested) { "sequences" } else { "functions" };
+    let diagnostic = Diagnostic::error(
+        "E0313",
+        format!("a sequence cannot hold {things}"),
+        span,
+        format!("this would be {ty}"),
+    )
+    .note(format!("{things} are specialised away before a program runs"));
+    match things {
+        "sequences" => diagnostic.help("`collect` the inner ones: the items are arrays then"),
+        _ => diagnostic,
+    }
 }
 
 impl Checker<'_> {

@@ -73,7 +73,7 @@ pub(super) struct Grid<'p> {
     pub(super) boundary: Rc<Boundary<'p>>,
 }
 
-/// A sequence (Note [Sequences] in `session/src/prelude/sequences.weft`).
+/// A sequence (Note [Sequences in chunks] in `session/src/prelude/sequences.weft`).
 pub(super) struct Seq<'p> {
     /// How many items its sources have.
     pub(super) length: Atom,

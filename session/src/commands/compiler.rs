@@ -1,6 +1,7 @@
 //! Commands about how programs are compiled and where they run.
 
 use weft_ir::Span;
+use weft_lang::types::Type;
 use weft_lang::{CheckedKind, Diagnostic};
 
 use super::Call;
@@ -74,9 +75,12 @@ fn inquire(planner: &mut Planner<'_>, span: Span, inquiry: Inquiry) -> Result<()
             planner.steps.push(Step::Inquire { inquiry, program, ty });
         }
         CheckedKind::ShowFunction { scheme, .. } | CheckedKind::Define { scheme, .. } => {
-            planner.steps.push(Step::Text(format!(
-                "a function : {scheme}\n(it becomes a program where it is applied)"
-            )));
+            let (what, used) = match scheme.ty {
+                Type::Seq(_) => ("sequence", "consumed"),
+                _ => ("function", "applied"),
+            };
+            let text = format!("a {what} : {scheme}\n(it becomes a program where it is {used})");
+            planner.steps.push(Step::Text(text));
         }
         CheckedKind::Alias { .. } => {}
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use weft_ir::{Name, Span};
 use weft_lang::syntax::{TokenClass, tokens};
 use weft_lang::typed::GlobalId;
+use weft_lang::types::Type;
 use weft_lang::{Binding, CheckedKind, Diagnostic};
 
 use super::{Call, unquoted};
@@ -43,8 +44,14 @@ pub(super) fn save(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
             Ok(())
         }
         CheckedKind::ShowFunction { scheme, .. } | CheckedKind::Define { scheme, .. } => {
-            let message = format!("only values can be saved to a file, not a function : {scheme}");
-            Err(Box::new(Diagnostic::error("E0502", message, value_span, "this is a function")))
+            let what = if matches!(scheme.ty, Type::Seq(_)) { "sequence" } else { "function" };
+            let message = format!("only values can be saved to a file, not a {what} : {scheme}");
+            let place = format!("this is a {what}");
+            let diagnostic = Diagnostic::error("E0502", message, value_span, place);
+            Err(Box::new(match what {
+                "sequence" => diagnostic.help("`collect` makes an array of it"),
+                _ => diagnostic,
+            }))
         }
         CheckedKind::Alias { .. } => Err(Box::new(call.misuse(USE))),
     }

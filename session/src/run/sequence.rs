@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use weft_ir::{Scalar, Span, Value};
+use weft_ir::{Exhausted, Failure, Scalar, Span, Value};
 use weft_lang::ShownSequence;
 use weft_lang::typed::{ExprKind, GlobalId, Program};
 
@@ -12,10 +12,15 @@ use crate::prelude;
 use crate::sink::Event;
 
 /// By what the largest number of items in a chunk is divided where there is no room for them.
-const FEWER: i64 = 16;
+const FEWER: i64 = 256;
 
 /// Items are shown after about this time.
 const SOON: Duration = Duration::from_millis(100);
+
+/// Whether there was no room.
+pub(super) fn is_memory(failure: &Failure) -> bool {
+    matches!(failure, Failure::Exhausted(Exhausted::Memory { .. }))
+}
 
 /// A program with fewer items in a chunk, if it has sequences, and chunks with more than one item.
 pub(super) fn with_smaller_chunks(program: &Program) -> Option<Program> {
@@ -56,7 +61,7 @@ impl Runner<'_> {
             self.sink.event(Event::Text(text));
             return Ok(());
         }
-        let (mut low, mut size) = (0, 1);
+        let (mut low, mut size, mut most) = (0, 1, i64::MAX);
         while low < length {
             self.check_cancelled()?;
             let high = low + size.min(length - low);
@@ -66,14 +71,26 @@ impl Runner<'_> {
                 [_, at] if at == global => Some(Value::Scalar(Scalar::I64(high))),
                 _ => None,
             };
-            let items = self.run_with(&sequence.part, span, &given)?;
+            let items = match self.run_once(&sequence.part, &given) {
+                Err(failure) if is_memory(&failure) && high - low > 1 => {
+                    most = (high - low) / 2;
+                    size = most;
+                    continue;
+                }
+                // One item may be made of many.
+                Err(failure) if is_memory(&failure) => {
+                    self.run_with(&sequence.part, span, &given)?
+                }
+                result => result.map_err(|failure| self.stop(failure, &sequence.part))?,
+            };
             let Value::Array(items) = items else { panic!("the items of a sequence are an array") };
             for index in 0..items.len() {
                 self.check_cancelled()?;
                 self.show(items.elements.get(index), sequence.item.clone());
             }
             low = high;
-            size = if begun.elapsed() < SOON / 2 { size * 2 } else { (size / 2).max(1) };
+            size = if begun.elapsed() < SOON / 2 { size.saturating_mul(2) } else { size / 2 };
+            size = size.clamp(1, most);
         }
         Ok(())
     }

@@ -43,6 +43,23 @@ fn chunks_without_room_become_smaller() {
 }
 
 #[test]
+fn items_that_are_shown_come_in_fewer_at_a_time_where_there_is_no_room() {
+    let mut session = Transcript::new();
+    session.check(":set memory 4M", "");
+    let shown = session.eval("streamOut (map sum (map sort (produce 200 (\\i -> iota 50000))))");
+    assert_eq!(shown, vec!["1249975000"; 200].join("\n"));
+}
+
+#[test]
+fn what_is_not_a_program_says_that_it_is_a_sequence() {
+    let mut session = Transcript::new();
+    session.check("s = stream [1]", "s : seq i64");
+    let text = "a sequence : seq i64\n(it becomes a program where it is consumed)";
+    session.check(":fuse s", text);
+    session.check(":save s \"s.npy\"", "E0502");
+}
+
+#[test]
 fn one_item_that_does_not_fit_is_an_error() {
     let mut session = Transcript::new();
     session.check(":set memory 4M", "");
