@@ -283,6 +283,11 @@ impl Device {
         self.contexts
     }
 
+    /// Whether the last run has lost the device, and nobody has asked for another context yet.
+    pub fn is_lost(&self) -> bool {
+        lock(&self.state).is_err()
+    }
+
     /// Forgets compiled code, but for what is on disk.
     pub fn clear(&mut self) {
         self.tools.images.clear();
@@ -299,12 +304,11 @@ impl Device {
             }
         }
         if self.refused >= MOST_REFUSED {
-            return match guard {
-                Ok(_) => Ok(()),
-                Err(why) => Err(why.clone()),
-            };
+            return guard.as_ref().map(|_| ()).map_err(String::clone);
         }
-        let state = State::open(&self.description, self.contexts + 1);
+        // A context that was kept is not current.
+        let state = State::open(&self.description, self.contexts + 1)
+            .and_then(|state| state.driver.enter().map(|()| state));
         self.refused = if state.is_ok() { 0 } else { self.refused + 1 };
         let is_over = self.refused >= MOST_REFUSED;
         let state = state.map_err(|failure| match is_over {

@@ -110,9 +110,11 @@ impl<'a> Loading<'a> {
 
     /// The code of a function, if this run has it.
     pub(crate) fn loaded(&self, function: &str) -> Option<Loaded> {
+        if !self.are_loaded {
+            return None;
+        }
         let stage = match self.kernels.unit_of.get(function) {
-            Some(&number) if self.are_loaded => &self.usual[number],
-            Some(_) => return None,
+            Some(&number) => &self.usual[number],
             None => &self.alone.get(function)?.1,
         };
         stage.loaded()
@@ -131,16 +133,20 @@ impl<'a> Loading<'a> {
         state: &mut State,
         function: &str,
     ) -> Result<Option<Loaded>, NotLoaded> {
+        // Those that are compiled alone too: behind them, units could not be loaded at once.
+        if !self.are_loaded {
+            self.begin(state)?;
+        }
         let images = &self.images;
         if self.kernels.unit_of.contains_key(function) {
-            self.begin(state)?;
             return Ok(self.loaded(function));
         }
         let text = || self.kernels.code.text_of(function);
         let unit = || Unit::new(text(), vec![function.to_owned()], images);
         let alone = self.alone.entry(function.to_owned());
         let (unit, stage) = alone.or_insert_with(|| (unit(), Stage::Unknown));
-        stage.advance(unit, images, state)
+        let loaded = stage.advance(unit, images, state)?;
+        Ok(loaded.filter(|_| self.are_loaded))
     }
 }
 

@@ -161,10 +161,13 @@ FUNCTION void reduce_long(const typename K::Arguments& in, const L& rows, Nodes<
   }
 }
 
-/* Rows of several tiles: a block of threads for each, in which a thread folds 64 tiles. */
+/* Rows of several tiles: a block of threads for each, in which a thread folds 64 tiles. Where elements are so large
+   that shared memory does not have room for one of each thread, a quarter of the threads do. */
 template <class K, class L>
 FUNCTION void reduce_longest(const typename K::Arguments& in, const L& rows, Nodes<K> tiles) {
-  __shared__ typename K::template Array<K::THREADS> folded;
+  constexpr int FOLDED =
+    K::THREADS * (int)sizeof(typename K::Element) > 32768 ? K::THREADS / 4 : K::THREADS;
+  __shared__ typename K::template Array<FOLDED> folded;
   __shared__ Levels<K, LEVELS - 1> levels;  /* thread 0's */
   const i64 count = *tiles.count;
   const int thread = threadIdx.x;
@@ -174,15 +177,15 @@ FUNCTION void reduce_longest(const typename K::Arguments& in, const L& rows, Nod
     const i64 all = blocks_of(blocks_of(rows.end(row) - start)), nodes = blocks_of(all);
     if (thread == 0) levels.begin();
 #pragma unroll 1
-    for (i64 first = 0; first < nodes; first += K::THREADS) {
+    for (i64 first = 0; first < nodes; first += FOLDED) {
       const i64 node = first + thread;
-      if (node < nodes) {
+      if (thread < FOLDED && node < nodes) {
         const i64 last = smaller((node + 1) * TREE, all) - 1;
         folded.put(thread, fold_nodes<K>(in, tiles, start / TILE, node * TREE, last));
       }
       __syncthreads();  /* folded nodes */
       if (thread == 0) {
-        const int here = (int)smaller(nodes - first, K::THREADS);
+        const int here = (int)smaller(nodes - first, FOLDED);
 #pragma unroll 1
         for (int each = 0; each < here; each++) levels.push(in, folded.get(each));
       }

@@ -209,6 +209,8 @@ impl Streams {
 
     /// Somebody else has passed an event.
     pub(crate) fn notify(&self) {
+        // Whoever has looked already waits, or has not looked yet.
+        let _queues = lock(&self.queues);
         self.changed.notify_all();
     }
 

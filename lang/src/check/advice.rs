@@ -2,7 +2,7 @@
 //! languages write them, masks in brackets, a comparison whose left side was meant to be an argument.
 //!
 //! An item that failed is looked at once more. Each of its reports points at a part of the text; the
-//! expressions around that part, from the inside out, are held against the rules in [`call`], [`array`] and
+//! expressions around that part, from the inside out, are held against the rules in [`call`], [`mod@array`] and
 //! [`text`]. The first that fits says what to write, in place of what the types had suggested.
 
 mod array;

@@ -54,11 +54,11 @@ pub(super) fn check(options: &Options, out: &mut dyn Write) -> io::Result<bool> 
                     writeln!(out, "golden {name}, {ty}, extents of {extent}: {why}")?;
                     out.flush()?;
                 }
-                if device.contexts() > 1 {
+                if device.contexts() > 1 || device.is_lost() {
                     // What comes behind a device that was lost may be a consequence.
                     writeln!(
                         out,
-                        "golden kernels: the device was lost by the run before this one; {held} hold so far"
+                        "golden kernels: the device was lost, by this run or the one before; {held} hold so far"
                     )?;
                     return Ok(false);
                 }

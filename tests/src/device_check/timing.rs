@@ -87,7 +87,7 @@ fn programs(
     writeln!(
         out,
         "Medians of {} runs by events of the device, over {} sets of inputs in turn, behind {} MB that it clears; \
-         milliseconds. A factor above 1: the peer takes longer.\n",
+         milliseconds. A factor above 1: the peer takes longer. The time with the host has the clearing in it.\n",
         effort.runs,
         effort.sets,
         if small { 1 } else { CLEARED >> 20 }
