@@ -136,7 +136,9 @@ impl Checker<'_> {
                 positions.push(index);
             }
         }
-        if typed.iter().flatten().any(|arg| self.is_sequence(arg)) {
+        // What is open stays open: to learn more now would settle ranks too early.
+        let is_sequence = |arg: &Expr| matches!(self.table.shallow(&arg.ty), Type::Seq(_));
+        if typed.iter().flatten().any(is_sequence) {
             self.take_sequences(&mut callee);
         }
         let Callee { function, params, returns } = callee;
