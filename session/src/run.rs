@@ -328,20 +328,23 @@ impl<'a> Runner<'a> {
         self.check_files(program, span)?;
         self.cancel.set_activity(format!("evaluating {}", self.sources.place(span)));
         let mut smaller: Option<Program> = None;
-        let mut first: Option<Failure> = None;
+        let (mut first, mut before): (Option<Failure>, Option<u64>) = (None, None);
         loop {
             let program = smaller.as_ref().unwrap_or(program);
             let failure = match self.run_once(program, given) {
                 Ok(value) => return Ok(value),
                 Err(failure) => failure,
             };
-            if !sequence::is_memory(&failure) {
+            if sequence::wanted(&failure).is_none() {
                 return Err(self.stop(failure, program));
             }
-            // With fewer items at a time there may be room; if not, the first failure says more.
+            // With fewer items at a time there may be room. If as much is wanted all the same, it is what they come
+            // to; the first failure says most.
+            let wanted = sequence::wanted(&failure);
+            let helped = first.is_none() || wanted < before;
             let failure = first.take().unwrap_or(failure);
-            match sequence::with_smaller_chunks(program) {
-                Some(next) => (smaller, first) = (Some(next), Some(failure)),
+            match sequence::with_smaller_chunks(program).filter(|_| helped) {
+                Some(next) => (smaller, first, before) = (Some(next), Some(failure), wanted),
                 None => return Err(self.stop(failure, program)),
             }
         }
@@ -368,6 +371,12 @@ impl<'a> Runner<'a> {
     fn stop(&self, failure: Failure, program: &Program) -> Stop {
         match failure {
             Failure::Exhausted(Exhausted::Interrupted) => Stop::Interrupted,
+            Failure::Exhausted(Exhausted::Memory { wanted, limit, span })
+                if span.source == prelude::SOURCE =>
+            {
+                let exhausted = Exhausted::Memory { wanted, limit, span: program.entry.span };
+                Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted)))
+            }
             Failure::Exhausted(exhausted) => {
                 Stop::Failed(Box::new(render::exhausted_diagnostic(&exhausted)))
             }

@@ -1,8 +1,8 @@
 //! Whether code brings into an order what the order was made of.
 
 use super::{Code, Instruction, Operand, Operation, Register};
-use crate::FaultKind;
 use crate::flat::Var;
+use crate::{FaultKind, Scalar};
 
 /// What code yields at a point.
 #[derive(Clone, Copy, Debug)]
@@ -106,14 +106,23 @@ impl Values {
     }
 }
 
-/// An operand with the number of its register.
+/// An operand with the number of its register. Constants are compared as numbers, so none is -0.0, which would
+/// be 0.0.
 fn renamed(operand: Operand, numbers: &Numbers) -> Option<Operand> {
     match operand {
         Operand::Register(register) => {
             let (_, number) = numbers.iter().find(|(known, _)| *known == register)?;
             Some(Operand::Register(Register(*number)))
         }
-        Operand::Scalar(_) => Some(operand),
+        Operand::Scalar(scalar) => (!is_negative_zero(scalar)).then_some(operand),
+    }
+}
+
+fn is_negative_zero(scalar: Scalar) -> bool {
+    match scalar {
+        Scalar::F32(value) => value == 0.0 && value.is_sign_negative(),
+        Scalar::F64(value) => value == 0.0 && value.is_sign_negative(),
+        _ => false,
     }
 }
 

@@ -278,7 +278,10 @@ impl Checker<'_> {
             return None;
         }
         let Type::Seq(item) = value.ty.clone() else { panic!("check: {} is shown", value.ty) };
-        let item_type = item.to_value_type()?;
+        let Some(item_type) = item.to_value_type() else {
+            self.report(unfit_items(&value.ty, value.span));
+            return None;
+        };
         let all = match &value.kind {
             ExprKind::Apply { function, .. } => match &function.kind {
                 ExprKind::Function(FunctionRef::Generic(id, _)) => {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use weft_ir::{Exhausted, Failure, Scalar, Span, Value};
+use weft_ir::{Exhausted, Failure, Scalar, Span, Type, Value};
 use weft_lang::ShownSequence;
 use weft_lang::typed::{ExprKind, GlobalId, Program};
 
 use super::{Runner, Stop};
 use crate::prelude;
-use crate::sink::Event;
+use crate::sink::{Event, Shown};
 
 /// By what the largest number of items in a chunk is divided where there is no room for them.
 const FEWER: i64 = 256;
@@ -17,9 +17,13 @@ const FEWER: i64 = 256;
 /// Items are shown after about this time.
 const SOON: Duration = Duration::from_millis(100);
 
-/// Whether there was no room.
-pub(super) fn is_memory(failure: &Failure) -> bool {
-    matches!(failure, Failure::Exhausted(Exhausted::Memory { .. }))
+/// The bytes for which there was no room, if that was it.
+pub(super) fn wanted(failure: &Failure) -> Option<u64> {
+    match failure {
+        Failure::Exhausted(Exhausted::Memory { wanted, .. }) => Some(*wanted),
+        Failure::Exhausted(Exhausted::Recursion { .. } | Exhausted::Interrupted)
+        | Failure::Trap(_) => None,
+    }
 }
 
 /// A program with fewer items in a chunk, if it has sequences, and chunks with more than one item.
@@ -62,8 +66,11 @@ impl Runner<'_> {
             return Ok(());
         }
         let (mut low, mut size, mut most) = (0, 1, i64::MAX);
+        // The chunk before this one.
+        let mut before: Option<(i64, Duration)> = None;
         while low < length {
             self.check_cancelled()?;
+            self.check_files(&sequence.part, span)?;
             let high = low + size.min(length - low);
             let begun = Instant::now();
             let given = |global: GlobalId| match sequence.bounds {
@@ -72,27 +79,41 @@ impl Runner<'_> {
                 _ => None,
             };
             let items = match self.run_once(&sequence.part, &given) {
-                Err(failure) if is_memory(&failure) && high - low > 1 => {
+                Err(failure) if wanted(&failure).is_some() && high - low > 1 => {
                     most = (high - low) / 2;
                     size = most;
                     continue;
                 }
                 // One item may be made of many.
-                Err(failure) if is_memory(&failure) => {
+                Err(failure) if wanted(&failure).is_some() => {
                     self.run_with(&sequence.part, span, &given)?
                 }
                 result => result.map_err(|failure| self.stop(failure, &sequence.part))?,
             };
             let Value::Array(items) = items else { panic!("the items of a sequence are an array") };
+            let (count, taken) = (high - low, begun.elapsed());
             for index in 0..items.len() {
                 self.check_cancelled()?;
-                self.show(items.elements.get(index), sequence.item.clone());
+                self.show_item(items.elements.get(index), &sequence.item);
             }
             low = high;
-            size = if begun.elapsed() < SOON / 2 { size.saturating_mul(2) } else { size / 2 };
+            // What the sequence is made of is computed for every chunk: more items may cost hardly more.
+            let is_cheap = before.is_none_or(|(fewer, time)| count > fewer && taken < time * 3 / 2);
+            size = match taken < SOON / 2 || is_cheap {
+                true => count.saturating_mul(2),
+                false => before.map_or(count, |(fewer, _)| fewer.min(count)),
+            };
             size = size.clamp(1, most);
+            before = Some((count, taken));
         }
         Ok(())
+    }
+
+    /// Shows an item, which is no result of the cell.
+    fn show_item(&mut self, value: Value, ty: &Type) {
+        let (number, limits) = (self.number, self.state.modes.limits.clone());
+        let (ty, is_last, whole) = (ty.clone(), false, false);
+        self.sink.event(Event::Shown(Shown { number, value, ty, limits, is_last, whole }));
     }
 }
 
