@@ -6,6 +6,7 @@ mod sequence;
 
 use std::mem;
 use std::path::Path;
+use std::time::Instant;
 
 use weft_ir::{Exhausted, Failure, Looks, Span, Trap, TrapKind, Type, Value};
 use weft_lang::typed::{GlobalId, Program};
@@ -331,6 +332,7 @@ impl<'a> Runner<'a> {
         let (mut first, mut before): (Option<Failure>, Option<u64>) = (None, None);
         loop {
             let program = smaller.as_ref().unwrap_or(program);
+            let begun = Instant::now();
             let failure = match self.run_once(program, given) {
                 Ok(value) => return Ok(value),
                 Err(failure) => failure,
@@ -338,10 +340,10 @@ impl<'a> Runner<'a> {
             if sequence::wanted(&failure).is_none() {
                 return Err(self.stop(failure, program));
             }
-            // With fewer items at a time there may be room. If as much is wanted all the same, it is what they come
-            // to; the first failure says most.
+            // With fewer items at a time there may be room. If as much is wanted all the same, and only after a while,
+            // it is what they come to; the first failure says most.
             let wanted = sequence::wanted(&failure);
-            let helped = first.is_none() || wanted < before;
+            let helped = first.is_none() || wanted < before || begun.elapsed() < sequence::SHORT;
             let failure = first.take().unwrap_or(failure);
             match sequence::with_smaller_chunks(program).filter(|_| helped) {
                 Some(next) => (smaller, first, before) = (Some(next), Some(failure), wanted),

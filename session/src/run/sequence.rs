@@ -11,8 +11,8 @@ use super::{Runner, Stop};
 use crate::prelude;
 use crate::sink::{Event, Shown};
 
-/// By what the largest number of items in a chunk is divided where there is no room for them.
-const FEWER: i64 = 256;
+/// How many items a chunk has at most where there is no room for more, one after the other.
+const FEWER: [i64; 3] = [256, 16, 1];
 
 /// Items are shown after about this time.
 const SOON: Duration = Duration::from_millis(100);
@@ -26,6 +26,9 @@ pub(super) fn wanted(failure: &Failure) -> Option<u64> {
     }
 }
 
+/// A run that took no longer may be tried again, whatever it wanted.
+pub(super) const SHORT: Duration = Duration::from_secs(2);
+
 /// A program with fewer items in a chunk, if it has sequences, and chunks with more than one item.
 pub(super) fn with_smaller_chunks(program: &Program) -> Option<Program> {
     let most = prelude::most_items();
@@ -33,12 +36,10 @@ pub(super) fn with_smaller_chunks(program: &Program) -> Option<Program> {
     let ExprKind::Scalar(Scalar::I64(items)) = program.instances[index].body.kind else {
         return None;
     };
-    if items <= 1 {
-        return None;
-    }
+    let fewer = FEWER.into_iter().find(|fewer| *fewer < items)?;
     let mut smaller = program.clone();
     let body = Arc::make_mut(&mut smaller.instances[index].body);
-    body.kind = ExprKind::Scalar(Scalar::I64((items / FEWER).max(1)));
+    body.kind = ExprKind::Scalar(Scalar::I64(fewer));
     Some(smaller)
 }
 

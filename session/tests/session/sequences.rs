@@ -53,8 +53,8 @@ fn items_that_are_shown_come_in_fewer_at_a_time_where_there_is_no_room() {
 #[test]
 fn what_is_not_a_program_says_that_it_is_a_sequence() {
     let mut session = Transcript::new();
-    session.check("s = stream [1]", "s : seq i64");
-    let text = "a sequence : seq i64\n(it becomes a program where it is consumed)";
+    session.check("s = stream \"ab\"", "s : seq char");
+    let text = "a sequence : seq char\n(it becomes a program where it is consumed)";
     session.check(":fuse s", text);
     session.check(":save s \"s.npy\"", "E0502");
 }
