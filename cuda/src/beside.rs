@@ -97,7 +97,7 @@ impl Walk<'_> {
                 | Field::Computed(var)
                 | Field::Scalar(var)
                 | Field::Divisor(var) => visit(var),
-                Field::Failure | Field::Output(_) | Field::Temporary(_) => {}
+                Field::Failure | Field::Output(_) | Field::Temporary(_) | Field::Numbers(_) => {}
             }
         }
         for sink in &kernel.sinks {

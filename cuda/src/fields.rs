@@ -21,6 +21,8 @@ pub(crate) enum Field {
     Divisor(Var),
     /// A buffer that only the pieces of one kernel know.
     Temporary(usize),
+    /// As [`Field::Temporary`], of numbers: of 32 bits where these suffice.
+    Numbers(usize),
 }
 
 /// The value of a field.
@@ -72,7 +74,7 @@ impl Field {
             Field::Array(var) | Field::Output(var) | Field::Scalar(var) => format!("in.a{}", var.0),
             Field::Computed(var) => format!("in.c{}[0]", var.0),
             Field::Divisor(var) => format!("in.d{}", var.0),
-            Field::Temporary(number) => format!("in.t{number}"),
+            Field::Temporary(number) | Field::Numbers(number) => format!("in.t{number}"),
         }
     }
 
@@ -88,6 +90,7 @@ impl Field {
             Field::Computed(var) => format!("const {}* c{};", of(var), var.0),
             Field::Divisor(var) => format!("Divisor d{};", var.0),
             Field::Temporary(number) => format!("{}* t{number};", name(temporaries[number])),
+            Field::Numbers(number) => format!("Index* t{number};"),
         }
     }
 }

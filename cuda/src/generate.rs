@@ -209,7 +209,7 @@ impl Generator<'_> {
         let threads = self.policy.threads;
         let skeletons = || codes.iter().flat_map(|code| &code.pieces).map(|piece| &piece.skeleton);
         let folds_ragged = |code: &KernelCode| {
-            let is_fold = |piece: &Piece| matches!(piece.skeleton, Skeleton::Reduce(..));
+            let is_fold = |piece: &Piece| matches!(piece.skeleton, Skeleton::Reduce { .. });
             matches!(code.kernel.space.last(), Some(Dimension::Ragged { .. }))
                 && code.pieces.iter().any(is_fold)
         };

@@ -71,6 +71,8 @@ pub(crate) struct Launch<'m, 'a> {
     machine: &'m mut Machine<'a>,
     code: &'m KernelCode,
     shape: Shape,
+    /// Whether there are numbers of points, or of targets, that 32 bits do not hold.
+    is_wide: bool,
     outputs: BTreeMap<Var, Buffer>,
     temporaries: Vec<Buffer>,
     /// How many points the filter kept.
@@ -84,13 +86,20 @@ impl<'m, 'a> Launch<'m, 'a> {
         shape: Shape,
     ) -> Launch<'m, 'a> {
         let (outputs, temporaries) = (BTreeMap::new(), Vec::new());
-        Launch { machine, code, shape, outputs, temporaries, kept: 0 }
+        Launch { machine, code, shape, is_wide: false, outputs, temporaries, kept: 0 }
     }
 
     /// Runs all pieces; `freed` are the variables that are not used any more after it.
     pub(crate) fn run(mut self, freed: &[Var]) -> Result<(), Stop> {
-        self.allocate(freed)?;
         let code = self.code;
+        let mut widest = self.shape.widest;
+        for piece in &code.pieces {
+            if let Skeleton::Runs { sink, .. } = piece.skeleton {
+                widest = widest.max(self.targets_of(sink)?);
+            }
+        }
+        self.is_wide = widest > self.machine.config.policy.narrow_points;
+        self.allocate(freed)?;
         for piece in &code.pieces {
             match &piece.skeleton {
                 Skeleton::Map { transposed } => {
@@ -99,9 +108,9 @@ impl<'m, 'a> Launch<'m, 'a> {
                     }
                 }
                 Skeleton::MapKept => self.map(piece, self.kept)?,
-                Skeleton::Reduce(components, sharing) => {
+                Skeleton::Reduce { components, sharing, has_groups } => {
                     if !self.shared(piece, *sharing)? {
-                        self.reduce(piece, components)?;
+                        self.reduce(piece, components, *has_groups)?;
                     }
                 }
                 Skeleton::Scan(components) => self.scan(piece, components)?,
@@ -155,11 +164,15 @@ impl<'m, 'a> Launch<'m, 'a> {
             self.code.temporaries.iter().zip(&self.code.lengths).enumerate()
         {
             let count = match length {
-                Length::Points => points,
+                Length::Points | Length::Numbers => points,
                 Length::Positions => points + 1,
             };
+            let bytes = match length {
+                Length::Numbers => self.number().bytes(),
+                Length::Points | Length::Positions => ty.bytes(),
+            };
             let name = format!("t{number}");
-            let buffer = self.machine.memory.allocate(count, ty.bytes(), &name, kernel.span)?;
+            let buffer = self.machine.memory.allocate(count, bytes, &name, kernel.span)?;
             self.temporaries.push(buffer);
         }
         Ok(())
@@ -240,14 +253,21 @@ impl<'m, 'a> Launch<'m, 'a> {
                 Scalar::I64(by) => Argument::Divisor(Divisor::new(by as u64)),
                 other => panic!("{other:?} is no extent"),
             },
-            Field::Temporary(number) => Argument::Pointer(self.temporaries[number].address),
+            Field::Temporary(number) | Field::Numbers(number) => {
+                Argument::Pointer(self.temporaries[number].address)
+            }
         })
     }
 
     /// The `__global__` function of a piece, for numbers of 32 bits where they suffice.
     fn entry(&self, piece: &Piece, name: &str) -> String {
-        let wide = piece.wide && self.shape.widest > self.machine.config.policy.narrow_points;
-        format!("k{}_{name}{}", self.code.number, if wide { "_wide" } else { "" })
+        let suffix = if piece.wide && self.is_wide { "_wide" } else { "" };
+        format!("k{}_{name}{suffix}", self.code.number)
+    }
+
+    /// The type of numbers of points, and of targets.
+    fn number(&self) -> ScalarType {
+        if self.is_wide { ScalarType::U64 } else { ScalarType::U32 }
     }
 
     /// Launches a function of a piece.
@@ -273,7 +293,9 @@ impl<'m, 'a> Launch<'m, 'a> {
             match *field {
                 Field::Array(var) | Field::Computed(var) => reads.push(address(var)),
                 Field::Output(var) => writes.push(address(var)),
-                Field::Temporary(number) => writes.push(self.temporaries[number].address),
+                Field::Temporary(number) | Field::Numbers(number) => {
+                    writes.push(self.temporaries[number].address);
+                }
                 Field::Failure | Field::Scalar(_) | Field::Divisor(_) => {}
             }
         }

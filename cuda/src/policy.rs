@@ -2,6 +2,8 @@
 
 use weft_ir::ScalarType;
 
+use crate::shape::TREE;
+
 /// What an architecture likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
@@ -11,9 +13,10 @@ pub struct Policy {
     pub blocks: u32,
     /// Up to so many points, their numbers are divided in 32 bits, and a step behind the last still fits.
     pub narrow_points: u64,
-    /// Rows up to this average length are worked on by one thread each; at most 4096.
+    /// Rows up to this average length are worked on by one thread each, where they are not staged together; at most
+    /// 4096.
     pub short_row: u64,
-    /// Blocks of 64 elements of ragged rows that a block of threads stages at once, at most; at least 2.
+    /// Blocks of 64 elements of several rows that a block of threads stages at once, at most; at least 2.
     pub staged_blocks: usize,
     /// Grids of at least so many rows and columns are cut into tiles that share or exchange what they read.
     pub least_grid: u64,
@@ -98,10 +101,16 @@ impl Policy {
     /// The places of a part of the path through ragged rows whose elements are tuples of these: with the
     /// rest of a block of 64 behind them, 16 KiB of shared memory hold them.
     pub(crate) fn span(&self, components: &[ScalarType]) -> u64 {
+        self.staged(components) - TREE
+    }
+
+    /// How many elements of rows a block of threads stages at once that are tuples of these: what 16 KiB of shared
+    /// memory hold.
+    pub(crate) fn staged(&self, components: &[ScalarType]) -> u64 {
         let widest = components.iter().map(|ty| ty.bytes()).max().unwrap_or(1);
         let bytes: usize = components.iter().map(|ty| ty.bytes()).sum();
-        let blocks = 16384 / (64 * bytes.next_multiple_of(widest));
-        64 * (blocks.clamp(2, self.staged_blocks) as u64 - 1)
+        let blocks = 16384 / (TREE as usize * bytes.next_multiple_of(widest));
+        TREE * blocks.clamp(2, self.staged_blocks) as u64
     }
 }
 

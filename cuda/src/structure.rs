@@ -15,10 +15,10 @@ use weft_ir::{Fault, FaultKind, ScalarType, Span};
 use crate::fields::Field;
 use crate::policy::Policy;
 pub(crate) use indices::{Indices, Point, same_strides};
-use turns::most_turns;
+use turns::most_turns_in_all;
 pub(crate) use vectors::Vectors;
 
-/// A loop of so many turns at most does not look whether the run is over.
+/// A loop of so many turns at most, those of the loops in it counted, does not look whether the run is over.
 const SHORT_LOOP: i64 = 4096;
 
 /// Others do when these bits of the number of the turn are 0.
@@ -48,7 +48,7 @@ pub(crate) struct Structure<'s, 'a> {
     shared: &'s mut Shared<'a>,
     fields: Vec<Field>,
     members: String,
-    /// Whether numbers of points are divided.
+    /// Whether numbers of points are divided, or stored.
     divides: bool,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Finished {
     pub(crate) text: String,
     /// The fields of its arguments.
     pub(crate) fields: Vec<Field>,
-    /// Whether it is a template over the type of the numbers that it divides.
+    /// Whether it is a template over the type of the numbers that it divides or stores.
     pub(crate) divides: bool,
 }
 
@@ -120,7 +120,7 @@ impl Surroundings for Around<'_> {
     }
 
     fn turn(&mut self, state: &Register, turns: Turns<'_>) -> Option<[String; 2]> {
-        if most_turns(turns).is_some_and(|most| most <= SHORT_LOOP) {
+        if most_turns_in_all(turns).is_some_and(|most| most <= SHORT_LOOP) {
             return None;
         }
         let (failure, leave) = (field(self.fields, Field::Failure), self.place.leave);
@@ -189,6 +189,11 @@ impl<'s, 'a> Structure<'s, 'a> {
     /// The name of a field, which the arguments have from now on.
     pub(crate) fn field(&mut self, wanted: Field) -> String {
         field(&mut self.fields, wanted)
+    }
+
+    /// Makes it a template over the type of the numbers of points, though it need not divide them.
+    pub(crate) fn has_numbers(&mut self) {
+        self.divides = true;
     }
 
     /// How kernels are cut.

@@ -131,6 +131,8 @@ pub(crate) enum Length {
     Points,
     /// One per point, and one more.
     Positions,
+    /// One per point, of 32 bits where these suffice.
+    Numbers,
 }
 
 /// A structure, and the skeleton that it is for.
@@ -166,8 +168,15 @@ pub(crate) enum Skeleton {
     },
     /// `map` over the points that a filter kept.
     MapKept,
-    /// Reductions; the types of the components, and how points share what they read, if they do.
-    Reduce(Vec<ScalarType>, Option<Sharing>),
+    /// Reductions.
+    Reduce {
+        /// The types of the components.
+        components: Vec<ScalarType>,
+        /// How points share what they read, if they do.
+        sharing: Option<Sharing>,
+        /// Whether short rows are staged in groups; else each has a thread.
+        has_groups: bool,
+    },
     /// The scan of that sink; the types of the components.
     Scan(Vec<ScalarType>),
     /// The filter.

@@ -13,19 +13,23 @@ use crate::text::{KernelCode, Skeleton};
 
 /// Whether an entry of a piece is hardly ever launched.
 pub(super) fn is_rare(kernel: &Kernel, skeleton: &Skeleton, entry: &str, policy: &Policy) -> bool {
+    // What counts as short there, if the text says how long rows are.
+    let short = match skeleton {
+        Skeleton::Reduce { components, has_groups: true, .. } => policy.staged(components),
+        _ => policy.short_row,
+    };
     let (for_short, for_long) = (
-        entry.starts_with("reduce_rows") || entry.starts_with("scan_rows"),
+        ["reduce_rows", "reduce_groups", "scan_rows"].iter().any(|name| entry.starts_with(name)),
         entry.starts_with("reduce_tiles") || entry.starts_with("scan_tiles"),
     );
     match skeleton {
         // Whole tiles are transposed, and shared.
         Skeleton::Map { transposed: true } => entry == "map",
-        Skeleton::Reduce(_, Some(_)) => for_short || for_long,
-        Skeleton::Reduce(_, None) | Skeleton::Scan(_) => match kernel.space.last() {
+        Skeleton::Reduce { sharing: Some(_), .. } => for_short || for_long,
+        Skeleton::Reduce { sharing: None, .. } | Skeleton::Scan(_) => match kernel.space.last() {
             Some(Dimension::Dense(_)) if kernel.space.len() == 1 => for_short,
             Some(Dimension::Dense(Size::Constant(length))) => {
-                let is_short =
-                    u64::try_from(*length).is_ok_and(|length| length <= policy.short_row);
+                let is_short = u64::try_from(*length).is_ok_and(|length| length <= short);
                 if is_short { for_long } else { for_short }
             }
             Some(Dimension::Dense(Size::Var(_)) | Dimension::Ragged { .. }) | None => false,
@@ -64,10 +68,10 @@ pub(super) fn sorts(codes: &[KernelCode]) -> [Steps; 2] {
                     steps.gathers |= keys.len() > 1;
                     steps.rows |= code.kernel.space.len() > 1;
                 }
-                Skeleton::Targets { .. } => used[1].passes = true,
+                Skeleton::Targets { .. } => used[0].passes = true,
                 Skeleton::Map { .. }
                 | Skeleton::MapKept
-                | Skeleton::Reduce(..)
+                | Skeleton::Reduce { .. }
                 | Skeleton::Scan(_)
                 | Skeleton::Filter { .. }
                 | Skeleton::Scatter(_)

@@ -1,10 +1,10 @@
 //! Reductions: all of a kernel at once, on tuples of their components.
 
 use weft_codegen::Writer;
-use weft_ir::code::{Operand, Operator, Register, Thunk};
+use weft_ir::code::{Operand, Operation, Operator, Register, Thunk};
 use weft_ir::flat::{Dimension, Start, Var};
-use weft_ir::plan::Sink;
-use weft_ir::{FaultKind, ScalarType};
+use weft_ir::plan::{Kernel, Sink};
+use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
 use super::map::{of_epilogue, store};
 use super::tile::{self, tile};
@@ -22,15 +22,20 @@ struct Reduction<'k> {
     arrays: &'k [Option<Var>],
 }
 
-/// The entries for rows of one length, and for ragged rows.
-const DENSE: [[&str; 3]; 2] = [
-    [
-        "reduce_tiles",
-        ", Rows rows, u32 tiles, K::Scratch scratch, i64 per_row, u32* counters",
-        "reduce_tiles<K>(in, rows, tiles, scratch, per_row, counters)",
-    ],
-    ["reduce_rows", ", Rows rows", "reduce_rows<K>(in, rows)"],
+/// The entries for rows of one length: long ones, short ones, and short ones whose elements are next to each other.
+const TILES: [&str; 3] = [
+    "reduce_tiles",
+    ", Rows rows, u32 tiles, K::Scratch scratch, i64 per_row, u32* counters",
+    "reduce_tiles<K>(in, rows, tiles, scratch, per_row, counters)",
 ];
+const ROWS: [&str; 3] = ["reduce_rows", ", Rows rows", "reduce_rows<K>(in, rows)"];
+const GROUPS: [&str; 3] = [
+    "reduce_groups",
+    ", Rows rows, Divisor length, u32 group",
+    "reduce_groups<K>(in, rows, length, group)",
+];
+
+/// The entries for ragged rows.
 const RAGGED: [[&str; 3]; 3] = [
     [
         "reduce_path",
@@ -148,22 +153,54 @@ impl Draft<'_, '_> {
             writer.code(&epilogue.code);
             store(writer, &epilogue.stores, outputs);
         });
-        if let Some(Dimension::Ragged { .. }) = kernel.space.last() {
-            let span = structure.policy().span(&components);
+        let is_ragged = matches!(kernel.space.last(), Some(Dimension::Ragged { .. }));
+        let has_groups = !is_ragged
+            && kernel.space.len() > 1
+            && tile.is_none()
+            && (!stores.is_empty() || reads_along_rows(kernel));
+        if is_ragged || has_groups {
+            let (name, number) = match is_ragged {
+                true => ("SPAN", structure.policy().span(&components)),
+                false => ("STAGED", structure.policy().staged(&components)),
+            };
             let needs_row = point.needs_row();
             structure.member(&format!(
-                "static constexpr int SPAN = {span};\nstatic constexpr bool NEEDS_ROW = {needs_row};"
+                "static constexpr int {name} = {number};\nstatic constexpr bool NEEDS_ROW = {needs_row};"
             ));
         }
         let finished = structure.finish();
-        let entries = match kernel.space.last() {
-            Some(Dimension::Ragged { .. }) => &RAGGED[..],
-            Some(Dimension::Dense(_)) | None => &DENSE[..],
+        let entries = match (is_ragged, has_groups) {
+            (true, _) => &RAGGED[..],
+            (false, true) => &[TILES, GROUPS],
+            (false, false) => &[TILES, ROWS],
         };
         let entries = entries.iter().copied().chain(tile.map(tile::entry));
         let entries: Vec<[String; 3]> = entries.map(|entry| entry.map(str::to_owned)).collect();
-        self.piece("reduce", finished, Skeleton::Reduce(components, tile), &entries);
+        let skeleton = Skeleton::Reduce { components, sharing: tile, has_groups };
+        self.piece("reduce", finished, skeleton, &entries);
     }
+}
+
+/// Whether neighbours in a row are neighbours in an array that the body reads, of which rows have different parts.
+fn reads_along_rows(kernel: &Kernel) -> bool {
+    let Some(last) = kernel.indices.last() else { return false };
+    let last = Operand::Register(*last);
+    let instructions = &kernel.body.instructions;
+    let is_moved = |index: Operand| {
+        instructions.iter().any(|instruction| match &instruction.operation {
+            Operation::Scalar(ScalarOp::Add | ScalarOp::Sub, operands) => {
+                operands[0] == last
+                    && instruction.results.iter().any(|(own, _)| Operand::Register(*own) == index)
+            }
+            _ => false,
+        })
+    };
+    instructions.iter().any(|instruction| match &instruction.operation {
+        Operation::Read(_, indices) if indices.len() > 1 => {
+            indices.last().is_some_and(|index| *index == last || is_moved(*index))
+        }
+        _ => false,
+    })
 }
 
 /// Defines `v0`, `v1`, …: what a reduction yields, its start combined.

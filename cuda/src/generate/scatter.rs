@@ -17,13 +17,17 @@ const OF: &str = ", const Loaded<N>& from, int lane";
 
 /// The entries for runs of equal targets.
 const RUNS: [[&str; 3]; 3] = [
-    ["scatter_runs", ", Runs<u64> runs, Nodes<K> blocks", "scatter_runs<K>(in, runs, blocks)"],
+    ["scatter_runs", ", Runs<K::Index> runs, Nodes<K> blocks", "scatter_runs<K>(in, runs, blocks)"],
     [
         "scatter_long",
-        ", Runs<u64> runs, Nodes<K> blocks, Nodes<K> tiles",
+        ", Runs<K::Index> runs, Nodes<K> blocks, Nodes<K> tiles",
         "reduce_long<K>(in, runs, blocks, tiles)",
     ],
-    ["scatter_longest", ", Runs<u64> runs, Nodes<K> tiles", "reduce_longest<K>(in, runs, tiles)"],
+    [
+        "scatter_longest",
+        ", Runs<K::Index> runs, Nodes<K> tiles",
+        "reduce_longest<K>(in, runs, tiles)",
+    ],
 ];
 
 impl Draft<'_, '_> {
@@ -134,6 +138,7 @@ impl Draft<'_, '_> {
         };
         let components: Vec<ScalarType> = operator.left.iter().map(|(_, ty)| *ty).collect();
         let mut structure = self.structure("targets");
+        structure.has_numbers();
         let (keys, order) =
             (structure.temporary(ScalarType::U64), structure.temporary(ScalarType::U64));
         let held: Vec<usize> = components.iter().map(|ty| structure.temporary(*ty)).collect();
@@ -141,35 +146,37 @@ impl Draft<'_, '_> {
         let point = indices(kernel, &mut structure, values, Point::Number);
         let extents = structure.extents_of(destinations[0]);
         let all: Vec<String> =
-            extents.iter().map(|extent| format!("(u64){}", structure.size(*extent))).collect();
+            extents.iter().map(|extent| format!("(I){}", structure.size(*extent))).collect();
         let (keys_name, order_name) =
-            (structure.field(Field::Temporary(keys)), structure.field(Field::Temporary(order)));
+            (structure.field(Field::Numbers(keys)), structure.field(Field::Numbers(order)));
         let outputs: Vec<String> =
             held.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
         structure.function(POINT, Place::new("return;", &[&point]), |writer| {
             writer.statement("const i64 to = target(in, at);");
             // Points that are dropped come behind all targets.
-            writer.statement(&format!("{keys_name}[at] = to < 0 ? {} : (u64)to;", all.join(" * ")));
-            writer.statement(&format!("{order_name}[at] = (u64)at;"));
+            writer.statement(&format!("{keys_name}[at] = to < 0 ? {} : (I)to;", all.join(" * ")));
+            writer.statement(&format!("{order_name}[at] = (I)at;"));
             write_body(kernel, writer, &point);
             for (value, output) in operands(writer, values).iter().zip(&outputs) {
                 writer.statement(&format!("{output}[at] = {value};"));
             }
         });
         let finished = structure.finish();
-        self.lengths.extend(vec![Length::Points; held.len() + 2]);
+        self.lengths.extend([Length::Numbers; 2]);
+        self.lengths.extend(vec![Length::Points; held.len()]);
         let targets = Skeleton::Targets { keys, order };
         self.piece("targets", finished, targets, &[entry("targets", false)]);
 
         let mut structure = self.structure("runs");
+        structure.has_numbers();
         structure.element(&components);
         let (keys_name, order) =
-            (structure.field(Field::Temporary(keys)), structure.field(Field::Temporary(order)));
+            (structure.field(Field::Numbers(keys)), structure.field(Field::Numbers(order)));
         let held: Vec<String> =
             held.iter().map(|at| structure.field(Field::Temporary(*at))).collect();
         let signature = "Element element(const Arguments& in, i64, i64 at)";
         structure.function(signature, Place::new("return Element{};", &[]), |writer| {
-            writer.statement(&format!("const u64 from = {order}[at];"));
+            writer.statement(&format!("const I from = {order}[at];"));
             let values: Vec<String> = held.iter().map(|field| format!("{field}[from]")).collect();
             writer.statement(&format!("return Element{{{}}};", values.join(", ")));
         });

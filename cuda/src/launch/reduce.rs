@@ -3,6 +3,7 @@
 use weft_ir::{ScalarType, Stop};
 
 use super::{Launch, half, word};
+use crate::fields::Divisor;
 use crate::run::Buffer;
 use crate::shape::{Row, Shape, TILE, TREE, tree_nodes};
 use crate::text::{Piece, Sharing};
@@ -11,8 +12,14 @@ use crate::text::{Piece, Sharing};
 const LANES: u64 = 16;
 const EACH: u64 = 4;
 
+/// Elements that a thread has at least in a group of short rows: as many as it loads at once.
+const ELEMENTS: u64 = 4;
+
 /// Elements that three levels of the tree hold.
 const MOST_IN_GRID: u64 = 1 << 18;
+
+/// Elements that six levels of the tree hold, as a thread has them that folds or scans a row on its own.
+const MOST_ALONE: u64 = 1 << 36;
 
 impl Launch<'_, '_> {
     /// Whether rows are short enough for a thread each.
@@ -21,7 +28,7 @@ impl Launch<'_, '_> {
         let short = self.shape.length() <= self.machine.config.policy.short_row;
         match row {
             Row::Dense(length) => length == 0 || (rows > 1 && short),
-            Row::Ragged(_) => short,
+            Row::Ragged(_) => short && self.shape.points <= MOST_ALONE,
         }
     }
 
@@ -59,15 +66,43 @@ impl Launch<'_, '_> {
         Ok(true)
     }
 
-    pub(super) fn reduce(&mut self, piece: &Piece, components: &[ScalarType]) -> Result<(), Stop> {
+    /// Whether rows have a thread each in a reduction whose short rows are not staged together: if they are short, or
+    /// so many that the device is full of such threads.
+    fn alone(&self) -> bool {
+        let policy = self.machine.config.policy;
+        let threads = self.threads() * u64::from(policy.blocks);
+        self.short() || (self.shape.rows >= threads / 2 && self.shape.length() <= TILE)
+    }
+
+    /// How many rows of that length are staged together: so many that there is enough to do for each of the threads,
+    /// and more if there are more than blocks of threads.
+    fn group(&self, length: u64, components: &[ScalarType]) -> u64 {
+        let policy = self.machine.config.policy;
+        let most = (policy.staged(components) / length.max(1)).max(1);
+        let least = (self.threads() * ELEMENTS).div_ceil(length.max(1)).min(most);
+        self.shape.rows.div_ceil(u64::from(policy.blocks)).clamp(least, most)
+    }
+
+    pub(super) fn reduce(
+        &mut self,
+        piece: &Piece,
+        components: &[ScalarType],
+        has_groups: bool,
+    ) -> Result<(), Stop> {
         let Shape { rows, row, .. } = self.shape;
+        let staged = self.machine.config.policy.staged(components);
         if rows == 0 {
             return Ok(());
         }
         let mut parameters = vec![self.arguments(piece)?, self.shape.rows_argument()];
         match row {
             Row::Ragged(_) => self.reduce_path(piece, components),
-            _ if self.short() => {
+            Row::Dense(length) if has_groups && length <= staged => {
+                let group = self.group(length, components);
+                parameters.extend([Divisor::new(length).bytes(), half(group)]);
+                self.launch(piece, "reduce_groups", rows.div_ceil(group), &parameters)
+            }
+            Row::Dense(_) if !has_groups && self.alone() => {
                 self.launch(piece, "reduce_rows", self.blocks_for(rows), &parameters)
             }
             Row::Dense(length) => {

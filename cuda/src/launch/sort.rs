@@ -189,7 +189,7 @@ impl Launch<'_, '_> {
         let sinks = &self.code.kernel.sinks;
         let sink = sinks.iter().position(|sink| matches!(sink, Sink::Scatter { .. }));
         let dropped = self.targets_of(sink.unwrap_or_default())?;
-        let ty = ScalarType::U64;
+        let ty = self.number();
         let before = self.temporaries[order].clone();
         let from = Sorted { keys: self.temporaries[keys].clone(), order: Some(before), ty };
         let sorted = self.sort_by(from, bits_of(dropped), true)?;

@@ -46,9 +46,6 @@ struct RowsOfPart {
     return first + row_of(offsets + first, count, position);
   }
 };
-struct AnyRow {
-  FUNCTION_MEMBER i64 operator()(i64) const { return 0; }
-};
 
 /* What the nodes of a level of the tree come to, in long rows only, those of several nodes: the first node of
    a row by the group of 64 (4096, ...) elements in which it begins, and all others likewise. In such a
@@ -73,18 +70,6 @@ struct OffsetRows {
     return row_of(rows.offsets, rows.count, position);
   }
 };
-
-template <class K, class Staged>
-FUNCTION typename K::Element fold_block(const typename K::Arguments& in, const Staged& staged, int from,
-                                        i64 rest) {
-  const int length = (int)smaller(rest, TREE);
-  typename K::Element value = staged.get(staged_at(from));
-#pragma unroll 4
-  for (int at = 1; at < length; at++) {
-    value = K::combine(in, value, staged.get(staged_at(from + at)));
-  }
-  return value;
-}
 
 template <class K>
 FUNCTION void reduce_path(const typename K::Arguments& in, Rows rows, const i64* path,
@@ -168,7 +153,7 @@ FUNCTION void reduce_longest(const typename K::Arguments& in, const L& rows, Nod
   constexpr int FOLDED =
     K::THREADS * (int)sizeof(typename K::Element) > 32768 ? K::THREADS / 4 : K::THREADS;
   __shared__ typename K::template Array<FOLDED> folded;
-  __shared__ Levels<K, LEVELS - 1> levels;  /* thread 0's */
+  __shared__ Levels<K, LEVELS> levels;  /* thread 0's: above 64 tiles, so for 2^42 elements */
   const i64 count = *tiles.count;
   const int thread = threadIdx.x;
 #pragma unroll 1

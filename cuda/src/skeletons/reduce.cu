@@ -25,6 +25,11 @@ struct OneRow {
   FUNCTION_MEMBER i64 operator()(i64) const { return row; }
 };
 
+/* For elements that do not depend on their row. */
+struct AnyRow {
+  FUNCTION_MEMBER i64 operator()(i64) const { return 0; }
+};
+
 /* Puts consecutive elements where their blocks are staged; `row_at` yields the row of a position. */
 template <class K, class Staged, class RowAt>
 FUNCTION void stage_elements(const typename K::Arguments& in, Staged& staged, const RowAt& row_at,
@@ -54,6 +59,19 @@ FUNCTION void stage_elements(const typename K::Arguments& in, Staged& staged, co
     const int at = rest < head ? rest : rest + whole;
     staged.put(staged_at(at), K::element(in, row_at(first + at), first + at));
   }
+}
+
+/* What is staged of the block of the tree that begins at a position, with so many elements of its row from there. */
+template <class K, class Staged>
+FUNCTION typename K::Element fold_block(const typename K::Arguments& in, const Staged& staged, int from,
+                                        i64 rest) {
+  const int length = (int)smaller(rest, TREE);
+  typename K::Element value = staged.get(staged_at(from));
+#pragma unroll 4
+  for (int at = 1; at < length; at++) {
+    value = K::combine(in, value, staged.get(staged_at(from + at)));
+  }
+  return value;
 }
 
 template <class K> struct TileMemory {
@@ -159,7 +177,8 @@ FUNCTION typename K::Element fold_tile_alone(const typename K::Arguments& in, i6
   return result;
 }
 
-/* The levels of the tree above tiles that come one after the other: enough for 2^36 elements. */
+/* The levels of the tree above tiles that come one after the other: enough for 2^36 elements, and with one more for
+   2^42. */
 constexpr int LEVELS = 4;
 template <class K, int LEVELS> struct Levels {
   typename K::template Array<LEVELS> value;
@@ -206,5 +225,47 @@ template <class K> FUNCTION void reduce_rows(const typename K::Arguments& in, Ro
     }
     K::finish(in, row, rows.length == 0, value);
     if (is_over_by(in.failure, turn)) return;
+  }
+}
+
+/* The row of a position, among rows of one length that are staged together. */
+struct RowOfGroup {
+  i64 first, row;
+  Divisor length;
+  FUNCTION_MEMBER i64 operator()(i64 position) const {
+    return row + quotient((i32)(position - first), length);
+  }
+};
+
+/* Rows of one length of which several are staged together: a block of threads has `group` of them, in which a thread
+   folds 64 elements of a row, then one what the blocks of a row come to. K as above, and: STAGED (elements of a group,
+   at most), NEEDS_ROW (whether an element depends on its row). */
+template <class K>
+FUNCTION void reduce_groups(const typename K::Arguments& in, Rows rows, const Divisor& by, u32 group) {
+  __shared__ typename K::template Array<K::STAGED / TREE * (TREE + 1)> staged;
+  const i64 first_row = (i64)blockIdx.x * group, first = first_row * rows.length;
+  const int length = (int)rows.length, here = (int)smaller(rows.count - first_row, group);
+  const RowOfGroup row_at = {first, first_row, by};
+  if constexpr (K::NEEDS_ROW) stage_elements<K>(in, staged, row_at, first, here * length);
+  else stage_elements<K>(in, staged, AnyRow{}, first, here * length);
+  __syncthreads();  /* staged group */
+  const int blocks = (length + TREE - 1) / TREE;
+#pragma unroll 1
+  for (int at = threadIdx.x; at < here * blocks; at += K::THREADS) {
+    const int row = (int)((u32)at / (u32)blocks), block = at - row * blocks;
+    const int from = row * length + block * TREE;
+    /* Where its first element was, which only this thread reads. */
+    staged.put(staged_at(from), fold_block<K>(in, staged, from, length - block * TREE));
+  }
+  __syncthreads();  /* folded group */
+#pragma unroll 1
+  for (int row = threadIdx.x; row < here; row += K::THREADS) {
+    typename K::Element value = K::zero();
+    if (blocks > 0) value = staged.get(staged_at(row * length));
+#pragma unroll 1
+    for (int block = 1; block < blocks; block++) {
+      value = K::combine(in, value, staged.get(staged_at(row * length + block * TREE)));
+    }
+    K::finish(in, first_row + row, blocks == 0, value);
   }
 }

@@ -102,7 +102,7 @@ template <class K> struct ScanMemory {
   typename K::template Array<TREE> blocks;  /* the last values of the blocks, scanned */
   typename K::template Array<TREE> looked;  /* what other tiles have published */
   typename K::template Array<2> before;     /* what stands before the tile */
-  typename K::template Array<LEVELS> levels;  /* thread 0's: what tiles before it come to */
+  typename K::template Array<LEVELS + 1> levels;  /* thread 0's: what tiles before it come to */
 };
 
 /* Elements of a slice of a tile, staged. */
@@ -319,7 +319,7 @@ FUNCTION void scan_tiles(const typename K::Arguments& in, Rows rows, u32 tiles,
 /* Rows of any length: a block of threads per row, tile after tile. */
 template <class K> FUNCTION void scan_blocks(const typename K::Arguments& in, Rows rows) {
   __shared__ ScanMemory<K> memory;
-  __shared__ Stream<K, LEVELS> stream;  /* thread 0's */
+  __shared__ Stream<K, LEVELS + 1> stream;  /* thread 0's */
   u32 turn = 0;
 #pragma unroll 1
   for (i64 row = blockIdx.x; row < rows.count; row += gridDim.x) {

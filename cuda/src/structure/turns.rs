@@ -24,6 +24,34 @@ pub(super) fn most_turns(turns: Turns<'_>) -> Option<i64> {
     grows.then(|| bound.saturating_sub(number(first)?).into())?
 }
 
+/// As [`most_turns`], with the turns of the loops in it: how often the innermost of them goes round in all.
+pub(super) fn most_turns_in_all(turns: Turns<'_>) -> Option<i64> {
+    let most = [turns.condition, turns.body].map(most_turns_of);
+    let [condition, body] = most;
+    Some(most_turns(turns)?.max(1).saturating_mul(condition?.max(body?)))
+}
+
+/// How often the innermost loop of this code goes round at most; 1 if it has none.
+fn most_turns_of(code: &Code) -> Option<i64> {
+    let mut most = 1;
+    for instruction in &code.instructions {
+        let own = match &instruction.operation {
+            Operation::While { state, initial, condition, body } => {
+                most_turns_in_all(Turns { state, initial, condition, body })?
+            }
+            Operation::If { then, otherwise, .. } => {
+                most_turns_of(then)?.max(most_turns_of(otherwise)?)
+            }
+            Operation::Scalar(..)
+            | Operation::Random(..)
+            | Operation::Read(..)
+            | Operation::Check(..) => 1,
+        };
+        most = own.max(most);
+    }
+    Some(most)
+}
+
 /// The `counter < constant` that must hold for a condition to hold.
 fn bounded(code: &Code, holds: Operand) -> Option<(Register, i64)> {
     let Operand::Register(holds) = holds else { return None };

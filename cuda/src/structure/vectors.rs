@@ -57,7 +57,7 @@ impl Vectors {
                     loaded.push(*array);
                 }
             }
-            checked |= matches!(instruction.operation, Operation::Check(_, _));
+            checked |= has_check(&instruction.operation);
         }
         let bytes = |var: &Var| types[var.0 as usize].element.bytes();
         let sizes = || loaded.iter().chain(stored).map(bytes);
@@ -72,6 +72,18 @@ fn reads_point(space: &Space, kernel: &Kernel, operands: &[Operand]) -> bool {
     let own = &kernel.indices[first_stored(space)..];
     operands.len() == own.len()
         && operands.iter().zip(own).all(|(operand, index)| *operand == Operand::Register(*index))
+}
+
+/// Whether a check may fail there.
+fn has_check(operation: &Operation) -> bool {
+    let in_code =
+        |code: &Code| code.instructions.iter().any(|instruction| has_check(&instruction.operation));
+    match operation {
+        Operation::Check(_, _) => true,
+        Operation::Scalar(_, _) | Operation::Random(_, _) | Operation::Read(_, _) => false,
+        Operation::If { then, otherwise, .. } => in_code(then) || in_code(otherwise),
+        Operation::While { condition, body, .. } => in_code(condition) || in_code(body),
+    }
 }
 
 /// How many operations code takes; nothing, if that is not known.

@@ -54,10 +54,10 @@ impl Target for Idle {
 
 #[test]
 fn a_grid_of_too_many_blocks_is_not_launched() {
-    // A block of threads for each row.
-    let rows = 2_200_000_000_u64;
+    // Two blocks of threads for each row.
+    let rows = 1_100_000_000_u64;
     let text = format!(
-        "launch \"sums\" [{rows}][100] (r0 r1)
+        "launch \"sums\" [{rows}][5000] (r0 r1)
   r2: i64 = add r0 r1
   r3: f32 = cast_f32 r2
   yield r3
@@ -78,7 +78,10 @@ output a0: [{rows}]f32
     let (mut idle, cancel) = (Idle::default(), AtomicBool::new(false));
     let config = Config { policy: &policy, memory_limit: 1 << 50 };
     let ran = run_fallible(&program, &code, &[], &mut idle, &config, &cancel, &mut |_| {});
-    assert!(matches!(ran, Err(Halt::Broken(Broken::Grid(blocks))) if blocks == rows), "{ran:?}");
+    assert!(
+        matches!(ran, Err(Halt::Broken(Broken::Grid(blocks))) if blocks == 2 * rows),
+        "{ran:?}"
+    );
     assert_eq!(idle.launched, []);
 }
 

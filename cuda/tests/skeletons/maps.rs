@@ -114,6 +114,44 @@ output a5: [a0]i64
 }
 
 #[test]
+fn loops_in_loops_look_whether_the_run_is_over() {
+    // Two loops in each other, which go round so often.
+    let nested = |outer: i64, inner: i64| {
+        Compiled::new(&format!(
+            "launch \"map\" [9] (r0)
+  r1: i64, r2: i64 = while (r3: i64 = 0i64, r4: i64 = r0)
+    r5: bool = lt r3 {outer}i64
+    yield r5
+  do
+    r6: i64, r7: i64 = while (r8: i64 = 0i64, r9: i64 = r4)
+      r10: bool = lt r8 {inner}i64
+      yield r10
+    do
+      r11: i64 = mul r9 3i64
+      r12: i64 = add r8 1i64
+      yield r12 r11
+    r13: i64 = add r3 1i64
+    yield r13 r7
+  yield r2
+  store r2 to a1: [9]i64
+end
+output a1: [9]i64
+"
+        ))
+    };
+    for (outer, inner, looks) in [(60, 60, 0), (4000, 4000, 1), (4000, 5000, 2), (5000, 60, 1)] {
+        let text = nested(outer, inner).text;
+        let (_, own) = text.rsplit_once("struct K0_map").expect("a structure");
+        assert_eq!(own.matches("is_over(in.failure)").count(), looks, "{outer} {inner}");
+    }
+    if let Some(emulated) = emulated() {
+        let power =
+            |times: u32| i64s((0..9).map(|at: i64| at.wrapping_mul(3_i64.wrapping_pow(times))));
+        nested(60, 60).yields(emulated, &[], 0, &[power(3600)]);
+    }
+}
+
+#[test]
 fn branches_loops_functions_and_random_numbers() {
     let Some(emulated) = emulated() else { return };
     let compiled = Compiled::new(

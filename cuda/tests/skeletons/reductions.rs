@@ -107,8 +107,24 @@ fn rows_of_one_length() {
     let Some(emulated) = emulated() else { return };
     for operator in &OPERATORS {
         let compiled = of_rows(operator, false);
-        let shapes =
-            [(0, 3), (3, 0), (1, 5), (200, 1), (130, 64), (3, 65), (2, 4096), (3, 4097), (2, 9000)];
+        let shapes = [
+            (0, 3),
+            (3, 0),
+            (1, 5),
+            (200, 1),
+            (600, 2),
+            (130, 64),
+            (3, 65),
+            (7, 100),
+            (5, 128),
+            (60, 70),
+            (3, 255),
+            (3, 256),
+            (3, 257),
+            (2, 4096),
+            (3, 4097),
+            (2, 9000),
+        ];
         for (rows, extent) in shapes {
             let elements = operator.elements(rows * extent);
             let columns = operator.columns(&elements).into_iter();
@@ -194,6 +210,59 @@ output a4: i64
         ];
         compiled.yields(emulated, &[crate::i64s(xs.iter().copied())], 3, &expected);
     }
+}
+
+/// Sums of rows of one length, by the text that reads an element, against what an element is.
+fn sums_of_rows(
+    array: &str,
+    read: &str,
+    shapes: &[(usize, usize)],
+    element: impl Fn(usize, usize, (usize, usize)) -> i64,
+) {
+    let Some(emulated) = emulated() else { return };
+    let compiled = Compiled::new(&format!(
+        "input a4: {array}i64
+launch \"sums\" [a0][a1] (r0 r1)
+  {read}
+  yield r3
+  reduce r3 as (r4: i64) to a5: [a0]i64
+  by (r5: i64) (r6: i64)
+    r7: i64 = add r5 r6
+    yield r7
+  from (r8)
+    yield 1i64
+end
+output a5: [a0]i64
+"
+    ));
+    for (rows, extent) in shapes.iter().copied() {
+        let (count, inner) = match array {
+            "[a0][a1]" => (rows, extent),
+            _ => (extent, rows),
+        };
+        let all = (0..(rows * extent) as i64).map(weft_ir::Scalar::I64);
+        let elements = dense(count, inner, column(weft_ir::ScalarType::I64, all));
+        let sum = |row| 1 + (0..extent).map(|at| element(row, at, (rows, extent))).sum::<i64>();
+        let expected = crate::i64s((0..rows).map(sum).collect::<Vec<i64>>());
+        compiled.yields(emulated, &[elements], schedule_of(rows + extent), &[expected]);
+    }
+}
+
+#[test]
+fn elements_of_rows_that_know_their_row() {
+    let read = "r2: i64 = read a4 r0 r1\n  r9: i64 = mul r2 r0\n  r3: i64 = add r9 r1";
+    let shapes = [(1, 3), (40, 7), (9, 100), (300, 65), (3, 300)];
+    sums_of_rows("[a0][a1]", read, &shapes, |row, at, (_, extent)| {
+        ((row * extent + at) * row + at) as i64
+    });
+}
+
+#[test]
+fn rows_that_are_columns_of_what_they_read() {
+    // From 192 rows on, each has a thread, however long it is.
+    let shapes = [(1, 3), (40, 7), (9, 100), (200, 100), (191, 65), (192, 65), (192, 4096)];
+    let read = "r3: i64 = read a4 r1 r0";
+    sums_of_rows("[a1][a0]", read, &shapes, |row, at, (rows, _)| (at * rows + row) as i64);
 }
 
 #[test]

@@ -194,7 +194,9 @@ fn sends(compiled: &Compiled, operator: &Operator, size: usize, targets: &[i64])
 fn any_operator_combines_in_order() {
     for operator in &OPERATORS {
         let compiled = in_order(operator);
-        for (length, size) in [(0, 2), (1, 1), (130, 1), (700, 5), (300, 1000), (5000, 2)] {
+        for (length, size) in
+            [(0, 2), (1, 1), (130, 1), (700, 5), (300, 1000), (300, 1001), (5000, 2)]
+        {
             let targets = noise(length).map(|bits| (bits >> 9) as i64 % (size as i64 + 1) - 1);
             sends(&compiled, operator, size, &targets.collect::<Vec<_>>());
         }

@@ -37,11 +37,74 @@ end
 output a5: [a0]i64
 ";
 
+/// The sum of each column, which is no row of what is read.
+const COLUMN_SUMS: &str = "input a4: [a1][a0]i64
+launch \"sums\" [a0][a1] (r0 r1)
+  r2: i64 = read a4 r1 r0
+  yield r2
+  reduce r2 as (r3: i64) to a5: [a0]i64
+  by (r4: i64) (r5: i64)
+    r6: i64 = add r4 r5
+    yield r6
+  from (r7)
+    yield 0i64
+end
+output a5: [a0]i64
+";
+
 pub(super) const SUBJECTS: &[Subject] = &[
     Subject {
-        name: "reduce_rows",
+        name: "reduce_groups",
         text: DENSE_SUMS,
-        inputs: || vec![dense(70, 5, numbers(350))],
+        // Two rows of two blocks in a group, and one in the last.
+        inputs: || vec![dense(7, 100, numbers(700))],
+        mutants: &[
+            ("  __syncthreads();  /* staged group */", NONE),
+            ("  __syncthreads();  /* folded group */", NONE),
+            ("here = (int)smaller(rows.count - first_row, group);", "here = (int)group;"),
+            ("staged, from, length - block * TREE));", "staged, from, TREE));"),
+            (
+                "block < blocks; block++) {\n      value = K::combine(in, value, staged",
+                "block <= blocks; block++) {\n      value = K::combine(in, value, staged",
+            ),
+        ],
+    },
+    Subject {
+        name: "reduce_groups of rows without elements",
+        text: DENSE_SUMS,
+        inputs: || vec![dense(7, 0, numbers(0))],
+        mutants: &[("    if (blocks > 0) value = staged", "    value = staged")],
+    },
+    Subject {
+        name: "reduce_groups of elements that know their row",
+        text: "input a4: [a0][a1]i64
+launch \"sums\" [a0][a1] (r0 r1)
+  r2: i64 = read a4 r0 r1
+  r8: i64 = mul r2 r0
+  yield r8
+  reduce r8 as (r3: i64) to a5: [a0]i64
+  by (r4: i64) (r5: i64)
+    r6: i64 = add r4 r5
+    yield r6
+  from (r7)
+    yield 0i64
+end
+output a5: [a0]i64
+",
+        inputs: || vec![dense(11, 50, numbers(550))],
+        mutants: &[
+            ("    if (blocks > 0) value = staged", "    if (blocks > 1) value = staged"),
+            ("return row + quotient((i32)(position - first), length);", "return row;"),
+            (
+                "if constexpr (K::NEEDS_ROW) stage_elements<K>(in, staged, row_at, first, here",
+                "if constexpr (false) stage_elements<K>(in, staged, row_at, first, here",
+            ),
+        ],
+    },
+    Subject {
+        name: "reduce_rows",
+        text: COLUMN_SUMS,
+        inputs: || vec![dense(5, 70, numbers(350))],
         mutants: &[
             (
                 "row < rows.count; row += stride) {\n    typename K::Element value",
