@@ -42,13 +42,15 @@ pub(crate) struct Driver {
     marks: RefCell<Vec<Event>>,
     /// Behind what has cleared the word last, so that what it says then comes later.
     cleared: sys::CUevent,
+    /// What the word says when somebody interrupts. Memory that is pinned, so that copying never waits.
+    interrupted: *mut c_void,
 }
 
 /// So many marks are kept to be used again.
 const MOST_MARKS: usize = 8;
 
-/// What the word says when somebody interrupts.
-static INTERRUPTED: [u8; 4] = [0xff; 4];
+/// The bytes of the word that says whether kernels go on.
+const WORD: usize = 4;
 
 // SAFETY: the handles are not bound to a thread; the context is made current where they are used.
 unsafe impl Send for Driver {}
@@ -159,8 +161,19 @@ impl Driver {
         let (stream, aside, pool) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         let (others, events) = (Vec::new(), Vec::new());
         let (word, marks, cleared) = (0, RefCell::default(), ptr::null_mut());
-        let mut driver =
-            Driver { device, context, stream, aside, others, events, pool, word, marks, cleared };
+        let mut driver = Driver {
+            device,
+            context,
+            stream,
+            aside,
+            others,
+            events,
+            pool,
+            word,
+            marks,
+            cleared,
+            interrupted: ptr::null_mut(),
+        };
         match driver.begin() {
             Ok(()) => Ok(driver),
             Err(error) => {
@@ -199,7 +212,9 @@ impl Driver {
             self.pool = result::mem_pool::create(&raw const properties)?;
             result::mem_pool::set_attribute(self.pool, threshold, (&raw mut everything).cast())?;
             result::mem_pool::set_attribute(self.pool, reuse, (&raw mut never).cast())?;
-            self.word = result::mem_pool::alloc_async(self.pool, INTERRUPTED.len(), self.stream)?;
+            self.interrupted = result::malloc_host(WORD, 0)?;
+            self.interrupted.cast::<[u8; WORD]>().write([0xff; WORD]);
+            self.word = result::mem_pool::alloc_async(self.pool, WORD, self.stream)?;
             // The other stream may use it from now on.
             result::stream::synchronize(self.stream)
         }
@@ -223,12 +238,13 @@ impl Driver {
         let failed = failed("ending kernels");
         let event = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
         let event = event.map_err(&failed)?;
-        // SAFETY: Note [Handles of the driver]; the word is no buffer of anybody else's, the bytes are there for
-        // ever, and the event lives until the calls that name it are made.
+        // SAFETY: Note [Handles of the driver]; the word is no buffer of anybody else's, nobody writes to the bytes
+        // again, and the event lives until the calls that name it are made.
         let told = unsafe {
             let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+            let bytes: &[u8; WORD] = &*self.interrupted.cast();
             result::stream::wait_event(self.aside, self.cleared, flags)
-                .and_then(|()| result::memcpy_htod_async(self.word, &INTERRUPTED, self.aside))
+                .and_then(|()| result::memcpy_htod_async(self.word, bytes, self.aside))
                 .and_then(|()| result::event::record(event, self.aside))
                 .and_then(|()| result::stream::wait_event(self.stream, event, flags))
         };
@@ -262,6 +278,9 @@ impl Driver {
                 if !stream.is_null() {
                     let _ = result::stream::destroy(stream);
                 }
+            }
+            if !self.interrupted.is_null() {
+                let _ = result::free_host(self.interrupted);
             }
             let _ = sys::cuCtxDestroy_v2(self.context);
         }
@@ -334,6 +353,13 @@ impl Driver {
     pub(crate) fn is_idle(&self) -> Result<bool, Failure> {
         // SAFETY: Note [Handles of the driver].
         answered(unsafe { sys::cuStreamQuery(self.stream) }, "running kernels")
+    }
+
+    /// Waits for all that was queued in the first stream, for who knows that it does not take long.
+    pub(crate) fn settle(&self) -> Result<(), Failure> {
+        // SAFETY: Note [Handles of the driver].
+        unsafe { result::stream::synchronize(self.stream) }
+            .map_err(failed("waiting for the stream"))
     }
 
     /// Gives back to the system what the pool does not need.

@@ -140,6 +140,11 @@ impl StandIn {
         self.count(b"weft_stand_in_lost")
     }
 
+    /// How many bytes contexts have, with what their pools keep.
+    pub fn used_bytes(&self) -> u64 {
+        self.count(b"weft_stand_in_used")
+    }
+
     /// How many devices there are: one or none.
     pub fn set_devices(&self, count: i32) {
         self.tell(b"weft_stand_in_devices", count);

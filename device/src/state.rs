@@ -6,15 +6,15 @@ use std::sync::Mutex;
 use weft_codegen::Digest;
 
 use crate::deferred::lock;
-use crate::driver::{Driver, Function, Module, Work};
+use crate::driver::{Driver, Function, Module};
 use crate::found::Description;
 use crate::streams::FIRST;
 use crate::table::Table;
 use crate::target::Source;
 use crate::words::Failure;
 
-/// Modules that are loaded; when there are more, all go.
-const MOST_MODULES: usize = 512;
+/// Modules that are loaded, of which a program has one to about ten; when there are more, all go.
+const MOST_MODULES: usize = 4096;
 
 /// Contexts of devices, by their numbers, that nobody uses; nothing if none are kept.
 static KEPT: Mutex<Option<Vec<(u32, State)>>> = Mutex::new(None);
@@ -51,7 +51,7 @@ pub(crate) struct State {
     modules: Vec<(Module, BTreeMap<String, Function>)>,
     pub(crate) loaded: BTreeMap<Digest, Loaded>,
     /// What is cleared before each run, with its bytes.
-    cleared: Option<(u64, u64)>,
+    pub(crate) cleared: Option<(u64, u64)>,
 }
 
 /// The number of a module.
@@ -106,19 +106,30 @@ impl State {
         freed.fold(Ok(()), Result::and)
     }
 
+    /// Gives back what is cleared before each run.
+    pub(crate) fn give_back_cleared(&mut self) -> Result<(), Failure> {
+        self.cleared.take().map_or(Ok(()), |(address, _)| self.driver.free(address, FIRST))
+    }
+
     /// Gives back all there is: a pool may outlive its context.
     fn give_back(&mut self) -> Result<(), Failure> {
-        let copies = self.give_back_copies();
-        let cleared =
-            self.cleared.take().map_or(Ok(()), |(address, _)| self.driver.free(address, FIRST));
+        let (copies, cleared) = (self.give_back_copies(), self.give_back_cleared());
         let word = self.driver.free(self.driver.word(), FIRST);
         copies.and(cleared).and(word).and(self.driver.trim())
     }
 
+    /// Gives back all but what a next run needs anyhow, so that others have the room.
+    fn rest(&mut self) -> Result<(), Failure> {
+        self.give_back_copies()?;
+        self.give_back_cleared()?;
+        self.driver.settle()?;
+        self.driver.trim()
+    }
+
     /// Nobody uses it any more, and it is idle: it is kept, or ends.
     pub(crate) fn end(mut self, device: u32) {
-        let is_whole = self.give_back_copies().is_ok();
-        match lock(&KEPT).as_mut().filter(|_| is_whole) {
+        let is_kept = lock(&KEPT).is_some() && self.rest().is_ok();
+        match lock(&KEPT).as_mut().filter(|_| is_kept) {
             Some(kept) => kept.push((device, self)),
             None => self.close(),
         }
@@ -129,16 +140,6 @@ impl State {
         // Where it fails the context is of no use any more, and the driver has its own ways.
         let _ = self.driver.enter().and_then(|()| self.give_back());
         self.driver.abandon();
-    }
-
-    /// Has the device clear so many bytes that nobody reads, behind all that is queued.
-    pub(crate) fn clear_caches(&mut self, bytes: u64) -> Result<(), Failure> {
-        let address = match self.cleared {
-            Some((address, known)) if known == bytes => address,
-            _ => self.driver.allocate(bytes, FIRST)?,
-        };
-        self.cleared = Some((address, bytes));
-        self.driver.queue(Work::Clear { address, bytes }, &[], FIRST)
     }
 
     /// A kernel of a module.

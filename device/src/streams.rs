@@ -305,11 +305,11 @@ impl Streams {
         self.late_bytes > MOST_LATE
     }
 
-    /// The first stream waits for all others, which are its past from then on; and what is given back behind that.
-    pub(crate) fn join(&mut self) -> (Vec<Wait>, Vec<u64>) {
+    /// The first stream waits for all others, which are its past from then on. What is late is given back behind that.
+    pub(crate) fn join(&mut self) -> Vec<Wait> {
         let mut waits = Vec::new();
         if !self.is_on {
-            return (waits, Vec::new());
+            return waits;
         }
         for stream in 1..STREAMS {
             let number = self.streams[stream].queued;
@@ -319,7 +319,17 @@ impl Streams {
         self.touched.clear();
         self.checked.clear();
         self.late_bytes = 0;
-        (waits, std::mem::take(&mut self.late))
+        waits
+    }
+
+    /// A buffer that is given back behind a join.
+    pub(crate) fn next_late(&mut self) -> Option<u64> {
+        self.late.pop()
+    }
+
+    /// All that would be given back behind a join.
+    pub(crate) fn take_late(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.late)
     }
 
     /// All is in the first stream again, behind a join.
@@ -380,9 +390,8 @@ mod tests {
         let (stream, waits) = kernel(&mut streams, &[], &[1]);
         assert_eq!((stream, &waits[..2]), (3, &[wait(3, FIRST), Wait::Record(1)][..]));
         assert_eq!(waits[2..], [wait(3, 1)], "what that one is behind, this one is");
-        let (waits, late) = streams.join();
-        assert_eq!(waits, [wait(FIRST, 1), Wait::Record(3), wait(FIRST, 3)]);
-        assert!(late.is_empty());
+        assert_eq!(streams.join(), [wait(FIRST, 1), Wait::Record(3), wait(FIRST, 3)]);
+        assert_eq!(streams.next_late(), None);
     }
 
     #[test]
@@ -470,7 +479,8 @@ mod tests {
         let (other, _) = kernel(&mut streams, &[6, 5], &[7]);
         assert_ne!(stream, other);
         assert_eq!(streams.free(5, 8), Free::In(other));
-        assert_eq!(streams.join().1, [1]);
+        streams.join();
+        assert_eq!((streams.next_late(), streams.next_late()), (Some(1), None));
         streams.begin_kernel(&[], true);
         streams.made(10);
         assert_eq!(streams.free(10, 8), Free::In(streams.current()));

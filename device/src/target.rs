@@ -195,7 +195,9 @@ impl<'a> DeviceTarget<'a> {
         }
         let absent = self.take_absent_inputs();
         let own = std::mem::take(&mut self.own).into_keys();
-        for address in own.chain(self.spare.take_all()).chain(absent) {
+        // Where a join has failed.
+        let late = self.streams.take_late();
+        for address in own.chain(self.spare.take_all()).chain(absent).chain(late) {
             // Also of a device that is lost, as its pool may outlive the context. Noted with the others.
             let freed = self.state.driver.free(address, FIRST);
             if self.checked(freed).is_err() {
@@ -215,7 +217,18 @@ impl<'a> DeviceTarget<'a> {
         if bytes == 0 {
             return Ok(());
         }
-        let cleared = self.state.clear_caches(bytes);
+        let known = self.state.cleared.filter(|(_, known)| *known == bytes);
+        let address = match known {
+            Some((address, _)) => address,
+            None => {
+                let given_back = self.state.give_back_cleared();
+                self.checked(given_back)?;
+                let address = self.room(bytes)?;
+                self.state.cleared = Some((address, bytes));
+                address
+            }
+        };
+        let cleared = self.state.driver.queue(Work::Clear { address, bytes }, &[], FIRST);
         self.checked(cleared)
     }
 

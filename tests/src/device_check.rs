@@ -110,7 +110,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
     }
     env::set_current_dir(repository())?;
     // Sessions come one after the other, and opening a context takes long.
-    let _kept = weft_device::keep_contexts();
+    let kept = weft_device::keep_contexts();
     let mut all_hold = true;
     for (step, check) in [
         (Step::Golden, golden::check as fn(&Options, &mut dyn Write) -> io::Result<bool>),
@@ -125,6 +125,8 @@ pub fn run(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
     if options.steps.iter().all(|step| step.is_check()) {
         return Ok(all_hold);
     }
+    // What is timed has all of the device.
+    drop(kept);
     if !all_hold {
         writeln!(out, "not all checks hold")?;
     }

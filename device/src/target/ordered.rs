@@ -62,10 +62,13 @@ impl DeviceTarget<'_> {
 
     /// The first stream is behind all others from now on.
     pub(super) fn join(&mut self) -> Result<(), Broken> {
-        let (waits, late) = self.streams.join();
+        let waits = self.streams.join();
         self.obey(&waits)?;
-        for address in late {
+        while let Some(address) = self.streams.next_late() {
             let freed = self.state.driver.free(address, FIRST);
+            if freed.is_err() {
+                self.state.give_back_later(address);
+            }
             self.checked(freed)?;
         }
         Ok(())

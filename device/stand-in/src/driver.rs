@@ -12,6 +12,7 @@ use crate::faults;
 use crate::kernels::{self, Kernel};
 use crate::machine::{Machine, Work};
 use crate::objects::Objects;
+use crate::pinned;
 use crate::profile;
 use crate::streams::Mark;
 
@@ -45,6 +46,12 @@ const STAGED: usize = 64 << 10;
 const MOST_STREAMS: usize = 64;
 
 static CONTEXTS: Objects<Arc<Machine>> = Objects::new(100);
+
+/// The bytes that contexts have, with what their pools keep.
+#[unsafe(no_mangle)]
+extern "C" fn weft_stand_in_used() -> u64 {
+    CONTEXTS.all().iter().map(|machine| machine.used()).sum()
+}
 static MODULES: Objects<Arc<String>> = Objects::new(1000);
 pub(crate) static FUNCTIONS: Objects<Arc<Kernel>> = Objects::new(3_000_000);
 static EVENTS: Objects<Arc<Mark>> = Objects::new(500_000_000);
@@ -381,6 +388,10 @@ unsafe extern "C" fn cuMemcpyHtoDAsync_v2(
         let bytes = unsafe { std::slice::from_raw_parts(source.cast::<u8>(), bytes) }.to_vec();
         if stream == ASIDE {
             let Ok(word) = <[u8; 4]>::try_from(bytes) else { return INVALID_VALUE };
+            // Else the driver might wait for the stream.
+            if !pinned::is_pinned(source) {
+                return INVALID_VALUE;
+            }
             machine.queue_aside(Step::Poke(address, u32::from_le_bytes(word)));
             return SUCCESS;
         }

@@ -29,6 +29,7 @@ mod graphs;
 mod kernels;
 mod machine;
 mod objects;
+mod pinned;
 mod profile;
 mod streams;
 mod work;

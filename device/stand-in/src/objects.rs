@@ -29,6 +29,11 @@ impl<T: Clone> Objects<T> {
         self.lock().1.get(&handle.addr()).cloned()
     }
 
+    /// All that there are.
+    pub(crate) fn all(&self) -> Vec<T> {
+        self.lock().1.values().cloned().collect()
+    }
+
     /// Destroys an object.
     pub(crate) fn remove(&self, handle: *mut c_void) -> Option<T> {
         self.lock().1.remove(&handle.addr())

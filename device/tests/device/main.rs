@@ -93,6 +93,7 @@ const TESTS: &[(&str, fn())] = &[
         streams::what_the_host_writes_is_there_before_its_buffer_goes,
     ),
     ("what_is_given_back_late_makes_room", streams::what_is_given_back_late_makes_room),
+    ("what_is_late_goes_with_a_lost_context", streams::what_is_late_goes_with_a_lost_context),
     ("any_call_about_streams_may_fail", streams::any_call_about_streams_may_fail),
     (
         "several_streams_can_be_interrupted_anywhere",
@@ -100,10 +101,13 @@ const TESTS: &[(&str, fn())] = &[
     ),
     ("an_interrupt_at_once_is_not_lost", rules::an_interrupt_at_once_is_not_lost),
     ("waiting_to_load_can_be_interrupted", rules::waiting_to_load_can_be_interrupted),
+    ("units_are_loaded_before_a_rare_function", rules::units_are_loaded_before_a_rare_function),
     ("waiting_to_copy_can_be_interrupted", rules::waiting_to_copy_can_be_interrupted),
     ("a_lost_context_has_nothing", rules::a_lost_context_has_nothing),
     ("a_driver_that_refuses_is_left_alone", rules::a_driver_that_refuses_is_left_alone),
     ("contexts_are_kept", rules::contexts_are_kept),
+    ("kept_contexts_are_made_current", rules::kept_contexts_are_made_current),
+    ("what_is_cleared_needs_room", rules::what_is_cleared_needs_room),
     ("any_call_may_fail_once", faults::any_call_may_fail_once),
     ("any_call_may_fail_for_good", faults::any_call_may_fail_for_good),
 ];

@@ -8,6 +8,7 @@ use weft_cuda::{Broken, Halt};
 use weft_device::{Config, Device};
 use weft_ir::{Exhausted, Stop, Value};
 
+use crate::bench::ALL;
 use crate::runs::interrupted;
 use crate::{assert_same, device, f32_of, f32s, golden, kernels, result, run, stand_in};
 
@@ -93,6 +94,48 @@ pub(crate) fn waiting_to_load_can_be_interrupted() {
     assert_eq!(f32_of(&results.expect("results")[1]), 0.0);
 }
 
+/// All units are loaded before the first kernel, also where that is of a function that is compiled alone.
+pub(crate) fn units_are_loaded_before_a_rare_function() {
+    stand_in();
+    let mut device = device();
+    // Of no elements, and what that comes to never does if there is a number that is not negative.
+    let both = kernels(
+        &device,
+        "input a1: [a0]f32
+input a3: [a2]f32
+launch \"sum\" [a2] (r0)
+  r1: f32 = read a3 r0
+  yield r1
+  reduce r1 as (r2: f32) to a4: f32
+  by (r3: f32) (r4: f32)
+    r5: f32 = add r3 r4
+    yield r5
+  from ()
+    r6: f32 = read a1 0i64
+    r7: f32 = while (r8: f32 = r6)
+      r9: bool = ge r8 0.0f32
+      yield r9
+    do
+      r10: f32 = add r8 1.0f32
+      yield r10
+    yield r7
+end
+launch \"more\" [a0] (r11)
+  r12: f32 = read a1 r11
+  r13: f32 = add r12 1.0f32
+  yield r13
+  store r13 to a5: [a0]f32
+end
+output a4: f32
+output a5: [a0]f32
+",
+    );
+    interrupted(&mut device, &both, &[f32s([1.0]), f32s([])]);
+    let results = run(&mut device, &both, &[f32s([-1.0]), f32s([])]).results.expect("results");
+    assert_eq!(f32_of(&results[0]), -1.0);
+    assert_same(&results[1], &f32s([0.0]), "the other one");
+}
+
 /// As is what comes behind kernels in one large copy.
 pub(crate) fn waiting_to_copy_can_be_interrupted() {
     stand_in();
@@ -161,6 +204,7 @@ pub(crate) fn a_driver_that_refuses_is_left_alone() {
 /// Contexts that are kept are taken over with all that is loaded, and end with what keeps them.
 pub(crate) fn contexts_are_kept() {
     let stand_in = stand_in();
+    let others = stand_in.used_bytes();
     let found = weft_device::find().expect("a device");
     let config = Config {
         cache: None,
@@ -183,6 +227,70 @@ pub(crate) fn contexts_are_kept() {
     let device = Device::open(found[0].clone(), &config).expect("a context");
     assert_eq!(stand_in.calls(), calls, "it is there");
     drop(device);
+    let kept_bytes = stand_in.used_bytes() - others;
+    assert!(kept_bytes < 100, "{kept_bytes} bytes are kept");
     drop(kept);
     assert_eq!((once(), stand_in.lost_bytes()), (1, 0));
+}
+
+/// A context that was kept is made current before it is used, also in another thread.
+pub(crate) fn kept_contexts_are_made_current() {
+    stand_in();
+    let sums = || {
+        let mut device = device();
+        let kernels = golden(&device, "prefix_sum");
+        assert_same(
+            &result(run(&mut device, &kernels, &[f32s([1.0, 2.0])])),
+            &f32s([1.0, 3.0]),
+            "sums",
+        );
+        assert_eq!(device.contexts(), 1);
+    };
+    let _kept = weft_device::keep_contexts();
+    sums();
+    thread::scope(|scope| scope.spawn(sums).join().expect("no panic"));
+    // Two at once, of which one has a new context: what was current then is not the one that was kept.
+    let mut both = [device(), device()];
+    for at in [0, 1, 0] {
+        let device = &mut both[at];
+        let kernels = golden(device, "prefix_sum");
+        let sums = result(run(device, &kernels, &[f32s([2.0, 2.0])]));
+        assert_same(&sums, &f32s([2.0, 4.0]), "sums");
+        assert_eq!(device.contexts(), 1);
+    }
+    drop(both);
+    sums();
+}
+
+/// What the device clears before runs goes when that are other bytes, and is no reason to lose it.
+pub(crate) fn what_is_cleared_needs_room() {
+    let stand_in = stand_in();
+    let others = stand_in.used_bytes();
+    let found = weft_device::find().expect("a device");
+    let _kept = weft_device::keep_contexts();
+    for cleared in [1 << 16, 1 << 18, 1 << 17] {
+        let config = Config { cleared, ..ALL };
+        let mut device = Device::open(found[0].clone(), &config).expect("a context");
+        let kernels = golden(&device, "prefix_sum");
+        let input = [f32s([1.0, 2.0])];
+        for _ in 0..2 {
+            result(run(&mut device, &kernels, &input));
+            let used = stand_in.used_bytes() - others;
+            assert!((cleared..cleared + 1000).contains(&used), "{used} of {cleared}");
+        }
+        if cleared == 1 << 17 {
+            let config = Config { cleared: 1 << 20, ..ALL };
+            drop(device);
+            stand_in.set_memory(1 << 19);
+            let mut device = Device::open(found[0].clone(), &config).expect("a context");
+            match run(&mut device, &kernels, &input).results {
+                Err(Halt::Broken(Broken::Memory { wanted, .. })) => assert_eq!(wanted, 1 << 20),
+                other => panic!("{other:?}"),
+            }
+            assert!(!device.is_lost());
+            stand_in.set_memory(64 << 20);
+            result(run(&mut device, &kernels, &input));
+            assert_eq!(device.contexts(), 1);
+        }
+    }
 }

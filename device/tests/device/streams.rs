@@ -1,5 +1,6 @@
 //! Kernels that do not depend on each other, in several streams: always what came with one.
 
+use weft_cuda::{Broken, Halt};
 use weft_device::Ran;
 use weft_ir::{FaultKind, Value};
 
@@ -327,10 +328,10 @@ pub(crate) fn what_the_host_writes_is_there_before_its_buffer_goes() {
     assert!(ran.traffic.beside > 0, "{:?}", ran.traffic);
 }
 
-/// More launches than a slice has. Where there is little room, what waits for others to be given back makes some.
-pub(crate) fn what_is_given_back_late_makes_room() {
+/// Adds 2 so many times, by two kernels in two streams that read what is given back behind them.
+fn given_back_late(times: usize) -> String {
     let mut steps = vec![changed("add", "a1", "0.0f32", "a20")];
-    for at in 0..24 {
+    for at in 0..times {
         let (from, wide, other, to) = (20 + 4 * at, 21 + 4 * at, 22 + 4 * at, 24 + 4 * at);
         let [from, wide, other, to] = [from, wide, other, to].map(|number| format!("a{number}"));
         steps.push(changed("add", &from, "1.0f32", &wide));
@@ -339,7 +340,12 @@ pub(crate) fn what_is_given_back_late_makes_room() {
         steps.push(joined("max", &wide, &other, &to));
         steps.push(format!("free {wide} {other}\n"));
     }
-    let text = program(&steps, "a116");
+    program(&steps, &format!("a{}", 20 + 4 * times))
+}
+
+/// More launches than a slice has. Where there is little room, what waits for others to be given back makes some.
+pub(crate) fn what_is_given_back_late_makes_room() {
+    let text = given_back_late(24);
     let expected = f32s((0..100).map(|at| at as f32 + 48.0));
     let input: Vec<f32> = (0..100).map(|at| at as f32).collect();
     for mut bench in in_both_orders(&input) {
@@ -353,6 +359,33 @@ pub(crate) fn what_is_given_back_late_makes_room() {
         let program = bench.program(&text);
         bench.yields(&program, &expected, "with little room");
     }
+}
+
+/// Buffers outlive their context, also those that wait for streams to join.
+pub(crate) fn what_is_late_goes_with_a_lost_context() {
+    let (text, expected) = (given_back_late(3), each(|number| number + 6.0));
+    let mut lost = 0;
+    for call in 1.. {
+        let mut bench = Bench::new(ALL);
+        let program = bench.program(&text);
+        bench.yields(&program, &expected, "before");
+        // As if nothing had been lost before.
+        bench.stand_in.set_memory(64 << 20);
+        let before = bench.stand_in.calls();
+        bench.stand_in.fail(call, false);
+        let why = match bench.again(&program).results {
+            Err(Halt::Broken(Broken::Lost(why))) => why,
+            Ok(_) if bench.stand_in.calls() - before < call => break,
+            Ok(_) => continue,
+            Err(halt) => panic!("call {call}: {halt:?}"),
+        };
+        bench.stand_in.fail(0, false);
+        // What cannot be given back is lost.
+        let is_told = why.contains("freeing");
+        assert!(is_told || bench.stand_in.lost_bytes() == 0, "call {call}: {why}");
+        lost += u32::from(!is_told);
+    }
+    assert!(lost > 10, "{lost} contexts lost");
 }
 
 fn branches() -> (String, Value) {
