@@ -45,10 +45,8 @@ impl Indices {
 
     /// Whether these depend on the number of the row.
     pub(crate) fn needs_row(&self) -> bool {
-        let has = |statement: &String, text| statement.contains(text);
-        self.statements
-            .iter()
-            .any(|statement| ["= row;", "(I)row", ", row)"].iter().any(|text| has(statement, text)))
+        let is_other = |letter: char| !(letter.is_alphanumeric() || letter == '_');
+        self.statements.iter().any(|statement| statement.split(is_other).any(|word| word == "row"))
     }
 
     /// Writes the statements again in a block of their own, for a point that is `more` behind the first of

@@ -258,6 +258,15 @@ fn elements_of_rows_that_know_their_row() {
 }
 
 #[test]
+fn elements_of_rows_that_know_their_place_only() {
+    let read = "r2: i64 = read a4 r0 r1\n  r3: i64 = mul r2 r1";
+    let shapes = [(1, 3), (40, 7), (9, 100), (3, 300)];
+    sums_of_rows("[a0][a1]", read, &shapes, |row, at, (_, extent)| {
+        ((row * extent + at) * at) as i64
+    });
+}
+
+#[test]
 fn rows_that_are_columns_of_what_they_read() {
     // From 192 rows on, each has a thread, however long it is.
     let shapes = [(1, 3), (40, 7), (9, 100), (200, 100), (191, 65), (192, 65), (192, 4096)];
