@@ -7,8 +7,8 @@ their sizes are those of `tests/src/device_check/programs.rs`; the peers of each
 Before each run the device clears a gigabyte: its caches hold nothing of the inputs then, and the host is ahead
 of it, so that the time is the device's alone.
 
-Each library runs in a process of its own, which may take `--limit` seconds (300); one that fails or ends badly
-is said, and what it has printed before counts. Names of libraries (`torch`, `cupy`, `cub`, `jax`, `numba`) choose
+Each library runs in a process of its own, which may take `--limit` seconds (300) and then ends with all that it has
+started; one that fails or ends badly is said, and what it has printed before counts. Names of libraries (`torch`, `cupy`, `cub`, `jax`, `numba`) choose
 some. `device_peers.py > FILE` and `weft-device --peers FILE` are two calls instead of one.
 """
 
@@ -68,7 +68,18 @@ def alone(name):
         print(f"skipped: all else of {name}: {type(error).__name__}: {why}", flush=True)
 
 
+def end_group(process):
+    """Ends what is left of a process and of all that it has started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
 def main():
+    # Whoever ends this program ends the library that runs, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     arguments = [argument for argument in sys.argv[1:] if argument != "--small"]
     limit = 300
     if "--limit" in arguments:
@@ -79,11 +90,15 @@ def main():
         return alone(arguments[1])
     for name in arguments or LIBRARIES:
         command = [sys.executable, __file__, "--alone", name] + ["--small"] * SMALL
+        # In a group of its own: compilers and workers that it has started end with it.
+        process = subprocess.Popen(command, start_new_session=True)
         try:
-            status = subprocess.run(command, timeout=limit).returncode
+            status = process.wait(limit)
         except subprocess.TimeoutExpired:
             print(f"skipped: the rest of {name}: it took more than {limit:.0f} s", flush=True)
             continue
+        finally:
+            end_group(process)
         if status != 0:
             print(f"skipped: what is left of {name}: its process ended with status {status}", flush=True)
 

@@ -129,6 +129,11 @@ impl Device {
         Kernels::new(plan, &self.tools)
     }
 
+    /// As [`Config::cleared`], from the next run on.
+    pub fn set_cleared(&mut self, bytes: u64) {
+        self.cleared = bytes;
+    }
+
     /// Runs a plan: its leaves in, the leaves of its value out. All arrays together may take
     /// `memory_limit` bytes, inputs excluded. What the inputs have on the device is used again, and what
     /// they have not is left there for the next run, as are the results. A context that was lost is

@@ -37,6 +37,8 @@ pub struct Options {
     pub python: Option<PathBuf>,
     /// What a run of the peers has printed; they do not run then.
     pub peers: Option<PathBuf>,
+    /// How many seconds the peers of one library may take.
+    pub peers_limit: u64,
 }
 
 /// A part of the program.
@@ -81,6 +83,9 @@ impl Options {
         self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
     }
 }
+
+/// So many pages are checked beside each other: what is known is said after each such number.
+const TOGETHER: usize = 20;
 
 /// How long a case may take.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -148,11 +153,11 @@ fn check_pages(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
     let threads = thread::available_parallelism().map_or(2, usize::from);
     let engines: [&dyn Engine; 2] = [&INTERPRETER, &GPU];
     let (mut passed, mut failed, mut compiled, mut unsupported) = (0, 0, 0, 0);
-    // One after the other, so that what is known so far is said if somebody ends it.
-    for (number, page) in pages.iter().enumerate() {
+    let mut done = 0;
+    for some in pages.chunks(TOGETHER) {
         let config = runner::Config { limit: LIMIT, threads };
-        let results = runner::run(std::slice::from_ref(page), &engines, &config);
-        for result in &results.pages {
+        let results = runner::run(some, &engines, &config);
+        for (page, result) in some.iter().zip(&results.pages) {
             passed += result.passed;
             failed += result.failures.len();
             for failure in &result.failures {
@@ -162,14 +167,8 @@ fn check_pages(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
         let ran = results.engines.get(GPU.name()).copied().unwrap_or_default();
         compiled += ran.compiled;
         unsupported += ran.unsupported;
-        if (number + 1) % 20 == 0 {
-            writeln!(
-                out,
-                "{} of {} pages: {passed} cases hold, {failed} do not",
-                number + 1,
-                pages.len()
-            )?;
-        }
+        done += some.len();
+        writeln!(out, "{done} of {} pages: {passed} cases hold, {failed} do not", pages.len())?;
         out.flush()?;
     }
     writeln!(

@@ -1,6 +1,7 @@
 //! Every skeleton on the emulated device against obvious loops: lengths around blocks and tiles of the
 //! tree, rows of one length and ragged ones, several element types and tuples, operators whose order
-//! matters, and several schedules. Equal bits are asked for.
+//! matters, and several schedules. Equal bits are asked for. With `WEFT_WHOLE_BLOCKS=on`, blocks have as many threads
+//! and stage as much as on a device (the mutants are for small ones).
 
 mod claims;
 mod limits;
@@ -40,6 +41,19 @@ fn emulated() -> Option<&'static Emulated> {
     emulated.as_ref()
 }
 
+/// How kernels are cut.
+fn policy() -> &'static Policy {
+    const WHOLE: Policy = Policy {
+        threads: Policy::SM_90.threads,
+        staged_blocks: Policy::SM_90.staged_blocks,
+        ..Policy::EMULATED
+    };
+    match std::env::var("WEFT_WHOLE_BLOCKS").is_ok_and(|text| text == "on") {
+        true => &WHOLE,
+        false => &Policy::EMULATED,
+    }
+}
+
 /// A plan with its kernels.
 struct Compiled {
     program: plan::Program,
@@ -53,7 +67,7 @@ impl Compiled {
     fn new(text: &str) -> Compiled {
         let program = plan::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         plan::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let code = generate(&program, &Policy::EMULATED);
+        let code = generate(&program, policy());
         let text = code.text();
         let entries = code.entries.iter().chain(&code.common_entries).cloned().collect();
         Compiled { program, code, text, entries }
@@ -78,7 +92,7 @@ impl Compiled {
         } else {
             &mut target
         };
-        let config = Config { policy: &Policy::EMULATED, memory_limit: 1 << 30 };
+        let config = Config { policy: policy(), memory_limit: 1 << 30 };
         run(&self.program, &self.code, inputs, target, &config, &cancel, &mut |_| {})
     }
 

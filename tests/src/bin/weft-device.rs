@@ -1,8 +1,9 @@
 //! `weft-device`: checks Weft on a machine with a device, and times it there (`bench/device.sh`).
 //!
 //! `weft-device [--small] [--only STEP[,STEP…]] [--name TEXT] [--times-anyway] [--no-times] [--python PYTHON]
-//! [--peers FILE]`. Steps are `golden`, `pages`, `examples`, `programs`, `loops` and `compile`; all without `--only`.
-//! `--name` chooses what has the text in its name; `--peers` takes what `bench/device_peers.py` has printed. The files
+//! [--peers FILE] [--peers-limit SECONDS]`. Steps are `golden`, `pages`, `examples`, `programs`, `loops` and `compile`; all without `--only`.
+//! `--name` chooses what has the text in its name; `--peers` takes what `bench/device_peers.py` has printed, else each library has
+//! `--peers-limit` seconds (100). The files
 //! of the repository are looked for where `WEFT_ROOT` says. Exit code 0 if all checks hold.
 //!
 //! `weft-device --compiler`: how long NVRTC takes for the programs that are timed. That needs no device.
@@ -23,6 +24,8 @@ fn main() -> ExitCode {
         times_anyway: false,
         python: None,
         peers: None,
+        // Five of them in one call of ten minutes.
+        peers_limit: 100,
     };
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -42,6 +45,13 @@ fn main() -> ExitCode {
             },
             "--name" => options.only = arguments.next(),
             "--peers" => options.peers = arguments.next().map(Into::into),
+            "--peers-limit" => match arguments.next().and_then(|seconds| seconds.parse().ok()) {
+                Some(seconds) => options.peers_limit = seconds,
+                None => {
+                    eprintln!("weft-device: --peers-limit takes seconds");
+                    return ExitCode::from(2);
+                }
+            },
             "--compiler" => return ended(compiler::time(&mut io::stdout())),
             "--compile-once" => {
                 let plan = arguments.next().unwrap_or_default();

@@ -404,6 +404,7 @@ pub(crate) fn the_device_program_runs() {
         times_anyway: false,
         python: Some("python3".into()),
         peers: None,
+        peers_limit: 100,
     };
     let mut report = Vec::new();
     let all_hold = device_check::run(&options, &mut report).expect("the repository");

@@ -34,7 +34,7 @@ pub(super) fn times(options: &Options) -> Peers {
         };
     }
     let Some(python) = &options.python else { return none("no Python was named") };
-    match answer(python, &repository().join("bench/device_peers.py"), options.is_small) {
+    match answer(python, &repository().join("bench/device_peers.py"), options) {
         Err(why) => none(why.to_string().lines().last().unwrap_or_default()),
         Ok(text) => of_text(&text),
     }
@@ -61,10 +61,10 @@ fn of_text(text: &str) -> Peers {
 }
 
 /// What the peers print. How they end comes last: what they have printed before counts.
-fn answer(python: &Path, script: &Path, is_small: bool) -> io::Result<String> {
+fn answer(python: &Path, script: &Path, options: &Options) -> io::Result<String> {
     let mut command = Command::new(python);
-    command.arg(script);
-    if is_small {
+    command.arg(script).arg("--limit").arg(options.peers_limit.to_string());
+    if options.is_small {
         command.arg("--small");
     }
     // What the libraries of CUDA are found by here is not for them, which bring their own.
@@ -83,7 +83,25 @@ fn answer(python: &Path, script: &Path, is_small: bool) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+
     use super::{answer, of_text};
+    use crate::device_check::Options;
+    use crate::repository;
+
+    fn options() -> Options {
+        Options {
+            is_small: true,
+            steps: Vec::new(),
+            only: None,
+            times_anyway: false,
+            python: None,
+            peers: None,
+            peers_limit: 1,
+        }
+    }
 
     #[test]
     fn lines_of_the_peers() {
@@ -99,10 +117,45 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let script = folder.path().join("peers");
         let lines = "printf 'dot\\ttorch\\t0.05\\n'; echo broken >&2; exit 139";
-        std::fs::write(&script, lines).expect("a script");
-        let text = answer("sh".as_ref(), &script, false).expect("it starts");
+        fs::write(&script, lines).expect("a script");
+        let text = answer("sh".as_ref(), &script, &options()).expect("it starts");
         let peers = of_text(&text);
         assert_eq!(peers.of("dot"), [("torch".to_owned(), 0.05)]);
         assert_eq!(peers.skipped, ["the peers ended with exit status: 139: broken"]);
+    }
+    /// A library that takes too long ends with all that it has started, and the next one has its turn.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_takes_too_long_ends_with_all_that_it_has_started() {
+        let python = "python3".as_ref();
+        if !Command::new(python).arg("--version").output().is_ok_and(|said| said.status.success()) {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::copy(repository().join("bench/device_peers.py"), at("peers.py")).expect("the script");
+        fs::create_dir(at("device_peers")).expect("a folder");
+        fs::write(at("device_peers/__init__.py"), "").expect("a module");
+        // Libraries that are not there are said. This one waits for a process of its own.
+        let numba = format!(
+            "import subprocess\n\n\ndef run(size, report, flush):\n    print('dot', 'numba', 1, sep='\\t', \
+             flush=True)\n    child = subprocess.Popen(['sleep', '1000'])\n    open({:?}, \
+             'w').write(str(child.pid))\n    child.wait()\n",
+            at("child")
+        );
+        fs::write(at("device_peers/with_numba.py"), numba).expect("a module");
+        let peers = of_text(&answer(python, &at("peers.py"), &options()).expect("it starts"));
+        assert!(
+            peers.skipped.iter().any(|line| line.contains("all else of torch")),
+            "{:?}",
+            peers.skipped
+        );
+        let last = peers.skipped.last().expect("what was skipped");
+        assert!(last.contains("the rest of numba"), "{last}");
+        assert_eq!(peers.of("dot"), [("numba".to_owned(), 1.0)]);
+        let child = fs::read_to_string(at("child")).expect("it was started");
+        // Nobody may have asked for how it ended.
+        let state = fs::read_to_string(Path::new("/proc").join(child).join("stat"));
+        assert!(state.is_err() || state.is_ok_and(|state| state.contains(") Z ")));
     }
 }
