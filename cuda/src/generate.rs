@@ -178,9 +178,13 @@ impl Generator<'_> {
         writeln!(self.text, "/* Kernel {number}: {name} */\n{text}").expect("a string takes all");
         for Global { name, chosen, rare, structure, written, parameters, call } in entries {
             let start = self.text.len();
+            let bounds = match resident(&name) {
+                1 => threads.to_string(),
+                resident => format!("{threads}, {resident}"),
+            };
             writeln!(
                 self.text,
-                "extern \"C\" __global__ void __launch_bounds__({threads})\n\
+                "extern \"C\" __global__ void __launch_bounds__({bounds})\n\
                  {name}(const __grid_constant__ {structure}::Arguments in{parameters}) {{\n  \
                  if (is_over_for_all(in.failure)) return;\n  {call};\n}}"
             )
@@ -393,6 +397,12 @@ impl<'a> Draft<'_, 'a> {
         }
         self.pieces.push(Piece { name, fields, skeleton, wide: divides });
     }
+}
+
+/// The blocks of a function that a multiprocessor shall hold at once, at least. While one waits at a barrier,
+/// another folds.
+fn resident(name: &str) -> u32 {
+    if name.contains("reduce_large_grid") { 2 } else { 1 }
 }
 
 /// The indices of a point that the kernel's body and some operands need.

@@ -20,6 +20,8 @@ pub struct Policy {
     pub staged_blocks: usize,
     /// Grids of at least so many rows and columns are cut into tiles that share or exchange what they read.
     pub least_grid: u64,
+    /// So many tiles of 128 by 128 points are worth a block of threads each, whose threads fold 8 by 8.
+    pub least_large_tiles: u64,
     /// So many rows that all go through the same places are worked on by a thread each.
     pub least_pairs: u64,
     /// Scatters into at most that many targets combine in shared memory first; at most 1024.
@@ -80,6 +82,7 @@ impl Policy {
             short_row: 64,
             staged_blocks: 64,
             least_grid: 16,
+            least_large_tiles: multiprocessors as u64 / 2,
             // Fewer leave half of the multiprocessors without a block.
             least_pairs: (multiprocessors * threads / 2) as u64,
             bins: 1024,
@@ -94,6 +97,7 @@ impl Policy {
         short_row: 64,
         staged_blocks: 4,
         least_grid: 4,
+        least_large_tiles: 2,
         least_pairs: 40,
         bins: 1024,
     };

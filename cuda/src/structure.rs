@@ -303,6 +303,12 @@ impl<'s, 'a> Structure<'s, 'a> {
         ));
     }
 
+    /// A type for tuples that no array holds.
+    pub(crate) fn members(&mut self, name: &str, components: &[ScalarType]) {
+        let one = declared(components, &|at, ty| format!("{ty} c{at};"));
+        self.member(&format!("struct {name} {{ {one} }};"));
+    }
+
     /// `combine`, by operators that each take some of the components.
     pub(crate) fn combine(&mut self, operators: &[&Operator]) {
         let signature = "Element combine(const Arguments& in, const Element& left, \

@@ -153,7 +153,10 @@ pub(crate) struct Piece {
 pub(crate) enum Sharing {
     /// What a point reads belongs to its row and its place in the row, for both of the last two
     /// dimensions of the rows: a matrix product.
-    Grid,
+    Grid {
+        /// Whether there is a variant in which a thread folds 8 by 8 rows in place of 4 by 4.
+        large: bool,
+    },
     /// It belongs to the row, or to the place in the row: all pairs.
     Pairs,
 }

@@ -29,6 +29,7 @@ const TIMES: [(&str, usize); 17] = [
     ("reduce_rows", 25),
     ("reduce_groups", 60),
     ("reduce_grid", 105),
+    ("reduce_large_grid", 105),
     ("reduce_pairs", 75),
     ("reduce_path", 75),
     // And `reduce_longest`.

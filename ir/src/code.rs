@@ -7,6 +7,7 @@
 //! that fails raises a [`crate::Fault`].
 
 mod check;
+mod operator;
 mod order;
 mod parse;
 mod print;

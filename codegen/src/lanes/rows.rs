@@ -48,6 +48,8 @@ pub(super) struct Tree {
 pub(super) enum Kind {
     /// The sum of floats.
     Sum,
+    /// The sum of products that are rounded once ([`Operator::is_sum_of_products`]).
+    Products,
     /// Any bracketing gives the same bits; with an element that changes no other.
     Exact(Scalar),
     /// Anything else.
@@ -192,6 +194,11 @@ impl Builder<'_> {
             let kind = kind(*op, left.1)?;
             own.then_some((*op, left.1, kind))
         };
+        let types = || operator.left.iter().map(|&(_, ty)| ty);
+        if operator.is_sum_of_products() {
+            let tree = Tree { components: (first..).zip(types()).collect(), kind: Kind::Products };
+            return vec![(tree, self.combine(operator))];
+        }
         let singles: Option<Vec<_>> = (0..operator.left.len()).map(single).collect();
         if let Some(singles) = singles {
             let of = |(at, (op, ty, kind)): (usize, (ScalarOp, ScalarType, Kind))| {
@@ -207,8 +214,7 @@ impl Builder<'_> {
             };
             return (first..).zip(singles).map(of).collect();
         }
-        let types = operator.left.iter().map(|&(_, ty)| ty);
-        let tree = Tree { components: (first..).zip(types).collect(), kind: Kind::Any };
+        let tree = Tree { components: (first..).zip(types()).collect(), kind: Kind::Any };
         vec![(tree, self.combine(operator))]
     }
 

@@ -3,23 +3,23 @@
 
 use std::ops::Range;
 
-use weft_ir::code::{Operand, Operation, Operator, Register};
+use weft_ir::code::{Instruction, Operand, Operation, Register};
 use weft_ir::flat::Start;
 use weft_ir::plan::Sink;
 use weft_ir::{Scalar, ScalarOp, Stop};
 
 use crate::execute::{Halt, Source};
 use crate::fold::TREE;
-use crate::lanes::{Elements, Lane, Storage};
+use crate::lanes::{Elements, Lane, LaneType, Storage};
 use crate::launch::{Launch, PARALLEL, SinkResult};
-use crate::product::{Factor, ROWS};
+use crate::product::{Factor, ROWS, Rounding};
 use crate::shape::Axis;
 
 /// The rows that a thread works on at once, at most.
 const SPAN: usize = 512;
 
 /// Smaller products are left to the other ways.
-const SMALL: usize = 1 << 15;
+const SMALL: usize = 1 << 11;
 
 /// An operand by its array's number, with the strides along the product's dimension and the sum's.
 type Factors = (usize, (usize, usize));
@@ -37,7 +37,7 @@ struct Matrix<'a, T> {
 impl Launch<'_> {
     /// The sums and what they start with, if this is a matrix product.
     pub(super) fn product(&self) -> Result<Option<Vec<SinkResult>>, Stop> {
-        let Some((left, right)) = self.factors() else { return Ok(None) };
+        let Some((left, right, rounding)) = self.factors() else { return Ok(None) };
         let Some(start) = self.constant_start() else { return Ok(None) };
         let extent = |at: usize| match self.shape.axes[at] {
             Axis::Dense(extent) => extent,
@@ -49,21 +49,25 @@ impl Launch<'_> {
         }
         let storage = match (self.elements(left.0), self.elements(right.0)) {
             (Some(Elements::F32(a)), Some(Elements::F32(b))) => {
-                self.multiply((a, left.1), (b, right.1), extents, start)
+                self.multiply((a, left.1), (b, right.1), extents, start, rounding)
             }
             (Some(Elements::F64(a)), Some(Elements::F64(b))) => {
-                self.multiply((a, left.1), (b, right.1), extents, start)
+                self.multiply((a, left.1), (b, right.1), extents, start, rounding)
             }
             (Some(Elements::I32(a)), Some(Elements::I32(b))) => {
-                self.multiply((a, left.1), (b, right.1), extents, start)
+                self.multiply((a, left.1), (b, right.1), extents, start, rounding)
             }
             (Some(Elements::I64(a)), Some(Elements::I64(b))) => {
-                self.multiply((a, left.1), (b, right.1), extents, start)
+                self.multiply((a, left.1), (b, right.1), extents, start, rounding)
             }
             (_, _) => return Ok(None),
         };
         let storage = storage.map_err(|halt| self.stop(halt))?;
-        Ok(Some(vec![SinkResult::Reduced { values: vec![storage], started: false }]))
+        let mut values = vec![storage];
+        if rounding == Rounding::Once {
+            values.push(self.ones(values[0].ty(), values[0].len()));
+        }
+        Ok(Some(vec![SinkResult::Reduced { values, started: false }]))
     }
 
     fn elements(&self, array: usize) -> Option<Elements<'_>> {
@@ -73,23 +77,45 @@ impl Launch<'_> {
         }
     }
 
+    /// The second component of sums of products that are rounded once, where anybody reads it.
+    fn ones(&self, ty: LaneType, count: usize) -> Storage {
+        let stored = self.kernel.sinks.iter().any(
+            |sink| matches!(sink, Sink::Reduce { arrays, .. } if matches!(arrays[..], [_, Some(_)])),
+        );
+        let count = if stored || self.kernel.epilogue.is_some() { count } else { 0 };
+        match ty {
+            LaneType::F32 => f32::into_storage(vec![1.0; count]),
+            LaneType::F64 => f64::into_storage(vec![1.0; count]),
+            other => unreachable!("{other:?} are not floats"),
+        }
+    }
+
     /// The two arrays by number, the left one over the first dimension and the last, the right one
-    /// over the second and the last; with the strides along these.
-    fn factors(&self) -> Option<(Factors, Factors)> {
+    /// over the second and the last; with the strides along these; and how their products are added.
+    fn factors(&self) -> Option<(Factors, Factors, Rounding)> {
         let kernel = self.kernel;
         let [Sink::Reduce { values, operator, .. }] = &kernel.sinks[..] else { return None };
-        let ([value], 3) = (&values[..], kernel.space.len()) else { return None };
-        if !is_sum(operator) || self.bound.kernel.own != self.bound.kernel.body.results.len() {
+        if kernel.space.len() != 3 || self.bound.kernel.own != self.bound.kernel.body.results.len()
+        {
             return None;
         }
-        let [first, second, product] = &kernel.body.instructions[..] else { return None };
-        let Operation::Scalar(ScalarOp::Mul, operands) = &product.operation else { return None };
-        let result = |at: &weft_ir::code::Instruction| Operand::Register(at.results[0].0);
-        let of_both = *operands == [result(first), result(second)]
-            || *operands == [result(second), result(first)];
-        if !of_both || *value != result(product) {
-            return None;
-        }
+        let result = |at: &Instruction| Operand::Register(at.results[0].0);
+        let is_both = |operands: &[Operand], a: &Instruction, b: &Instruction| {
+            *operands == [result(a), result(b)] || *operands == [result(b), result(a)]
+        };
+        let (first, second, rounding) = match &kernel.body.instructions[..] {
+            [first, second, product] if operator.is_sum() => {
+                let Operation::Scalar(ScalarOp::Mul, operands) = &product.operation else {
+                    return None;
+                };
+                let is_product = is_both(operands, first, second) && *values == [result(product)];
+                is_product.then_some((first, second, Rounding::Twice))?
+            }
+            [first, second] if operator.is_sum_of_products() => {
+                is_both(values, first, second).then_some((first, second, Rounding::Once))?
+            }
+            _ => return None,
+        };
         let [i, j, k]: [Register; 3] = kernel.indices[..].try_into().ok()?;
         let matrix = |operation: &Operation, outer: Register| {
             let Operation::Read(var, indices) = operation else { return None };
@@ -107,7 +133,7 @@ impl Launch<'_> {
             let strides = (along_outer?, along_inner?);
             (indices.len() == 2).then_some((array, strides))
         };
-        let pair = |a: &Operation, b: &Operation| Some((matrix(a, i)?, matrix(b, j)?));
+        let pair = |a: &Operation, b: &Operation| Some((matrix(a, i)?, matrix(b, j)?, rounding));
         pair(&first.operation, &second.operation)
             .or_else(|| pair(&second.operation, &first.operation))
     }
@@ -119,7 +145,10 @@ impl Launch<'_> {
             // No sum is empty.
             Start::None | Start::IfEmpty(_) => Some(None),
             Start::Combined(thunk) => match &thunk.code.results[..] {
-                [Operand::Scalar(start)] => Some(Some(*start)),
+                [Operand::Scalar(start)]
+                | [Operand::Scalar(start), Operand::Scalar(Scalar::F32(1.0) | Scalar::F64(1.0))] => {
+                    Some(Some(*start))
+                }
                 _ => None,
             },
         }
@@ -132,6 +161,7 @@ impl Launch<'_> {
         (right, right_strides): (&[T], (usize, usize)),
         [rows, columns, steps]: [usize; 3],
         start: Option<Scalar>,
+        rounding: Rounding,
     ) -> Result<Storage, Halt> {
         let left = Matrix { elements: left, outer: left_strides.0, inner: left_strides.1 };
         let right = Matrix { elements: right, outer: right_strides.0, inner: right_strides.1 };
@@ -148,7 +178,8 @@ impl Launch<'_> {
             for column in (0..columns).step_by(T::COLUMNS) {
                 let (rows, poll) = (first..first + rows, || self.context().poll());
                 let width = T::COLUMNS.min(columns - column);
-                panel.sum(left, rows.clone(), right, column..column + width, steps, poll)?;
+                let columns_here = column..column + width;
+                panel.sum(left, rows.clone(), right, columns_here, steps, rounding, poll)?;
                 panel.finish(results, columns, column..column + width, start_with);
                 if let Some(piece) = &piece {
                     piece.advance((rows.len() * width) as u64);
@@ -158,19 +189,6 @@ impl Launch<'_> {
         })?;
         Ok(results)
     }
-}
-
-/// Whether an operator is the sum of two numbers.
-fn is_sum(operator: &Operator) -> bool {
-    let ([left], [right], [sum]) =
-        (&operator.left[..], &operator.right[..], &operator.code.instructions[..])
-    else {
-        return false;
-    };
-    let (left, right) = (Operand::Register(left.0), Operand::Register(right.0));
-    matches!(&sum.operation, Operation::Scalar(ScalarOp::Add, operands)
-        if *operands == [left, right] || *operands == [right, left])
-        && operator.code.results == [Operand::Register(sum.results[0].0)]
 }
 
 /// The sums of some columns, level by level of the tree.
@@ -204,6 +222,7 @@ impl<T: Factor> Panel<T> {
         right: Matrix<'_, T>,
         columns: Range<usize>,
         steps: usize,
+        rounding: Rounding,
         poll: impl Fn() -> Result<(), Halt>,
     ) -> Result<(), Halt> {
         let (column, width) = (columns.start, columns.len());
@@ -211,6 +230,10 @@ impl<T: Factor> Panel<T> {
         for step in (0..steps).step_by(TREE) {
             poll()?;
             let block = TREE.min(steps - step);
+            if block == 1 && step > 0 && rounding == Rounding::Once {
+                self.add_last(left, rows, right, columns, step);
+                break;
+            }
             for (at, packed) in self.right.chunks_exact_mut(T::COLUMNS).take(block).enumerate() {
                 let start = column * right.outer + (step + at) * right.inner;
                 if right.outer == 1 {
@@ -229,12 +252,32 @@ impl<T: Factor> Panel<T> {
                 let row = |of: usize| (rows.start + at * ROWS + of).min(rows.end - 1);
                 let starts: [usize; ROWS] =
                     std::array::from_fn(|of| row(of) * left.outer + step * left.inner);
-                T::tile(left.elements, starts, left.inner, packed, sums, *taken > 0);
+                T::tile(left.elements, starts, left.inner, packed, sums, *taken > 0, rounding);
             }
             *taken += 1;
             self.carry();
         }
         Ok(())
+    }
+
+    /// A product that is alone in its block is added to what is before it, with one rounding too.
+    fn add_last(
+        &mut self,
+        left: Matrix<'_, T>,
+        rows: Range<usize>,
+        right: Matrix<'_, T>,
+        columns: Range<usize>,
+        step: usize,
+    ) {
+        let before = self.levels.iter_mut().find(|(_, taken)| *taken > 0);
+        let (sums, _) = before.expect("a block is before it");
+        for (row, sums) in rows.zip(sums.chunks_exact_mut(T::COLUMNS)) {
+            let factor = left.elements[row * left.outer + step * left.inner];
+            for (sum, column) in sums.iter_mut().zip(columns.clone()) {
+                let other = right.elements[column * right.outer + step * right.inner];
+                *sum = sum.plus_product(factor, other);
+            }
+        }
     }
 
     /// Takes complete blocks to the level above.

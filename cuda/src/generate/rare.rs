@@ -9,7 +9,7 @@ use weft_ir::flat::{Dimension, Size};
 use weft_ir::plan::Kernel;
 
 use crate::policy::Policy;
-use crate::text::{KernelCode, Skeleton};
+use crate::text::{KernelCode, Sharing, Skeleton};
 
 /// Whether an entry of a piece is hardly ever launched.
 pub(super) fn is_rare(kernel: &Kernel, skeleton: &Skeleton, entry: &str, policy: &Policy) -> bool {
@@ -25,6 +25,10 @@ pub(super) fn is_rare(kernel: &Kernel, skeleton: &Skeleton, entry: &str, policy:
     match skeleton {
         // Whole tiles are transposed, and shared.
         Skeleton::Map { transposed: true } => entry == "map",
+        // What goes to a device is large.
+        Skeleton::Reduce { sharing: Some(Sharing::Grid { large: true }), .. } => {
+            entry != "reduce_large_grid"
+        }
         Skeleton::Reduce { sharing: Some(_), .. } => for_short || for_long,
         Skeleton::Reduce { sharing: None, .. } | Skeleton::Scan(_) => match kernel.space.last() {
             Some(Dimension::Dense(_)) if kernel.space.len() == 1 => for_short,

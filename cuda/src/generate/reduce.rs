@@ -95,7 +95,7 @@ impl Draft<'_, '_> {
             reductions.iter().map(|reduction| reduction.operator).collect();
         structure.combine(&operators);
         let tile = match stores.is_empty() {
-            true => tile(kernel, &mut structure, &values),
+            true => tile(kernel, &mut structure, &values, &operators),
             false => None,
         };
 
@@ -174,8 +174,9 @@ impl Draft<'_, '_> {
             (false, true) => &[TILES, GROUPS],
             (false, false) => &[TILES, ROWS],
         };
-        let entries = entries.iter().copied().chain(tile.map(tile::entry));
-        let entries: Vec<[String; 3]> = entries.map(|entry| entry.map(str::to_owned)).collect();
+        let entries = entries.iter().chain(tile.map_or(&[][..], tile::entries));
+        let entries: Vec<[String; 3]> =
+            entries.copied().map(|entry| entry.map(str::to_owned)).collect();
         let skeleton = Skeleton::Reduce { components, sharing: tile, has_groups };
         self.piece("reduce", finished, skeleton, &entries);
     }

@@ -11,6 +11,7 @@ use crate::text::{Piece, Sharing};
 /// Threads along a row of a grid, and points of each along both dimensions, as in `tile.cu`.
 const LANES: u64 = 16;
 const EACH: u64 = 4;
+const EACH_OF_LARGE: u64 = 8;
 
 /// Elements that a thread has at least in a group of short rows: as many as it loads at once.
 const ELEMENTS: u64 = 4;
@@ -43,17 +44,25 @@ impl Launch<'_, '_> {
             return Ok(false);
         }
         match sharing {
-            Sharing::Grid => {
+            Sharing::Grid { large } => {
                 let (down, across) = (self.extent(3)?, self.extent(2)?);
                 let least = policy.least_grid;
                 if length == 0 || length > MOST_IN_GRID || down < least || across < least {
                     return Ok(false);
                 }
-                let tile_down = self.threads() / LANES * EACH;
-                let tiles = down.div_ceil(tile_down) * across.div_ceil(LANES * EACH);
+                let tiles = |each: u64| {
+                    let tile_down = self.threads() / LANES * each;
+                    let tiles = down.div_ceil(tile_down) * across.div_ceil(LANES * each);
+                    rows / (down * across) * tiles
+                };
+                let (entry, blocks) = match tiles(EACH_OF_LARGE) {
+                    blocks if large && blocks >= policy.least_large_tiles => {
+                        ("reduce_large_grid", blocks)
+                    }
+                    _ => ("reduce_grid", tiles(EACH)),
+                };
                 let parameters = [self.arguments(piece)?, word(down), word(across), word(length)];
-                let blocks = rows / (down * across) * tiles;
-                self.launch(piece, "reduce_grid", blocks, &parameters)?;
+                self.launch(piece, entry, blocks, &parameters)?;
             }
             Sharing::Pairs => {
                 if length == 0 || rows < policy.least_pairs {

@@ -1,34 +1,42 @@
 /* Folds of rows whose elements share what they read. K as for reductions, and: Left (what belongs to row i
    and place k), Right (what belongs to column j and place k), arrays LeftArray<N> and RightArray<N> of
-   them, left(in, ...), right(in, ...), element_of(in, ..., left, right).
+   them, left(in, ...), right(in, ...), element_of(in, ..., left, right); and Kept, which is what has to be
+   kept of an element, settle(element), which yields that, and element(kept), which combines as what was
+   settled.
 
    Every thread folds its rows on its own, from left to right, 64 by 64: that is the one tree. */
 
 /* Rows that are points of a grid `down` by `across`, as in a matrix product; before them may come a batch
    of grids. A block of threads has a tile of the grid, a thread EACH by EACH of its points, so that each
-   value in shared memory is used by so many threads, and in registers by so many points. */
-constexpr int EACH = 4, LANES = 16;
-template <class K> struct GridTile {
-  static constexpr int DOWN = K::THREADS / LANES * EACH, ACROSS = LANES * EACH;
-  /* One apart from a multiple of the banks, as threads next to each other write along k. */
-  static constexpr int DOWN_PITCH = DOWN + 1, ACROSS_PITCH = ACROSS + 1;
+   value in shared memory is used by so many threads, and in registers by so many points. Its rows and
+   columns are runs of RUN next to each other, which come from shared memory at once. */
+constexpr int LANES = 16, RUN = 4;
+FUNCTION int lesser(int a, int b) { return a < b ? a : b; }
+template <class K, int EACH> struct GridTile {
+  static constexpr int GROUPS = K::THREADS / LANES, DOWN = GROUPS * EACH, ACROSS = LANES * EACH;
+  /* A run apart from a multiple of the banks, as threads next to each other write along k. */
+  static constexpr int DOWN_PITCH = DOWN + RUN, ACROSS_PITCH = ACROSS + RUN;
   static constexpr int BYTES = DOWN_PITCH * (int)sizeof(typename K::Left) +
                                ACROSS_PITCH * (int)sizeof(typename K::Right);
   /* A power of two, for which 20 KiB of shared memory suffice. */
   static constexpr int DEPTH = BYTES * 16 <= 20480 ? 16 : BYTES * 8 <= 20480 ? 8 : 4;
+  /* What a thread stages at once, and whether it reads that while the stage before is folded. */
+  static constexpr int LEFTS = (DOWN * DEPTH + K::THREADS - 1) / K::THREADS;
+  static constexpr int RIGHTS = (ACROSS * DEPTH + K::THREADS - 1) / K::THREADS;
+  static constexpr bool AHEAD = LEFTS * (int)sizeof(typename K::Left) +
+                                RIGHTS * (int)sizeof(typename K::Right) <= 64;
+  /* Of the rows or columns of a tile the one that a thread has as its number `each`. */
+  FUNCTION int place(int groups, int own, int each) {
+    return each / RUN * (groups * RUN) + own * RUN + each % RUN;
+  }
 };
 
-/* What follows up to three levels of the tree: enough for 2^18 elements. */
-template <class K> struct Fold {
-  typename K::Element inner, middle, outer;
-};
-
-template <class K>
+template <class K, int EACH>
 FUNCTION void reduce_grid(const typename K::Arguments& in, i64 down, i64 across, i64 length) {
-  typedef GridTile<K> Tile;
+  typedef GridTile<K, EACH> Tile;
   constexpr int DOWN = Tile::DOWN, ACROSS = Tile::ACROSS, DEPTH = Tile::DEPTH;
-  __shared__ typename K::template LeftArray<DEPTH * Tile::DOWN_PITCH> lefts;
-  __shared__ typename K::template RightArray<DEPTH * Tile::ACROSS_PITCH> rights;
+  alignas(16) __shared__ typename K::template LeftArray<DEPTH * Tile::DOWN_PITCH> lefts;
+  alignas(16) __shared__ typename K::template RightArray<DEPTH * Tile::ACROSS_PITCH> rights;
   const int thread = threadIdx.x, lane = thread % LANES, group = thread / LANES;
   const u32 tiles_across = (u32)((across + ACROSS - 1) / ACROSS);
   const u32 tiles = (u32)((down + DOWN - 1) / DOWN) * tiles_across;
@@ -38,84 +46,130 @@ FUNCTION void reduce_grid(const typename K::Arguments& in, i64 down, i64 across,
   const i64 first_j = (i64)(tile - tile_down * tiles_across) * ACROSS;
   const int rows = (int)smaller(down - first_i, DOWN);
   const int columns = (int)smaller(across - first_j, ACROSS);
-  /* Beyond the grid, the last row and column are folded once more, and not stored. */
-  int i[EACH], j[EACH];
+  /* Beyond the grid, the last row, column and place are staged once more, and not folded or not stored. */
+  typename K::Left next_left[Tile::LEFTS];
+  typename K::Right next_right[Tile::RIGHTS];
+  auto read = [&](i64 base) {
+    const int last = (int)smaller(length - base, DEPTH) - 1;
 #pragma unroll
-  for (int each = 0; each < EACH; each++) {
-    i[each] = each * (DOWN / EACH) + group;
-    if (i[each] >= rows) i[each] = rows - 1;
-    j[each] = each * LANES + lane;
-    if (j[each] >= columns) j[each] = columns - 1;
-  }
-  Fold<K> fold[EACH][EACH];
-#pragma unroll 1
-  for (i64 base = 0; base < length; base += DEPTH) {
-    const int here = (int)smaller(length - base, DEPTH);
-#pragma unroll 1
-    for (int at = thread; at < DOWN * DEPTH; at += K::THREADS) {
+    for (int turn = 0; turn < Tile::LEFTS; turn++) {
+      const int at = turn * K::THREADS + thread;
+      const int k = lesser(K::LEFT_ALONG ? at % DEPTH : at / DOWN, last);
+      const int row = lesser(K::LEFT_ALONG ? at / DEPTH : at % DOWN, rows - 1);
+      next_left[turn] = K::left(in, batch, first_i + row, 0, base + k);
+    }
+#pragma unroll
+    for (int turn = 0; turn < Tile::RIGHTS; turn++) {
+      const int at = turn * K::THREADS + thread;
+      const int k = lesser(K::RIGHT_ALONG ? at % DEPTH : at / ACROSS, last);
+      const int column = lesser(K::RIGHT_ALONG ? at / DEPTH : at % ACROSS, columns - 1);
+      next_right[turn] = K::right(in, batch, 0, first_j + column, base + k);
+    }
+  };
+  auto stage = [&]() {
+#pragma unroll
+    for (int turn = 0; turn < Tile::LEFTS; turn++) {
+      const int at = turn * K::THREADS + thread;
       const int k = K::LEFT_ALONG ? at % DEPTH : at / DOWN;
       const int row = K::LEFT_ALONG ? at / DEPTH : at % DOWN;
-      if (row < rows && k < here) {
-        lefts.put(k * Tile::DOWN_PITCH + row, K::left(in, batch, first_i + row, 0, base + k));
-      }
+      if (at < DOWN * DEPTH) lefts.put(k * Tile::DOWN_PITCH + row, next_left[turn]);
     }
-#pragma unroll 1
-    for (int at = thread; at < ACROSS * DEPTH; at += K::THREADS) {
+#pragma unroll
+    for (int turn = 0; turn < Tile::RIGHTS; turn++) {
+      const int at = turn * K::THREADS + thread;
       const int k = K::RIGHT_ALONG ? at % DEPTH : at / ACROSS;
       const int column = K::RIGHT_ALONG ? at / DEPTH : at % ACROSS;
-      if (column < columns && k < here) {
-        rights.put(k * Tile::ACROSS_PITCH + column,
-                   K::right(in, batch, 0, first_j + column, base + k));
-      }
+      if (at < ACROSS * DEPTH) rights.put(k * Tile::ACROSS_PITCH + column, next_right[turn]);
     }
-    __syncthreads();  /* staged */
-#pragma unroll 4
-    for (int k = 0; k < here; k++) {
-      const bool begins = k == 0 && base % TREE == 0;
-      typename K::Left left[EACH];
-      typename K::Right right[EACH];
+  };
+  typename K::Kept fold[EACH][EACH];
+  /* What the blocks and the blocks of blocks before have come to, of which 2^18 elements have two levels.
+     It is wanted once in 64 steps: an array with computed numbers is not in registers. */
+  alignas(16) typename K::Kept before[2][EACH][EACH];
+  auto take = [&](i64 base, int k, bool begins) {
+    typename K::Left left[EACH];
+    typename K::Right right[EACH];
 #pragma unroll
-      for (int each = 0; each < EACH; each++) {
-        left[each] = lefts.get(k * Tile::DOWN_PITCH + i[each]);
-        right[each] = rights.get(k * Tile::ACROSS_PITCH + j[each]);
-      }
-#pragma unroll
-      for (int y = 0; y < EACH; y++) {
-#pragma unroll
-        for (int x = 0; x < EACH; x++) {
-          const typename K::Element next = K::element_of(
-              in, batch, first_i + i[y], first_j + j[x], base + k, left[y], right[x]);
-          fold[y][x].inner = begins ? next : K::combine(in, fold[y][x].inner, next);
-        }
-      }
+    for (int each = 0; each < EACH; each++) {
+      left[each] = lefts.get(k * Tile::DOWN_PITCH + Tile::place(Tile::GROUPS, group, each));
+      right[each] = rights.get(k * Tile::ACROSS_PITCH + Tile::place(LANES, lane, each));
     }
-    __syncthreads();  /* shared is free */
-    const i64 end = base + here;
-    if (end % TREE != 0 && end != length) continue;
-    /* A block of the tree is complete; maybe 64 of them are. */
-    const i64 block = (end - 1) / TREE, tile_of_row = block / TREE;
-    const bool completes = block % TREE == TREE - 1 || end == length;
 #pragma unroll
     for (int y = 0; y < EACH; y++) {
 #pragma unroll
       for (int x = 0; x < EACH; x++) {
-        Fold<K>& own = fold[y][x];
-        own.middle = block % TREE == 0 ? own.inner : K::combine(in, own.middle, own.inner);
-        if (completes) {
-          own.outer = tile_of_row == 0 ? own.middle : K::combine(in, own.outer, own.middle);
-        }
+        const i64 i = first_i + lesser(Tile::place(Tile::GROUPS, group, y), rows - 1);
+        const i64 j = first_j + lesser(Tile::place(LANES, lane, x), columns - 1);
+        const typename K::Element next =
+            K::element_of(in, batch, i, j, base + k, left[y], right[x]);
+        fold[y][x] = K::settle(begins ? next : K::combine(in, K::element(fold[y][x]), next));
       }
     }
+  };
+  if (Tile::AHEAD && length > 0) read(0);
+#pragma unroll 1
+  for (i64 base = 0; base < length; base += DEPTH) {
+    const int here = (int)smaller(length - base, DEPTH);
+    if (!Tile::AHEAD) read(base);
+    stage();
+    __syncthreads();  /* staged */
+    if (Tile::AHEAD && base + DEPTH < length) read(base + DEPTH);
+    /* An element that is alone in its block is combined as it is, not settled, with what is before it. */
+    i64 block = base / TREE;
+    const bool alone = base % TREE == 0 && base > 0 && base + 1 == length;
+    const bool begins = base % TREE == 0 && !alone;
+    if (alone) {
+      typename K::Kept(&own)[EACH][EACH] = before[block % TREE == 0];
+#pragma unroll
+      for (int y = 0; y < EACH; y++) {
+#pragma unroll
+        for (int x = 0; x < EACH; x++) fold[y][x] = own[y][x];
+      }
+    }
+    if (begins) take(base, 0, true);
+#pragma unroll 2
+    for (int k = begins; k < here; k++) take(base, k, false);
+    __syncthreads();  /* shared is free */
+    const i64 end = base + here;
+    if (end % TREE != 0 && end != length) continue;
+    /* A block of the tree is complete; maybe 64 of them are. */
+    bool combined = alone;
+#pragma unroll 1
+    for (int level = 0; level < 2; level++) {
+      typename K::Kept(&own)[EACH][EACH] = before[level];
+      if (block % TREE != 0 && combined) {
+        combined = false;
+      } else if (block % TREE != 0) {
+#pragma unroll
+        for (int y = 0; y < EACH; y++) {
+#pragma unroll
+          for (int x = 0; x < EACH; x++) {
+            fold[y][x] = K::settle(K::combine(in, K::element(own[y][x]), K::element(fold[y][x])));
+          }
+        }
+      }
+#pragma unroll
+      for (int y = 0; y < EACH; y++) {
+#pragma unroll
+        for (int x = 0; x < EACH; x++) own[y][x] = fold[y][x];
+      }
+      if (block % TREE != TREE - 1 && end != length) break;
+      block /= TREE;
+    }
   }
+  /* Registers have no numbers that are computed, shared memory has: one text finishes all columns. */
+  __shared__ typename K::Kept results[K::THREADS * EACH];
 #pragma unroll
   for (int y = 0; y < EACH; y++) {
-    const int row = y * (DOWN / EACH) + group;
 #pragma unroll
+    for (int x = 0; x < EACH; x++) results[x * K::THREADS + thread] = fold[y][x];
+    const int row = Tile::place(Tile::GROUPS, group, y);
+#pragma unroll 1
     for (int x = 0; x < EACH; x++) {
-      const int column = x * LANES + lane;
+      const int column = Tile::place(LANES, lane, x);
       if (row < rows && column < columns) {
         K::finish(in, (batch * down + first_i + row) * across + first_j + column, false,
-                  fold[y][x].outer);
+                  K::element(results[x * K::THREADS + thread]));
       }
     }
   }

@@ -77,7 +77,7 @@ fn exchanged(elements: &[Tuple], extent: usize) -> Vec<Tuple> {
 #[test]
 fn grids() {
     let Some(emulated) = emulated() else { return };
-    // Tiles are 16 x 64, staged up to 16 deep.
+    // Tiles are 16 x 64, or 32 x 128 where there are two of these; staged up to 16 deep.
     let shapes = [
         (4, 4, 0),
         (4, 4, 1),
@@ -91,6 +91,7 @@ fn grids() {
         (70, 3, 20),
         (4, 5, 4097),
         (5, 4, 8192),
+        (33, 129, 67),
     ];
     for (number, operator) in OPERATORS.iter().enumerate() {
         // The second side is read along either of its axes.
@@ -119,6 +120,67 @@ fn grids() {
             let expected: Vec<Value> = expected.collect();
             compiled.yields(emulated, &inputs, schedule_of(down + length), &expected);
         }
+    }
+}
+
+#[test]
+fn sums_of_products_that_are_rounded_once() {
+    let Some(emulated) = emulated() else { return };
+    let compiled = Compiled::new(
+        "input a10: [a0][a2]f32
+input a11: [a2][a1]f32
+launch \"product\" [a0][a1][a2] (r0 r1 r2)
+  r3: f32 = read a10 r0 r2
+  r4: f32 = read a11 r2 r1
+  yield r3 r4
+  reduce r3 r4 as (r5: f32, r6: f32) to a12: [a0][a1]f32, a13: [a0][a1]f32
+  by (r7: f32, r8: f32) (r9: f32, r10: f32)
+    r11: f32 = mul r7 r8
+    r12: f32 = fma r9 r10 r11
+    yield r12 1.0f32
+  from (r13 r14)
+    yield 0.0f32 1.0f32
+end
+output a12: [a0][a1]f32
+output a13: [a0][a1]f32
+",
+    );
+    let numbers = |count: usize, from: usize| -> Vec<f32> {
+        (0..count).map(|at| ((at + from) * 37 % 1009) as f32 * 0.37 - 180.0).collect()
+    };
+    for (down, across, length) in [
+        (1, 1, 70),
+        (4, 4, 1),
+        (4, 5, 65),
+        (17, 65, 67),
+        (33, 129, 65),
+        (33, 129, 130),
+        (3, 70, 0),
+        (5, 4, 4161),
+        (4, 4, 4097),
+        (33, 4, 4097),
+    ] {
+        let (left, right) = (numbers(down * length, 3), numbers(length * across, 5));
+        let mut expected = Vec::new();
+        for i in 0..down {
+            for j in 0..across {
+                let pair = |k: usize| (left[i * length + k], right[k * across + j]);
+                let mut pairs: Vec<(f32, f32)> = (0..length).map(pair).collect();
+                let combine = |(s, t): (f32, f32), (a, b): (f32, f32)| (a.mul_add(b, s * t), 1.0);
+                while pairs.len() > 1 {
+                    let block = |all: &[(f32, f32)]| all.iter().copied().reduce(combine);
+                    pairs = pairs.chunks(64).filter_map(block).collect();
+                }
+                expected.push(pairs.first().map_or(0.0, |pair| combine((0.0, 1.0), *pair).0));
+            }
+        }
+        let matrix = |rows, extent, all: Vec<f32>| {
+            dense(rows, extent, column(ScalarType::F32, all.into_iter().map(Scalar::F32)))
+        };
+        let inputs = [matrix(down, length, left), matrix(length, across, right)];
+        let ones = matrix(down, across, vec![1.0; down * across]);
+        let expected = [matrix(down, across, expected), ones];
+        compiled.yields(emulated, &inputs, schedule_of(down + length), &expected);
     }
 }
 

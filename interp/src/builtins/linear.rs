@@ -1,13 +1,14 @@
 //! Linear algebra.
 
-use weft_ir::ScalarOp;
+use weft_ir::{ScalarOp, Span, Type};
 
 use super::Call;
 use super::make::into_shape;
-use super::reduce::scalar_type;
+use super::reduce::{BLOCK, scalar_type};
 use crate::apply::{Callee, Source};
 use crate::collect::Collector;
-use crate::machine::{Machine, Outcome};
+use crate::elements::Elements;
+use crate::machine::{Machine, Outcome, Unwind};
 use crate::operator::{Operator, number};
 use crate::value::{Val, under};
 
@@ -35,18 +36,68 @@ impl Machine<'_> {
             for column in 0..width {
                 let a = left.slice(row * inner, inner, &leaf);
                 let b = right.slice(column * inner, inner, &leaf);
-                let sources = [Source::Each(a), Source::Each(b)];
-                let products = self.apply_to_each(&times, &sources, inner, &leaf, call.span)?;
-                let sum = self.fold_range(&plus, None, &products, 0..inner)?;
-                let val = match sum {
-                    Some(sum) => self.apply(&plus, [zero.clone(), sum])?,
-                    None => zero.clone(),
+                let val = match scalar_type(&leaf).is_float() {
+                    true => self.sum_of_products(&a, &b, &leaf, call.span)?,
+                    false => {
+                        let sources = [Source::Each(a), Source::Each(b)];
+                        let products =
+                            self.apply_to_each(&times, &sources, inner, &leaf, call.span)?;
+                        let sum = self.fold_range(&plus, None, &products, 0..inner)?;
+                        match sum {
+                            Some(sum) => self.apply(&plus, [zero.clone(), sum])?,
+                            None => zero.clone(),
+                        }
+                    }
                 };
                 self.collect(&mut collector, val)?;
             }
         }
         let elements = self.finish(collector);
         Ok(into_shape(elements, &[height, width], call.result()))
+    }
+
+    /// The fold from (0, 1) of pairs (a, b) that stand for a·b, by (s, t) ⊕ (a, b) = (fma a b (s·t), 1): each
+    /// product is added with a single rounding. Yields the first component.
+    fn sum_of_products(
+        &mut self,
+        a: &Elements,
+        b: &Elements,
+        leaf: &Type,
+        span: Span,
+    ) -> Result<Val, Unwind> {
+        let ty = weft_lang::types::Type::of_value(leaf);
+        let fused = Operator::of(ScalarOp::Fma, &[ty.clone(), ty.clone(), ty]);
+        let times = Operator::binary(ScalarOp::Mul, leaf);
+        let one = Val::of_scalar(number(1, scalar_type(leaf)));
+        // Without a second component it is 1, and nothing is to be multiplied.
+        let combine =
+            |machine: &Machine<'_>, (s, t): (Val, Option<Val>), (a, b): (Val, Option<Val>)| {
+                let earlier = match t {
+                    Some(t) => times.apply(machine, &[s, t], span),
+                    None => s,
+                };
+                (fused.apply(machine, &[a, b.unwrap_or_else(|| one.clone()), earlier], span), None)
+            };
+        let mut level: Vec<(Val, Option<Val>)> =
+            (0..a.len()).map(|at| (a.get(at), Some(b.get(at)))).collect();
+        while level.len() > 1 {
+            let mut next = Vec::with_capacity(level.len().div_ceil(BLOCK));
+            for (at, pair) in level.into_iter().enumerate() {
+                if at.is_multiple_of(BLOCK) {
+                    next.push(pair);
+                } else {
+                    let so_far = next.pop().expect("the block has begun");
+                    next.push(combine(self, so_far, pair));
+                }
+                self.step()?;
+            }
+            level = next;
+        }
+        let start = (Val::of_scalar(number(0, scalar_type(leaf))), None);
+        Ok(match level.pop() {
+            Some(pair) => combine(self, start, pair).0,
+            None => start.0,
+        })
     }
 
     /// `outer f xs ys`: element [i, j] is f xs\[i\] ys\[j\].

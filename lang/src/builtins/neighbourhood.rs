@@ -103,8 +103,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         signature: "Num a => [][]a -> [][]a -> [][]a",
         parameters: "a b",
         doc: "The matrix product: element [i, j] is the dot product of row i of a and column j of \
-              b. It is an error if the rows of a are not as long as b, or if one of them is \
-              ragged.",
+              b, in which each product of floats is added with a single rounding, as by fma. It is \
+              an error if the rows of a are not as long as b, or if one of them is ragged.",
         complexity: "work O(n m k), depth O(log k)",
         example: "matmul [[1, 2], [3, 4]] [[5, 6], [7, 8]]",
         result: "[[19, 22], [43, 50]]",

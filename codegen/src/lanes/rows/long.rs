@@ -47,6 +47,8 @@ impl Text {
                 self.values(5, nodes);
                 for (number, tree) in trees.iter().enumerate() {
                     let total = format!("&total_#_{lane}");
+                    let any = Tree { components: tree.components.clone(), kind: Kind::Any };
+                    let tree = if matches!(tree.kind, Kind::Products) { &any } else { tree };
                     self.grow(5, number, tree, "index == base_index", [&total, "value_#"]);
                 }
                 self.line(4, "}");
@@ -120,7 +122,7 @@ impl Text {
             match tree.kind {
                 Kind::Sum => self.sum(number, tree, summed.as_deref(), meanwhile.take()),
                 Kind::Exact(_) => self.any_order(number, tree),
-                Kind::Any => self.any_operator(number, tree),
+                Kind::Products | Kind::Any => self.any_operator(number, tree),
             }
         }
         self.line(2, "}");
@@ -205,28 +207,35 @@ impl Text {
     fn any_operator(&mut self, number: usize, tree: &Tree) {
         let numbers: Vec<usize> = tree.components.iter().map(|&(at, _)| at).collect();
         let types = self.types.clone();
-        let block = |text: &mut Text, lane: &str, end: &str| {
-            for &at in &numbers {
-                text.line(4, &format!("{} total_{at} = buffer_{at}[64 * {lane}];", types[at]));
-            }
-            let combine = combine(number, tree, "&total_#", "buffer_#[element]");
-            text.line(
-                4,
-                &format!(
-                    "for (i64 element = 64 * {lane} + 1; element < {end}; element++) {combine}"
-                ),
-            );
-            for &at in &numbers {
-                text.line(4, &format!("lanes_{at}[{lane}] = total_{at};"));
-            }
-        };
+        let block =
+            |text: &mut Text, lane: &str, end: &str, neutral: Option<&[(usize, String)]>| {
+                for (component, &at) in numbers.iter().enumerate() {
+                    let first = match neutral {
+                        Some(firsts) => firsts[component].1.clone(),
+                        None => format!("buffer_{at}[64 * {lane}]"),
+                    };
+                    text.line(4, &format!("{} total_{at} = {first};", types[at]));
+                }
+                let combine = combine(number, tree, "&total_#", "buffer_#[element]");
+                let begin = format!("64 * {lane} + {}", u8::from(neutral.is_none()));
+                text.line(
+                    4,
+                    &format!("for (i64 element = {begin}; element < {end}; element++) {combine}"),
+                );
+                for &at in &numbers {
+                    text.line(4, &format!("lanes_{at}[{lane}] = total_{at};"));
+                }
+            };
+        // From what changes no other, the compiler sees which component stays as it is.
+        let neutral =
+            matches!(tree.kind, Kind::Products).then(|| firsts(std::slice::from_ref(tree)));
         self.line(3, "#pragma omp simd");
         self.line(3, "for (i64 lane = 0; lane < (size >> 6); lane++) {");
-        block(self, "lane", "64 * lane + 64");
+        block(self, "lane", "64 * lane + 64", neutral.as_deref());
         self.line(3, "}");
         self.line(3, "if ((size >> 6) < blocks) {");
         self.line(4, "const i64 last = blocks - 1;");
-        block(self, "last", "size");
+        block(self, "last", "size", None);
         self.line(3, "}");
         let lanes = listed(tree, "lanes_#");
         self.climbs(number, tree, &lanes);

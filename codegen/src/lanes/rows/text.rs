@@ -259,7 +259,7 @@ impl Text {
         }
         for (number, tree) in trees.iter().enumerate() {
             let combined = combine(number, tree, "&begun_#", "total_#");
-            if !matches!(tree.kind, Kind::Any) {
+            if !matches!(tree.kind, Kind::Products | Kind::Any) {
                 // No branches: the machine had to foresee these too.
                 self.line(indent, &combined);
                 continue;
@@ -305,6 +305,14 @@ impl Text {
             let ty = self.types[at];
             self.line(2, &format!("{ty} total_{at} = {first};"));
         }
+        let products: Vec<usize> = trees
+            .iter()
+            .filter(|tree| matches!(tree.kind, Kind::Products))
+            .flat_map(|tree| tree.components.iter().map(|&(at, _)| at))
+            .collect();
+        for &at in &products {
+            self.line(2, &format!("{} last_{at} = 0;", self.types[at]));
+        }
         // A loop over the index itself has fewer instructions.
         self.line(2, "const i64 limit_index = first_index + length;");
         self.line(2, "for (i64 index = first_index; index < limit_index; index++) {");
@@ -314,13 +322,21 @@ impl Text {
         for (number, tree) in trees.iter().enumerate() {
             self.grow(3, number, tree, "at == 0", ["&total_#", "value_#"]);
         }
+        for at in &products {
+            self.line(3, &format!("last_{at} = value_{at};"));
+        }
         self.line(2, "}");
+        // The only one of a block is combined by its reader.
+        for at in &products {
+            self.line(2, &format!("if (length == 1) total_{at} = last_{at};"));
+        }
         self.line(2, "if (failed) return failed;");
         self.trees = trees;
         self.store(2, true);
     }
 
-    /// Combines a value with the total, or makes it the total if it is the first.
+    /// Combines a value with the total, or makes it the total if it is the first and the total is not what
+    /// changes no other.
     pub(super) fn grow(
         &mut self,
         indent: usize,
@@ -348,11 +364,12 @@ impl Text {
 pub(super) fn firsts(trees: &[Tree]) -> Vec<(usize, String)> {
     let mut firsts = Vec::new();
     for tree in trees {
-        for &(at, _) in &tree.components {
+        for (component, &(at, _)) in tree.components.iter().enumerate() {
             firsts.push((
                 at,
                 match &tree.kind {
-                    Kind::Sum => "-0.0".to_owned(),
+                    Kind::Products if component == 1 => "1".to_owned(),
+                    Kind::Sum | Kind::Products => "-0.0".to_owned(),
                     Kind::Exact(neutral) => literal(*neutral),
                     Kind::Any => "0".to_owned(),
                 },

@@ -2,11 +2,15 @@
 
 use weft_ir::{Column, Scalar, ScalarType};
 
-use super::{NONE, Subject};
+use super::Subject;
 use crate::{column, dense, i64s};
 
 fn numbers(length: i64) -> Column {
     column(ScalarType::I64, (0..length).map(Scalar::I64))
+}
+
+fn floats(length: i64) -> Column {
+    column(ScalarType::F32, (0..length).map(|at| Scalar::F32((at % 13) as f32)))
 }
 
 pub(super) const SUBJECTS: &[Subject] = &[
@@ -30,22 +34,60 @@ output a5: [a0][a1]i64
 ",
         inputs: || vec![dense(18, 135, numbers(18 * 135)), dense(67, 135, numbers(67 * 135))],
         mutants: &[
-            (
-                "    __syncthreads();  /* staged */\n#pragma unroll 4\n    for (int k = 0; k < here",
-                "#pragma unroll 4\n    for (int k = 0; k < here",
-            ),
+            ("    __syncthreads();  /* staged */\n    if (Tile::AHEAD", "    if (Tile::AHEAD"),
             (
                 "    __syncthreads();  /* shared is free */\n    const i64 end = base + here;",
                 "    const i64 end = base + here;",
             ),
-            ("if (row < rows && k < here) {", "if (k < here) {"),
-            ("if (row < rows && k < here) {", "if (row < rows) {"),
-            ("if (column < columns && k < here) {", "if (k < here) {"),
-            ("    if (i[each] >= rows) i[each] = rows - 1;", NONE),
-            ("    if (j[each] >= columns) j[each] = columns - 1;", NONE),
+            (
+                "lesser(K::LEFT_ALONG ? at % DEPTH : at / DOWN, last)",
+                "(K::LEFT_ALONG ? at % DEPTH : at / DOWN)",
+            ),
+            (
+                "lesser(K::LEFT_ALONG ? at / DEPTH : at % DOWN, rows - 1)",
+                "(K::LEFT_ALONG ? at / DEPTH : at % DOWN)",
+            ),
+            (
+                "lesser(K::RIGHT_ALONG ? at / DEPTH : at % ACROSS, columns - 1)",
+                "(K::RIGHT_ALONG ? at / DEPTH : at % ACROSS)",
+            ),
+            ("for (int k = begins; k < here", "for (int k = 0; k < here"),
+            ("} else if (block % TREE != 0) {", "} else if (false) {"),
             ("if (row < rows && column < columns) {", "if (row < rows) {"),
             ("if (row < rows && column < columns) {", "if (column < columns) {"),
             ("if (end % TREE != 0 && end != length) continue;", "if (end % TREE != 0) continue;"),
+        ],
+    },
+    Subject {
+        name: "reduce_large_grid",
+        text: "input a3: [a0][a2]f32
+input a4: [a1][a2]f32
+launch \"product\" [a0][a1][a2] (r0 r1 r2)
+  r3: f32 = read a3 r0 r2
+  r4: f32 = read a4 r1 r2
+  r5: f32 = mul r3 r4
+  yield r5
+  reduce r5 as (r6: f32) to a5: [a0][a1]f32
+  by (r7: f32) (r8: f32)
+    r9: f32 = add r7 r8
+    yield r9
+  from (r10 r11)
+    yield 0f32
+end
+output a5: [a0][a1]f32
+",
+        inputs: || vec![dense(34, 135, floats(34 * 135)), dense(131, 135, floats(131 * 135))],
+        mutants: &[
+            ("    __syncthreads();  /* staged */\n    if (Tile::AHEAD", "    if (Tile::AHEAD"),
+            (
+                "    __syncthreads();  /* shared is free */\n    const i64 end = base + here;",
+                "    const i64 end = base + here;",
+            ),
+            (
+                "return each / RUN * (groups * RUN) + own * RUN + each % RUN;",
+                "return own * RUN + each % RUN;",
+            ),
+            ("if (block % TREE != TREE - 1 && end != length) break;", "break;"),
         ],
     },
     Subject {

@@ -1,11 +1,18 @@
 //! Linear algebra.
+//!
+//! Note [Sums of products]. `matmul` adds each product to the sum before it with one rounding, by `fma`,
+//! as BLAS does. It is a fold in the tree of every fold, of pairs (a, b) that stand for a·b:
+//! (s, t) ⊕ (a, b) = (fma a b (s·t), 1). So in a block of 64 the first product is rounded, the others are not,
+//! and the results of blocks, pairs (s, 1), are added. Whoever knows the operator
+//! (`Operator::is_sum_of_products`) keeps one value in place of two, but for a pair that is alone in its
+//! block: that has met no other, and is still a product.
 
-use weft_ir::nested::Operation;
+use weft_ir::nested::{Atom, Operation, Start};
 use weft_ir::{FaultKind, ScalarOp};
 
 use super::Call;
 use crate::lower::builder::{Lowering, Outcome};
-use crate::lower::operations::int;
+use crate::lower::operations::{int, number};
 use crate::lower::value::{Value, element_type};
 
 impl<'p> Lowering<'p> {
@@ -22,10 +29,27 @@ impl<'p> Lowering<'p> {
         let columns = self.emit_one(Operation::Transpose(both[1]), ty);
         let product = self.map(&both[..1], &mut |lowering, row| {
             lowering.map(&[columns], &mut |lowering, column| {
-                Ok(vec![lowering.dot_of(row[0], column[0])?])
+                Ok(vec![lowering.sum_of_products(row[0], column[0])?])
             })
         })?;
         Ok(Value::array(self.keep_extents(product, &[height, width])))
+    }
+
+    /// The sum of products of numbers (Note [Sums of products]).
+    fn sum_of_products(&mut self, left: Atom, right: Atom) -> Outcome<Atom> {
+        let ty = self.type_of(left).element;
+        if !ty.is_float() {
+            return self.dot_of(left, right);
+        }
+        let (types, one) = ([self.type_of(left).element(); 2], number(1, ty));
+        let operator = self.operator(&types, &mut |lowering, earlier, factors| {
+            let sum = lowering.scalar(ScalarOp::Mul, &[earlier[0], earlier[1]]);
+            let sum = lowering.scalar(ScalarOp::Fma, &[factors[0], factors[1], sum]);
+            Ok(vec![sum, one])
+        })?;
+        let start = Start::Combined(vec![number(0, ty), one]);
+        let arrays = vec![left, right];
+        Ok(self.emit(Operation::Fold { operator, start, arrays }, &types)[0])
     }
 
     /// `outer f xs ys`: element [i, j] is f xs\[i\] ys\[j\].
