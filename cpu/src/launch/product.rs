@@ -169,7 +169,7 @@ impl Launch<'_> {
         let mut results = self.workers.memory().take(T::TYPE, rows * columns);
         let span = rows.div_ceil(self.workers.threads()).clamp(ROWS * 4, SPAN);
         let claims = T::storage_mut(&mut results).chunks_mut(span * columns).enumerate();
-        let start = || Panel::new(span, steps);
+        let start = || Panel::new(span, steps, rounding);
         let parallel = self.shape.points() >= PARALLEL;
         let piece = self.meter.begin((rows * columns) as u64);
         self.workers.each(parallel, claims, start, |panel: &mut Panel<T>, (number, results)| {
@@ -179,7 +179,7 @@ impl Launch<'_> {
                 let (rows, poll) = (first..first + rows, || self.context().poll());
                 let width = T::COLUMNS.min(columns - column);
                 let columns_here = column..column + width;
-                panel.sum(left, rows.clone(), right, columns_here, steps, rounding, poll)?;
+                panel.sum(left, rows.clone(), right, columns_here, steps, poll)?;
                 panel.finish(results, columns, column..column + width, start_with);
                 if let Some(piece) = &piece {
                     piece.advance((rows.len() * width) as u64);
@@ -197,10 +197,11 @@ struct Panel<T> {
     levels: Vec<(Vec<T>, usize)>,
     /// A block of the right matrix, step by step.
     right: Vec<T>,
+    rounding: Rounding,
 }
 
 impl<T: Factor> Panel<T> {
-    fn new(rows: usize, steps: usize) -> Panel<T> {
+    fn new(rows: usize, steps: usize, rounding: Rounding) -> Panel<T> {
         let (mut depth, mut blocks) = (1, steps.div_ceil(TREE));
         while blocks > 1 {
             blocks = blocks.div_ceil(TREE);
@@ -211,6 +212,7 @@ impl<T: Factor> Panel<T> {
         Panel {
             levels: (0..depth).map(|_| (vec![T::default(); sums], 0)).collect(),
             right: vec![T::default(); TREE * T::COLUMNS],
+            rounding,
         }
     }
 
@@ -222,7 +224,6 @@ impl<T: Factor> Panel<T> {
         right: Matrix<'_, T>,
         columns: Range<usize>,
         steps: usize,
-        rounding: Rounding,
         poll: impl Fn() -> Result<(), Halt>,
     ) -> Result<(), Halt> {
         let (column, width) = (columns.start, columns.len());
@@ -230,7 +231,7 @@ impl<T: Factor> Panel<T> {
         for step in (0..steps).step_by(TREE) {
             poll()?;
             let block = TREE.min(steps - step);
-            if block == 1 && step > 0 && rounding == Rounding::Once {
+            if block == 1 && step > 0 && self.rounding == Rounding::Once {
                 self.add_last(left, rows, right, columns, step);
                 break;
             }
@@ -252,7 +253,7 @@ impl<T: Factor> Panel<T> {
                 let row = |of: usize| (rows.start + at * ROWS + of).min(rows.end - 1);
                 let starts: [usize; ROWS] =
                     std::array::from_fn(|of| row(of) * left.outer + step * left.inner);
-                T::tile(left.elements, starts, left.inner, packed, sums, *taken > 0, rounding);
+                T::tile(left.elements, starts, left.inner, packed, sums, *taken > 0, self.rounding);
             }
             *taken += 1;
             self.carry();

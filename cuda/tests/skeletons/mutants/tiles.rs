@@ -87,7 +87,6 @@ output a5: [a0][a1]f32
                 "return each / RUN * (groups * RUN) + own * RUN + each % RUN;",
                 "return own * RUN + each % RUN;",
             ),
-            ("if (block % TREE != TREE - 1 && end != length) break;", "break;"),
         ],
     },
     Subject {
