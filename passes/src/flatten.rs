@@ -19,6 +19,7 @@
 //! Sources: Clifton-Everest, McDonell, Chakravarty and Keller, "Streaming irregular arrays" (Haskell
 //! 2017), section 4; Keller et al., "Vectorisation avoidance" (Haskell 2012).
 
+mod behind;
 mod bounds;
 mod chosen;
 mod collective;

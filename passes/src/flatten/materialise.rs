@@ -19,6 +19,9 @@ impl<'p> Flattener<'p> {
         if self.is_stored_here(view) {
             return Ok(Rc::clone(view));
         }
+        if let Some(stored) = self.rows_behind_rows(view)? {
+            return Ok(stored);
+        }
         let mut axes = Vec::new();
         let mut value = Value::Array(Rc::clone(view));
         let element = loop {

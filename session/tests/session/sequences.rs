@@ -69,6 +69,42 @@ fn one_item_that_does_not_fit_is_an_error() {
     );
 }
 
+/// How many bytes kernels read and write for an expression.
+fn moved(session: &mut Transcript, expression: &str) -> f64 {
+    let told = session.eval(&format!(":time {expression}"));
+    let (_, moved) = told.split_once("moved ").unwrap_or_else(|| panic!("{told}"));
+    let moved = moved.split_whitespace().next().expect("a number");
+    let units = [("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
+    let number = |(unit, scale): (&str, f64)| {
+        let digits: Option<f64> = moved.strip_suffix(unit)?.parse().ok();
+        Some(digits? * scale)
+    };
+    units.into_iter().find_map(number).unwrap_or_else(|| panic!("{told}"))
+}
+
+#[test]
+fn what_is_collected_is_not_copied_for_every_chunk() {
+    let mut session = Transcript::new();
+    session.check(":backend cpu", "");
+    // Each item is a chunk. What is made of one is written, read, and written to its place.
+    for (what, bytes) in [
+        ("collect (map (\\i -> replicate (600000 + i % 2) (u8 i)) (produce 40 (\\i -> i)))", 24e6),
+        (
+            "collect (map (\\i -> [replicate 300000 (u8 i), replicate (300000 + i % 2) 1u8]) (produce 40 (\\i -> i)))",
+            24e6,
+        ),
+        ("elements (map (\\i -> replicate 600000 (u8 i)) (produce 40 (\\i -> i)))", 24e6),
+        ("loop out = [] for i < 40 do out ++ [replicate (600000 + i % 2) (u8 i)]", 24e6),
+        (
+            "collect (map (\\i -> (i, replicate (600000 + i % 2) (u8 i))) (produce 40 (\\i -> i)))",
+            24e6,
+        ),
+    ] {
+        let moved = moved(&mut session, what);
+        assert!(moved < 6.0 * bytes, "{what}: {moved} bytes of {bytes}");
+    }
+}
+
 #[test]
 fn sequences_without_end_can_be_interrupted() {
     let mut session = Transcript::new();
