@@ -30,6 +30,7 @@ use crate::types::{Class, Scheme, Type, TypeVar};
 pub(crate) use expr::instantiate_at;
 pub(crate) use finish::number_does_not_fit;
 use rank::{Site, SiteError};
+pub use sequence::counterpart as sequence_counterpart;
 pub(crate) use sequence::unfit_items;
 use unify::Table;
 

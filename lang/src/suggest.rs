@@ -120,7 +120,7 @@ pub fn foreign_word(word: &str) -> Option<&'static str> {
             "`any (xs == x)` says whether x is in xs; of texts `any (same xs x)`"
         }
         "rolling" => "`windows n xs` are all runs of n elements: `mean (windows 3 xs)`",
-        "value_counts" | "tabulate" => {
+        "value_counts" => {
             "`{ (v, length g) : (v, g) in groupBy xs xs }` counts each value; texts have numbers by `codes`"
         }
         "repeat" => {

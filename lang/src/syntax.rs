@@ -105,8 +105,30 @@ fn read(
     diagnostics.sort_by_key(|diagnostic| diagnostic.span().start);
     // The lexer's report about a place comes first and says more than the grammar's.
     diagnostics.dedup_by_key(|diagnostic| diagnostic.span().start);
+    leave_out_uses(&mut diagnostics, text);
     shorten(&mut diagnostics, more);
     (Parsed { items, diagnostics }, stream.open)
+}
+
+/// Of a word of the language that was to be a name, only the first place is reported: its uses say nothing new.
+fn leave_out_uses(diagnostics: &mut Vec<Diagnostic>, text: &str) {
+    let mut words: Vec<&str> = Vec::new();
+    diagnostics.retain(|diagnostic| {
+        let span = diagnostic.span();
+        let word = text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        let is_use = match diagnostic.code {
+            "E0111" => true,
+            "E0101" => {
+                diagnostic.labels.iter().any(|label| label.message == "expected an expression")
+            }
+            _ => false,
+        };
+        let is_known = is_use && words.contains(&word);
+        if diagnostic.code == "E0111" {
+            words.push(word);
+        }
+        !is_known
+    });
 }
 
 /// Keeps the first [`MAX_REPORTS`] diagnostics and says how many there were; `more` were dropped

@@ -30,24 +30,27 @@ impl Checker<'_> {
                 return;
             }
         };
-        let mut told = Vec::new();
+        let mut told: Vec<(Span, String)> = Vec::new();
         let mut position = first;
         while position < self.diagnostics.len() {
             let found = self.diagnostics[position].clone();
             let mut path = Vec::new();
             path_to(body, found.span(), &mut path);
             let around = path.iter().rev().take(MOST_AROUND);
-            let compared = around.clone().find_map(|expr| call::compared(self, expr, &found));
-            let help =
-                compared.or_else(|| around.clone().find_map(|expr| self.advice(expr, &found)));
-            if let Some(help) = help {
-                // One mistake may have several consequences.
-                if told.contains(&help) {
+            let compared = around
+                .clone()
+                .find_map(|expr| Some((expr.span, call::compared(self, expr, &found)?)));
+            let told_here = compared.or_else(|| {
+                around.clone().find_map(|expr| Some((expr.span, self.advice(expr, &found)?)))
+            });
+            if let Some(told_here) = told_here {
+                // One mistake may have several consequences. The same mistake in another place is another.
+                if told.contains(&told_here) {
                     self.diagnostics.remove(position);
                     continue;
                 }
-                self.diagnostics[position].help = vec![help.clone()];
-                told.push(help);
+                self.diagnostics[position].help = vec![told_here.1.clone()];
+                told.push(told_here);
             }
             position += 1;
         }

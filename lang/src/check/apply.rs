@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span};
 
+use super::errors::OF_THE_FILE;
 use super::expr::shared;
 use super::rank::{Site, SiteArg};
 use super::sequence::Callee;
@@ -416,6 +417,7 @@ impl Checker<'_> {
                     Ok(text) => texts.push(text),
                     Err(_) => return self.bad_path(arg.span, "this path is not UTF-8"),
                 },
+                ast::ExprKind::Name(name) => return self.named_path(loader, name, arg.span),
                 _ => return self.bad_path(arg.span, "this is not a text literal"),
             }
         }
@@ -453,14 +455,20 @@ impl Checker<'_> {
     }
 
     fn bad_path(&mut self, span: Span, remark: &str) -> Expr {
+        self.report(path_report(span, remark));
+        self.unknown(span)
+    }
+
+    /// A name where a path is written out: that of a value, or a path without quotes.
+    fn named_path(&mut self, loader: &Name, name: &Name, span: Span) -> Expr {
+        let is_known = self.scope.contains_key(name) || self.environment.lookup(name).is_some();
+        let (remark, path) = match is_known {
+            true => ("this is the name of a value", "…"),
+            false => ("there are no quotes around it", &**name),
+        };
+        let before = if &**loader == "streamWav" { " window hop" } else { "" };
         self.report(
-            Diagnostic::error(
-                "E0206",
-                "a file is loaded by a path that is written out",
-                span,
-                remark,
-            )
-            .note("the type of the value follows from the file, before the program runs"),
+            path_report(span, remark).help(format!("write it out: `{loader}{before} \"{path}\"`")),
         );
         self.unknown(span)
     }
@@ -512,6 +520,12 @@ impl Checker<'_> {
         }
         rank.checked_sub(element_rank).filter(|rank| *rank > 0)
     }
+}
+
+/// That a path is not written out.
+fn path_report(span: Span, remark: &str) -> Diagnostic {
+    let message = "a file is loaded by a path that is written out";
+    Diagnostic::error("E0206", message, span, remark).note(OF_THE_FILE)
 }
 
 /// Whether an argument begins with a minus: `a -1` may have been meant as `a - 1`.

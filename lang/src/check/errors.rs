@@ -2,12 +2,14 @@
 
 mod application;
 mod habit;
+mod name;
 
-use habit::{method, no_value, text_comparison};
+use habit::{method, text_comparison};
 
 pub(super) use habit::foreign_type;
+pub(super) use name::OF_THE_FILE;
 
-use weft_ir::{Name, ScalarType, Span};
+use weft_ir::{ScalarType, Span};
 
 use super::Checker;
 use super::unify::Clash;
@@ -21,6 +23,9 @@ use crate::types::{Class, Type, TypeVar, variable_name};
 
 /// Messages do not write out records of more fields.
 const MOST_FIELDS: usize = 4;
+
+/// Longer types of functions are not written out where there is none.
+const LONG_TYPE: usize = 24;
 
 /// What to do with texts where scalars are sorted or grouped.
 const TEXTS_AS_KEYS: &str = "a text is an array of letters; texts are sorted and grouped by their \
@@ -58,58 +63,17 @@ impl Checker<'_> {
                 _ => format!("{axes}record of {} fields", fields.len()),
             };
         }
+        if let Type::Seq(item) = &head {
+            let items = self.show(&Type::array((**item).clone()));
+            let of_records = items.strip_prefix("an array").map(|of| format!("a sequence{of}"));
+            return match items.strip_prefix("[]") {
+                Some(item) => format!("{axes}seq {item}"),
+                None => of_records.unwrap_or(items),
+            };
+        }
         let resolved = self.table.resolve(ty);
         let mut vars = Vec::new();
         rename(&resolved, &mut vars)
-    }
-
-    pub(super) fn unknown_name(&mut self, name: &Name, span: Span) {
-        if super::columns::TABLES.contains(&&**name) {
-            self.report(no_value(name, span));
-            return;
-        }
-        let locals = self.scope.keys().map(|name| &**name);
-        let globals = self.environment.names().map(|(name, _)| &**name);
-        let table = builtins::all().map(|entry| entry.name);
-        let loaders = super::apply::LOADERS;
-        let forms = loaders.into_iter().chain(super::columns::TABLES);
-        let mut candidates: Vec<&str> = locals.chain(globals).chain(table).chain(forms).collect();
-        candidates.sort_unstable();
-        let mut diagnostic =
-            Diagnostic::error("E0201", format!("there is no `{name}`"), span, "unknown name");
-        if self.later.iter().any(|item| super::item::item_names(&item.kind).contains(name)) {
-            return self.report(diagnostic.help(format!(
-                "a definition sees only earlier ones: move that of `{name}` before this line"
-            )));
-        }
-        let foreign = match &**name {
-            "len" => Some("the length of an array is `length`"),
-            "arange" => Some("`iota n` counts from 0; `a..b` and `range` do the rest"),
-            "reduce" | "foldl" | "foldr" | "accumulate" => Some(
-                "`fold op z xs` takes an associative operator, as it combines in any order; \
-                 from left to right goes `loop s = z for x in xs do op s x`",
-            ),
-            "cumsum" => Some("running sums are `scan (+) 0 xs`"),
-            "zeros" => Some("write `replicate n 0` or `fill (h, w) 0.0`"),
-            "ones" => Some("write `replicate n 1`"),
-            "where" => Some("write `select condition a b`, or `filter` to keep elements"),
-            "print" => Some("a bare expression is shown"),
-            "float" => Some("conversions are named after the type: `f64 x`, `f32 x`"),
-            "int" => Some("conversions are named after the type: `i64 x`"),
-            "fst" => Some("write `p.0`"),
-            "snd" => Some("write `p.1`"),
-            "foreach" | "vmap" => Some("use `map f xs` or `{ f x : x in xs }`"),
-            _ if self.defining.contains(name) => {
-                Some("a local function does not call itself; make it a `def` of its own")
-            }
-            word => suggest::foreign_operator(word).or_else(|| suggest::foreign_word(word)),
-        };
-        diagnostic = match (foreign, suggest::closest(name, candidates)) {
-            (Some(hint), _) => diagnostic.help(hint),
-            (None, Some(close)) => diagnostic.help(format!("did you mean `{close}`?")),
-            (None, None) => diagnostic,
-        };
-        self.report(diagnostic);
     }
 
     /// Two types that should be equal: that of an expression, and what its place needs.
@@ -125,7 +89,12 @@ impl Checker<'_> {
         if self.special_clash(clash, span) {
             return;
         }
-        let (found_text, wanted_text) = (self.show(found), self.show(wanted));
+        let (found_text, mut wanted_text) = (self.show(found), self.show(wanted));
+        let is_function = |ty: &Type| matches!(self.table.shallow(ty), Type::Function(..));
+        if is_function(wanted) && !is_function(found) && wanted_text.len() > LONG_TYPE {
+            // Which one does not matter here.
+            wanted_text = "a function".to_owned();
+        }
         let mut diagnostic = Diagnostic::error(
             code_of(clash),
             format!("{what} needs {wanted_text}, but this is {found_text}"),
@@ -201,7 +170,7 @@ impl Checker<'_> {
         let (found_rank, found_head) = self.table.peel(found);
         let (wanted_rank, wanted_head) = self.table.peel(wanted);
         let of_table = || self.table_help(found).filter(|_| wanted_rank > 0);
-        let help = self.sequence_help(found, matches!(wanted_head, Type::Seq(_)));
+        let help = self.sequence_help(found, wanted);
         if let Some(help) = help.or_else(of_table) {
             return diagnostic.help(help);
         }

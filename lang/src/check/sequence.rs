@@ -34,8 +34,8 @@ pub(super) const CONSUMERS: &str =
 /// How many sequences an apply-to-each goes over at most.
 const MOST_GENERATORS: usize = 4;
 
-/// What stands for an operation on arrays where it meets sequences.
-fn counterpart(builtin: Builtin) -> Option<&'static str> {
+/// The function of the prelude that stands for an operation on arrays where it meets sequences.
+pub fn counterpart(builtin: Builtin) -> Option<&'static str> {
     Some(match builtin {
         Builtin::Map => "mapSequence",
         Builtin::MapWithIndex => "mapSequenceWithIndex",
@@ -75,16 +75,30 @@ impl Checker<'_> {
         matches!(self.known(&expr.ty), Type::Seq(_))
     }
 
-    /// What helps where one of a sequence and something else is given and the other is needed.
-    pub(super) fn sequence_help(&self, found: &Type, wants_sequence: bool) -> Option<String> {
-        let found = self.table.shallow(found);
-        match (&found, wants_sequence) {
-            (Type::Seq(_), false) => Some(CONSUMERS.to_owned()),
-            (Type::Array(_), true) => {
-                Some("`stream xs` makes a sequence of an array; a parameter that is one says so: `(s : seq f64)`".to_owned())
+    /// What helps where one of a sequence and something else is given and the other is needed, or a
+    /// sequence of arrays.
+    pub(super) fn sequence_help(&self, found: &Type, wanted: &Type) -> Option<String> {
+        let (rank, head) = self.table.peel(found);
+        let (_, wanted) = self.table.peel(wanted);
+        let help = match (&head, &wanted) {
+            (Type::Seq(item), Type::Seq(wanted)) => {
+                let lacks_axes = self.table.peel(item).0 < self.table.peel(wanted).0;
+                return lacks_axes.then(|| {
+                    "its items are no arrays; `collect s` is the array of them".to_owned()
+                });
             }
-            _ => None,
-        }
+            (Type::Seq(_), _) => CONSUMERS,
+            (head, Type::Seq(_)) if rank > 0 && self.table.is_rank_open(head) => {
+                "a parameter that is a sequence says so: `(s : seq f64)`; `stream xs` makes one of an \
+                 array"
+            }
+            (_, Type::Seq(_)) if rank > 0 => "`stream xs` makes a sequence of an array",
+            (_, Type::Seq(_)) => {
+                "`stream xs` makes a sequence of an array, `produce n f` one of a function"
+            }
+            _ => return None,
+        };
+        Some(help.to_owned())
     }
 
     /// The function of the prelude that makes a sequence of what was found in a file; none for loaders of

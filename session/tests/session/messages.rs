@@ -110,3 +110,29 @@ fn functions_that_yield_arrays_are_passed() {
         &["E0509", "`first { f x : x in [n] }`"],
     );
 }
+
+#[test]
+fn a_word_of_the_language_is_reported_once() {
+    let mut session = Transcript::new();
+    session.eval("by = 3\nx = by + by\ny = by");
+    let report = session.last_report();
+    assert!(report.contains("`by` cannot be a name"), "{report}");
+    assert!(!report.contains("unexpected"), "{report}");
+}
+
+#[test]
+fn the_same_mistake_in_two_places_is_reported_twice() {
+    let mut session = Transcript::new();
+    session.eval("(count [1, 2], count [1, 2])");
+    let report = session.last_report();
+    assert_eq!(report.matches("`count ([1, 2] > 0)`").count(), 2, "{report}");
+}
+
+#[test]
+fn records_of_many_fields_are_not_written_out_where_arguments_are_counted() {
+    let mut session = Transcript::new();
+    session.eval("plot [1, 2] [3, 4]");
+    let report = session.last_report();
+    assert!(report.contains("this takes 1 argument"), "{report}");
+    assert!(!report.contains("title"), "{report}");
+}

@@ -51,7 +51,8 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
                 _ if found.message.contains("a part of this") => None,
                 "E0302" | "E0303" | "E0307" => other_order(checker, name, expr, args),
                 _ => None,
-            }),
+            })
+            .or_else(|| function_elsewhere(checker, name, args)),
     }
 }
 
@@ -187,9 +188,15 @@ fn with_commas(checker: &mut Checker<'_>, name: &Name, parts: &[Expr]) -> Option
 }
 
 /// `sum(m, 0)`, `round(x, 2)`, `max` of three.
-fn of_axis(checker: &Checker<'_>, name: &Name, parts: &[Expr]) -> Option<String> {
+fn of_axis(checker: &mut Checker<'_>, name: &Name, parts: &[Expr]) -> Option<String> {
     if let Some(help) = instead_of_more(checker, name, parts) {
         return Some(help);
+    }
+    if let [Type::Array(_)] = parameters(checker, name)?[..]
+        && parts.iter().all(|part| matches!(part.kind, ExprKind::Number(..)))
+    {
+        let all: Option<Vec<String>> = parts.iter().map(written).collect();
+        return Some(format!("it takes one array: `{name} [{}]`", all?.join(", ")));
     }
     let [_, axis] = parts else { return None };
     let is_axis = matches!(axis.kind, ExprKind::Number(..));
@@ -318,11 +325,6 @@ fn function_behind(checker: &mut Checker<'_>, name: &Name, args: &[Expr]) -> Opt
     if params.len() != 2 || !matches!(params[0], Type::Function(..)) {
         return None;
     }
-    let is_function = |checker: &mut Checker<'_>, expr: &Expr| match &expr.kind {
-        ExprKind::Lambda { .. } => true,
-        ExprKind::Name(name) => parameters(checker, name).is_some_and(|params| !params.is_empty()),
-        _ => false,
-    };
     if is_function(checker, array) || !is_function(checker, function) {
         return None;
     }
@@ -334,6 +336,38 @@ fn function_behind(checker: &mut Checker<'_>, name: &Name, args: &[Expr]) -> Opt
         }
         None => format!("the function stands first: `{name} {names}`"),
     })
+}
+
+/// `produce f n`: a function stands in the place of another argument.
+fn function_elsewhere(checker: &mut Checker<'_>, name: &Name, args: &[Expr]) -> Option<String> {
+    let params = parameters(checker, name)?;
+    if params.len() != args.len() {
+        return None;
+    }
+    let takes: Vec<bool> = params.iter().map(|param| matches!(param, Type::Function(..))).collect();
+    let given: Vec<bool> = args.iter().map(|arg| is_function(checker, arg)).collect();
+    let count = |all: &[bool]| all.iter().filter(|is| **is).count();
+    if count(&takes) != 1 || count(&given) != 1 {
+        return None;
+    }
+    let position = |all: &[bool]| all.iter().position(|is| *is);
+    let (to, from) = (position(&takes)?, position(&given)?);
+    let names = names_of(checker, name)?;
+    let mut written: Vec<String> = args.iter().map(argument).collect::<Option<_>>()?;
+    let function = written.remove(from);
+    written.insert(to, function);
+    (to != from).then(|| {
+        format!("the order of the arguments is `{name} {names}`: `{name} {}`", written.join(" "))
+    })
+}
+
+/// Whether an expression is a function, as its form says.
+fn is_function(checker: &mut Checker<'_>, expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Lambda { .. } => true,
+        ExprKind::Name(name) => parameters(checker, name).is_some_and(|params| !params.is_empty()),
+        _ => false,
+    }
 }
 
 /// `random 1 (3, 3)`: functions that yield one axis.

@@ -1,6 +1,6 @@
 //! Short expressions as text, for advice that repeats what was written.
 
-use crate::ast::{ApplyForm, Axis, Expr, ExprKind, Number};
+use crate::ast::{ApplyForm, Axis, Expr, ExprKind, Number, PatternKind};
 
 /// Longer texts are not repeated.
 const LONGEST: usize = 40;
@@ -16,7 +16,9 @@ pub(super) fn argument(expr: &Expr) -> Option<String> {
     let text = written(expr)?;
     let is_signed = text.starts_with('-');
     Some(match &expr.kind {
-        ExprKind::Apply { .. } | ExprKind::Range { .. } => format!("({text})"),
+        ExprKind::Apply { .. } | ExprKind::Range { .. } | ExprKind::Lambda { .. } => {
+            format!("({text})")
+        }
         _ if is_signed => format!("({text})"),
         _ => text,
     })
@@ -48,7 +50,9 @@ fn whole(expr: &Expr, from: &str, to: &str) -> Option<String> {
     let part = |expr: &Expr| {
         let text = whole(expr, from, to)?;
         Some(match &expr.kind {
-            ExprKind::Apply { .. } | ExprKind::Range { .. } => format!("({text})"),
+            ExprKind::Apply { .. } | ExprKind::Range { .. } | ExprKind::Lambda { .. } => {
+                format!("({text})")
+            }
             _ => text,
         })
     };
@@ -107,6 +111,14 @@ fn whole(expr: &Expr, from: &str, to: &str) -> Option<String> {
                 text
             }
         },
+        ExprKind::Lambda { params, body } => {
+            let names = params.iter().map(|param| match &param.kind {
+                PatternKind::Name(name) if name.starts_with(char::is_alphabetic) => Some(&**name),
+                _ => None,
+            });
+            let names: Option<Vec<&str>> = names.collect();
+            format!("\\{} -> {}", names?.join(" "), whole(body, from, to)?)
+        }
         _ => return None,
     })
 }

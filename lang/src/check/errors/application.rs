@@ -17,6 +17,12 @@ use crate::suggest;
 use crate::typed::{Expr, ExprKind, Pattern};
 use crate::types::{Class, Type};
 
+/// Longer types of functions are not written out where arguments are counted.
+const LONGEST_TYPE: usize = 80;
+
+/// What to write for the sequence of the first numbers.
+const OF_A_NUMBER: &str = "`produce n f` is the sequence of f 0, f 1, …, f (n - 1): the numbers are `produce n (\\i -> i)`";
+
 impl Checker<'_> {
     pub(in crate::check) fn report_site(&mut self, position: usize, error: &SiteError) {
         let site = self.sites[position].clone();
@@ -71,14 +77,17 @@ impl Checker<'_> {
                         format!("this is {found}"),
                     )
                 };
-                let help = self.table_help(&arg.ty).or_else(|| self.sequence_help(&arg.ty, false));
+                let of_sequence = || self.sequence_help(&arg.ty, &site.params[*index]);
+                let help = self.table_help(&arg.ty).or_else(of_sequence);
                 let diagnostic = match help {
                     Some(help) if !matches!(&*site.function, "index" | "with") => {
                         diagnostic.help(help)
                     }
                     _ => self.with_sequential(diagnostic, &site, *index),
                 };
-                let diagnostic = match self.guessed(position, &site, *index) {
+                let makes_sequence = matches!(self.table.shallow(&site.returns), Type::Seq(_));
+                let of_stream = makes_sequence.then(|| OF_A_NUMBER.to_owned());
+                let diagnostic = match self.guessed(position, &site, *index).or(of_stream) {
                     Some(help) => diagnostic.help(help),
                     None => diagnostic,
                 };
@@ -154,34 +163,57 @@ impl Checker<'_> {
             // The elements of a literal are scalars where rows are wanted.
             return self.report_site(position, &SiteError::TooFewAxes(index));
         }
-        if let (0, Type::Scalar(wanted)) = (wanted_rank, &wanted_head) {
-            // The class is that of a literal argument.
-            let found = self.show(&arg.ty);
-            let diagnostic = Diagnostic::error(
-                "E0303",
-                format!("{name} needs {wanted}, but this is {found}"),
-                arg.span,
-                format!("this is {found}"),
-            );
-            let is_float = class == Class::FLOAT && wanted.is_int();
-            return self.report(match is_float && is_operator(&site.function) {
-                true => diagnostic
-                    .help("convert the other with `f64 …`: nothing is converted implicitly"),
-                false => diagnostic,
-            });
-        }
-        // Of two classes that have nothing in common the parameter's is the one that is needed,
-        // whichever of them was held against the other.
         let open = |ty: &Type| match ty {
             Type::Var(var) => self.table.state(*var).and_then(|open| open.class),
             _ => None,
         };
+        let (items, item) = match &found_head {
+            Type::Seq(item) => (true, self.table.peel(item).1),
+            head => (false, head.clone()),
+        };
+        let of_items = items && open(&item).is_none();
+        let is_known = match &wanted_head {
+            Type::Scalar(_) => !of_parts,
+            Type::Seq(_) => !of_items,
+            _ => false,
+        };
+        if is_known {
+            // The class is that of a literal argument, or of its elements.
+            let wanted = &site.params[index];
+            let (found, needed) = (self.show(&arg.ty), self.show(wanted));
+            let diagnostic = Diagnostic::error(
+                "E0303",
+                format!("{name} needs {needed}, but this is {found}"),
+                arg.span,
+                format!("this is {found}"),
+            );
+            let is_float = match &wanted_head {
+                Type::Scalar(scalar) => class == Class::FLOAT && scalar.is_int(),
+                _ => false,
+            };
+            let help = match is_float && wanted_rank == 0 && is_operator(&site.function) {
+                true => Some(
+                    "convert the other with `f64 …`: nothing is converted implicitly".to_owned(),
+                ),
+                false => self.sequence_help(&arg.ty, wanted),
+            };
+            return self.report(match help {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            });
+        }
+        // Of two classes that have nothing in common the parameter's is the one that is needed,
+        // whichever of them was held against the other.
         let (class, found_type) = match (ty, open(&wanted_head), open(&found_head)) {
             (Type::Var(_), Some(wanted), Some(_)) => (wanted, &found_head),
             _ => (class, ty),
         };
         let (found, words) = (self.show(found_type), class_words(class));
-        let what = if of_parts { "a part of this" } else { "this" };
+        let what = match (of_parts, of_items) {
+            (true, _) => "a part of this",
+            (_, true) => "an item of this",
+            _ => "this",
+        };
         let diagnostic = Diagnostic::error(
             "E0303",
             format!("{name} needs {words}, but {what} is {found}"),
@@ -251,7 +283,7 @@ impl Checker<'_> {
             None => diagnostic,
         };
         let diagnostic = match (self.table.peel(&found_type).1, &wanted_head, partner) {
-            (_, Type::Seq(_), _) => match self.sequence_help(&arg.ty, true) {
+            (_, Type::Seq(_), _) => match self.sequence_help(&arg.ty, wanted) {
                 Some(help) => diagnostic.help(help),
                 None => diagnostic,
             },
@@ -263,10 +295,13 @@ impl Checker<'_> {
             (Type::Tuple(_), Type::Var(_), None)
                 if site.args.len() == 1 && site.function != UNNAMED =>
             {
-                diagnostic.help(format!(
-                    "arguments stand one after the other, without commas: `{} xs ys`",
-                    site.function
-                ))
+                match self.table.shallow(&site.returns) {
+                    Type::Function(..) | Type::Var(_) => diagnostic.help(format!(
+                        "arguments stand one after the other, without commas: `{} xs ys`",
+                        site.function
+                    )),
+                    _ => diagnostic.help(format!("`{}` takes one argument", site.function)),
+                }
             }
             _ => self.with_fix(diagnostic, &found_type, wanted),
         };
@@ -338,6 +373,7 @@ impl Checker<'_> {
         let mapped = site.args.iter().zip(&site.params).position(|(arg, param)| {
             let (rank, head) = self.table.peel(param);
             rank == 0
+                && !matches!(head, Type::Seq(_))
                 && !matches!(head, Type::Var(_) if self.table.is_rank_open(&head))
                 && self.table.peel(&arg.ty).0 > 0
         });
@@ -442,6 +478,11 @@ impl Checker<'_> {
             _ => "an argument that is an application stands in parentheses: `f (g x)`".to_owned(),
         };
         let ty = self.show(&function.ty);
+        // What a record of many fields is says nothing here.
+        let is = match ty.len() > LONGEST_TYPE {
+            true => format!("this takes {}", count(takes, "argument", "arguments")),
+            false => format!("this is {ty}"),
+        };
         let first = extra.first().map_or(span, |arg| arg.span);
         self.report(
             Diagnostic::error(
@@ -455,7 +496,7 @@ impl Checker<'_> {
                 first,
                 "one too many",
             )
-            .label(function.span, format!("this is {ty}"))
+            .label(function.span, is)
             .help(hint),
         );
     }

@@ -1,0 +1,82 @@
+//! Names that mean nothing where they stand: what is near, what other languages call something else, and what
+//! stands before other things only.
+
+use weft_ir::{Name, Span};
+
+use super::habit::no_value;
+use crate::builtins;
+use crate::check::Checker;
+use crate::check::apply::LOADERS;
+use crate::check::columns::TABLES;
+use crate::check::item::item_names;
+use crate::diagnostic::Diagnostic;
+use crate::suggest;
+
+/// Why a path is written out.
+pub(in crate::check) const OF_THE_FILE: &str =
+    "the type of the value follows from the file, before the program runs";
+
+impl Checker<'_> {
+    /// A name that means nothing here.
+    pub(in crate::check) fn unknown_name(&mut self, name: &Name, span: Span) {
+        if TABLES.contains(&&**name) {
+            self.report(no_value(name, span));
+            return;
+        }
+        if LOADERS.contains(&&**name) {
+            let before = if &**name == "streamWav" { " window hop" } else { "" };
+            return self.report(
+                Diagnostic::error(
+                    "E0206",
+                    format!("`{name}` stands before the path of a file"),
+                    span,
+                    "there is no path behind it",
+                )
+                .help(format!("write the path out: `{name}{before} \"…\"`"))
+                .note(OF_THE_FILE),
+            );
+        }
+        let locals = self.scope.keys().map(|name| &**name);
+        let globals = self.environment.names().map(|(name, _)| &**name);
+        let table = builtins::all().map(|entry| entry.name);
+        let loaders = LOADERS;
+        let forms = loaders.into_iter().chain(TABLES);
+        let mut candidates: Vec<&str> = locals.chain(globals).chain(table).chain(forms).collect();
+        candidates.sort_unstable();
+        let mut diagnostic =
+            Diagnostic::error("E0201", format!("there is no `{name}`"), span, "unknown name");
+        if self.later.iter().any(|item| item_names(&item.kind).contains(name)) {
+            return self.report(diagnostic.help(format!(
+                "a definition sees only earlier ones: move that of `{name}` before this line"
+            )));
+        }
+        let foreign = match &**name {
+            "len" => Some("the length of an array is `length`"),
+            "arange" => Some("`iota n` counts from 0; `a..b` and `range` do the rest"),
+            "reduce" | "foldl" | "foldr" | "accumulate" => Some(
+                "`fold op z xs` takes an associative operator, as it combines in any order; \
+                 from left to right goes `loop s = z for x in xs do op s x`",
+            ),
+            "cumsum" => Some("running sums are `scan (+) 0 xs`"),
+            "zeros" => Some("write `replicate n 0` or `fill (h, w) 0.0`"),
+            "ones" => Some("write `replicate n 1`"),
+            "where" => Some("write `select condition a b`, or `filter` to keep elements"),
+            "print" => Some("a bare expression is shown"),
+            "float" => Some("conversions are named after the type: `f64 x`, `f32 x`"),
+            "int" => Some("conversions are named after the type: `i64 x`"),
+            "fst" => Some("write `p.0`"),
+            "snd" => Some("write `p.1`"),
+            "foreach" | "vmap" => Some("use `map f xs` or `{ f x : x in xs }`"),
+            _ if self.defining.contains(name) => {
+                Some("a local function does not call itself; make it a `def` of its own")
+            }
+            word => suggest::foreign_operator(word).or_else(|| suggest::foreign_word(word)),
+        };
+        diagnostic = match (foreign, suggest::closest(name, candidates)) {
+            (Some(hint), _) => diagnostic.help(hint),
+            (None, Some(close)) => diagnostic.help(format!("did you mean `{close}`?")),
+            (None, None) => diagnostic,
+        };
+        self.report(diagnostic);
+    }
+}
