@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span, Type, Value};
 use weft_lang::typed::GlobalId;
-use weft_lang::{Binding, Environment, Global};
+use weft_lang::{Binding, Environment, Global, types};
 
 use crate::modes::Modes;
 use crate::numbered::output_name;
@@ -93,7 +93,8 @@ impl State {
     pub(crate) fn keep_output(&mut self, number: usize, global: GlobalId) {
         self.outputs.insert(number, global);
         self.environment.bind(output_name(number), Binding::Global(global));
-        let bytes = |global: &GlobalId| self.values.get(global).map_or(0, Value::bytes) as u64;
+        let bytes =
+            |global: &GlobalId| self.values.get(global).map_or(0, Value::memory_bytes) as u64;
         let mut total: u64 = self.outputs.values().map(bytes).sum();
         let mut dropped = Vec::new();
         for (old, global) in &self.outputs {
@@ -131,16 +132,21 @@ impl State {
 
     /// The values and functions that visible names and the checker reach.
     pub(crate) fn reachable(&self) -> BTreeSet<GlobalId> {
-        let mut reachable = BTreeSet::new();
-        let mut pending: Vec<GlobalId> = self
+        let visible = self
             .environment
             .names()
             .filter_map(|(_, binding)| match binding {
                 Binding::Global(global) => Some(*global),
                 Binding::Alias(_) | Binding::Broken => None,
             })
-            .chain(self.environment.helpers())
-            .collect();
+            .chain(self.environment.helpers());
+        self.reached(visible.collect())
+    }
+
+    /// The values and functions that some of them reach.
+    fn reached(&self, from: Vec<GlobalId>) -> BTreeSet<GlobalId> {
+        let mut reachable = BTreeSet::new();
+        let mut pending = from;
         while let Some(global) = pending.pop() {
             if !reachable.insert(global) {
                 continue;
@@ -154,6 +160,18 @@ impl State {
             }
         }
         reachable
+    }
+
+    /// The values that a sequence is made of; none if it is something else.
+    pub(crate) fn sources_of_sequence(&self, global: GlobalId) -> Vec<(GlobalId, &Value)> {
+        let Some(Global::Function(function)) = self.environment.global(global) else {
+            return Vec::new();
+        };
+        if !matches!(function.scheme.ty, types::Type::Seq(_)) {
+            return Vec::new();
+        }
+        let reached = self.reached(vec![global]).into_iter();
+        reached.filter_map(|global| Some((global, self.values.get(&global)?))).collect()
     }
 
     /// Forgets values and functions that no visible name reaches any more.

@@ -202,6 +202,34 @@ fn a_bar_grows_in_its_place_and_goes_away() {
 }
 
 #[test]
+fn a_sequence_is_shown_item_by_item_beside_a_bar() {
+    let mut bench = Bench::start();
+    let (_, published) = bench.run("streamOut (produce 3 (\\i -> iota i))");
+    let items =
+        published.iter().filter(|message| message.content["data"]["text/plain"].is_string());
+    let items: Vec<&str> =
+        items.map(|message| message.content["data"]["text/plain"].as_str().unwrap()).collect();
+    assert_eq!(items, ["[0]i64 []", "[1]i64 [0]", "[2]i64 [0, 1]"]);
+    // Items come while others are computed, and the bar says how many have come.
+    let slow = "streamOut (produce 1000 (\\i -> loop x = i for j < 10 ** 6 do (x + j) % 7))";
+    let id = bench.send(&format!(":backend interp\n{slow}"));
+    let bar = |message: &Message| {
+        let text = message.content["data"]["text/html"].as_str().unwrap_or_default();
+        message.kind() == "display_data" && text.contains("<progress value=")
+    };
+    let item = |message: &Message| {
+        let text = message.content["data"]["text/plain"].as_str();
+        text.is_some_and(|text| text.parse::<i64>().is_ok())
+    };
+    bench.client.expect(Channel::Iopub, PATIENCE, item).unwrap();
+    let first = bench.client.expect(Channel::Iopub, PATIENCE, bar).unwrap();
+    assert!(first.content["data"]["text/html"].as_str().unwrap().contains("max=\"1000\""));
+    bench.interrupt();
+    let reply = bench.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
+    assert_eq!(reply.text("ename"), "Interrupted");
+}
+
+#[test]
 fn what_a_cell_costs_is_in_its_reply_and_under_long_ones() {
     let mut bench = Bench::start();
     let id = bench.send("1 + 1");

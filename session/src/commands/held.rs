@@ -1,6 +1,6 @@
 //! `:mem` and `:free`: what the names of a session hold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use unicode_width::UnicodeWidthStr as _;
 use weft_ir::{Type, Value};
@@ -72,6 +72,7 @@ pub(crate) fn memory(
 ) -> String {
     let mut rows: Vec<(u64, String, String)> = Vec::new();
     let mut named = BTreeMap::new();
+    let mut of_sequences = BTreeSet::new();
     for (name, binding) in state.environment.names() {
         let Binding::Global(global) = binding else { continue };
         let Some(Global::Value { ty, .. }) = state.environment.global(*global) else { continue };
@@ -83,6 +84,24 @@ pub(crate) fn memory(
             (Vec::new(), (value.memory_bytes() as u64, placed_type(value, ty, on_device(value))))
         });
         names.push(name.to_string());
+    }
+    // What a sequence is made of has no name of its own, as what was loaded for it.
+    for (name, binding) in state.environment.names() {
+        let Binding::Global(sequence) = binding else { continue };
+        let Some(Global::Function(function)) = state.environment.global(*sequence) else {
+            continue;
+        };
+        for (global, value) in state.sources_of_sequence(*sequence) {
+            if named.contains_key(&global) && !of_sequences.contains(&global) {
+                continue;
+            }
+            of_sequences.insert(global);
+            let (names, _) = named.entry(global).or_insert_with(|| {
+                let text = function.scheme.to_string() + &places(value, on_device(value));
+                (Vec::new(), (value.memory_bytes() as u64, text))
+            });
+            names.push(name.to_string());
+        }
     }
     let unnamed = state.values.iter().filter(|(global, _)| !named.contains_key(global));
     let (results, unnamed): (Vec<_>, Vec<_>) =
@@ -119,11 +138,16 @@ pub(crate) fn memory(
     lines.join("\n")
 }
 
-/// The type, how much of the value lies in a file, and whether a GPU has the value too, or has parts that nobody
-/// has looked at yet.
+/// The type and the places of a value.
 fn placed_type(value: &Value, ty: &Type, on_device: u64) -> String {
+    brief_type(value, ty) + &places(value, on_device)
+}
+
+/// How much of a value lies in a file, and whether a GPU has the value too, or has parts that nobody has looked at
+/// yet.
+fn places(value: &Value, on_device: u64) -> String {
     let also = if is_here(value) { "too" } else { "only" };
-    let mut text = brief_type(value, ty);
+    let mut text = String::new();
     match value.mapped_bytes() as u64 {
         0 => {}
         bytes => text.push_str(&format!("  ({} in a file)", size(bytes))),

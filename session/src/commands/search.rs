@@ -2,7 +2,7 @@
 
 mod shape;
 
-use weft_lang::{Diagnostic, builtins, suggest};
+use weft_lang::{Diagnostic, Global, builtins, suggest};
 
 use super::documentation::{type_of_name, wrap};
 use super::{Call, unquoted};
@@ -20,7 +20,7 @@ const MOST_RECIPES: usize = 3;
 /// `:search words`, `:search "type"`.
 pub(super) fn search(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
     let query = unquoted(call.needed("`:search` takes words, or a type in quotes")?).trim();
-    let is_type = query.contains("->") || query.contains('[');
+    let is_type = query.contains("->") || query.contains('[') || query.starts_with("seq ");
     let mut found = match is_type {
         true => by_type(&planner.state, query),
         false => by_words(&planner.state, query),
@@ -100,7 +100,8 @@ fn by_type(state: &State, query: &str) -> Vec<String> {
     let wanted = canonical(query);
     let asked = shape::parse(query);
     let mut found: Vec<(u8, String)> = Vec::new();
-    for (name, ty, doc, _) in everything(state) {
+    let of_sequences = of_sequences(state).map(|(name, ty, doc)| (name, ty, doc, String::new()));
+    for (name, ty, doc, _) in everything(state).into_iter().chain(of_sequences) {
         let plain = ty.split_once("=>").map_or(&*ty, |(_, plain)| plain);
         let rank = if canonical(plain) == wanted {
             0
@@ -137,6 +138,19 @@ fn everything(state: &State) -> Vec<(String, String, String, String)> {
         (topic.names[0].to_owned(), topic.heading.to_owned(), topic.doc.to_owned(), String::new())
     });
     own.chain(builtins).chain(forms).collect()
+}
+
+/// The operations on arrays that take sequences too, with their types then.
+fn of_sequences(state: &State) -> impl Iterator<Item = (String, String, String)> {
+    let environment = &state.environment;
+    builtins::all().filter_map(move |entry| {
+        let name = weft_lang::sequence_counterpart(entry.builtin)?;
+        let Some(Global::Function(function)) = environment.global(environment.helper(name)?) else {
+            return None;
+        };
+        let doc = format!("The same of sequences. {}", entry.doc);
+        Some((entry.name.to_owned(), function.scheme.to_string(), doc))
+    })
 }
 
 /// The tokens of a type, with variables numbered in order of appearance.

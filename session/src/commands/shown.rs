@@ -18,15 +18,20 @@ pub(crate) fn variables(environment: &Environment, state: &State) -> String {
         match binding {
             Binding::Global(global) => match environment.global(*global) {
                 Some(Global::Function(function)) => {
-                    rows.push((name.to_string(), function.scheme.to_string(), String::new()));
+                    let sources = state.sources_of_sequence(*global);
+                    let bytes = sources.iter().map(|(_, value)| value.mapped_bytes() as u64).sum();
+                    let size = match bytes {
+                        0 => String::new(),
+                        bytes => format!("{}, in a file", size_of(bytes)),
+                    };
+                    rows.push((name.to_string(), function.scheme.to_string(), size));
                 }
                 Some(Global::Value { ty, .. }) => {
                     let Some(value) = state.values.get(global) else { continue };
                     let bytes = value.bytes() as u64;
                     let mut size = match bytes {
                         0..100 => String::new(),
-                        100..10_000 => format!("{bytes} bytes"),
-                        _ => format!("{}B", bytes_text(bytes)),
+                        bytes => size_of(bytes),
                     };
                     if !size.is_empty() && value.mapped_bytes() > 0 {
                         size.push_str(", in a file");
@@ -52,6 +57,13 @@ pub(crate) fn variables(environment: &Environment, state: &State) -> String {
         })
         .collect();
     lines.join("\n")
+}
+
+fn size_of(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        _ => format!("{}B", bytes_text(bytes)),
+    }
 }
 
 /// Whether it is the name of a numbered result, `_7`.

@@ -67,6 +67,8 @@ impl Runner<'_> {
             return Ok(());
         }
         let (mut low, mut size, mut most) = (0, 1, i64::MAX);
+        let cancel = self.cancel;
+        let piece = cancel.meter().begin(length.max(0) as u64);
         // The chunk before this one.
         let mut before: Option<(i64, Duration)> = None;
         while low < length {
@@ -98,6 +100,9 @@ impl Runner<'_> {
                 self.show_item(items.elements.get(index), &sequence.item);
             }
             low = high;
+            if let Some(piece) = &piece {
+                piece.set(low as u64);
+            }
             // What the sequence is made of is computed for every chunk: more items may cost hardly more.
             let is_cheap = before.is_none_or(|(fewer, time)| count > fewer && taken < time * 3 / 2);
             size = match taken < SOON / 2 || is_cheap {

@@ -86,6 +86,30 @@ fn values_in_files_take_no_memory() {
 }
 
 #[test]
+fn sequences_in_files_are_told_of() {
+    let (_folder, path) = bytes(8 << 30);
+    let mut session = session(&path);
+    // The file has no other name any more.
+    session.check("s = stream xs\nxs = 1", "s : seq u8\nxs : i64\n(`s` still uses the old `xs`)");
+    session.check("t = map (+ 1) s", "t : seq u8");
+    let file = "(8GB, in a file)";
+    session.check(":vars", &format!("s  : seq u8  {file}\nt  : seq u8  {file}\nxs : i64"));
+    let mem = session.eval(":mem");
+    let lines: Vec<&str> = mem.lines().collect();
+    assert!(lines.contains(&"      0B  host  s, t  seq u8  (8GB in a file)"), "{mem}");
+}
+
+#[test]
+fn results_that_lie_in_a_file_are_kept() {
+    let (_folder, path) = bytes(1 << 20);
+    let mut session = session(&path);
+    session.check(":set outputs 1k", "");
+    session.eval("xs");
+    session.eval("1 + 1");
+    session.check("_2[99]", "99");
+}
+
+#[test]
 fn nobody_writes_to_a_file() {
     let (_folder, path) = bytes(100);
     let before = fs::read(&path).expect("a file");

@@ -68,6 +68,10 @@ fn loops_that_count_tell_how_far_they_have_come() {
 fn so_do_sequences() {
     check("cpu", "foldSeq (+) 0 (produce (10 ** 10) (\\i -> i % 7))", 32);
     check("interp", "foldSeq (+) 0 (produce (10 ** 8) (\\i -> i % 7))", 32);
+    // Of what is shown one after the other, the items count.
+    let slow = "streamOut (produce 1000 (\\i -> loop x = i for j < 10 ** 6 do (x + j) % 7))";
+    check("cpu", slow, 1000);
+    check("interp", slow, 1000);
 }
 
 #[test]

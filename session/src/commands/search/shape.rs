@@ -20,6 +20,8 @@ pub(super) enum Shape {
     Name(String),
     /// `[]t`, `[n]t`.
     Array(Box<Shape>),
+    /// `seq t`.
+    Seq(Box<Shape>),
     /// `(t, u)`.
     Tuple(Vec<Shape>),
     /// `{x: t}`.
@@ -66,7 +68,9 @@ fn matches(shape: &Shape, asked: &Shape, chosen: &mut BTreeMap<String, Shape>) -
             None => chosen.insert(name.clone(), asked.clone()).is_none(),
         },
         (Shape::Name(a), Shape::Name(b)) => a == b,
-        (Shape::Array(a), Shape::Array(b)) => matches(a, b, chosen),
+        (Shape::Array(a), Shape::Array(b)) | (Shape::Seq(a), Shape::Seq(b)) => {
+            matches(a, b, chosen)
+        }
         (Shape::Tuple(a), Shape::Tuple(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| matches(a, b, chosen))
         }
@@ -206,6 +210,7 @@ impl Reader {
         }
         let word = self.word()?;
         match &*word {
+            "seq" => Some(Shape::Seq(self.atom()?.into())),
             "array" | "window" | "boundary" => {
                 Some(Shape::Ranked(word, self.atom()?.into(), self.atom()?.into()))
             }
@@ -253,6 +258,19 @@ mod tests {
         check("s -> a -> array s a", "i64 -> []f64 -> [][]f64", true);
         check("s -> a -> array s a", "i64 -> f64 -> [][]f64", false);
         check("s -> a -> array s a", "(i64, i64) -> f64 -> []f64", false);
+    }
+
+    #[test]
+    fn sequences_are_sequences_only() {
+        check("seq a -> []a", "seq f64 -> []f64", true);
+        check("seq []a -> []a", "seq []f64 -> []f64", true);
+        check("seq []a -> []a", "seq f64 -> []f64", false);
+        check("[]a -> []a", "seq f64 -> []f64", false);
+        check(
+            "(a -> b -> a) -> a -> seq b -> a",
+            "(f64 -> i64 -> f64) -> f64 -> seq i64 -> f64",
+            true,
+        );
     }
 
     #[test]
