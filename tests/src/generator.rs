@@ -12,6 +12,7 @@ mod array;
 mod choices;
 mod nested;
 mod scalar;
+mod sequence;
 mod shrink;
 mod types;
 
@@ -153,8 +154,52 @@ impl Writer<'_> {
         self.expression(ty)
     }
 
+    /// A definition of a function that calls itself: a number down to 0, or an array down to one element.
+    fn recursive(&mut self) -> String {
+        let (name, parameter, below) = (self.fresh("r"), self.fresh("a"), self.fresh("b"));
+        let outer = std::mem::take(&mut self.scope);
+        let ints = Type::Int.array();
+        let (parameters, result, text) = match self.choices.below(3) {
+            0 => {
+                let result = self.ty();
+                self.scope.push((parameter.clone(), Type::Int));
+                let last = self.whole(&result);
+                self.scope.push((below.clone(), result.clone()));
+                let body = self.whole(&result);
+                let body = match result {
+                    Type::Array(_) => format!("take 6 {body}"),
+                    _ => body,
+                };
+                let text = format!(
+                    "if {parameter} < 1 then {last} else let {below} = {name} ({parameter} - 1) in {body}"
+                );
+                (Type::Int, result, format!("({parameter} : i64) = {text}"))
+            }
+            side => {
+                let result = if side == 1 { ints.clone() } else { Type::Int };
+                self.scope.push((parameter.clone(), ints.clone()));
+                let last = self.whole(&result);
+                self.scope.push((below.clone(), result.array()));
+                let body = self.whole(&result);
+                let body = if side == 1 { format!("take 9 {body}") } else { body };
+                let text = format!(
+                    "if length {parameter} < 2 then {last} else let {below} = {{ {name} v : v in \
+                     [take 1 {parameter}, drop 1 {parameter}] }} in {body}"
+                );
+                (ints.clone(), result, format!("({parameter} : []i64) = {text}"))
+            }
+        };
+        self.scope = outer;
+        let text = format!("def {name} {text}");
+        self.functions.push(Function { name, parameters: vec![parameters], result });
+        text
+    }
+
     /// A definition of a function, whose parameters have known types.
     fn function(&mut self) -> String {
+        if self.choices.below(4) == 3 {
+            return self.recursive();
+        }
         let name = self.fresh("f");
         let outer = std::mem::take(&mut self.scope);
         let mut text = format!("def {name}");
@@ -182,7 +227,7 @@ impl Writer<'_> {
         }
         self.depth -= 1;
         self.left -= 1;
-        let text = match self.choices.below(16) {
+        let text = match self.choices.below(18) {
             0 => self.leaf(ty),
             1 => format!(
                 "(if {} then {} else {})",
@@ -199,6 +244,8 @@ impl Writer<'_> {
             3 => self.repetition(ty),
             4 => self.call(ty),
             5 => self.chosen_element(ty),
+            6 => self.consumed(ty),
+            7 => self.field(ty),
             _ => match ty {
                 Type::Int => self.int(),
                 Type::Float => self.float(),
@@ -259,7 +306,12 @@ impl Writer<'_> {
     fn constant(&mut self, ty: &Type) -> String {
         match ty {
             Type::Int => self.choices.of(&["0", "1", "2", "3", "5", "(-1)", "(-2)"]).to_string(),
-            Type::Float => self.choices.of(&["0.0", "0.5", "2.0", "1.5", "(-1.0)"]).to_string(),
+            Type::Float => {
+                let floats = ["0.0", "0.5", "2.0", "1.5", "(-1.0)", "nan", "inf", "(-0.0)"];
+                // What is no number seldom: it makes all that it meets the same.
+                let few = if self.choices.below(4) == 3 { floats.len() } else { 5 };
+                self.choices.of(&floats[..few]).to_string()
+            }
             Type::Bool => self.choices.of(&["false", "true"]).to_string(),
             Type::Pair(left, right) => {
                 format!("({}, {})", self.constant(left), self.constant(right))
@@ -312,6 +364,29 @@ impl Writer<'_> {
         }
     }
 
+    /// A field of a record, of one or of each of several.
+    fn field(&mut self, ty: &Type) -> String {
+        let other = self.ty();
+        let (name, value) = (self.fresh("r"), self.expression(ty));
+        let beside = self.expression(&other);
+        let record = format!("{{beside = {beside}, value = {value}}}");
+        match (self.choices.below(3), ty) {
+            (0, _) => format!("({record}).value"),
+            (1, Type::Array(element)) => {
+                // The fields of all are columns.
+                let (item, array) = (self.fresh("x"), self.expression(&other.array()));
+                let value = self.element(&[(&item, &other)], |it| it.expression(element));
+                format!(
+                    "{{ {name}.value : {name} in {{ {{value = {value}, beside = {item}}} : {item} in {array} }} }}"
+                )
+            }
+            _ => {
+                let next = self.expression(ty);
+                format!("(let {name} = {record} in ({{{name} with value = {next}}}).value)")
+            }
+        }
+    }
+
     /// A call of a function of the program, if there is one with that result.
     fn call(&mut self, ty: &Type) -> String {
         let found = self.functions.iter().find(|function| function.result == *ty);
@@ -319,8 +394,15 @@ impl Writer<'_> {
         else {
             return self.expression(ty);
         };
-        let arguments: Vec<String> =
-            parameters.iter().map(|parameter| self.expression(parameter)).collect();
+        let is_recursive = name.starts_with('r');
+        let arguments: Vec<String> = parameters
+            .iter()
+            .map(|parameter| match (is_recursive, parameter) {
+                (true, Type::Int) => format!("({} % 4)", self.expression(parameter)),
+                (true, Type::Array(_)) => format!("(take 9 {})", self.expression(parameter)),
+                _ => self.expression(parameter),
+            })
+            .collect();
         format!("({name} {})", arguments.join(" "))
     }
 

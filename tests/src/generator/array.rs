@@ -19,7 +19,7 @@ impl Writer<'_> {
     /// An array whose elements have that type.
     pub(super) fn array(&mut self, element: &Type) -> String {
         let ty = element.array();
-        match self.choices.below(28) {
+        match self.choices.below(30) {
             0..=5 => self.comprehension(element),
             6 => {
                 let name = self.fresh("x");
@@ -125,6 +125,7 @@ impl Writer<'_> {
                 let (name, array) = (self.fresh("z"), self.expression(&ty));
                 format!("(let {name} = {array} in interleave {name} (reverse {name}))")
             }
+            22 | 23 => self.collected(element),
             _ => match element {
                 Type::Int => self.array_of_ints(),
                 Type::Float => self.array_of_floats(),
@@ -197,7 +198,7 @@ impl Writer<'_> {
 
     fn array_of_ints(&mut self) -> String {
         let ints = Type::Int.array();
-        match self.choices.below(15) {
+        match self.choices.below(16) {
             0 => format!("(iota ({} % 6))", self.expression(&Type::Int)),
             1 | 2 => {
                 let order = self.choices.of(&["sort", "sortDesc", "argsort", "unique"]);
@@ -255,6 +256,7 @@ impl Writer<'_> {
                 let limit = self.expression(&Type::Int);
                 format!("(let {name} = {array} in select ({name} > {limit}) {name} {limit})")
             }
+            14 => self.letters(),
             _ => {
                 let ty = [Type::Float, Type::Bool][self.choices.below(2)].array();
                 format!("(i64 {})", self.expression(&ty))
@@ -262,9 +264,37 @@ impl Writer<'_> {
         }
     }
 
+    /// Texts, as the numbers of their letters.
+    fn letters(&mut self) -> String {
+        let text = self.choices.of(&["\"weft\"", "\"\"", "\"a b\"", "\"banana\""]);
+        let name = self.fresh("t");
+        match self.choices.below(5) {
+            0 => format!("(i64 {text})"),
+            1 => format!("(i64 (sort {text}))"),
+            2 => format!(
+                "(i64 ({text} ++ (if {} then \"x\" else \"\")))",
+                self.expression(&Type::Bool)
+            ),
+            3 => {
+                let texts = format!("[{text}, \"ab\", \"\", \"ab\", {text}]");
+                format!("(codes {texts}).0")
+            }
+            _ => format!(
+                "(let {name} = [{text}, \"b\", \"weft\"] in {{ i64 (same c{name} \"weft\") + length \
+                 c{name} : c{name} in {name} }})"
+            ),
+        }
+    }
+
     fn array_of_floats(&mut self) -> String {
         let floats = Type::Float.array();
-        match self.choices.below(6) {
+        match self.choices.below(8) {
+            6 => {
+                let functions =
+                    ["sort", "sortDesc", "sqrt", "abs", "scanl1 max", "scan (+) 0.5", "exp", "sin"];
+                let function = self.choices.of(&functions);
+                format!("(f64 ({function} (f32 {})))", self.expression(&floats))
+            }
             0 => {
                 let operator = self.choices.of(&["+", "*", "/", "-"]);
                 format!(

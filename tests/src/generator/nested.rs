@@ -8,7 +8,8 @@ impl Writer<'_> {
     pub(super) fn rows(&mut self, element: &Type) -> String {
         let (row, ty) = (element.array(), element.array().array());
         let name = self.fresh("z");
-        match self.choices.below(14) {
+        match self.choices.below(15) {
+            9 => self.tabulated(element),
             0 | 1 => {
                 let array = self.expression(&row);
                 format!(

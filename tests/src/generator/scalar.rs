@@ -175,7 +175,16 @@ impl Writer<'_> {
     /// An `f64`: mostly what sums are exact of.
     pub(super) fn float(&mut self) -> String {
         let (float, floats) = (Type::Float, Type::Float.array());
-        match self.choices.below(7) {
+        match self.choices.below(9) {
+            7 => {
+                let operator = self.choices.of(&["+", "-", "*", "/"]);
+                let (left, right) = (self.expression(&float), self.expression(&float));
+                format!("(f64 (f32 {left} {operator} f32 {right}))")
+            }
+            8 => {
+                let fold = self.choices.of(&["sum", "maximum", "minimum", "mean", "product"]);
+                format!("(f64 ({fold} (f32 {})))", self.expression(&floats))
+            }
             0 | 1 => {
                 let operator = self.choices.of(&["+", "-", "*", "/"]);
                 format!("({} {operator} {})", self.expression(&float), self.expression(&float))
