@@ -1,6 +1,7 @@
 //! Completion, inspection and "is this complete", answered from a snapshot of the session, so that
 //! they work while a cell runs.
 
+mod local;
 mod subject;
 
 use std::fs;
@@ -101,7 +102,7 @@ impl Snapshot {
         let word = &before[start..];
         let line = before.rsplit('\n').next().unwrap_or(before);
         let Some(command) = line.strip_prefix(':') else {
-            return Completions { start, candidates: self.names(before, start, word) };
+            return Completions { start, candidates: self.names(text, start, word) };
         };
         let candidates = match command.split_once(' ') {
             None => self.commands(word),
@@ -111,7 +112,7 @@ impl Snapshot {
                     return paths(before, before.len() - arguments.trim_start().len());
                 }
                 self.argument(name, arguments, word)
-                    .unwrap_or_else(|| self.names(before, start, word))
+                    .unwrap_or_else(|| self.names(text, start, word))
             }
         };
         Completions { start, candidates }
@@ -171,17 +172,24 @@ impl Snapshot {
         }))
     }
 
-    fn names(&self, before: &str, start: usize, word: &str) -> Vec<Candidate> {
-        if let Some(record) = before[..start].strip_suffix('.') {
+    fn names(&self, text: &str, start: usize, word: &str) -> Vec<Candidate> {
+        if let Some(record) = text[..start].strip_suffix('.') {
             return self.fields(record, word);
         }
         if word.is_empty() {
             return Vec::new();
         }
         let own = self.state.environment.names().filter(|(name, _)| name.starts_with(word));
+        // A local name hides others; the one that is being written is none yet.
+        let locals = local::names(text, start);
+        let locals: Vec<&str> =
+            locals.into_iter().filter(|name| name.starts_with(word) && *name != word).collect();
+        let own = own.filter(|(name, _)| !locals.contains(&&***name));
         let own = own.map(|(name, _)| self.named(name));
         let builtins = builtins::all().filter(|entry| {
-            entry.name.starts_with(word) && self.state.environment.lookup(entry.name).is_none()
+            entry.name.starts_with(word)
+                && !locals.contains(&entry.name)
+                && self.state.environment.lookup(entry.name).is_none()
         });
         let builtins = builtins.map(|entry| Candidate {
             text: entry.name.to_owned(),
@@ -195,7 +203,9 @@ impl Snapshot {
             })
         });
         let forms = forms.filter(|one| self.state.environment.lookup(&one.text).is_none());
-        sorted(own.chain(builtins).chain(forms))
+        let local =
+            |name: &&str| Candidate { text: (*name).to_owned(), detail: "local".to_owned() };
+        sorted(own.chain(builtins).chain(forms).chain(locals.iter().map(local)))
     }
 
     /// The fields of the expression that a text ends with, or of its elements: `a.b`, `(f x)[0]`.

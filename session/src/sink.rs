@@ -103,7 +103,7 @@ impl Shown {
     pub fn statistics(&self) -> Option<String> {
         const LARGE: usize = 1000;
         (display::size(&self.value) >= LARGE)
-            .then(|| display::statistics(&self.value, &self.ty))
+            .then(|| display::statistics(&self.value, &self.ty, self.limits.digits))
             .flatten()
     }
 

@@ -20,7 +20,7 @@ pub fn html(value: &Value, ty: &Type, options: &Options, bytes: usize) -> Option
     if plot::is_plot(ty) {
         return None;
     }
-    let columns = columns(value, ty, options)?;
+    let (columns, extent) = columns(value, ty, options)?;
     let mut rows = options.max_rows;
     loop {
         let more = match (rows < options.max_rows, options.max_rows >= WHOLE_ROWS) {
@@ -28,7 +28,7 @@ pub fn html(value: &Value, ty: &Type, options: &Options, bytes: usize) -> Option
             (false, true) => "<code>:set rows</code> shows more".to_owned(),
             (false, false) => "<code>:show</code> shows more".to_owned(),
         };
-        let table = render(&columns, &discovered_type(value, ty), rows, &more);
+        let table = render((&columns, extent), &discovered_type(value, ty), rows, &more);
         if table.len() <= bytes {
             return Some(table);
         }
@@ -59,7 +59,8 @@ impl Strip {
     }
 }
 
-fn columns(value: &Value, ty: &Type, options: &Options) -> Option<Vec<Option<Strip>>> {
+/// The columns that are shown, and how many there are.
+fn columns(value: &Value, ty: &Type, options: &Options) -> Option<(Vec<Option<Strip>>, usize)> {
     let named = match (value, ty) {
         (Value::Tuple(values), _) => record_of_columns(values, ty)?,
         (Value::Array(array), Type::Array(element)) => match &array.elements {
@@ -78,10 +79,14 @@ fn columns(value: &Value, ty: &Type, options: &Options) -> Option<Vec<Option<Str
         let (header, column, ty) = named[position].clone();
         Strip { header: Some(header), column, position: None, ty, digits: options.digits }
     };
-    Some(positions.into_iter().map(|position| position.map(strip)).collect())
+    Some((positions.into_iter().map(|position| position.map(strip)).collect(), named.len()))
 }
 
-fn matrix_columns(rows: &Column, row: &Type, options: &Options) -> Option<Vec<Option<Strip>>> {
+fn matrix_columns(
+    rows: &Column,
+    row: &Type,
+    options: &Options,
+) -> Option<(Vec<Option<Strip>>, usize)> {
     let Type::Array(element) = row else { return None };
     let extent = rows.extent().ok().filter(|extent| *extent > 0 && !rows.is_empty())?;
     let strip = |position: usize| Strip {
@@ -92,11 +97,16 @@ fn matrix_columns(rows: &Column, row: &Type, options: &Options) -> Option<Vec<Op
         digits: options.digits,
     };
     let positions = shown(extent, options.max_columns);
-    Some(positions.into_iter().map(|position| position.map(strip)).collect())
+    Some((positions.into_iter().map(|position| position.map(strip)).collect(), extent))
 }
 
 /// The table; `more` says how to see more rows.
-fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize, more: &str) -> String {
+fn render(
+    (columns, extent): (&[Option<Strip>], usize),
+    ty: &str,
+    max_rows: usize,
+    more: &str,
+) -> String {
     let count = columns.iter().flatten().next().map_or(0, |strip| strip.column.len());
     // Not as a caption: that would be as narrow as the table.
     let mut out = format!("<div><code>{}</code></div>\n", escaped(ty));
@@ -132,10 +142,13 @@ fn render(columns: &[Option<Strip>], ty: &str, max_rows: usize, more: &str) -> S
     let (seen, columns_seen) = (rows.iter().flatten().count(), columns.iter().flatten().count());
     let hides_columns = columns.iter().any(Option::is_none);
     if seen < count || hides_columns {
-        let rows = format!("{seen} of {count} rows");
-        let columns = format!("{columns_seen} columns, not all of them");
-        let what = if hides_columns { format!("{rows}, {columns}") } else { rows };
-        write!(out, "\n<div style=\"opacity: 0.6; font-size: 80%\">{what}; {more}</div>")
+        let mut what = format!("{seen} of {count} rows; {more}");
+        if hides_columns {
+            let all = format!("<code>:set columns {extent}</code> shows all of them");
+            let columns = format!("{columns_seen} of {extent} columns; {all}");
+            what = if seen < count { format!("{what}; {columns}") } else { columns };
+        }
+        write!(out, "\n<div style=\"opacity: 0.6; font-size: 80%\">{what}</div>")
             .expect("writing to a string");
     }
     out

@@ -2,14 +2,15 @@
 
 use weft_ir::{Column, Scalar, ScalarType, Summary, Type, Value};
 
-use super::scalar::scalar_text;
+use super::Digits;
+use super::scalar::shown_scalar;
 
 /// `min 0.0, max 99.9, mean 49.95, nan 0` of all numbers of an array, however nested. The count of
 /// NaNs stands there for floats only; they take no part in the other figures.
 ///
 /// `None` if the value is no array of numbers, or holds none. It visits every element, or has the device do
 /// that which has them.
-pub fn statistics(value: &Value, ty: &Type) -> Option<String> {
+pub fn statistics(value: &Value, ty: &Type, digits: Digits) -> Option<String> {
     let Value::Array(array) = value else { return None };
     let mut element = ty;
     while let Type::Array(inner) = element {
@@ -23,17 +24,17 @@ pub fn statistics(value: &Value, ty: &Type) -> Option<String> {
     while matches!(column, Column::Dense { .. } | Column::Ragged { .. }) {
         column = column.flatten();
     }
-    summary(&column)
+    summary(&column, digits)
 }
 
 /// Summarises a column of numbers.
-fn summary(column: &Column) -> Option<String> {
+fn summary(column: &Column, digits: Digits) -> Option<String> {
     if let Some(Summary { least, greatest, sum, nans }) = column.summary() {
         let count = column.len() - nans;
         if count == 0 {
             return (nans > 0).then(|| format!("nan {nans}"));
         }
-        let figures = line(least, greatest, sum, count);
+        let figures = line(least, greatest, sum, count, digits);
         let is_float = matches!(least, Scalar::F32(_) | Scalar::F64(_));
         return Some(if is_float { format!("{figures}, nan {nans}") } else { figures });
     }
@@ -42,7 +43,7 @@ fn summary(column: &Column) -> Option<String> {
             let data = $data.as_slice();
             let (min, max) = (data.iter().min()?, data.iter().max()?);
             let sum = sum(data.iter().map(|&value| value as f64));
-            line($scalar(*min), $scalar(*max), sum, data.len())
+            line($scalar(*min), $scalar(*max), sum, data.len(), digits)
         }};
     }
     macro_rules! floats {
@@ -58,7 +59,7 @@ fn summary(column: &Column) -> Option<String> {
             let max = numbers.clone().reduce(|a, b| if b > a { b } else { a })?;
             let sum =
                 sum(data.iter().map(|&value| if value.is_nan() { 0.0 } else { value.into() }));
-            let figures = line($scalar(min), $scalar(max), sum, count);
+            let figures = line($scalar(min), $scalar(max), sum, count, digits);
             format!("{figures}, nan {nans}")
         }};
     }
@@ -122,15 +123,16 @@ fn float(number: Scalar) -> f64 {
     }
 }
 
-/// The line but for the count of NaNs. `sum` is that of `count` numbers.
-fn line(least: Scalar, greatest: Scalar, sum: f64, count: usize) -> String {
+/// The line but for the count of NaNs. `sum` is that of `count` numbers. Floats have at most so many digits.
+fn line(least: Scalar, greatest: Scalar, sum: f64, count: usize, most: Digits) -> String {
     let (min, max) = (float(least), float(greatest));
     let mean = sum / count as f64;
     let mean = match is_vague(min, max, mean, count, least.ty()) {
-        true => format!("≈ {}", scalar_text(Scalar::F64(rounded(mean, 6)))),
-        false => scalar_text(Scalar::F64(rounded(mean, digits(min, max, mean)))),
+        true => format!("≈ {}", shown_scalar(Scalar::F64(rounded(mean, 6)), most)),
+        false => shown_scalar(Scalar::F64(rounded(mean, digits(min, max, mean))), most),
     };
-    format!("min {}, max {}, mean {mean}", scalar_text(least), scalar_text(greatest))
+    let (least, greatest) = (shown_scalar(least, most), shown_scalar(greatest, most));
+    format!("min {least}, max {greatest}, mean {mean}")
 }
 
 /// Whether a mean is known to a few digits only: those of 64 bits do not reach behind the point, or the

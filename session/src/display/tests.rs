@@ -289,17 +289,23 @@ fn literals_read_back() {
 fn statistics_of_numbers() {
     let ty = Type::array(Type::array(F64));
     let ragged = array(Column::from_lengths(&[1, 2], floats(&[1.0, f64::NAN, 2.0])));
-    assert_eq!(statistics(&ragged, &ty).as_deref(), Some("min 1.0, max 2.0, mean 1.5, nan 1"));
+    assert_eq!(
+        statistics(&ragged, &ty, None).as_deref(),
+        Some("min 1.0, max 2.0, mean 1.5, nan 1")
+    );
     let ints = array(ints(&[3, -1, 1]));
-    assert_eq!(statistics(&ints, &Type::array(I64)).as_deref(), Some("min -1, max 3, mean 1.0"));
-    let of = |numbers: &[i64]| statistics(&array(self::ints(numbers)), &Type::array(I64));
+    assert_eq!(
+        statistics(&ints, &Type::array(I64), None).as_deref(),
+        Some("min -1, max 3, mean 1.0")
+    );
+    let of = |numbers: &[i64]| statistics(&array(self::ints(numbers)), &Type::array(I64), None);
     // A mean is between the least and the greatest number, and a half is shown.
     assert_eq!(of(&[0, 9_999_999]).as_deref(), Some("min 0, max 9999999, mean 4999999.5"));
     assert_eq!(
         of(&[9_007_199_254_740_993; 2]).as_deref(),
         Some("min 9007199254740993, max 9007199254740993, mean ≈ 9007200000000000.0")
     );
-    let of = |numbers: &[f64]| statistics(&array(floats(numbers)), &Type::array(F64));
+    let of = |numbers: &[f64]| statistics(&array(floats(numbers)), &Type::array(F64), None);
     assert_eq!(
         of(&[1_234_567.891, 1_234_710.605]).as_deref(),
         Some("min 1234567.891, max 1234710.605, mean 1234639.248, nan 0")
@@ -309,7 +315,10 @@ fn statistics_of_numbers() {
         Some("min 0.123456789, max 0.123456789, mean 0.123456789, nan 0")
     );
     assert_eq!(of(&[1.0, 2.0, 2.0]).as_deref(), Some("min 1.0, max 2.0, mean 1.66667, nan 0"));
-    assert_eq!(statistics(&Value::text("text"), &text_type()), None);
+    assert_eq!(statistics(&Value::text("text"), &text_type(), None), None);
+    let third = array(floats(&[1.0 / 3.0, 2.0 / 3.0]));
+    let three = statistics(&third, &Type::array(F64), NonZeroU8::new(3));
+    assert_eq!(three.as_deref(), Some("min 0.333, max 0.667, mean 0.5, nan 0"));
     assert_eq!(discovered_type(&ragged, &ty), "[2][~]f64");
 }
 
@@ -328,6 +337,17 @@ fn floats_are_shown_with_the_digits_that_are_asked_for() {
     assert!(formula.contains("0.333 & 1230.0"), "{formula}");
     // What is saved, and what the suite compares, has all of them.
     assert_eq!(literal(&third, &ty), "[0.3333333333333333, 1234.5]");
+}
+
+#[test]
+fn tables_say_how_to_see_the_columns_that_are_left_out() {
+    let options = Options { max_columns: 4, ..Options::new(80) };
+    let matrix = array(dense(9, floats(&[0.5; 9])));
+    let html = html(&matrix, &Type::array(Type::array(F64)), &options, 10_000).expect("a table");
+    assert!(
+        html.contains(">4 of 9 columns; <code>:set columns 9</code> shows all of them<"),
+        "{html}"
+    );
 }
 
 #[test]

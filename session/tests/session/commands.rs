@@ -71,6 +71,10 @@ fn search_by_words_and_by_type() {
     assert!(used.contains("\ndot : Num a => "), "{used}");
     let used = session.eval(":search \"(i64 -> bool) -> []i64 -> []i64\"");
     assert!(first(used.clone()).starts_with("filter : "), "{used}");
+    let of_sequences = session.eval(":search \"seq f64 -> []f64\"");
+    assert!(first(of_sequences).starts_with("collect : seq a -> []a"));
+    let mapped = session.eval(":search \"(a -> b) -> seq a -> seq b\"");
+    assert!(first(mapped).starts_with("map : (a -> b) -> seq a -> seq b"));
     session.check(":search qwertz", "nothing found for `qwertz`");
 }
 
@@ -303,6 +307,8 @@ fn completion_offers_names_fields_commands_and_modes() {
     assert_eq!(texts("(unknown line)."), (15, String::new()));
     assert_eq!(texts(""), (0, String::new()));
     let snapshot = session.session.snapshot();
+    let found = snapshot.complete("def area width height = wi", 26).candidates;
+    assert_eq!((&*found[0].text, &*found[0].detail), ("width", "local"));
     let candidate = &snapshot.complete("sumO", 4).candidates[0];
     assert_eq!(candidate.detail, "i64");
     // The quote behind the cursor is not doubled.
