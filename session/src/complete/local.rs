@@ -27,9 +27,8 @@ pub(super) fn names(text: &str, cursor: usize) -> BTreeSet<&str> {
                 // The name of a `def` is one of the session.
                 let is_parameter = !end.is_empty() && !in_type && before != "def" && before != ".";
                 // A pattern of a generator, or a line of a `let`.
-                let is_bound = next == "in" && before == ":"
-                    || next == "in" && before == ";"
-                    || next == "=" && before == "\n" && at > 0;
+                let of_generator = next == "in" && matches!(before, ":" | ";");
+                let is_bound = of_generator || next == "=" && before == "\n" && at > 0;
                 if is_parameter || is_bound {
                     found.insert(word);
                 }
