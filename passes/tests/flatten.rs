@@ -265,47 +265,6 @@ yield x1 x20
 }
 
 #[test]
-fn rows_behind_rows_are_elements_behind_elements() {
-    let text = r"params x0: [][]i64
-x1: i64 = length x0
-x2: [][]i64 = map x0
-  \x3: []i64
-    x4: []i64 = concat x3 x3
-    yield x4
-x5: [][]i64 = concat x0 x2
-x6: []i64 = iota x1
-x7: [][]i64 = literal x6 x6
-x8: [][]i64 = concat x0 x7
-x9: [][]i64 = concat x0 x0
-x10: [][]i64 = for x11 < 3i64 x12: [][]i64 = x0
-  x13: []i64 = iota x11
-  x14: [][]i64 = literal x13
-  x15: [][]i64 = concat x12 x14
-  yield x15
-x20: [][][]i64 = literal x0
-x21: [][][]i64 = for x22 < 3i64 x23: [][][]i64 = x20
-  x24: [][]i64 = literal x6 x6
-  x25: [][][]i64 = literal x24 x7
-  x26: [][][]i64 = concat x23 x25
-  yield x26
-yield x5 x8 x9 x10 x21
-";
-    check_rows(text);
-    let (_, flat) = flattened(text, &[rows(&[1, 0, 4, 2])]);
-    let collects = flat.body.statements.iter().filter_map(|statement| match &statement.operation {
-        flat::Operation::While { body, .. } => Some(body),
-        _ => None,
-    });
-    for body in collects {
-        // The offsets go on where they were.
-        let scans = |statement: &&flat::Statement| {
-            matches!(statement.operation, flat::Operation::Scan { .. })
-        };
-        assert_eq!(body.statements.iter().filter(scans).count(), 0, "{flat}");
-    }
-}
-
-#[test]
 fn conditionals_of_the_host_join_layouts() {
     for chosen in [0, 1] {
         let text = r"params x0: [][]i64, x1: i64
