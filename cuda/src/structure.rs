@@ -16,7 +16,7 @@ use crate::fields::Field;
 use crate::policy::Policy;
 pub(crate) use indices::{Indices, Point, same_strides};
 use turns::most_turns_in_all;
-pub(crate) use vectors::Vectors;
+pub(crate) use vectors::{Vectors, is_light};
 
 /// A loop of so many turns at most, those of the loops in it counted, does not look whether the run is over.
 const SHORT_LOOP: i64 = 4096;

@@ -10,7 +10,7 @@ use super::map::{of_epilogue, store};
 use super::tile::{self, tile};
 use super::{Draft, indices, needed, write_body};
 use crate::fields::Field;
-use crate::structure::{Indices, Place, Point, Vectors, operands};
+use crate::structure::{Indices, Place, Point, Vectors, is_light, operands};
 use crate::text::Skeleton;
 
 /// A reduction of the kernel.
@@ -167,6 +167,10 @@ impl Draft<'_, '_> {
             structure.member(&format!(
                 "static constexpr int {name} = {number};\nstatic constexpr bool NEEDS_ROW = {needs_row};"
             ));
+        }
+        if !is_ragged && !has_groups {
+            let ahead = if kernel.space.len() > 1 && is_light(&kernel.body) { 4 } else { 1 };
+            structure.member(&format!("static constexpr int AHEAD = {ahead};"));
         }
         let finished = structure.finish();
         let entries = match (is_ragged, has_groups) {

@@ -159,7 +159,7 @@ FUNCTION void reduce_tiles(const typename K::Arguments& in, Rows rows, u32 tiles
   if (threadIdx.x == 0) K::finish(in, row, false, scratch.get(base));
 }
 
-/* The fold of up to TILE elements by one thread. */
+/* The fold of up to TILE elements by one thread. K: AHEAD, so many elements are loaded before they are combined. */
 template <class K>
 FUNCTION typename K::Element fold_tile_alone(const typename K::Arguments& in, i64 row, i64 first,
                                              int count) {
@@ -168,7 +168,7 @@ FUNCTION typename K::Element fold_tile_alone(const typename K::Arguments& in, i6
   for (int base = 0; base < count; base += TREE) {
     const int end = count - base < TREE ? count : base + TREE;
     typename K::Element value = K::element(in, row, first + base);
-#pragma unroll 1
+#pragma unroll K::AHEAD
     for (int at = base + 1; at < end; at++) {
       value = K::combine(in, value, K::element(in, row, first + at));
     }

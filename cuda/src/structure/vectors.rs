@@ -39,7 +39,7 @@ impl Vectors {
         stored: &[Var],
         types: &[Type],
     ) -> Option<Vectors> {
-        if work(usual)? > MOST_WORK {
+        if !is_light(usual) {
             return None;
         }
         let mut loaded = Vec::new();
@@ -72,6 +72,11 @@ fn reads_point(space: &Space, kernel: &Kernel, operands: &[Operand]) -> bool {
     let own = &kernel.indices[first_stored(space)..];
     operands.len() == own.len()
         && operands.iter().zip(own).all(|(operand, index)| *operand == Operand::Register(*index))
+}
+
+/// Whether code is so little that it may be there several times.
+pub(crate) fn is_light(code: &Code) -> bool {
+    work(code).is_some_and(|work| work <= MOST_WORK)
 }
 
 /// Whether a check may fail there.
