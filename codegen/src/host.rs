@@ -64,7 +64,7 @@ impl Host<'_> {
         code: &Code,
         leave: &mut Leave<'_>,
     ) -> Result<Option<Vec<Scalar>>, Stop> {
-        let mut registers = vec![Scalar::Bool(false); registers(code)];
+        let mut registers = vec![Scalar::Bool(false); code.next_register().0 as usize];
         match self.code(code, &mut registers, leave) {
             Ok(()) => Ok(Some(all(&code.results, &registers))),
             Err(Halt::Left) => Ok(None),
@@ -178,27 +178,6 @@ impl Host<'_> {
         }
         Ok(values)
     }
-}
-
-/// How many registers code names at most: one more than the greatest number.
-fn registers(code: &Code) -> usize {
-    let above = |bound: &[(Register, ScalarType)]| {
-        bound.iter().map(|(register, _)| register.0 as usize + 1).max().unwrap_or(0)
-    };
-    let counts = code.instructions.iter().map(|instruction| {
-        let inner = match &instruction.operation {
-            Operation::Scalar(..)
-            | Operation::Random(..)
-            | Operation::Read(..)
-            | Operation::Check(..) => 0,
-            Operation::If { then, otherwise, .. } => registers(then).max(registers(otherwise)),
-            Operation::While { state, condition, body, .. } => {
-                above(state).max(registers(condition)).max(registers(body))
-            }
-        };
-        above(&instruction.results).max(inner)
-    });
-    counts.max().unwrap_or(0)
 }
 
 /// How often a loop with these first values will go round.

@@ -46,7 +46,7 @@ use crate::dialect::type_name;
 use crate::functions::Functions;
 use crate::literal::literal;
 use crate::operator::{operator, operator_of_lanes, random};
-use crate::unroll::{MOST, above, unroll};
+use crate::unroll::{MOST, unroll};
 pub use fold::is_total;
 use guarded::Mask;
 pub use rows::can_fold_rows;
@@ -129,26 +129,14 @@ impl Lanes<'_> {
     fn free_register(&self) -> Register {
         let operators = self.folds.iter().flat_map(|operator| {
             let sides = operator.left.iter().chain(&operator.right).map(|(register, _)| *register);
-            sides.map(|Register(number)| Register(number + 1)).chain([above(&operator.code)])
+            sides
+                .map(|Register(number)| Register(number + 1))
+                .chain([operator.code.next_register()])
         });
         let given = self.indices.iter().map(|(register, _)| register);
         let inputs = self.inputs.iter().map(|(register, _)| register);
         let given = given.chain(inputs).map(|Register(number)| Register(number + 1));
-        given.chain(operators).fold(above(self.code), Register::max)
-    }
-
-    fn has_no_loops(&self) -> bool {
-        fn straight(code: &Code) -> bool {
-            code.instructions.iter().all(|instruction| match &instruction.operation {
-                Operation::While { .. } => false,
-                Operation::If { then, otherwise, .. } => straight(then) && straight(otherwise),
-                Operation::Scalar(..)
-                | Operation::Random(..)
-                | Operation::Read(..)
-                | Operation::Check(..) => true,
-            })
-        }
-        straight(self.code)
+        given.chain(operators).fold(self.code.next_register(), Register::max)
     }
 }
 
@@ -196,7 +184,7 @@ fn written<'a>(given: &'a Lanes<'a>, one_by_one: bool) -> Builder<'a> {
         sites: Vec::new(),
         made: BTreeMap::new(),
         near: near::near(given),
-        straight: given.has_no_loops(),
+        straight: !given.code.has_loops(),
         names: 0,
         segments: 0,
         declared: Vec::new(),

@@ -35,4 +35,4 @@ pub use operator::{Expression, operator, operator_of_lanes, random};
 pub use order::order;
 pub use scalar::{Surroundings, Turns, Writer};
 pub use sequential::{SequentialLoop, sequential_code, sequential_loop, small_loop};
-pub use unroll::{above, unroll};
+pub use unroll::unroll;

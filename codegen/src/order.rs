@@ -15,20 +15,7 @@ use crate::hash::{Digest, text_hash};
 /// Orders code whose results, beside its own, are these operands.
 pub fn order(code: &mut Code, results: &[Operand]) {
     for instruction in &mut code.instructions {
-        match &mut instruction.operation {
-            Operation::If { then, otherwise, .. } => {
-                order(then, &[]);
-                order(otherwise, &[]);
-            }
-            Operation::While { condition, body, .. } => {
-                order(condition, &[]);
-                order(body, &[]);
-            }
-            Operation::Scalar(..)
-            | Operation::Random(..)
-            | Operation::Read(..)
-            | Operation::Check(..) => {}
-        }
+        instruction.operation.for_each_body_mut(&mut |body| order(body, &[]));
     }
     let mut definers = BTreeMap::new();
     for (at, instruction) in code.instructions.iter().enumerate() {
@@ -84,13 +71,12 @@ impl Walk<'_> {
         }
         // Marked first, as a check does not need itself.
         self.placed[at] = true;
-        let instruction = &self.instructions[at];
+        let instructions = self.instructions;
+        let instruction = &instructions[at];
         if needs_checks(instruction) {
             self.checks_before(at);
         }
-        for register in used(instruction) {
-            self.operand(&Operand::Register(register));
-        }
+        instruction.operation.for_each_used(&mut |operand| self.operand(operand));
         self.order.push(at);
     }
 
@@ -167,42 +153,6 @@ fn needs_checks(instruction: &Instruction) -> bool {
         Operation::Random(..) | Operation::Check(..) => false,
         Operation::Read(..) | Operation::If { .. } | Operation::While { .. } => true,
     }
-}
-
-/// The registers that an instruction uses, also inside of it, in order.
-fn used(instruction: &Instruction) -> Vec<Register> {
-    fn code(code_: &Code, found: &mut Vec<Register>) {
-        for instruction in &code_.instructions {
-            found.extend(used(instruction));
-        }
-        operands(&code_.results, found);
-    }
-    fn operands(operands: &[Operand], found: &mut Vec<Register>) {
-        for operand in operands {
-            match operand {
-                Operand::Register(register) => found.push(*register),
-                Operand::Scalar(_) => {}
-            }
-        }
-    }
-    let mut found = Vec::new();
-    match &instruction.operation {
-        Operation::Scalar(_, given) | Operation::Random(_, given) | Operation::Read(_, given) => {
-            operands(given, &mut found);
-        }
-        Operation::Check(condition, _) => operands(std::slice::from_ref(condition), &mut found),
-        Operation::If { condition, then, otherwise } => {
-            operands(std::slice::from_ref(condition), &mut found);
-            code(then, &mut found);
-            code(otherwise, &mut found);
-        }
-        Operation::While { initial, condition, body, .. } => {
-            operands(initial, &mut found);
-            code(condition, &mut found);
-            code(body, &mut found);
-        }
-    }
-    found
 }
 
 #[cfg(test)]

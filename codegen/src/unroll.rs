@@ -42,7 +42,7 @@ pub fn unroll(
     free: Register,
     most: usize,
 ) -> Option<(Code, Vec<Operand>)> {
-    if !has_loops(code) {
+    if !code.has_loops() {
         return None;
     }
     let Register(next) = free;
@@ -52,43 +52,6 @@ pub fn unroll(
     copy.results = written.expect("only what is within a loop can make it stay");
     let results = rewriter.operands(results);
     (rewriter.unrolled > 0).then_some((copy, results))
-}
-
-/// A register above all that code binds.
-pub fn above(code: &Code) -> Register {
-    let mut least = Register(0);
-    let mut see = |registers: &[(Register, ScalarType)]| {
-        for (Register(number), _) in registers {
-            least = least.max(Register(number + 1));
-        }
-    };
-    let mut inside = Vec::new();
-    for instruction in &code.instructions {
-        see(&instruction.results);
-        match &instruction.operation {
-            Operation::If { then, otherwise, .. } => inside.extend([then, otherwise]),
-            Operation::While { state, condition, body, .. } => {
-                see(state);
-                inside.extend([condition, body]);
-            }
-            Operation::Scalar(..)
-            | Operation::Random(..)
-            | Operation::Read(..)
-            | Operation::Check(..) => {}
-        }
-    }
-    inside.into_iter().map(above).fold(least, Register::max)
-}
-
-fn has_loops(code: &Code) -> bool {
-    code.instructions.iter().any(|instruction| match &instruction.operation {
-        Operation::While { .. } => true,
-        Operation::If { then, otherwise, .. } => has_loops(then) || has_loops(otherwise),
-        Operation::Scalar(..)
-        | Operation::Random(..)
-        | Operation::Read(..)
-        | Operation::Check(..) => false,
-    })
 }
 
 /// Writes code once more.
@@ -338,13 +301,13 @@ mod tests {
     use weft_ir::code::parse_code;
     use weft_ir::text::Reader;
 
-    use super::{MOST, above, unroll};
+    use super::{MOST, unroll};
 
     /// The code with its loops written out; nothing if none are.
     fn written_out(text: &str) -> Option<String> {
         let mut reader = Reader::new(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let code = parse_code(&mut reader).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let (code, _) = unroll(&code, &[], above(&code), MOST)?;
+        let (code, _) = unroll(&code, &[], code.next_register(), MOST)?;
         Some(code.to_string())
     }
 

@@ -45,9 +45,9 @@ pub(crate) fn appended(kernel: &Kernel, freed: &[Var]) -> Option<Appended> {
         Operation::If { then, .. }
             if instruction.results.iter().any(|(register, _)| stored.contains(register)) =>
         {
-            is_quiet(then)
+            then.instructions.iter().all(is_quiet)
         }
-        _ => instruction_is_quiet(instruction),
+        _ => is_quiet(instruction),
     });
     if !(same && alone && quiet) {
         return None;
@@ -113,7 +113,7 @@ fn definition(code: &Code, register: Register) -> Option<(&Instruction, usize)> 
 fn behind(kernel: &Kernel, first: Register, length: Size, operand: Operand) -> Kernel {
     let mut kernel = kernel.clone();
     let indices = kernel.indices.iter().map(|index| index.0 + 1);
-    let next = indices.fold(unused(&kernel.body), u32::max);
+    let next = indices.fold(kernel.body.next_register().0, u32::max);
     let counted = |instruction: &Instruction| match &instruction.operation {
         Operation::Scalar(ScalarOp::Sub, operands) => {
             operands[..] == [Operand::Register(first), operand]
@@ -146,41 +146,14 @@ fn behind(kernel: &Kernel, first: Register, length: Size, operand: Operand) -> K
     kernel
 }
 
-/// The first number from which on no register of the code has one.
-fn unused(code: &Code) -> u32 {
-    let mut next = 0;
-    for instruction in &code.instructions {
-        next = instruction.results.iter().map(|(register, _)| register.0 + 1).fold(next, u32::max);
-        match &instruction.operation {
-            Operation::If { then, otherwise, .. } => {
-                next = next.max(unused(then)).max(unused(otherwise));
-            }
-            Operation::While { state, condition, body, .. } => {
-                next = state.iter().map(|(register, _)| register.0 + 1).fold(next, u32::max);
-                next = next.max(unused(condition)).max(unused(body));
-            }
-            Operation::Scalar(..)
-            | Operation::Random(..)
-            | Operation::Read(..)
-            | Operation::Check(..) => {}
-        }
-    }
-    next
-}
-
-/// Whether code ends, and without a fault.
-fn is_quiet(code: &Code) -> bool {
-    code.instructions.iter().all(instruction_is_quiet)
-}
-
-fn instruction_is_quiet(instruction: &Instruction) -> bool {
-    match &instruction.operation {
+/// Whether an instruction ends, and without a fault.
+fn is_quiet(instruction: &Instruction) -> bool {
+    instruction.walk().all(|instruction| match &instruction.operation {
         Operation::Scalar(op, _) => !matches!(
             op,
             ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow
         ),
-        Operation::Random(..) | Operation::Read(..) => true,
+        Operation::Random(..) | Operation::Read(..) | Operation::If { .. } => true,
         Operation::Check(..) | Operation::While { .. } => false,
-        Operation::If { then, otherwise, .. } => is_quiet(then) && is_quiet(otherwise),
-    }
+    })
 }

@@ -192,32 +192,18 @@ impl Form {
         let ordinal = self.spans.len();
         self.spans.push(instruction.span);
         instruction.span = Span::new(SourceId::default(), ordinal, ordinal);
-        match &mut instruction.operation {
-            Operation::Scalar(_, operands) | Operation::Random(_, operands) => {
-                self.operands(operands);
+        let operation = &mut instruction.operation;
+        if let Operation::Read(array, _) = operation {
+            let count = self.arrays.len() as u32;
+            let number = *self.numbers.entry(*array).or_insert(count);
+            if number == count {
+                self.arrays.push(*array);
             }
-            Operation::Read(array, operands) => {
-                let count = self.arrays.len() as u32;
-                let number = *self.numbers.entry(*array).or_insert(count);
-                if number == count {
-                    self.arrays.push(*array);
-                }
-                *array = Var(number);
-                self.operands(operands);
-            }
-            Operation::Check(operand, _) => self.operand(operand),
-            Operation::If { condition, then, otherwise } => {
-                self.operand(condition);
-                self.code(then);
-                self.code(otherwise);
-            }
-            Operation::While { state, initial, condition, body } => {
-                self.operands(initial);
-                self.registers(state);
-                self.code(condition);
-                self.code(body);
-            }
+            *array = Var(number);
         }
+        operation.for_each_operand_mut(&mut |operand| self.operand(operand));
+        operation.for_each_bound_mut(&mut |register, _| self.register(register));
+        operation.for_each_body_mut(&mut |body| self.code(body));
         self.registers(&mut instruction.results);
     }
 

@@ -242,30 +242,7 @@ impl Finder {
 }
 
 fn rename(operation: &mut Operation, same: &BTreeMap<Register, Register>) {
-    let all = |operands: &mut Vec<Operand>| {
-        operands.iter_mut().for_each(|operand| rename_operand(operand, same));
-    };
-    match operation {
-        Operation::Scalar(_, operands)
-        | Operation::Random(_, operands)
-        | Operation::Read(_, operands) => all(operands),
-        Operation::Check(operand, _) => rename_operand(operand, same),
-        Operation::If { condition, then, otherwise } => {
-            rename_operand(condition, same);
-            rename_code(then, same);
-            rename_code(otherwise, same);
-        }
-        Operation::While { state: _, initial, condition, body } => {
-            all(initial);
-            rename_code(condition, same);
-            rename_code(body, same);
-        }
-    }
-}
-
-fn rename_code(code: &mut Code, same: &BTreeMap<Register, Register>) {
-    code.instructions.iter_mut().for_each(|at| rename(&mut at.operation, same));
-    code.results.iter_mut().for_each(|operand| rename_operand(operand, same));
+    operation.for_each_used_mut(&mut |operand| rename_operand(operand, same));
 }
 
 fn rename_operand(operand: &mut Operand, same: &BTreeMap<Register, Register>) {
@@ -278,13 +255,12 @@ fn rename_operand(operand: &mut Operand, same: &BTreeMap<Register, Register>) {
 
 /// Removes comparisons that nobody looks at any more.
 fn remove_dead(code: &mut Code, results: &[Operand]) {
-    let mut used = BTreeSet::new();
-    results.iter().for_each(|operand| see(operand, &mut used));
+    let mut used = results.iter().filter_map(|operand| operand.register()).collect();
     remove_dead_within(code, &mut used);
 }
 
 fn remove_dead_within(code: &mut Code, used: &mut BTreeSet<Register>) {
-    code.results.iter().for_each(|operand| see(operand, used));
+    used.extend(code.results.iter().filter_map(|operand| operand.register()));
     let mut kept = Vec::with_capacity(code.instructions.len());
     while let Some(mut instruction) = code.instructions.pop() {
         let is_comparison = matches!(
@@ -299,49 +275,11 @@ fn remove_dead_within(code: &mut Code, used: &mut BTreeSet<Register>) {
             remove_dead_within(then, used);
             remove_dead_within(otherwise, used);
         }
-        see_all(&instruction.operation, used);
+        instruction.operation.for_each_used(&mut |operand| used.extend(operand.register()));
         kept.push(instruction);
     }
     kept.reverse();
     code.instructions = kept;
-}
-
-fn see_all(operation: &Operation, used: &mut BTreeSet<Register>) {
-    let mut code = |code: &Code| {
-        code.instructions.iter().for_each(|at| see_all(&at.operation, used));
-        code.results.iter().for_each(|operand| see(operand, used));
-    };
-    match operation {
-        Operation::If { then, otherwise, .. } => {
-            code(then);
-            code(otherwise);
-        }
-        Operation::While { condition, body, .. } => {
-            code(condition);
-            code(body);
-        }
-        Operation::Scalar(..)
-        | Operation::Random(..)
-        | Operation::Read(..)
-        | Operation::Check(..) => {}
-    }
-    match operation {
-        Operation::Scalar(_, operands)
-        | Operation::Random(_, operands)
-        | Operation::Read(_, operands)
-        | Operation::While { initial: operands, .. } => {
-            operands.iter().for_each(|operand| see(operand, used));
-        }
-        Operation::Check(operand, _) | Operation::If { condition: operand, .. } => {
-            see(operand, used);
-        }
-    }
-}
-
-fn see(operand: &Operand, used: &mut BTreeSet<Register>) {
-    if let Operand::Register(register) = operand {
-        used.insert(*register);
-    }
 }
 
 #[cfg(test)]

@@ -368,43 +368,8 @@ fn free_registers(kernel: &Kernel, epilogue: &Epilogue) -> Vec<(Register, Scalar
         .flat_map(|instruction| instruction.results.iter().copied())
         .chain(indices)
         .collect();
-    let mut used = BTreeSet::new();
-    uses(&epilogue.code, &mut used);
-    for (operand, _) in &epilogue.stores {
-        see(operand, &mut used);
-    }
+    let mut used: BTreeSet<Register> =
+        epilogue.stores.iter().filter_map(|(operand, _)| operand.register()).collect();
+    epilogue.code.for_each_used(&mut |operand| used.extend(operand.register()));
     used.into_iter().filter_map(|register| Some((register, *bound.get(&register)?))).collect()
-}
-
-fn uses(code: &Code, used: &mut BTreeSet<Register>) {
-    for instruction in &code.instructions {
-        match &instruction.operation {
-            Operation::Scalar(_, operands)
-            | Operation::Random(_, operands)
-            | Operation::Read(_, operands) => {
-                operands.iter().for_each(|operand| see(operand, used));
-            }
-            Operation::Check(operand, _) => see(operand, used),
-            Operation::If { condition, then, otherwise } => {
-                see(condition, used);
-                uses(then, used);
-                uses(otherwise, used);
-            }
-            Operation::While { initial, condition, body, .. } => {
-                initial.iter().for_each(|operand| see(operand, used));
-                uses(condition, used);
-                uses(body, used);
-            }
-        }
-    }
-    code.results.iter().for_each(|operand| see(operand, used));
-}
-
-fn see(operand: &Operand, used: &mut BTreeSet<Register>) {
-    match operand {
-        Operand::Register(register) => {
-            used.insert(*register);
-        }
-        Operand::Scalar(_) => {}
-    }
 }

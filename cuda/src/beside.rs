@@ -8,7 +8,6 @@
 
 use std::collections::BTreeMap;
 
-use weft_ir::code::{Code, Operation};
 use weft_ir::flat::{Dimension, Var};
 use weft_ir::plan::{Block, Kernel, Sink, Step};
 
@@ -53,9 +52,7 @@ impl Walk<'_> {
                     self.makers.insert(*result, makers);
                 }
                 Step::Host { code, .. } => {
-                    let mut waits = false;
-                    reads(code, &mut |var| waits |= self.makers_of(var) != 0);
-                    if waits {
+                    if code.reads().any(|var| self.makers_of(var) != 0) {
                         self.settle();
                     }
                 }
@@ -136,21 +133,6 @@ impl Walk<'_> {
             let behind = run.iter().filter(|other| other.before & (1 << at) != 0).count();
             let related = before.count_ones() as usize + behind + 1;
             self.codes[*number].beside = related < run.len();
-        }
-    }
-}
-
-/// The arrays and scalars that a code reads.
-fn reads(code: &Code, visit: &mut dyn FnMut(Var)) {
-    for instruction in &code.instructions {
-        match &instruction.operation {
-            Operation::Read(var, _) => visit(*var),
-            Operation::If { then: first, otherwise: second, .. }
-            | Operation::While { condition: first, body: second, .. } => {
-                reads(first, visit);
-                reads(second, visit);
-            }
-            Operation::Scalar(..) | Operation::Random(..) | Operation::Check(..) => {}
         }
     }
 }

@@ -11,6 +11,7 @@ mod operator;
 mod order;
 mod parse;
 mod print;
+mod visit;
 
 pub use check::{CodeCheck, check_operator, check_thunk, same_types};
 pub use order::{Yielded, is_in_order};

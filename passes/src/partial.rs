@@ -64,17 +64,14 @@ pub(crate) fn statement_may_fail(
 }
 
 fn code_may_fail(code: &Code) -> bool {
-    code.instructions.iter().any(|instruction| match &instruction.operation {
+    code.walk().any(|instruction| match &instruction.operation {
         CodeOperation::Scalar(op, operands) => {
             operator_may_fail(*op, operands, instruction.results[0].1)
         }
         CodeOperation::Check(..) => true,
-        CodeOperation::If { then, otherwise, .. } => {
-            code_may_fail(then) || code_may_fail(otherwise)
-        }
-        CodeOperation::While { condition, body, .. } => {
-            code_may_fail(condition) || code_may_fail(body)
-        }
-        CodeOperation::Random(..) | CodeOperation::Read(..) => false,
+        CodeOperation::Random(..)
+        | CodeOperation::Read(..)
+        | CodeOperation::If { .. }
+        | CodeOperation::While { .. } => false,
     })
 }

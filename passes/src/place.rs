@@ -32,7 +32,7 @@ use std::collections::BTreeSet;
 use weft_ir::flat::{Dimension, Type, Var};
 use weft_ir::plan::{Block, Program, Step};
 
-use crate::fuse::uses::{code_reads, kernel_reads, kernel_writes};
+use crate::fuse::uses::{kernel_reads, kernel_writes};
 
 /// The plan with the lifetimes of its buffers.
 pub fn place(mut program: Program) -> Program {
@@ -191,7 +191,7 @@ fn step_writes(step: &Step, visit: &mut dyn FnMut(Var)) {
 /// The variables that a step uses, with those that blocks inside it take from around them.
 fn step_reads(step: &Step, visit: &mut dyn FnMut(Var)) {
     match step {
-        Step::Host { code, .. } => code_reads(code, &mut |var| visit(var)),
+        Step::Host { code, .. } => code.reads().for_each(visit),
         Step::Launch(kernel) => kernel_reads(kernel, &mut |var| visit(var)),
         Step::Reshape { array, .. } => visit(*array),
         Step::Check { condition, .. } => visit(*condition),

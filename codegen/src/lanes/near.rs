@@ -19,7 +19,7 @@ use crate::dialect::type_name;
 pub(super) fn near(given: &Lanes<'_>) -> BTreeSet<Register> {
     let mut near = BTreeSet::new();
     // In a loop it could matter what the integer is before the check.
-    if !given.has_no_loops() {
+    if given.code.has_loops() {
         return near;
     }
     let mut made = BTreeMap::new();

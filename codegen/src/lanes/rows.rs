@@ -30,11 +30,13 @@ use crate::dialect::type_name;
 /// Whether a function can fold rows of what some code yields: it has no loops, and no functions with
 /// slow paths.
 pub fn can_fold_rows(code: &Code) -> bool {
-    code.instructions.iter().all(|instruction| match &instruction.operation {
+    code.walk().all(|instruction| match &instruction.operation {
         Operation::While { .. } => false,
-        Operation::If { then, otherwise, .. } => can_fold_rows(then) && can_fold_rows(otherwise),
         Operation::Scalar(op, _) => !matches!(op, ScalarOp::Sin | ScalarOp::Cos | ScalarOp::Tan),
-        Operation::Random(..) | Operation::Read(..) | Operation::Check(..) => true,
+        Operation::If { .. }
+        | Operation::Random(..)
+        | Operation::Read(..)
+        | Operation::Check(..) => true,
     })
 }
 
@@ -124,7 +126,7 @@ impl Builder<'_> {
     /// Whether code reads elements that do not stand one behind the other: vector instructions do not
     /// pay for these.
     pub(super) fn gathers(&self, code: &Code) -> bool {
-        code.instructions.iter().any(|instruction| match &instruction.operation {
+        code.walk().any(|instruction| match &instruction.operation {
             Operation::Read(_, indices) => {
                 let varies = |at: &Operand| self.value(at).varies;
                 match indices.split_last() {
@@ -134,10 +136,10 @@ impl Builder<'_> {
                     None => false,
                 }
             }
-            Operation::If { then, otherwise, .. } => self.gathers(then) || self.gathers(otherwise),
             Operation::Scalar(..)
             | Operation::Random(..)
             | Operation::Check(..)
+            | Operation::If { .. }
             | Operation::While { .. } => false,
         })
     }

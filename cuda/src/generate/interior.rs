@@ -10,7 +10,6 @@ use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
 use weft_ir::plan::Kernel;
 use weft_ir::{Scalar, ScalarOp};
 
-use super::uses;
 
 /// Offsets of neighbours are less: with an index, none of them wraps.
 const MOST_OFFSET: u64 = 1 << 31;
@@ -124,12 +123,14 @@ impl Inside {
             | Operation::While { .. } => {}
         }
         let mut instruction = instruction.clone();
-        replace(&mut instruction.operation, &self.instead);
+        let replace = &mut |operand: &mut Operand| *operand = self.replaced(operand);
+        instruction.operation.for_each_used_mut(replace);
         self.instructions.push(instruction);
     }
 
     fn replaced(&self, operand: &Operand) -> Operand {
-        replaced(operand, &self.instead)
+        let instead = operand.register().and_then(|register| self.instead.get(&register));
+        *instead.unwrap_or(operand)
     }
 
     fn of(&self, operand: &Operand) -> Option<Known> {
@@ -270,46 +271,10 @@ pub(super) fn needed_by(code: &Code, mut wanted: BTreeSet<Register>) -> Code {
     let mut taken = Vec::new();
     for instruction in code.instructions.iter().rev() {
         if instruction.results.iter().any(|(register, _)| wanted.contains(register)) {
-            let alone = Code { instructions: vec![instruction.clone()], results: Vec::new() };
-            uses::code(&alone, &mut wanted);
+            instruction.operation.for_each_used(&mut |operand| wanted.extend(operand.register()));
             taken.push(instruction.clone());
         }
     }
     taken.reverse();
     Code { instructions: taken, results: Vec::new() }
-}
-
-fn replaced(operand: &Operand, instead: &BTreeMap<Register, Operand>) -> Operand {
-    match operand {
-        Operand::Register(register) => instead.get(register).copied().unwrap_or(*operand),
-        Operand::Scalar(_) => *operand,
-    }
-}
-
-fn replace(operation: &mut Operation, instead: &BTreeMap<Register, Operand>) {
-    let all = |operands: &mut Vec<Operand>| {
-        operands.iter_mut().for_each(|operand| *operand = replaced(operand, instead));
-    };
-    let in_code = |code: &mut Code| {
-        code.instructions
-            .iter_mut()
-            .for_each(|instruction| replace(&mut instruction.operation, instead));
-        all(&mut code.results);
-    };
-    match operation {
-        Operation::Scalar(_, operands)
-        | Operation::Random(_, operands)
-        | Operation::Read(_, operands) => all(operands),
-        Operation::Check(operand, _) => *operand = replaced(operand, instead),
-        Operation::If { condition, then, otherwise } => {
-            *condition = replaced(condition, instead);
-            in_code(then);
-            in_code(otherwise);
-        }
-        Operation::While { initial, condition, body, .. } => {
-            all(initial);
-            in_code(condition);
-            in_code(body);
-        }
-    }
 }

@@ -42,12 +42,12 @@ pub(super) fn split(kernel: &Kernel, left: u32, right: u32, values: &[Operand]) 
     let within = |at: usize, some: u32| dimensions[at] & !some == 0;
     let is_rest = |at: usize| !within(at, left) && !within(at, right);
     // What is the same at all points is computed again: it is no more than a few scalars.
-    let is_uniform = |at: usize| dimensions[at] == 0 && !reads_array(&instructions[at].operation);
+    let is_uniform = |at: usize| dimensions[at] == 0 && !reads_array(&instructions[at]);
     let in_rest = |at: usize| is_rest(at) || is_uniform(at);
     let mut wanted = BTreeSet::new();
     uses::operands(values, &mut wanted);
     for (_, instruction) in instructions.iter().enumerate().filter(|(at, _)| in_rest(*at)) {
-        if reads_array(&instruction.operation) {
+        if reads_array(instruction) {
             return None;
         }
         used(instruction, &mut wanted);
@@ -76,8 +76,7 @@ pub(super) fn split(kernel: &Kernel, left: u32, right: u32, values: &[Operand]) 
         let foreign_check = instructions.iter().enumerate().position(|(at, instruction)| {
             matches!(instruction.operation, Operation::Check(_, _)) && !within(at, some)
         });
-        let last_read =
-            taken.iter().rev().find(|at| reads_array(&instructions[**at].operation)).copied()?;
+        let last_read = taken.iter().rev().find(|at| reads_array(&instructions[**at])).copied()?;
         if foreign_check.is_some_and(|check| check < last_read) || yields.is_empty() {
             return None;
         }
@@ -108,19 +107,11 @@ fn dimensions(kernel: &Kernel) -> Vec<u32> {
 
 /// Adds the registers that an instruction uses.
 fn used(instruction: &Instruction, registers: &mut BTreeSet<Register>) {
-    let code = Code { instructions: vec![instruction.clone()], results: Vec::new() };
-    uses::code(&code, registers);
+    instruction.operation.for_each_used(&mut |operand| registers.extend(operand.register()));
 }
 
 /// Whether an element of an array is read, not only a scalar.
-fn reads_array(operation: &Operation) -> bool {
-    let in_code = |code: &Code| {
-        code.instructions.iter().any(|instruction| reads_array(&instruction.operation))
-    };
-    match operation {
-        Operation::Read(_, indices) => !indices.is_empty(),
-        Operation::Scalar(_, _) | Operation::Random(_, _) | Operation::Check(_, _) => false,
-        Operation::If { then, otherwise, .. } => in_code(then) || in_code(otherwise),
-        Operation::While { condition, body, .. } => in_code(condition) || in_code(body),
-    }
+fn reads_array(instruction: &Instruction) -> bool {
+    let reads = |operation: &Operation| matches!(operation, Operation::Read(_, indices) if !indices.is_empty());
+    instruction.walk().any(|instruction| reads(&instruction.operation))
 }

@@ -109,8 +109,7 @@ fn cut(kernel: &Kernel) -> Option<(Fetched, Code)> {
         let is_needed = matches!(instruction.operation, Operation::Check(_, _))
             || instruction.results.iter().any(|(register, _)| needed.contains(register));
         if is_needed {
-            let alone = Code { instructions: vec![instruction.clone()], results: Vec::new() };
-            uses::code(&alone, &mut needed);
+            instruction.operation.for_each_used(&mut |operand| needed.extend(operand.register()));
             taken.push(instruction.clone());
         }
     }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weft_codegen::{above, unroll};
+use weft_codegen::unroll;
 use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
 use weft_ir::plan::{Kernel, Sink};
 use weft_ir::{Scalar, ScalarOp, ScalarType};
@@ -71,7 +71,7 @@ fn check_the_greatest(body: &mut Code, free: Register) {
     if greatest.is_empty() {
         return;
     }
-    let Register(mut next) = above(body).max(free);
+    let Register(mut next) = body.next_register().max(free);
     let mut kept = Vec::with_capacity(body.instructions.len());
     for mut instruction in std::mem::take(&mut body.instructions) {
         if let Some((_, extent)) = checked(&instruction) {
@@ -113,7 +113,7 @@ fn sinks(kernel: &mut Kernel) -> Vec<&mut Operand> {
 
 /// A register above all that a kernel binds.
 fn free(kernel: &Kernel) -> Register {
-    let mut least = above(&kernel.body);
+    let mut least = kernel.body.next_register();
     let mut see = |Register(number): Register| least = least.max(Register(number + 1));
     kernel.indices.iter().copied().for_each(&mut see);
     for sink in &kernel.sinks {
@@ -127,12 +127,12 @@ fn free(kernel: &Kernel) -> Register {
         registers.iter().for_each(|(register, _)| see(*register));
         if let Some(operator) = operator {
             operator.left.iter().chain(&operator.right).for_each(|(register, _)| see(*register));
-            see(above(&operator.code));
+            see(operator.code.next_register());
         }
     }
     if let Some(epilogue) = &kernel.epilogue {
         epilogue.indices.iter().copied().for_each(&mut see);
-        see(above(&epilogue.code));
+        see(epilogue.code.next_register());
     }
     least
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::ScalarType;
-use crate::code::{Code, CodeCheck, Operation, Operator, Register, Thunk, same_types};
+use crate::code::{Code, CodeCheck, Operator, Register, Thunk, same_types};
 use crate::code::{check_operator, check_thunk};
 use crate::flat::{Dimension, ScanForm, Scope, Size, Start, Type, Var, storage};
 use crate::plan::{Block, Epilogue, Kernel, Program, Sink, Step};
@@ -131,16 +131,8 @@ impl<'a> Check<'a> {
 
     /// That all arrays that a code reads are alive.
     fn reads(&self, code: &Code) -> Result<(), String> {
-        for instruction in &code.instructions {
-            match &instruction.operation {
-                Operation::Read(array, _) => self.alive(*array).map(drop)?,
-                Operation::If { then: first, otherwise: second, .. }
-                | Operation::While { condition: first, body: second, .. } => {
-                    self.reads(first)?;
-                    self.reads(second)?;
-                }
-                Operation::Scalar(..) | Operation::Random(..) | Operation::Check(..) => {}
-            }
+        for array in code.reads() {
+            self.alive(array)?;
         }
         Ok(())
     }

@@ -12,7 +12,6 @@ use weft_ir::nested::RandomKind;
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, Span};
 
 use super::algebra::{Definition, Definitions, simplify};
-use super::cost::mentions;
 use super::prune::remove_dead_code;
 use crate::partial::operator_may_fail;
 
@@ -338,7 +337,7 @@ impl<'l, 'p> Composer<'l, 'p> {
             code.results = vec![code.results[delayed.result]];
             remove_dead_code(&mut code);
             let stored = thunk.indices[first_stored(delayed.space)..].iter().enumerate();
-            let ignored = stored.filter(|(_, register)| !mentions(&code, **register));
+            let ignored = stored.filter(|(_, register)| !code.uses(**register));
             ignored.map(|(dimension, _)| dimension).collect()
         });
         for dimension in ignored.clone() {

@@ -28,7 +28,7 @@ pub(super) fn is_cheap(thunk: &Thunk, result: usize, space: &Space, types: &[Typ
         && cost.loads <= 1
         && cost.operations <= MOST_OPERATIONS
         && cost.instructions <= MOST_INSTRUCTIONS
-        && !hidden.iter().any(|register| mentions(&code, *register))
+        && !hidden.iter().any(|register| code.uses(*register))
 }
 
 struct Cost<'a> {
@@ -88,36 +88,11 @@ fn is_slow(op: ScalarOp, operands: &[Operand]) -> bool {
     }
 }
 
-/// Whether the code uses a register.
-pub(super) fn mentions(code: &Code, register: Register) -> bool {
-    let is = |operand: &Operand| matches!(operand, Operand::Register(other) if *other == register);
-    code.results.iter().any(is)
-        || code.instructions.iter().any(|instruction| match &instruction.operation {
-            Operation::Scalar(_, operands)
-            | Operation::Random(_, operands)
-            | Operation::Read(_, operands) => operands.iter().any(is),
-            Operation::Check(condition, _) => is(condition),
-            Operation::If { condition, then, otherwise } => {
-                is(condition) || mentions(then, register) || mentions(otherwise, register)
-            }
-            Operation::While { initial, condition, body, .. } => {
-                initial.iter().any(is) || mentions(condition, register) || mentions(body, register)
-            }
-        })
-}
-
 /// The number of storage dimensions of a variable.
 pub(super) fn rank(types: &[Type], var: Var) -> usize {
     types.get(var.0 as usize).map_or(0, |ty| ty.extents.len())
 }
 
 fn mark(operands: &[Operand], values: &mut BTreeSet<Register>) {
-    for operand in operands {
-        match operand {
-            Operand::Register(register) => {
-                values.insert(*register);
-            }
-            Operand::Scalar(_) => {}
-        }
-    }
+    values.extend(operands.iter().filter_map(|operand| operand.register()));
 }

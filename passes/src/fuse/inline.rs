@@ -20,7 +20,6 @@ use weft_ir::{Scalar, ScalarOp};
 use super::compose::{Composer, Delayed, Lookup};
 use super::cost::{is_cheap, rank};
 use super::prune::remove_dead_code;
-use super::uses::has_check;
 use crate::partial::statement_may_fail;
 
 /// The arrays that were inlined into a statement, by the statement's first result.
@@ -360,22 +359,11 @@ impl Inliner<'_> {
         if self.aliases.is_empty() {
             return;
         }
-        for instruction in &mut code.instructions {
-            match &mut instruction.operation {
-                CodeOperation::Read(array, _) => *array = resolve(*array, &self.aliases),
-                CodeOperation::If { then, otherwise, .. } => {
-                    self.rename_reads(then);
-                    self.rename_reads(otherwise);
-                }
-                CodeOperation::While { condition, body, .. } => {
-                    self.rename_reads(condition);
-                    self.rename_reads(body);
-                }
-                CodeOperation::Scalar(..)
-                | CodeOperation::Random(..)
-                | CodeOperation::Check(..) => {}
+        code.walk_mut(&mut |instruction| {
+            if let CodeOperation::Read(array, _) = &mut instruction.operation {
+                *array = resolve(*array, &self.aliases);
             }
-        }
+        });
     }
 
     /// Finds scalars that are constants, copies of others, or computed before.
@@ -422,7 +410,7 @@ impl Inliner<'_> {
     fn checks_of_replaced(&self, statement: &Statement) -> Option<Statement> {
         let Operation::Map { space, thunk } = &statement.operation else { return None };
         let replaced = statement.results.iter().any(|result| self.aliases.contains_key(result));
-        if !space.is_empty() || !replaced || !has_check(&thunk.code) {
+        if !space.is_empty() || !replaced || !thunk.code.has_checks() {
             return None;
         }
         let mut thunk = thunk.clone();

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use weft_ir::code::{Code, Operand, Operation as CodeOperation, Register};
 use weft_ir::flat::{Block, Operation, Program, Statement, Type, Var};
 
-use super::uses::{has_check, statement_uses, type_uses};
+use super::uses::{statement_uses, type_uses};
 
 /// Whether statements that nobody uses stay for their checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,9 +105,9 @@ impl Pruner<'_> {
             Operation::Check(..) => true,
             Operation::Map { thunk, .. } => {
                 if statement.results.is_empty() {
-                    return has_check(&thunk.code);
+                    return thunk.code.has_checks();
                 }
-                self.checks == UnusedChecks::Keep && has_check(&thunk.code)
+                self.checks == UnusedChecks::Keep && thunk.code.has_checks()
             }
             Operation::If { then, otherwise, .. } => [then, otherwise].into_iter().any(|block| {
                 holds_checks(block) || self.checks == UnusedChecks::Keep && block_checks(block)
@@ -115,7 +115,7 @@ impl Pruner<'_> {
             // The arrays that it yields are errors if its condition is, and so are their lengths.
             Operation::While { .. } => true,
             Operation::Scan { space, thunk, .. } | Operation::Sort { space, thunk, .. } => {
-                if self.checks == UnusedChecks::Drop || !has_check(&thunk.code) {
+                if self.checks == UnusedChecks::Drop || !thunk.code.has_checks() {
                     return false;
                 }
                 let mut thunk = thunk.clone();
@@ -167,7 +167,7 @@ impl Pruner<'_> {
 fn holds_checks(block: &Block) -> bool {
     block.statements.iter().any(|statement| match &statement.operation {
         Operation::Check(..) => true,
-        Operation::Map { thunk, .. } => statement.results.is_empty() && has_check(&thunk.code),
+        Operation::Map { thunk, .. } => statement.results.is_empty() && thunk.code.has_checks(),
         Operation::If { then, otherwise, .. } => holds_checks(then) || holds_checks(otherwise),
         Operation::While { condition, body, .. } => holds_checks(condition) || holds_checks(body),
         _ => false,
@@ -177,7 +177,7 @@ fn holds_checks(block: &Block) -> bool {
 fn block_checks(block: &Block) -> bool {
     block.statements.iter().any(|statement| match &statement.operation {
         Operation::Check(..) => true,
-        Operation::Map { thunk, .. } => has_check(&thunk.code),
+        Operation::Map { thunk, .. } => thunk.code.has_checks(),
         Operation::If { then, otherwise, .. } => block_checks(then) || block_checks(otherwise),
         Operation::While { condition, body, .. } => block_checks(condition) || block_checks(body),
         _ => false,
@@ -215,7 +215,7 @@ fn sweep(code: &mut Code, live: &mut BTreeSet<Register>) {
             }
             CodeOperation::Check(condition, _) => mark(&[*condition], live),
             CodeOperation::If { condition, then, otherwise } => {
-                if !needed && !has_check(then) && !has_check(otherwise) {
+                if !needed && !then.has_checks() && !otherwise.has_checks() {
                     continue;
                 }
                 retain(&mut instruction.results, &used);
@@ -226,7 +226,7 @@ fn sweep(code: &mut Code, live: &mut BTreeSet<Register>) {
                 mark(&[*condition], live);
             }
             CodeOperation::While { initial, condition, body, .. } => {
-                if !needed && !has_check(condition) && !has_check(body) {
+                if !needed && !condition.has_checks() && !body.has_checks() {
                     continue;
                 }
                 sweep(body, live);
@@ -241,12 +241,5 @@ fn sweep(code: &mut Code, live: &mut BTreeSet<Register>) {
 }
 
 fn mark(operands: &[Operand], live: &mut BTreeSet<Register>) {
-    for operand in operands {
-        match operand {
-            Operand::Register(register) => {
-                live.insert(*register);
-            }
-            Operand::Scalar(_) => {}
-        }
-    }
+    live.extend(operands.iter().filter_map(|operand| operand.register()));
 }

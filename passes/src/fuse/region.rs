@@ -14,8 +14,8 @@ use weft_ir::flat::{
 use weft_ir::{Scalar, ScalarOp, ScalarType};
 
 use super::access::{Access, Index, accesses};
-use super::cost::{mentions, rank};
-use super::uses::{has_check, other_uses, parts};
+use super::cost::rank;
+use super::uses::{other_uses, parts};
 
 /// What a statement becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -271,9 +271,7 @@ impl<'p> Region<'p> {
     fn uses_hidden(&self, index: usize) -> bool {
         let node = &self.nodes[index];
         let Some(thunk) = node.thunk else { return false };
-        thunk.indices[..first_stored(node.space)]
-            .iter()
-            .any(|register| mentions(&thunk.code, *register))
+        thunk.indices[..first_stored(node.space)].iter().any(|register| thunk.code.uses(*register))
     }
 
     /// The rank of a variable.
@@ -324,7 +322,7 @@ fn node<'p>(statement: &'p Statement, views: &'p Views, types: &'p [Type]) -> No
     }
     let barrier = match kind {
         Kind::Check => true,
-        Kind::Host => thunk.is_some_and(|thunk| has_check(&thunk.code)),
+        Kind::Host => thunk.is_some_and(|thunk| thunk.code.has_checks()),
         Kind::Map => statement.results.is_empty(),
         _ => false,
     };

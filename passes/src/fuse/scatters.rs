@@ -23,7 +23,7 @@ use weft_ir::{ScalarOp, ScalarType, Span};
 
 use super::compose::{Composer, Delayed, Lookup, Renaming};
 use super::inline::Absorbed;
-use super::uses::{has_check, statement_uses};
+use super::uses::statement_uses;
 
 /// How many statements behind a scatter are searched for others that go with it.
 const FARTHEST: usize = 256;
@@ -293,7 +293,7 @@ fn is_barrier(statement: &Statement) -> bool {
     match &statement.operation {
         Operation::Check(..) | Operation::If { .. } | Operation::While { .. } => true,
         Operation::Map { space, thunk } => {
-            statement.results.is_empty() || (space.is_empty() && has_check(&thunk.code))
+            statement.results.is_empty() || (space.is_empty() && thunk.code.has_checks())
         }
         Operation::Reduce { .. }
         | Operation::Scan { .. }

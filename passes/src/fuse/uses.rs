@@ -2,39 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use weft_ir::flat::{
-    Block, Code, CodeOperation, Dimension, Operation, Size, Space, Start, Statement, Thunk, Type,
-    Var,
-};
+use weft_ir::flat::{Block, Dimension, Operation, Size, Space, Start, Statement, Thunk, Type, Var};
 use weft_ir::plan::{Kernel, Sink};
-
-/// Calls `visit` with every array or scalar that the code reads.
-pub(crate) fn code_reads(code: &Code, visit: &mut impl FnMut(Var)) {
-    for instruction in &code.instructions {
-        match &instruction.operation {
-            CodeOperation::Read(array, _) => visit(*array),
-            CodeOperation::If { then, otherwise, .. } => {
-                code_reads(then, visit);
-                code_reads(otherwise, visit);
-            }
-            CodeOperation::While { condition, body, .. } => {
-                code_reads(condition, visit);
-                code_reads(body, visit);
-            }
-            CodeOperation::Scalar(..) | CodeOperation::Random(..) | CodeOperation::Check(..) => {}
-        }
-    }
-}
-
-/// Whether the code may fail a check.
-pub(super) fn has_check(code: &Code) -> bool {
-    code.instructions.iter().any(|instruction| match &instruction.operation {
-        CodeOperation::Check(..) => true,
-        CodeOperation::If { then, otherwise, .. } => has_check(then) || has_check(otherwise),
-        CodeOperation::While { condition, body, .. } => has_check(condition) || has_check(body),
-        CodeOperation::Scalar(..) | CodeOperation::Random(..) | CodeOperation::Read(..) => false,
-    })
-}
 
 /// The variables in a size.
 pub(super) fn size_uses(size: Size, visit: &mut impl FnMut(Var)) {
@@ -113,11 +82,11 @@ pub(super) fn other_uses(statement: &Statement, types: &[Type], visit: &mut impl
         | Operation::Sort { space, .. } => space_uses(space, visit),
         Operation::Reduce { space, operator, .. } => {
             space_uses(space, visit);
-            code_reads(&operator.code, visit);
+            operator.code.reads().for_each(&mut *visit);
         }
         Operation::Scan { space, operator, full, .. } => {
             space_uses(space, visit);
-            code_reads(&operator.code, visit);
+            operator.code.reads().for_each(&mut *visit);
             if let Some(dimension) = full {
                 dimension_uses(*dimension, visit);
             }
@@ -126,7 +95,7 @@ pub(super) fn other_uses(statement: &Statement, types: &[Type], visit: &mut impl
             space_uses(space, visit);
             destinations.iter().for_each(|array| visit(*array));
             if let Some(operator) = operator {
-                code_reads(&operator.code, visit);
+                operator.code.reads().for_each(&mut *visit);
             }
         }
         Operation::Reshape(array) => visit(*array),
@@ -154,9 +123,9 @@ pub(super) fn other_uses(statement: &Statement, types: &[Type], visit: &mut impl
 pub(crate) fn statement_uses(statement: &Statement, types: &[Type], visit: &mut impl FnMut(Var)) {
     other_uses(statement, types, visit);
     if let Some((_, thunk, start)) = parts(&statement.operation) {
-        code_reads(&thunk.code, visit);
+        thunk.code.reads().for_each(&mut *visit);
         if let Some(start) = start {
-            code_reads(&start.code, visit);
+            start.code.reads().for_each(&mut *visit);
         }
     }
 }
@@ -200,25 +169,25 @@ pub(crate) fn kernel_reads(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
 
 /// Every array and scalar of which the code of a kernel reads elements.
 pub(crate) fn element_reads(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
-    code_reads(&kernel.body, visit);
+    kernel.body.reads().for_each(&mut *visit);
     for sink in &kernel.sinks {
         match sink {
             Sink::Store { .. } | Sink::Filter { .. } | Sink::Sort { .. } => {}
             Sink::Reduce { operator, start, .. } | Sink::Scan { operator, start, .. } => {
-                code_reads(&operator.code, visit);
+                operator.code.reads().for_each(&mut *visit);
                 if let Some(start) = start_thunk(start) {
-                    code_reads(&start.code, visit);
+                    start.code.reads().for_each(&mut *visit);
                 }
             }
             Sink::Scatter { operator, .. } => {
                 if let Some(operator) = operator {
-                    code_reads(&operator.code, visit);
+                    operator.code.reads().for_each(&mut *visit);
                 }
             }
         }
     }
     if let Some(epilogue) = &kernel.epilogue {
-        code_reads(&epilogue.code, visit);
+        epilogue.code.reads().for_each(&mut *visit);
     }
 }
 

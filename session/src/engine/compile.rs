@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use weft_ir::code::{Code, Operation};
 use weft_ir::flat::Dimension;
 use weft_ir::leaves::{Axis, leaf_layout, shared_axes};
 use weft_ir::{Span, Value, flat, plan};
@@ -164,23 +163,12 @@ fn from_passes(unsupported: weft_passes::Unsupported) -> Unsupported {
 pub(super) fn has_loops(block: &plan::Block) -> bool {
     block.steps.iter().any(|step| match step {
         plan::Step::While { .. } => true,
-        plan::Step::Host { code, .. } => loops(code),
+        plan::Step::Host { code, .. } => code.has_loops(),
         plan::Step::If { then, otherwise, .. } => has_loops(then) || has_loops(otherwise),
         plan::Step::Launch(_)
         | plan::Step::Reshape { .. }
         | plan::Step::Constant { .. }
         | plan::Step::Check { .. }
         | plan::Step::Free(_) => false,
-    })
-}
-
-fn loops(code: &Code) -> bool {
-    code.instructions.iter().any(|instruction| match &instruction.operation {
-        Operation::While { .. } => true,
-        Operation::If { then, otherwise, .. } => loops(then) || loops(otherwise),
-        Operation::Scalar(..)
-        | Operation::Random(..)
-        | Operation::Read(..)
-        | Operation::Check(..) => false,
     })
 }

@@ -361,38 +361,10 @@ fn distinct(operands: &[Operand]) -> Vec<Operand> {
 
 /// The registers that an epilogue uses; more than are free in it, but no others of the body.
 fn used_registers(epilogue: &Epilogue) -> BTreeSet<Register> {
-    let mut used = BTreeSet::new();
-    let mut visit = |operand: &Operand| match operand {
-        Operand::Register(register) => {
-            used.insert(*register);
-        }
-        Operand::Scalar(_) => {}
-    };
-    code_operands(&epilogue.code, &mut visit);
-    epilogue.stores.iter().for_each(|(value, _)| visit(value));
+    let stored = epilogue.stores.iter().filter_map(|(value, _)| value.register());
+    let mut used: BTreeSet<Register> = stored.collect();
+    epilogue.code.for_each_used(&mut |operand| used.extend(operand.register()));
     used
-}
-
-fn code_operands(code: &Code, visit: &mut impl FnMut(&Operand)) {
-    code.results.iter().for_each(&mut *visit);
-    for instruction in &code.instructions {
-        match &instruction.operation {
-            CodeOperation::Scalar(_, operands)
-            | CodeOperation::Random(_, operands)
-            | CodeOperation::Read(_, operands) => operands.iter().for_each(&mut *visit),
-            CodeOperation::Check(condition, _) => visit(condition),
-            CodeOperation::If { condition, then, otherwise } => {
-                visit(condition);
-                code_operands(then, visit);
-                code_operands(otherwise, visit);
-            }
-            CodeOperation::While { initial, condition, body, .. } => {
-                initial.iter().for_each(&mut *visit);
-                code_operands(condition, visit);
-                code_operands(body, visit);
-            }
-        }
-    }
 }
 
 /// The words of a kernel's name: what it does, in the order of its sinks, each once.

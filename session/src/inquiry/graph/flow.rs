@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weft_ir::code::{Code, Operation};
+use weft_ir::code::Code;
 use weft_ir::flat::Var;
 use weft_ir::plan::{Block, Program, Step};
 
@@ -60,27 +60,6 @@ impl Flow {
     }
 
     fn sources(&self, code: &Code) -> BTreeSet<Var> {
-        let mut read = BTreeSet::new();
-        reads_of(code, &mut read);
-        read.into_iter().flat_map(|var| self.source(var)).collect()
-    }
-}
-
-fn reads_of(code: &Code, read: &mut BTreeSet<Var>) {
-    for instruction in &code.instructions {
-        match &instruction.operation {
-            Operation::Read(var, _) => {
-                read.insert(*var);
-            }
-            Operation::If { then, otherwise, .. } => {
-                reads_of(then, read);
-                reads_of(otherwise, read);
-            }
-            Operation::While { condition, body, .. } => {
-                reads_of(condition, read);
-                reads_of(body, read);
-            }
-            Operation::Scalar(..) | Operation::Random(..) | Operation::Check(..) => {}
-        }
+        code.reads().flat_map(|var| self.source(var)).collect()
     }
 }
