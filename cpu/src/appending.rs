@@ -3,9 +3,9 @@
 //! Note [Arrays that grow]. A loop that collects, `out ++ more`, computes in every turn an array that begins as
 //! the one before: to copy it takes over all turns the square of what is collected. The kernel of such a
 //! `++` stores at a point the array's element, below its length, and something else from there on. So from it
-//! another one is made, over the points behind only. Where nobody needs the array afterwards (Note [In
-//! place]) the other one runs, and what it yields goes to the end of the array's own buffer, which
-//! doubles when it is full.
+//! another one is made, over the points behind only. Where nobody needs the array afterwards
+//! (Note [In place]) the other one runs, and what it yields goes to the end of the array's own buffer,
+//! which doubles when it is full.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Runs a plan step by step on a device.
 //!
-//! Note [In place]. A variable that is freed right after a kernel is taken from the environment before
-//! it: if nothing else holds its buffer, a scatter writes into it instead of a copy.
+//! A variable that is freed right after a kernel is taken from the environment before it, as in
+//! `cpu/src/run.rs` (Note [In place]).
 //!
 //! Note [When checks are looked at]. A check that fails leaves its number in a word on the device, and every
 //! kernel that begins then does nothing. So the host looks at the word only where it looks at something else that

@@ -1,7 +1,7 @@
 //! Buffers between the turns of loops.
 //!
-//! Note [Turns take the same buffers]. Turns of a loop are only alike if they take the same buffers (Note [Matched
-//! replay]). So a buffer that is given back in a loop is kept, and the next one of as many bytes may be it. Of several,
+//! Note [Turns take the same buffers]. Turns of a loop are only alike if they take the same buffers
+//! (Note [Matched replay]). So a buffer that is given back in a loop is kept, and the next one of as many bytes may be it. Of several,
 //! a turn takes the one that the turn before the last took at the same place, which is free again where turns take two
 //! sets of buffers by turns; else the one that the last turn took there. What has not been taken for some turns of
 //! the loop in which it was given back goes to the driver, and all of them do when the outermost loop ends, or when

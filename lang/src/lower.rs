@@ -8,7 +8,7 @@
 //!                                                        x6 : f64 = fold …
 //! ```
 //!
-//! Note \[Symbolic values\]. The program is evaluated with symbolic values (`value.rs`): a scalar or
+//! Note [Symbolic values]. The program is evaluated with symbolic values (`value.rs`): a scalar or
 //! array is the [`Atom`](weft_ir::nested::Atom)s of its leaves, a tuple is its parts, and functions,
 //! stencil windows and boundaries exist at compile time only. Applying a function evaluates its body
 //! again; an operation appends statements to the innermost open body (`builder.rs`) and yields their

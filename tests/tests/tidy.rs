@@ -1,6 +1,6 @@
 //! The rules of the code that a machine can check. Each test lists every place that breaks its rule.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -249,6 +249,46 @@ fn every_relative_link_leads_somewhere() {
             })
             .collect::<Vec<_>>()
     }));
+}
+
+#[test]
+fn every_note_stands_in_one_place() {
+    // In two parts, so that this file does not find itself.
+    let (word, begin) = (concat!("No", "te"), concat!("No", "te ["));
+    let mut broken = Vec::new();
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut cited: Vec<(String, String)> = Vec::new();
+    for ending in ["rs", "md", "weft", "cu", "h"] {
+        for text in texts(&repository(), ending) {
+            for (number, line) in text.numbered() {
+                let place = format!("{}:{number}", text.name);
+                // Rustdoc would take one word in brackets for a link.
+                let line = line.replace("\\[", "[").replace("\\]", "]");
+                let last = line.split_whitespace().last().unwrap_or_default();
+                if last.trim_start_matches(['(', '`']) == word {
+                    broken.push(format!("{place}: the name of a note is on the next line"));
+                }
+                let said = line.trim_start_matches([' ', '/', '!', '#', '-', '*']);
+                for (at, part) in line.split(begin).enumerate().skip(1) {
+                    let Some((name, rest)) = part.split_once(']') else {
+                        broken.push(format!("{place}: the name of a note goes on in the next line"));
+                        continue;
+                    };
+                    let is_first = at == 1 && said.starts_with(begin);
+                    match is_first && rest.starts_with(". ") {
+                        true => places.entry(name.to_owned()).or_default().push(place.clone()),
+                        false => cited.push((name.to_owned(), place.clone())),
+                    }
+                }
+            }
+        }
+    }
+    assert!(places.len() > 50, "only {} notes were found", places.len());
+    let missing = cited.into_iter().filter(|(name, _)| !places.contains_key(name));
+    broken.extend(missing.map(|(name, place)| format!("{place}: there is no note `{name}`")));
+    let several = places.iter().filter(|(_, places)| places.len() > 1);
+    broken.extend(several.map(|(name, places)| format!("{}: `{name}` is there before", places[1])));
+    verify(broken);
 }
 
 /// Lists what breaks a rule.

@@ -8,8 +8,8 @@
 //! array from both ends, for which vectors have to be set aside and masks made; here one side
 //! stays, at the front of its array, and the other goes to a second array, so that no more is done
 //! than compare, close up and store. Each side is then sorted with the room that the division left
-//! free, and told in which of both it has to end up. Few items are sorted by networks (Note
-//! [Networks of columns]).
+//! free, and told in which of both it has to end up. Few items are sorted by networks
+//! (Note [Networks of columns]).
 //!
 //! The pivot is the middle of a sample: a vector's lanes, each the median of five. It has items on
 //! both sides, because it is below the greatest of the sample, or is made less than that; so equal

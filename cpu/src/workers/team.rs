@@ -81,8 +81,8 @@ impl Team {
         self.threads.len()
     }
 
-    /// Does some work on the caller's thread, which is number 0, and on as many of these as come (Note
-    /// [Helpers may come late]). If another caller has them, this one works alone.
+    /// Does some work on the caller's thread, which is number 0, and on as many of these as come
+    /// (Note [Helpers may come late]). If another caller has them, this one works alone.
     pub(super) fn run(&self, work: &(dyn Fn(usize) + Sync)) {
         if self.busy.swap(true, Ordering::Acquire) {
             return work(0);

@@ -1,5 +1,5 @@
-//! What loops repeat, as graphs (Note [Matched replay]), and the buffers that their turns take (Note [Turns take the
-//! same buffers]).
+//! What loops repeat, as graphs (Note [Matched replay]), and the buffers that their turns take
+//! (Note [Turns take the same buffers]).
 
 use weft_cuda::Broken;
 

@@ -1,7 +1,6 @@
 //! Implicit map: over how many axes each application is mapped.
 //!
-//! # Note [Implicit map]
-//! An application `f e1 … en` of a function of type `p1 -> … -> pn -> r` to arguments of types
+//! Note [Implicit map]. An application `f e1 … en` of a function of type `p1 -> … -> pn -> r` to arguments of types
 //! `t1 … tn` is a *site*. Where `ti` has more axes than `pi`, the application is mapped over the
 //! extra ones: there is one depth `d` for the site, and each argument has either `d` extra axes
 //! (it is *mapped*) or none (it is *shared*); the result is `r` under `d` axes.

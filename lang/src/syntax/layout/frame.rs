@@ -1,7 +1,6 @@
 //! An open bracket or `let`, and what has been seen in it.
 //!
-//! Note \[Depth\]
-//! Every later pass walks the tree recursively. So the depth of the tree is bounded here, from the
+//! Note \[Depth\]. Every later pass walks the tree recursively. So the depth of the tree is bounded here, from the
 //! tokens alone: a segment (what stands between separators) is at most as deep as the number of
 //! its operators and other links, plus its open forms, plus its deepest bracket. The bound is
 //! never too small, and it is exact for chains. The number of brackets and forms that are open at
