@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
+use weft_ir::code::{Instruction, Operand, Operation, Register};
 use weft_ir::flat::{Dimension, Size, Var};
 use weft_ir::plan::{Kernel, Sink};
 use weft_ir::{Scalar, ScalarOp, ScalarType};
@@ -69,14 +69,14 @@ struct Begun {
 /// How the result of a sink begins, if that is with an array as it is.
 fn begun(kernel: &Kernel, sink: &Sink) -> Option<Begun> {
     let Sink::Store { value: Operand::Register(stored), .. } = sink else { return None };
-    let (instruction, position) = definition(&kernel.body, *stored)?;
+    let (instruction, position) = kernel.body.definition(*stored)?;
     let Operation::If { condition: Operand::Register(condition), then, .. } =
         &instruction.operation
     else {
         return None;
     };
     let Operation::Scalar(ScalarOp::Lt, operands) =
-        &definition(&kernel.body, *condition)?.0.operation
+        &kernel.body.definition(*condition)?.0.operation
     else {
         return None;
     };
@@ -84,26 +84,18 @@ fn begun(kernel: &Kernel, sink: &Sink) -> Option<Begun> {
     let length = match operand {
         Operand::Scalar(Scalar::I64(length)) => Size::Constant(length),
         Operand::Scalar(_) => return None,
-        Operand::Register(register) => match &definition(&kernel.body, register)?.0.operation {
+        Operand::Register(register) => match &kernel.body.definition(register)?.0.operation {
             Operation::Read(var, indices) if indices.is_empty() => Size::Var(*var),
             _ => return None,
         },
     };
     let Operand::Register(read) = then.results[position] else { return None };
-    let Operation::Read(array, indices) = &definition(then, read)?.0.operation else {
+    let Operation::Read(array, indices) = &then.definition(read)?.0.operation else {
         return None;
     };
     let here = kernel.indices.iter().map(|index| Operand::Register(*index));
     let begins = index == kernel.indices[0] && here.eq(indices.iter().copied());
     begins.then_some(Begun { array: *array, length, operand, stored: *stored })
-}
-
-/// Where code binds a register, outside of inner code, and as which of the results.
-fn definition(code: &Code, register: Register) -> Option<(&Instruction, usize)> {
-    code.instructions.iter().find_map(|instruction| {
-        let mut results = instruction.results.iter();
-        Some((instruction, results.position(|(result, _)| *result == register)?))
-    })
 }
 
 /// The kernel over the points behind `length`.

@@ -5,12 +5,10 @@
 use std::collections::BTreeMap;
 
 use weft_codegen::order;
-use weft_ir::code::{Code, Instruction, Operand, Operation, Operator, Register, Thunk};
-use weft_ir::flat::{Dimension, Size, Start, Type, Var};
+use weft_ir::code::{Code, Instruction, Operand, Operation, Operator, Register};
+use weft_ir::flat::{Dimension, Size, Type, Var};
 use weft_ir::plan::{Kernel, Sink};
 use weft_ir::{ScalarType, SourceId, Span};
-
-use crate::prepare::operands;
 
 /// A kernel in canonical form, and what the form leaves out.
 #[derive(Clone, Debug)]
@@ -49,23 +47,9 @@ pub(crate) fn canonical(kernel: &Kernel, types: &[Type]) -> Canonical {
 
 /// Makes the order of instructions one that depends on what they compute only.
 fn order_code(kernel: &mut Kernel) {
-    let results: Vec<Operand> = kernel.sinks.iter().flat_map(operands).collect();
+    let results: Vec<Operand> = kernel.sinks.iter().flat_map(Sink::operands).copied().collect();
     order(&mut kernel.body, &results);
-    for sink in &mut kernel.sinks {
-        let (operator, start) = match sink {
-            Sink::Reduce { operator, start, .. } | Sink::Scan { operator, start, .. } => {
-                (Some(operator), Some(start))
-            }
-            Sink::Scatter { operator, .. } => (operator.as_mut(), None),
-            Sink::Store { .. } | Sink::Filter { .. } | Sink::Sort { .. } => (None, None),
-        };
-        if let Some(operator) = operator {
-            order(&mut operator.code, &[]);
-        }
-        if let Some(Start::Combined(thunk) | Start::IfEmpty(thunk)) = start {
-            order(&mut thunk.code, &[]);
-        }
-    }
+    kernel.sinks.iter_mut().flat_map(Sink::codes_mut).for_each(|code| order(code, &[]));
     if let Some(epilogue) = &mut kernel.epilogue {
         let stored: Vec<Operand> = epilogue.stores.iter().map(|(operand, _)| *operand).collect();
         order(&mut epilogue.code, &stored);
@@ -110,69 +94,30 @@ impl Form {
     }
 
     fn sink(&mut self, sink: &mut Sink) {
+        sink.operands_mut().for_each(|operand| self.operand(operand));
         match sink {
-            Sink::Store { value, array } => {
-                self.operand(value);
-                *array = Var(0);
-            }
-            Sink::Reduce { values, operator, start, registers, arrays } => {
-                self.operands(values);
+            Sink::Reduce { operator, start, registers, .. }
+            | Sink::Scan { operator, start, registers, .. } => {
                 self.operator(operator);
-                self.start(start);
+                if let Some(thunk) = start.values_mut() {
+                    thunk.indices.iter_mut().for_each(|index| self.register(index));
+                    self.code(&mut thunk.code);
+                }
                 self.registers(registers);
-                arrays.iter_mut().flatten().for_each(|array| *array = Var(0));
             }
-            Sink::Scan {
-                values,
-                form: _,
-                from_right: _,
-                operator,
-                start,
-                full,
-                registers,
-                arrays,
-            } => {
-                self.operands(values);
-                self.operator(operator);
-                self.start(start);
-                self.registers(registers);
-                full.iter_mut().for_each(forget_size);
-                arrays.iter_mut().flatten().for_each(|array| *array = Var(0));
-            }
-            Sink::Filter { flag, counts, kept } => {
-                self.operand(flag);
-                counts.fill(Var(0));
-                for (operand, array) in kept {
-                    self.operand(operand);
-                    *array = Var(0);
-                }
-            }
-            Sink::Scatter { target, values, destinations, operator, arrays } => {
-                self.operands(target);
-                self.operands(values);
-                destinations.fill(Var(0));
-                if let Some(operator) = operator {
-                    self.operator(operator);
-                }
-                arrays.fill(Var(0));
-            }
-            Sink::Sort { keys, descending: _, order } => {
-                self.operands(keys);
-                *order = Var(0);
-            }
+            Sink::Scatter { operator: Some(operator), .. } => self.operator(operator),
+            Sink::Scatter { operator: None, .. }
+            | Sink::Store { .. }
+            | Sink::Filter { .. }
+            | Sink::Sort { .. } => {}
         }
-    }
-
-    fn start(&mut self, start: &mut Start<Thunk>) {
-        match start {
-            Start::None => {}
-            Start::Combined(thunk) | Start::IfEmpty(thunk) => {
-                for index in &mut thunk.indices {
-                    self.register(index);
-                }
-                self.code(&mut thunk.code);
-            }
+        if let Sink::Scan { full, .. } = sink {
+            full.iter_mut().for_each(forget_size);
         }
+        if let Sink::Scatter { destinations, .. } = sink {
+            destinations.fill(Var(0));
+        }
+        sink.results_mut().for_each(|array| *array = Var(0));
     }
 
     fn operator(&mut self, operator: &mut Operator) {

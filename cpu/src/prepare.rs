@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use weft_codegen::{is_total, sequential_code, sequential_loop, small_loop};
-use weft_ir::code::{Code, Operand, Operation, Register};
-use weft_ir::flat::{Dimension, Start, Type, Var};
+use weft_ir::code::{Operand, Register};
+use weft_ir::flat::{Dimension, Type, Var};
 use weft_ir::leaves::Stored;
 use weft_ir::plan::{Block, Epilogue, Kernel, Program, Sink, Step};
 use weft_ir::{ScalarType, Span, code};
@@ -221,47 +221,35 @@ fn prepared(
         .map(|dimension| matches!(dimension, Dimension::Ragged { .. }))
         .collect();
     let outer = &ragged[..ragged.len().saturating_sub(1)];
-    let mut results: Vec<Operand> = kernel.sinks.iter().flat_map(operands).collect();
+    let sinks = kernel.sinks.iter();
+    let mut results: Vec<Operand> = sinks.flat_map(Sink::operands).copied().collect();
     let own = results.len();
     let epilogue = kernel.epilogue.as_ref().map(|epilogue| {
         let of_body = free_registers(&kernel, epilogue);
         results.extend(of_body.iter().map(|(register, _)| Operand::Register(*register)));
         let over_rows = over_rows(&kernel, epilogue.indices.len());
         let filled = kernel.sinks.iter().flat_map(|sink| registers(sink, over_rows));
-        let over = match kernel.sinks.iter().find_map(filter_counts) {
-            None if over_rows => outer.to_vec(),
-            None => ragged.clone(),
-            Some(counts) => {
-                let mut over = outer.to_vec();
-                over.push(counts > 1);
-                over
-            }
-        };
+        let over =
+            match kernel.sinks.iter().map(|sink| sink.counts().len()).find(|count| *count > 0) {
+                None if over_rows => outer.to_vec(),
+                None => ragged.clone(),
+                Some(counts) => {
+                    let mut over = outer.to_vec();
+                    over.push(counts > 1);
+                    over
+                }
+            };
         let stored = epilogue.stores.iter().map(|(operand, _)| *operand).collect();
         let inputs = filled.chain(of_body).collect();
         let (indices, code) = (epilogue.indices.clone(), epilogue.code.clone());
         Thunk::new(indices, code, stored, inputs, over)
     });
-    let start = |sink: &Sink| match sink {
-        Sink::Reduce { start, .. } | Sink::Scan { start, .. } => match start {
-            Start::None => None,
-            Start::Combined(thunk) | Start::IfEmpty(thunk) => {
-                let code::Thunk { indices, code } = thunk.clone();
-                let results = code.results.clone();
-                Some(Thunk::new(indices, code, results, Vec::new(), outer.to_vec()))
-            }
-        },
-        Sink::Store { .. } | Sink::Filter { .. } | Sink::Scatter { .. } | Sink::Sort { .. } => None,
+    let start = |sink: &Sink| {
+        let code::Thunk { indices, code } = sink.start()?.clone();
+        let results = code.results.clone();
+        Some(Thunk::new(indices, code, results, Vec::new(), outer.to_vec()))
     };
-    let fold = |sink: &Sink| match sink {
-        Sink::Reduce { operator, .. }
-        | Sink::Scan { operator, .. }
-        | Sink::Scatter { operator: Some(operator), .. } => Some(Fold::new(operator.clone())),
-        Sink::Scatter { operator: None, .. }
-        | Sink::Store { .. }
-        | Sink::Filter { .. }
-        | Sink::Sort { .. } => None,
-    };
+    let fold = |sink: &Sink| Some(Fold::new(sink.operator()?.clone()));
     let dense = !kernel.space.is_empty() && !ragged.contains(&true);
     let found = interior::interior(&kernel.indices, &kernel.body, &results).filter(|_| dense);
     let crosses = found.as_ref().is_some_and(|found| found.crosses);
@@ -313,20 +301,6 @@ fn total_operators(sinks: &[Sink], all_results: bool) -> Vec<code::Operator> {
     operators.filter(|_| all_results).unwrap_or_default()
 }
 
-/// What a sink takes of a point.
-pub(crate) fn operands(sink: &Sink) -> Vec<Operand> {
-    match sink {
-        Sink::Store { value, .. } => vec![*value],
-        Sink::Reduce { values, .. } | Sink::Scan { values, .. } => values.clone(),
-        Sink::Filter { flag, kept, .. } => {
-            let kept = kept.iter().map(|(operand, _)| *operand);
-            std::iter::once(*flag).chain(kept).collect()
-        }
-        Sink::Scatter { target, values, .. } => target.iter().chain(values).copied().collect(),
-        Sink::Sort { keys, .. } => keys.clone(),
-    }
-}
-
 /// Whether an epilogue with so many indices follows reductions, row by row.
 pub(crate) fn over_rows(kernel: &Kernel, dimensions: usize) -> bool {
     dimensions + 1 == kernel.space.len()
@@ -344,17 +318,6 @@ fn registers(sink: &Sink, over_rows: bool) -> Vec<(Register, ScalarType)> {
         | Sink::Filter { .. }
         | Sink::Scatter { .. }
         | Sink::Sort { .. } => Vec::new(),
-    }
-}
-
-fn filter_counts(sink: &Sink) -> Option<usize> {
-    match sink {
-        Sink::Filter { counts, .. } => Some(counts.len()),
-        Sink::Store { .. }
-        | Sink::Reduce { .. }
-        | Sink::Scan { .. }
-        | Sink::Scatter { .. }
-        | Sink::Sort { .. } => None,
     }
 }
 

@@ -536,43 +536,5 @@ fn source<'a>(datum: &'a Datum, storage: &[usize]) -> Source<'a> {
 
 /// The variables that the steps of a block bind.
 fn bound_in(block: &Block) -> BTreeSet<Var> {
-    let mut bound = BTreeSet::new();
-    for step in &block.steps {
-        match step {
-            Step::Host { results, .. } | Step::If { results, .. } | Step::While { results, .. } => {
-                bound.extend(results.iter().copied())
-            }
-            Step::Reshape { result, .. } | Step::Constant { result, .. } => {
-                bound.insert(*result);
-            }
-            Step::Launch(kernel) => results(kernel, &mut bound),
-            Step::Check { .. } | Step::Free(_) => {}
-        }
-    }
-    bound
-}
-
-/// The variables that a kernel binds.
-fn results(kernel: &Kernel, bound: &mut BTreeSet<Var>) {
-    for sink in &kernel.sinks {
-        match sink {
-            Sink::Store { array, .. } => {
-                bound.insert(*array);
-            }
-            Sink::Reduce { arrays, .. } | Sink::Scan { arrays, .. } => {
-                bound.extend(arrays.iter().flatten());
-            }
-            Sink::Filter { counts, kept, .. } => {
-                bound.extend(counts);
-                bound.extend(kept.iter().map(|(_, array)| *array));
-            }
-            Sink::Scatter { arrays, .. } => bound.extend(arrays),
-            Sink::Sort { order, .. } => {
-                bound.insert(*order);
-            }
-        }
-    }
-    if let Some(epilogue) = &kernel.epilogue {
-        bound.extend(epilogue.stores.iter().map(|(_, array)| *array));
-    }
+    block.steps.iter().flat_map(Step::results).collect()
 }

@@ -12,7 +12,7 @@ use weft_ir::flat::{Dimension, Var};
 use weft_ir::plan::{Block, Kernel, Sink, Step};
 
 use crate::fields::Field;
-use crate::run::{kernels_in, results};
+use crate::run::kernels_in;
 use crate::text::{KernelCode, Skeleton};
 
 /// The most kernels that are compared with each other: the bits of a word.
@@ -97,11 +97,7 @@ impl Walk<'_> {
                 Field::Failure | Field::Output(_) | Field::Temporary(_) | Field::Numbers(_) => {}
             }
         }
-        for sink in &kernel.sinks {
-            if let Sink::Scatter { destinations, .. } = sink {
-                destinations.iter().for_each(|var| visit(*var));
-            }
-        }
+        kernel.sinks.iter().flat_map(Sink::destinations).for_each(|var| visit(*var));
         for dimension in &kernel.space {
             if let Dimension::Ragged { offsets, .. } = dimension {
                 visit(*offsets);
@@ -113,7 +109,7 @@ impl Walk<'_> {
             before |= checks.fold(0, |all, (at, _)| all | 1_u128 << at);
         }
         let own = 1 << self.run.len();
-        for var in results(kernel) {
+        for var in kernel.results() {
             self.makers.insert(var, before | own);
         }
         self.run.push(Known { number, before });

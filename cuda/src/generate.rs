@@ -86,19 +86,10 @@ fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) 
 /// The kernels of a block, in the order of its text.
 fn collect<'p>(block: &'p Block, kernels: &mut Vec<&'p Kernel>) {
     for step in &block.steps {
-        match step {
-            Step::Launch(kernel) => kernels.push(kernel),
-            Step::If { then: first, otherwise: second, .. }
-            | Step::While { condition: first, body: second, .. } => {
-                collect(first, kernels);
-                collect(second, kernels);
-            }
-            Step::Host { .. }
-            | Step::Reshape { .. }
-            | Step::Constant { .. }
-            | Step::Check { .. }
-            | Step::Free(_) => {}
+        if let Step::Launch(kernel) = step {
+            kernels.push(kernel);
         }
+        step.blocks().for_each(|inner| collect(inner, kernels));
     }
 }
 

@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_ir::code::{Code, Operand, Operation, Operator, Register, Thunk};
-use weft_ir::flat::{Dimension, Size, Start, Type, Var};
+use weft_ir::flat::{Dimension, Size, Type, Var};
 use weft_ir::plan::{Kernel, Sink};
 use weft_ir::{Scalar, ScalarOp};
 
@@ -151,15 +151,8 @@ impl Inside<'_> {
     }
 
     fn sink(&mut self, sink: &Sink, space: &[Dimension]) -> bool {
-        match sink {
-            Sink::Store { .. } | Sink::Filter { .. } | Sink::Sort { .. } => true,
-            Sink::Reduce { operator, start, .. } | Sink::Scan { operator, start, .. } => {
-                self.operator(operator) && self.start(start, space)
-            }
-            Sink::Scatter { operator, .. } => {
-                operator.as_ref().is_none_or(|operator| self.operator(operator))
-            }
-        }
+        sink.operator().is_none_or(|operator| self.operator(operator))
+            && sink.start().is_none_or(|start| self.start(start, space))
     }
 
     fn operator(&mut self, operator: &Operator) -> bool {
@@ -175,14 +168,11 @@ impl Inside<'_> {
         are_inside
     }
 
-    fn start(&mut self, start: &Start<Thunk>, space: &[Dimension]) -> bool {
-        match start {
-            Start::None => true,
-            Start::Combined(thunk) | Start::IfEmpty(thunk) => self.apart(|inside| {
-                inside.indices(&thunk.indices, space);
-                inside.code(&thunk.code)
-            }),
-        }
+    fn start(&mut self, start: &Thunk, space: &[Dimension]) -> bool {
+        self.apart(|inside| {
+            inside.indices(&start.indices, space);
+            inside.code(&start.code)
+        })
     }
 
     /// Whether all that code reads is inside of arrays; what holds behind it.

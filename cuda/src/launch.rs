@@ -434,14 +434,7 @@ impl<'m, 'a> Launch<'m, 'a> {
 
     fn filter(&mut self, piece: &Piece, positions: Option<usize>, items: u64) -> Result<(), Stop> {
         let kernel = &self.code.kernel;
-        let counts = kernel.sinks.iter().find_map(|sink| match sink {
-            Sink::Filter { counts, .. } => Some(counts),
-            Sink::Store { .. }
-            | Sink::Reduce { .. }
-            | Sink::Scan { .. }
-            | Sink::Scatter { .. }
-            | Sink::Sort { .. } => None,
-        });
+        let counts = kernel.sinks.iter().map(Sink::counts).find(|counts| !counts.is_empty());
         let counts = counts.expect("the piece of a filter");
         let points = self.shape.points;
         let positions = positions.map(|number| self.temporaries[number].clone());
@@ -465,7 +458,7 @@ impl<'m, 'a> Launch<'m, 'a> {
                 other => panic!("{other:?} is no count"),
             }
         }
-        if let (&[offsets, _], Some(positions)) = (&counts[..], positions) {
+        if let (&[offsets, _], Some(positions)) = (counts, positions) {
             let offsets = self.outputs[&offsets].clone();
             if tiles == 0 {
                 self.machine.memory.clear(&offsets)?;

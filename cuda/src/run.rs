@@ -518,72 +518,23 @@ impl Machine<'_> {
     }
 }
 
+/// How many kernels a block launches.
 pub(crate) fn kernels_in(block: &Block) -> usize {
     let of = |step: &Step| match step {
         Step::Launch(_) => 1,
-        Step::If { then: first, otherwise: second, .. }
-        | Step::While { condition: first, body: second, .. } => {
-            kernels_in(first) + kernels_in(second)
-        }
-        Step::Host { .. }
-        | Step::Reshape { .. }
-        | Step::Constant { .. }
-        | Step::Check { .. }
-        | Step::Free(_) => 0,
+        _ => step.blocks().map(kernels_in).sum(),
     };
     block.steps.iter().map(of).sum()
 }
 
 /// The variables that the steps of a block bind.
 fn bound_in(block: &Block) -> BTreeSet<Var> {
-    let mut bound = BTreeSet::new();
-    for step in &block.steps {
-        match step {
-            Step::Host { results, .. } | Step::If { results, .. } | Step::While { results, .. } => {
-                bound.extend(results.iter().copied());
-            }
-            Step::Reshape { result, .. } | Step::Constant { result, .. } => {
-                bound.insert(*result);
-            }
-            Step::Launch(kernel) => bound.extend(results(kernel)),
-            Step::Check { .. } | Step::Free(_) => {}
-        }
-    }
-    bound
+    block.steps.iter().flat_map(Step::results).collect()
 }
 
 /// The scalars that a kernel computes on the device; how many points a filter keeps, the host learns at once.
 pub(crate) fn computed_scalars(kernel: &Kernel, types: &[Type]) -> Vec<Var> {
-    let counts = |sink: &Sink| match sink {
-        Sink::Filter { counts, .. } => counts.clone(),
-        Sink::Store { .. }
-        | Sink::Reduce { .. }
-        | Sink::Scan { .. }
-        | Sink::Scatter { .. }
-        | Sink::Sort { .. } => Vec::new(),
-    };
-    let counts: Vec<Var> = kernel.sinks.iter().flat_map(counts).collect();
-    let mut computed = results(kernel);
-    computed.retain(|var| types[var.0 as usize].extents.is_empty() && !counts.contains(var));
-    computed
-}
-
-/// The variables that a kernel binds.
-pub(crate) fn results(kernel: &Kernel) -> Vec<Var> {
-    let of = |sink: &Sink| match sink {
-        Sink::Store { array, .. } => vec![*array],
-        Sink::Reduce { arrays, .. } | Sink::Scan { arrays, .. } => {
-            arrays.iter().flatten().copied().collect()
-        }
-        Sink::Filter { counts, kept, .. } => {
-            counts.iter().copied().chain(kept.iter().map(|(_, array)| *array)).collect()
-        }
-        Sink::Scatter { arrays, .. } => arrays.clone(),
-        Sink::Sort { order, .. } => vec![*order],
-    };
-    let mut bound: Vec<Var> = kernel.sinks.iter().flat_map(of).collect();
-    if let Some(epilogue) = &kernel.epilogue {
-        bound.extend(epilogue.stores.iter().map(|(_, array)| *array));
-    }
-    bound
+    let counts: Vec<Var> = kernel.sinks.iter().flat_map(Sink::counts).copied().collect();
+    let is_computed = |var: &Var| types[var.0 as usize].extents.is_empty() && !counts.contains(var);
+    kernel.results().filter(is_computed).collect()
 }

@@ -147,6 +147,24 @@ pub enum Start<T> {
     IfEmpty(T),
 }
 
+impl<T> Start<T> {
+    /// The components, if it has some.
+    pub fn values(&self) -> Option<&T> {
+        match self {
+            Start::None => None,
+            Start::Combined(values) | Start::IfEmpty(values) => Some(values),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn values_mut(&mut self) -> Option<&mut T> {
+        match self {
+            Start::None => None,
+            Start::Combined(values) | Start::IfEmpty(values) => Some(values),
+        }
+    }
+}
+
 /// Which random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RandomKind {

@@ -16,6 +16,7 @@ mod parse;
 mod print;
 #[cfg(test)]
 mod tests;
+mod visit;
 
 pub use check::{check, epilogue_space};
 pub use parse::parse;

@@ -41,10 +41,7 @@ pub(crate) fn statement_may_fail(
 ) -> bool {
     let mut fails = false;
     statement_uses(statement, types, &mut |var| fails |= failing.contains(&var));
-    let started = |start: &Start<Thunk>| match start {
-        Start::None => false,
-        Start::Combined(thunk) | Start::IfEmpty(thunk) => code_may_fail(&thunk.code),
-    };
+    let started = |start: &Start<Thunk>| start.values().is_some_and(|at| code_may_fail(&at.code));
     fails
         || match &statement.operation {
             Operation::Map { thunk, .. }

@@ -32,7 +32,7 @@ use std::collections::BTreeSet;
 use weft_ir::flat::{Dimension, Type, Var};
 use weft_ir::plan::{Block, Program, Step};
 
-use crate::fuse::uses::{kernel_reads, kernel_writes};
+use crate::fuse::uses::kernel_reads;
 
 /// The plan with the lifetimes of its buffers.
 pub fn place(mut program: Program) -> Program {
@@ -103,11 +103,7 @@ impl Placer<'_> {
     fn block(&self, block: &mut Block, state: &[Var], kept: &BTreeSet<Var>) {
         self.drop_dead(block, kept);
         let mut own: BTreeSet<Var> = state.iter().copied().collect();
-        for step in &block.steps {
-            step_writes(step, &mut |var| {
-                own.insert(var);
-            });
-        }
+        own.extend(block.steps.iter().flat_map(Step::results));
         // Backwards: what was not used after a step, it uses for the last time.
         let mut used: BTreeSet<Var> = kept.iter().chain(&block.results).copied().collect();
         let mut steps = Vec::with_capacity(block.steps.len() * 2);
@@ -118,7 +114,7 @@ impl Placer<'_> {
                     last.push(var);
                 }
             };
-            step_writes(&step, &mut touch);
+            step.results().into_iter().for_each(&mut touch);
             step_reads(&step, &mut touch);
             match &mut step {
                 Step::If { then, otherwise, .. } => {
@@ -173,18 +169,6 @@ impl Placer<'_> {
         }
         steps.reverse();
         block.steps = steps;
-    }
-}
-
-/// The variables that a step binds.
-fn step_writes(step: &Step, visit: &mut dyn FnMut(Var)) {
-    match step {
-        Step::Host { results, .. } | Step::If { results, .. } | Step::While { results, .. } => {
-            results.iter().for_each(|var| visit(*var));
-        }
-        Step::Launch(kernel) => kernel_writes(kernel, &mut |var| visit(var)),
-        Step::Reshape { result, .. } | Step::Constant { result, .. } => visit(*result),
-        Step::Check { .. } | Step::Free(_) => {}
     }
 }
 

@@ -271,7 +271,8 @@ fn every_note_stands_in_one_place() {
                 let said = line.trim_start_matches([' ', '/', '!', '#', '-', '*']);
                 for (at, part) in line.split(begin).enumerate().skip(1) {
                     let Some((name, rest)) = part.split_once(']') else {
-                        broken.push(format!("{place}: the name of a note goes on in the next line"));
+                        broken
+                            .push(format!("{place}: the name of a note goes on in the next line"));
                         continue;
                     };
                     let is_first = at == 1 && said.starts_with(begin);

@@ -106,9 +106,7 @@ fn successor_of(code: &Code, operand: Operand) -> Option<Register> {
 
 /// What binds a register, if an instruction of this code does.
 fn operation(code: &Code, register: Register) -> Option<&Operation> {
-    let binds = |results: &[(Register, _)]| results.iter().any(|(result, _)| *result == register);
-    let found = code.instructions.iter().find(|instruction| binds(&instruction.results));
-    found.map(|instruction| &instruction.operation)
+    code.definition(register).map(|(instruction, _)| &instruction.operation)
 }
 
 #[cfg(test)]

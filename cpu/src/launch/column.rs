@@ -149,7 +149,7 @@ impl Launch<'_> {
         let mut trees = Vec::new();
         let mut at = 0;
         for sink in &self.kernel.sinks {
-            let count = crate::prepare::operands(sink).len();
+            let count = sink.operands().count();
             trees.push(Tree::new(&values[at..at + count], whole.then_some(rows.len())));
             at += count;
         }

@@ -13,7 +13,7 @@ use crate::fold::Primitive;
 use crate::lanes::{LaneType, Storage};
 use crate::launch::Launch;
 use crate::launch::chunk::Chunk;
-use crate::prepare::{operands, over_rows};
+use crate::prepare::over_rows;
 use crate::traverse::Mode;
 
 /// Outputs of so many bytes are written past the caches.
@@ -95,7 +95,7 @@ impl Layout {
         let storage = launch.shape.storage();
         let mut at = 0;
         for (sink_number, sink) in kernel.sinks.iter().enumerate() {
-            let own = &types[at..at + operands(sink).len()];
+            let own = &types[at..at + sink.operands().count()];
             let first_result = at;
             at += own.len();
             let first = layout.stages.len();

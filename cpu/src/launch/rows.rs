@@ -15,7 +15,6 @@ use crate::launch::claim::Claim;
 use crate::launch::layout::Layout;
 use crate::launch::{Launch, SinkResult};
 use crate::native::{Engine, RowsCall};
-use crate::prepare::operands;
 use crate::shape::Axis;
 use crate::traverse::Mode;
 
@@ -112,7 +111,7 @@ impl Launch<'_> {
         self.fold_to(folds, chunk, false, &mut parts)?;
         let mut values = values.into_iter();
         let of_sinks = self.kernel.sinks.iter();
-        Ok(of_sinks.map(|sink| values.by_ref().take(operands(sink).len()).collect()).collect())
+        Ok(of_sinks.map(|sink| values.by_ref().take(sink.operands().count()).collect()).collect())
     }
 
     /// As [`Launch::fold_chunk`], to places with an element for each of these; `begins` says whether they begin
@@ -233,7 +232,7 @@ impl Launch<'_> {
 
     /// The numbers of a sink's results.
     fn results_of(&self, sink: usize) -> Range<usize> {
-        let count = |sinks: &[Sink]| sinks.iter().map(|sink| operands(sink).len()).sum();
+        let count = |sinks: &[Sink]| sinks.iter().map(|sink| sink.operands().count()).sum();
         count(&self.kernel.sinks[..sink])..count(&self.kernel.sinks[..=sink])
     }
 

@@ -10,7 +10,6 @@ use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
 use weft_ir::plan::Kernel;
 use weft_ir::{Scalar, ScalarOp};
 
-
 /// Offsets of neighbours are less: with an index, none of them wraps.
 const MOST_OFFSET: u64 = 1 << 31;
 

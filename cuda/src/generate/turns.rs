@@ -27,9 +27,9 @@ pub(super) fn written_out(kernel: &Kernel) -> Option<Kernel> {
     }
     let kept: Vec<Operand> = of_epilogue.into_iter().map(Operand::Register).collect();
     let mut written = kernel.clone();
-    let own: Vec<Operand> = sinks(&mut written).into_iter().map(|operand| *operand).collect();
+    let own: Vec<Operand> = kernel.sinks.iter().flat_map(Sink::operands).copied().collect();
     let wanted: Vec<Operand> = kept.iter().chain(&own).copied().collect();
-    let free = free(kernel);
+    let free = kernel.next_register();
     let (mut body, now) = unroll(&kernel.body, &wanted, free, MOST)?;
     let (kept_now, own_now) = now.split_at(kept.len());
     if kept_now != kept {
@@ -37,7 +37,7 @@ pub(super) fn written_out(kernel: &Kernel) -> Option<Kernel> {
     }
     check_the_greatest(&mut body, free);
     written.body = body;
-    for (operand, now) in sinks(&mut written).into_iter().zip(own_now) {
+    for (operand, now) in written.sinks.iter_mut().flat_map(Sink::operands_mut).zip(own_now) {
         *operand = *now;
     }
     Some(written)
@@ -91,50 +91,6 @@ fn check_the_greatest(body: &mut Code, free: Register) {
         kept.push(instruction);
     }
     body.instructions = kept;
-}
-
-/// The operands by which sinks name what the body yields.
-fn sinks(kernel: &mut Kernel) -> Vec<&mut Operand> {
-    let mut all = Vec::new();
-    for sink in &mut kernel.sinks {
-        match sink {
-            Sink::Store { value, .. } => all.push(value),
-            Sink::Reduce { values, .. } | Sink::Scan { values, .. } => all.extend(values),
-            Sink::Filter { flag, kept, .. } => {
-                all.push(flag);
-                all.extend(kept.iter_mut().map(|(value, _)| value));
-            }
-            Sink::Scatter { target, values, .. } => all.extend(target.iter_mut().chain(values)),
-            Sink::Sort { keys, .. } => all.extend(keys),
-        }
-    }
-    all
-}
-
-/// A register above all that a kernel binds.
-fn free(kernel: &Kernel) -> Register {
-    let mut least = kernel.body.next_register();
-    let mut see = |Register(number): Register| least = least.max(Register(number + 1));
-    kernel.indices.iter().copied().for_each(&mut see);
-    for sink in &kernel.sinks {
-        let (operator, registers) = match sink {
-            Sink::Reduce { operator, registers, .. } | Sink::Scan { operator, registers, .. } => {
-                (Some(operator), &registers[..])
-            }
-            Sink::Scatter { operator, .. } => (operator.as_ref(), &[][..]),
-            Sink::Store { .. } | Sink::Filter { .. } | Sink::Sort { .. } => (None, &[][..]),
-        };
-        registers.iter().for_each(|(register, _)| see(*register));
-        if let Some(operator) = operator {
-            operator.left.iter().chain(&operator.right).for_each(|(register, _)| see(*register));
-            see(operator.code.next_register());
-        }
-    }
-    if let Some(epilogue) = &kernel.epilogue {
-        epilogue.indices.iter().copied().for_each(&mut see);
-        see(epilogue.code.next_register());
-    }
-    least
 }
 
 #[cfg(test)]

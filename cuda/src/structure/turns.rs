@@ -79,9 +79,7 @@ fn bounded(code: &Code, holds: Operand) -> Option<(Register, i64)> {
 
 /// What binds a register, if an instruction of this code does.
 fn binding(code: &Code, register: Register) -> Option<&Operation> {
-    let binds = |results: &[(Register, _)]| results.iter().any(|(result, _)| *result == register);
-    let found = code.instructions.iter().find(|instruction| binds(&instruction.results));
-    found.map(|instruction| &instruction.operation)
+    code.definition(register).map(|(instruction, _)| &instruction.operation)
 }
 
 fn number(scalar: Scalar) -> Option<i64> {

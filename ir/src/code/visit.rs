@@ -136,6 +136,14 @@ impl Code {
         })
     }
 
+    /// The instruction that binds a register, and as which of its results; not those within bodies.
+    pub fn definition(&self, register: Register) -> Option<(&Instruction, usize)> {
+        self.instructions.iter().find_map(|instruction| {
+            let mut results = instruction.results.iter();
+            Some((instruction, results.position(|(result, _)| *result == register)?))
+        })
+    }
+
     /// Whether a register is an operand or a result.
     pub fn uses(&self, register: Register) -> bool {
         let mut found = false;

@@ -222,12 +222,7 @@ fn kernel_report(kernel: &plan::Kernel, context: &Context) -> KernelReport {
     super::uses::kernel_reads(kernel, &mut |var| {
         reads.insert(var);
     });
-    let mut elements = BTreeSet::new();
-    super::uses::element_reads(kernel, &mut |var| {
-        elements.insert(var);
-    });
-    let mut writes = Vec::new();
-    super::uses::kernel_writes(kernel, &mut |var| writes.push(var));
+    let elements: BTreeSet<Var> = kernel.reads().collect();
     KernelReport {
         name: kernel.name.clone(),
         space: kernel.space.clone(),
@@ -237,7 +232,7 @@ fn kernel_report(kernel: &plan::Kernel, context: &Context) -> KernelReport {
             .filter(|var| is_array(var) && !elements.contains(var))
             .collect(),
         reads: reads.into_iter().filter(is_array).collect(),
-        writes,
+        writes: kernel.results().collect(),
         fused: kernel
             .fused
             .iter()

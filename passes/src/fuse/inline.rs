@@ -341,11 +341,8 @@ impl Inliner<'_> {
     }
 
     fn start(&self, start: &mut Start<Thunk>, absorbed: &mut BTreeSet<Var>) {
-        match start {
-            Start::None => {}
-            Start::Combined(thunk) | Start::IfEmpty(thunk) => {
-                *thunk = self.thunk(thunk, absorbed);
-            }
+        if let Some(thunk) = start.values_mut() {
+            *thunk = self.thunk(thunk, absorbed);
         }
     }
 

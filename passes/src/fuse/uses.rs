@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weft_ir::flat::{Block, Dimension, Operation, Size, Space, Start, Statement, Thunk, Type, Var};
+use weft_ir::flat::{Block, Dimension, Operation, Size, Space, Statement, Thunk, Type, Var};
 use weft_ir::plan::{Kernel, Sink};
 
 /// The variables in a size.
@@ -38,14 +38,6 @@ pub(super) fn type_uses(ty: &Type, visit: &mut impl FnMut(Var)) {
     }
 }
 
-/// The thunk of a start.
-pub(super) fn start_thunk(start: &Start<Thunk>) -> Option<&Thunk> {
-    match start {
-        Start::None => None,
-        Start::Combined(thunk) | Start::IfEmpty(thunk) => Some(thunk),
-    }
-}
-
 /// The space, the thunk of the elements and the thunk of the start of a data-parallel operation.
 pub(super) fn parts(operation: &Operation) -> Option<(&Space, &Thunk, Option<&Thunk>)> {
     match operation {
@@ -54,7 +46,7 @@ pub(super) fn parts(operation: &Operation) -> Option<(&Space, &Thunk, Option<&Th
         | Operation::Scatter { space, thunk, .. }
         | Operation::Sort { space, thunk, .. } => Some((space, thunk, None)),
         Operation::Reduce { space, thunk, start, .. }
-        | Operation::Scan { space, thunk, start, .. } => Some((space, thunk, start_thunk(start))),
+        | Operation::Scan { space, thunk, start, .. } => Some((space, thunk, start.values())),
         Operation::Reshape(_)
         | Operation::Constant(_)
         | Operation::Check(..)
@@ -151,63 +143,12 @@ pub(super) fn block_uses(block: &Block, types: &[Type]) -> BTreeSet<Var> {
 /// space.
 pub(crate) fn kernel_reads(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
     space_uses(&kernel.space, visit);
-    element_reads(kernel, visit);
+    kernel.reads().for_each(&mut *visit);
     for sink in &kernel.sinks {
-        match sink {
-            Sink::Scan { full: Some(full), .. } => dimension_uses(*full, visit),
-            Sink::Scatter { destinations, .. } => {
-                destinations.iter().for_each(|array| visit(*array));
-            }
-            Sink::Scan { full: None, .. }
-            | Sink::Store { .. }
-            | Sink::Filter { .. }
-            | Sink::Sort { .. }
-            | Sink::Reduce { .. } => {}
+        if let Sink::Scan { full: Some(full), .. } = sink {
+            dimension_uses(*full, visit);
         }
-    }
-}
-
-/// Every array and scalar of which the code of a kernel reads elements.
-pub(crate) fn element_reads(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
-    kernel.body.reads().for_each(&mut *visit);
-    for sink in &kernel.sinks {
-        match sink {
-            Sink::Store { .. } | Sink::Filter { .. } | Sink::Sort { .. } => {}
-            Sink::Reduce { operator, start, .. } | Sink::Scan { operator, start, .. } => {
-                operator.code.reads().for_each(&mut *visit);
-                if let Some(start) = start_thunk(start) {
-                    start.code.reads().for_each(&mut *visit);
-                }
-            }
-            Sink::Scatter { operator, .. } => {
-                if let Some(operator) = operator {
-                    operator.code.reads().for_each(&mut *visit);
-                }
-            }
-        }
-    }
-    if let Some(epilogue) = &kernel.epilogue {
-        epilogue.code.reads().for_each(&mut *visit);
-    }
-}
-
-/// Every array and scalar that a kernel writes.
-pub(crate) fn kernel_writes(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
-    for sink in &kernel.sinks {
-        match sink {
-            Sink::Store { array, .. } | Sink::Sort { order: array, .. } => visit(*array),
-            Sink::Reduce { arrays, .. } | Sink::Scan { arrays, .. } => {
-                arrays.iter().flatten().for_each(|array| visit(*array));
-            }
-            Sink::Filter { counts, kept, .. } => {
-                counts.iter().for_each(|array| visit(*array));
-                kept.iter().for_each(|(_, array)| visit(*array));
-            }
-            Sink::Scatter { arrays, .. } => arrays.iter().for_each(|array| visit(*array)),
-        }
-    }
-    if let Some(epilogue) = &kernel.epilogue {
-        epilogue.stores.iter().for_each(|(_, array)| visit(*array));
+        sink.destinations().iter().for_each(|array| visit(*array));
     }
 }
 

@@ -164,11 +164,6 @@ pub(super) fn has_loops(block: &plan::Block) -> bool {
     block.steps.iter().any(|step| match step {
         plan::Step::While { .. } => true,
         plan::Step::Host { code, .. } => code.has_loops(),
-        plan::Step::If { then, otherwise, .. } => has_loops(then) || has_loops(otherwise),
-        plan::Step::Launch(_)
-        | plan::Step::Reshape { .. }
-        | plan::Step::Constant { .. }
-        | plan::Step::Check { .. }
-        | plan::Step::Free(_) => false,
+        _ => step.blocks().any(has_loops),
     })
 }

@@ -39,16 +39,11 @@ fn kernel_text(number: usize, launch: &Launch<'_>, names: &Names<'_>) -> String 
     let mut own = work(&kernel.body, types);
     let (mut sorts, mut scatters) = (false, false);
     for sink in &kernel.sinks {
-        match sink {
-            // Each point is combined with what there is so far.
-            Sink::Reduce { operator, .. }
-            | Sink::Scan { operator, .. }
-            | Sink::Scatter { operator: Some(operator), .. } => {
-                own.add(work(&operator.code, types));
-            }
-            Sink::Sort { .. } => sorts = true,
-            Sink::Store { .. } | Sink::Filter { .. } | Sink::Scatter { operator: None, .. } => {}
+        // Each point is combined with what there is so far.
+        if let Some(operator) = sink.operator() {
+            own.add(work(&operator.code, types));
         }
+        sorts |= matches!(sink, Sink::Sort { .. });
         scatters |= matches!(sink, Sink::Scatter { .. });
     }
     let (again, all) = match launch.turn_of {
@@ -99,25 +94,14 @@ fn copied(launch: &Launch<'_>, names: &Names<'_>) -> String {
 /// Visits the bodies of the loops in host code, but for those inside of others.
 fn host_loops(block: &Block, visit: &mut impl FnMut(&Code)) {
     for step in &block.steps {
-        match step {
-            Step::Host { code, .. } => {
-                for instruction in &code.instructions {
-                    if let Operation::While { body, .. } = &instruction.operation {
-                        visit(body);
-                    }
+        if let Step::Host { code, .. } = step {
+            for instruction in &code.instructions {
+                if let Operation::While { body, .. } = &instruction.operation {
+                    visit(body);
                 }
             }
-            Step::If { then: first, otherwise: second, .. }
-            | Step::While { condition: first, body: second, .. } => {
-                host_loops(first, visit);
-                host_loops(second, visit);
-            }
-            Step::Launch(_)
-            | Step::Reshape { .. }
-            | Step::Constant { .. }
-            | Step::Check { .. }
-            | Step::Free(_) => {}
         }
+        step.blocks().for_each(|inner| host_loops(inner, visit));
     }
 }
 

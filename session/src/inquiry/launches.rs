@@ -17,10 +17,7 @@ pub(super) struct Launch<'p> {
 impl Launch<'_> {
     /// Whether a scatter of the kernel starts from that array.
     pub(super) fn starts_from(&self, var: Var) -> bool {
-        self.kernel.sinks.iter().any(|sink| match sink {
-            Sink::Scatter { destinations, .. } => destinations.contains(&var),
-            _ => false,
-        })
+        self.kernel.sinks.iter().any(|sink| sink.destinations().contains(&var))
     }
 }
 
@@ -54,10 +51,7 @@ impl<'p> Walk<'p> {
                         Some(Step::Free(vars)) => vars,
                         _ => &[],
                     };
-                    let onto = kernel.sinks.iter().flat_map(|sink| match sink {
-                        Sink::Scatter { destinations, .. } => &destinations[..],
-                        _ => &[],
-                    });
+                    let onto = kernel.sinks.iter().flat_map(Sink::destinations);
                     let copied = onto.filter(|var| !freed.contains(var)).copied().collect();
                     self.found.push(Launch { kernel, turn_of, copied });
                 }

@@ -127,10 +127,7 @@ impl Function<'_> {
             self.begin_fold(fold, &points)?;
         }
         self.open_row(&points, !folds.is_empty())?;
-        let mut results: Vec<Operand> = Vec::new();
-        for sink in &kernel.sinks {
-            results.extend(operands(sink));
-        }
+        let results: Vec<Operand> = kernel.sinks.iter().flat_map(Sink::operands).copied().collect();
         let indices = kernel.indices.iter().zip(&points.indices);
         let bound: Vec<Bound> =
             indices.map(|(&register, name)| (register, ScalarType::I64, name.clone())).collect();
@@ -141,7 +138,7 @@ impl Function<'_> {
         let (mut next_store, mut next_fold) = (stores.iter(), folds.iter());
         let mut scanned = known.clone();
         for sink in &kernel.sinks {
-            let own: Vec<Typed> = values.by_ref().take(operands(sink).len()).collect();
+            let own: Vec<Typed> = values.by_ref().take(sink.operands().count()).collect();
             match sink {
                 Sink::Store { .. } => {
                     let (_, array) = next_store.next()?;
@@ -315,18 +312,5 @@ impl Function<'_> {
             names.push(name);
         }
         names
-    }
-}
-
-/// What a sink takes of a point.
-fn operands(sink: &Sink) -> Vec<Operand> {
-    match sink {
-        Sink::Store { value, .. } => vec![*value],
-        Sink::Reduce { values, .. } | Sink::Scan { values, .. } => values.clone(),
-        Sink::Filter { flag, kept, .. } => {
-            std::iter::once(*flag).chain(kept.iter().map(|(operand, _)| *operand)).collect()
-        }
-        Sink::Scatter { target, values, .. } => target.iter().chain(values).copied().collect(),
-        Sink::Sort { keys, .. } => keys.clone(),
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn write(
             writer.member(*member, &lookup);
         }
     }
-    let results = operands(&writer.sinks);
+    let results: Vec<Operand> = writer.sinks.iter().flat_map(Sink::operands).copied().collect();
     if writer.sinks.is_empty() && arrangement.epilogue.is_empty() {
         let sink = writer.only_checks(arrangement.main);
         writer.sinks.push(sink);
@@ -88,9 +88,9 @@ pub(super) fn write(
                 region.nodes[*part].statement.span
             }),
     };
-    super::super::uses::kernel_writes(&kernel, &mut |var| {
+    for var in kernel.results() {
         fused.remove(&var);
-    });
+    }
     kernel.fused = fused.into_iter().filter(|array| region.rank(*array) > 0).collect();
     kernel
 }
@@ -323,27 +323,6 @@ impl<'a, 'r, 'p> Writer<'a, 'r, 'p> {
         remove_dead_code(&mut code);
         Epilogue { indices, code, stores }
     }
-}
-
-/// What the sinks use of the body.
-fn operands(sinks: &[Sink]) -> Vec<Operand> {
-    let mut operands = Vec::new();
-    for sink in sinks {
-        match sink {
-            Sink::Store { value, .. } => operands.push(*value),
-            Sink::Reduce { values, .. } | Sink::Scan { values, .. } => operands.extend(values),
-            Sink::Filter { flag, kept, .. } => {
-                operands.push(*flag);
-                operands.extend(kept.iter().map(|(value, _)| *value));
-            }
-            Sink::Scatter { target, values, .. } => {
-                operands.extend(target);
-                operands.extend(values);
-            }
-            Sink::Sort { keys, .. } => operands.extend(keys),
-        }
-    }
-    operands
 }
 
 /// The registers among the operands, each once.
