@@ -1,5 +1,6 @@
 //! Scalar operators as expressions over the prelude.
 
+use weft_ir::math::{self, Work};
 use weft_ir::nested::RandomKind;
 use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
@@ -117,15 +118,10 @@ pub fn operator(
         ScalarOp::Fma => call("fma"),
         ScalarOp::Select => format!("{a} ? {b} : {}", operands[2]),
     };
-    let fails = if !ty.is_int() {
-        None
-    } else if divides(op) {
-        Some((format!("{b} == 0"), FaultKind::DivisionByZero))
-    } else if op == ScalarOp::Pow && ty.is_signed_int() {
-        Some((format!("{b} < 0"), FaultKind::NegativeExponent))
-    } else {
-        None
-    };
+    let fails = math::can_fail(op, ty).then(|| match op {
+        ScalarOp::Pow => (format!("{b} < 0"), FaultKind::NegativeExponent),
+        _ => (format!("{b} == 0"), FaultKind::DivisionByZero),
+    });
     Expression { text, fails }
 }
 
@@ -141,14 +137,10 @@ pub fn operator_of_lanes(
     functions: &mut Functions,
 ) -> Expression {
     let mut expression = operator(op, operands, types, functions);
-    if divides(op) && types.iter().all(|ty| ty.is_int()) {
+    if math::work(op) == Work::Division && types.iter().all(|ty| ty.is_int()) {
         expression.text.insert_str(0, "lanes_");
     }
     expression
-}
-
-fn divides(op: ScalarOp) -> bool {
-    matches!(op, ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem)
 }
 
 /// The expression of a random number.

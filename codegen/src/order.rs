@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
-use weft_ir::{ScalarOp, ScalarType};
+use weft_ir::{ScalarType, math};
 
 use crate::hash::{Digest, text_hash};
 
@@ -146,10 +146,7 @@ impl Walk<'_> {
 /// Whether an instruction may have to stand behind the checks before it.
 fn needs_checks(instruction: &Instruction) -> bool {
     match &instruction.operation {
-        Operation::Scalar(op, _) => matches!(
-            op,
-            ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow
-        ),
+        Operation::Scalar(op, _) => math::can_fail(*op, instruction.results[0].1),
         Operation::Random(..) | Operation::Check(..) => false,
         Operation::Read(..) | Operation::If { .. } | Operation::While { .. } => true,
     }

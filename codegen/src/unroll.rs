@@ -10,7 +10,8 @@
 use std::collections::BTreeMap;
 
 use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
-use weft_ir::{Scalar, ScalarOp, ScalarType, math};
+use weft_ir::math::{self, Work};
+use weft_ir::{Scalar, ScalarOp, ScalarType};
 
 /// The most that code of lanes may weigh when its loops are written out. A compiler takes somewhat less than
 /// a second for as much.
@@ -264,35 +265,15 @@ fn simplified(op: ScalarOp, operands: &[Operand]) -> Option<Operand> {
 
 /// What an operator with a result of that type weighs.
 fn weight(op: ScalarOp, ty: ScalarType) -> usize {
-    match op {
-        ScalarOp::Sin | ScalarOp::Cos | ScalarOp::Tan => FUNCTION_TWICE,
-        ScalarOp::Rsqrt
-        | ScalarOp::Cbrt
-        | ScalarOp::Exp
-        | ScalarOp::Exp2
-        | ScalarOp::Expm1
-        | ScalarOp::Log
-        | ScalarOp::Log2
-        | ScalarOp::Log10
-        | ScalarOp::Log1p
-        | ScalarOp::Asin
-        | ScalarOp::Acos
-        | ScalarOp::Atan
-        | ScalarOp::Sinh
-        | ScalarOp::Cosh
-        | ScalarOp::Tanh
-        | ScalarOp::Asinh
-        | ScalarOp::Acosh
-        | ScalarOp::Atanh
-        | ScalarOp::Erf
-        | ScalarOp::Atan2
-        | ScalarOp::Hypot => FUNCTION,
-        ScalarOp::Pow if ty.is_float() => FUNCTION,
-        ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow => {
-            DIVISION
+    match math::work(op) {
+        Work::Periodic => FUNCTION_TWICE,
+        Work::Function => FUNCTION,
+        Work::Several if ty.is_float() => FUNCTION,
+        Work::Division | Work::Several => DIVISION,
+        Work::Simple if matches!(op, ScalarOp::Shl | ScalarOp::Shr) && ty.bytes() < 4 => {
+            NARROW_SHIFT
         }
-        ScalarOp::Shl | ScalarOp::Shr if ty.bytes() < 4 => NARROW_SHIFT,
-        _ => 1,
+        Work::Simple | Work::Quotient => 1,
     }
 }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use weft_ir::code::{Instruction, Operand, Operation, Register};
 use weft_ir::flat::{Dimension, Size, Var};
 use weft_ir::plan::{Kernel, Sink};
-use weft_ir::{Scalar, ScalarOp, ScalarType};
+use weft_ir::{Scalar, ScalarOp, ScalarType, math};
 
 /// What a kernel appends, and to what.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,10 +141,7 @@ fn behind(kernel: &Kernel, first: Register, length: Size, operand: Operand) -> K
 /// Whether an instruction ends, and without a fault.
 fn is_quiet(instruction: &Instruction) -> bool {
     instruction.walk().all(|instruction| match &instruction.operation {
-        Operation::Scalar(op, _) => !matches!(
-            op,
-            ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow
-        ),
+        Operation::Scalar(op, _) => !math::can_fail(*op, instruction.results[0].1),
         Operation::Random(..) | Operation::Read(..) | Operation::If { .. } => true,
         Operation::Check(..) | Operation::While { .. } => false,
     })

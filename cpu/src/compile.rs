@@ -13,7 +13,7 @@ use weft_ir::{Scalar, ScalarOp, ScalarType};
 
 use crate::isa::{Arguments, Slot};
 use crate::lanes::LaneType;
-use crate::operators::{may_fail, operator, random};
+use crate::operators::{operator, random};
 use crate::routine::{Index, Instruction, Read, Routine, level};
 use scope::Scope;
 
@@ -219,7 +219,7 @@ impl Builder<'_> {
         let ty = LaneType::of(result);
         let last = *types.last().expect("an operator has operands");
         let [first, second] = match (self.top().guard, values) {
-            (Some(guard), [first, second]) if may_fail(op, last) => {
+            (Some(guard), [first, second]) if weft_ir::math::can_fail(op, last) => {
                 // The lanes that the guard keeps away divide by one.
                 let one = weft_ir::math::eval(ScalarOp::Cast(last), &[Scalar::I64(1)]);
                 let one = one.expect("a cast does not fail");
@@ -227,7 +227,7 @@ impl Builder<'_> {
                 [*first, self.operator(ScalarOp::Select, &[guard, *second, one], span)]
             }
             _ => {
-                if may_fail(op, last) {
+                if weft_ir::math::can_fail(op, last) {
                     self.top().partial = true;
                 }
                 return self.apply(loop_of, ty, values, span);

@@ -77,17 +77,19 @@ pub mod random;
 mod table;
 pub mod transcendental;
 mod typing;
+mod work;
 
 pub use order::{total_cmp, total_cmp_f32, total_cmp_f64};
 pub use table::{Binary, Ternary, Unary, binary, ternary, unary};
 pub use typing::{arity, result_type};
+pub use work::{Work, can_fail, work};
 
 /// Applies `op` to `args`.
 ///
 /// # Errors
 ///
 /// `DivisionByZero` for the integer `FloorDiv`, `Mod`, `Quot`, `Rem` by 0, and `NegativeExponent`
-/// for the integer `Pow`.
+/// for the integer `Pow` ([`can_fail`]).
 ///
 /// # Panics
 ///

@@ -71,33 +71,6 @@ pub fn primitive(op: ScalarOp, ty: LaneType) -> Option<Primitive> {
     }
 }
 
-/// Whether an operator can fail on operands of a type.
-pub fn may_fail(op: ScalarOp, ty: ScalarType) -> bool {
-    ty.is_int()
-        && matches!(
-            op,
-            ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow
-        )
-}
-
-/// Whether an operator is long: a transcendental function, or a loop.
-pub fn is_long(op: ScalarOp) -> bool {
-    use ScalarOp as S;
-    match op {
-        S::Rsqrt | S::Cbrt | S::Exp | S::Exp2 | S::Expm1 | S::Log | S::Log2 | S::Log10 => true,
-        S::Log1p | S::Sin | S::Cos | S::Tan | S::Asin | S::Acos | S::Atan | S::Sinh => true,
-        S::Cosh | S::Tanh | S::Asinh | S::Acosh | S::Atanh | S::Erf | S::Pow | S::Atan2 => true,
-        S::Hypot | S::Gcd | S::FloorDiv | S::Mod | S::Quot | S::Rem => true,
-        S::Neg | S::Not | S::Complement | S::Abs | S::Signum | S::Sqrt | S::Floor | S::Ceil => {
-            false
-        }
-        S::Round | S::Trunc | S::IsNan | S::IsInf | S::Popcount | S::Clz | S::Ctz => false,
-        S::Cast(_) | S::Bitcast(_) | S::Add | S::Sub | S::Mul | S::Div | S::Min | S::Max => false,
-        S::BitAnd | S::BitOr | S::BitXor | S::Shl | S::Shr | S::Eq | S::Ne | S::Lt => false,
-        S::Le | S::Gt | S::Ge | S::And | S::Or | S::Fma | S::Clip | S::Select => false,
-    }
-}
-
 /// An operator of one operand.
 pub(crate) trait Unary {
     /// The operand.

@@ -11,15 +11,6 @@ use weft_ir::{Scalar, ScalarOp, ScalarType, math};
 
 use crate::fuse::uses::statement_uses;
 
-/// Whether an operator has no result for some operands.
-pub(crate) fn is_partial(op: ScalarOp, ty: ScalarType) -> bool {
-    let divides = matches!(
-        op,
-        ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow
-    );
-    divides && ty.is_int()
-}
-
 /// By a positive constant every integer can be divided, and raised to one.
 pub(crate) fn is_positive(value: Scalar) -> bool {
     let zero = Scalar::zero(value.ty());
@@ -29,7 +20,7 @@ pub(crate) fn is_positive(value: Scalar) -> bool {
 /// Whether an operator of scalar code, whose result has that type, may fail.
 pub(crate) fn operator_may_fail(op: ScalarOp, operands: &[Operand], ty: ScalarType) -> bool {
     let safe = |operand: &Operand| matches!(operand, Operand::Scalar(value) if is_positive(*value));
-    is_partial(op, ty) && !operands.get(1).is_some_and(safe)
+    math::can_fail(op, ty) && !operands.get(1).is_some_and(safe)
 }
 
 /// Whether a statement of *flat* may meet a fault, or one of those that it needs; `failing` are their

@@ -1,7 +1,7 @@
 //! What only some lanes do: checks, reads and the sides of conditionals (Note [Lane masks]).
 
 use weft_ir::code::{Code, Operand, Operation, Register};
-use weft_ir::{FaultKind, ScalarOp, ScalarType, Span};
+use weft_ir::{FaultKind, ScalarType, Span, math};
 
 use super::{Builder, Running, Value};
 use crate::dialect::type_name;
@@ -162,18 +162,10 @@ impl Builder<'_> {
 
 /// Whether code reads, may fail or loops, so that it matters which lanes it runs for.
 pub(super) fn partial(code: &Code) -> bool {
-    code.instructions.iter().any(|instruction| match &instruction.operation {
-        Operation::Scalar(op, operands) => {
-            let fails = matches!(
-                op,
-                ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow
-            );
-            // The type is known to the operator only; floats never fail, which costs a name at most.
-            fails && !operands.is_empty()
-        }
-        Operation::Random(..) => false,
+    code.walk().any(|instruction| match &instruction.operation {
+        Operation::Scalar(op, _) => math::can_fail(*op, instruction.results[0].1),
+        Operation::Random(..) | Operation::If { .. } => false,
         Operation::Read(..) | Operation::Check(..) | Operation::While { .. } => true,
-        Operation::If { then, otherwise, .. } => partial(then) || partial(otherwise),
     })
 }
 

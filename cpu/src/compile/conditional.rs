@@ -1,12 +1,12 @@
 //! Conditionals.
 
 use weft_ir::code::{Code, Operand, Operation, Register};
+use weft_ir::math::{self, Work};
 use weft_ir::{Scalar, ScalarOp, ScalarType};
 
 use crate::compile::scope::Scope;
 use crate::compile::{Builder, Place, Value, registers, scope_is_full};
 use crate::isa::Slot;
-use crate::operators::is_long;
 use crate::routine::{Branch, Instruction, Subroutine};
 
 /// The most that both sides together may cost to be run on all lanes: about what it costs to close
@@ -111,8 +111,11 @@ fn cost(code: &Code) -> Option<usize> {
     let mut total = 0;
     for instruction in &code.instructions {
         total += match &instruction.operation {
-            Operation::Scalar(op, _) if is_long(*op) => 8,
-            Operation::Scalar(..) | Operation::Check(..) => 1,
+            Operation::Scalar(op, _) => match math::work(*op) {
+                Work::Simple | Work::Quotient => 1,
+                Work::Division | Work::Function | Work::Periodic | Work::Several => 8,
+            },
+            Operation::Check(..) => 1,
             Operation::Random(..) => SHORT,
             Operation::Read(..) => 2,
             Operation::If { then, otherwise, .. } => 1 + cost(then)? + cost(otherwise)?,

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use weft_ir::code::{Code, Operand, Operation, Register};
-use weft_ir::{ScalarOp, ScalarType};
+use weft_ir::{ScalarType, math};
 
 /// Whether code over so many dimensions may; `affine` are the registers that are an index plus a constant.
 pub(super) fn crosses(
@@ -25,10 +25,7 @@ pub(super) fn crosses(
     let is_affine = |(register, _): &(Register, ScalarType)| affine.contains_key(register);
     let may = code.instructions.iter().all(|instruction| match &instruction.operation {
         Operation::Scalar(op, operands) => {
-            let fails = matches!(
-                op,
-                ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow
-            );
+            let fails = math::can_fail(*op, instruction.results[0].1);
             !fails && (instruction.results.iter().all(is_affine) || plain(operands))
         }
         Operation::Random(_, operands) => plain(operands),

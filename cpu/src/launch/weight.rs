@@ -2,6 +2,7 @@
 
 use weft_ir::ScalarOp;
 use weft_ir::code::{Code, Operation};
+use weft_ir::math::{self, Work};
 use weft_ir::plan::Sink;
 
 use crate::lanes::GROUP;
@@ -69,16 +70,11 @@ fn weight(code: &Code) -> usize {
 }
 
 fn weight_of(op: ScalarOp) -> usize {
-    use ScalarOp as Op;
-    match op {
-        Op::Div | Op::Sqrt | Op::Rsqrt => 4,
-        Op::FloorDiv | Op::Mod | Op::Quot | Op::Rem => 8,
-        Op::Cbrt | Op::Exp | Op::Exp2 | Op::Expm1 | Op::Log | Op::Log2 | Op::Log10 | Op::Log1p => {
-            16
-        }
-        Op::Sin | Op::Cos | Op::Tan | Op::Asin | Op::Acos | Op::Atan | Op::Atan2 | Op::Sinh => 16,
-        Op::Cosh | Op::Tanh | Op::Asinh | Op::Acosh | Op::Atanh | Op::Erf | Op::Hypot => 16,
-        Op::Pow | Op::Gcd => 32,
-        _ => 1,
+    match math::work(op) {
+        Work::Simple => 1,
+        Work::Quotient => 4,
+        Work::Division => 8,
+        Work::Function | Work::Periodic => 16,
+        Work::Several => 32,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::math::{arity, binary, eval, result_type, ternary, total_cmp, unary};
+use crate::math::{arity, binary, can_fail, eval, result_type, ternary, total_cmp, unary};
 use crate::{Scalar, ScalarOp, ScalarType, TrapKind};
 
 /// Every operator, conversions to every type included.
@@ -511,4 +511,27 @@ fn classification() {
     check1(ScalarOp::IsInf, f32::NEG_INFINITY, true);
     check1(ScalarOp::IsInf, f64::MAX, false);
     check1(ScalarOp::IsInf, f64::NAN, false);
+}
+
+#[test]
+fn what_can_fail_does_so_for_some_operands() {
+    for op in every_op() {
+        for ty in ScalarType::ALL {
+            let of = |number: i64| eval(ScalarOp::Cast(ty), &[Scalar::I64(number)]);
+            let some = [-3, -1, 0, 1, 2, 100].map(|number| of(number).expect("casts do not fail"));
+            let conditions = [false, true].map(Scalar::Bool);
+            let firsts = if op == ScalarOp::Select { &conditions[..] } else { &some[..] };
+            let mut fails = false;
+            for &first in firsts {
+                for &second in &some {
+                    let operands = &[first, second, some[2]][..arity(op)];
+                    let types: Vec<ScalarType> = operands.iter().map(|at| at.ty()).collect();
+                    if result_type(op, &types).is_some() {
+                        fails |= eval(op, operands).is_err();
+                    }
+                }
+            }
+            assert_eq!(fails, can_fail(op, ty), "{op:?} of {ty}");
+        }
+    }
 }

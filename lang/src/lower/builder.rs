@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_ir::nested::{Atom, Body, Function, FunctionId, Operation, Program, Statement, Type, Var};
-use weft_ir::{Name, Scalar, ScalarOp, ScalarType, Span};
+use weft_ir::{Name, Scalar, ScalarType, Span, math};
 
 use super::Unsupported;
 use super::recursion::Recursion;
@@ -482,15 +482,8 @@ impl<'p> Lowering<'p> {
     fn operation_may_fail(&self, operation: &Operation) -> bool {
         match operation {
             Operation::Scalar(op, atoms) => {
-                let divides = matches!(
-                    op,
-                    ScalarOp::FloorDiv
-                        | ScalarOp::Mod
-                        | ScalarOp::Quot
-                        | ScalarOp::Rem
-                        | ScalarOp::Pow
-                );
-                divides || atoms.iter().any(|atom| self.may_fail(*atom))
+                math::can_fail(*op, self.type_of(atoms[0]).element)
+                    || atoms.iter().any(|atom| self.may_fail(*atom))
             }
             Operation::Assert { .. } => true,
             _ => false,

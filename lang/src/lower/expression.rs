@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use weft_ir::nested::{Atom, Operation};
-use weft_ir::{Column, ColumnBuilder, FaultKind, Scalar, ScalarOp};
+use weft_ir::{Column, ColumnBuilder, FaultKind, Scalar, ScalarOp, ScalarType, math};
 
 use super::builder::{Lowering, Outcome};
 use super::operations::bool_atom;
@@ -237,10 +237,8 @@ impl<'p> Lowering<'p> {
 /// Whether an operation is cheap and cannot fail.
 fn is_harmless(operation: &Operation) -> bool {
     match operation {
-        Operation::Scalar(op, _) => !matches!(
-            op,
-            ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem | ScalarOp::Pow
-        ),
+        // Floats that are divided or raised to powers do not fail, but neither is it cheap.
+        Operation::Scalar(op, _) => !math::can_fail(*op, ScalarType::I64),
         _ => false,
     }
 }

@@ -14,7 +14,7 @@ use weft_ir::nested::RandomKind;
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, Span, math};
 
 use crate::operator_cost::operator_cost;
-use crate::partial::{is_partial, is_positive};
+use crate::partial::is_positive;
 
 /// A scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -338,7 +338,7 @@ impl Scalars {
             | Definition::Param(_) => false,
             Definition::Op(op, args) => {
                 // By a positive constant every integer can be divided, and raised to one.
-                let partial = is_partial(*op, self.ty(args[0]))
+                let partial = math::can_fail(*op, self.ty(args[0]))
                     && !self.known_scalar(args[1]).is_some_and(is_positive);
                 partial || args.iter().any(fails)
             }

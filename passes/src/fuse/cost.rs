@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use weft_ir::code::{Code, Operand, Operation, Register, Thunk};
 use weft_ir::flat::{Space, Type, Var, first_stored};
+use weft_ir::math::{self, Work};
 use weft_ir::{Scalar, ScalarOp};
 
 use super::prune::remove_dead_code;
-use crate::operator_cost;
 
 /// The most operations on values that an element may take and still be computed again.
 const MOST_OPERATIONS: usize = 4;
@@ -79,12 +79,13 @@ impl Cost<'_> {
 
 /// Whether an operator takes much longer than a load.
 fn is_slow(op: ScalarOp, operands: &[Operand]) -> bool {
-    match op {
+    match math::work(op) {
+        Work::Simple => false,
         // By a constant they become a multiplication.
-        ScalarOp::FloorDiv | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem => {
+        Work::Division => {
             !matches!(operands, [_, Operand::Scalar(Scalar::I64(_) | Scalar::I32(_))])
         }
-        op => operator_cost::is_slow(op),
+        Work::Quotient | Work::Function | Work::Periodic | Work::Several => true,
     }
 }
 
