@@ -89,6 +89,29 @@ pub fn compile(
     config: &Config,
     after: &mut dyn FnMut(Pass),
 ) -> Result<Compiled, Unsupported> {
+    let (shared, flat) = flattened(program, layouts, config, after)?;
+    let fused = fuse(&flat, &config.fuse);
+    checked(config, "fuse", &fused.program, plan::check);
+    after(Pass::Fuse);
+    let plan = place(fused.program.clone());
+    checked(config, "place", &plan, plan::check);
+    after(Pass::Place);
+    Ok(Compiled { shared, flat, fused: fused.program, report: fused.report, plan })
+}
+
+/// Runs the passes before fusion: the program after sharing recovery, and in *flat*.
+///
+/// # Errors
+/// What a pass cannot do.
+///
+/// # Panics
+/// As [`compile`].
+pub fn flattened(
+    program: nested::Program,
+    layouts: &[Vec<Axis>],
+    config: &Config,
+    after: &mut dyn FnMut(Pass),
+) -> Result<(nested::Program, flat::Program), Unsupported> {
     checked(config, "lower", &program, nested::check);
     let program = without_recursion(program, config.sharing, config.recursion)?;
     checked(config, "recursion", &program, nested::check);
@@ -101,13 +124,7 @@ pub fn compile(
     let flat = flatten(&shared, layouts)?;
     checked(config, "flatten", &flat, flat::check);
     after(Pass::Flatten);
-    let fused = fuse(&flat, &config.fuse);
-    checked(config, "fuse", &fused.program, plan::check);
-    after(Pass::Fuse);
-    let plan = place(fused.program.clone());
-    checked(config, "place", &plan, plan::check);
-    after(Pass::Place);
-    Ok(Compiled { shared, flat, fused: fused.program, report: fused.report, plan })
+    Ok((shared, flat))
 }
 
 /// The program with loops in place of recursion. Equal calls are shared before, for equal loops are

@@ -13,13 +13,14 @@
 mod compile;
 mod gpu;
 mod joined;
+mod kept;
 mod ran;
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use weft_interp::Limits;
@@ -34,6 +35,7 @@ use crate::traffic::bytes_read;
 pub(crate) use compile::{Stages, Unsupported, stages, unsupported_diagnostic};
 use gpu::Elsewhere;
 pub(crate) use joined::{Joined, LeftApart};
+use kept::Kept;
 pub use ran::{Counters, Statistics};
 pub(crate) use ran::{Fallback, Ran};
 
@@ -109,9 +111,9 @@ pub(crate) struct Engine {
     emulated: OnceLock<Result<weft_cuda::Emulated, String>>,
     gpu: gpu::Gpu,
     /// Plans by the text of what they were compiled from.
-    plans: Mutex<HashMap<String, Arc<Plan>>>,
+    plans: Kept<Arc<Plan>>,
     /// Groups of lines that do not go together, by the text of what they would be as one program.
-    apart: Mutex<HashMap<String, LeftApart>>,
+    apart: Kept<LeftApart>,
     /// Threads, started when they are first needed.
     workers: Mutex<Option<Arc<weft_cpu::Workers>>>,
     statistics: Mutex<Statistics>,
@@ -141,16 +143,22 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
-    fn lowered(&mut self, job: &Job<'_>, ran: &mut Ran) -> Result<Lowered, Unsupported> {
-        match self.lowered.take() {
-            Some(lowered) => Ok(lowered),
-            None => compile::lowered(job, ran),
-        }
+    /// The program in *nested*, and the leaves that it reads, at hand for who looks so.
+    fn lowered(
+        &mut self,
+        job: &Job<'_>,
+        looks: Looks,
+        ran: &mut Ran,
+    ) -> Result<(Lowered, Vec<Value>), NotRun> {
+        let lowered = match self.lowered.take() {
+            Some(lowered) => lowered,
+            None => compile::lowered(job, ran)?,
+        };
+        let inputs = leaves(job, &lowered);
+        bring(job, &inputs, looks)?;
+        Ok((lowered, inputs))
     }
 }
-
-/// Plans that are kept; a session that makes more starts again.
-const MOST_PLANS: usize = 10_000;
 
 impl Engine {
     /// Runs a program, on the back end that the modes ask for.
@@ -171,10 +179,7 @@ impl Engine {
         };
         let result = result.unwrap_or_else(|| {
             ran.backend = Backend::Interp;
-            let started = Instant::now();
-            let result = interpret(job);
-            ran.phases.push((Phase::Run, started.elapsed()));
-            result
+            ran.timed(Phase::Run, || interpret(job))
         });
         self.count(&ran);
         (result, ran)
@@ -252,13 +257,10 @@ impl Engine {
         known: &mut Compiled,
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
-        let lowered = known.lowered(job, ran)?;
-        let inputs = leaves(job, &lowered);
-        bring(job, &inputs, Looks::AtAll)?;
-        let started = Instant::now();
-        let results =
-            weft_interp::run_nested(&lowered.program, &inputs, &limits(job.modes), job.cancel)?;
-        ran.phases.push((Phase::Run, started.elapsed()));
+        let (lowered, inputs) = known.lowered(job, Looks::AtAll, ran)?;
+        let results = ran.timed(Phase::Run, || {
+            weft_interp::run_nested(&lowered.program, &inputs, &limits(job.modes), job.cancel)
+        })?;
         Ok(leaves_to_value(&results, &lowered.ty))
     }
 
@@ -268,15 +270,12 @@ impl Engine {
         known: &mut Compiled,
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
-        let lowered = known.lowered(job, ran)?;
-        let inputs = leaves(job, &lowered);
-        bring(job, &inputs, Looks::AtAll)?;
-        let flat = compile::flattened(job, &lowered, &inputs, ran)?;
-        let started = Instant::now();
-        let results = weft_interp::run_flat(&flat, &inputs, &limits(job.modes), job.cancel)
-            .map_err(|stop| too_wide(stop, &lowered))?;
-        ran.phases.push((Phase::Run, started.elapsed()));
-        Ok(leaves_to_value(&results, &lowered.ty))
+        let (lowered, inputs) = known.lowered(job, Looks::AtAll, ran)?;
+        let flat = compile::flattened(job.modes, &lowered, &inputs, ran)?;
+        let results = ran.timed(Phase::Run, || {
+            weft_interp::run_flat(&flat, &inputs, &limits(job.modes), job.cancel)
+        });
+        value(results, &lowered)
     }
 
     /// Runs the CUDA kernels on the emulated device, which panics with a report if one is wrong.
@@ -293,9 +292,7 @@ impl Engine {
             let (reason, span) = (reason.clone(), Span::default());
             Unsupported { reason, span }
         })?;
-        let lowered = known.lowered(job, ran)?;
-        let inputs = leaves(job, &lowered);
-        bring(job, &inputs, Looks::AtAll)?;
+        let (lowered, inputs) = known.lowered(job, Looks::AtAll, ran)?;
         let plan = compile::compiled(job.modes, &lowered, &inputs, ran)?.plan;
         let started = Instant::now();
         let counters = &mut ran.counters;
@@ -305,15 +302,10 @@ impl Engine {
             &inputs,
             job.modes.memory,
             job.cancel,
-            &mut |launched| {
-                counters.launches += 1;
-                counters.bytes_written += launched.bytes_written;
-                counters.peak_bytes = counters.peak_bytes.max(launched.bytes_alive);
-            },
+            &mut |launched| counters.launched(launched.bytes_written, launched.bytes_alive),
         );
         ran.phases.push((Phase::Run, started.elapsed()));
-        let results = results.map_err(|stop| too_wide(stop, &lowered))?;
-        Ok(leaves_to_value(&results, &lowered.ty))
+        value(results, &lowered)
     }
 
     fn run_plan(
@@ -322,9 +314,7 @@ impl Engine {
         known: &mut Compiled,
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
-        let lowered = known.lowered(job, ran)?;
-        let inputs = leaves(job, &lowered);
-        bring(job, &inputs, Looks::AtSome)?;
+        let (lowered, inputs) = known.lowered(job, Looks::AtSome, ran)?;
         let on_gpu = match job.modes.backend {
             _ if known.cpu.is_some() => false,
             Backend::Gpu => true,
@@ -368,11 +358,9 @@ impl Engine {
             job.cancel,
             job.meter,
             &mut |launched| {
-                counters.launches += 1;
-                counters.bytes_written += launched.bytes_written;
+                counters.launched(launched.bytes_written, launched.bytes_alive);
                 let types = &compiled.plan.types;
                 counters.bytes_read += bytes_read(launched.kernel, types, launched.points);
-                counters.peak_bytes = counters.peak_bytes.max(launched.bytes_alive);
             },
         );
         // The first launch of a kernel waits for its machine code, if the tier says so.
@@ -381,10 +369,7 @@ impl Engine {
             ran.phases.push((Phase::Compile, waited));
         }
         ran.phases.push((Phase::Run, started.elapsed().saturating_sub(waited)));
-        let started = Instant::now();
-        let results = results.map_err(|stop| too_wide(stop, &lowered))?;
-        let value = leaves_to_value(&results, &lowered.ty);
-        ran.phases.push((Phase::Fetch, started.elapsed()));
+        let value = ran.timed(Phase::Fetch, || value(results, &lowered))?;
         (known.lowered, known.cpu) = (Some(lowered), Some(compiled));
         Ok(value)
     }
@@ -398,10 +383,11 @@ impl Engine {
         key: Option<String>,
         ran: &mut Ran,
     ) -> Result<Arc<Plan>, Unsupported> {
-        let started = Instant::now();
-        let key = key.unwrap_or_else(|| compile::key(job.modes, lowered, inputs));
-        let known = self.plans().get(&key).cloned();
-        ran.phases.push((Phase::Compile, started.elapsed()));
+        let (key, known) = ran.timed(Phase::Compile, || {
+            let key = key.unwrap_or_else(|| compile::key(job.modes, lowered, inputs));
+            let known = self.plans.get(&key);
+            (key, known)
+        });
         match known {
             Some(compiled) => {
                 ran.counters.cached += compiled.kernels;
@@ -435,11 +421,7 @@ impl Engine {
         ran.counters.compiled += all_misses - misses;
         let kernels = all_hits - hits + all_misses - misses;
         let plan = Arc::new(Plan { plan, prepared, kernels });
-        let mut plans = self.plans();
-        if plans.len() >= MOST_PLANS {
-            plans.clear();
-        }
-        plans.insert(key, Arc::clone(&plan));
+        self.plans.insert(key, Arc::clone(&plan));
         Ok(plan)
     }
 
@@ -450,10 +432,6 @@ impl Engine {
             Some(workers) if workers.threads() == threads => Arc::clone(workers),
             _ => Arc::clone(known.insert(Arc::new(weft_cpu::Workers::new(threads)))),
         }
-    }
-
-    fn plans(&self) -> MutexGuard<'_, HashMap<String, Arc<Plan>>> {
-        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn count(&self, ran: &Ran) {
@@ -469,8 +447,8 @@ impl Engine {
 
     /// Forgets everything that was compiled.
     pub(crate) fn clear(&self) {
-        self.plans().clear();
-        self.apart.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.plans.clear();
+        self.apart.clear();
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.gpu.clear();
     }
@@ -489,7 +467,7 @@ impl Engine {
     pub(crate) fn kept(&self) -> (usize, usize) {
         let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         let kernels = kernels.values().map(weft_cpu::KernelCache::len).sum();
-        (self.plans().len(), kernels)
+        (self.plans.len(), kernels)
     }
 
     /// What makes machine code of kernels.
@@ -552,6 +530,12 @@ fn bring(job: &Job<'_>, leaves: &[Value], looks: Looks) -> Result<(), NotRun> {
         true => Ok(()),
         false => Err(Stop::Exhausted(Exhausted::Interrupted).into()),
     }
+}
+
+/// The value of a compiled program of which these are the leaves.
+fn value(results: Result<Vec<Value>, Stop>, lowered: &Lowered) -> Result<Value, NotRun> {
+    let results = results.map_err(|stop| too_wide(stop, lowered))?;
+    Ok(leaves_to_value(&results, &lowered.ty))
 }
 
 /// A stop of a compiled program. All calls of a level of a recursion are in memory at a time; where

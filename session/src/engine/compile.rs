@@ -10,7 +10,6 @@ use weft_lang::Diagnostic;
 use weft_lang::lower::{Lowered, Part, lower};
 use weft_passes::fuse::FuseConfig;
 use weft_passes::pipeline::{self, Compiled, Pass};
-use weft_passes::share;
 
 use super::{Job, Ran};
 use crate::footer::Phase;
@@ -61,30 +60,20 @@ pub(crate) fn unsupported_diagnostic(unsupported: &Unsupported, job: &Job<'_>) -
 
 /// The program in *nested*.
 pub(super) fn lowered(job: &Job<'_>, ran: &mut Ran) -> Result<Lowered, Unsupported> {
-    let started = Instant::now();
-    let lowered = lower(job.program).map_err(|unsupported| Unsupported {
-        reason: unsupported.reason,
-        span: unsupported.span,
-    })?;
-    ran.phases.push((Phase::Lower, started.elapsed()));
-    Ok(lowered)
+    let lowered = ran.timed(Phase::Lower, || lower(job.program));
+    lowered.map_err(|why| Unsupported { reason: why.reason, span: why.span })
 }
 
 /// The program in *flat*.
 pub(super) fn flattened(
-    job: &Job<'_>,
+    modes: &Modes,
     lowered: &Lowered,
     inputs: &[Value],
     ran: &mut Ran,
 ) -> Result<flat::Program, Unsupported> {
-    let started = Instant::now();
-    let Modes { sharing, recursion, .. } = *job.modes;
-    let program = pipeline::without_recursion(lowered.program.clone(), sharing, recursion);
-    let program = program.map_err(from_passes)?;
-    let program = if sharing { share::share(program, &pipeline::SHARING) } else { program };
-    let flat = weft_passes::flatten(&program, &layouts(lowered, inputs)).map_err(from_passes)?;
-    ran.phases.push((Phase::Lower, started.elapsed()));
-    Ok(flat)
+    let (program, layouts) = (lowered.program.clone(), layouts(lowered, inputs));
+    let flattened = pipeline::flattened(program, &layouts, &config(modes), &mut phases(ran));
+    flattened.map(|(_, flat)| flat).map_err(from_passes)
 }
 
 /// The program as a plan.
@@ -94,18 +83,8 @@ pub(super) fn compiled(
     inputs: &[Value],
     ran: &mut Ran,
 ) -> Result<Compiled, Unsupported> {
-    let mut started = Instant::now();
-    let phases = &mut ran.phases;
-    let config = config(modes);
-    let program = lowered.program.clone();
-    let compiled = pipeline::compile(program, &layouts(lowered, inputs), &config, &mut |pass| {
-        let phase = match pass {
-            Pass::Share | Pass::Flatten => Phase::Lower,
-            Pass::Fuse | Pass::Place => Phase::Fuse,
-        };
-        phases.push((phase, started.elapsed()));
-        started = Instant::now();
-    });
+    let (program, layouts) = (lowered.program.clone(), layouts(lowered, inputs));
+    let compiled = pipeline::compile(program, &layouts, &config(modes), &mut phases(ran));
     let compiled = compiled.map_err(from_passes)?;
     match shapeless(lowered, &compiled) {
         Some(part) => {
@@ -113,6 +92,19 @@ pub(super) fn compiled(
             Err(Unsupported { reason, span: part.span })
         }
         None => Ok(compiled),
+    }
+}
+
+/// Takes the time of each pass when it is done, beginning now.
+fn phases(ran: &mut Ran) -> impl FnMut(Pass) {
+    let mut started = Instant::now();
+    move |pass| {
+        let phase = match pass {
+            Pass::Share | Pass::Flatten => Phase::Lower,
+            Pass::Fuse | Pass::Place => Phase::Fuse,
+        };
+        ran.phases.push((phase, started.elapsed()));
+        started = Instant::now();
     }
 }
 

@@ -4,7 +4,6 @@
 //! answer, and a notice says why. The next program finds a new context (`Note [Nothing is lost]` in
 //! `weft_device`).
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,13 +14,11 @@ use weft_ir::leaves::leaves_to_value;
 use weft_ir::{Column, Exhausted, Looks, Stop, Value};
 use weft_lang::lower::Lowered;
 
+use super::kept::Kept;
 use super::{Job, NotRun, Ran, Unsupported, compile};
 use crate::footer::Phase;
 use crate::modes::bytes_text;
 use crate::traffic::bytes_read;
-
-/// Programs whose kernels are kept; a session that has more starts again.
-const MOST_PROGRAMS: usize = 10_000;
 
 /// The device of a session.
 #[derive(Debug, Default)]
@@ -29,7 +26,7 @@ pub(super) struct Gpu {
     /// Nothing before it is looked for; then the device, or why there is none.
     device: Mutex<Option<Result<Device, String>>>,
     /// By the text of what they were compiled from.
-    kernels: Mutex<HashMap<String, Arc<Kernels>>>,
+    kernels: Kept<Arc<Kernels>>,
     /// What people are to hear of.
     notices: Mutex<Vec<String>>,
     /// Whether they have heard that there is no device.
@@ -99,7 +96,7 @@ impl Gpu {
 
     /// Forgets everything that was compiled.
     pub(super) fn clear(&self) {
-        lock(&self.kernels).clear();
+        self.kernels.clear();
         if let Some(Ok(device)) = &mut *lock(&self.device) {
             device.clear();
         }
@@ -113,23 +110,19 @@ impl Gpu {
         inputs: &[Value],
         ran: &mut Ran,
     ) -> Result<Arc<Kernels>, Elsewhere> {
-        let started = Instant::now();
-        let key = compile::key(job.modes, lowered, inputs);
-        let known = lock(&self.kernels).get(&key).cloned();
-        ran.phases.push((Phase::Compile, started.elapsed()));
+        let (key, known) = ran.timed(Phase::Compile, || {
+            let key = compile::key(job.modes, lowered, inputs);
+            let known = self.kernels.get(&key);
+            (key, known)
+        });
         if let Some(kernels) = known {
             return Ok(kernels);
         }
         let plan = compile::compiled(job.modes, lowered, inputs, ran)?.plan;
-        let started = Instant::now();
-        let kernels = self.with(|device| Arc::new(device.kernels(plan)));
-        let kernels = kernels.map_err(|absent| self.absent(&absent))?;
-        ran.phases.push((Phase::Compile, started.elapsed()));
-        let mut all = lock(&self.kernels);
-        if all.len() >= MOST_PROGRAMS {
-            all.clear();
-        }
-        all.insert(key, Arc::clone(&kernels));
+        let kernels = ran
+            .timed(Phase::Compile, || self.with(|device| Arc::new(device.kernels(plan))))
+            .map_err(|absent| self.absent(&absent))?;
+        self.kernels.insert(key, Arc::clone(&kernels));
         Ok(kernels)
     }
 
@@ -151,11 +144,9 @@ impl Gpu {
         let outcome = self.with(|device| {
             let (memory, again) = (job.modes.memory, again(&kernels, inputs, job.modes.threads));
             device.run_deferring(&kernels, inputs, memory, job.cancel, again, &mut |launched| {
-                counters.launches += 1;
-                counters.bytes_written += launched.bytes_written;
+                counters.launched(launched.bytes_written, launched.bytes_alive);
                 let types = &kernels.plan.types;
                 counters.bytes_read += bytes_read(launched.kernel, types, launched.points);
-                counters.peak_bytes = counters.peak_bytes.max(launched.bytes_alive);
             })
         });
         let weft_device::Ran { results, traffic } =

@@ -8,12 +8,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
-use std::time::Instant;
 
 use weft_ir::{Exhausted, Failure, Span, Value};
 use weft_lang::lower::{Lowered, Member, lower_sequence};
 
-use super::{Compiled, Engine, Fallback, Job, MOST_PLANS, Ran, compile, leaves, message};
+use super::{Compiled, Engine, Fallback, Job, Ran, compile, leaves, message};
 use crate::footer::Phase;
 
 /// What came of lines that were to run as one program.
@@ -65,17 +64,12 @@ impl Engine {
 
     /// Remembers that lines do not go together.
     pub(crate) fn keep_apart(&self, key: String, how: LeftApart) {
-        let mut apart = self.apart.lock().unwrap_or_else(PoisonError::into_inner);
-        if apart.len() >= MOST_PLANS {
-            apart.clear();
-        }
-        apart.insert(key, how);
+        self.apart.insert(key, how);
     }
 
     fn joined(&self, job: &Job<'_>, members: &[Member<'_>], ran: &mut Ran) -> Joined {
-        let started = Instant::now();
-        let lowered = catch_unwind(AssertUnwindSafe(|| lower_sequence(members)));
-        ran.phases.push((Phase::Lower, started.elapsed()));
+        let lowered =
+            ran.timed(Phase::Lower, || catch_unwind(AssertUnwindSafe(|| lower_sequence(members))));
         let lowered = match lowered {
             Ok(Ok(lowered)) => lowered,
             Ok(Err((index, _))) => return Joined::Apart { how: LeftApart::One(index), key: None },
@@ -88,10 +82,11 @@ impl Engine {
         if !begins.is_empty() {
             return Joined::Apart { how: LeftApart::Groups(begins), key: None };
         }
-        let started = Instant::now();
-        let key = compile::key(job.modes, &lowered, &leaves(job, &lowered));
-        let known = self.apart.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        ran.phases.push((Phase::Compile, started.elapsed()));
+        let (key, known) = ran.timed(Phase::Compile, || {
+            let key = compile::key(job.modes, &lowered, &leaves(job, &lowered));
+            let known = self.apart.get(&key);
+            (key, known)
+        });
         if let Some(how) = known {
             return Joined::Apart { how, key: None };
         }

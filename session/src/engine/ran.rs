@@ -1,6 +1,6 @@
 //! What a run leaves behind besides its value: where it ran, and what that took.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use weft_ir::Fault;
 
@@ -25,6 +25,14 @@ impl Ran {
     pub(super) fn new(backend: Backend) -> Ran {
         let (phases, counters) = (Vec::new(), Counters::default());
         Ran { backend, fallback: None, phases, counters }
+    }
+
+    /// Does some work that belongs to a phase.
+    pub(super) fn timed<T>(&mut self, phase: Phase, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let result = work();
+        self.phases.push((phase, started.elapsed()));
+        result
     }
 }
 
@@ -68,6 +76,15 @@ pub struct Counters {
     pub graphs: u64,
     /// The time of the run by the clock of a device.
     pub on_device: Duration,
+}
+
+impl Counters {
+    /// A kernel has been launched that wrote so many bytes, of so many that are alive.
+    pub(super) fn launched(&mut self, bytes_written: u64, bytes_alive: u64) {
+        self.launches += 1;
+        self.bytes_written += bytes_written;
+        self.peak_bytes = self.peak_bytes.max(bytes_alive);
+    }
 }
 
 /// The programs that ran on each engine since a session began.
