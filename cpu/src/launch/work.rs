@@ -392,26 +392,7 @@ impl Launch<'_> {
             let staged = layout.staged[at].clone();
             match (sink, shared) {
                 (Sink::Reduce { .. }, Shared::Parts(parts)) => {
-                    let Worker { stages, folded, folders, .. } = &mut *worker;
-                    let of = |stage: usize| match layout.known[stage].map(|at| &self.sources[at]) {
-                        Some(Source::Array { elements, .. }) => {
-                            elements.slice(first, first + length)
-                        }
-                        _ if direct && layout.folds[stage].is_some() => folded[stage].elements(),
-                        _ => stages[stage].elements(),
-                    };
-                    let is_folded = |stage: usize| {
-                        direct && layout.folds[stage].is_some() && layout.known[stage].is_none()
-                    };
-                    // All components or none.
-                    let is_folded = staged.clone().all(is_folded);
-                    let values: Vec<Elements<'_>> = staged.map(of).collect();
-                    let folder = folders[at].as_mut().expect("a reduction folds");
-                    let (rows, levels) = match chunk.piece {
-                        Some(_) => (Rows::One, if is_folded { 1 } else { 2 }),
-                        None => (self.shape.lengths(chunk.rows.clone()), usize::MAX),
-                    };
-                    let values = folder.fold_rows(&values, rows, levels)?;
+                    let values = self.fold_values(worker, at, layout, chunk, direct)?;
                     match claim.rows.is_empty() {
                         true => lock(parts).push((claim.number, Part { values })),
                         false => self.keep_rows(at, &mut claim, &values, starts),
@@ -450,20 +431,62 @@ impl Launch<'_> {
                 (_, _) => {}
             }
         }
-        if let Some(epilogue) = &mut worker.epilogue {
-            let mut inputs = Vec::new();
-            for (sink, staged) in self.kernel.sinks.iter().zip(&layout.staged) {
-                if matches!(sink, Sink::Scan { full: None, .. }) {
-                    inputs.extend(worker.stages[staged.clone()].iter().map(Storage::elements));
-                }
+        self.epilogue_of_chunk(worker, layout, &mut claim)
+    }
+
+    /// What the values of a chunk come to by the operator of a reduction, row by row; those that are `direct`
+    /// are folded block by block already.
+    fn fold_values(
+        &self,
+        worker: &mut Worker<'_>,
+        sink: usize,
+        layout: &Layout,
+        chunk: &Chunk,
+        direct: bool,
+    ) -> Result<Vec<Storage>, Halt> {
+        let (first, length) = (chunk.positions.start, chunk.positions.len());
+        let staged = layout.staged[sink].clone();
+        let Worker { stages, folded, folders, .. } = worker;
+        let of = |stage: usize| match layout.known[stage].map(|at| &self.sources[at]) {
+            Some(Source::Array { elements, .. }) => elements.slice(first, first + length),
+            _ if direct && layout.folds[stage].is_some() => folded[stage].elements(),
+            _ => stages[stage].elements(),
+        };
+        let is_folded =
+            |stage: usize| direct && layout.folds[stage].is_some() && layout.known[stage].is_none();
+        // All components or none.
+        let is_folded = staged.clone().all(is_folded);
+        let values: Vec<Elements<'_>> = staged.map(of).collect();
+        let folder = folders[sink].as_mut().expect("a reduction folds");
+        let (rows, levels) = match chunk.piece {
+            Some(_) => (Rows::One, if is_folded { 1 } else { 2 }),
+            None => (self.shape.lengths(chunk.rows.clone()), usize::MAX),
+        };
+        folder.fold_rows(&values, rows, levels)
+    }
+
+    /// Runs the epilogue on the points of a chunk.
+    fn epilogue_of_chunk(
+        &self,
+        worker: &mut Worker<'_>,
+        layout: &Layout,
+        claim: &mut Claim<'_, '_>,
+    ) -> Result<(), Halt> {
+        let Some(epilogue) = &mut worker.epilogue else { return Ok(()) };
+        let positions = claim.chunk.positions.clone();
+        let mut inputs = Vec::new();
+        for (sink, staged) in self.kernel.sinks.iter().zip(&layout.staged) {
+            if matches!(sink, Sink::Scan { full: None, .. }) {
+                inputs.extend(worker.stages[staged.clone()].iter().map(Storage::elements));
             }
-            inputs.extend(worker.stages[layout.more.clone()].iter().map(Storage::elements));
-            let mut parts: Vec<Option<StorageMut<'_>>> =
-                claim.parts.iter_mut().map(|part| Some(part.reborrow())).collect();
-            let straight = layout.epilogue.iter().map(|&output| parts[output].take());
-            let mut places = Places::new(first, straight.collect()).without(layout.constants());
-            epilogue.points(chunk.positions.clone(), &inputs, &mut places, |_, _| Ok(()))?;
         }
+        inputs.extend(worker.stages[layout.more.clone()].iter().map(Storage::elements));
+        let mut parts: Vec<Option<StorageMut<'_>>> =
+            claim.parts.iter_mut().map(|part| Some(part.reborrow())).collect();
+        let straight = layout.epilogue.iter().map(|&output| parts[output].take());
+        let places = Places::new(positions.start, straight.collect());
+        let mut places = places.without(layout.constants());
+        epilogue.points(positions, &inputs, &mut places, |_, _| Ok(()))?;
         Ok(())
     }
 

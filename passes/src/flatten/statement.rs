@@ -43,18 +43,7 @@ impl<'p> Flattener<'p> {
             }
             Operation::Scalar(op, args) => {
                 let args: Vec<_> = args.iter().map(|arg| self.scalar_atom(arg)).collect();
-                one(Value::Scalar(match (op, &args[..]) {
-                    (ScalarOp::And, &[a, b]) if self.scalars.node(b).may_fail => {
-                        let no = self.scalars.constant(Scalar::Bool(false));
-                        self.select(a, b, no)
-                    }
-                    (ScalarOp::Or, &[a, b]) if self.scalars.node(b).may_fail => {
-                        let yes = self.scalars.constant(Scalar::Bool(true));
-                        self.select(a, yes, b)
-                    }
-                    (ScalarOp::Select, &[condition, a, b]) => self.select(condition, a, b),
-                    _ => self.scalars.op(*op, &args, home, span),
-                }))
+                one(Value::Scalar(self.scalar_operation(*op, &args)))
             }
             Operation::Random(kind, args) => {
                 let args: Vec<_> = args.iter().map(|arg| self.scalar_atom(arg)).collect();
@@ -67,34 +56,8 @@ impl<'p> Flattener<'p> {
             }
             Operation::If { condition, then, otherwise } => {
                 let condition = self.scalar_atom(condition);
-                match self.scalars.known_scalar(condition) {
-                    Some(Scalar::Bool(true)) => return self.body(then),
-                    Some(Scalar::Bool(false)) => return self.body(otherwise),
-                    _ => {}
-                }
-                let empty = then.statements.is_empty() && otherwise.statements.is_empty();
-                if empty && statement.results.iter().all(|(_, ty)| ty.rank == 0) {
-                    let pairs = then.results.iter().zip(&otherwise.results);
-                    return Ok(pairs
-                        .map(|(a, b)| {
-                            let (a, b) = (self.scalar_atom(a), self.scalar_atom(b));
-                            Value::Scalar(self.select(condition, a, b))
-                        })
-                        .collect());
-                }
-                let local = is_local(then) && is_local(otherwise);
-                let simple = local
-                    && is_scalar_code(then)
-                    && is_scalar_code(otherwise)
-                    && statement.results.iter().all(|(_, ty)| ty.rank == 0);
-                let host = home.is_none() && self.scalars.depth(condition) == 0;
-                if host && !simple {
-                    self.host_if(condition, then, otherwise)
-                } else if home.is_none() && !local {
-                    self.divided_if(condition, then, otherwise)
-                } else {
-                    self.local_if(condition, then, otherwise)
-                }
+                let are_scalars = statement.results.iter().all(|(_, ty)| ty.rank == 0);
+                self.conditional(condition, [then, otherwise], are_scalars)
             }
             Operation::While { .. } | Operation::For { .. } => self.repetition(statement),
             Operation::Call(function, _) => {
@@ -229,6 +192,54 @@ impl<'p> Flattener<'p> {
                 let (counts, array) = (self.array_atom(counts), self.array_atom(array));
                 Ok(vec![self.segments(&counts, &array)?])
             }
+        }
+    }
+
+    /// An operator on scalars. The second operand of `&&` and `||` may be one that must not be looked at.
+    fn scalar_operation(&mut self, op: ScalarOp, args: &[ScalarId]) -> ScalarId {
+        match (op, args) {
+            (ScalarOp::And, &[a, b]) if self.scalars.node(b).may_fail => {
+                let no = self.scalars.constant(Scalar::Bool(false));
+                self.select(a, b, no)
+            }
+            (ScalarOp::Or, &[a, b]) if self.scalars.node(b).may_fail => {
+                let yes = self.scalars.constant(Scalar::Bool(true));
+                self.select(a, yes, b)
+            }
+            (ScalarOp::Select, &[condition, a, b]) => self.select(condition, a, b),
+            _ => self.scalars.op(op, args, self.region, self.span),
+        }
+    }
+
+    /// A conditional, whose results may all be scalars.
+    fn conditional(
+        &mut self,
+        condition: ScalarId,
+        [then, otherwise]: [&'p nested::Body; 2],
+        are_scalars: bool,
+    ) -> Outcome<Vec<Value<'p>>> {
+        match self.scalars.known_scalar(condition) {
+            Some(Scalar::Bool(true)) => return self.body(then),
+            Some(Scalar::Bool(false)) => return self.body(otherwise),
+            _ => {}
+        }
+        if are_scalars && then.statements.is_empty() && otherwise.statements.is_empty() {
+            let pairs = then.results.iter().zip(&otherwise.results);
+            let selected = pairs.map(|(a, b)| {
+                let (a, b) = (self.scalar_atom(a), self.scalar_atom(b));
+                Value::Scalar(self.select(condition, a, b))
+            });
+            return Ok(selected.collect());
+        }
+        let local = is_local(then) && is_local(otherwise);
+        let simple = local && are_scalars && is_scalar_code(then) && is_scalar_code(otherwise);
+        let host = self.region.is_none() && self.scalars.depth(condition) == 0;
+        if host && !simple {
+            self.host_if(condition, then, otherwise)
+        } else if self.region.is_none() && !local {
+            self.divided_if(condition, then, otherwise)
+        } else {
+            self.local_if(condition, then, otherwise)
         }
     }
 
