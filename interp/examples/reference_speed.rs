@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use weft_interp::Limits;
-use weft_ir::{ScalarType, SourceId, Type, Value};
-use weft_lang::{CheckedKind, Config, Diagnostic, Environment, Files, LoadRequest};
+use weft_ir::{ScalarType, SourceId};
+use weft_lang::{CheckedKind, Config, Environment, NoFiles};
 
 /// A program, and how many scalar operations it stands for.
 const PROGRAMS: &[(&str, f64)] = &[
@@ -41,14 +41,6 @@ const PROGRAMS: &[(&str, f64)] = &[
     ("def fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nfib 24", 300e3),
     ("sum (sum { (iota 1000) * x : x in iota 1000 })", 2e6),
 ];
-
-struct NoFiles;
-
-impl Files for NoFiles {
-    fn load(&mut self, request: &LoadRequest<'_>) -> Result<(Type, Value), Diagnostic> {
-        Err(Diagnostic::error("E0401", "no files here", request.span, "here"))
-    }
-}
 
 fn main() {
     let thread = std::thread::Builder::new().stack_size(weft_lang::STACK_BYTES).spawn(measure);

@@ -64,6 +64,16 @@ pub trait Files {
     fn load(&mut self, request: &LoadRequest<'_>) -> Result<(weft_ir::Type, Value), Diagnostic>;
 }
 
+/// There are no files: for programs that load nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct NoFiles;
+
+impl Files for NoFiles {
+    fn load(&mut self, request: &LoadRequest<'_>) -> Result<(weft_ir::Type, Value), Diagnostic> {
+        Err(Diagnostic::error("E0401", "no files here", request.span, "here"))
+    }
+}
+
 /// A checked cell. It may run only if `diagnostics` has no error.
 #[derive(Debug)]
 pub struct Checked {

@@ -16,8 +16,8 @@ pub mod typed;
 pub mod types;
 
 pub use check::{
-    BoundName, Checked, CheckedItem, CheckedKind, Config, Files, LoadRequest, ShownSequence, check,
-    sequence_counterpart,
+    BoundName, Checked, CheckedItem, CheckedKind, Config, Files, LoadRequest, NoFiles,
+    ShownSequence, check, sequence_counterpart,
 };
 pub use diagnostic::Diagnostic;
 pub use environment::{Binding, Environment, Global};

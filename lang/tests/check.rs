@@ -1,15 +1,7 @@
 //! The checker: one input, its type or its first error's code.
 
-use weft_ir::{SourceId, Value};
-use weft_lang::{CheckedKind, Config, Diagnostic, Environment, Files, LoadRequest};
-
-struct NoFiles;
-
-impl Files for NoFiles {
-    fn load(&mut self, request: &LoadRequest<'_>) -> Result<(weft_ir::Type, Value), Diagnostic> {
-        Err(Diagnostic::error("E0401", "no files here", request.span, "here"))
-    }
-}
+use weft_ir::SourceId;
+use weft_lang::{CheckedKind, Config, Environment, NoFiles};
 
 /// The type of the last item (or of the last definition), or the codes of all errors.
 fn outcome(input: &str) -> String {

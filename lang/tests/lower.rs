@@ -1,16 +1,8 @@
 //! Lowering, seen as text.
 
-use weft_ir::{ScalarType, SourceId, Type, Value, nested};
+use weft_ir::{ScalarType, SourceId, nested};
 use weft_lang::lower::{Lowered, Unsupported, lower};
-use weft_lang::{CheckedKind, Config, Diagnostic, Environment, Files, LoadRequest};
-
-struct NoFiles;
-
-impl Files for NoFiles {
-    fn load(&mut self, request: &LoadRequest<'_>) -> Result<(Type, Value), Diagnostic> {
-        Err(Diagnostic::error("E0401", "no files here", request.span, "here"))
-    }
-}
+use weft_lang::{CheckedKind, Config, Environment, NoFiles};
 
 /// The last expression of a cell, lowered.
 fn lowered(text: &str) -> Result<Lowered, Unsupported> {

@@ -6,12 +6,12 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use weft_ir::{SourceId, Type, Value};
+use weft_ir::{SourceId, Type};
 use weft_lang::diagnostic::Severity;
-use weft_lang::{CheckedKind, Config, Diagnostic, Files, LoadRequest, check, syntax};
+use weft_lang::{CheckedKind, Config, NoFiles, check, syntax};
 
 use crate::complete::Snapshot;
-use crate::{files, plot};
+use crate::plot;
 
 /// How long somebody who types waits for a hint.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -126,15 +126,6 @@ fn last_item(snapshot: &Snapshot, cell: &str) -> Option<CheckedKind> {
         return None;
     }
     Some(checked.items.pop()?.kind)
-}
-
-/// Files are not read for a hint.
-struct NoFiles;
-
-impl Files for NoFiles {
-    fn load(&mut self, request: &LoadRequest<'_>) -> Result<(Type, Value), Diagnostic> {
-        Err(files::forbidden(request.span))
-    }
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use weft_ir::{ScalarType, SourceId, Span, Trap, TrapKind, Type, Value};
+use weft_ir::{ScalarType, SourceId, Span, Trap, TrapKind};
 use weft_lang::ast::{Item, ItemKind};
 use weft_lang::typed::GlobalId;
-use weft_lang::{Binding, Config, Diagnostic, Environment, Files, LoadRequest, check, syntax};
+use weft_lang::{Binding, Config, Environment, NoFiles, check, syntax};
 
 /// The name of the source in reports.
 pub(crate) const NAME: &str = "prelude";
@@ -213,15 +213,6 @@ fn described(item: &Item) -> Option<(Arc<str>, Entry)> {
         }
     }
     Some((name, Entry { doc: doc.join(" "), example, result, span: item.span }))
-}
-
-/// The prelude loads nothing.
-struct NoFiles;
-
-impl Files for NoFiles {
-    fn load(&mut self, request: &LoadRequest<'_>) -> Result<(Type, Value), Diagnostic> {
-        Err(crate::files::forbidden(request.span))
-    }
 }
 
 #[cfg(test)]

@@ -6,18 +6,10 @@ use std::sync::atomic::AtomicBool;
 use weft_interp::Limits;
 use weft_ir::{Exhausted, Failure, ScalarType, SourceId, Trap, Type, Value};
 use weft_lang::typed::GlobalId;
-use weft_lang::{CheckedKind, Config, Diagnostic, Environment, Files, LoadRequest};
+use weft_lang::{CheckedKind, Config, Environment, NoFiles};
 
 /// Plenty for every test that is not about limits.
 pub(crate) const LIMITS: Limits = Limits { memory: 1 << 28, recursion: 10_000 };
-
-struct NoFiles;
-
-impl Files for NoFiles {
-    fn load(&mut self, request: &LoadRequest<'_>) -> Result<(Type, Value), Diagnostic> {
-        Err(Diagnostic::error("E0401", "no files here", request.span, "here"))
-    }
-}
 
 /// The value of the last expression of a cell, and its type.
 pub(crate) fn run_with(

@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use weft_interp::{Limits, run_nested};
 use weft_ir::leaves::{leaves_to_value, value_to_leaves};
-use weft_ir::{Failure, ScalarType, SourceId, Stop, Type, Value, nested};
+use weft_ir::{Failure, ScalarType, SourceId, Stop, Value, nested};
 use weft_lang::lower::lower;
 use weft_lang::typed::{GlobalId, Program};
-use weft_lang::{CheckedKind, Config, Diagnostic, Environment, Files, LoadRequest};
+use weft_lang::{CheckedKind, Config, Environment, NoFiles};
 
 const LIMITS: Limits = Limits { memory: 1 << 28, recursion: 10_000 };
 
@@ -58,14 +58,6 @@ pub(crate) fn compare_all(cells: Vec<String>) -> Summary {
         };
         builder.spawn_scoped(scope, run).expect("a thread").join().expect("no panic")
     })
-}
-
-struct NoFiles;
-
-impl Files for NoFiles {
-    fn load(&mut self, request: &LoadRequest<'_>) -> Result<(Type, Value), Diagnostic> {
-        Err(Diagnostic::error("E0401", "no files here", request.span, "here"))
-    }
 }
 
 /// Compares the values of all items of a cell; nothing if it is no program.

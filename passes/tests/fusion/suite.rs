@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use weft_interp::{Limits, run_flat};
 use weft_ir::leaves::{leaf_layout, value_to_leaves};
-use weft_ir::{ScalarType, SourceId, Type, Value, flat, plan};
+use weft_ir::{ScalarType, SourceId, Value, flat, plan};
 use weft_lang::lower::lower;
 use weft_lang::typed::{GlobalId, Program};
-use weft_lang::{CheckedKind, Config, Diagnostic, Environment, Files, LoadRequest};
+use weft_lang::{CheckedKind, Config, Environment, NoFiles};
 use weft_passes::fuse::{FuseConfig, fuse};
 use weft_passes::{flatten, pipeline, place, share};
 
@@ -18,14 +18,6 @@ use crate::reading::read_back;
 use crate::{GREEDY, ILP, OFF};
 
 const LIMITS: Limits = Limits { memory: 1 << 28, recursion: 10_000 };
-
-struct NoFiles;
-
-impl Files for NoFiles {
-    fn load(&mut self, request: &LoadRequest<'_>) -> Result<(Type, Value), Diagnostic> {
-        Err(Diagnostic::error("E0401", "no files here", request.span, "here"))
-    }
-}
 
 /// What came of many cells.
 #[derive(Default)]
