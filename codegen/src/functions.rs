@@ -28,7 +28,11 @@ impl Functions {
 
     /// The names of a function without a slow path, and of one that tells whether its operand takes
     /// it; nothing if the operator has none. Both are called from now on.
-    pub fn usual_and_rare(&mut self, op: ScalarOp, ty: ScalarType) -> Option<(String, String)> {
+    pub(crate) fn usual_and_rare(
+        &mut self,
+        op: ScalarOp,
+        ty: ScalarType,
+    ) -> Option<(String, String)> {
         if !ty.is_float() || !matches!(op, ScalarOp::Sin | ScalarOp::Cos | ScalarOp::Tan) {
             return None;
         }

@@ -13,13 +13,14 @@ mod parse;
 mod print;
 mod visit;
 
-pub use check::{CodeCheck, check_operator, check_thunk, same_types};
+pub use check::CodeCheck;
+pub(crate) use check::{check_operator, check_thunk, same_types};
 pub use order::{Yielded, is_in_order};
-pub use parse::{
-    parse_code, parse_fault_kind, parse_indices, parse_operand, parse_operands, parse_operator,
-    parse_registers,
+pub use parse::{parse_code, parse_operator};
+pub(crate) use parse::{parse_fault_kind, parse_indices, parse_operand, parse_registers};
+pub(crate) use print::{
+    write_code, write_indices, write_operands, write_operator, write_registers,
 };
-pub use print::{write_code, write_indices, write_operands, write_operator, write_registers};
 
 use crate::flat::Var;
 use crate::nested::RandomKind;

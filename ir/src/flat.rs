@@ -30,13 +30,12 @@ mod scope;
 mod tests;
 
 pub use check::check;
-pub use parse::{
-    Types, parse, parse_binding, parse_bindings, parse_dimension, parse_inputs, parse_outputs,
-    parse_scan_form, parse_space, parse_start, parse_thunk, parse_var, parse_vars,
+pub use parse::{Types, parse};
+pub(crate) use parse::{
+    parse_binding, parse_bindings, parse_dimension, parse_inputs, parse_outputs, parse_scan_form,
+    parse_space, parse_start, parse_var, parse_vars,
 };
-pub use print::{
-    write_bindings, write_inputs, write_outputs, write_space, write_start, write_thunk,
-};
+pub(crate) use print::{write_bindings, write_inputs, write_outputs, write_space, write_start};
 pub use scope::Scope;
 
 pub use crate::code::{Code, Instruction, Operand, Operation as CodeOperation, Operator};

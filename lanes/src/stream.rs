@@ -95,7 +95,7 @@ fn stream_group<T: Lane>(from: &[T; GROUP], to: &mut [T; GROUP]) {
 }
 
 /// Asks the memory for elements that are read soon. Nothing waits for them.
-pub fn ask_for<T: Lane>(elements: &[T]) {
+pub(crate) fn ask_for<T: Lane>(elements: &[T]) {
     #[cfg(target_arch = "x86_64")]
     for line in elements.chunks(LINE / size_of::<T>()) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -13,7 +13,7 @@ use std::fmt::Display;
 use ariadne::{Cache, Color, Config, IndexType, Report, ReportKind, Source};
 use weft_ir::SourceId;
 
-pub use self::failure::{exhausted_diagnostic, failure_diagnostic, trap_diagnostic};
+pub use self::failure::{exhausted_diagnostic, trap_diagnostic};
 
 use self::excerpt::{Excerpt, excerpt};
 use crate::diagnostic::{Diagnostic, Label, Severity};

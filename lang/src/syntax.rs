@@ -38,7 +38,7 @@ use crate::ast::{ExprKind, Ident, Item, ItemKind};
 use crate::diagnostic::Diagnostic;
 
 /// The most tokens that a source may have; an array literal of many plain numbers counts as one.
-pub const MAX_TOKENS: usize = 4_000_000;
+pub(crate) const MAX_TOKENS: usize = 4_000_000;
 
 /// The most diagnostics that one parse reports; the last one says how many there are more.
 pub const MAX_REPORTS: usize = 100;

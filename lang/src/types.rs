@@ -168,12 +168,12 @@ impl Class {
     }
 
     /// Whether tuples of its scalar types belong to it.
-    pub fn has_tuples(self) -> bool {
+    pub(crate) fn has_tuples(self) -> bool {
         self.tuples
     }
 
     /// What belongs to both; `None` if nothing does.
-    pub fn intersect(self, other: Class) -> Option<Class> {
+    pub(crate) fn intersect(self, other: Class) -> Option<Class> {
         let both =
             Class { scalars: self.scalars & other.scalars, tuples: self.tuples && other.tuples };
         (both.scalars != 0).then_some(both)
@@ -186,7 +186,7 @@ impl Class {
 
     /// The class by which a literal or an otherwise open type is fixed where nothing else does:
     /// `i64` if it may be, else the float type of the mode, else the first.
-    pub fn default_type(self, float: ScalarType) -> ScalarType {
+    pub(crate) fn default_type(self, float: ScalarType) -> ScalarType {
         if self.contains(ScalarType::I64) {
             ScalarType::I64
         } else if self.contains(float) {
@@ -225,13 +225,13 @@ pub struct Scheme {
 
 impl Scheme {
     /// A type without variables.
-    pub fn mono(ty: Type) -> Scheme {
+    pub(crate) fn mono(ty: Type) -> Scheme {
         Scheme { vars: Vec::new(), ty }
     }
 }
 
 /// The letter of a scheme's variable: `a` … `z`, `a1` ….
-pub fn variable_name(index: usize) -> String {
+pub(crate) fn variable_name(index: usize) -> String {
     let letter = char::from(b'a' + (index % 26) as u8);
     if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26) }
 }

@@ -41,7 +41,7 @@ impl Sources {
     }
 
     /// The comment in the lines right above a place, without its marks; empty if there is none.
-    pub fn comment_before(&self, span: Span) -> String {
+    pub(crate) fn comment_before(&self, span: Span) -> String {
         let source = self.texts.get(span.source.0 as usize);
         let before = source.and_then(|source| source.text.get(..span.start as usize)).unwrap_or("");
         // What stands before the place on its own line is not a line above.

@@ -152,7 +152,7 @@ impl<'a> CodeCheck<'a> {
 ///
 /// # Errors
 /// What is wrong with the thunk.
-pub fn check_thunk<'a>(
+pub(crate) fn check_thunk<'a>(
     thunk: &Thunk,
     dimensions: usize,
     arrays: &'a dyn Fn(Var) -> Option<&'a Type>,
@@ -172,7 +172,7 @@ pub fn check_thunk<'a>(
 ///
 /// # Errors
 /// What is wrong with the operator.
-pub fn check_operator<'a>(
+pub(crate) fn check_operator<'a>(
     operator: &Operator,
     types: &[ScalarType],
     arrays: &'a dyn Fn(Var) -> Option<&'a Type>,
@@ -192,7 +192,11 @@ pub fn check_operator<'a>(
 ///
 /// # Errors
 /// The sentence.
-pub fn same_types(what: &str, found: &[ScalarType], expected: &[ScalarType]) -> Result<(), String> {
+pub(crate) fn same_types(
+    what: &str,
+    found: &[ScalarType],
+    expected: &[ScalarType],
+) -> Result<(), String> {
     if found == expected {
         return Ok(());
     }

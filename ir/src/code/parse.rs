@@ -42,7 +42,7 @@ pub fn parse_operator(reader: &mut Reader) -> Result<Operator, TextError> {
 ///
 /// # Errors
 /// The first place that differs from it.
-pub fn parse_indices(reader: &mut Reader) -> Result<Vec<Register>, TextError> {
+pub(crate) fn parse_indices(reader: &mut Reader) -> Result<Vec<Register>, TextError> {
     reader.expect_symbol("(")?;
     let mut indices = Vec::new();
     while !reader.take_symbol(")") {
@@ -55,7 +55,9 @@ pub fn parse_indices(reader: &mut Reader) -> Result<Vec<Register>, TextError> {
 ///
 /// # Errors
 /// The first place that differs from it.
-pub fn parse_registers(reader: &mut Reader) -> Result<Vec<(Register, ScalarType)>, TextError> {
+pub(crate) fn parse_registers(
+    reader: &mut Reader,
+) -> Result<Vec<(Register, ScalarType)>, TextError> {
     let mut registers = Vec::new();
     while reader.at_numbered('r') || !registers.is_empty() {
         registers.push(parse_typed(reader)?);
@@ -70,7 +72,7 @@ pub fn parse_registers(reader: &mut Reader) -> Result<Vec<(Register, ScalarType)
 ///
 /// # Errors
 /// Something that is no operand.
-pub fn parse_operands(reader: &mut Reader) -> Result<Vec<Operand>, TextError> {
+fn parse_operands(reader: &mut Reader) -> Result<Vec<Operand>, TextError> {
     let mut operands = Vec::new();
     while !reader.at_line_end() {
         operands.push(parse_operand(reader)?);
@@ -82,7 +84,7 @@ pub fn parse_operands(reader: &mut Reader) -> Result<Vec<Operand>, TextError> {
 ///
 /// # Errors
 /// Something else is next.
-pub fn parse_operand(reader: &mut Reader) -> Result<Operand, TextError> {
+pub(crate) fn parse_operand(reader: &mut Reader) -> Result<Operand, TextError> {
     if reader.at_numbered('r') {
         return Ok(Operand::Register(parse_register(reader)?));
     }
@@ -96,7 +98,7 @@ pub fn parse_operand(reader: &mut Reader) -> Result<Operand, TextError> {
 ///
 /// # Errors
 /// Something else is next.
-pub fn parse_fault_kind(reader: &mut Reader) -> Result<FaultKind, TextError> {
+pub(crate) fn parse_fault_kind(reader: &mut Reader) -> Result<FaultKind, TextError> {
     let found = match reader.peek() {
         Some(Token::Word(word)) => FaultKind::from_name(word),
         _ => None,

@@ -44,7 +44,7 @@ impl fmt::Display for Instruction {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_code(w: &mut Writer, code: &Code) -> fmt::Result {
+pub(crate) fn write_code(w: &mut Writer, code: &Code) -> fmt::Result {
     for instruction in &code.instructions {
         write_instruction(w, instruction)?;
     }
@@ -57,7 +57,7 @@ pub fn write_code(w: &mut Writer, code: &Code) -> fmt::Result {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_operator(w: &mut Writer, operator: &Operator) -> fmt::Result {
+pub(crate) fn write_operator(w: &mut Writer, operator: &Operator) -> fmt::Result {
     w.write_str("by (")?;
     write_registers(w, &operator.left)?;
     w.write_str(") (")?;
@@ -70,7 +70,7 @@ pub fn write_operator(w: &mut Writer, operator: &Operator) -> fmt::Result {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_indices(w: &mut Writer, indices: &[Register]) -> fmt::Result {
+pub(crate) fn write_indices(w: &mut Writer, indices: &[Register]) -> fmt::Result {
     w.write_str("(")?;
     for (position, index) in indices.iter().enumerate() {
         let space = if position == 0 { "" } else { " " };
@@ -83,7 +83,7 @@ pub fn write_indices(w: &mut Writer, indices: &[Register]) -> fmt::Result {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_registers(w: &mut Writer, registers: &[(Register, ScalarType)]) -> fmt::Result {
+pub(crate) fn write_registers(w: &mut Writer, registers: &[(Register, ScalarType)]) -> fmt::Result {
     for (position, (register, ty)) in registers.iter().enumerate() {
         let comma = if position == 0 { "" } else { ", " };
         write!(w, "{comma}{register}: {ty}")?;
@@ -95,7 +95,7 @@ pub fn write_registers(w: &mut Writer, registers: &[(Register, ScalarType)]) -> 
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_operands(w: &mut Writer, operands: &[Operand]) -> fmt::Result {
+pub(crate) fn write_operands(w: &mut Writer, operands: &[Operand]) -> fmt::Result {
     for operand in operands {
         write!(w, " {operand}")?;
     }

@@ -61,7 +61,7 @@ impl Types {
 ///
 /// # Errors
 /// The first place that differs from [`crate::flat::write_inputs`].
-pub fn parse_inputs(reader: &mut Reader, types: &mut Types) -> Result<Vec<Leaf>, TextError> {
+pub(crate) fn parse_inputs(reader: &mut Reader, types: &mut Types) -> Result<Vec<Leaf>, TextError> {
     let mut inputs = Vec::new();
     let size = Type { element: ScalarType::I64, extents: Vec::new() };
     while reader.take_word("input") {
@@ -91,7 +91,7 @@ pub fn parse_inputs(reader: &mut Reader, types: &mut Types) -> Result<Vec<Leaf>,
 ///
 /// # Errors
 /// The first place that differs from [`crate::flat::write_outputs`].
-pub fn parse_outputs(reader: &mut Reader, types: &Types) -> Result<Vec<Leaf>, TextError> {
+pub(crate) fn parse_outputs(reader: &mut Reader, types: &Types) -> Result<Vec<Leaf>, TextError> {
     let mut outputs = Vec::new();
     while reader.take_word("output") {
         let (leaf, element) = parse_leaf(reader)?;
@@ -115,7 +115,7 @@ fn parse_leaf(reader: &mut Reader) -> Result<(Leaf, ScalarType), TextError> {
 ///
 /// # Errors
 /// Something in brackets that is no dimension.
-pub fn parse_space(reader: &mut Reader) -> Result<Space, TextError> {
+pub(crate) fn parse_space(reader: &mut Reader) -> Result<Space, TextError> {
     let mut space = Vec::new();
     while reader.at_symbol("[") {
         space.push(parse_dimension(reader)?);
@@ -127,7 +127,7 @@ pub fn parse_space(reader: &mut Reader) -> Result<Space, TextError> {
 ///
 /// # Errors
 /// Something else is next.
-pub fn parse_dimension(reader: &mut Reader) -> Result<Dimension, TextError> {
+pub(crate) fn parse_dimension(reader: &mut Reader) -> Result<Dimension, TextError> {
     reader.expect_symbol("[")?;
     let dimension = if reader.take_symbol("~") {
         Dimension::Ragged { offsets: parse_var(reader)?, total: parse_size(reader)? }
@@ -142,7 +142,7 @@ pub fn parse_dimension(reader: &mut Reader) -> Result<Dimension, TextError> {
 ///
 /// # Errors
 /// Something else is next.
-pub fn parse_var(reader: &mut Reader) -> Result<Var, TextError> {
+pub(crate) fn parse_var(reader: &mut Reader) -> Result<Var, TextError> {
     let too_large = reader.error(format!("the greatest variable is a{GREATEST}"));
     match reader.numbered('a')? {
         number @ 0..=GREATEST => Ok(Var(number)),
@@ -154,7 +154,7 @@ pub fn parse_var(reader: &mut Reader) -> Result<Var, TextError> {
 ///
 /// # Errors
 /// A variable that is too large.
-pub fn parse_vars(reader: &mut Reader) -> Result<Vec<Var>, TextError> {
+pub(crate) fn parse_vars(reader: &mut Reader) -> Result<Vec<Var>, TextError> {
     let mut vars = Vec::new();
     while !reader.at_line_end() && reader.at_numbered('a') {
         vars.push(parse_var(reader)?);
@@ -166,7 +166,10 @@ pub fn parse_vars(reader: &mut Reader) -> Result<Vec<Var>, TextError> {
 ///
 /// # Errors
 /// The first place that differs from it.
-pub fn parse_bindings(reader: &mut Reader, types: &mut Types) -> Result<Vec<Var>, TextError> {
+pub(crate) fn parse_bindings(
+    reader: &mut Reader,
+    types: &mut Types,
+) -> Result<Vec<Var>, TextError> {
     let mut vars = Vec::new();
     loop {
         vars.push(parse_binding(reader, types)?);
@@ -180,7 +183,7 @@ pub fn parse_bindings(reader: &mut Reader, types: &mut Types) -> Result<Vec<Var>
 ///
 /// # Errors
 /// The first place that differs from it.
-pub fn parse_binding(reader: &mut Reader, types: &mut Types) -> Result<Var, TextError> {
+pub(crate) fn parse_binding(reader: &mut Reader, types: &mut Types) -> Result<Var, TextError> {
     let var = parse_var(reader)?;
     reader.expect_symbol(":")?;
     let mut extents = Vec::new();
@@ -205,7 +208,7 @@ fn parse_size(reader: &mut Reader) -> Result<Size, TextError> {
 ///
 /// # Errors
 /// The first place that differs from it.
-pub fn parse_thunk(reader: &mut Reader) -> Result<Thunk, TextError> {
+fn parse_thunk(reader: &mut Reader) -> Result<Thunk, TextError> {
     Ok(Thunk { indices: parse_indices(reader)?, code: parse_code(reader)? })
 }
 
@@ -213,7 +216,7 @@ pub fn parse_thunk(reader: &mut Reader) -> Result<Thunk, TextError> {
 ///
 /// # Errors
 /// The first place that differs from it.
-pub fn parse_start(reader: &mut Reader) -> Result<Start<Thunk>, TextError> {
+pub(crate) fn parse_start(reader: &mut Reader) -> Result<Start<Thunk>, TextError> {
     if reader.take_word("from") {
         return parse_thunk(reader).map(Start::Combined);
     }
@@ -298,7 +301,7 @@ fn parse_operation(reader: &mut Reader, types: &mut Types) -> Result<Operation, 
 ///
 /// # Errors
 /// Something else is next.
-pub fn parse_scan_form(reader: &mut Reader) -> Result<ScanForm, TextError> {
+pub(crate) fn parse_scan_form(reader: &mut Reader) -> Result<ScanForm, TextError> {
     let found = match reader.peek() {
         Some(Token::Word(word)) => ScanForm::from_name(word),
         _ => None,

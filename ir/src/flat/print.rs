@@ -66,7 +66,7 @@ impl Statement {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_space(w: &mut Writer, space: &[Dimension]) -> fmt::Result {
+pub(crate) fn write_space(w: &mut Writer, space: &[Dimension]) -> fmt::Result {
     space.iter().try_for_each(|dimension| write!(w, "{dimension}"))
 }
 
@@ -74,7 +74,7 @@ pub fn write_space(w: &mut Writer, space: &[Dimension]) -> fmt::Result {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_bindings(w: &mut Writer, vars: &[Var], types: &[Type]) -> fmt::Result {
+pub(crate) fn write_bindings(w: &mut Writer, vars: &[Var], types: &[Type]) -> fmt::Result {
     for (position, var) in vars.iter().enumerate() {
         let comma = if position == 0 { "" } else { ", " };
         write!(w, "{comma}")?;
@@ -96,7 +96,7 @@ fn write_binding(w: &mut Writer, var: Var, types: &[Type]) -> fmt::Result {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_inputs(w: &mut Writer, inputs: &[Leaf], types: &[Type]) -> fmt::Result {
+pub(crate) fn write_inputs(w: &mut Writer, inputs: &[Leaf], types: &[Type]) -> fmt::Result {
     let mut known = BTreeSet::new();
     for leaf in inputs {
         write_leaf(w, "input", leaf, types)?;
@@ -118,7 +118,7 @@ pub fn write_inputs(w: &mut Writer, inputs: &[Leaf], types: &[Type]) -> fmt::Res
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_outputs(w: &mut Writer, outputs: &[Leaf], types: &[Type]) -> fmt::Result {
+pub(crate) fn write_outputs(w: &mut Writer, outputs: &[Leaf], types: &[Type]) -> fmt::Result {
     for leaf in outputs {
         write_leaf(w, "output", leaf, types)?;
         w.write_str("\n")?;
@@ -136,7 +136,7 @@ fn write_leaf(w: &mut Writer, keyword: &str, leaf: &Leaf, types: &[Type]) -> fmt
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_start(w: &mut Writer, start: &Start<Thunk>) -> fmt::Result {
+pub(crate) fn write_start(w: &mut Writer, start: &Start<Thunk>) -> fmt::Result {
     let (keyword, thunk) = match start {
         Start::None => return Ok(()),
         Start::Combined(thunk) => ("from ", thunk),
@@ -150,7 +150,7 @@ pub fn write_start(w: &mut Writer, start: &Start<Thunk>) -> fmt::Result {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_thunk(w: &mut Writer, thunk: &Thunk) -> fmt::Result {
+fn write_thunk(w: &mut Writer, thunk: &Thunk) -> fmt::Result {
     write_indices(w, &thunk.indices)?;
     w.write_str("\n")?;
     w.indented(|w| write_code(w, &thunk.code))

@@ -125,12 +125,6 @@ pub fn give_inputs(
 ///
 /// # Panics
 /// If the value has not the layout of the leaf, or not its constant sizes.
-pub fn leaf_to_stored(leaf: &Leaf, types: &[Type], value: &Value) -> Vec<(Var, Stored)> {
-    let mut bindings = Vec::new();
-    give_leaf(leaf, types, value, &mut |var, given| bindings.push((var, given.stored())));
-    bindings
-}
-
 fn give_leaf(leaf: &Leaf, types: &[Type], value: &Value, give: &mut impl FnMut(Var, Given)) {
     let array = match value {
         Value::Scalar(scalar) => {
@@ -204,7 +198,7 @@ fn give_size(size: Size, found: usize, give: &mut impl FnMut(Var, Given)) {
     }
 }
 
-/// The leaf that these variables hold: the inverse of [`leaf_to_stored`]. An axis is ragged where
+/// The leaf that these variables hold: the inverse of [`bind_inputs`]. An axis is ragged where
 /// the leaf says so; [`crate::leaves::leaves_to_value`] finds out whether its rows have one length.
 ///
 /// # Panics

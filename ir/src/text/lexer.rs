@@ -65,7 +65,7 @@ impl Reader {
     }
 
     /// Takes the next token.
-    pub fn next_token(&mut self) -> Option<Token> {
+    pub(crate) fn next_token(&mut self) -> Option<Token> {
         let placed = self.tokens.get(self.position)?;
         self.position += 1;
         Some(placed.token.clone())
@@ -77,7 +77,7 @@ impl Reader {
     }
 
     /// Whether the next token, if there is one, stands on another line than the one taken last.
-    pub fn at_line_end(&self) -> bool {
+    pub(crate) fn at_line_end(&self) -> bool {
         match (self.position.checked_sub(1), self.tokens.get(self.position)) {
             (_, None) => true,
             (None, Some(_)) => false,
@@ -86,29 +86,29 @@ impl Reader {
     }
 
     /// Whether the next token is that word.
-    pub fn at_word(&self, word: &str) -> bool {
+    pub(crate) fn at_word(&self, word: &str) -> bool {
         matches!(self.peek(), Some(Token::Word(next)) if next == word)
     }
 
     /// Whether the next token is that symbol.
-    pub fn at_symbol(&self, symbol: &str) -> bool {
+    pub(crate) fn at_symbol(&self, symbol: &str) -> bool {
         matches!(self.peek(), Some(Token::Symbol(next)) if *next == symbol)
     }
 
     /// Whether the next token is a letter with a number, as [`Reader::numbered`] takes it.
-    pub fn at_numbered(&self, letter: char) -> bool {
+    pub(crate) fn at_numbered(&self, letter: char) -> bool {
         matches!(self.peek(), Some(Token::Word(word)) if number_after(word, letter).is_some())
     }
 
     /// Takes the word, if it is next on any line.
-    pub fn take_word(&mut self, word: &str) -> bool {
+    pub(crate) fn take_word(&mut self, word: &str) -> bool {
         let found = self.at_word(word);
         self.position += usize::from(found);
         found
     }
 
     /// Takes the symbol, if it is next on any line.
-    pub fn take_symbol(&mut self, symbol: &str) -> bool {
+    pub(crate) fn take_symbol(&mut self, symbol: &str) -> bool {
         let found = self.at_symbol(symbol);
         self.position += usize::from(found);
         found
@@ -118,7 +118,7 @@ impl Reader {
     ///
     /// # Errors
     /// Something else is next.
-    pub fn expect_word(&mut self, word: &str) -> Result<(), TextError> {
+    pub(crate) fn expect_word(&mut self, word: &str) -> Result<(), TextError> {
         if self.take_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
     }
 
@@ -126,7 +126,7 @@ impl Reader {
     ///
     /// # Errors
     /// Something else is next.
-    pub fn expect_symbol(&mut self, symbol: &str) -> Result<(), TextError> {
+    pub(crate) fn expect_symbol(&mut self, symbol: &str) -> Result<(), TextError> {
         if self.take_symbol(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}`"))) }
     }
 

@@ -1,16 +1,8 @@
 //! Run-time failures as diagnostics.
 
-use weft_ir::{Exhausted, Failure, Span, Trap, TrapKind};
+use weft_ir::{Exhausted, Span, Trap, TrapKind};
 
 use crate::diagnostic::Diagnostic;
-
-/// What a failed run reports.
-pub fn failure_diagnostic(failure: &Failure) -> Diagnostic {
-    match failure {
-        Failure::Trap(trap) => trap_diagnostic(trap),
-        Failure::Exhausted(exhausted) => exhausted_diagnostic(exhausted),
-    }
-}
 
 /// A trap: the expression that failed, and the calls that led there, innermost first.
 pub fn trap_diagnostic(trap: &Trap) -> Diagnostic {
