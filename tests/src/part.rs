@@ -5,7 +5,12 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
+use weft_ir::SourceId;
+use weft_lang::ast::ItemKind;
+use weft_lang::syntax;
+
 use crate::engine::{Engine, INTERPRETER};
+use crate::markdown::{Case, Page, Stage};
 use crate::runner::{self, Config};
 use crate::{pages, repository};
 
@@ -59,6 +64,7 @@ impl Part {
             let chosen = |filter: &String| filter == self.name || page.name.contains(filter);
             (self.takes)(&page.name) && (filters.is_empty() || filters.iter().any(chosen))
         });
+        let front_end_only = leave_out_what_never_runs(&mut pages);
         let started = Instant::now();
         let threads = thread::available_parallelism().map_or(2, usize::from);
         // What commands print is that of the first engine.
@@ -84,11 +90,52 @@ impl Part {
         );
         let outcome = if failed == 0 && passed > 0 && ran.compiled > 0 { "ok" } else { "FAILED" };
         println!(
-            "\ntest result: {outcome}. {passed} cases passed; {failed} failed; {} of {all} pages in \
-             {:.1} s\n",
+            "\ntest result: {outcome}. {passed} cases passed; {failed} failed; {front_end_only} skipped that \
+             come to no engine; {} of {all} pages in {:.1} s\n",
             pages.len(),
             started.elapsed().as_secs_f64()
         );
         if outcome == "ok" { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+/// Removes the sections none of whose cells comes to an engine, which the test of the suite runs; how many cases
+/// these are.
+fn leave_out_what_never_runs(pages: &mut Vec<Page>) -> usize {
+    let cases = |pages: &[Page]| pages.iter().map(Page::cases).sum::<usize>();
+    let before = cases(pages);
+    for page in &mut *pages {
+        page.sections.retain(|section| section.cases.iter().any(comes_to_an_engine));
+    }
+    pages.retain(|page| !page.sections.is_empty() || !page.problems.is_empty());
+    before - cases(pages)
+}
+
+/// Whether a cell may run: not if an error must be found before, nor if it only defines functions and types.
+fn comes_to_an_engine(case: &Case) -> bool {
+    let fails = case.fails == Some(Stage::Error)
+        || case.expectations.iter().any(|expectation| expectation.stage == Stage::Error);
+    let parsed = syntax::parse(SourceId(0), &case.source);
+    let defines = parsed.diagnostics.is_empty()
+        && parsed
+            .items
+            .iter()
+            .all(|item| matches!(item.kind, ItemKind::Def(_) | ItemKind::TypeAlias { .. }));
+    !fails && !defines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leave_out_what_never_runs;
+    use crate::markdown::parse;
+
+    #[test]
+    fn cells_that_never_run_are_left_out_by_sections() {
+        let text = "# A\n```weft\ndef f x = x\n```\n```weft\n1 + \"a\"\n```\n```error\nE0301\n```\n\
+                    # B\n```weft\ndef f x = x\n```\n```weft\nf 1\n```\n";
+        let mut pages = vec![parse("page.md", text)];
+        assert_eq!(leave_out_what_never_runs(&mut pages), 2);
+        let left: Vec<&str> = pages[0].sections.iter().map(|part| part.heading.as_str()).collect();
+        assert_eq!(left, ["B"]);
     }
 }
