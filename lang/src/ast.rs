@@ -2,6 +2,8 @@
 //!
 //! Sections, operators and `|>` are already resolved into applications; everything keeps its span.
 
+mod visit;
+
 use std::sync::Arc;
 
 use weft_ir::{Name, Span};

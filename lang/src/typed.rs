@@ -4,6 +4,8 @@
 //! which arguments carry them. A program that runs is *monomorphic*: [`crate::monomorphise()`] has
 //! made an [`Instance`] of every function at every type that it is used at.
 
+mod visit;
+
 use std::sync::Arc;
 
 use weft_ir::{Name, Scalar, Span};

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use weft_ir::{Name, Span};
-use weft_lang::ast::{Axis, Def, Expr, ExprKind, Item, ItemKind, LetBinding, LoopControl, Number};
+use weft_lang::ast::{Axis, Expr, ExprKind, Item, ItemKind, Number};
 
 /// The earlier cells and results that a cell may name.
 pub(crate) trait Numbered {
@@ -49,82 +49,7 @@ impl Resolver<'_> {
             self.replace(expr, what, number);
             return;
         }
-        match &mut expr.kind {
-            ExprKind::Name(_)
-            | ExprKind::Number(..)
-            | ExprKind::Bool(_)
-            | ExprKind::Char(_)
-            | ExprKind::Text(_)
-            | ExprKind::NumberArray(_)
-            | ExprKind::Error => {}
-            ExprKind::Apply { function, args, .. } => {
-                self.expr(function);
-                args.iter_mut().for_each(|arg| self.expr(arg));
-            }
-            ExprKind::Lambda { body, .. } => self.expr(body),
-            ExprKind::Let { bindings, body } => {
-                for binding in bindings {
-                    match binding {
-                        LetBinding::Value(_, value) => self.expr(value),
-                        LetBinding::Function(Def { body, .. }) => self.expr(body),
-                    }
-                }
-                self.expr(body);
-            }
-            ExprKind::If { condition, then, otherwise } => {
-                self.expr(condition);
-                self.expr(then);
-                self.expr(otherwise);
-            }
-            ExprKind::Loop { init, control, body, .. } => {
-                self.expr(init);
-                match control {
-                    LoopControl::Count(_, bound) => self.expr(bound),
-                    LoopControl::Each(_, array) => self.expr(array),
-                    LoopControl::While(condition) => self.expr(condition),
-                }
-                self.expr(body);
-            }
-            ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
-                parts.iter_mut().for_each(|part| self.expr(part));
-            }
-            ExprKind::Record(fields) => {
-                fields.iter_mut().for_each(|(_, value)| self.expr(value));
-            }
-            ExprKind::RecordUpdate { record, fields } => {
-                self.expr(record);
-                fields.iter_mut().for_each(|(_, value)| self.expr(value));
-            }
-            ExprKind::Field { record, .. } => self.expr(record),
-            ExprKind::Range { start, stop, step } => {
-                self.expr(start);
-                self.expr(stop);
-                step.iter_mut().for_each(|step| self.expr(step));
-            }
-            ExprKind::Index { array, axes } => {
-                self.expr(array);
-                for axis in axes {
-                    match axis {
-                        Axis::Index(index) => self.expr(index),
-                        Axis::Slice { start, stop, step, .. } => {
-                            let bounds = [start, stop, step].into_iter().flatten();
-                            bounds.for_each(|bound| self.expr(bound));
-                        }
-                    }
-                }
-            }
-            ExprKind::With { array, indices, value } => {
-                self.expr(array);
-                indices.iter_mut().for_each(|index| self.expr(index));
-                self.expr(value);
-            }
-            ExprKind::Comprehension { body, generators, filter } => {
-                generators.iter_mut().for_each(|(_, array)| self.expr(array));
-                filter.iter_mut().for_each(|filter| self.expr(filter));
-                self.expr(body);
-            }
-            ExprKind::Typed(value, _) => self.expr(value),
-        }
+        expr.for_each_child_mut(&mut |child| self.expr(child));
     }
 
     fn replace(&mut self, expr: &mut Expr, what: &'static str, number: usize) {

@@ -21,7 +21,6 @@ use weft_lang::typed::{
 pub(crate) use letters::texts_compared;
 
 use crate::prelude;
-use crate::references;
 use crate::sources::Sources;
 use crate::state::State;
 
@@ -139,9 +138,9 @@ impl<'p> Walk<'p, '_> {
                     self.told.places.insert(remark.span());
                     self.found.push(remark);
                 }
-                references::children(expr, &mut |child| self.expr(child));
+                expr.for_each_child(&mut |child| self.expr(child));
             }
-            _ => references::children(expr, &mut |child| self.expr(child)),
+            _ => expr.for_each_child(&mut |child| self.expr(child)),
         }
     }
 

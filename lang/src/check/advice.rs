@@ -13,7 +13,7 @@ mod written;
 use weft_ir::Span;
 
 use super::Checker;
-use crate::ast::{self, ExprKind, ItemKind};
+use crate::ast::{self, ItemKind};
 use crate::diagnostic::Diagnostic;
 use crate::types::Type;
 
@@ -95,7 +95,7 @@ impl Checker<'_> {
 fn path_to<'e>(expr: &'e ast::Expr, place: Span, path: &mut Vec<&'e ast::Expr>) {
     path.push(expr);
     let mut next = None;
-    children(expr, &mut |child| {
+    expr.for_each_child(&mut |child| {
         let holds = child.span.source == place.source
             && child.span.start <= place.start
             && place.end <= child.span.end;
@@ -105,80 +105,5 @@ fn path_to<'e>(expr: &'e ast::Expr, place: Span, path: &mut Vec<&'e ast::Expr>) 
     });
     if let Some(child) = next {
         path_to(child, place, path);
-    }
-}
-
-/// Visits the parts of an expression.
-fn children<'e>(expr: &'e ast::Expr, visit: &mut dyn FnMut(&'e ast::Expr)) {
-    match &expr.kind {
-        ExprKind::Name(_)
-        | ExprKind::Number(..)
-        | ExprKind::Bool(_)
-        | ExprKind::Char(_)
-        | ExprKind::Text(_)
-        | ExprKind::NumberArray(_)
-        | ExprKind::Error => {}
-        ExprKind::Apply { function, args, .. } => {
-            visit(function);
-            args.iter().for_each(visit);
-        }
-        ExprKind::Lambda { body, .. } => visit(body),
-        ExprKind::Let { bindings, body } => {
-            for binding in bindings {
-                match binding {
-                    ast::LetBinding::Value(_, value) => visit(value),
-                    ast::LetBinding::Function(def) => visit(&def.body),
-                }
-            }
-            visit(body);
-        }
-        ExprKind::If { condition, then, otherwise } => {
-            visit(condition);
-            visit(then);
-            visit(otherwise);
-        }
-        ExprKind::Loop { init, control, body, .. } => {
-            visit(init);
-            match control {
-                ast::LoopControl::Count(_, over)
-                | ast::LoopControl::Each(_, over)
-                | ast::LoopControl::While(over) => visit(over),
-            }
-            visit(body);
-        }
-        ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.iter().for_each(visit),
-        ExprKind::Record(fields) => fields.iter().for_each(|(_, value)| visit(value)),
-        ExprKind::RecordUpdate { record, fields } => {
-            visit(record);
-            fields.iter().for_each(|(_, value)| visit(value));
-        }
-        ExprKind::Field { record, .. } => visit(record),
-        ExprKind::Range { start, stop, step } => {
-            visit(start);
-            visit(stop);
-            step.iter().for_each(|step| visit(step));
-        }
-        ExprKind::Index { array, axes } => {
-            visit(array);
-            for axis in axes {
-                match axis {
-                    ast::Axis::Index(index) => visit(index),
-                    ast::Axis::Slice { start, stop, step, .. } => {
-                        [start, stop, step].into_iter().flatten().for_each(&mut *visit);
-                    }
-                }
-            }
-        }
-        ExprKind::With { array, indices, value } => {
-            visit(array);
-            indices.iter().for_each(&mut *visit);
-            visit(value);
-        }
-        ExprKind::Comprehension { body, generators, filter } => {
-            visit(body);
-            generators.iter().for_each(|(_, source)| visit(source));
-            filter.iter().for_each(|filter| visit(filter));
-        }
-        ExprKind::Typed(inner, _) => visit(inner),
     }
 }

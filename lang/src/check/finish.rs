@@ -6,7 +6,7 @@ use super::Checker;
 use super::apply::is_atom;
 use crate::ast::Number;
 use crate::diagnostic::Diagnostic;
-use crate::typed::{Axis, Expr, ExprKind, FunctionRef, LoopControl, Pattern};
+use crate::typed::{Expr, ExprKind, FunctionRef, Pattern};
 use crate::types::Type;
 
 impl Checker<'_> {
@@ -75,70 +75,26 @@ impl Checker<'_> {
                     }
                 }
             }
-            ExprKind::Let { pattern, value, body } => {
-                self.finish_pattern(pattern);
-                self.finish_expr(value, own);
-                self.finish_expr(body, own);
-            }
-            ExprKind::LetFunction { value, body, .. } => {
-                self.finish_expr(Arc::make_mut(value), own);
-                self.finish_expr(body, own);
-            }
-            ExprKind::If { condition, then, otherwise } => {
-                self.finish_expr(condition, own);
-                self.finish_expr(then, own);
-                self.finish_expr(otherwise, own);
-            }
-            ExprKind::Loop { pattern, init, control, body } => {
-                self.finish_pattern(pattern);
-                self.finish_expr(init, own);
-                match control {
-                    LoopControl::Count(pattern, source) | LoopControl::Each(pattern, source) => {
-                        self.finish_pattern(pattern);
-                        self.finish_expr(source, own);
-                    }
-                    LoopControl::While(condition) => self.finish_expr(condition, own),
-                }
-                self.finish_expr(body, own);
-            }
-            ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
-                parts.iter_mut().for_each(|part| self.finish_expr(part, own));
-            }
-            ExprKind::RecordUpdate { record, fields } => {
-                self.finish_expr(record, own);
-                fields.iter_mut().for_each(|(_, value)| self.finish_expr(value, own));
-            }
             ExprKind::Field { record, index, depth } => {
                 self.finish_expr(record, own);
                 if let Some((found, axes)) = self.fields[*index].found {
                     (*index, *depth) = (found, axes);
                 }
             }
-            ExprKind::Slice { array, axes } => {
-                self.finish_expr(array, own);
-                for axis in axes {
-                    match axis {
-                        Axis::Index(index) | Axis::Gather(index) => self.finish_expr(index, own),
-                        Axis::Slice { start, stop, step, .. } => {
-                            for bound in [start, stop, step].into_iter().flatten() {
-                                self.finish_expr(bound, own);
-                            }
-                        }
-                    }
-                }
+            ExprKind::Let { .. }
+            | ExprKind::LetFunction { .. }
+            | ExprKind::If { .. }
+            | ExprKind::Loop { .. }
+            | ExprKind::Tuple(_)
+            | ExprKind::Array(_)
+            | ExprKind::RecordUpdate { .. }
+            | ExprKind::Slice { .. }
+            | ExprKind::WindowRead { .. }
+            | ExprKind::Comprehension { .. }
+            | ExprKind::CheckSizes { .. } => {
+                expr.for_each_pattern_mut(&mut |pattern| self.finish_pattern(pattern));
+                expr.for_each_child_mut(&mut |child| self.finish_expr(child, own));
             }
-            ExprKind::WindowRead { window, .. } => self.finish_expr(window, own),
-            ExprKind::Comprehension { body, generators, filter } => {
-                for (pattern, source) in generators {
-                    self.finish_pattern(pattern);
-                    self.finish_expr(source, own);
-                }
-                if let Some(filter) = filter {
-                    self.finish_expr(filter, own);
-                }
-                self.finish_expr(body, own);
-            }
-            ExprKind::CheckSizes { body, .. } => self.finish_expr(body, own),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::typed::{Axis, Expr, ExprKind, FunctionRef, GlobalId, InstanceId, LoopControl, Program};
+use crate::typed::{Expr, ExprKind, FunctionRef, GlobalId, InstanceId, Program};
 use crate::types::Type;
 
 /// What the call graph says.
@@ -145,70 +145,5 @@ fn components(calls: &[Vec<usize>]) -> Vec<Vec<usize>> {
 /// Calls a function on an expression and all that are in it.
 fn visit<'a>(expr: &'a Expr, look: &mut dyn FnMut(&'a Expr)) {
     look(expr);
-    match &expr.kind {
-        ExprKind::Number(_)
-        | ExprKind::Scalar(_)
-        | ExprKind::Text(_)
-        | ExprKind::NumberArray(_)
-        | ExprKind::Local(..)
-        | ExprKind::Value(_)
-        | ExprKind::Function(_)
-        | ExprKind::Builtin(..) => {}
-        ExprKind::Lambda { body, .. } => visit(body, look),
-        ExprKind::Apply { function, args, .. } => {
-            visit(function, look);
-            args.iter().for_each(|arg| visit(&arg.expr, look));
-        }
-        ExprKind::Let { value, body, .. } => {
-            visit(value, look);
-            visit(body, look);
-        }
-        ExprKind::LetFunction { value, body, .. } => {
-            visit(value, look);
-            visit(body, look);
-        }
-        ExprKind::If { condition, then, otherwise } => {
-            visit(condition, look);
-            visit(then, look);
-            visit(otherwise, look);
-        }
-        ExprKind::Loop { init, control, body, .. } => {
-            visit(init, look);
-            match control {
-                LoopControl::Count(_, expr)
-                | LoopControl::Each(_, expr)
-                | LoopControl::While(expr) => visit(expr, look),
-            }
-            visit(body, look);
-        }
-        ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
-            parts.iter().for_each(|part| visit(part, look));
-        }
-        ExprKind::RecordUpdate { record, fields } => {
-            visit(record, look);
-            fields.iter().for_each(|(_, field)| visit(field, look));
-        }
-        ExprKind::Field { record, .. } => visit(record, look),
-        ExprKind::Slice { array, axes } => {
-            visit(array, look);
-            for axis in axes {
-                match axis {
-                    Axis::Index(expr) | Axis::Gather(expr) => visit(expr, look),
-                    Axis::Slice { start, stop, step, .. } => {
-                        [start, stop, step]
-                            .into_iter()
-                            .flatten()
-                            .for_each(|expr| visit(expr, look));
-                    }
-                }
-            }
-        }
-        ExprKind::WindowRead { window, .. } => visit(window, look),
-        ExprKind::Comprehension { body, generators, filter } => {
-            generators.iter().for_each(|(_, source)| visit(source, look));
-            filter.iter().for_each(|filter| visit(filter, look));
-            visit(body, look);
-        }
-        ExprKind::CheckSizes { body, .. } => visit(body, look),
-    }
+    expr.for_each_child(&mut |child| visit(child, look));
 }

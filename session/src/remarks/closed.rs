@@ -11,7 +11,6 @@ use weft_lang::typed::{
 use weft_lang::types::Type;
 
 use super::Bound;
-use crate::references;
 
 /// How many expressions such a function may have, those of the functions that it calls included.
 const MOST_EXPRESSIONS: u32 = 400;
@@ -136,7 +135,7 @@ impl Search<'_> {
             | ExprKind::Tuple(_)
             | ExprKind::RecordUpdate { .. } => {
                 let mut all = true;
-                references::children(expr, &mut |child| all = all && self.is_plain(child));
+                expr.for_each_child(&mut |child| all = all && self.is_plain(child));
                 all
             }
             ExprKind::Number(_)
@@ -184,7 +183,7 @@ pub(super) fn free_locals(expr: &Expr) -> BTreeSet<LocalId> {
             }
             _ => {}
         }
-        references::children(expr, &mut |child| collect(child, used, bound));
+        expr.for_each_child(&mut |child| collect(child, used, bound));
     }
     let (mut used, mut bound) = (BTreeSet::new(), BTreeSet::new());
     collect(expr, &mut used, &mut bound);

@@ -10,7 +10,6 @@ use weft_lang::typed::{Arg, Expr, ExprKind, FunctionRef, Program};
 use weft_lang::types::Type;
 
 use crate::prelude;
-use crate::references;
 use crate::sources::Sources;
 
 /// What there is to say about an application.
@@ -143,7 +142,7 @@ fn compared_in<'s>(
         }
     }
     let mut found = None;
-    references::children(expr, &mut |child| {
+    expr.for_each_child(&mut |child| {
         if found.is_none() {
             found = compared_in(child, place, program, written);
         }

@@ -6,8 +6,6 @@ use weft_lang::Diagnostic;
 use weft_lang::builtins::Builtin;
 use weft_lang::typed::{Arg, Expr, ExprKind, GlobalId, Program};
 
-use crate::references;
-
 /// Adds to the report about two lengths that differ what the operands are, if it is an application that
 /// failed and not something inside of a function.
 pub(super) fn explained(
@@ -84,7 +82,7 @@ fn at(expr: &Expr, place: Span) -> Option<(&Expr, &[Arg], usize)> {
         return Some((function, args, *depth));
     }
     let mut found = None;
-    references::children(expr, &mut |child| found = found.or_else(|| at(child, place)));
+    expr.for_each_child(&mut |child| found = found.or_else(|| at(child, place)));
     found
 }
 

@@ -114,7 +114,7 @@ fn mask_rank(checker: &Checker<'_>, mask: &Expr) -> usize {
 fn is_of_fields(array: &Expr, mask: &Expr) -> bool {
     let ExprKind::Name(table) = &array.kind else { return false };
     let mut reads = false;
-    super::children(mask, &mut |part| {
+    mask.for_each_child(&mut |part| {
         let ExprKind::Field { record, .. } = &part.kind else { return };
         reads |= matches!(&record.kind, ExprKind::Name(name) if name == table);
     });

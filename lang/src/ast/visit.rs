@@ -1,0 +1,100 @@
+//! Walking over the parts of an expression as it is written.
+
+use super::{Axis, Expr, ExprKind, LetBinding, LoopControl};
+
+/// The walk, shared or mutable.
+macro_rules! walk {
+    ($children:ident, [$($mutable:tt)?]) => {
+        impl Expr {
+            /// Visits the direct subexpressions, not those within them.
+            pub fn $children<'a>(
+                &'a $($mutable)? self,
+                visit: &mut dyn FnMut(&'a $($mutable)? Expr),
+            ) {
+                match & $($mutable)? self.kind {
+                    ExprKind::Name(_)
+                    | ExprKind::Number(..)
+                    | ExprKind::Bool(_)
+                    | ExprKind::Char(_)
+                    | ExprKind::Text(_)
+                    | ExprKind::NumberArray(_)
+                    | ExprKind::Error => {}
+                    ExprKind::Apply { function, args, form: _ } => {
+                        visit(function);
+                        args.into_iter().for_each(visit);
+                    }
+                    ExprKind::Lambda { params: _, body } => visit(body),
+                    ExprKind::Let { bindings, body } => {
+                        for binding in bindings {
+                            match binding {
+                                LetBinding::Value(_, value) => visit(value),
+                                LetBinding::Function(def) => visit(& $($mutable)? def.body),
+                            }
+                        }
+                        visit(body);
+                    }
+                    ExprKind::If { condition, then, otherwise } => {
+                        visit(condition);
+                        visit(then);
+                        visit(otherwise);
+                    }
+                    ExprKind::Loop { pattern: _, init, control, body } => {
+                        visit(init);
+                        match control {
+                            LoopControl::Count(_, over)
+                            | LoopControl::Each(_, over)
+                            | LoopControl::While(over) => visit(over),
+                        }
+                        visit(body);
+                    }
+                    ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
+                        parts.into_iter().for_each(visit);
+                    }
+                    ExprKind::Record(fields) => {
+                        fields.into_iter().for_each(|(_, value)| visit(value));
+                    }
+                    ExprKind::RecordUpdate { record, fields } => {
+                        visit(record);
+                        fields.into_iter().for_each(|(_, value)| visit(value));
+                    }
+                    ExprKind::Field { record: part, field: _ } | ExprKind::Typed(part, _) => {
+                        visit(part);
+                    }
+                    ExprKind::Range { start, stop, step } => {
+                        visit(start);
+                        visit(stop);
+                        if let Some(step) = step {
+                            visit(step);
+                        }
+                    }
+                    ExprKind::Index { array, axes } => {
+                        visit(array);
+                        for axis in axes {
+                            match axis {
+                                Axis::Index(index) => visit(index),
+                                Axis::Slice { start, stop, step, span: _ } => {
+                                    [start, stop, step].into_iter().flatten().for_each(&mut *visit);
+                                }
+                            }
+                        }
+                    }
+                    ExprKind::With { array, indices, value } => {
+                        visit(array);
+                        indices.into_iter().for_each(&mut *visit);
+                        visit(value);
+                    }
+                    ExprKind::Comprehension { body, generators, filter } => {
+                        visit(body);
+                        generators.into_iter().for_each(|(_, source)| visit(source));
+                        if let Some(filter) = filter {
+                            visit(filter);
+                        }
+                    }
+                }
+            }
+        }
+    };
+}
+
+walk!(for_each_child, []);
+walk!(for_each_child_mut, [mut]);
