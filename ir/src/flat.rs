@@ -32,10 +32,13 @@ mod tests;
 pub use check::check;
 pub use parse::{Types, parse};
 pub(crate) use parse::{
-    parse_binding, parse_bindings, parse_dimension, parse_inputs, parse_outputs, parse_scan_form,
-    parse_space, parse_start, parse_var, parse_vars,
+    parse_binding, parse_bindings, parse_dimension, parse_if, parse_inputs, parse_line,
+    parse_outputs, parse_scan_form, parse_space, parse_start, parse_var, parse_vars, parse_while,
 };
-pub(crate) use print::{write_bindings, write_inputs, write_outputs, write_space, write_start};
+pub(crate) use print::{
+    write_bindings, write_if, write_inputs, write_outputs, write_results, write_space, write_start,
+    write_vars, write_while, write_yield,
+};
 pub use scope::Scope;
 
 pub use crate::code::{Code, Instruction, Operand, Operation as CodeOperation, Operator};

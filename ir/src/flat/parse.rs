@@ -235,16 +235,31 @@ fn parse_block(reader: &mut Reader, types: &mut Types) -> Result<Block, TextErro
 }
 
 fn parse_statement(reader: &mut Reader, types: &mut Types) -> Result<Statement, TextError> {
+    parse_line(reader, types, |reader, types, results| {
+        let operation = parse_operation(reader, types)?;
+        Ok(Statement { results, operation, span: Span::default() })
+    })
+}
+
+/// Reads `a1: [a0]f32 = ` if there are results, what `parse` reads, and the end of the line.
+///
+/// # Errors
+/// The first place that differs from it.
+pub(crate) fn parse_line<T>(
+    reader: &mut Reader,
+    types: &mut Types,
+    parse: impl FnOnce(&mut Reader, &mut Types, Vec<Var>) -> Result<T, TextError>,
+) -> Result<T, TextError> {
     let mut results = Vec::new();
     if reader.at_numbered('a') {
         results = parse_bindings(reader, types)?;
         reader.expect_symbol("=")?;
     }
-    let operation = parse_operation(reader, types)?;
+    let parsed = parse(reader, types, results)?;
     if !reader.at_line_end() {
         return Err(reader.expected("the end of the line"));
     }
-    Ok(Statement { results, operation, span: Span::default() })
+    Ok(parsed)
 }
 
 fn parse_operation(reader: &mut Reader, types: &mut Types) -> Result<Operation, TextError> {
@@ -287,12 +302,13 @@ fn parse_operation(reader: &mut Reader, types: &mut Types) -> Result<Operation, 
         "constant" => Operation::Constant(parse_column(reader)?),
         "check" => Operation::Check(parse_var(reader)?, parse_fault_kind(reader)?),
         "if" => {
-            let condition = parse_var(reader)?;
-            let then = parse_block(reader, types)?;
-            reader.expect_word("else")?;
-            Operation::If { condition, then, otherwise: parse_block(reader, types)? }
+            let (condition, [then, otherwise]) = parse_if(reader, types, parse_block)?;
+            Operation::If { condition, then, otherwise }
         }
-        "while" => parse_while(reader, types)?,
+        "while" => {
+            let ([state, initial], [condition, body]) = parse_while(reader, types, parse_block)?;
+            Operation::While { state, initial, condition, body }
+        }
         _ => return Err(unknown),
     })
 }
@@ -315,7 +331,33 @@ pub(crate) fn parse_scan_form(reader: &mut Reader) -> Result<ScanForm, TextError
     }
 }
 
-fn parse_while(reader: &mut Reader, types: &mut Types) -> Result<Operation, TextError> {
+/// How the blocks of a language are read.
+type ParseBlock<B> = fn(&mut Reader, &mut Types) -> Result<B, TextError>;
+
+/// Reads what stands behind `if`: the condition and the two blocks.
+///
+/// # Errors
+/// The first place that differs from [`crate::flat::write_if`].
+pub(crate) fn parse_if<B>(
+    reader: &mut Reader,
+    types: &mut Types,
+    block: ParseBlock<B>,
+) -> Result<(Var, [B; 2]), TextError> {
+    let condition = parse_var(reader)?;
+    let then = block(reader, types)?;
+    reader.expect_word("else")?;
+    Ok((condition, [then, block(reader, types)?]))
+}
+
+/// Reads what stands behind `while`: the state and its first values, and condition and body.
+///
+/// # Errors
+/// The first place that differs from [`crate::flat::write_while`].
+pub(crate) fn parse_while<B>(
+    reader: &mut Reader,
+    types: &mut Types,
+    block: ParseBlock<B>,
+) -> Result<([Vec<Var>; 2], [B; 2]), TextError> {
     reader.expect_symbol("(")?;
     let (mut state, mut initial) = (Vec::new(), Vec::new());
     while !reader.take_symbol(")") {
@@ -326,7 +368,7 @@ fn parse_while(reader: &mut Reader, types: &mut Types) -> Result<Operation, Text
         reader.expect_symbol("=")?;
         initial.push(parse_var(reader)?);
     }
-    let condition = parse_block(reader, types)?;
+    let condition = block(reader, types)?;
     reader.expect_word("do")?;
-    Ok(Operation::While { state, initial, condition, body: parse_block(reader, types)? })
+    Ok(([state, initial], [condition, block(reader, types)?]))
 }

@@ -174,21 +174,78 @@ fn write_block(w: &mut Writer, block: &Block, types: &[Type]) -> fmt::Result {
     write_yield(w, &block.results)
 }
 
-fn write_yield(w: &mut Writer, results: &[Var]) -> fmt::Result {
+/// Writes the line that ends a block.
+///
+/// # Errors
+/// Those of the writer.
+pub(crate) fn write_yield(w: &mut Writer, results: &[Var]) -> fmt::Result {
     w.write_str("yield")?;
     write_vars(w, results)?;
     w.write_str("\n")
 }
 
-fn write_vars(w: &mut Writer, vars: &[Var]) -> fmt::Result {
+/// Writes ` a1 a2`.
+///
+/// # Errors
+/// Those of the writer.
+pub(crate) fn write_vars(w: &mut Writer, vars: &[Var]) -> fmt::Result {
     vars.iter().try_for_each(|var| write!(w, " {var}"))
 }
 
-fn write_statement(w: &mut Writer, statement: &Statement, types: &[Type]) -> fmt::Result {
-    if !statement.results.is_empty() {
-        write_bindings(w, &statement.results, types)?;
-        w.write_str(" = ")?;
+/// Writes `a1: [a0]f32, a2: i64 = `; nothing, if there are no results.
+///
+/// # Errors
+/// Those of the writer.
+pub(crate) fn write_results(w: &mut Writer, results: &[Var], types: &[Type]) -> fmt::Result {
+    if results.is_empty() {
+        return Ok(());
     }
+    write_bindings(w, results, types)?;
+    w.write_str(" = ")
+}
+
+/// Writes `if a1`, and the two blocks as `block` does.
+///
+/// # Errors
+/// Those of the writer.
+pub(crate) fn write_if<B>(
+    w: &mut Writer,
+    condition: Var,
+    [then, otherwise]: [&B; 2],
+    block: impl Fn(&mut Writer, &B) -> fmt::Result,
+) -> fmt::Result {
+    writeln!(w, "if {condition}")?;
+    w.indented(|w| block(w, then))?;
+    w.write_str("else\n")?;
+    w.indented(|w| block(w, otherwise))
+}
+
+/// Writes `while (a1: i64 = a0)` for a state and its first values, and condition and body as `block` does.
+///
+/// # Errors
+/// Those of the writer.
+pub(crate) fn write_while<B>(
+    w: &mut Writer,
+    [state, initial]: [&[Var]; 2],
+    types: &[Type],
+    [condition, body]: [&B; 2],
+    block: impl Fn(&mut Writer, &B) -> fmt::Result,
+) -> fmt::Result {
+    w.write_str("while (")?;
+    for (position, (var, value)) in state.iter().zip(initial).enumerate() {
+        w.write_str(if position == 0 { "" } else { ", " })?;
+        write_binding(w, *var, types)?;
+        write!(w, " = {value}")?;
+    }
+    w.write_str(")\n")?;
+    w.indented(|w| block(w, condition))?;
+    w.write_str("do\n")?;
+    w.indented(|w| block(w, body))
+}
+
+fn write_statement(w: &mut Writer, statement: &Statement, types: &[Type]) -> fmt::Result {
+    write_results(w, &statement.results, types)?;
+    let block = |w: &mut Writer, block: &Block| write_block(w, block, types);
     match &statement.operation {
         Operation::Map { space, thunk } => {
             w.write_str("map ")?;
@@ -232,23 +289,10 @@ fn write_statement(w: &mut Writer, statement: &Statement, types: &[Type]) -> fmt
         }
         Operation::Check(condition, kind) => writeln!(w, "check {condition} {kind}"),
         Operation::If { condition, then, otherwise } => {
-            writeln!(w, "if {condition}")?;
-            w.indented(|w| write_block(w, then, types))?;
-            w.write_str("else\n")?;
-            w.indented(|w| write_block(w, otherwise, types))
+            write_if(w, *condition, [then, otherwise], block)
         }
         Operation::While { state, initial, condition, body } => {
-            w.write_str("while (")?;
-            for (position, (var, value)) in state.iter().zip(initial).enumerate() {
-                let comma = if position == 0 { "" } else { ", " };
-                write!(w, "{comma}")?;
-                write_binding(w, *var, types)?;
-                write!(w, " = {value}")?;
-            }
-            w.write_str(")\n")?;
-            w.indented(|w| write_block(w, condition, types))?;
-            w.write_str("do\n")?;
-            w.indented(|w| write_block(w, body, types))
+            write_while(w, [state, initial], types, [condition, body], block)
         }
     }
 }

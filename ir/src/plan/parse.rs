@@ -6,8 +6,9 @@ use crate::code::{
     parse_operator, parse_registers,
 };
 use crate::flat::{
-    Dimension, ScanForm, Types, Var, parse_binding, parse_bindings, parse_dimension, parse_inputs,
-    parse_outputs, parse_scan_form, parse_space, parse_start, parse_var, parse_vars,
+    Dimension, ScanForm, Types, Var, parse_binding, parse_bindings, parse_dimension, parse_if,
+    parse_inputs, parse_line, parse_outputs, parse_scan_form, parse_space, parse_start, parse_var,
+    parse_vars, parse_while,
 };
 use crate::plan::{Block, Epilogue, Kernel, Program, Sink, Step};
 use crate::text::{Reader, TextError, Token, parse_column};
@@ -43,16 +44,7 @@ fn parse_block(reader: &mut Reader, types: &mut Types) -> Result<Block, TextErro
 }
 
 fn parse_step(reader: &mut Reader, types: &mut Types) -> Result<Step, TextError> {
-    let mut results = Vec::new();
-    if reader.at_numbered('a') {
-        results = parse_bindings(reader, types)?;
-        reader.expect_symbol("=")?;
-    }
-    let step = parse_operation(reader, types, results)?;
-    if !reader.at_line_end() {
-        return Err(reader.expected("the end of the line"));
-    }
-    Ok(step)
+    parse_line(reader, types, parse_operation)
 }
 
 fn parse_operation(
@@ -65,13 +57,12 @@ fn parse_operation(
         return Ok(Step::Host { results, code: parse_code(reader)?, span });
     }
     if reader.take_word("if") {
-        let condition = parse_var(reader)?;
-        let then = parse_block(reader, types)?;
-        reader.expect_word("else")?;
-        return Ok(Step::If { results, condition, then, otherwise: parse_block(reader, types)? });
+        let (condition, [then, otherwise]) = parse_if(reader, types, parse_block)?;
+        return Ok(Step::If { results, condition, then, otherwise });
     }
     if reader.take_word("while") {
-        return parse_while(reader, types, results);
+        let ([state, initial], [condition, body]) = parse_while(reader, types, parse_block)?;
+        return Ok(Step::While { results, state, initial, condition, body });
     }
     match results[..] {
         [result] => {
@@ -94,26 +85,6 @@ fn parse_operation(
         }
         _ => Err(reader.expected("`host`, `if` or `while`")),
     }
-}
-
-fn parse_while(
-    reader: &mut Reader,
-    types: &mut Types,
-    results: Vec<Var>,
-) -> Result<Step, TextError> {
-    reader.expect_symbol("(")?;
-    let (mut state, mut initial) = (Vec::new(), Vec::new());
-    while !reader.take_symbol(")") {
-        if !state.is_empty() {
-            reader.expect_symbol(",")?;
-        }
-        state.push(parse_binding(reader, types)?);
-        reader.expect_symbol("=")?;
-        initial.push(parse_var(reader)?);
-    }
-    let condition = parse_block(reader, types)?;
-    reader.expect_word("do")?;
-    Ok(Step::While { results, state, initial, condition, body: parse_block(reader, types)? })
 }
 
 fn parse_kernel(reader: &mut Reader, types: &mut Types) -> Result<Kernel, TextError> {

@@ -4,7 +4,8 @@ use std::fmt::{self, Write};
 
 use crate::code::{write_code, write_indices, write_operands, write_operator, write_registers};
 use crate::flat::{
-    Type, Var, write_bindings, write_inputs, write_outputs, write_space, write_start,
+    Type, Var, write_bindings, write_if, write_inputs, write_outputs, write_results, write_space,
+    write_start, write_vars, write_while, write_yield,
 };
 use crate::plan::{Block, Kernel, Program, Sink, Step};
 use crate::text::{Writer, write_column};
@@ -54,25 +55,8 @@ fn write_block(w: &mut Writer, block: &Block, types: &[Type]) -> fmt::Result {
     write_yield(w, &block.results)
 }
 
-fn write_yield(w: &mut Writer, results: &[Var]) -> fmt::Result {
-    w.write_str("yield")?;
-    write_vars(w, results)?;
-    w.write_str("\n")
-}
-
-fn write_vars(w: &mut Writer, vars: &[Var]) -> fmt::Result {
-    vars.iter().try_for_each(|var| write!(w, " {var}"))
-}
-
-fn write_results(w: &mut Writer, results: &[Var], types: &[Type]) -> fmt::Result {
-    if results.is_empty() {
-        return Ok(());
-    }
-    write_bindings(w, results, types)?;
-    w.write_str(" = ")
-}
-
 fn write_step(w: &mut Writer, step: &Step, types: &[Type]) -> fmt::Result {
+    let block = |w: &mut Writer, block: &Block| write_block(w, block, types);
     match step {
         Step::Host { results, code, span: _ } => {
             write_results(w, results, types)?;
@@ -93,23 +77,11 @@ fn write_step(w: &mut Writer, step: &Step, types: &[Type]) -> fmt::Result {
         Step::Check { condition, kind, span: _ } => writeln!(w, "check {condition} {kind}"),
         Step::If { results, condition, then, otherwise } => {
             write_results(w, results, types)?;
-            writeln!(w, "if {condition}")?;
-            w.indented(|w| write_block(w, then, types))?;
-            w.write_str("else\n")?;
-            w.indented(|w| write_block(w, otherwise, types))
+            write_if(w, *condition, [then, otherwise], block)
         }
         Step::While { results, state, initial, condition, body } => {
             write_results(w, results, types)?;
-            w.write_str("while (")?;
-            for (position, (var, value)) in state.iter().zip(initial).enumerate() {
-                w.write_str(if position == 0 { "" } else { ", " })?;
-                write_bindings(w, &[*var], types)?;
-                write!(w, " = {value}")?;
-            }
-            w.write_str(")\n")?;
-            w.indented(|w| write_block(w, condition, types))?;
-            w.write_str("do\n")?;
-            w.indented(|w| write_block(w, body, types))
+            write_while(w, [state, initial], types, [condition, body], block)
         }
         Step::Free(vars) => {
             w.write_str("free")?;
