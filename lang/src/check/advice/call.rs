@@ -11,7 +11,7 @@ use crate::check::rank::{self, Site, SiteArg};
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Global};
 use crate::suggest;
-use crate::typed::{ExprKind as Typed, Pattern};
+use crate::typed::{ExprKind as Typed, FunctionRef, GlobalId, Pattern};
 use crate::types::Type;
 
 /// Functions of an array that yield one value, and take no axis.
@@ -19,6 +19,9 @@ const REDUCTIONS: [&str; 15] = [
     "sum", "product", "mean", "maximum", "minimum", "all", "any", "count", "argmax", "argmin",
     "median", "std", "variance", "sort", "argsort",
 ];
+
+/// Through how many definitions that only pass their arguments on is looked.
+const MOST_PASSED_ON: u32 = 4;
 
 /// What there is to say about an application.
 pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
@@ -464,16 +467,29 @@ fn parameters(checker: &mut Checker<'_>, name: &Name) -> Option<Vec<Type>> {
 /// The names of the parameters of a function.
 fn names_of(checker: &Checker<'_>, name: &Name) -> Option<String> {
     if let Some(Binding::Global(global)) = checker.environment.lookup(name) {
-        let Global::Function(function) = checker.environment.global(*global)? else { return None };
-        let Typed::Lambda { params, .. } = &function.body.kind else { return None };
-        let names: Option<Vec<&str>> = params
-            .iter()
-            .map(|param| match param {
-                Pattern::Local { name, .. } => Some(&**name),
-                Pattern::Wildcard(_) | Pattern::Tuple(_) => None,
-            })
-            .collect();
-        return Some(names?.join(" "));
+        return parameter_names(checker, *global, MOST_PASSED_ON);
     }
     Some(builtins::lookup(name)?.parameters.to_owned())
+}
+
+/// The same of a definition. What only passes its arguments on has become another function: then that one's.
+fn parameter_names(checker: &Checker<'_>, global: GlobalId, most: u32) -> Option<String> {
+    let Global::Function(function) = checker.environment.global(global)? else { return None };
+    match &function.body.kind {
+        Typed::Lambda { params, .. } => {
+            let names = params.iter().map(|param| match param {
+                Pattern::Local { name, .. } => Some(&**name),
+                Pattern::Wildcard(_) | Pattern::Tuple(_) => None,
+            });
+            Some(names.collect::<Option<Vec<&str>>>()?.join(" "))
+        }
+        Typed::Function(FunctionRef::Generic(other, _)) => {
+            parameter_names(checker, *other, most.checked_sub(1)?)
+        }
+        Typed::Builtin(builtin, _) => {
+            let entry = builtins::all().find(|entry| entry.builtin == *builtin)?;
+            Some(entry.parameters.to_owned())
+        }
+        _ => None,
+    }
 }
