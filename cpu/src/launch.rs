@@ -148,7 +148,7 @@ impl<'a> Launch<'a> {
             return Err(Exhausted::Memory { wanted, limit, span }.into());
         }
         // Products begin with their start values.
-        let product = self.product()?;
+        let product = self.product(&mut taken)?;
         let starts = match product {
             Some(_) => vec![None; self.kernel.sinks.len()],
             None => self.starts()?,

@@ -9,6 +9,7 @@ mod appending;
 mod canonical;
 mod compile;
 mod execute;
+mod factors;
 mod fold;
 mod hoist;
 mod interior;

@@ -12,6 +12,7 @@ use weft_ir::{ScalarType, Span, code};
 
 use crate::appending::{Appended, appended};
 use crate::canonical::{Canonical, canonical};
+use crate::factors::{ComputedFactors, computed_factors};
 use crate::fold::Fold;
 use crate::hoist::{Hoisted, hoist};
 use crate::interior::{self, Bound};
@@ -123,6 +124,8 @@ pub(crate) struct PreparedKernel {
     pub(crate) known_starts: Vec<Option<Vec<Storage>>>,
     /// The epilogue; its inputs are the sinks' registers in order, then registers of the body.
     pub(crate) epilogue: Option<Thunk>,
+    /// What it multiplies and adds up (Note [Computed factors]).
+    pub(crate) factors: Option<ComputedFactors>,
     /// What gives its code native functions.
     pub(crate) native: Option<native::Supply>,
 }
@@ -267,6 +270,7 @@ fn prepared(
         types,
         native,
         own,
+        factors: (own == results.len()).then(|| computed_factors(&kernel)).flatten(),
         known_starts: starts.iter().map(|start| constants(start.as_ref()?)).collect(),
         starts,
         folds: kernel.sinks.iter().map(fold).collect(),

@@ -1,5 +1,5 @@
 //! Matrix products: sums over k of `a[i, k] · b[k, j]`, whichever way the factors lie in memory
-//! (Note [Products in the tree]).
+//! (Note [Products in the tree]), or are computed (Note [Computed factors]).
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::fold::TREE;
 use crate::lanes::{Elements, Lane, LaneType, Storage};
 use crate::launch::{Launch, PARALLEL, SinkResult};
 use crate::product::{Factor, ROWS, Rounding};
-use crate::shape::Axis;
+use crate::shape::{Axis, Shape};
 
 /// The rows that a thread works on at once, at most.
 const SPAN: usize = 512;
@@ -36,38 +36,86 @@ struct Matrix<'a, T> {
 
 impl Launch<'_> {
     /// The sums and what they start with, if this is a matrix product.
-    pub(super) fn product(&self) -> Result<Option<Vec<SinkResult>>, Stop> {
-        let Some((left, right, rounding)) = self.factors() else { return Ok(None) };
+    pub(super) fn product(&self, taken: &mut u64) -> Result<Option<Vec<SinkResult>>, Stop> {
         let Some(start) = self.constant_start() else { return Ok(None) };
-        let extent = |at: usize| match self.shape.axes[at] {
-            Axis::Dense(extent) => extent,
-            Axis::Ragged(_) => 0,
+        let [Axis::Dense(rows), Axis::Dense(columns), Axis::Dense(steps)] = self.shape.axes[..]
+        else {
+            return Ok(None);
         };
-        let extents = [extent(0), extent(1), extent(2)];
-        if extents.contains(&0) || self.shape.points() < SMALL || extents[1] < 8 {
+        let extents = [rows, columns, steps];
+        if extents.contains(&0) || self.shape.points() < SMALL || columns < 8 {
             return Ok(None);
         }
-        let storage = match (self.elements(left.0), self.elements(right.0)) {
-            (Some(Elements::F32(a)), Some(Elements::F32(b))) => {
-                self.multiply((a, left.1), (b, right.1), extents, start, rounding)
+        let product = match self.factors() {
+            Some((left, right, rounding)) => {
+                let (Some(a), Some(b)) = (self.elements(left.0), self.elements(right.0)) else {
+                    return Ok(None);
+                };
+                self.multiplied((a, left.1), (b, right.1), extents, start, rounding)?
             }
-            (Some(Elements::F64(a)), Some(Elements::F64(b))) => {
-                self.multiply((a, left.1), (b, right.1), extents, start, rounding)
-            }
-            (Some(Elements::I32(a)), Some(Elements::I32(b))) => {
-                self.multiply((a, left.1), (b, right.1), extents, start, rounding)
-            }
-            (Some(Elements::I64(a)), Some(Elements::I64(b))) => {
-                self.multiply((a, left.1), (b, right.1), extents, start, rounding)
-            }
-            (_, _) => return Ok(None),
+            None => self.computed_product(extents, start, taken)?,
         };
-        let storage = storage.map_err(|halt| self.stop(halt))?;
-        let mut values = vec![storage];
+        let Some((sums, rounding)) = product else { return Ok(None) };
+        let mut values = vec![sums];
         if rounding == Rounding::Once {
             values.push(self.ones(values[0].ty(), values[0].len()));
         }
         Ok(Some(vec![SinkResult::Reduced { values, started: false }]))
+    }
+
+    /// The sums of products whose factors are computed, if there is room for these.
+    fn computed_product(
+        &self,
+        extents: [usize; 3],
+        start: Option<Scalar>,
+        taken: &mut u64,
+    ) -> Result<Option<(Storage, Rounding)>, Stop> {
+        let [rows, columns, steps] = extents;
+        let [Sink::Reduce { operator, .. }] = &self.kernel.sinks[..] else { return Ok(None) };
+        let ty = operator.left[0].1;
+        let Some(computed) = &self.bound.kernel.factors else { return Ok(None) };
+        let bytes =
+            (rows.saturating_add(columns)).saturating_mul(steps).saturating_mul(ty.bytes()) as u64;
+        // For fewer rows their other factors are as many as the products.
+        if rows < 8 || taken.saturating_add(bytes) > self.free_bytes {
+            return Ok(None);
+        }
+        let mut of_computed = 0;
+        let mut sides = Vec::new();
+        for (thunk, outer) in computed.sides.iter().zip([rows, columns]) {
+            let Some(shape) = Shape::new(vec![Axis::Dense(outer), Axis::Dense(steps)]) else {
+                return Ok(None);
+            };
+            sides.extend(self.map(thunk, &shape, &[], vec![LaneType::of(ty)], &mut of_computed)?);
+        }
+        let [left, right] = [0, 1].map(|at: usize| (sides[at].elements(), (steps, 1)));
+        let product = self.multiplied(left, right, extents, start, computed.rounding);
+        sides.into_iter().for_each(|side| self.workers.memory().keep(side));
+        product
+    }
+
+    /// The sums of products of matrices with their strides, if their type has a way for it.
+    fn multiplied(
+        &self,
+        (left, left_strides): (Elements<'_>, (usize, usize)),
+        (right, right_strides): (Elements<'_>, (usize, usize)),
+        extents: [usize; 3],
+        start: Option<Scalar>,
+        rounding: Rounding,
+    ) -> Result<Option<(Storage, Rounding)>, Stop> {
+        macro_rules! product {
+            ($a:expr, $b:expr) => {
+                self.multiply(($a, left_strides), ($b, right_strides), extents, start, rounding)
+            };
+        }
+        let sums = match (left, right) {
+            (Elements::F32(a), Elements::F32(b)) => product!(a, b),
+            (Elements::F64(a), Elements::F64(b)) => product!(a, b),
+            (Elements::I32(a), Elements::I32(b)) => product!(a, b),
+            (Elements::I64(a), Elements::I64(b)) => product!(a, b),
+            (_, _) => return Ok(None),
+        };
+        sums.map(|sums| Some((sums, rounding))).map_err(|halt| self.stop(halt))
     }
 
     fn elements(&self, array: usize) -> Option<Elements<'_>> {

@@ -1,0 +1,92 @@
+//! The factors of a sum of products, where they are computed.
+//!
+//! Note [Computed factors]. `matmul a (b * 2.0)` is one kernel: what is cheaper than a load is computed where
+//! it is read. But a sum over k of products of what depends on (i, k) and what depends on (j, k) computes each
+//! of them for all points of the third dimension, and is no product of matrices in memory, for which there is
+//! a way of its own (`launch/product.rs`). So each side is computed once, into a matrix, if nothing in the code
+//! checks or branches.
+
+use std::collections::BTreeSet;
+
+use weft_ir::ScalarOp;
+use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
+use weft_ir::flat::Dimension;
+use weft_ir::plan::{Kernel, Sink};
+
+use crate::product::Rounding;
+use crate::traverse::Thunk;
+
+/// The two sides of a sum of products.
+#[derive(Debug)]
+pub(crate) struct ComputedFactors {
+    /// Over the first and the last dimension, and over the second and the last.
+    pub(crate) sides: [Thunk; 2],
+    /// How products are added.
+    pub(crate) rounding: Rounding,
+}
+
+/// The factors that a kernel computes, if it is a sum of products over three dense dimensions.
+pub(crate) fn computed_factors(kernel: &Kernel) -> Option<ComputedFactors> {
+    let [Sink::Reduce { values, operator, .. }] = &kernel.sinks[..] else { return None };
+    let [i, j, k]: [Register; 3] = kernel.indices[..].try_into().ok()?;
+    if kernel.space.iter().any(|dimension| matches!(dimension, Dimension::Ragged { .. })) {
+        return None;
+    }
+    let instructions = &kernel.body.instructions;
+    if !instructions.iter().all(is_straight) {
+        return None;
+    }
+    let (first, second, rounding) = match values[..] {
+        [Operand::Register(product)] if operator.is_sum() => {
+            let product = instructions.iter().find(|at| at.results[0].0 == product)?;
+            let Operation::Scalar(ScalarOp::Mul, factors) = &product.operation else { return None };
+            let [first, second] = factors[..] else { return None };
+            (first, second, Rounding::Twice)
+        }
+        [first, second] if operator.is_sum_of_products() => (first, second, Rounding::Once),
+        _ => return None,
+    };
+    let side = |value: Operand, outer: Register, other: Register| {
+        let code = slice(instructions, value, other)?;
+        let ragged = vec![false, false];
+        Some(Thunk::new(vec![outer, k], code, vec![value], Vec::new(), ragged))
+    };
+    let both = |left, right| Some([side(left, i, j)?, side(right, j, i)?]);
+    let sides = both(first, second).or_else(|| both(second, first))?;
+    Some(ComputedFactors { sides, rounding })
+}
+
+fn is_straight(instruction: &Instruction) -> bool {
+    match &instruction.operation {
+        Operation::Scalar(..) | Operation::Random(..) | Operation::Read(..) => true,
+        Operation::Check(..) | Operation::If { .. } | Operation::While { .. } => false,
+    }
+}
+
+/// The instructions that a value needs, unless it depends on an index.
+fn slice(instructions: &[Instruction], value: Operand, index: Register) -> Option<Code> {
+    let mut needed = BTreeSet::new();
+    let need = |needed: &mut BTreeSet<Register>, operand: &Operand| {
+        if let Operand::Register(register) = operand {
+            needed.insert(*register);
+        }
+    };
+    need(&mut needed, &value);
+    let mut kept = Vec::new();
+    for instruction in instructions.iter().rev() {
+        if !instruction.results.iter().any(|(register, _)| needed.contains(register)) {
+            continue;
+        }
+        match &instruction.operation {
+            Operation::Scalar(_, operands)
+            | Operation::Random(_, operands)
+            | Operation::Read(_, operands) => {
+                operands.iter().for_each(|operand| need(&mut needed, operand));
+            }
+            Operation::Check(..) | Operation::If { .. } | Operation::While { .. } => return None,
+        }
+        kept.push(instruction.clone());
+    }
+    kept.reverse();
+    (!needed.contains(&index)).then(|| Code { instructions: kept, results: vec![value] })
+}
