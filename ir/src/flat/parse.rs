@@ -204,7 +204,7 @@ fn parse_size(reader: &mut Reader) -> Result<Size, TextError> {
     Ok(Size::Constant(i64::try_from(size).map_err(|_| too_large)?))
 }
 
-/// Reads what [`crate::flat::write_thunk`] writes.
+/// Reads what `write_thunk` writes.
 ///
 /// # Errors
 /// The first place that differs from it.
