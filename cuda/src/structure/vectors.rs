@@ -57,7 +57,7 @@ impl Vectors {
                     loaded.push(*array);
                 }
             }
-            checked |= has_check(&instruction.operation);
+            checked |= instruction.walk().any(|at| matches!(at.operation, Operation::Check(_, _)));
         }
         let bytes = |var: &Var| types[var.0 as usize].element.bytes();
         let sizes = || loaded.iter().chain(stored).map(bytes);
@@ -77,18 +77,6 @@ fn reads_point(space: &Space, kernel: &Kernel, operands: &[Operand]) -> bool {
 /// Whether code is so little that it may be there several times.
 pub(crate) fn is_light(code: &Code) -> bool {
     work(code).is_some_and(|work| work <= MOST_WORK)
-}
-
-/// Whether a check may fail there.
-fn has_check(operation: &Operation) -> bool {
-    let in_code =
-        |code: &Code| code.instructions.iter().any(|instruction| has_check(&instruction.operation));
-    match operation {
-        Operation::Check(_, _) => true,
-        Operation::Scalar(_, _) | Operation::Random(_, _) | Operation::Read(_, _) => false,
-        Operation::If { then, otherwise, .. } => in_code(then) || in_code(otherwise),
-        Operation::While { condition, body, .. } => in_code(condition) || in_code(body),
-    }
 }
 
 /// How many operations code takes; nothing, if that is not known.
