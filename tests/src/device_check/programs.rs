@@ -102,8 +102,7 @@ const BYTES: &str = "bytes";
 const ARITHMETIC: &str = "arithmetic";
 const PAIRS: &str =
     "arithmetic with fused multiplication and addition; without, as the language has it, 0.9";
-const PRODUCTS: &str =
-    "arithmetic with fused multiplication and addition; without, as the language has it, 4.1";
+const PRODUCTS: &str = "arithmetic with fused multiplication and addition, as `matmul` has it";
 
 /// With the sizes of the table of limits.
 pub(super) const PROGRAMS: &[Program] = &[
