@@ -4,7 +4,8 @@
 //! it is read. But a sum over k of products of what depends on (i, k) and what depends on (j, k) computes each
 //! of them for all points of the third dimension, and is no product of matrices in memory, for which there is
 //! a way of its own (`launch/product.rs`). So each side is computed once, into a matrix, if nothing in the code
-//! checks or branches.
+//! checks or branches. Operators may still fail, as `//` does: then which of several errors is met first differs,
+//! and the interpreter says what the error is.
 
 use std::collections::BTreeSet;
 

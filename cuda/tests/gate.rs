@@ -19,8 +19,16 @@ use weft_ir::plan;
 const TYPES: [&str; 4] = ["f32", "f64", "i32", "i64"];
 
 /// Plans whose operations take floats only, or that read no `f32`.
-const AS_THEY_ARE: [&str; 7] =
-    ["transcendental", "row_sums", "histogram", "products", "scatter", "scan_tuple", "pairs"];
+const AS_THEY_ARE: [&str; 8] = [
+    "transcendental",
+    "grid_of_four",
+    "row_sums",
+    "histogram",
+    "products",
+    "scatter",
+    "scan_tuple",
+    "pairs",
+];
 
 /// What a kernel needs, in the order of the table's columns.
 const COLUMNS: [Column; 8] = [

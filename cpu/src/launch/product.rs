@@ -46,6 +46,11 @@ impl Launch<'_> {
         if extents.contains(&0) || self.shape.points() < SMALL || columns < 8 {
             return Ok(None);
         }
+        // A single pair has met no other: it is still a product (Note [Sums of products] in lowering).
+        let [Sink::Reduce { operator, .. }] = &self.kernel.sinks[..] else { return Ok(None) };
+        if steps == 1 && operator.is_sum_of_products() {
+            return Ok(None);
+        }
         let product = match self.factors() {
             Some((left, right, rounding)) => {
                 let (Some(a), Some(b)) = (self.elements(left.0), self.elements(right.0)) else {

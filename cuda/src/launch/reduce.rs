@@ -47,7 +47,8 @@ impl Launch<'_, '_> {
             Sharing::Grid { large } => {
                 let (down, across) = (self.extent(3)?, self.extent(2)?);
                 let least = policy.least_grid;
-                if length == 0 || length > MOST_IN_GRID || down < least || across < least {
+                // Of a single element there is nothing to share, nor has it met another that settles it.
+                if length < 2 || length > MOST_IN_GRID || down < least || across < least {
                     return Ok(false);
                 }
                 let tiles = |each: u64| {

@@ -157,20 +157,27 @@ FUNCTION void reduce_grid(const typename K::Arguments& in, i64 down, i64 across,
       block /= TREE;
     }
   }
-  /* Registers have no numbers that are computed, shared memory has: one text finishes all columns. */
-  __shared__ typename K::Kept results[K::THREADS * EACH];
+  /* Registers have no numbers that are computed, shared memory has: where there is room for what a thread
+     keeps of a row of its points, one text finishes all of them. */
+  constexpr bool PARKS = K::THREADS * EACH * (int)sizeof(typename K::Kept) <= 16384;
+  __shared__ typename K::Kept results[PARKS ? K::THREADS * EACH : 1];
+  auto finish = [&](int y, int x, const typename K::Kept& kept) {
+    const int row = Tile::place(Tile::GROUPS, group, y), column = Tile::place(LANES, lane, x);
+    if (row < rows && column < columns) {
+      K::finish(in, (batch * down + first_i + row) * across + first_j + column, false,
+                K::element(kept));
+    }
+  };
 #pragma unroll
   for (int y = 0; y < EACH; y++) {
+    if (PARKS) {
 #pragma unroll
-    for (int x = 0; x < EACH; x++) results[x * K::THREADS + thread] = fold[y][x];
-    const int row = Tile::place(Tile::GROUPS, group, y);
+      for (int x = 0; x < EACH; x++) results[x * K::THREADS + thread] = fold[y][x];
 #pragma unroll 1
-    for (int x = 0; x < EACH; x++) {
-      const int column = Tile::place(LANES, lane, x);
-      if (row < rows && column < columns) {
-        K::finish(in, (batch * down + first_i + row) * across + first_j + column, false,
-                  K::element(results[x * K::THREADS + thread]));
-      }
+      for (int x = 0; x < EACH; x++) finish(y, x, results[x * K::THREADS + thread]);
+    } else {
+#pragma unroll
+      for (int x = 0; x < EACH; x++) finish(y, x, fold[y][x]);
     }
   }
 }
