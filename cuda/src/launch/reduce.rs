@@ -48,7 +48,7 @@ impl Launch<'_, '_> {
                 let (down, across) = (self.extent(3)?, self.extent(2)?);
                 let least = policy.least_grid;
                 // Of a single element there is nothing to share, nor has it met another that settles it.
-                if length < 2 || length > MOST_IN_GRID || down < least || across < least {
+                if !(2..=MOST_IN_GRID).contains(&length) || down < least || across < least {
                     return Ok(false);
                 }
                 let tiles = |each: u64| {
