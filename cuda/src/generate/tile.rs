@@ -21,8 +21,8 @@ const MOST_BYTES: usize = 32;
 const GRID: &str = "const Arguments& in, i64 at, i64 i, i64 j, i64 k";
 const PAIRS: &str = "const Arguments& in, i64 at, i64 k";
 
-/// The most bytes of what varies in an element of which a thread folds 8 by 8, at two levels of the tree:
-/// registers have to hold all.
+/// The most bytes of what varies in an element of which a thread folds 8 by 8: registers have to hold one level
+/// of the tree of all, beside eight of what each side yields.
 const MOST_BYTES_OF_LARGE: usize = 4;
 
 /// The entries of a way to share.

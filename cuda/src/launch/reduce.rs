@@ -16,7 +16,7 @@ const EACH_OF_LARGE: u64 = 8;
 /// Elements that a thread has at least in a group of short rows: as many as it loads at once.
 const ELEMENTS: u64 = 4;
 
-/// Elements that three levels of the tree hold.
+/// Elements that three levels of the tree hold: one in registers, two on the stack.
 const MOST_IN_GRID: u64 = 1 << 18;
 
 /// Elements that six levels of the tree hold, as a thread has them that folds or scans a row on its own.
