@@ -113,7 +113,9 @@ impl<'m, 'a> Launch<'m, 'a> {
                         self.reduce(piece, components, *has_groups)?;
                     }
                 }
-                Skeleton::Scan(components) => self.scan(piece, components)?,
+                Skeleton::Scan { components, has_groups } => {
+                    self.scan(piece, components, *has_groups)?;
+                }
                 Skeleton::Filter { positions, items } => self.filter(piece, *positions, *items)?,
                 Skeleton::Scatter(sink) => self.scatter(piece, *sink)?,
                 Skeleton::Update(sink) => self.update(piece, *sink)?,
@@ -402,14 +404,26 @@ impl<'m, 'a> Launch<'m, 'a> {
         Ok((buffers, addresses))
     }
 
-    fn scan(&mut self, piece: &Piece, components: &[ScalarType]) -> Result<(), Stop> {
+    fn scan(
+        &mut self,
+        piece: &Piece,
+        components: &[ScalarType],
+        has_groups: bool,
+    ) -> Result<(), Stop> {
         let Shape { rows, row, .. } = self.shape;
+        let staged = self.machine.config.policy.staged(components);
         if rows == 0 {
             return Ok(());
         }
         let number = piece.name.rsplit("scan").next().unwrap_or_default();
         let mut parameters = vec![self.arguments(piece)?, self.shape.rows_argument()];
         match row {
+            Row::Dense(length) if has_groups && length > 0 && length <= staged => {
+                let group = self.group(length, components);
+                parameters.extend([Divisor::new(length).bytes(), half(group)]);
+                let blocks = rows.div_ceil(group);
+                self.launch(piece, &format!("scan_groups{number}"), blocks, &parameters)
+            }
             _ if self.short() => {
                 let entry = format!("scan_rows{number}");
                 self.launch(piece, &entry, self.blocks_for(rows), &parameters)

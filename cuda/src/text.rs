@@ -180,8 +180,13 @@ pub(crate) enum Skeleton {
         /// Whether short rows are staged in groups; else each has a thread.
         has_groups: bool,
     },
-    /// The scan of that sink; the types of the components.
-    Scan(Vec<ScalarType>),
+    /// The scan of that sink.
+    Scan {
+        /// The types of the components.
+        components: Vec<ScalarType>,
+        /// Whether short rows are staged in groups; else each has a thread.
+        has_groups: bool,
+    },
     /// The filter.
     Filter {
         /// The temporary that holds the positions, if there are rows.

@@ -19,10 +19,11 @@ use weft_ir::plan;
 const TYPES: [&str; 4] = ["f32", "f64", "i32", "i64"];
 
 /// Plans whose operations take floats only, or that read no `f32`.
-const AS_THEY_ARE: [&str; 8] = [
+const AS_THEY_ARE: [&str; 9] = [
     "transcendental",
     "grid_of_four",
     "row_sums",
+    "row_scans",
     "histogram",
     "products",
     "scatter",

@@ -15,11 +15,14 @@ use crate::text::{KernelCode, Sharing, Skeleton};
 pub(super) fn is_rare(kernel: &Kernel, skeleton: &Skeleton, entry: &str, policy: &Policy) -> bool {
     // What counts as short there, if the text says how long rows are.
     let short = match skeleton {
-        Skeleton::Reduce { components, has_groups: true, .. } => policy.staged(components),
+        Skeleton::Reduce { components, has_groups: true, .. }
+        | Skeleton::Scan { components, has_groups: true } => policy.staged(components),
         _ => policy.short_row,
     };
     let (for_short, for_long) = (
-        ["reduce_rows", "reduce_groups", "scan_rows"].iter().any(|name| entry.starts_with(name)),
+        ["reduce_rows", "reduce_groups", "scan_rows", "scan_groups"]
+            .iter()
+            .any(|name| entry.starts_with(name)),
         entry.starts_with("reduce_tiles") || entry.starts_with("scan_tiles"),
     );
     match skeleton {
@@ -30,7 +33,10 @@ pub(super) fn is_rare(kernel: &Kernel, skeleton: &Skeleton, entry: &str, policy:
             entry != "reduce_large_grid"
         }
         Skeleton::Reduce { sharing: Some(_), .. } => for_short || for_long,
-        Skeleton::Reduce { sharing: None, .. } | Skeleton::Scan(_) => match kernel.space.last() {
+        // Rows without elements.
+        Skeleton::Scan { has_groups: true, .. } if entry.starts_with("scan_rows") => true,
+        Skeleton::Reduce { sharing: None, .. } | Skeleton::Scan { .. } => match kernel.space.last()
+        {
             Some(Dimension::Dense(_)) if kernel.space.len() == 1 => for_short,
             Some(Dimension::Dense(Size::Constant(length))) => {
                 let is_short = u64::try_from(*length).is_ok_and(|length| length <= short);
@@ -76,7 +82,7 @@ pub(super) fn sorts(codes: &[KernelCode]) -> [Steps; 2] {
                 Skeleton::Map { .. }
                 | Skeleton::MapKept
                 | Skeleton::Reduce { .. }
-                | Skeleton::Scan(_)
+                | Skeleton::Scan { .. }
                 | Skeleton::Filter { .. }
                 | Skeleton::Scatter(_)
                 | Skeleton::Update(_)

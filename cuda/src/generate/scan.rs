@@ -19,6 +19,12 @@ const DENSE: [[&str; 3]; 2] = [
     ],
     ["scan_rows", ", Rows rows", "scan_rows<K, 2>(in, rows)"],
 ];
+/// And for several of them together, where there are several.
+const GROUPS: [&str; 3] = [
+    "scan_groups",
+    ", Rows rows, Divisor length, u32 group",
+    "scan_groups<K>(in, rows, length, group)",
+];
 const RAGGED: [[&str; 3]; 2] = [
     ["scan_blocks", ", Rows rows", "scan_blocks<K>(in, rows)"],
     ["scan_rows", ", Rows rows", "scan_rows<K, 6>(in, rows)"],
@@ -102,16 +108,22 @@ impl Draft<'_, '_> {
                 }
             }
         });
+        let is_ragged = matches!(kernel.space.last(), Some(Dimension::Ragged { .. }));
+        let has_groups = !is_ragged && kernel.space.len() > 1;
+        if has_groups {
+            let staged = structure.policy().staged(&components);
+            structure.member(&format!("static constexpr int STAGED = {staged};"));
+        }
         let finished = structure.finish();
         self.lengths.extend(vec![Length::Points; temporaries]);
-        let entries = match kernel.space.last() {
-            Some(Dimension::Ragged { .. }) => RAGGED,
-            Some(Dimension::Dense(_)) | None => DENSE,
-        };
-        let entries = entries.map(|[entry, parameters, call]| {
-            [format!("{entry}{sink}"), parameters.to_owned(), call.to_owned()]
-        });
-        self.piece(&name, finished, Skeleton::Scan(components), &entries);
+        let entries = if is_ragged { &RAGGED } else { &DENSE };
+        let entries = entries.iter().chain(has_groups.then_some(&GROUPS));
+        let entries: Vec<[String; 3]> = entries
+            .map(|[entry, parameters, call]| {
+                [format!("{entry}{sink}"), (*parameters).to_owned(), (*call).to_owned()]
+            })
+            .collect();
+        self.piece(&name, finished, Skeleton::Scan { components, has_groups }, &entries);
         registers
             .iter()
             .zip(targets)

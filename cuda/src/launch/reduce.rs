@@ -86,7 +86,7 @@ impl Launch<'_, '_> {
 
     /// How many rows of that length are staged together: so many that there is enough to do for each of the threads,
     /// and more if there are more than blocks of threads.
-    fn group(&self, length: u64, components: &[ScalarType]) -> u64 {
+    pub(super) fn group(&self, length: u64, components: &[ScalarType]) -> u64 {
         let policy = self.machine.config.policy;
         let most = (policy.staged(components) / length.max(1)).max(1);
         let least = (self.threads() * ELEMENTS).div_ceil(length.max(1)).min(most);

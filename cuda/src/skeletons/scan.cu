@@ -97,6 +97,62 @@ FUNCTION void scan_rows(const typename K::Arguments& in, Rows rows) {
   }
 }
 
+/* Rows of one length of which several are staged together, as in reduce_groups; they have elements. A thread scans 64
+   elements of a row, then one the last values of a row's blocks, and what stands before its block is combined with each
+   value when it is stored. K as above, and: STAGED. */
+template <class K>
+FUNCTION void scan_groups(const typename K::Arguments& in, Rows rows, const Divisor& by, u32 group) {
+  __shared__ typename K::template Array<K::STAGED / TREE * (TREE + 1)> staged;
+  __shared__ typename K::template Array<2 * K::STAGED / TREE> lasts;  /* of blocks, if rows have several */
+  const i64 first_row = (i64)blockIdx.x * group, first = first_row * rows.length;
+  const int length = (int)rows.length, here = (int)smaller(rows.count - first_row, group);
+  const int count = here * length, blocks = (length + TREE - 1) / TREE;
+  if constexpr (!K::REVERSED) {
+    stage_elements<K>(in, staged, RowOfGroup{first, first_row, by}, first, count);
+  } else {
+#pragma unroll 1
+    for (int at = threadIdx.x; at < count; at += K::THREADS) {
+      const int row = quotient(at, by), k = at - row * length;
+      const i64 from = scanned<K>(first + row * length, length, k);
+      staged.put(staged_at(at), K::element(in, first_row + row, from));
+    }
+  }
+  __syncthreads();  /* staged group to scan */
+#pragma unroll 1
+  for (int number = threadIdx.x; number < here * blocks; number += K::THREADS) {
+    const int row = (int)((u32)number / (u32)blocks), block = number - row * blocks;
+    const int from = row * length + block * TREE;
+    const int ends = length - block * TREE < TREE ? length - block * TREE : TREE;
+    typename K::Element value = staged.get(staged_at(from));
+#pragma unroll 1
+    for (int at = from + 1; at < from + ends; at++) {
+      value = follow<K>(in, value, staged.get(staged_at(at)));
+      staged.put(staged_at(at), value);
+    }
+    if (blocks > 1) lasts.put(number, value);
+  }
+  __syncthreads();  /* scanned blocks */
+#pragma unroll 1
+  for (int row = threadIdx.x; row < here; row += K::THREADS) {
+    scan_begin<K>(in, first_row + row, first + row * length, length);
+    if (blocks == 1) continue;
+    typename K::Element value = lasts.get(row * blocks);
+#pragma unroll 1
+    for (int number = row * blocks + 1; number < (row + 1) * blocks - 1; number++) {
+      value = follow<K>(in, value, lasts.get(number));
+      lasts.put(number, value);
+    }
+  }
+  __syncthreads();  /* scanned lasts */
+#pragma unroll 1
+  for (int at = threadIdx.x; at < count; at += K::THREADS) {
+    const int row = quotient(at, by), k = at - row * length;
+    typename K::Element value = staged.get(staged_at(at));
+    if (k >= TREE) value = follow<K>(in, lasts.get(row * blocks + k / TREE - 1), value);
+    scan_store<K>(in, first_row + row, first + row * length, length, k, value);
+  }
+}
+
 template <class K> struct ScanMemory {
   typename K::template Array<slice<K>() * (TREE + 1)> staged;
   typename K::template Array<TREE> blocks;  /* the last values of the blocks, scanned */

@@ -147,7 +147,20 @@ fn rows_of_one_length() {
     for (number, form) in FORMS[..6].iter().enumerate() {
         let operator = &OPERATORS[number % 5];
         let compiled = of_rows(operator, *form, false);
-        for (rows, extent) in [(0, 3), (3, 0), (200, 1), (70, 64), (3, 65), (2, 4097), (2, 9000)] {
+        let shapes = [
+            (0, 3),
+            (3, 0),
+            (200, 1),
+            (70, 64),
+            (3, 65),
+            (7, 100),
+            (5, 128),
+            (3, 256),
+            (3, 257),
+            (2, 4097),
+            (2, 9000),
+        ];
+        for (rows, extent) in shapes {
             let elements = operator.elements(rows * extent);
             let columns = operator.columns(&elements).into_iter();
             let inputs: Vec<Value> = columns.map(|column| dense(rows, extent, column)).collect();

@@ -197,6 +197,70 @@ output a5: [a0]i64
         ],
     },
     Subject {
+        name: "scan_groups",
+        text: "input a4: [a0][a1]i64
+launch \"scans\" [a0][a1] (r0 r1)
+  r2: i64 = read a4 r0 r1
+  yield r2
+  scan inclusive r2 as (r3: i64) to a5: [a0][a1]i64
+  by (r4: i64) (r5: i64)
+    r6: i64 = add r4 r5
+    yield r6
+end
+output a5: [a0][a1]i64
+",
+        // A row of four blocks in each group, so that there are last values to scan.
+        inputs: || vec![dense(3, 250, numbers(750))],
+        mutants: &[
+            ("  __syncthreads();  /* staged group to scan */", NONE),
+            ("  __syncthreads();  /* scanned blocks */", NONE),
+            ("  __syncthreads();  /* scanned lasts */", NONE),
+            ("number < (row + 1) * blocks - 1; number++", "number < row * blocks; number++"),
+            (
+                "length - block * TREE : TREE;\n    typename K::Element value = staged.get(staged_at(from));\n#pragma unroll 1\n    for (int at = from + 1;",
+                "length : TREE;\n    typename K::Element value = staged.get(staged_at(from));\n#pragma unroll 1\n    for (int at = from + 1;",
+            ),
+            ("if (k >= TREE) value = follow", "if (k > TREE) value = follow"),
+        ],
+    },
+    Subject {
+        name: "scan_groups from the right, without the whole",
+        text: "input a4: [a0][a1]i64
+launch \"scans\" [a0][a1] (r0 r1)
+  r2: i64 = read a4 r0 r1
+  yield r2
+  scan exclusive right r2 as (r3: i64) to a5: [a0][a1]i64
+  by (r4: i64) (r5: i64)
+    r6: i64 = add r4 r5
+    yield r6
+  from (r7)
+    yield 3i64
+end
+output a5: [a0][a1]i64
+",
+        // Groups of two rows and one, and rows of two blocks.
+        inputs: || vec![dense(7, 100, numbers(700))],
+        mutants: &[
+            (
+                "const i64 from = scanned<K>(first + row * length, length, k);",
+                "const i64 from = scanned<K>(first, length, k);",
+            ),
+            (
+                "staged.put(staged_at(at), K::element(in, first_row + row, from));",
+                "staged.put(at, K::element(in, first_row + row, from));",
+            ),
+            (
+                "    scan_begin<K>(in, first_row + row, first + row * length, length);\n    if (blocks == 1)",
+                "    if (blocks == 1)",
+            ),
+            ("k / TREE - 1), value);", "k / TREE), value);"),
+            (
+                "for (int row = threadIdx.x; row < here; row += K::THREADS) {\n    scan_begin",
+                "for (int row = threadIdx.x; row < (int)group; row += K::THREADS) {\n    scan_begin",
+            ),
+        ],
+    },
+    Subject {
         name: "scan_rows",
         text: "input a4: [a0][~a1 a2]i64 where a1: [a3]i64
 launch \"scans\" [a0][~a1 a2] (r0 r1)
