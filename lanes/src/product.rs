@@ -6,6 +6,7 @@
 //! program spells out each is rounded on its own ([`Rounding`]).
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
 use crate::isa::has_avx2;
 use crate::primitive::TREE;
 

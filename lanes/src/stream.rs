@@ -6,7 +6,9 @@
 #![allow(unsafe_code)]
 
 use crate::isa::Slot;
-use crate::lanes::{Frame, GROUP, Lane, copy_lanes};
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::GROUP;
+use crate::lanes::{Frame, Lane, copy_lanes};
 
 /// Writes past the caches, or through them. What it has written is visible to other threads when it
 /// is dropped.
@@ -108,6 +110,7 @@ pub(crate) fn ask_for<T: Lane>(elements: &[T]) {
 }
 
 /// The bytes of a line of the caches.
+#[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
 #[cfg(test)]

@@ -64,11 +64,11 @@ FUNCTION f64 number_f64(u64 x) {
 FUNCTION u32 multiply_high_u32(u32 a, u32 b) { return (u32)(((u64)a * b) >> 32); }
 FUNCTION u64 multiply_high_u64(u64 a, u64 b) { return (u64)(((unsigned __int128)a * b) >> 64); }
 
-#ifdef __AVX512DQ__
+#if defined(__AVX512DQ__) || defined(__aarch64__)
 FUNCTION f64 small_to_f64(u64 x) { return (f64)(i64)x; }
 FUNCTION f64 i64_to_f64(i64 x) { return (f64)x; }
 #else
-/* Vector units before AVX-512 have no conversion of i64: bits of a float do. The first is for
+/* Vector units of x86 before AVX-512 have no conversion of i64: bits of a float do. The first is for
    magnitudes below 2^51; the second rounds once, in its last addition. */
 FUNCTION f64 small_to_f64(u64 x) {
   return number_f64(x + 0x4338000000000000ULL) - 6755399441055744.0;
@@ -88,10 +88,13 @@ FUNCTION f32 i64_to_f32(i64 x) {
   return (f32)i64_to_f64(small ? x : odd);
 }
 
-/* Floats to integers: towards zero, saturating, NaN is 0. HIGH is one more than the greatest. What the
-   machine makes of a float beyond LOW is the least integer already, with GCC also in vectors and where it is
-   known before the code runs; other compilers promise nothing. */
-#if defined(__GNUC__) && !defined(__clang__)
+/* Floats to integers: towards zero, saturating, NaN is 0. HIGH is one more than the greatest. What an x86
+   makes of a float beyond LOW is the least integer already, with GCC also in vectors and where it is
+   known before the code runs; other machines and compilers promise nothing. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define OUT_OF_RANGE_IS_LEAST
+#endif
+#ifdef OUT_OF_RANGE_IS_LEAST
 #define SATURATE_SIGNED(T, F, LOW, HIGH, LEAST, GREATEST) \
   FUNCTION T F##_to_##T(F a) { \
     const T cut = (T)a, low = a >= HIGH ? (T)(GREATEST) : cut; \
@@ -123,7 +126,7 @@ SATURATE_FROM(f32)
 SATURATE_FROM(f64)
 
 /* The same for what is near zero; a float beyond the range of i32 becomes the least or the greatest of them. */
-#if defined(__GNUC__) && !defined(__clang__)
+#ifdef OUT_OF_RANGE_IS_LEAST
 FUNCTION i64 f32_to_near_i64(f32 a) {
   const i32 cut = (i32)a;
   return a == a ? cut : 0;

@@ -2,16 +2,19 @@
 //! sums of floats exchange rows and columns in registers (Note [Exchanged blocks]).
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
 use std::marker::PhantomData;
 
 use crate::lanes::Lane;
+#[cfg(target_arch = "x86_64")]
 use crate::operators::Binary;
 
-use super::TREE;
 #[cfg(target_arch = "x86_64")]
-use super::exchange;
-use super::kernels::ABREAST;
-use super::rows::{FoldRows, Rows, SIDE_BY_SIDE, Strategy, fold_rows};
+use super::{
+    TREE, exchange,
+    kernels::ABREAST,
+    rows::{FoldRows, Rows, SIDE_BY_SIDE, Strategy, fold_rows},
+};
 
 /// A loop over rows with AVX2; only where the machine has it.
 #[cfg(target_arch = "x86_64")]
@@ -34,6 +37,7 @@ fn with_avx2<S: Strategy>(
 /// Floats with sums of blocks.
 pub(crate) trait Summed: Lane {
     /// Changes no number that it is added to.
+    #[cfg(target_arch = "x86_64")]
     const MINUS_ZERO: Self;
 
     /// The sum of each block, from left to right; only where the machine has AVX2.
@@ -63,6 +67,7 @@ impl<O: Binary<A = T, R = T>, T: Summed> Strategy for Exchanged<O, T> {
 }
 
 impl Summed for f32 {
+    #[cfg(target_arch = "x86_64")]
     const MINUS_ZERO: f32 = -0.0;
 
     #[cfg(target_arch = "x86_64")]
@@ -81,6 +86,7 @@ impl Summed for f32 {
 }
 
 impl Summed for f64 {
+    #[cfg(target_arch = "x86_64")]
     const MINUS_ZERO: f64 = -0.0;
 
     #[cfg(target_arch = "x86_64")]

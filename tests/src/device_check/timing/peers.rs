@@ -84,12 +84,9 @@ fn answer(python: &Path, script: &Path, options: &Options) -> io::Result<String>
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
-    use std::process::Command;
 
     use super::{answer, of_text};
     use crate::device_check::Options;
-    use crate::repository;
 
     fn options() -> Options {
         Options {
@@ -123,10 +120,16 @@ mod tests {
         assert_eq!(peers.of("dot"), [("torch".to_owned(), 0.05)]);
         assert_eq!(peers.skipped, ["the peers ended with exit status: 139: broken"]);
     }
+
     /// A library that takes too long ends with all that it has started, and the next one has its turn.
     #[cfg(target_os = "linux")]
     #[test]
     fn what_takes_too_long_ends_with_all_that_it_has_started() {
+        use std::path::Path;
+        use std::process::Command;
+
+        use crate::repository;
+
         let python = "python3".as_ref();
         if !Command::new(python).arg("--version").output().is_ok_and(|said| said.status.success()) {
             return;
