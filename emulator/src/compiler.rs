@@ -1,6 +1,7 @@
 //! The host's compiler: builds the device once, and kernels as shared libraries.
 
 mod kept;
+mod shared;
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::Error;
 use kept::{Kept, Key, hash};
+use shared::{MOST_SHARED, complaint};
 
 /// The files of the device, by name.
 const RUNTIME: [(&str, &str); 10] = [
@@ -62,7 +64,8 @@ pub struct Emulator {
     kept: Kept,
     modules: Mutex<HashMap<Key, PathBuf>>,
     headers: Mutex<Vec<Arc<Header>>>,
-    compiled: AtomicU64,
+    /// How many modules were built: names for files.
+    built: AtomicU64,
 }
 
 /// The beginning of many texts, compiled once.
@@ -93,7 +96,7 @@ impl Emulator {
             Ok(output) => Err(Error::Unavailable(format!("{compiler}: {}", output.status))),
             Err(error) => Err(Error::Unavailable(format!("{compiler}: {error}"))),
         };
-        let version = hash(&(says("--version")?, RUNTIME, SERVE, FLAGS));
+        let version = hash(&(says("--version")?, RUNTIME, SERVE, FLAGS, MOST_SHARED));
         let linker = says("-print-prog-name=ld")?;
         let kept = Kept::new().map_err(unavailable)?;
         let directory = kept.fresh_directory().map_err(unavailable)?;
@@ -127,7 +130,7 @@ impl Emulator {
             kept,
             modules: Mutex::default(),
             headers: Mutex::default(),
-            compiled: AtomicU64::new(0),
+            built: AtomicU64::new(0),
         })
     }
 
@@ -139,16 +142,12 @@ impl Emulator {
         }
     }
 
-    /// How often the compiler ran for a module.
-    pub fn compilations(&self) -> u64 {
-        self.compiled.load(Ordering::Relaxed)
-    }
-
     /// Compiles kernels; `kernels` are the names of `__global__` functions, of which the text may
     /// have more. What was compiled before, by any process of this user, is not compiled again.
     ///
     /// # Errors
-    /// [`Error::Compile`] with the compiler's messages, which have the lines of the text.
+    /// [`Error::Compile`] with the compiler's messages, which have the lines of the text; or if one of them declares
+    /// more shared memory than a device has.
     pub fn compile(&self, text: &str, kernels: &[&str]) -> Result<Module, Error> {
         let key = Key::of(&(self.version, text, kernels));
         if let Some(path) = lock(&self.modules).get(&key) {
@@ -167,7 +166,7 @@ impl Emulator {
 
     /// The shared library of kernels, in the folder of this process.
     fn build(&self, text: &str, kernels: &[&str]) -> Result<PathBuf, String> {
-        let number = self.compiled.fetch_add(1, Ordering::Relaxed);
+        let number = self.built.fetch_add(1, Ordering::Relaxed);
         let stem = self.directory.join(format!("module-{number}"));
         let (source, object) = (stem.with_extension("cpp"), stem.with_extension("o"));
         let (header, text, lines) = self.beginning(text)?;
@@ -186,7 +185,10 @@ impl Emulator {
         execute(link.args(["-shared", "-o"]).arg(&path).arg(&object))?;
         // What cannot be removed goes with the folder.
         drop(fs::remove_file(&source).and_then(|()| fs::remove_file(&object)));
-        Ok(path)
+        match complaint(&fs::read(&path).map_err(|error| error.to_string())?) {
+            Some(complaint) => Err(complaint),
+            None => Ok(path),
+        }
     }
 
     /// The header to include, the rest of the text, and how many lines came before it.

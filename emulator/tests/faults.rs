@@ -227,6 +227,26 @@ fn reports_every_planted_fault() {
 }
 
 #[test]
+fn shared_memory_has_an_end() {
+    let Some(emulator) = emulator() else { return };
+    // 48 KiB, in one array or in two.
+    for (words, fits) in [(12287, true), (12288, false)] {
+        let body = format!(
+            "__shared__ u32 s[{words}], one[1];\ns[t] = t; one[0] = 1;\n__syncthreads();\n\
+             b[t] = s[63 - t] + one[0];"
+        );
+        let body = body.replace("one[0] = 1", "if (t == 0) one[0] = 1");
+        match run(&emulator, &body, Grid::linear(1, 64), 0) {
+            Ok(_) => assert!(fits, "{words}"),
+            Err(Error::Compile(said)) => {
+                assert!(!fits && said.contains("declares 49156 bytes of shared memory"), "{said}");
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
 fn a_grid_has_blocks_and_not_too_many() {
     let Some(emulator) = emulator() else { return };
     for (blocks, says) in [(0, "no blocks"), (1 << 31, "too large")] {
