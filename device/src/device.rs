@@ -38,6 +38,8 @@ pub struct Config {
     pub streams: bool,
     /// How many texts of a program the compiler may work on at once (Note [Units of compilation]).
     pub compilers: usize,
+    /// When so many modules are loaded, of which a program has one to about ten, all go.
+    pub modules: usize,
     /// So many bytes the device clears before each run, so that its caches hold nothing and the host is ahead of it:
     /// for measurements.
     pub cleared: u64,
@@ -55,7 +57,15 @@ impl Config {
         let is_on = |name| variable(name).is_none_or(|text| text != "off");
         let (graphs, streams) = (is_on("WEFT_GRAPHS"), is_on("WEFT_STREAMS"));
         let compilers = std::thread::available_parallelism().map_or(1, usize::from);
-        Config { cache, cache_bytes: 256 << 20, graphs, streams, compilers, cleared: 0 }
+        Config {
+            cache,
+            cache_bytes: 256 << 20,
+            graphs,
+            streams,
+            compilers,
+            modules: 4096,
+            cleared: 0,
+        }
     }
 }
 
@@ -91,6 +101,7 @@ struct Run<'a> {
 pub struct Device {
     description: Description,
     ways: Ways,
+    modules: usize,
     cleared: u64,
     tools: Arc<Tools>,
     /// Nothing if the context was lost, with the reason. Results that were not fetched know it too.
@@ -115,8 +126,8 @@ impl Device {
         let tools = Arc::new(Tools { images, policy, compilers: config.compilers });
         let state = Arc::new(Mutex::new(Ok(state)));
         let ways = Ways { graphs: config.graphs, streams: config.streams };
-        let cleared = config.cleared;
-        Ok(Device { description, ways, cleared, tools, state, contexts: 1, refused: 0 })
+        let (modules, cleared) = (config.modules, config.cleared);
+        Ok(Device { description, ways, modules, cleared, tools, state, contexts: 1, refused: 0 })
     }
 
     /// What it is.
@@ -302,7 +313,7 @@ impl Device {
     fn ready(&mut self, guard: &mut Result<State, String>) -> Result<(), String> {
         if let Ok(state) = guard {
             let entered = state.driver.enter().and_then(|()| state.purge());
-            let entered = entered.and_then(|()| state.unload_many());
+            let entered = entered.and_then(|()| state.unload_many(self.modules));
             match entered {
                 Ok(()) => return Ok(()),
                 Err(failure) => lose(guard, failure.to_string()),

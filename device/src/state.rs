@@ -13,9 +13,6 @@ use crate::table::Table;
 use crate::target::Source;
 use crate::words::Failure;
 
-/// Modules that are loaded, of which a program has one to about ten; when there are more, all go.
-const MOST_MODULES: usize = 4096;
-
 /// Contexts of devices, by their numbers, that nobody uses; nothing if none are kept.
 static KEPT: Mutex<Option<Vec<(u32, State)>>> = Mutex::new(None);
 
@@ -147,9 +144,9 @@ impl State {
         self.modules[loaded.0].1.get(name).copied()
     }
 
-    /// Unloads all modules if they are many: between runs, as a run may load several.
-    pub(crate) fn unload_many(&mut self) -> Result<(), Failure> {
-        if self.modules.len() >= MOST_MODULES && self.driver.is_idle()? {
+    /// Unloads all modules if they are so many: between runs, as a run may load several.
+    pub(crate) fn unload_many(&mut self, most: usize) -> Result<(), Failure> {
+        if self.modules.len() >= most && self.driver.is_idle()? {
             self.loaded.clear();
             for (module, _) in std::mem::take(&mut self.modules) {
                 self.driver.unload(module)?;

@@ -10,12 +10,26 @@ use weft_ir::{Exhausted, FaultKind, Stop, Value};
 use crate::{assert_same, f32s, kernels, result, stand_in};
 
 /// All goes through one stream, one piece after the other.
-pub(crate) const PLAIN: Config =
-    Config { cache: None, cache_bytes: 0, graphs: false, streams: false, compilers: 1, cleared: 0 };
+pub(crate) const PLAIN: Config = Config {
+    cache: None,
+    cache_bytes: 0,
+    graphs: false,
+    streams: false,
+    compilers: 1,
+    modules: 4096,
+    cleared: 0,
+};
 
 /// Loops become graphs, and what is independent goes to several streams.
-pub(crate) const ALL: Config =
-    Config { cache: None, cache_bytes: 0, graphs: true, streams: true, compilers: 1, cleared: 0 };
+pub(crate) const ALL: Config = Config {
+    cache: None,
+    cache_bytes: 0,
+    graphs: true,
+    streams: true,
+    compilers: 1,
+    modules: 4096,
+    cleared: 0,
+};
 
 pub(crate) struct Bench {
     pub(crate) stand_in: StandIn,

@@ -23,6 +23,7 @@ fn each_call_fails(sticky: bool) {
         graphs: true,
         streams: true,
         compilers: 1,
+        modules: 4096,
         cleared: 0,
     };
     let (numbers, sums) = (f32s([1.0, 2.0, 3.0]), f32s([1.0, 3.0, 6.0]));

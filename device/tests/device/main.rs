@@ -33,6 +33,7 @@ const TESTS: &[(&str, fn())] = &[
     ("what_is_missing_is_said", runs::what_is_missing_is_said),
     ("results_are_those_of_the_host", runs::results_are_those_of_the_host),
     ("code_is_kept_in_memory_and_on_disk", runs::code_is_kept_in_memory_and_on_disk),
+    ("many_modules_are_unloaded", runs::many_modules_are_unloaded),
     (
         "what_is_hardly_ever_launched_is_compiled_then",
         runs::what_is_hardly_ever_launched_is_compiled_then,
@@ -162,17 +163,20 @@ fn stand_in() -> StandIn {
 
 /// A device that keeps code in memory only.
 fn device() -> Device {
-    let config = Config {
-        cache: None,
-        cache_bytes: 0,
-        graphs: true,
-        streams: true,
-        compilers: 1,
-        cleared: 0,
-    };
     let found = weft_device::find().expect("a device");
-    Device::open(found[0].clone(), &config).expect("a context")
+    Device::open(found[0].clone(), &CONFIG).expect("a context")
 }
+
+/// As on a device, but that no code is kept between tests.
+const CONFIG: Config = Config {
+    cache: None,
+    cache_bytes: 0,
+    graphs: true,
+    streams: true,
+    compilers: 1,
+    modules: 4096,
+    cleared: 0,
+};
 
 /// A plan of the golden kernels.
 fn golden(device: &Device, name: &str) -> Kernels {

@@ -212,6 +212,7 @@ pub(crate) fn contexts_are_kept() {
         graphs: true,
         streams: true,
         compilers: 4,
+        modules: 4096,
         cleared: 1 << 16,
     };
     let once = || {

@@ -106,6 +106,36 @@ pub(crate) fn results_are_those_of_the_host() {
     assert_eq!(device.contexts(), 1);
 }
 
+pub(crate) fn many_modules_are_unloaded() {
+    let stand_in = stand_in();
+    let config = Config { modules: 3, ..crate::CONFIG };
+    let found = weft_device::find().expect("a device");
+    let mut device = Device::open(found[0].clone(), &config).expect("a context");
+    let plans = ["prefix_sum", "filter", "dot"].map(|name| golden(&device, name));
+    let inputs = [f32s([1.0, -2.0, 3.0]), f32s([1.0, 0.0, 1.0])];
+    drop(stand_in.profile());
+    let (mut loaded, mut unloaded, mut first) = (0, 0, Vec::new());
+    for turn in 0..4 {
+        for (number, plan) in plans.iter().enumerate() {
+            let count = if number == 2 { 2 } else { 1 };
+            let found = result(run(&mut device, plan, &inputs[..count]));
+            // Behind that, code that was there before is loaded once more.
+            match first.get(number) {
+                None => first.push(found),
+                Some(expected) => assert_same(&found, expected, "the same again"),
+            }
+            for (name, calls, _) in stand_in.profile() {
+                loaded += if name == "cuModuleLoadData" { calls } else { 0 };
+                unloaded += if name == "cuModuleUnload" { calls } else { 0 };
+            }
+            // A run begins with two at most, and has one or two.
+            assert!(loaded - unloaded <= 4, "{loaded} loaded, {unloaded} unloaded, turn {turn}");
+        }
+    }
+    assert!(unloaded >= 9, "{unloaded} unloaded");
+    assert_eq!(device.contexts(), 1);
+}
+
 pub(crate) fn code_is_kept_in_memory_and_on_disk() {
     stand_in();
     let folder = tempfile::tempdir().expect("a folder");
@@ -115,6 +145,7 @@ pub(crate) fn code_is_kept_in_memory_and_on_disk() {
         graphs: true,
         streams: true,
         compilers: 1,
+        modules: 4096,
         cleared: 0,
     };
     let open = || {
