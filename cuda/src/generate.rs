@@ -31,6 +31,7 @@ use crate::beside;
 use crate::inside::stays_inside;
 use crate::policy::Policy;
 use crate::run::computed_scalars;
+use crate::shared::{MOST_SHARED, declared};
 use crate::structure::{Finished, Indices, Point, Remarks, Shared, Structure, same_strides};
 use crate::text::{Code, Entry, KernelCode, Length, Piece, Skeleton};
 
@@ -125,6 +126,7 @@ struct Global {
     name: String,
     chosen: bool,
     rare: bool,
+    shared: usize,
     structure: String,
     /// How many bytes its text has.
     written: usize,
@@ -167,7 +169,7 @@ impl Generator<'_> {
         let Draft { pieces, text, entries, lengths, shared, .. } = draft;
         let name = kernel.name.replace(['\n', '\r'], " ").replace("*/", "");
         writeln!(self.text, "/* Kernel {number}: {name} */\n{text}").expect("a string takes all");
-        for Global { name, chosen, rare, structure, written, parameters, call } in entries {
+        for Global { name, chosen, rare, shared, structure, written, parameters, call } in entries {
             let start = self.text.len();
             let bounds = match resident(&name) {
                 1 => threads.to_string(),
@@ -181,7 +183,7 @@ impl Generator<'_> {
             )
             .expect("a string takes all");
             let at = start..self.text.len();
-            self.entries.push(Entry { name, chosen, rare, at, written });
+            self.entries.push(Entry { name, chosen, rare, shared, at, written });
         }
         self.text.push('\n');
         let Shared { sites, sites_before, temporaries, .. } = shared;
@@ -287,7 +289,8 @@ impl Generator<'_> {
         )
         .expect("a string takes all");
         let (name, at) = (name.to_owned(), start..self.common.len());
-        self.common_entries.push(Entry { name, chosen: false, rare, at, written: 0 });
+        let (chosen, shared, written) = (false, 0, 0);
+        self.common_entries.push(Entry { name, chosen, rare, shared, at, written });
     }
 }
 
@@ -367,14 +370,17 @@ impl<'a> Draft<'_, 'a> {
         };
         let alternatives = entries.len() > 1 && !matches!(skeleton, Skeleton::Scatter(_));
         for [entry, parameters, call] in entries {
+            let shared = declared(entry, &skeleton, self.shared.policy);
             for (suffix, index) in variants {
                 let structure = format!("{name}{index}");
                 let rare = !suffix.is_empty()
+                    || shared > MOST_SHARED
                     || rare::is_rare(self.kernel, &skeleton, entry, self.shared.policy);
                 self.entries.push(Global {
                     name: format!("k{}_{entry}{suffix}", self.number),
                     chosen: alternatives || !suffix.is_empty(),
                     rare,
+                    shared,
                     parameters: parameters
                         .replace("K::", &format!("{structure}::"))
                         .replace("<K>", &format!("<{structure}>")),

@@ -12,8 +12,8 @@ use weft_ir::{Exhausted, Scalar, ScalarType, Stop};
 use crate::fields::{Argument, Divisor, Field, structure};
 use crate::run::{Buffer, Datum, Machine, name, stop};
 use crate::shape::{Row, Shape, TILE, tree_nodes};
-use crate::target::Access;
-use crate::text::{KernelCode, Length, Piece, Skeleton};
+use crate::target::{Access, Broken};
+use crate::text::{Entry, KernelCode, Length, Piece, Skeleton};
 
 /// Points along both dimensions of a tile that is transposed, as in `transpose.cu`.
 const EDGE: u64 = 32;
@@ -318,7 +318,12 @@ impl<'m, 'a> Launch<'m, 'a> {
         let threads = self.machine.config.policy.threads;
         let checks = !self.code.sites.is_empty();
         self.machine.unchecked |= checks;
+        let too_wide = self.machine.too_wide.iter().find(|known| known.name == entry);
         let target = &mut self.machine.memory.target;
+        if let Some(Entry { shared, .. }) = too_wide {
+            let broken = Broken::Shared { wanted: *shared, span: self.code.kernel.span };
+            return target.refuse(broken).map_err(stop);
+        }
         let access = Access { reads, checks, relies: self.code.relies };
         target.launch(entry, blocks, threads, parameters, access).map_err(stop)
     }

@@ -12,7 +12,7 @@ mod memory;
 mod watched;
 
 use std::collections::BTreeSet;
-use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::btree_map::{self, BTreeMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -26,8 +26,9 @@ use weft_ir::{Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop, Value};
 use crate::generate::generate;
 use crate::launch::Launch;
 use crate::policy::Policy;
+use crate::shared::MOST_SHARED;
 use crate::target::{Broken, EmulatedTarget, Output, Target};
-use crate::text::{Code, KernelCode};
+use crate::text::{Code, Entry, KernelCode};
 pub(crate) use memory::{Buffer, Memory};
 use watched::Watched;
 
@@ -84,7 +85,7 @@ impl Emulated {
 /// its value out. `observe` hears of every kernel that has run.
 ///
 /// # Errors
-/// A fault, if a check failed; [`Exhausted`] if there is not enough memory, or if `cancel` was set.
+/// As [`run_fallible`].
 ///
 /// # Panics
 /// If the kernels are wrong: with the emulator's report.
@@ -95,7 +96,7 @@ pub fn run_emulated(
     memory_limit: u64,
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Launched<'_>),
-) -> Result<Vec<Value>, Stop> {
+) -> Result<Vec<Value>, Halt> {
     let policy = &Policy::EMULATED;
     let code = generate(program, policy);
     let schedule = emulated.schedule.unwrap_or_else(|| schedule_of(&code));
@@ -103,7 +104,7 @@ pub fn run_emulated(
     let target = EmulatedTarget::new(&emulated.emulator, &code, schedule, cancel);
     let mut target = target.unwrap_or_else(|error| panic!("{error}"));
     let config = Config { policy, memory_limit };
-    run(program, &code, inputs, &mut target, &config, cancel, observe)
+    run_fallible(program, &code, inputs, &mut target, &config, cancel, observe)
 }
 
 /// The number of a schedule that depends on nothing but the text of the kernels: of two that run one
@@ -173,6 +174,7 @@ pub fn run_fallible(
         observe,
         memory,
         failure,
+        too_wide: code.entries.iter().filter(|entry| entry.shared > MOST_SHARED).collect(),
         unchecked: false,
         environment: vec![None; program.types.len()],
     };
@@ -216,6 +218,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) memory: Memory<'a>,
     /// The word in which a check leaves its number that fails (Note [When checks are looked at]).
     pub(crate) failure: Buffer,
+    /// The functions that would take more shared memory than there is.
+    pub(crate) too_wide: Vec<&'a Entry>,
     /// Whether kernels with checks have been launched since it was looked at.
     pub(crate) unchecked: bool,
     environment: Vec<Option<Datum>>,
@@ -229,9 +233,11 @@ pub(crate) fn name(var: Var) -> String {
 /// A device that fails ends the run; what holds it knows why ([`Watched`]).
 pub(crate) fn stop(broken: Broken) -> Stop {
     match broken {
-        Broken::Interrupted | Broken::Lost(_) | Broken::Memory { .. } | Broken::Grid(_) => {
-            Exhausted::Interrupted.into()
-        }
+        Broken::Interrupted
+        | Broken::Lost(_)
+        | Broken::Memory { .. }
+        | Broken::Grid(_)
+        | Broken::Shared { .. } => Exhausted::Interrupted.into(),
         Broken::Report(report) => panic!("{report}"),
     }
 }
@@ -262,7 +268,7 @@ impl Machine<'_> {
             for var in sizes.flatten() {
                 fetched.insert(var, self.stored(var, None)?);
             }
-            if let Entry::Vacant(data) = fetched.entry(leaf.data) {
+            if let btree_map::Entry::Vacant(data) = fetched.entry(leaf.data) {
                 data.insert(self.stored(leaf.data, Some(number))?);
             }
         }

@@ -5,8 +5,9 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use weft_emulator::{Address, Device, Emulator, Error, Grid, Module, Schedule};
-use weft_ir::{Column, ScalarType};
+use weft_ir::{Column, ScalarType, Span};
 
+use crate::shared::MOST_SHARED;
 use crate::text::{Code, Entry};
 
 /// Why a device did not do what it was asked for.
@@ -27,6 +28,13 @@ pub enum Broken {
     },
     /// A kernel would take so many blocks of threads, more than a grid has. It was not launched.
     Grid(u64),
+    /// A kernel would take more shared memory than a block of threads has. It was neither compiled nor launched.
+    Shared {
+        /// The bytes that it would take.
+        wanted: usize,
+        /// The expression of the first operation of the kernel.
+        span: Span,
+    },
 }
 
 impl fmt::Display for Broken {
@@ -39,6 +47,11 @@ impl fmt::Display for Broken {
                 write!(f, "the device has no room for {wanted} bytes beside {held} of this run")
             }
             Broken::Grid(blocks) => write!(f, "no grid has {blocks} blocks"),
+            Broken::Shared { wanted, span: _ } => write!(
+                f,
+                "elements are tuples so wide that a block of threads would take {wanted} bytes of shared memory, and \
+                 {MOST_SHARED} are there"
+            ),
         }
     }
 }

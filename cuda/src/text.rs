@@ -45,8 +45,11 @@ pub struct Entry {
     /// Whether the host chooses between it and others when it knows the extents; all others are
     /// launched whenever their kernel is.
     pub chosen: bool,
-    /// Whether it is hardly ever launched, as far as can be told before the extents are known.
+    /// Whether it is hardly ever launched, as far as can be told before the extents are known, or never.
     pub rare: bool,
+    /// The bytes of shared memory that it declares at most, where elements of the program are what it declares; it
+    /// is not launched if these are more than [`MOST_SHARED`](crate::MOST_SHARED). 0 of all others, which are small.
+    pub shared: usize,
     /// The bytes of its part of the text.
     pub(crate) at: Range<usize>,
     /// How many bytes of the text are the structure that it is about.

@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use weft_cuda::{Policy, generate};
+use weft_cuda::{Code, Entry, Policy, generate};
 use weft_ir::plan;
 
 /// The element types of plans that say `f32`.
@@ -43,6 +43,9 @@ const COLUMNS: [Column; 8] = [
     Column { name: "instructions", limit: Limit::AtMost { step: 128 } },
 ];
 
+/// The column of shared memory.
+const SHARED: usize = 1;
+
 /// A column of the table.
 struct Column {
     name: &'static str,
@@ -64,9 +67,12 @@ type Table = BTreeMap<(String, String), Vec<u32>>;
 #[test]
 fn golden_kernels_keep_to_the_table() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let texts = golden_texts(root);
+    let codes = golden_codes(root);
+    let texts: Vec<(String, String)> =
+        codes.iter().map(|(name, code)| (name.clone(), code.text())).collect();
     let Some(output) = compiled(root, &texts) else { return };
     let found = measured(&output);
+    check_shared(&codes, &found);
     let path = root.join("gate/table.md");
     let page = std::fs::read_to_string(&path).expect("the table");
     if std::env::var_os("UPDATE_EXPECT").is_some_and(|value| value == "1") {
@@ -79,14 +85,31 @@ fn golden_kernels_keep_to_the_table() {
     let _ = writeln!(std::io::stderr(), "{} golden kernels keep to gate/table.md", found.len());
 }
 
-/// The name and the CUDA text of every golden plan.
-fn golden_texts(root: &Path) -> Vec<(String, String)> {
+/// What is known of shared memory before anything is compiled is what the compiler finds.
+fn check_shared(codes: &[(String, Code)], found: &Table) {
+    let (mut compared, mut problems) = (0, Vec::new());
+    for (plan, code) in codes {
+        for Entry { name, shared, .. } in code.entries.iter().filter(|entry| entry.shared > 0) {
+            let measured = found[&(plan.clone(), name.clone())][SHARED] as usize;
+            // What has no elements in it is counted as if it were aligned as they are.
+            if !(measured..=measured + 32).contains(shared) {
+                problems.push(format!("{plan} {name}: {shared} bytes shared, not {measured}"));
+            }
+            compared += 1;
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(compared > 30, "{compared} compared");
+}
+
+/// The name and the kernels of every golden plan.
+fn golden_codes(root: &Path) -> Vec<(String, Code)> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(root.join("gate/plans"))
         .expect("the golden plans")
         .map(|entry| entry.expect("an entry").path())
         .collect();
     paths.sort();
-    let mut texts = Vec::new();
+    let mut codes = Vec::new();
     for path in paths {
         let name = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
         let text = std::fs::read_to_string(&path).expect("a plan");
@@ -97,10 +120,10 @@ fn golden_texts(root: &Path) -> Vec<(String, String)> {
             let program = plan::parse(&text).unwrap_or_else(|error| panic!("{name} {ty}: {error}"));
             plan::check(&program).unwrap_or_else(|error| panic!("{name} {ty}: {error}"));
             let name = if one { format!("{name}.{ty}") } else { name.clone() };
-            texts.push((name, generate(&program, &Policy::SM_90).text()));
+            codes.push((name, generate(&program, &Policy::SM_90)));
         }
     }
-    texts
+    codes
 }
 
 /// What the compiler says of the texts; nothing, after saying so, where there is none.

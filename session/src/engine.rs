@@ -23,6 +23,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use weft_cuda::{Broken, Halt};
 use weft_interp::Limits;
 use weft_ir::leaves::{leaves_to_value, value_to_leaves};
 use weft_ir::{Exhausted, Failure, Looks, Meter, Span, Stop, Value};
@@ -98,6 +99,20 @@ pub(crate) struct Job<'a> {
     pub(crate) cancel: &'a AtomicBool,
     /// Shows how far it has come.
     pub(crate) meter: &'a Meter,
+}
+
+/// What people are to hear of a run.
+#[derive(Debug)]
+pub(crate) struct Notice {
+    /// The expression that it is about, if it is about one.
+    pub(crate) place: Option<Span>,
+    pub(crate) text: String,
+}
+
+impl From<String> for Notice {
+    fn from(text: String) -> Notice {
+        Notice { place: None, text }
+    }
 }
 
 /// The engines of a session, shared by all of its states.
@@ -305,6 +320,14 @@ impl Engine {
             &mut |launched| counters.launched(launched.bytes_written, launched.bytes_alive),
         );
         ran.phases.push((Phase::Run, started.elapsed()));
+        let results = match results {
+            Ok(results) => Ok(results),
+            Err(Halt::Stop(stop)) => Err(stop),
+            Err(Halt::Broken(broken @ Broken::Shared { span, .. })) => {
+                return Err(Unsupported { reason: broken.to_string(), span }.into());
+            }
+            Err(Halt::Broken(broken)) => panic!("{broken}"),
+        };
         value(results, &lowered)
     }
 
@@ -477,8 +500,9 @@ impl Engine {
 
     /// Why a program did not run where it was wanted, or why kernels do not become machine code, once that
     /// is known.
-    pub(crate) fn take_notice(&self) -> Option<String> {
-        self.gpu.take_notice().or_else(|| self.native.get()?.take_notice())
+    pub(crate) fn take_notice(&self) -> Option<Notice> {
+        let of_native = || self.native.get()?.take_notice().map(Notice::from);
+        self.gpu.take_notice().or_else(of_native)
     }
 }
 

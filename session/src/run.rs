@@ -14,7 +14,7 @@ use weft_lang::{CheckedItem, CheckedKind, Diagnostic, render};
 
 use crate::commands::{devices_text, memory, variables};
 use crate::display::discovered_type;
-use crate::engine::{Backend, Counters, Engine, Fallback, Job, Ran};
+use crate::engine::{Backend, Counters, Engine, Fallback, Job, Notice, Ran};
 use crate::files::{self, forbidden};
 use crate::footer::{Footer, Phase};
 use crate::inquiry::{self, Context};
@@ -427,8 +427,9 @@ impl<'a> Runner<'a> {
                  is lost. Please report it with this cell."
             )));
         }
-        if let Some(notice) = self.engine.take_notice() {
-            self.sink.event(Event::Notice(notice));
+        if let Some(Notice { place, text }) = self.engine.take_notice() {
+            let place = place.map(|span| format!("{}: ", self.sources.place(span)));
+            self.sink.event(Event::Notice(format!("{}{text}", place.unwrap_or_default())));
         }
         self.last = Some(ran);
     }

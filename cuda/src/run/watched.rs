@@ -86,6 +86,11 @@ impl<'a> Watched<'a> {
         self.watch(result)
     }
 
+    /// What is not asked of the device, as it cannot do it.
+    pub(crate) fn refuse(&mut self, broken: Broken) -> Result<(), Broken> {
+        self.watch(Err(broken))
+    }
+
     pub(crate) fn begin_kernel(&mut self, reads: &[u64], is_small: bool) -> Result<(), Broken> {
         let result = self.target.begin_kernel(reads, is_small);
         self.watch(result)

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use weft_codegen::{Dialect, Writer};
+use weft_ir::ScalarType;
 use weft_ir::code::{Code, Operand, Operation};
 use weft_ir::flat::{Space, Type, Var, first_stored, storage};
+use weft_ir::math::{self, Work};
 use weft_ir::plan::Kernel;
-use weft_ir::{ScalarOp, ScalarType};
 
 use super::{Indices, Place, Structure, same_strides};
 use crate::fields::Field;
@@ -84,7 +85,7 @@ fn work(code: &Code) -> Option<usize> {
     let mut sum = 0;
     for instruction in &code.instructions {
         sum += match &instruction.operation {
-            Operation::Scalar(op, _) if is_short(*op) => 1,
+            Operation::Scalar(op, _) if math::work(*op) == Work::Simple => 1,
             Operation::Scalar(_, _) | Operation::Random(_, _) => 24,
             Operation::Read(_, _) | Operation::Check(_, _) => 2,
             Operation::If { then, otherwise, .. } => 1 + work(then)? + work(otherwise)?,
@@ -92,35 +93,6 @@ fn work(code: &Code) -> Option<usize> {
         };
     }
     Some(sum)
-}
-
-/// Whether an operator is a few instructions of the machine.
-fn is_short(op: ScalarOp) -> bool {
-    matches!(
-        op,
-        ScalarOp::Add
-            | ScalarOp::Sub
-            | ScalarOp::Mul
-            | ScalarOp::Neg
-            | ScalarOp::Abs
-            | ScalarOp::Min
-            | ScalarOp::Max
-            | ScalarOp::Fma
-            | ScalarOp::Eq
-            | ScalarOp::Ne
-            | ScalarOp::Lt
-            | ScalarOp::Le
-            | ScalarOp::Gt
-            | ScalarOp::Ge
-            | ScalarOp::And
-            | ScalarOp::Or
-            | ScalarOp::Not
-            | ScalarOp::BitAnd
-            | ScalarOp::BitOr
-            | ScalarOp::BitXor
-            | ScalarOp::Select
-            | ScalarOp::Cast(_)
-    )
 }
 
 impl Structure<'_, '_> {

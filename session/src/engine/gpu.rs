@@ -15,7 +15,7 @@ use weft_ir::{Column, Exhausted, Looks, Stop, Value};
 use weft_lang::lower::Lowered;
 
 use super::kept::Kept;
-use super::{Job, NotRun, Ran, Unsupported, compile};
+use super::{Job, NotRun, Notice, Ran, Unsupported, compile};
 use crate::footer::Phase;
 use crate::modes::bytes_text;
 use crate::traffic::bytes_read;
@@ -28,7 +28,7 @@ pub(super) struct Gpu {
     /// By the text of what they were compiled from.
     kernels: Kept<Arc<Kernels>>,
     /// What people are to hear of.
-    notices: Mutex<Vec<String>>,
+    notices: Mutex<Vec<Notice>>,
     /// Whether they have heard that there is no device.
     told: AtomicBool,
 }
@@ -90,7 +90,7 @@ impl Gpu {
     }
 
     /// What people are to hear of, once.
-    pub(super) fn take_notice(&self) -> Option<String> {
+    pub(super) fn take_notice(&self) -> Option<Notice> {
         lock(&self.notices).pop()
     }
 
@@ -179,7 +179,9 @@ impl Gpu {
             }
             Err(Halt::Stop(stop)) => Err(NotRun::Stop(stop).into()),
             Err(Halt::Broken(broken)) => {
-                self.note(failure_text(&broken));
+                let place =
+                    if let Broken::Shared { span, .. } = broken { Some(span) } else { None };
+                self.note(Notice { place, text: failure_text(&broken) });
                 Err(Elsewhere::Cpu)
             }
         }
@@ -200,15 +202,16 @@ impl Gpu {
     /// Somebody wants a device where there is none.
     fn absent(&self, why: &str) -> Elsewhere {
         if !self.told.swap(true, Ordering::Relaxed) {
-            self.note(format!("no GPU: {why}. This ran on the CPU, as will what follows"));
+            let text = format!("no GPU: {why}. This ran on the CPU, as will what follows");
+            self.note(text.into());
         }
         Elsewhere::Cpu
     }
 
-    fn note(&self, text: String) {
+    fn note(&self, notice: Notice) {
         let mut notices = lock(&self.notices);
         notices.clear();
-        notices.push(text);
+        notices.push(notice);
     }
 }
 
@@ -243,6 +246,7 @@ fn failure_text(broken: &Broken) -> String {
         Broken::Grid(blocks) => {
             format!("the GPU cannot do it: a kernel would have {blocks} blocks of threads")
         }
+        Broken::Shared { .. } => format!("the GPU cannot do it: {broken}"),
         Broken::Lost(why) => format!("the GPU failed ({why})"),
         Broken::Report(why) => format!("the GPU failed: {why}"),
         Broken::Interrupted => "the GPU was interrupted".to_owned(),

@@ -27,6 +27,10 @@ const TESTS: &[(&str, fn())] = &[
     ),
     ("showing_what_is_lost_can_be_interrupted", sessions::showing_what_is_lost_can_be_interrupted),
     ("without_room_the_cpu_runs_it", sessions::without_room_the_cpu_runs_it),
+    (
+        "elements_that_are_too_wide_are_for_the_cpu",
+        sessions::elements_that_are_too_wide_are_for_the_cpu,
+    ),
     ("a_device_may_come_later", sessions::a_device_may_come_later),
     ("the_device_program_is_carried", sessions::the_device_program_is_carried),
     ("the_device_program_runs", sessions::the_device_program_runs),

@@ -330,6 +330,31 @@ pub(crate) fn without_room_the_cpu_runs_it() {
     );
 }
 
+pub(crate) fn elements_that_are_too_wide_are_for_the_cpu() {
+    stand_in();
+    let list = |each: &dyn Fn(usize) -> String| (0..31).map(each).collect::<Vec<_>>().join(", ");
+    let names = |letter: char| list(&|at| format!("{letter}{at}"));
+    let program = format!(
+        "def plus ({}) ({}) = ({})\nxs = {{ ({}) : x in map f64 (iota 300) }}\nys = scanl1 plus xs\n\
+         let ({}) = ys[299] in c30",
+        names('a'),
+        names('b'),
+        list(&|at| format!("a{at} + b{at}")),
+        list(&|_| "x".to_owned()),
+        names('c'),
+    );
+    let said = say(&mut session("gpu"), &program);
+    assert_eq!(
+        said.values,
+        [value(&mut session("interp"), "sum (map f64 (iota 300))")],
+        "{said:?}"
+    );
+    let note = said.notes.concat();
+    assert!(note.contains("the GPU cannot do it: elements are tuples so wide that"), "{note}");
+    assert!(note.contains("49616 bytes of shared memory"), "{note}");
+    assert!(note.starts_with("In[1]:2: "), "where the kernel begins: {note}");
+}
+
 pub(crate) fn a_device_may_come_later() {
     let stand_in = stand_in();
     let mut session = session("gpu");
