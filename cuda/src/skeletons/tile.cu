@@ -84,8 +84,10 @@ FUNCTION void reduce_grid(const typename K::Arguments& in, i64 down, i64 across,
   };
   typename K::Kept fold[EACH][EACH];
   /* What the blocks and the blocks of blocks before have come to, of which 2^18 elements have two levels.
-     It is wanted once in 64 steps: an array with computed numbers is not in registers. */
-  alignas(16) typename K::Kept before[2][EACH][EACH];
+     It is wanted once in 64 steps: an array with computed numbers is not in registers. What is seldom done goes over
+     it in a loop: written out for each point, it would take the compiler longer than all else. */
+  alignas(16) typename K::Kept before[2][EACH * EACH];
+  constexpr int POINTS = EACH * EACH;
   auto take = [&](i64 base, int k, bool begins) {
     typename K::Left left[EACH];
     typename K::Right right[EACH];
@@ -106,24 +108,32 @@ FUNCTION void reduce_grid(const typename K::Arguments& in, i64 down, i64 across,
       }
     }
   };
-  if (Tile::AHEAD && length > 0) read(0);
+  /* What reads the first stage is the text that reads all others, before there is anything to fold. */
 #pragma unroll 1
-  for (i64 base = 0; base < length; base += DEPTH) {
-    const int here = (int)smaller(length - base, DEPTH);
+  for (i64 base = Tile::AHEAD ? -DEPTH : 0; base < length; base += DEPTH) {
     if (!Tile::AHEAD) read(base);
-    stage();
-    __syncthreads();  /* staged */
+    if (base >= 0) {
+      stage();
+      __syncthreads();  /* staged */
+    }
     if (Tile::AHEAD && base + DEPTH < length) read(base + DEPTH);
-    /* An element that is alone in its block is combined as it is, not settled, with what is before it. */
-    i64 block = base / TREE;
+    if (base < 0) continue;
+    const int here = (int)smaller(length - base, DEPTH);
+    /* An element that is alone in its block is combined as it is, not settled, with what is before it. What is
+       folded of it is not wanted then. */
+    const i64 block = base / TREE;
     const bool alone = base % TREE == 0 && base > 0 && base + 1 == length;
     const bool begins = base % TREE == 0 && !alone;
     if (alone) {
-      typename K::Kept(&own)[EACH][EACH] = before[block % TREE == 0];
-#pragma unroll
-      for (int y = 0; y < EACH; y++) {
-#pragma unroll
-        for (int x = 0; x < EACH; x++) fold[y][x] = own[y][x];
+      typename K::Kept(&own)[POINTS] = before[block % TREE == 0];
+#pragma unroll 1
+      for (int each = 0; each < POINTS; each++) {
+        const int row = Tile::place(Tile::GROUPS, group, each / EACH);
+        const int column = Tile::place(LANES, lane, each % EACH);
+        const i64 i = first_i + lesser(row, rows - 1), j = first_j + lesser(column, columns - 1);
+        const typename K::Element next =
+            K::element_of(in, batch, i, j, base, lefts.get(row), rights.get(column));
+        own[each] = K::settle(K::combine(in, K::element(own[each]), next));
       }
     }
     if (begins) take(base, 0, true);
@@ -133,51 +143,38 @@ FUNCTION void reduce_grid(const typename K::Arguments& in, i64 down, i64 across,
     const i64 end = base + here;
     if (end % TREE != 0 && end != length) continue;
     /* A block of the tree is complete; maybe 64 of them are. */
-    bool combined = alone;
-#pragma unroll 1
-    for (int level = 0; level < 2; level++) {
-      typename K::Kept(&own)[EACH][EACH] = before[level];
-      if (block % TREE != 0 && combined) {
-        combined = false;
-      } else if (block % TREE != 0) {
+    if (!alone) {
+      if (block % TREE != 0) {
 #pragma unroll
         for (int y = 0; y < EACH; y++) {
 #pragma unroll
           for (int x = 0; x < EACH; x++) {
-            fold[y][x] = K::settle(K::combine(in, K::element(own[y][x]), K::element(fold[y][x])));
+            const typename K::Element own = K::element(before[0][y * EACH + x]);
+            fold[y][x] = K::settle(K::combine(in, own, K::element(fold[y][x])));
           }
         }
       }
 #pragma unroll
       for (int y = 0; y < EACH; y++) {
 #pragma unroll
-        for (int x = 0; x < EACH; x++) own[y][x] = fold[y][x];
+        for (int x = 0; x < EACH; x++) before[0][y * EACH + x] = fold[y][x];
       }
-      if (block % TREE != TREE - 1 && end != length) break;
-      block /= TREE;
+    }
+    if ((block % TREE != TREE - 1 && end != length) || (alone && block % TREE == 0)) continue;
+#pragma unroll 1
+    for (int each = 0; each < POINTS; each++) {
+      typename K::Kept& own = before[1][each];
+      const typename K::Element next = K::element(before[0][each]);
+      own = block < TREE ? before[0][each] : K::settle(K::combine(in, K::element(own), next));
     }
   }
-  /* Registers have no numbers that are computed, shared memory has: where there is room for what a thread
-     keeps of a row of its points, one text finishes all of them. */
-  constexpr bool PARKS = K::THREADS * EACH * (int)sizeof(typename K::Kept) <= 16384;
-  __shared__ typename K::Kept results[PARKS ? K::THREADS * EACH : 1];
-  auto finish = [&](int y, int x, const typename K::Kept& kept) {
-    const int row = Tile::place(Tile::GROUPS, group, y), column = Tile::place(LANES, lane, x);
+#pragma unroll 1
+  for (int each = 0; each < POINTS; each++) {
+    const int row = Tile::place(Tile::GROUPS, group, each / EACH);
+    const int column = Tile::place(LANES, lane, each % EACH);
     if (row < rows && column < columns) {
       K::finish(in, (batch * down + first_i + row) * across + first_j + column, false,
-                K::element(kept));
-    }
-  };
-#pragma unroll
-  for (int y = 0; y < EACH; y++) {
-    if (PARKS) {
-#pragma unroll
-      for (int x = 0; x < EACH; x++) results[x * K::THREADS + thread] = fold[y][x];
-#pragma unroll 1
-      for (int x = 0; x < EACH; x++) finish(y, x, results[x * K::THREADS + thread]);
-    } else {
-#pragma unroll
-      for (int x = 0; x < EACH; x++) finish(y, x, fold[y][x]);
+                K::element(before[1][each]));
     }
   }
 }

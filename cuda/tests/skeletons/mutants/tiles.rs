@@ -13,6 +13,24 @@ fn floats(length: i64) -> Column {
     column(ScalarType::F32, (0..length).map(|at| Scalar::F32((at % 13) as f32)))
 }
 
+/// Products that are added with one rounding.
+const ROUNDED_ONCE: &str = "input a3: [a0][a2]f32
+input a4: [a1][a2]f32
+launch \"product\" [a0][a1][a2] (r0 r1 r2)
+  r3: f32 = read a3 r0 r2
+  r4: f32 = read a4 r1 r2
+  yield r3 r4
+  reduce r3 r4 as (r5: f32, r6: f32) to a5: [a0][a1]f32, _
+  by (r7: f32, r8: f32) (r9: f32, r10: f32)
+    r11: f32 = mul r7 r8
+    r12: f32 = fma r9 r10 r11
+    yield r12 1.0f32
+  from (r13 r14)
+    yield 0.0f32 1.0f32
+end
+output a5: [a0][a1]f32
+";
+
 pub(super) const SUBJECTS: &[Subject] = &[
     Subject {
         name: "reduce_grid",
@@ -34,7 +52,10 @@ output a5: [a0][a1]i64
 ",
         inputs: || vec![dense(18, 135, numbers(18 * 135)), dense(67, 135, numbers(67 * 135))],
         mutants: &[
-            ("    __syncthreads();  /* staged */\n    if (Tile::AHEAD", "    if (Tile::AHEAD"),
+            (
+                "      __syncthreads();  /* staged */\n    }\n    if (Tile::AHEAD",
+                "    }\n    if (Tile::AHEAD",
+            ),
             (
                 "    __syncthreads();  /* shared is free */\n    const i64 end = base + here;",
                 "    const i64 end = base + here;",
@@ -52,10 +73,43 @@ output a5: [a0][a1]i64
                 "(K::RIGHT_ALONG ? at / DEPTH : at % ACROSS)",
             ),
             ("for (int k = begins; k < here", "for (int k = 0; k < here"),
-            ("} else if (block % TREE != 0) {", "} else if (false) {"),
+            ("      if (block % TREE != 0) {\n#pragma", "      if (false) {\n#pragma"),
             ("if (row < rows && column < columns) {", "if (row < rows) {"),
             ("if (row < rows && column < columns) {", "if (column < columns) {"),
             ("if (end % TREE != 0 && end != length) continue;", "if (end % TREE != 0) continue;"),
+        ],
+    },
+    Subject {
+        name: "reduce_grid of rows with one element more than whole blocks",
+        text: ROUNDED_ONCE,
+        inputs: || vec![dense(5, 129, floats(5 * 129)), dense(5, 129, floats(5 * 129))],
+        mutants: &[
+            ("    if (alone) {\n      typename", "    if (false) {\n      typename"),
+            ("before[block % TREE == 0];", "before[1];"),
+            (
+                "base, lefts.get(row), rights.get(column));",
+                "base, lefts.get(0), rights.get(column));",
+            ),
+            ("base, lefts.get(row), rights.get(column));", "base, lefts.get(row), rights.get(0));"),
+            ("    if (!alone) {", "    if (true) {"),
+        ],
+    },
+    Subject {
+        name: "reduce_grid of rows with one element more than a tile",
+        text: ROUNDED_ONCE,
+        inputs: || vec![dense(4, 4097, floats(4 * 4097)), dense(4, 4097, floats(4 * 4097))],
+        mutants: &[
+            ("before[block % TREE == 0];", "before[0];"),
+            ("|| (alone && block % TREE == 0)) continue;", ") continue;"),
+        ],
+    },
+    Subject {
+        name: "reduce_grid of rows with some blocks more than a tile",
+        text: ROUNDED_ONCE,
+        inputs: || vec![dense(4, 4200, floats(4 * 4200)), dense(4, 4200, floats(4 * 4200))],
+        mutants: &[
+            ("    if ((block % TREE != TREE - 1 && end != length)", "    if ((end != length)"),
+            ("own = block < TREE ? before[0][each] :", "own = true ? before[0][each] :"),
         ],
     },
     Subject {
@@ -78,7 +132,10 @@ output a5: [a0][a1]f32
 ",
         inputs: || vec![dense(34, 135, floats(34 * 135)), dense(131, 135, floats(131 * 135))],
         mutants: &[
-            ("    __syncthreads();  /* staged */\n    if (Tile::AHEAD", "    if (Tile::AHEAD"),
+            (
+                "      __syncthreads();  /* staged */\n    }\n    if (Tile::AHEAD",
+                "    }\n    if (Tile::AHEAD",
+            ),
             (
                 "    __syncthreads();  /* shared is free */\n    const i64 end = base + here;",
                 "    const i64 end = base + here;",
