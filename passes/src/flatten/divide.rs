@@ -179,7 +179,7 @@ impl<'p> Flattener<'p> {
             let var = self.array_over(&kept, ty);
             results.push(var);
             let span = self.span;
-            moved.insert(id, self.scalars.read(var, ty, &here, None, span));
+            moved.insert(id, self.scalars.element(var, ty, &here, None, span));
         }
         let (operation, span) = (Operation::Filter { space, thunk }, self.span);
         self.emit(Statement { results, operation, span });

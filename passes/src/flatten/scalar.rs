@@ -7,7 +7,7 @@
 //! loop body or operator that it is guarded by. It is stored as an array over its dimensions where
 //! recomputing it would duplicate work ([`super::compile`]).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use weft_ir::flat::{Size, Var};
 use weft_ir::nested::RandomKind;
@@ -110,6 +110,8 @@ pub(super) struct Scalars {
     regions: Vec<(Option<Region>, Option<Region>)>,
     known: HashMap<(Definition, Option<Region>), ScalarId>,
     params: u32,
+    /// The arrays whose elements the program names; the others are offsets and orders.
+    elements: BTreeSet<Var>,
 }
 
 impl Scalars {
@@ -241,7 +243,8 @@ impl Scalars {
         }
     }
 
-    /// Whether it is an index or an offset that needs no check: then it may be left out.
+    /// Whether it is an index or an offset that needs no check: then it may be left out. An element of the program
+    /// may be an error, that of whatever computes its array.
     fn is_sure_index(&self, id: ScalarId) -> bool {
         let sure = |definition: &Definition| {
             matches!(definition, Definition::Constant(..) | Definition::Index(_))
@@ -249,7 +252,7 @@ impl Scalars {
         let node = self.node(id);
         node.ty == ScalarType::I64
             && match &node.definition {
-                Definition::Read(_, indices) => {
+                Definition::Read(var, indices) if !self.elements.contains(var) => {
                     indices.iter().all(|index| sure(&self.node(*index).definition))
                 }
                 definition => sure(definition),
@@ -273,6 +276,20 @@ impl Scalars {
         self.define(Definition::Random(kind, args.to_vec()), ty, depth, home, cost, span)
     }
 
+    /// An element that the program names.
+    pub(super) fn element(
+        &mut self,
+        var: Var,
+        ty: ScalarType,
+        index: &[ScalarId],
+        home: Option<Region>,
+        span: Span,
+    ) -> ScalarId {
+        self.elements.insert(var);
+        self.read(var, ty, index, home, span)
+    }
+
+    /// An element of an array of offsets or of an order.
     pub(super) fn read(
         &mut self,
         var: Var,

@@ -422,7 +422,7 @@ impl<'p> Flattener<'p> {
         if axes.is_empty() {
             let index: Vec<ScalarId> = prefix.into_iter().map(|(index, _)| index).collect();
             let (home, span) = (self.region, self.span);
-            Value::Scalar(self.scalars.read(var, ty.element, &index, home, span))
+            Value::Scalar(self.scalars.element(var, ty.element, &index, home, span))
         } else {
             Value::Array(self.view(ty, Source::Stored { var, prefix, axes }))
         }
