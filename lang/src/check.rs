@@ -238,6 +238,8 @@ struct Checker<'a> {
     /// Whether an error was met that is not to be reported again.
     poisoned: bool,
     errors: usize,
+    /// The names that mean nothing: where each stands first, and in how many places. They are reported once.
+    unknown: BTreeMap<Name, (Span, usize)>,
 }
 
 /// The definition that is being checked.

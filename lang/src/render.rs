@@ -26,7 +26,11 @@ pub trait Sources {
     fn text(&self, source: SourceId) -> &str;
 }
 
-/// The reports of all diagnostics, one after the other, for a terminal of `width` columns.
+/// The most diagnostics of which a report is made. Nobody reads more of them, and a text may have any number.
+const MOST_REPORTS: usize = 100;
+
+/// The reports of the diagnostics, one after the other, for a terminal of `width` columns; of very many only the
+/// first.
 /// With `colour`, the text contains ANSI escapes.
 pub fn render(
     diagnostics: &[Diagnostic],
@@ -34,7 +38,15 @@ pub fn render(
     colour: bool,
     width: usize,
 ) -> String {
-    diagnostics.iter().map(|diagnostic| report(diagnostic, sources, colour, width)).collect()
+    let shown = diagnostics.iter().take(MOST_REPORTS);
+    let mut text: String =
+        shown.map(|diagnostic| report(diagnostic, sources, colour, width)).collect();
+    match diagnostics.len().saturating_sub(MOST_REPORTS) {
+        0 => {}
+        1 => text.push_str("… and 1 more report\n"),
+        more => text.push_str(&format!("… and {more} more reports\n")),
+    }
+    text
 }
 
 fn report(diagnostic: &Diagnostic, sources: &dyn Sources, colour: bool, width: usize) -> String {

@@ -185,6 +185,35 @@ fn many_items() {
 }
 
 #[test]
+fn many_errors_in_one_item() {
+    let list = |word: &dyn Fn(usize) -> String| {
+        let words: Vec<String> = (0..300_000).map(word).collect();
+        format!("[{}]", words.join(", "))
+    };
+    check([
+        (list(&|_| "nothing".to_owned()), "E0201"),
+        (list(&|i| format!("word{i}")), "E0201"),
+        (list(&|i| if i % 2 == 0 { "1".to_owned() } else { "true".to_owned() }), "E0303"),
+        (list(&|_| "(1 + true)".to_owned()), "E0303"),
+    ]);
+}
+
+#[test]
+fn of_many_reports_the_first_are_shown() {
+    let mut session = Session::new(&Config { memory: MEMORY, io: false });
+    let mut sink = Collected::default();
+    let text = "nothing\n".repeat(2000);
+    session.eval(Cell::typed(&text), &mut sink, &Cancel::new());
+    let reports = sink.events.iter().filter_map(|event| match event {
+        Event::Report(report) => Some(report.render(false, 80)),
+        _ => None,
+    });
+    let text: String = reports.collect();
+    assert_eq!(text.matches("unknown name").count(), 100);
+    assert!(text.ends_with("\n… and 1900 more reports\n"), "{text}");
+}
+
+#[test]
 fn names_of_any_length() {
     let name = "x".repeat(1_000_000);
     check([(format!("{name} = 1\n{name} + 1"), "2"), (name, "E0201")]);

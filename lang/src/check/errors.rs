@@ -2,6 +2,7 @@
 
 mod application;
 mod habit;
+mod many;
 mod name;
 
 use habit::{method, text_comparison};
@@ -32,11 +33,6 @@ const TEXTS_AS_KEYS: &str = "a text is an array of letters; texts are sorted and
                              numbers: `(numbers, distinct) = codes texts`";
 
 impl Checker<'_> {
-    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
-        self.errors += 1;
-        self.diagnostics.push(diagnostic);
-    }
-
     /// A type for messages: literals whose type is open are "a number".
     pub(super) fn show(&self, ty: &Type) -> String {
         let (rank, head) = self.table.peel(ty);

@@ -50,6 +50,7 @@ pub(super) fn check_item(
         wants_sequence: None,
         poisoned: false,
         errors: 0,
+        unknown: BTreeMap::new(),
     };
     let kind = match &item.kind {
         ItemKind::Def(def) => checker.def(def, item.span),
@@ -61,6 +62,7 @@ pub(super) fn check_item(
     let failed = checker.errors > 0 || checker.poisoned;
     if failed {
         checker.advise(item, before);
+        checker.count_unreported(before);
     }
     match kind {
         Some(kind) if !failed => checked.items.push(CheckedItem { span: item.span, kind }),

@@ -4,6 +4,7 @@
 use weft_ir::{Name, Span};
 
 use super::habit::no_value;
+use super::many::MOST_ERRORS;
 use crate::builtins;
 use crate::check::Checker;
 use crate::check::apply::LOADERS;
@@ -35,6 +36,17 @@ impl Checker<'_> {
                 .help(format!("write the path out: `{name}{before} \"…\"`"))
                 .note(OF_THE_FILE),
             );
+        }
+        if let Some((_, uses)) = self.unknown.get_mut(name) {
+            *uses += 1;
+            self.poisoned = true;
+            return;
+        }
+        self.unknown.insert(name.clone(), (span, 1));
+        // To look for what is near takes its time.
+        if self.errors >= MOST_ERRORS {
+            self.errors += 1;
+            return;
         }
         let locals = self.scope.keys().map(|name| &**name);
         let globals = self.environment.names().map(|(name, _)| &**name);
