@@ -160,6 +160,11 @@ pub fn text(value: &Value, ty: &Type, options: &Options) -> String {
     }
 }
 
+/// Whether the type of a value stands before it.
+pub(crate) fn has_heading(ty: &Type) -> bool {
+    holds_array(ty) && !plot::is_plot(ty) && !is_image(ty)
+}
+
 /// The value without its type; one line if that takes at most `beside` cells.
 fn body(value: &Value, ty: &Type, beside: usize, options: &Options) -> Body {
     match (value, ty) {

@@ -9,6 +9,11 @@ pub fn page(code: &str) -> Option<&'static str> {
     PAGES.iter().chain(REASONS).find(|(known, _)| *known == code).map(|(_, page)| *page)
 }
 
+/// Every reason of `:fuse`, in order.
+pub(crate) fn reasons() -> impl Iterator<Item = &'static str> {
+    REASONS.iter().map(|(code, _)| *code)
+}
+
 /// Every code that has a page, in order.
 pub fn codes() -> impl Iterator<Item = &'static str> {
     PAGES.iter().map(|(code, _)| *code)

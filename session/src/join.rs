@@ -97,22 +97,24 @@ pub(crate) fn names(item: &CheckedItem) -> Vec<GlobalId> {
     }
 }
 
-/// What a step asks for by id, directly or through functions; nothing if that may be any value.
-fn uses(step: &Step, state: &State) -> Option<BTreeSet<GlobalId>> {
+/// What a step asks for by id, directly or through functions.
+fn uses(step: &Step, state: &State) -> BTreeSet<GlobalId> {
     match step {
         Step::Item { item, .. } | Step::Timed { item, .. } | Step::Whole(item) => {
-            Some(item_uses(item, state))
+            item_uses(item, state)
         }
         Step::Inquire { program, .. } | Step::SaveValue { program, .. } => {
-            Some(references::of_program(program))
+            references::of_program(program)
         }
-        Step::Variables(_) | Step::Memory => None,
+        Step::Variables(environment) | Step::Memory(environment) => {
+            state.seen_by(environment.clone()).reachable()
+        }
         Step::Cache { .. }
         | Step::Text(_)
         | Step::Devices
         | Step::Modes(_)
         | Step::SaveSource { .. }
-        | Step::Quit => Some(BTreeSet::new()),
+        | Step::Quit => BTreeSet::new(),
     }
 }
 
@@ -132,12 +134,7 @@ pub(crate) fn last_uses(steps: &[Step], state: &State) -> Vec<Vec<GlobalId>> {
     let mut last: BTreeMap<GlobalId, usize> = BTreeMap::new();
     let mut result = None;
     for (index, step) in steps.iter().enumerate() {
-        let Some(used) = uses(step, state) else {
-            // It looks at everything that there is.
-            last.values_mut().for_each(|last| *last = index);
-            continue;
-        };
-        for global in used {
+        for global in uses(step, state) {
             last.entry(global).and_modify(|last| *last = index);
         }
         if let Step::Item { item, .. } | Step::Timed { item, .. } | Step::Whole(item) = step {

@@ -67,8 +67,8 @@ pub(crate) enum Step {
     Text(String),
     /// `:vars`, with the names that it sees.
     Variables(Environment),
-    /// `:mem`.
-    Memory,
+    /// `:mem`, with the names that it sees.
+    Memory(Environment),
     /// `:devices`.
     Devices,
     /// `:set mode value`: how the steps after it run.

@@ -4,16 +4,17 @@ mod group;
 mod lengths;
 mod sequence;
 
+use std::collections::BTreeSet;
 use std::mem;
 use std::path::Path;
 use std::time::Instant;
 
 use weft_ir::{Exhausted, Failure, Looks, Span, Trap, TrapKind, Type, Value};
-use weft_lang::typed::{GlobalId, Program};
+use weft_lang::typed::{ExprKind, GlobalId, Program};
 use weft_lang::{CheckedItem, CheckedKind, Diagnostic, render};
 
 use crate::commands::{devices_text, memory, variables};
-use crate::display::discovered_type;
+use crate::display::{discovered_type, has_heading};
 use crate::engine::{Backend, Counters, Engine, Fallback, Job, Notice, Ran};
 use crate::files::{self, forbidden};
 use crate::footer::{Footer, Phase};
@@ -68,6 +69,8 @@ pub(crate) struct Runner<'a> {
     whole: bool,
     /// How many values the steps to come will show.
     to_show: usize,
+    /// The values that the cell shows by their names alone, after their types.
+    told_when_shown: BTreeSet<GlobalId>,
 }
 
 impl<'a> Runner<'a> {
@@ -97,6 +100,7 @@ impl<'a> Runner<'a> {
             io,
             whole: false,
             to_show: 0,
+            told_when_shown: BTreeSet::new(),
         }
     }
 
@@ -104,6 +108,7 @@ impl<'a> Runner<'a> {
     pub(crate) fn steps(&mut self, steps: Vec<Step>) -> Result<(), Stop> {
         // So the last value that is shown is known when it comes.
         self.to_show = steps.iter().filter(|step| shows(step)).count();
+        self.told_when_shown = steps.iter().filter_map(shown_with_type).collect();
         let mut last_uses = last_uses(&steps, &self.state).into_iter();
         for unit in units(steps, &self.state) {
             let steps = match unit {
@@ -173,9 +178,9 @@ impl<'a> Runner<'a> {
                 self.sink.event(Event::Text(variables(&environment, &self.state)));
                 Ok(())
             }
-            Step::Memory => {
+            Step::Memory(environment) => {
                 let on_device = |value: &Value| self.engine.resident_bytes(value);
-                let text = memory(&self.state, self.kept_for_undo, &on_device);
+                let text = memory(&self.state.seen_by(environment), self.kept_for_undo, &on_device);
                 self.sink.event(Event::Text(text));
                 Ok(())
             }
@@ -253,7 +258,10 @@ impl<'a> Runner<'a> {
                         let (name, ty) =
                             (bound.name.to_string(), discovered_type(&value, &bound.ty));
                         self.announced.push(name.clone());
-                        self.sink.event(Event::Bound { name, ty });
+                        // Its type is about to stand before its value.
+                        if !self.told_when_shown.contains(&bound.global) {
+                            self.sink.event(Event::Bound { name, ty });
+                        }
                     }
                     self.state.values.insert(bound.global, value);
                 }
@@ -477,6 +485,16 @@ fn shows(step: &Step) -> bool {
             matches!(item.kind, CheckedKind::Show { quiet: false, .. })
         }
         _ => false,
+    }
+}
+
+/// The value that a step shows by its name alone, if its type stands before it.
+fn shown_with_type(step: &Step) -> Option<GlobalId> {
+    let Step::Item { item, shown: true } = step else { return None };
+    let CheckedKind::Show { program, ty, quiet: false, .. } = &item.kind else { return None };
+    match program.entry.kind {
+        ExprKind::Value(global) if has_heading(ty) => Some(global),
+        _ => None,
     }
 }
 

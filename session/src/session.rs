@@ -277,7 +277,7 @@ impl Session {
         }
         let mut runner =
             Runner::new(state, &self.engine, &self.sources, sink, cancel, number, self.io);
-        if steps.iter().any(|step| matches!(step, Step::Memory)) {
+        if steps.iter().any(|step| matches!(step, Step::Memory(_))) {
             runner.kept_for_undo = self.kept_for_undo();
         }
         let tells_time = steps.iter().any(|step| matches!(step, Step::Timed { .. }));

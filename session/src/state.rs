@@ -59,6 +59,11 @@ impl State {
         }
     }
 
+    /// This state with the names that one of its cells had given so far, at a line of it.
+    pub(crate) fn seen_by(&self, environment: Environment) -> State {
+        State { environment, ..self.clone() }
+    }
+
     /// The value of an id.
     ///
     /// # Panics

@@ -250,10 +250,15 @@ pub(super) fn explain(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<
         None => {
             let message = format!("there is no page about `{code}`");
             let diagnostic = Diagnostic::error("E0508", message, call.argument_span, "not a code");
-            Err(Box::new(
-                diagnostic
+            let letter = code.chars().next().map(|letter| letter.to_ascii_uppercase());
+            let reasons: Vec<&str> = explain::reasons().collect();
+            Err(Box::new(match letter {
+                Some('F') => {
+                    diagnostic.help(format!("the reasons of `:fuse` are {}", reasons.join(", ")))
+                }
+                _ => diagnostic
                     .help("codes look like E0301, and F03 in `:fuse`; every error shows its own"),
-            ))
+            }))
         }
     }
 }

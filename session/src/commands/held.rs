@@ -16,7 +16,7 @@ use crate::state::State;
 
 /// `:mem`.
 pub(super) fn mem(planner: &mut Planner<'_>, _call: &Call) -> Result<(), Box<Diagnostic>> {
-    planner.steps.push(Step::Memory);
+    planner.steps.push(Step::Memory(planner.state.environment.clone()));
     Ok(())
 }
 
@@ -63,7 +63,7 @@ pub(super) fn free(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
     Ok(())
 }
 
-/// What `:mem` lists: the largest first; then what no name of this state holds. `on_device` says how many
+/// What `:mem` lists: the largest first; then what no name of this state holds, be it for `:undo`. `on_device` says how many
 /// bytes of a value a GPU has too.
 pub(crate) fn memory(
     state: &State,
@@ -109,6 +109,11 @@ pub(crate) fn memory(
     let bytes_of = |values: &[(&GlobalId, &Value)]| {
         values.iter().map(|(_, value)| value.memory_bytes() as u64).sum::<u64>()
     };
+    // What nothing reaches was there before the cell, which has given its name to something else.
+    let reachable = state.reachable();
+    let (unnamed, superseded): (Vec<_>, Vec<_>) =
+        unnamed.into_iter().partition(|(global, _)| reachable.contains(global));
+    let kept_for_undo = kept_for_undo + bytes_of(&superseded);
     let (results, unnamed) = (bytes_of(&results), bytes_of(&unnamed));
     for (names, (bytes, ty)) in named.into_values() {
         rows.push((bytes, names.join(", "), ty));

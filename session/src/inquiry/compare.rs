@@ -115,7 +115,13 @@ fn agreement(
     ty: &Type,
 ) -> String {
     match (reference, result) {
-        (Ok(a), Ok(b)) if a.same_elements(b) => "the same bits".to_owned(),
+        (Ok(a), Ok(b)) if a.same_elements(b) => {
+            // How long the rows of nothing are may be known to one and not to the other.
+            match (display::discovered_type(a, ty), display::discovered_type(b, ty)) {
+                (of_a, of_b) if of_a == of_b => "the same bits".to_owned(),
+                (_, of_b) => format!("the same bits, as {of_b}"),
+            }
+        }
         (Err(a), Err(b)) if a == b => "the same error".to_owned(),
         (Ok(a), Ok(b)) => match first_difference(a, b, String::new()) {
             Some(difference) => format!("DIFFERENT: {difference}"),
@@ -165,7 +171,9 @@ fn ulps(x: i64, y: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use weft_ir::{Scalar, ScalarType, Type, Value};
+    use std::sync::Arc;
+
+    use weft_ir::{Array, Column, ColumnBuilder, Scalar, ScalarType, Type, Value};
 
     use super::{agreement, bug, is_wrong};
 
@@ -182,6 +190,20 @@ mod tests {
         assert!(next.starts_with("DIFFERENT: ") && next.ends_with(", 1 ulp apart"), "{next}");
         assert!(verdict(1.0, 1e9).starts_with("DIFFERENT: "));
         assert!(verdict(0.0, -0.0).starts_with("DIFFERENT: "));
+    }
+
+    #[test]
+    fn extents_of_nothing_may_differ() {
+        let ty = Type::array(Type::array(Type::Scalar(ScalarType::I64)));
+        let rows = |extent| {
+            let nothing = ColumnBuilder::new(&Type::Scalar(ScalarType::I64)).finish_array();
+            let elements = Column::Dense { len: 0, extent, inner: Box::new(nothing.elements) };
+            Ok(Value::Array(Arc::new(Array::new(elements))))
+        };
+        assert_eq!(agreement(&rows(3), &rows(3), &ty), "the same bits");
+        let verdict = agreement(&rows(0), &rows(3), &ty);
+        assert_eq!(verdict, "the same bits, as [0][3]i64");
+        assert!(!is_wrong(&verdict));
     }
 
     #[test]

@@ -37,6 +37,23 @@ fn items_are_evaluated_one_after_the_other() {
 }
 
 #[test]
+fn a_type_is_told_once() {
+    let mut session = Transcript::new();
+    session.check("x = iota 3\nx", "[3]i64 [0, 1, 2]");
+    // Each of these says something that the other does not.
+    session.check("x = iota 3\nx;", "x : [3]i64");
+    session.check("x = iota 3\nx\nx = iota 2", "[3]i64 [0, 1, 2]\nx : [2]i64");
+    session.check("x = iota 3\nreverse x", "x : [3]i64\n[3]i64 [2, 1, 0]");
+    session.check("t = \"text\"\nt", "t : [4]char\ntext");
+    session.check("(x, y) = (iota 2, 7)\nx\ny", "y : i64\n[2]i64 [0, 1]\n7");
+    let taken_back = "(nothing of this cell is kept: `x`, `y` are as before)";
+    session.check(
+        "x = iota 2\ny = 3\nx\ny // 0",
+        &format!("y : i64\n[2]i64 [0, 1]\nE0604\n{taken_back}"),
+    );
+}
+
+#[test]
 fn a_cell_with_a_type_error_changes_nothing() {
     let mut session = Transcript::new();
     session.check("x = 1", "x : i64");

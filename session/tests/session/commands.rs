@@ -176,6 +176,23 @@ fn memory_is_listed_and_let_go_of() {
 }
 
 #[test]
+fn memory_is_that_of_the_line_that_asks() {
+    let mut session = Transcript::new();
+    session.check("old = iota 2000", "old : [2000]i64");
+    let cell = "x = iota 1000\n:mem\nx = 3\nold = 4\ny = iota 3000\n:mem";
+    let limit = "in all; a run may take 1G beside";
+    let expect = format!(
+        "x : [1000]i64\n    \
+         15kB  host  old  [2000]i64\n   8000B  host  x    [1000]i64\n    23kB  {limit}\n\
+         x : i64\nold : i64\ny : [3000]i64\n    \
+         23kB  host  y                 [3000]i64\n      8B  host  old               i64\n      \
+         8B  host  x                 i64\n    \
+         15kB  host  (kept for :undo)\n    39kB  {limit}"
+    );
+    session.check(cell, &expect);
+}
+
+#[test]
 fn expressions_are_checked_without_running() {
     let mut session = Transcript::new();
     let check = session.eval(":check sum (map (\\x -> 1 // x) (iota 10))");
@@ -191,6 +208,9 @@ fn every_code_of_a_page_is_explained() {
     assert!(session.eval(":explain E0604").contains("division"));
     assert!(session.eval(":explain e0604").contains("division"));
     session.check(":explain E9999", "E0508");
+    session.check(":explain F14", "E0508");
+    let report = session.last_report();
+    assert!(report.contains("F13, F15") && report.contains("F20"), "{report}");
 }
 
 #[test]
