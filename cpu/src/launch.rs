@@ -24,7 +24,7 @@ mod weight;
 mod work;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use weft_ir::flat::{Start, Type, Var};
 use weft_ir::plan::{Kernel, Sink};
@@ -66,6 +66,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) free_bytes: u64,
     /// The limit that this comes from.
     pub(crate) limit: u64,
+    /// The most bytes that it takes beside its results (Note [Computed factors]).
+    pub(crate) beside: AtomicU64,
 }
 
 /// What a kernel yields for one variable.

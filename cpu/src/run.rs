@@ -8,7 +8,7 @@ mod loops;
 mod sort;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use weft_codegen::{Bound, Counted, Host, counted_steps};
@@ -295,7 +295,7 @@ impl Machine<'_> {
         let offsets = self.offsets(kernel);
         let shape = self.shape(kernel, &offsets)?;
         let points = shape.points() as u64;
-        let yields = self.traverse(kernel, bound, shape, destinations, sorted)?;
+        let (yields, beside) = self.traverse(kernel, bound, shape, destinations, sorted)?;
         let mut bytes_written = 0;
         for (var, value) in yields {
             let datum = match value {
@@ -308,7 +308,7 @@ impl Machine<'_> {
             };
             self.set(var, datum);
         }
-        let (time, bytes_alive) = (begin.elapsed(), self.alive);
+        let (time, bytes_alive) = (begin.elapsed(), self.alive.saturating_add(beside));
         (self.observe)(Launched { kernel, points, time, bytes_written, bytes_alive });
         Ok(())
     }
@@ -332,7 +332,7 @@ impl Machine<'_> {
         })
     }
 
-    /// What a kernel yields over a space.
+    /// What a kernel yields over a space, and the most bytes that it took beside that.
     fn traverse(
         &mut self,
         kernel: &Kernel,
@@ -340,7 +340,7 @@ impl Machine<'_> {
         shape: Shape<'_>,
         destinations: Destinations,
         sorted: Option<Var>,
-    ) -> Result<Vec<(Var, Yield)>, Stop> {
+    ) -> Result<(Vec<(Var, Yield)>, u64), Stop> {
         let storage = shape.storage();
         let sources: Vec<Source<'_>> =
             bound.arrays.iter().map(|var| source(self.get(*var), &storage)).collect();
@@ -358,10 +358,12 @@ impl Machine<'_> {
             meter: self.meter,
             free_bytes: limit.saturating_sub(self.alive).saturating_sub(destinations.bytes),
             limit,
+            beside: AtomicU64::new(0),
         };
         let yields = launch.run(destinations.storages)?;
+        let beside = launch.beside.into_inner();
         self.launches += 1;
-        Ok(yields)
+        Ok((yields, beside))
     }
 
     /// The destinations of the kernel's scatter (Note [In place]), and their extents.

@@ -2,6 +2,7 @@
 //! (Note [Products in the tree]), or are computed (Note [Computed factors]).
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use weft_ir::code::{Instruction, Operand, Operation, Register};
 use weft_ir::flat::Start;
@@ -85,6 +86,7 @@ impl Launch<'_> {
         if rows < 8 || taken.saturating_add(bytes) > self.free_bytes {
             return Ok(None);
         }
+        self.beside.fetch_max(bytes, Ordering::Relaxed);
         let mut of_computed = 0;
         let mut sides = Vec::new();
         for (thunk, outer) in computed.sides.iter().zip([rows, columns]) {

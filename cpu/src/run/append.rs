@@ -46,7 +46,7 @@ impl Machine<'_> {
         let Some(shape) = Shape::new(axes) else { return Ok(false) };
         let points = shape.points() as u64;
         let Appending { appended, bound } = appending;
-        let yields =
+        let (yields, beside) =
             self.traverse(&appended.kernel, bound, shape, Destinations::default(), None)?;
         let mut bytes_written = 0;
         for (result, value) in yields {
@@ -71,7 +71,7 @@ impl Machine<'_> {
             let bytes = elements.bytes() as u64;
             self.set(result, Datum::Array { extents, elements, bytes });
         }
-        let (time, bytes_alive) = (begin.elapsed(), self.alive);
+        let (time, bytes_alive) = (begin.elapsed(), self.alive.saturating_add(beside));
         (self.observe)(Launched { kernel, points, time, bytes_written, bytes_alive });
         Ok(true)
     }

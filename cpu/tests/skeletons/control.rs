@@ -275,6 +275,35 @@ output a3: [a0]i64
 }
 
 #[test]
+fn factors_that_are_computed_count_as_memory() {
+    let text = "launch \"product\" [40][30][100] (r0 r1 r2)
+  r3: i64 = add r0 r2
+  r4: i64 = sub r1 r2
+  r5: i64 = mul r3 r4
+  yield
+  reduce r5 as (r6: i64) to a0: [40][30]i64
+  by (r7: i64) (r8: i64)
+    r9: i64 = add r7 r8
+    yield r9
+  from (r10 r11)
+    yield 0i64
+end
+output a0: [40][30]i64
+";
+    let program = plan::parse(text).expect("a plan");
+    let prepared = prepare(&program, &mut KernelCache::new());
+    let workers = Workers::new(1);
+    let config = Config { workers: &workers, memory_limit: 1 << 20 };
+    let mut alive = Vec::new();
+    let result = run(&program, &prepared, &[], &config, &AtomicBool::new(false), &mut |launched| {
+        alive.push(launched.bytes_alive);
+    });
+    assert!(result.is_ok(), "{result:?}");
+    let (sums, factors) = (40 * 30 * 8, (40 + 30) * 100 * 8);
+    assert_eq!(alive, [sums + factors]);
+}
+
+#[test]
 fn sums_are_refused_before_they_are_computed() {
     // One sum for each point of a large space: along short rows, along long ones, of a product.
     for text in [
