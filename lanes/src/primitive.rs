@@ -82,6 +82,11 @@ impl Primitive {
         Primitive { kernels, chained: Chained { kernels }, from_zeros }
     }
 
+    /// Whether any bracketing gives the same bits.
+    pub fn is_exact(&self) -> bool {
+        with_kernels!(self, T, kernels => is_exact::<T>(kernels))
+    }
+
     /// Folds rows for so many levels of the tree, at least one, or to one element each, a zero where there is none;
     /// appends what they come to.
     pub fn fold_rows(&self, values: Elements<'_>, rows: Rows<'_>, levels: usize, to: &mut Storage) {
@@ -153,4 +158,8 @@ impl Primitive {
             }
         });
     }
+}
+
+fn is_exact<T>(kernels: &Kernels<T>) -> bool {
+    kernels.exact
 }

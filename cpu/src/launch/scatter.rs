@@ -4,10 +4,13 @@
 //! neutral may do so in any order. Where the destinations are small, each thread sends to copies of
 //! its own, which begin with zeros and are combined with the destinations at the end.
 //!
+//! So may minima and maxima, of floats too: where there are no such copies they go to the destinations at once.
+//!
 //! Other operators combine in the tree of a fold, whose blocks go across chunks. A common operator on
 //! very small destinations folds what it can chunk by chunk (Note [Grouped sends]), beside which integers
-//! go to private copies; on those that are small, or have no more elements than some values for each, it keeps one
-//! fold in progress for each of their elements; otherwise targets and values are kept and sorted when all have come.
+//! go to private copies; on those that are small, or have not many times as many elements as there are values,
+//! it keeps one fold in progress for each of their elements; otherwise, and where another operator is to combine
+//! them, targets and values are kept and sorted when all have come.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +34,10 @@ const SMALL: usize = 1 << 15;
 
 /// The most elements of a destination whose chunks are sorted by place (Note [Grouped sends]).
 const VERY_SMALL: usize = 1 << 10;
+
+/// The most elements for each value that have folds in progress: their counts are read when all have come,
+/// where a value that is kept is sorted.
+const SPARSE: usize = 4;
 
 /// The bytes that a kept point takes beside its values, which are kept and then gathered: its target, its
 /// place in the order of targets, and two pairs of both while they are sorted.
@@ -121,11 +128,11 @@ impl Launch<'_> {
         let fold = self.bound.kernel.folds[sink].as_ref();
         let primitives = fold.and_then(|fold| fold.primitives.as_deref());
         let small = (1..=SMALL).contains(&elements)
-            || self.shape.points() / 4 >= elements.max(1)
+            || self.shape.points().saturating_mul(SPARSE) >= elements
                 && self.stream_bytes(&destinations, elements) <= most;
-        let exact = destinations.iter().all(|to| !is_float(to.ty()));
+        let exact = primitives.is_some_and(|all| all.iter().all(Primitive::is_exact));
         let kept = match (fold, primitives) {
-            (Some(_), Some(_)) if exact => Kept::Nothing,
+            (Some(_), _) if exact => Kept::Nothing,
             (Some(_), Some(primitives)) if small => {
                 Kept::Streams(primitives.iter().map(|_| Streams::new(elements)).collect())
             }

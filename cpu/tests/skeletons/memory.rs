@@ -69,6 +69,32 @@ output a3: [a0]f64
 }
 
 #[test]
+fn what_is_sent_to_many_places_is_not_sorted() {
+    let text = |op: &str| {
+        format!(
+            "input a1: [a0]f64
+launch \"scatter\" [200000] (r0)
+  r1: i64 = read a0
+  r2: i64 = mod r0 r1
+  r3: f64 = cast_f64 r0
+  yield r2 r3
+  scatter r3 at r2 into a1 to a3: [a0]f64
+  by (r5: f64) (r6: f64)
+    r7: f64 = {op} r5 r6
+    yield r7
+end
+output a3: [a0]f64
+"
+        )
+    };
+    let inputs = [f64s(vec![0.25; 100_000])];
+    // Besides the destination nothing, or a count and some sums for each place; sorted they would take 12 MB.
+    assert!(fits(&text("max"), &inputs, 1 << 20));
+    assert!(fits(&text("min"), &inputs, 1 << 20));
+    assert!(fits(&text("add"), &inputs, 5 << 20));
+}
+
+#[test]
 fn with_little_memory_places_get_the_same_bits() {
     let text = "input a1: [a0]f64
 launch \"scatter\" [200000] (r0)

@@ -144,6 +144,57 @@ fn values_that_meet_are_combined_in_the_tree() {
 }
 
 #[test]
+fn few_values_meet_at_each_place() {
+    for length in [0, 1, 9_000, 40_000, 100_000] {
+        for size in [32_769, 2 * length + 1, 4 * length + 1, 9 * length + 1] {
+            let old: Vec<f64> = (0..size).map(|at| at as f64 / 3.0).collect();
+            // Some places have hundreds of values.
+            let some = |(at, x): (usize, i64)| if at % 4 == 0 { x & 7 } else { x };
+            let xs = noise(length).map(|bits| bits as i64 >> 1).enumerate().map(some);
+            check_sums(&old, &xs.collect::<Vec<i64>>());
+        }
+    }
+}
+
+#[test]
+fn extrema_of_floats_are_the_same_in_any_order() {
+    for (op, is_max) in [("min", false), ("max", true)] {
+        let text = SUMS
+            .replace("cast_f64 r4\n", "read a5 r0\n")
+            .replace("input a3: [a2]i64\n", "input a3: [a2]i64\ninput a5: [a2]f64\n")
+            .replace("add r6 r7", &format!("{op} r6 r7"));
+        let special = |bits: u64| match bits % 13 {
+            0 => f64::NAN,
+            1 => -f64::NAN,
+            2 | 3 => -0.0,
+            4 | 5 => 0.0,
+            6 => f64::INFINITY,
+            7 => f64::NEG_INFINITY,
+            _ => (bits >> 20) as f64 % 301.0 - 150.0,
+        };
+        let of = |a: f64, b: f64| match (a.is_nan() || b.is_nan(), is_max) {
+            (true, _) => f64::NAN,
+            (false, max) if (total_cmp_f64(a, b).is_lt()) == max => b,
+            (false, _) => a,
+        };
+        for length in [1, 100, 5_000, 100_000] {
+            for size in [1, 1_000, 30_000, 50_000, length + 1, 5 * length + 1] {
+                let old: Vec<f64> = noise(size + 3).skip(3).map(special).collect();
+                let at: Vec<i64> = noise(length).map(|bits| bits as i64 >> 1).collect();
+                let xs: Vec<f64> = noise(length + 7).skip(7).map(special).collect();
+                let mut expected = old.clone();
+                for (at, &x) in at.iter().zip(&xs) {
+                    let to = &mut expected[at.rem_euclid(size as i64) as usize];
+                    *to = of(*to, x);
+                }
+                let found = values(&text, &[f64s(old), i64s(at), f64s(xs)]);
+                assert!(found[0].same_bits(&f64s(expected)), "{op} of {length} to {size}");
+            }
+        }
+    }
+}
+
+#[test]
 fn values_meet_at_few_places() {
     // Many chunks, which end within blocks of the tree; thirds, whose sums depend on the bracketing.
     let thirds = SUMS
