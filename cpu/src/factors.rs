@@ -4,8 +4,8 @@
 //! it is read. But a sum over k of products of what depends on (i, k) and what depends on (j, k) computes each
 //! of them for all points of the third dimension, and is no product of matrices in memory, for which there is
 //! a way of its own (`launch/product.rs`). So each side is computed once, into a matrix, if nothing in the code
-//! checks or branches. Operators may still fail, as `//` does: then which of several errors is met first differs,
-//! and the interpreter says what the error is.
+//! branches or checks what depends on both outer indices. What one side can check it checks. Checks and operators
+//! may fail: then which of several errors is met first differs, and the interpreter says what the error is.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,8 @@ pub(crate) fn computed_factors(kernel: &Kernel) -> Option<ComputedFactors> {
     }
     let (first, second, rounding) = match values[..] {
         [Operand::Register(product)] if operator.is_sum() => {
-            let product = instructions.iter().find(|at| at.results[0].0 == product)?;
+            let is_product = |at: &&Instruction| at.results.iter().any(|to| to.0 == product);
+            let product = instructions.iter().find(is_product)?;
             let Operation::Scalar(ScalarOp::Mul, factors) = &product.operation else { return None };
             let [first, second] = factors[..] else { return None };
             (first, second, Rounding::Twice)
@@ -47,6 +48,15 @@ pub(crate) fn computed_factors(kernel: &Kernel) -> Option<ComputedFactors> {
         [first, second] if operator.is_sum_of_products() => (first, second, Rounding::Once),
         _ => return None,
     };
+    let checks: Vec<BTreeSet<Register>> = (instructions.iter())
+        .filter_map(|at| match &at.operation {
+            Operation::Check(condition, _) => Some(needed(instructions, condition)),
+            _ => None,
+        })
+        .collect();
+    if checks.iter().any(|check| check.contains(&i) && check.contains(&j)) {
+        return None;
+    }
     let side = |value: Operand, outer: Register, other: Register| {
         let code = slice(instructions, value, other)?;
         let ragged = vec![false, false];
@@ -59,21 +69,43 @@ pub(crate) fn computed_factors(kernel: &Kernel) -> Option<ComputedFactors> {
 
 fn is_straight(instruction: &Instruction) -> bool {
     match &instruction.operation {
-        Operation::Scalar(..) | Operation::Random(..) | Operation::Read(..) => true,
-        Operation::Check(..) | Operation::If { .. } | Operation::While { .. } => false,
+        Operation::Scalar(..)
+        | Operation::Random(..)
+        | Operation::Read(..)
+        | Operation::Check(..) => true,
+        Operation::If { .. } | Operation::While { .. } => false,
     }
 }
 
-/// The instructions that a value needs, unless it depends on an index.
+/// The instructions that a value needs, and the checks that do not depend on an index; nothing if the value does.
 fn slice(instructions: &[Instruction], value: Operand, index: Register) -> Option<Code> {
+    let mut wanted = needed(instructions, &value);
+    if wanted.contains(&index) {
+        return None;
+    }
+    let of_check = |at: &Instruction| match &at.operation {
+        Operation::Check(condition, _) => {
+            Some(needed(instructions, condition)).filter(|needed| !needed.contains(&index))
+        }
+        _ => None,
+    };
+    instructions.iter().filter_map(of_check).for_each(|needed| wanted.extend(needed));
+    let is_wanted = |at: &&Instruction| {
+        at.results.iter().any(|(register, _)| wanted.contains(register)) || of_check(at).is_some()
+    };
+    let instructions = instructions.iter().filter(is_wanted).cloned().collect();
+    Some(Code { instructions, results: vec![value] })
+}
+
+/// The registers that an operand depends on, indices too.
+fn needed(instructions: &[Instruction], operand: &Operand) -> BTreeSet<Register> {
     let mut needed = BTreeSet::new();
     let need = |needed: &mut BTreeSet<Register>, operand: &Operand| {
         if let Operand::Register(register) = operand {
             needed.insert(*register);
         }
     };
-    need(&mut needed, &value);
-    let mut kept = Vec::new();
+    need(&mut needed, operand);
     for instruction in instructions.iter().rev() {
         if !instruction.results.iter().any(|(register, _)| needed.contains(register)) {
             continue;
@@ -84,10 +116,10 @@ fn slice(instructions: &[Instruction], value: Operand, index: Register) -> Optio
             | Operation::Read(_, operands) => {
                 operands.iter().for_each(|operand| need(&mut needed, operand));
             }
-            Operation::Check(..) | Operation::If { .. } | Operation::While { .. } => return None,
+            Operation::Check(..) | Operation::If { .. } | Operation::While { .. } => {
+                unreachable!("the code is straight, and checks have no results")
+            }
         }
-        kept.push(instruction.clone());
     }
-    kept.reverse();
-    (!needed.contains(&index)).then(|| Code { instructions: kept, results: vec![value] })
+    needed
 }

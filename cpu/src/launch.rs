@@ -5,6 +5,7 @@
 //! is complete. Chunks are cut at rows, or rows at blocks of the second level of the tree of a fold,
 //! so the cuts are no part of the result.
 
+mod affine;
 mod chunk;
 mod claim;
 mod column;

@@ -1,5 +1,5 @@
 //! Matrix products: sums over k of `a[i, k] · b[k, j]`, whichever way the factors lie in memory
-//! (Note [Products in the tree]), or are computed (Note [Computed factors]).
+//! (Notes [Products in the tree] and [Affine reads]), or are computed (Note [Computed factors]).
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -12,6 +12,7 @@ use weft_ir::{Scalar, ScalarOp, Stop};
 use crate::execute::{Halt, Source};
 use crate::fold::TREE;
 use crate::lanes::{Elements, Lane, LaneType, Storage};
+use crate::launch::affine::AffineRead;
 use crate::launch::{Launch, PARALLEL, SinkResult};
 use crate::product::{Factor, ROWS, Rounding};
 use crate::shape::{Axis, Shape};
@@ -22,8 +23,15 @@ const SPAN: usize = 512;
 /// Smaller products are left to the other ways.
 const SMALL: usize = 1 << 11;
 
-/// An operand by its array's number, with the strides along the product's dimension and the sum's.
-type Factors = (usize, (usize, usize));
+/// An operand that lies in an array.
+struct Side {
+    /// By number.
+    array: usize,
+    /// Its first element.
+    offset: usize,
+    /// Along the product's dimension and the sum's.
+    strides: (usize, usize),
+}
 
 /// An operand: elements, and how far apart neighbours stand along its two dimensions.
 #[derive(Clone, Copy)]
@@ -52,12 +60,13 @@ impl Launch<'_> {
         if steps == 1 && operator.is_sum_of_products() {
             return Ok(None);
         }
-        let product = match self.factors() {
+        let product = match self.factors(extents) {
             Some((left, right, rounding)) => {
-                let (Some(a), Some(b)) = (self.elements(left.0), self.elements(right.0)) else {
+                let (Some(a), Some(b)) = (self.elements(&left), self.elements(&right)) else {
                     return Ok(None);
                 };
-                self.multiplied((a, left.1), (b, right.1), extents, start, rounding)?
+                let (left, right) = ((a, left.strides), (b, right.strides));
+                self.multiplied(left, right, extents, start, rounding)?
             }
             None => self.computed_product(extents, start, taken)?,
         };
@@ -125,9 +134,9 @@ impl Launch<'_> {
         sums.map(|sums| Some((sums, rounding))).map_err(|halt| self.stop(halt))
     }
 
-    fn elements(&self, array: usize) -> Option<Elements<'_>> {
-        match &self.sources[array] {
-            Source::Array { elements, .. } => Some(*elements),
+    fn elements(&self, side: &Side) -> Option<Elements<'_>> {
+        match &self.sources[side.array] {
+            Source::Array { elements, .. } => Some(elements.slice(side.offset, elements.len())),
             Source::Scalar(_) => None,
         }
     }
@@ -145,52 +154,42 @@ impl Launch<'_> {
         }
     }
 
-    /// The two arrays by number, the left one over the first dimension and the last, the right one
-    /// over the second and the last; with the strides along these; and how their products are added.
-    fn factors(&self) -> Option<(Factors, Factors, Rounding)> {
+    /// The two factors, the left one over the first dimension and the last, the right one over the second and
+    /// the last; and how their products are added.
+    fn factors(&self, extents: [usize; 3]) -> Option<(Side, Side, Rounding)> {
         let kernel = self.kernel;
         let [Sink::Reduce { values, operator, .. }] = &kernel.sinks[..] else { return None };
         if kernel.space.len() != 3 || self.bound.kernel.own != self.bound.kernel.body.results.len()
         {
             return None;
         }
-        let result = |at: &Instruction| Operand::Register(at.results[0].0);
-        let is_both = |operands: &[Operand], a: &Instruction, b: &Instruction| {
-            *operands == [result(a), result(b)] || *operands == [result(b), result(a)]
-        };
-        let (first, second, rounding) = match &kernel.body.instructions[..] {
-            [first, second, product] if operator.is_sum() => {
-                let Operation::Scalar(ScalarOp::Mul, operands) = &product.operation else {
+        let (first, second, rounding) = match values[..] {
+            [Operand::Register(product)] if operator.is_sum() => {
+                let is_product = |at: &&Instruction| at.results.iter().any(|to| to.0 == product);
+                let product = kernel.body.instructions.iter().find(is_product)?;
+                let Operation::Scalar(ScalarOp::Mul, factors) = &product.operation else {
                     return None;
                 };
-                let is_product = is_both(operands, first, second) && *values == [result(product)];
-                is_product.then_some((first, second, Rounding::Twice))?
+                (factors[0], factors[1], Rounding::Twice)
             }
-            [first, second] if operator.is_sum_of_products() => {
-                is_both(values, first, second).then_some((first, second, Rounding::Once))?
-            }
+            [first, second] if operator.is_sum_of_products() => (first, second, Rounding::Once),
             _ => return None,
         };
-        let [i, j, k]: [Register; 3] = kernel.indices[..].try_into().ok()?;
-        let matrix = |operation: &Operation, outer: Register| {
-            let Operation::Read(var, indices) = operation else { return None };
-            let array = self.bound.arrays.iter().position(|array| array == var)?;
-            let Source::Array { strides, .. } = &self.sources[array] else { return None };
-            let (mut along_outer, mut along_inner) = (None, None);
-            for (index, &stride) in indices.iter().zip(strides) {
-                let stride = usize::try_from(stride).ok()?;
-                match index {
-                    Operand::Register(index) if *index == outer => along_outer.replace(stride),
-                    Operand::Register(index) if *index == k => along_inner.replace(stride),
-                    Operand::Register(_) | Operand::Scalar(_) => return None,
-                };
-            }
-            let strides = (along_outer?, along_inner?);
-            (indices.len() == 2).then_some((array, strides))
+        let (Operand::Register(first), Operand::Register(second)) = (first, second) else {
+            return None;
         };
-        let pair = |a: &Operation, b: &Operation| Some((matrix(a, i)?, matrix(b, j)?, rounding));
-        pair(&first.operation, &second.operation)
-            .or_else(|| pair(&second.operation, &first.operation))
+        let reads = self.affine_reads(extents)?;
+        let side = |read: &AffineRead, outer: usize, other: usize| {
+            let [along_outer, along_other] = [outer, other].map(|at| read.strides[at]);
+            let along_inner = read.strides[2];
+            let is_matrix = along_outer > 0 && along_inner > 0 && along_other == 0;
+            let strides = (along_outer, along_inner);
+            is_matrix.then_some(Side { array: read.array, offset: read.offset, strides })
+        };
+        let both = |a: Register, b: Register| {
+            Some((side(reads.get(&a)?, 0, 1)?, side(reads.get(&b)?, 1, 0)?, rounding))
+        };
+        both(first, second).or_else(|| both(second, first))
     }
 
     /// What all sums start with: a constant, or nothing. None, if it is something else.

@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use weft_cpu::{Config, KernelCache, Workers, prepare, run};
-use weft_ir::{Exhausted, Stop, Value, plan};
+use weft_ir::{Column, Exhausted, Stop, Value, plan};
 
-use crate::{f64s, i64s};
+use crate::{array, f64s, i64s};
 
 /// What a plan yields within a limit, on two threads; nothing if it lacks memory.
 fn within(text: &str, inputs: &[Value], memory_limit: u64) -> Option<Vec<Value>> {
@@ -66,6 +66,35 @@ output a3: [a0]f64
     let inputs = [f64s(vec![0.0; 10])];
     assert!(fits(text, &inputs, 16 << 20));
     assert!(!fits(text, &inputs, 8 << 20));
+}
+
+#[test]
+fn a_product_of_a_part_keeps_nothing() {
+    // A copy of the part would be a million bytes.
+    let text = "input a1: [a4][a5]f32
+input a2: [a6][a7]f32
+launch \"product\" [64][64][4096] (r0 r1 r2)
+  r3: i64 = add r2 4i64
+  r4: i64 = read a5
+  r5: bool = lt r3 r4
+  check r5 index
+  r6: f32 = read a1 r0 r3
+  r7: f32 = read a2 r2 r1
+  r8: f32 = mul r6 r7
+  yield r8
+  reduce r8 as (r9: f32) to a3: [64][64]f32
+  by (r10: f32) (r11: f32)
+    r12: f32 = add r10 r11
+    yield r12
+end
+output a3: [64][64]f32
+";
+    let matrix = |len: usize, extent: usize| {
+        let inner = Box::new(Column::F32(vec![1.0; len * extent].into()));
+        array(Column::Dense { len, extent, inner })
+    };
+    let inputs = [matrix(64, 4100), matrix(4096, 64)];
+    assert!(fits(text, &inputs, 40_000));
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Matrix products and transposed matrices, and arrays that are sorted without their order.
 
-use weft_ir::math::{total_cmp_f32, total_cmp_f64};
-use weft_ir::{Column, Value};
+use std::sync::atomic::AtomicBool;
 
-use crate::{array, noise, tree, values};
+use weft_cpu::{Config, KernelCache, Workers, prepare, run_metered};
+use weft_ir::math::{total_cmp_f32, total_cmp_f64};
+use weft_ir::{Column, FaultKind, Meter, Stop, Value, plan};
+
+use crate::{array, noise, tree, try_run, values};
 
 /// The product of `a1`, which is read as `left` has it, and `a2`.
 fn product(ty: &str, extents: [usize; 3], left: &str, right: &str) -> String {
@@ -85,6 +88,154 @@ fn products_begin_with_their_start() {
     let inner = Box::new(Column::F32(vec![0.5 + 0.75 * steps as f32; rows * columns].into()));
     let expected = array(Column::Dense { len: rows, extent: columns, inner });
     assert!(values(&text, &inputs)[0].same_bits(&expected));
+}
+
+/// A product of 60 by 65 by 300 whose factors are read as the code has it: `r20` from the first matrix, `r21` from
+/// the second one, both of 400 by 700.
+fn product_of_parts(code: &str) -> String {
+    format!(
+        "input a1: [a10][a11]f32
+input a2: [a12][a13]f32
+launch \"product\" [60][65][300] (r0 r1 r2)
+{code}
+  r30: f32 = mul r20 r21
+  yield r30
+  reduce r30 as (r31: f32) to a3: [60][65]f32
+  by (r32: f32) (r33: f32)
+    r34: f32 = add r32 r33
+    yield r34
+  from (r35 r36)
+    yield 0.0f32
+end
+output a3: [60][65]f32
+"
+    )
+}
+
+/// A product of 60 by 65 counts its results, and any other way to it all 60 by 65 by 300 points.
+fn assert_product(text: &str, inputs: &[Value]) {
+    let program = plan::parse(text).expect("a plan");
+    let prepared = prepare(&program, &mut KernelCache::new());
+    let (workers, meter) = (Workers::new(1), Meter::new());
+    let config = Config { workers: &workers, memory_limit: 1 << 32 };
+    let cancel = AtomicBool::new(false);
+    run_metered(&program, &prepared, inputs, &config, &cancel, &meter, &mut |_| {})
+        .expect("values");
+    let shown = format!("{meter:?}");
+    assert!(shown.contains(&format!("done: {},", 60 * 65)), "{shown}\n{text}");
+}
+
+#[test]
+fn products_of_parts_follow_the_tree() {
+    let of = |bits: u64| (bits % 2000) as f32 * 0.37 - 300.0;
+    let a: Vec<f32> = noise(400 * 700).map(of).collect();
+    let b: Vec<f32> = noise(400 * 700 + 5).skip(5).map(of).collect();
+    let whole = |elements: &[f32]| {
+        let inner = Box::new(Column::F32(elements.to_vec().into()));
+        array(Column::Dense { len: 400, extent: 700, inner })
+    };
+    type At = fn(usize, usize) -> (usize, usize);
+    let check = |code: &str, left: At, right: At| {
+        let mut expected = Vec::new();
+        for i in 0..60 {
+            for j in 0..65 {
+                let element = |of: &[f32], (row, column): (usize, usize)| of[row * 700 + column];
+                let product = |k| element(&a, left(i, k)) * element(&b, right(j, k));
+                let products: Vec<f32> = (0..300).map(product).collect();
+                expected.push(0.0 + tree(&products, &|x, y| x + y).expect("there are steps"));
+            }
+        }
+        let inner = Box::new(Column::F32(expected.into()));
+        let expected = array(Column::Dense { len: 60, extent: 65, inner });
+        let found = values(&product_of_parts(code), &[whole(&a), whole(&b)]);
+        assert!(found[0].same_bits(&expected), "{code}");
+        assert_product(&product_of_parts(code), &[whole(&a), whole(&b)]);
+    };
+    // Slices, whose places are inside.
+    let code = "  r3: i64 = add 5i64 r0
+  r4: bool = ge r3 0i64
+  r5: i64 = read a10
+  r6: bool = lt r3 r5
+  r7: bool = and r4 r6
+  check r7 index
+  r8: i64 = mul r2 2i64
+  r9: i64 = sub r8 -7i64
+  r10: i64 = read a11
+  r11: bool = gt r10 r9
+  check r11 index
+  r12: i64 = add r2 100i64
+  r13: i64 = read a12
+  r14: bool = le r13 r12
+  r15: bool = not r14
+  check r15 index
+  r20: f32 = read a1 r3 r9
+  r21: f32 = read a2 r12 r1";
+    check(code, |i, k| (i + 5, 2 * k + 7), |j, k| (k + 100, j));
+    // The second factor comes first, and both lie along rows.
+    let code = "  r3: i64 = add 335i64 r1
+  r4: i64 = read a12
+  r5: bool = lt r3 r4
+  r6: bool = ne r3 r4
+  r7: bool = and r5 r6
+  r8: bool = eq r3 -1i64
+  r9: bool = or r8 r7
+  check r9 index
+  r21: f32 = read a1 r0 r2
+  r20: f32 = read a2 r3 r2";
+    check(code, |i, k| (i, k), |j, k| (j + 335, k));
+    // From the end on.
+    let code = "  r3: i64 = sub 399i64 r2
+  r4: bool = ge r3 0i64
+  check r4 index
+  r20: f32 = read a1 r0 r2
+  r21: f32 = read a2 r3 r1";
+    check(code, |i, k| (i, k), |j, k| (399 - k, j));
+    // Checks that nothing is known about before they run, of one factor, and of both.
+    for of_both in ["r0", "add r0 r1"] {
+        let code = "  r2a
+  r3: i64 = mod r22 11i64
+  r4: bool = ge r3 0i64
+  check r4 index
+  r5: f32 = read a1 r0 r2
+  r20: f32 = mul r5 3.0f32
+  r21: f32 = read a2 r2 r1";
+        let code = match of_both {
+            "r0" => code.replace("  r2a\n", "").replace("r22", "r0"),
+            sum => code.replace("r2a", &format!("r22: i64 = {sum}")),
+        };
+        let mut tripled = a.clone();
+        tripled.iter_mut().for_each(|x| *x *= 3.0);
+        let found = values(&product_of_parts(&code), &[whole(&a), whole(&b)]);
+        let plain = "  r20: f32 = read a1 r0 r2\n  r21: f32 = read a2 r2 r1";
+        let expected = values(&product_of_parts(plain), &[whole(&tripled), whole(&b)]);
+        assert!(found[0].same_bits(&expected[0]), "{of_both}");
+        if of_both == "r0" {
+            assert_product(&product_of_parts(&code), &[whole(&a), whole(&b)]);
+        }
+    }
+}
+
+#[test]
+fn parts_outside_are_no_products() {
+    let zeros = || {
+        let inner = Box::new(Column::F32(vec![0.0; 400 * 700].into()));
+        array(Column::Dense { len: 400, extent: 700, inner })
+    };
+    // By one, in the last row, and where the factor is computed.
+    for (offset, factor) in [(101, "read a2 r3 r1"), (1000, "read a2 r3 r1"), (101, "cast_f32 r3")]
+    {
+        let code = format!(
+            "  r3: i64 = add {offset}i64 r2
+  r4: i64 = read a12
+  r5: bool = lt r3 r4
+  check r5 index
+  r20: f32 = read a1 r0 r2
+  r21: f32 = {factor}"
+        );
+        let stop = try_run(&product_of_parts(&code), &[zeros(), zeros()]).expect_err("outside");
+        let Stop::Fault(fault) = stop else { panic!("{stop:?}") };
+        assert_eq!(fault.kind, FaultKind::IndexOutOfRange, "{offset} {factor}");
+    }
 }
 
 #[test]
