@@ -6,6 +6,7 @@
 //! with its element j. Blocks are sorted by length, longest first, so that the ones that still have
 //! elements are a prefix; thus short rows of different lengths fill the lanes as well as long ones.
 
+mod extreme;
 mod scan;
 
 use std::sync::OnceLock;
@@ -36,13 +37,16 @@ pub(crate) struct Fold {
     compiled: OnceLock<Compiled>,
     /// Per component, if each is combined by a common operator on its own.
     pub(crate) primitives: Option<Vec<Primitive>>,
+    /// If it is that of `argmin` or `argmax`, how their elements are combined.
+    pub(crate) first_extreme: Option<Primitive>,
 }
 
 impl Fold {
     /// Of an operator of the canonical kernel.
     pub(crate) fn new(operator: Operator) -> Fold {
         let primitives = primitives(&operator);
-        Fold { operator, compiled: OnceLock::new(), primitives }
+        let first_extreme = extreme::first_extreme(&operator);
+        Fold { operator, compiled: OnceLock::new(), primitives, first_extreme }
     }
 
     /// The types of the components.
@@ -256,6 +260,11 @@ impl<'a> Folder<'a> {
             };
             return Ok(primitives.iter().zip(values).map(of).collect());
         }
+        if let Some(extreme) = &self.fold.first_extreme {
+            self.context.poll()?;
+            let found = extreme.first_extremes(values[0], rows);
+            return Ok(values.iter().map(|values| elements_at(*values, &found)).collect());
+        }
         let lengths = rows.lengths(values[0].len());
         let (values, counts) = self.fold_levels(values, &lengths, levels)?;
         Ok(if levels == usize::MAX { spread(values, &counts) } else { values })
@@ -385,6 +394,15 @@ impl<'a> Folder<'a> {
             });
         }
     }
+}
+
+/// The elements at some positions, zeros where there is none.
+fn elements_at(elements: Elements<'_>, positions: &[Option<usize>]) -> Storage {
+    with_lane_type!(elements.ty(), T => {
+        let elements = <T as Lane>::elements(elements);
+        let of = |at: &Option<usize>| at.map(|at| elements[at]).unwrap_or_default();
+        T::into_storage(positions.iter().map(of).collect())
+    })
 }
 
 /// Elements of rows that have one or none, with zeros for those that have none.

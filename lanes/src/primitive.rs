@@ -7,6 +7,7 @@
 mod chained;
 #[cfg(target_arch = "x86_64")]
 mod exchange;
+mod first;
 mod grouped;
 mod kernels;
 mod rows;

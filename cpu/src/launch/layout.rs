@@ -131,12 +131,13 @@ impl Layout {
                         layout.stage(*ty);
                         layout.known.push(launch.read_as_it_stands(known));
                     }
-                    // The components of one element are folded together or not at all.
+                    let fold = launch.bound.kernel.folds[sink_number].as_ref();
+                    // The components of one element are folded together or not at all, block by block.
                     let known = layout.known[first..].iter().flatten().count();
-                    if known != 0 && known != own.len() {
+                    let in_blocks = fold.is_none_or(|fold| fold.first_extreme.is_none());
+                    if known != 0 && known != own.len() && in_blocks {
                         layout.known[first..].fill(None);
                     }
-                    let fold = launch.bound.kernel.folds[sink_number].as_ref();
                     if let Some(primitives) = fold.and_then(|fold| fold.primitives.as_ref()) {
                         layout.folds.resize(first, None);
                         layout.folds.extend(primitives.iter().copied().map(Some));

@@ -13,7 +13,7 @@ use crate::lanes::{Elements, Lane, Storage, StorageMut, with_lane_type};
 use crate::launch::chunk::Chunk;
 use crate::launch::claim::Claim;
 use crate::launch::layout::Layout;
-use crate::launch::{Launch, SinkResult};
+use crate::launch::{LONG_ROW, Launch, SinkResult};
 use crate::native::{Engine, RowsCall};
 use crate::shape::Axis;
 use crate::traverse::Mode;
@@ -81,8 +81,17 @@ impl Launch<'_> {
         let possible = kernel.native.is_some()
             && kernel.interior.is_none()
             && layout.epilogue.is_empty()
+            && !self.finds_extremes()
             && kernel.body.folds_rows();
         possible.then(|| kernel.body.variant(Mode::Rows, &kernel.types))
+    }
+
+    /// Whether it looks for extremes in long rows, which is faster where their elements are stored
+    /// (Note [First extremes]).
+    fn finds_extremes(&self) -> bool {
+        let folds = &self.bound.kernel.folds;
+        folds.iter().flatten().any(|fold| fold.first_extreme.is_some())
+            && self.shape.points() / self.shape.rows().max(1) >= LONG_ROW
     }
 
     /// What evaluates points where native functions fold rows: the block interpreter, until they do.

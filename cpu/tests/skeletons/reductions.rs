@@ -218,3 +218,83 @@ output a6: [a0]i64
         assert!(found[1].same_bits(&i64s(seconds)), "{count} {most}");
     }
 }
+
+#[test]
+fn extremes_are_found_where_they_are_first() {
+    let text = |op: &str, space: &str, read: &str, index: &str| {
+        format!(
+            "input a4: {space}f64 where
+launch \"reduce\" {space} (r0 r1)
+  r2: f64 = read a4 {read}
+  yield r2 {index}
+  reduce r2 {index} as (r3: f64, r4: i64) to a5: [a0]f64, a6: [a0]i64
+  by (r5: f64, r6: i64) (r7: f64, r8: i64)
+    r9: f64 = {op} r5 r7
+    r10: i64 = bitcast_i64 r9
+    r11: i64 = bitcast_i64 r5
+    r12: bool = ne r10 r11
+    r13: f64 = select r12 r7 r5
+    r14: i64 = select r12 r8 r6
+    yield r13 r14
+  if_empty (r15)
+    yield 0.5f64 -1i64
+end
+output a5: [a0]f64
+output a6: [a0]i64
+"
+        )
+    };
+    for (op, is_max) in [("min", false), ("max", true)] {
+        let dense = text(op, "[a0][a1]", "r0 r1", "r1").replace(" where", "");
+        let ragged_text =
+            text(op, "[a0][~a1 a2]", "r1", "r1").replace(" where", " where a1: [a3]i64");
+        let comes_first = |a: f64, b: f64| match (a.is_nan(), b.is_nan()) {
+            (true, _) => true,
+            (false, true) => false,
+            (false, false) => {
+                let order = weft_ir::math::total_cmp_f64(a, b);
+                if is_max { order.is_ge() } else { order.is_le() }
+            }
+        };
+        // The zero that is the extreme, a number, or the first NaN.
+        for nans in [0, 1_000, 40_000] {
+            let special = |bits: u64| match bits % 8 {
+                _ if nans > 0 && (bits >> 9).is_multiple_of(nans) => -f64::NAN,
+                0..4 => 0.0,
+                4..6 => -0.0,
+                _ => f64::from((bits >> 20) as i32 % 100) * if nans == 0 { 0.0 } else { 1.0 },
+            };
+            for (count, length) in [(3, 100_001), (1, 300_000), (700, 200), (3000, 7), (4, 1)] {
+                let xs: Vec<f64> = noise(count * length).map(special).collect();
+                let lengths: Vec<usize> =
+                    (0..count).map(|row| if row % 3 == 1 { 0 } else { length }).collect();
+                let expect = |lengths: &[usize], from_start: bool| {
+                    let (mut start, mut best, mut places) = (0, Vec::new(), Vec::new());
+                    for &length in lengths {
+                        let row = &xs[start..start + length];
+                        let at = (0..length)
+                            .reduce(|a, b| if comes_first(row[a], row[b]) { a } else { b });
+                        best.push(at.map_or(0.5, |at| row[at]));
+                        let first = if from_start { 0 } else { start };
+                        places.push(at.map_or(-1, |at| (first + at) as i64));
+                        start += length;
+                    }
+                    [f64s(best), i64s(places)]
+                };
+                let inner = Box::new(Column::F64(xs.clone().into()));
+                let matrix = array(Column::Dense { len: count, extent: length, inner });
+                let found = values(&dense, &[matrix]);
+                let expected = expect(&vec![length; count], true);
+                let same = |found: &[Value], expected: &[Value]| {
+                    found.iter().zip(expected).all(|(found, expected)| found.same_bits(expected))
+                };
+                assert!(same(&found, &expected), "{op} {count} {length} {nans}");
+                let total = lengths.iter().sum();
+                let rows = ragged(&lengths, Column::F64(xs[..total].to_vec().into()));
+                let found = values(&ragged_text, &[rows]);
+                let expected = expect(&lengths, false);
+                assert!(same(&found, &expected), "{op} {count} {length} {nans}, ragged");
+            }
+        }
+    }
+}

@@ -45,7 +45,7 @@ impl Rows<'_> {
 
     /// Where one stands among so many elements.
     #[inline(always)]
-    fn row(&self, row: usize, elements: usize) -> Range<usize> {
+    pub(super) fn row(&self, row: usize, elements: usize) -> Range<usize> {
         match *self {
             Rows::One => 0..elements,
             Rows::Even { length, .. } => row * length..(row + 1) * length,
