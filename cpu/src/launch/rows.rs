@@ -13,10 +13,13 @@ use crate::lanes::{Elements, Lane, Storage, StorageMut, with_lane_type};
 use crate::launch::chunk::Chunk;
 use crate::launch::claim::Claim;
 use crate::launch::layout::Layout;
-use crate::launch::{LONG_ROW, Launch, SinkResult};
+use crate::launch::{Launch, SinkResult};
 use crate::native::{Engine, RowsCall};
 use crate::shape::Axis;
 use crate::traverse::Mode;
+
+/// The shortest rows that are looked through twice: for the extreme, and for where it is.
+const LOOKED_THROUGH: usize = 16;
 
 /// Folds rows on one thread, as soon as there is a native function.
 pub(super) struct RowFolds<'a> {
@@ -86,12 +89,12 @@ impl Launch<'_> {
         possible.then(|| kernel.body.variant(Mode::Rows, &kernel.types))
     }
 
-    /// Whether it looks for extremes in long rows, which is faster where their elements are stored
-    /// (Note [First extremes]).
+    /// Whether it looks for extremes in rows that are not very short, which is faster where their elements are
+    /// stored (Note [First extremes]).
     fn finds_extremes(&self) -> bool {
         let folds = &self.bound.kernel.folds;
         folds.iter().flatten().any(|fold| fold.first_extreme.is_some())
-            && self.shape.points() / self.shape.rows().max(1) >= LONG_ROW
+            && self.shape.points() / self.shape.rows().max(1) >= LOOKED_THROUGH
     }
 
     /// What evaluates points where native functions fold rows: the block interpreter, until they do.
