@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use weft_ir::{Buf, Column, Recycle, ScalarType};
 
-use crate::lanes::{Lane, LaneType, Storage, for_lane_types};
+use crate::lanes::{Elements, Lane, LaneType, Storage, for_lane_types};
 use crate::pages;
 use crate::workers::lock;
 
@@ -79,6 +79,18 @@ impl Pool {
         pages::prefer_huge(&storage);
         storage.resize(length);
         storage
+    }
+
+    /// These elements for writing: as they are if nobody else holds them, else in a copy.
+    pub(crate) fn own(&self, column: Column) -> Storage {
+        if column.is_alone() {
+            return Storage::from_column(column);
+        }
+        let elements = Elements::of_column(&column);
+        let mut copy = self.take(elements.ty(), elements.len());
+        copy.resize(0);
+        copy.append(elements);
+        copy
     }
 
     /// Takes back what no value was made of.
@@ -205,6 +217,23 @@ mod tests {
             [1, 8, 9, 100_000, 1 << 20, (1 << 20) + 1].map(rounded),
             [1, 8, 10, 114_688, 1 << 20, (1 << 20) + (1 << 18)]
         );
+    }
+
+    #[test]
+    fn a_copy_finds_the_memory_of_the_last() {
+        let pool = Arc::new(Pool::default());
+        pool.begin_run(1 << 30);
+        let storage = Storage::F64((0..5000).map(f64::from).collect());
+        let column = storage.clone().into_column(ScalarType::F64, 5000, &pool);
+        let first = pool.own(column.clone());
+        assert_eq!(first, storage);
+        let place = address(&first);
+        pool.keep(first);
+        let second = pool.own(column.clone());
+        assert_eq!((address(&second), &second), (place, &storage));
+        let alone = second.into_column(ScalarType::F64, 5000, &pool);
+        assert_eq!(address(&pool.own(alone)), place, "nobody else has it");
+        drop(column);
     }
 
     #[test]

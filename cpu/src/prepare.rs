@@ -73,6 +73,8 @@ pub struct Prepared {
 #[derive(Debug)]
 pub(crate) struct PreparedBlock {
     pub(crate) steps: Vec<PreparedStep>,
+    /// The variables that each step uses for the last time (Note [In place] in `run`).
+    pub(crate) freed: Vec<Vec<Var>>,
 }
 
 #[derive(Debug)]
@@ -142,15 +144,22 @@ pub(crate) struct PreparedInterior {
 
 /// Prepares all kernels of a program, those that `known` has not yet.
 pub fn prepare(program: &Program, known: &mut KernelCache) -> Prepared {
-    let prepared = Prepared { body: block(&program.body, &program.types, known, false) };
+    let prepared = Prepared { body: block(&program.body, &program.types, known, false, &[]) };
     if let Some(native::Supply { native, tier: Tier::Native }) = &known.native {
         native::request_all(&prepared, native);
     }
     prepared
 }
 
-/// `repeated` says whether it is the body of a loop.
-fn block(block_: &Block, types: &[Type], known: &mut KernelCache, repeated: bool) -> PreparedBlock {
+/// `repeated` says whether it is in the body of a loop; `behind` are variables that are freed right after it.
+fn block(
+    block_: &Block,
+    types: &[Type],
+    known: &mut KernelCache,
+    repeated: bool,
+    behind: &[Var],
+) -> PreparedBlock {
+    let freed = last_uses(block_, behind);
     let mut steps = Vec::with_capacity(block_.steps.len());
     for (at, step) in block_.steps.iter().enumerate() {
         steps.push(match step {
@@ -165,18 +174,20 @@ fn block(block_: &Block, types: &[Type], known: &mut KernelCache, repeated: bool
                 PreparedStep::Blocks(Vec::new())
             }
             Step::If { then, otherwise, .. } => {
-                let blocks = [then, otherwise].map(|side| block(side, types, known, false));
+                let freed = &freed[at];
+                let blocks =
+                    [then, otherwise].map(|side| block(side, types, known, repeated, freed));
                 PreparedStep::Blocks(blocks.into())
             }
             Step::While { state, condition, body, .. } => {
                 let whole = sequential_loop(state, condition, body, types)
                     .or_else(|| small_loop(state, condition, body, types))
                     .map(|function| Box::new(Sequential::new(function, known.native.clone())));
-                let blocks = [condition, body].map(|part| block(part, types, known, true));
+                let blocks = [condition, body].map(|part| block(part, types, known, true, &[]));
                 PreparedStep::While(blocks, whole)
             }
             Step::Launch(kernel) => {
-                let freed = if repeated { freed_after(&block_.steps, at) } else { &[] };
+                let freed: &[Var] = if repeated { &freed[at] } else { &[] };
                 let appending = appended(kernel, freed).map(|appended| {
                     let bound = bound(&appended.kernel, types, known);
                     Box::new(Appending { appended, bound })
@@ -185,15 +196,31 @@ fn block(block_: &Block, types: &[Type], known: &mut KernelCache, repeated: bool
             }
         });
     }
-    PreparedBlock { steps }
+    PreparedBlock { steps, freed }
 }
 
-/// The variables that are last used by a step.
-pub(crate) fn freed_after(steps: &[Step], at: usize) -> &[Var] {
-    match steps.get(at + 1) {
-        Some(Step::Free(vars)) => vars,
-        Some(_) | None => &[],
+/// The variables that each step of a block uses for the last time: what is freed right after it, and what is
+/// freed right `behind` the block and not used before that.
+fn last_uses(block: &Block, behind: &[Var]) -> Vec<Vec<Var>> {
+    let mut left: BTreeSet<Var> =
+        behind.iter().copied().filter(|var| !block.results.contains(var)).collect();
+    let mut all = Vec::with_capacity(block.steps.len());
+    for (at, step) in block.steps.iter().enumerate().rev() {
+        let mut freed = match block.steps.get(at + 1) {
+            Some(Step::Free(vars)) => vars.clone(),
+            Some(_) | None => Vec::new(),
+        };
+        if !left.is_empty() {
+            step.uses(&mut |var| {
+                if left.remove(&var) {
+                    freed.push(var);
+                }
+            });
+        }
+        all.push(freed);
     }
+    all.reverse();
+    all
 }
 
 fn bound(kernel: &Kernel, types: &[Type], known: &mut KernelCache) -> BoundKernel {

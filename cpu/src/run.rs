@@ -1,7 +1,8 @@
 //! Runs a plan, step by step.
 //!
 //! Note [In place]. A variable that is freed right after a kernel is taken from the environment
-//! before it: if nothing else holds its buffer, a scatter writes into it instead of a copy.
+//! before it: if nothing else holds its buffer, a scatter writes into it instead of a copy. What is freed right
+//! after an `if` the last step of a branch that uses it may take, unless the branch yields it.
 
 mod append;
 mod loops;
@@ -20,7 +21,7 @@ use weft_ir::{Column, Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop, Va
 use crate::execute::Source;
 use crate::lanes::{Elements, Storage};
 use crate::launch::{Launch, Yield, sorted_keys};
-use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep, freed_after};
+use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep};
 use crate::sequential::{Finished, Watch};
 use crate::shape::{Axis, Shape};
 use crate::workers::Workers;
@@ -161,7 +162,7 @@ struct Machine<'a> {
 impl Machine<'_> {
     fn steps(&mut self, block: &Block, prepared: &PreparedBlock) -> Result<(), Stop> {
         let mut done = 0;
-        for (at, (step, prepared)) in block.steps.iter().zip(&prepared.steps).enumerate() {
+        for (at, (step, kept)) in block.steps.iter().zip(&prepared.steps).enumerate() {
             if self.cancel.load(Ordering::Relaxed) {
                 return Err(Exhausted::Interrupted.into());
             }
@@ -169,12 +170,12 @@ impl Machine<'_> {
                 continue;
             }
             if let Some(sorted) = sorted_keys(&block.steps, at)
-                && self.sort_values(prepared, &block.steps[at..], &sorted)?
+                && self.sort_values(kept, &block.steps[at..], &sorted)?
             {
                 done = at + 2;
                 continue;
             }
-            self.step(step, prepared, freed_after(&block.steps, at))?;
+            self.step(step, kept, &prepared.freed[at])?;
         }
         Ok(())
     }
@@ -393,7 +394,7 @@ impl Machine<'_> {
                 if counted < wanted && self.alive.saturating_add(all.bytes) > limit {
                     return Err(Exhausted::Memory { wanted, limit, span: kernel.span }.into());
                 }
-                all.storages.push(Storage::from_column(elements));
+                all.storages.push(self.config.workers.memory().own(elements));
                 all.extents.insert(*var, extents);
             }
         }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::fold::Rows;
 use crate::isa::Slot;
-use crate::lanes::{Frame, GROUP, Lane};
+use crate::lanes::{Frame, Lane, flat_mut};
 
 /// One dimension.
 #[derive(Clone, Copy, Debug)]
@@ -138,40 +138,117 @@ impl<'a> Shape<'a> {
         lanes: usize,
     ) {
         let Some(outermost) = slots.iter().position(Option::is_some) else { return };
-        let mut numbers: Vec<usize> = (position..position + lanes).collect();
-        for (axis, slot) in self.axes.iter().zip(slots).skip(outermost).rev() {
-            // The number before, its parent, and its index.
-            let mut last = numbers[0];
-            let (mut above, mut index) = (parent(*axis, last), index_of(*axis, last));
-            let mut register = slot.map(|slot| &mut i64::file_mut(frame)[slot.index as usize]);
-            for (lane, number) in numbers.iter_mut().enumerate() {
-                if *number != last {
-                    match axis {
-                        Axis::Dense(extent) if *number == last + 1 => {
-                            index += 1;
-                            if index == *extent {
-                                (above, index) = (above + 1, 0);
-                            }
-                        }
-                        Axis::Dense(_) => {
-                            (above, index) = (parent(*axis, *number), index_of(*axis, *number));
-                        }
-                        Axis::Ragged(offsets) => {
-                            index = *number;
-                            while offsets[above + 1] as usize <= *number {
-                                above += 1;
-                            }
-                        }
-                    }
-                    last = *number;
+        let mut axes = self.axes.iter().zip(slots).skip(outermost).rev();
+        let Some((last, slot)) = axes.next() else { return };
+        if let Some(slot) = slot {
+            last_indices(*last, position, register(frame, *slot, lanes));
+        }
+        if axes.len() == 0 {
+            return;
+        }
+        let mut runs = rows_of(*last, position, lanes);
+        for (axis, slot) in axes {
+            match slot {
+                Some(slot) => {
+                    let register = register(frame, *slot, lanes);
+                    let mut lane = 0;
+                    up(*axis, &mut runs, |index, count| {
+                        register[lane..lane + count].fill(index as i64);
+                        lane += count;
+                    });
                 }
-                if let Some(register) = &mut register {
-                    register[lane / GROUP].0[lane % GROUP] = index as i64;
-                }
-                *number = above;
+                None => up(*axis, &mut runs, |_, _| {}),
             }
         }
     }
+}
+
+/// Some lanes of a register of indices.
+fn register(frame: &mut Frame, slot: Slot, lanes: usize) -> &mut [i64] {
+    &mut flat_mut(&mut i64::file_mut(frame)[slot.index as usize])[..lanes]
+}
+
+/// Some consecutive points with the same number along the axes before.
+#[derive(Clone, Copy)]
+struct Run {
+    number: usize,
+    points: usize,
+}
+
+/// The indices along the last axis of consecutive points.
+fn last_indices(axis: Axis<'_>, position: usize, indices: &mut [i64]) {
+    let from = |indices: &mut [i64], first: usize| {
+        indices.iter_mut().zip(first as i64..).for_each(|(index, number)| *index = number);
+    };
+    match axis {
+        Axis::Ragged(_) => from(indices, position),
+        Axis::Dense(extent) => {
+            let (first, rest) =
+                indices.split_at_mut((extent - position % extent).min(indices.len()));
+            from(first, position % extent);
+            rest.chunks_mut(extent).for_each(|row| from(row, 0));
+        }
+    }
+}
+
+/// The rows of the last axis that consecutive points lie in.
+fn rows_of(axis: Axis<'_>, position: usize, lanes: usize) -> Vec<Run> {
+    let mut number = parent(axis, position);
+    let mut runs = Vec::new();
+    let mut at = position;
+    while at < position + lanes {
+        let end = match axis {
+            Axis::Dense(extent) => (number + 1) * extent,
+            Axis::Ragged(offsets) => offsets[number + 1] as usize,
+        };
+        let end = end.min(position + lanes);
+        // Rows without points are passed over.
+        if end > at {
+            runs.push(Run { number, points: end - at });
+            at = end;
+        }
+        number += 1;
+    }
+    runs
+}
+
+/// From the numbers of points along the axes up to this one to those along the axes before; `each` is given
+/// the index along this axis, and how many points have it.
+fn up(axis: Axis<'_>, runs: &mut Vec<Run>, mut each: impl FnMut(usize, usize)) {
+    let Some(first) = runs.first() else { return };
+    let (mut last, mut above) = (first.number, parent(axis, first.number));
+    let mut index = index_of(axis, last);
+    let mut kept = 0;
+    for at in 0..runs.len() {
+        let Run { number, points } = runs[at];
+        if number != last {
+            match axis {
+                Axis::Dense(extent) if number == last + 1 => {
+                    index += 1;
+                    if index == extent {
+                        (above, index) = (above + 1, 0);
+                    }
+                }
+                Axis::Dense(_) => (above, index) = (parent(axis, number), index_of(axis, number)),
+                Axis::Ragged(offsets) => {
+                    index = number;
+                    while offsets[above + 1] as usize <= number {
+                        above += 1;
+                    }
+                }
+            }
+            last = number;
+        }
+        each(index, points);
+        match runs[..kept].last_mut() {
+            Some(run) if run.number == above => run.points += points,
+            _ => {
+                runs[kept] = Run { number: above, points };
+                kept += 1;
+            }
+        }
+    }
+    runs.truncate(kept);
 }
 
 /// The index along an axis of the point with that number.
@@ -187,5 +264,74 @@ fn parent(axis: Axis<'_>, number: usize) -> usize {
     match axis {
         Axis::Dense(extent) => number / extent,
         Axis::Ragged(offsets) => offsets.partition_point(|&offset| offset as usize <= number) - 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Axis, Shape};
+    use crate::isa::Slot;
+    use crate::lanes::{Frame, Lane, LaneType, flat, reserve};
+
+    /// The indices of some points, found one by one and a block at a time.
+    fn check(axes: Vec<Axis<'_>>) {
+        let shape = Shape::new(axes).expect("few points");
+        let depth = shape.axes.len();
+        let all: Vec<Vec<i64>> = (0..shape.points())
+            .map(|point| {
+                let mut indices = vec![0; depth];
+                shape.indices_to(point, &mut indices);
+                indices
+            })
+            .collect();
+        for wanted in 1..1_u32 << depth {
+            let slots: Vec<Option<Slot>> = (0..depth as u32)
+                .map(|at| {
+                    (wanted >> at & 1 == 1).then_some(Slot {
+                        ty: LaneType::I64,
+                        index: at,
+                        uniform: false,
+                    })
+                })
+                .collect();
+            for (position, lanes) in [(0, 256), (1, 200), (63, 65), (100, 1), (190, 70), (299, 1)] {
+                let lanes = lanes.min(shape.points().saturating_sub(position));
+                if lanes == 0 {
+                    continue;
+                }
+                let mut frame = Frame::default();
+                i64::file_mut(&mut frame).resize_with(depth, Vec::new);
+                for at in 0..depth as u32 {
+                    reserve::<i64>(&mut frame, at, lanes);
+                }
+                shape.fill(&mut frame, &slots, position, lanes);
+                for slot in slots.iter().flatten() {
+                    let found = &flat(&i64::file(&frame)[slot.index as usize])[..lanes];
+                    let at = slot.index as usize;
+                    let expected: Vec<i64> =
+                        all[position..position + lanes].iter().map(|point| point[at]).collect();
+                    assert_eq!(found, expected, "{axes:?}, {slots:?}", axes = shape.axes);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_have_the_indices_of_their_points() {
+        check(vec![Axis::Dense(300)]);
+        check(vec![Axis::Dense(300), Axis::Dense(1)]);
+        check(vec![
+            Axis::Dense(1),
+            Axis::Dense(2),
+            Axis::Dense(3),
+            Axis::Dense(5),
+            Axis::Dense(10),
+        ]);
+        check(vec![Axis::Dense(2), Axis::Dense(170)]);
+        let rows = [0, 0, 1, 1, 3, 3, 3, 70, 200, 201, 201, 300];
+        let rows_of_rows = [0, 0, 4, 4, 10, 11, 11];
+        check(vec![Axis::Dense(11), Axis::Ragged(&rows)]);
+        check(vec![Axis::Dense(6), Axis::Ragged(&rows_of_rows), Axis::Ragged(&rows)]);
+        check(vec![Axis::Dense(11), Axis::Ragged(&rows), Axis::Dense(2), Axis::Dense(3)]);
     }
 }

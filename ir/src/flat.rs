@@ -82,6 +82,29 @@ pub enum Dimension {
     },
 }
 
+impl Size {
+    /// The variable in it.
+    pub fn uses(self, visit: &mut dyn FnMut(Var)) {
+        match self {
+            Size::Var(var) => visit(var),
+            Size::Constant(_) => {}
+        }
+    }
+}
+
+impl Dimension {
+    /// The variables in it.
+    pub fn uses(self, visit: &mut dyn FnMut(Var)) {
+        match self {
+            Dimension::Dense(size) => size.uses(visit),
+            Dimension::Ragged { offsets, total } => {
+                visit(offsets);
+                total.uses(visit);
+            }
+        }
+    }
+}
+
 /// An index space (Note [Spaces of points]).
 pub type Space = Vec<Dimension>;
 

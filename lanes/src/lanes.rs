@@ -375,13 +375,13 @@ pub fn load_lanes<T: Lane>(frame: &mut Frame, slot: Slot, from: &[T]) {
 }
 
 /// The lanes of groups, one after the other.
-pub(crate) fn flat<T>(groups: &[Group<T>]) -> &[T] {
+pub fn flat<T>(groups: &[Group<T>]) -> &[T] {
     // SAFETY: a group is its lanes, and their size is a multiple of its alignment.
     unsafe { std::slice::from_raw_parts(groups.as_ptr().cast(), groups.len() * GROUP) }
 }
 
 /// As [`flat`].
-pub(crate) fn flat_mut<T>(groups: &mut [Group<T>]) -> &mut [T] {
+pub fn flat_mut<T>(groups: &mut [Group<T>]) -> &mut [T] {
     let lanes = groups.len() * GROUP;
     // SAFETY: as in [`flat`].
     unsafe { std::slice::from_raw_parts_mut(groups.as_mut_ptr().cast(), lanes) }

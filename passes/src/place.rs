@@ -32,8 +32,6 @@ use std::collections::BTreeSet;
 use weft_ir::flat::{Dimension, Type, Var};
 use weft_ir::plan::{Block, Program, Step};
 
-use crate::fuse::uses::kernel_reads;
-
 /// The plan with the lifetimes of its buffers.
 pub fn place(mut program: Program) -> Program {
     let mut kept: BTreeSet<Var> = BTreeSet::new();
@@ -67,8 +65,8 @@ fn name_starts(block: &mut Block, types: &mut Vec<Type>) {
                 let mut visit = |var: Var| {
                     inside.insert(var);
                 };
-                block_reads(condition, &mut visit);
-                block_reads(body, &mut visit);
+                condition.uses(&mut visit);
+                body.uses(&mut visit);
                 for array in initial {
                     let ty = &types[array.0 as usize];
                     if inside.contains(array) && !ty.extents.is_empty() {
@@ -115,7 +113,7 @@ impl Placer<'_> {
                 }
             };
             step.results().into_iter().for_each(&mut touch);
-            step_reads(&step, &mut touch);
+            step.uses(&mut touch);
             match &mut step {
                 Step::If { then, otherwise, .. } => {
                     let none = BTreeSet::new();
@@ -161,7 +159,7 @@ impl Placer<'_> {
                 | Step::Free(_) => false,
             };
             if !dead {
-                step_reads(&step, &mut |var| {
+                step.uses(&mut |var| {
                     used.insert(var);
                 });
                 steps.push(step);
@@ -170,32 +168,4 @@ impl Placer<'_> {
         steps.reverse();
         block.steps = steps;
     }
-}
-
-/// The variables that a step uses, with those that blocks inside it take from around them.
-fn step_reads(step: &Step, visit: &mut dyn FnMut(Var)) {
-    match step {
-        Step::Host { code, .. } => code.reads().for_each(visit),
-        Step::Launch(kernel) => kernel_reads(kernel, &mut |var| visit(var)),
-        Step::Reshape { array, .. } => visit(*array),
-        Step::Check { condition, .. } => visit(*condition),
-        Step::If { condition, then, otherwise, .. } => {
-            visit(*condition);
-            block_reads(then, visit);
-            block_reads(otherwise, visit);
-        }
-        Step::While { initial, condition, body, .. } => {
-            initial.iter().for_each(|var| visit(*var));
-            block_reads(condition, visit);
-            block_reads(body, visit);
-        }
-        Step::Constant { .. } | Step::Free(_) => {}
-    }
-}
-
-fn block_reads(block: &Block, visit: &mut dyn FnMut(Var)) {
-    for step in &block.steps {
-        step_reads(step, visit);
-    }
-    block.results.iter().for_each(|var| visit(*var));
 }

@@ -304,6 +304,64 @@ output a0: [40][30]i64
 }
 
 #[test]
+fn a_branch_writes_in_place_what_nobody_needs_behind_the_if() {
+    // Where k is even one element changes, elsewhere another or none; there is memory for one array alone.
+    let text = "a12: i64 = host
+  yield 0i64
+launch \"map\" [1000] (r0)
+  yield
+  store 0.0f64 to a0: [1000]f64
+end
+a13: i64, a11: [1000]f64 = while (a1: i64 = a12, a2: [1000]f64 = a0)
+  a3: bool = host
+    r0: i64 = read a1
+    r1: bool = lt r0 9i64
+    yield r1
+  yield a3
+do
+  a10: i64, a4: bool, a5: bool = host
+    r0: i64 = read a1
+    r1: i64 = add r0 1i64
+    r2: i64 = rem r0 2i64
+    r3: bool = eq r2 0i64
+    r4: bool = gt r0 4i64
+    yield r1 r3 r4
+  a9: [1000]f64 = if a4
+    launch \"even\" [1] (r0)
+      r1: i64 = read a1
+      yield r1
+      scatter 1.0f64 at r1 into a2 to a6: [1000]f64
+    end
+    yield a6
+  else
+    a8: [1000]f64 = if a5
+      launch \"odd\" [1] (r0)
+        r1: i64 = read a1
+        yield r1
+        scatter 2.0f64 at r1 into a2 to a7: [1000]f64
+      end
+      yield a7
+    else
+      yield a2
+    yield a8
+  free a2
+  yield a10 a9
+free a0
+output a11: [1000]f64
+";
+    let program = plan::parse(text).expect("a plan");
+    let prepared = prepare(&program, &mut KernelCache::new());
+    let config = Config { workers: &Workers::new(1), memory_limit: 8000 };
+    let found = run(&program, &prepared, &[], &config, &AtomicBool::new(false), &mut |launched| {
+        assert_eq!(launched.bytes_alive, 8000, "one array at a time");
+    });
+    let mut expected = vec![0.0; 1000];
+    expected[..9].copy_from_slice(&[1.0, 0.0, 1.0, 0.0, 1.0, 2.0, 1.0, 2.0, 1.0]);
+    let found = found.expect("memory for one");
+    assert!(found[0].same_bits(&f64s(expected)), "{found:?}");
+}
+
+#[test]
 fn sums_are_refused_before_they_are_computed() {
     // One sum for each point of a large space: along short rows, along long ones, of a product.
     for text in [

@@ -133,6 +133,18 @@ impl Kernel {
         self.codes().flat_map(Code::reads)
     }
 
+    /// The variables that it uses, as often as it does: what its code reads, what its space is made of, what
+    /// its scatters begin with.
+    pub fn uses(&self, visit: &mut dyn FnMut(Var)) {
+        let full = self.sinks.iter().filter_map(|sink| match sink {
+            Sink::Scan { full, .. } => full.as_ref(),
+            _ => None,
+        });
+        self.space.iter().chain(full).for_each(|dimension| dimension.uses(visit));
+        self.reads().for_each(&mut *visit);
+        self.sinks.iter().flat_map(Sink::destinations).for_each(|array| visit(*array));
+    }
+
     /// The variables that it binds: those of the sinks, then those that the epilogue stores.
     pub fn results(&self) -> impl Iterator<Item = Var> {
         let stored = self.epilogue.iter().flat_map(|epilogue| &epilogue.stores);
@@ -159,6 +171,14 @@ impl Kernel {
     }
 }
 
+impl Block {
+    /// The variables that its steps use, and those that it yields.
+    pub fn uses(&self, visit: &mut dyn FnMut(Var)) {
+        self.steps.iter().for_each(|step| step.uses(visit));
+        self.results.iter().for_each(|var| visit(*var));
+    }
+}
+
 impl Step {
     /// The blocks in it, in the order of the text.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
@@ -173,6 +193,19 @@ impl Step {
             | Step::Free(_) => None,
         };
         blocks.into_iter().flatten()
+    }
+
+    /// The variables that it uses, with those that blocks inside it take from around them.
+    pub fn uses(&self, visit: &mut dyn FnMut(Var)) {
+        match self {
+            Step::Host { code, .. } => code.reads().for_each(&mut *visit),
+            Step::Launch(kernel) => kernel.uses(visit),
+            Step::Reshape { array, .. } => visit(*array),
+            Step::Check { condition, .. } | Step::If { condition, .. } => visit(*condition),
+            Step::While { initial, .. } => initial.iter().for_each(|var| visit(*var)),
+            Step::Constant { .. } | Step::Free(_) => {}
+        }
+        self.blocks().for_each(|block| block.uses(visit));
     }
 
     /// The variables that it binds for the steps behind it.

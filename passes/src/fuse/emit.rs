@@ -219,7 +219,7 @@ fn kernel_report(kernel: &plan::Kernel, context: &Context) -> KernelReport {
     let is_array =
         |var: &Var| context.types.get(var.0 as usize).is_some_and(|ty| !ty.extents.is_empty());
     let mut reads = BTreeSet::new();
-    super::uses::kernel_reads(kernel, &mut |var| {
+    kernel.uses(&mut |var| {
         reads.insert(var);
     });
     let elements: BTreeSet<Var> = kernel.reads().collect();

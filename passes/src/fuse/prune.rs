@@ -27,7 +27,7 @@ pub(super) fn prune(program: &mut Program, checks: UnusedChecks) {
         pruner.mark(leaf.data);
         for axis in &leaf.axes {
             let mut uses = Vec::new();
-            super::uses::dimension_uses(*axis, &mut |var| uses.push(var));
+            axis.uses(&mut |var| uses.push(var));
             uses.into_iter().for_each(|var| pruner.mark(var));
         }
     }

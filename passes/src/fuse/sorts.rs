@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_ir::code::{Operand, Thunk, Yielded, is_in_order};
 use weft_ir::flat::{Block, Operation, Program, Space, Statement, Type, Var};
 
-use super::uses::{blocks, dimension_uses, statement_uses};
+use super::uses::{blocks, statement_uses};
 
 /// What maps of a program yield that bring into order what a sort sorted, if nobody else reads the order.
 pub(super) fn sorted_values(program: &Program) -> BTreeSet<Var> {
@@ -23,7 +23,7 @@ pub(super) fn sorted_values(program: &Program) -> BTreeSet<Var> {
     let mut count = |var: Var| *readers.entry(var).or_default() += 1;
     for leaf in &program.outputs {
         count(leaf.data);
-        leaf.axes.iter().for_each(|axis| dimension_uses(*axis, &mut count));
+        leaf.axes.iter().for_each(|axis| axis.uses(&mut count));
     }
     count_readers(&program.body, &program.types, &mut count);
     found.retain(|(order, _)| readers.get(order) == Some(&1));

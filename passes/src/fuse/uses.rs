@@ -2,39 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use weft_ir::flat::{Block, Dimension, Operation, Size, Space, Statement, Thunk, Type, Var};
-use weft_ir::plan::{Kernel, Sink};
-
-/// The variables in a size.
-pub(super) fn size_uses(size: Size, visit: &mut impl FnMut(Var)) {
-    match size {
-        Size::Var(var) => visit(var),
-        Size::Constant(_) => {}
-    }
-}
-
-/// The variables in a dimension.
-pub(super) fn dimension_uses(dimension: Dimension, visit: &mut impl FnMut(Var)) {
-    match dimension {
-        Dimension::Dense(size) => size_uses(size, visit),
-        Dimension::Ragged { offsets, total } => {
-            visit(offsets);
-            size_uses(total, visit);
-        }
-    }
-}
+use weft_ir::flat::{Block, Operation, Space, Statement, Thunk, Type, Var};
 
 /// The variables in a space.
 pub(super) fn space_uses(space: &Space, visit: &mut impl FnMut(Var)) {
     for dimension in space {
-        dimension_uses(*dimension, visit);
+        dimension.uses(visit);
     }
 }
 
 /// The variables in a type.
 pub(super) fn type_uses(ty: &Type, visit: &mut impl FnMut(Var)) {
     for extent in &ty.extents {
-        size_uses(*extent, visit);
+        extent.uses(visit);
     }
 }
 
@@ -80,7 +60,7 @@ pub(super) fn other_uses(statement: &Statement, types: &[Type], visit: &mut impl
             space_uses(space, visit);
             operator.code.reads().for_each(&mut *visit);
             if let Some(dimension) = full {
-                dimension_uses(*dimension, visit);
+                dimension.uses(visit);
             }
         }
         Operation::Scatter { space, destinations, operator, .. } => {
@@ -137,19 +117,6 @@ pub(super) fn block_uses(block: &Block, types: &[Type]) -> BTreeSet<Var> {
         }
     }
     used
-}
-
-/// Every array and scalar that a kernel reads: elements, destinations and the row offsets of its
-/// space.
-pub(crate) fn kernel_reads(kernel: &Kernel, visit: &mut impl FnMut(Var)) {
-    space_uses(&kernel.space, visit);
-    kernel.reads().for_each(&mut *visit);
-    for sink in &kernel.sinks {
-        if let Sink::Scan { full: Some(full), .. } = sink {
-            dimension_uses(*full, visit);
-        }
-        sink.destinations().iter().for_each(|array| visit(*array));
-    }
 }
 
 /// The blocks inside an operation.
