@@ -157,6 +157,30 @@ fn few_values_meet_at_each_place() {
 }
 
 #[test]
+fn what_no_common_operator_combines_is_sorted() {
+    // In which order they come matters.
+    let text =
+        SUMS.replace("r8: f64 = add r6 r7", "r9: f64 = mul r6 0.5f64\n    r8: f64 = add r9 r7");
+    let halved = |a: &f64, b: &f64| a * 0.5 + b;
+    for length in [0, 1, 300, 40_000, 100_000] {
+        for size in [1, 50, length / 2 + 1, 3 * length + 1] {
+            let old: Vec<f64> = (0..size).map(|at| at as f64 / 3.0).collect();
+            let xs: Vec<i64> = noise(length).map(|bits| bits as i64).collect();
+            let mut sent = vec![Vec::new(); size];
+            for x in &xs {
+                sent[x.rem_euclid(size as i64) as usize].push((x >> 40) as f64);
+            }
+            let fold = |(old, sent): (&f64, &Vec<f64>)| {
+                tree(sent, &halved).map_or(*old, |value| halved(old, &value))
+            };
+            let expected = old.iter().zip(&sent).map(fold).collect();
+            let found = values(&text, &[f64s(old.clone()), i64s(xs)]);
+            assert!(found[0].same_bits(&f64s(expected)), "{length} to {size}");
+        }
+    }
+}
+
+#[test]
 fn extrema_of_floats_are_the_same_in_any_order() {
     for (op, is_max) in [("min", false), ("max", true)] {
         let text = SUMS
