@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use weft_files::MappedFile;
+use weft_ir::math::cast::{canonical_bits_f32, canonical_bits_f64};
 use weft_ir::{Array, Column, ScalarType, Type, Value};
 
 use super::error::{Place, Problem};
@@ -134,8 +135,14 @@ pub(super) fn write(value: &Value, ty: &Type, target: &mut impl Write) -> Result
         Column::U16(buf) => write_elements(buf.as_slice(), target),
         Column::U32(buf) => write_elements(buf.as_slice(), target),
         Column::U64(buf) => write_elements(buf.as_slice(), target),
-        Column::F32(buf) => write_elements(buf.as_slice(), target),
-        Column::F64(buf) => write_elements(buf.as_slice(), target),
+        Column::F32(buf) => {
+            let canonical = |&number: &f32| canonical_bits_f32(number);
+            write_floats(buf.as_slice(), f32::is_nan, canonical, target)
+        }
+        Column::F64(buf) => {
+            let canonical = |&number: &f64| canonical_bits_f64(number);
+            write_floats(buf.as_slice(), f64::is_nan, canonical, target)
+        }
         Column::Bool(buf) => {
             for piece in buf.as_slice().chunks(1 << 16) {
                 let bytes: Vec<u8> = piece.iter().map(|&truth| u8::from(truth)).collect();
@@ -151,6 +158,22 @@ pub(super) fn write(value: &Value, ty: &Type, target: &mut impl Write) -> Result
 
 fn write_elements<T: Pod>(elements: &[T], target: &mut impl Write) -> Result<(), Problem> {
     target.write_all(bytemuck::cast_slice(elements)).map_err(Problem::writing)
+}
+
+/// Processors make NaNs of different bits; in a file there is one.
+fn write_floats<T: Pod, B: Pod>(
+    numbers: &[T],
+    is_nan: impl Fn(T) -> bool,
+    canonical: impl Fn(&T) -> B,
+    target: &mut impl Write,
+) -> Result<(), Problem> {
+    for piece in numbers.chunks(1 << 16) {
+        match piece.iter().any(|&number| is_nan(number)) {
+            false => write_elements(piece, target)?,
+            true => write_elements(&piece.iter().map(&canonical).collect::<Vec<B>>(), target)?,
+        }
+    }
+    Ok(())
 }
 
 /// The extents of a regular array and its scalar elements in row-major order.

@@ -154,6 +154,20 @@ fn npy_headers_are_numpys() {
     assert_eq!(bytes.len(), 128 + 32);
 }
 
+/// Whatever bits the processor gave them.
+#[test]
+fn nans_are_saved_as_the_canonical_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let odd = f64::from_bits(0xfff8_0000_0000_0001);
+    assert_eq!(save_in(folder.path(), "x.npy", &floats(&[odd, -0.0, -f64::NAN])), "saved");
+    let bytes = fs::read(folder.path().join("x.npy")).expect("the saved file");
+    let found: Vec<u64> = bytes[128..]
+        .chunks_exact(8)
+        .map(|eight| u64::from_le_bytes(eight.try_into().expect("eight")))
+        .collect();
+    assert_eq!(found, [0x7ff8_0000_0000_0000, 1 << 63, 0x7ff8_0000_0000_0000]);
+}
+
 #[test]
 fn npz() {
     let folder = tempfile::tempdir().expect("a temporary folder");
