@@ -4,7 +4,8 @@
 //! though only those at the borders need it. An index that is clamped or checked is often the point's
 //! own plus a constant; then there is a box of points where that changes nothing. In it the code runs
 //! without: its reads are contiguous. A constant that stands around an array is left out likewise, and what is
-//! appended to one. Where the box lies depends on sizes, so each launch asks.
+//! appended to one; so are remainders, where neighbours are beyond the other border, and mirrors. Where the box
+//! lies depends on sizes, so each launch asks.
 //!
 //! ```text
 //! r2 = add r1 -1        r2 = add r1 -1
@@ -57,7 +58,11 @@ pub(crate) enum Number {
     Constant(i64),
     /// A scalar, by the number of its array.
     Read(u32),
+    /// Half of it, rounded down.
+    Half(u32),
 }
+
+const LEAST: Limit = Limit::AtLeast(Number::Constant(0));
 
 /// The interior of a canonical kernel's body, if it has one.
 pub(crate) fn interior(indices: &[Register], body: &Code, results: &[Operand]) -> Option<Interior> {
@@ -85,6 +90,8 @@ struct Finder {
     /// Registers that are an index plus a constant.
     affine: BTreeMap<Register, (usize, i64)>,
     numbers: BTreeMap<Register, Number>,
+    /// Registers that are a scalar less an index plus a constant.
+    mirrored: BTreeMap<Register, (u32, (usize, i64))>,
     /// Truth values that hold in a box.
     holding: BTreeMap<Register, Vec<Bound>>,
     /// Registers that are others in the box.
@@ -185,7 +192,32 @@ impl Finder {
                 if let Some(sum) = sum {
                     self.affine.insert(result, sum);
                 }
+                if let (ScalarOp::Sub, Some(Number::Read(scalar)), Some(index)) =
+                    (op, self.number(first), self.index(second))
+                {
+                    self.mirrored.insert(result, (scalar, index));
+                }
                 false
+            }
+            // By a constant it is most often a pattern, not a border.
+            ScalarOp::Mod | ScalarOp::Rem => {
+                let Some(Number::Read(_)) = self.number(second) else { return false };
+                let below = self.bound(first, second, Limit::Below);
+                let (Operand::Register(index), Some(below)) = (first, below) else { return false };
+                self.affine.insert(result, (below.dimension, below.offset));
+                self.same.insert(result, index);
+                self.bounds.extend([Bound { limit: LEAST, ..below }, below]);
+                true
+            }
+            ScalarOp::Min if self.mirror(first, second).is_some() => {
+                let (Operand::Register(index), Some(bound)) = (first, self.mirror(first, second))
+                else {
+                    return false;
+                };
+                self.affine.insert(result, (bound.dimension, bound.offset));
+                self.same.insert(result, index);
+                self.bounds.extend([Bound { limit: LEAST, ..bound }, bound]);
+                true
             }
             ScalarOp::Max | ScalarOp::Min => {
                 let limit = if op == ScalarOp::Max { Limit::AtLeast } else { Limit::AtMost };
@@ -232,12 +264,23 @@ impl Finder {
 
     fn bound(&self, index: Operand, number: Operand, limit: fn(Number) -> Limit) -> Option<Bound> {
         let (dimension, offset) = self.index(index)?;
-        let number = match number {
-            Operand::Scalar(Scalar::I64(value)) => Number::Constant(value),
-            Operand::Register(register) => *self.numbers.get(&register)?,
-            Operand::Scalar(_) => return None,
-        };
-        Some(Bound { dimension, offset, limit: limit(number) })
+        Some(Bound { dimension, offset, limit: limit(self.number(number)?) })
+    }
+
+    fn number(&self, operand: Operand) -> Option<Number> {
+        match operand {
+            Operand::Scalar(Scalar::I64(value)) => Some(Number::Constant(value)),
+            Operand::Register(register) => self.numbers.get(&register).copied(),
+            Operand::Scalar(_) => None,
+        }
+    }
+
+    /// Where an index is not more than a number less the same index: up to half of it.
+    fn mirror(&self, index: Operand, other: Operand) -> Option<Bound> {
+        let (dimension, offset) = self.index(index)?;
+        let (scalar, of) = *self.mirrored.get(&other.register()?)?;
+        let limit = Limit::AtMost(Number::Half(scalar));
+        (of == (dimension, offset)).then_some(Bound { dimension, offset, limit })
     }
 }
 
@@ -367,6 +410,43 @@ mod tests {
         assert_eq!(found.results, [register(4)]);
         let limit = Limit::AtLeast(Number::Constant(0));
         assert_eq!(found.bounds[0], Bound { dimension: 0, offset: -1, limit });
+    }
+
+    #[test]
+    fn remainders_and_mirrors_are_left_out() {
+        // What mirrors at both borders: the remainder by a3, and of that and a4 less that the lesser.
+        let instructions = vec![
+            scalar(2, ScalarOp::Add, register(0), number(-1)),
+            instruction(3, ScalarType::I64, Operation::Read(Var(3), Vec::new())),
+            instruction(4, ScalarType::I64, Operation::Read(Var(4), Vec::new())),
+            scalar(5, ScalarOp::Mod, register(2), register(3)),
+            scalar(6, ScalarOp::Sub, register(4), register(5)),
+            scalar(7, ScalarOp::Min, register(5), register(6)),
+            instruction(8, ScalarType::F32, Operation::Read(Var(1), vec![register(7)])),
+        ];
+        let body = Code { instructions, results: vec![register(8)] };
+        let found = interior(&[Register(0)], &body, &[register(8)]).expect("an interior");
+        let last = found.code.instructions.last().expect("a read");
+        assert_eq!(last.operation, Operation::Read(Var(1), vec![register(2)]));
+        let bound = |limit| Bound { dimension: 0, offset: -1, limit };
+        let least = bound(Limit::AtLeast(Number::Constant(0)));
+        let below = bound(Limit::Below(Number::Read(3)));
+        let half = bound(Limit::AtMost(Number::Half(4)));
+        assert_eq!(found.bounds, [least, below, least, half]);
+    }
+
+    #[test]
+    fn patterns_and_mirrors_of_others_stay() {
+        // A remainder by a constant, and the lesser of an index and a number less another one.
+        let instructions = vec![
+            scalar(2, ScalarOp::Mod, register(0), number(2)),
+            instruction(3, ScalarType::I64, Operation::Read(Var(3), Vec::new())),
+            scalar(4, ScalarOp::Sub, register(3), register(1)),
+            scalar(5, ScalarOp::Min, register(0), register(4)),
+        ];
+        let body = Code { instructions, results: vec![register(2), register(5)] };
+        let results = [register(2), register(5)];
+        assert_eq!(interior(&[Register(0), Register(1)], &body, &results), None);
     }
 
     #[test]

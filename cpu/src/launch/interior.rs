@@ -26,12 +26,14 @@ impl Launch<'_> {
         if mode != Mode::Row && inside.len() > 1 {
             return None;
         }
+        let scalar = |array: u32| match self.sources[array as usize] {
+            Source::Scalar(Scalar::I64(value)) => Some(value),
+            Source::Scalar(_) | Source::Array { .. } => None,
+        };
         let number = |number: Number| match number {
             Number::Constant(value) => Some(value),
-            Number::Read(array) => match self.sources[array as usize] {
-                Source::Scalar(Scalar::I64(value)) => Some(value),
-                Source::Scalar(_) | Source::Array { .. } => None,
-            },
+            Number::Read(array) => scalar(array),
+            Number::Half(array) => scalar(array).map(|value| value.div_euclid(2)),
         };
         for bound in bounds {
             let inside = &mut inside[bound.dimension];
