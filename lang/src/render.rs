@@ -26,8 +26,9 @@ pub trait Sources {
     fn text(&self, source: SourceId) -> &str;
 }
 
-/// The most diagnostics of which a report is made. Nobody reads more of them, and a text may have any number.
-const MOST_REPORTS: usize = 100;
+/// The most diagnostics of which a report is made. Nobody reads more of them, and a text may have any number;
+/// but it is several times what is reported of one item, so that this does not hide the errors of others.
+const MOST_REPORTS: usize = 500;
 
 /// The reports of the diagnostics, one after the other, for a terminal of `width` columns; of very many only the
 /// first.

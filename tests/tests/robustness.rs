@@ -209,8 +209,26 @@ fn of_many_reports_the_first_are_shown() {
         _ => None,
     });
     let text: String = reports.collect();
-    assert_eq!(text.matches("unknown name").count(), 100);
-    assert!(text.ends_with("\n… and 1900 more reports\n"), "{text}");
+    assert_eq!(text.matches("unknown name").count(), 500);
+    assert!(text.ends_with("\n… and 1500 more reports\n"), "{text}");
+}
+
+#[test]
+fn an_item_with_many_errors_hides_no_others() {
+    let strays = format!("x = [{}]\nzork", "),".repeat(200));
+    let lines: String = (0..100).map(|at| format!("  a{at} = [1, true]\n")).collect();
+    let kinds = format!("def f x =\n  let\n{lines}  in x\nzork");
+    for text in [strays, kinds] {
+        let mut session = Session::new(&Config { memory: MEMORY, io: false });
+        let mut sink = Collected::default();
+        session.eval(Cell::typed(&text), &mut sink, &Cancel::new());
+        let reports = sink.events.iter().filter_map(|event| match event {
+            Event::Report(report) => Some(report.render(false, 80)),
+            _ => None,
+        });
+        let shown: String = reports.collect();
+        assert!(shown.contains("there is no `zork`"), "{shown}");
+    }
 }
 
 #[test]

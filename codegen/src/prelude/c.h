@@ -125,7 +125,8 @@ FUNCTION f32 i64_to_f32(i64 x) {
 SATURATE_FROM(f32)
 SATURATE_FROM(f64)
 
-/* The same for what is near zero; a float beyond the range of i32 becomes the least or the greatest of them. */
+/* The same for what is near zero: of a float beyond the range of i32 nothing more is known than that the result is
+   beyond it too, or its least or greatest number. */
 #ifdef OUT_OF_RANGE_IS_LEAST
 FUNCTION i64 f32_to_near_i64(f32 a) {
   const i32 cut = (i32)a;

@@ -63,9 +63,9 @@ impl Checker<'_> {
             ast::ExprKind::Array(elements) => self.array(elements, span),
             ast::ExprKind::NumberArray(numbers) => self.number_array(numbers, span),
             ast::ExprKind::Range { start, stop, step } => {
-                let errors = self.errors;
+                let reports = self.diagnostics.len();
                 let mut args = vec![self.expr(start)];
-                if self.errors > errors
+                if self.diagnostics.len() > reports
                     && let ast::ExprKind::Apply { function, .. } = &start.kind
                     && let Some(diagnostic) = self.diagnostics.last_mut()
                 {

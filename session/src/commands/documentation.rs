@@ -250,10 +250,10 @@ pub(super) fn explain(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<
         None => {
             let message = format!("there is no page about `{code}`");
             let diagnostic = Diagnostic::error("E0508", message, call.argument_span, "not a code");
-            let letter = code.chars().next().map(|letter| letter.to_ascii_uppercase());
+            let mut letters = code.chars();
             let reasons: Vec<&str> = explain::reasons().collect();
-            Err(Box::new(match letter {
-                Some('F') => {
+            Err(Box::new(match (letters.next(), letters.next()) {
+                (Some('F' | 'f'), Some('0'..='9')) => {
                     diagnostic.help(format!("the reasons of `:fuse` are {}", reasons.join(", ")))
                 }
                 _ => diagnostic

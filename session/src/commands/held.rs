@@ -63,8 +63,8 @@ pub(super) fn free(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
     Ok(())
 }
 
-/// What `:mem` lists: the largest first; then what no name of this state holds, be it for `:undo`. `on_device` says how many
-/// bytes of a value a GPU has too.
+/// What `:mem` lists: the largest first; then what no name of this state holds, be it for `:undo`.
+/// `on_device` says how many bytes of a value a GPU has too.
 pub(crate) fn memory(
     state: &State,
     kept_for_undo: u64,
