@@ -13,9 +13,6 @@ use crate::primitive::TREE;
 /// The rows of a tile.
 pub const ROWS: usize = 5;
 
-/// The columns of a tile of any type, at most.
-const MOST_COLUMNS: usize = 64;
-
 /// How products are added up; of integers both are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
@@ -39,66 +36,75 @@ pub trait Factor: Copy + Default + Send + Sync {
     /// This and a product, rounded once.
     fn plus_product(self, left: Self, right: Self) -> Self;
 
-    /// The sums of `left[row] · right[column]` over a block: `right` has [`Factor::COLUMNS`] columns
-    /// for each step, `tile` as many for each row. The left factor of a row at step k is
-    /// `left[rows[row] + k · stride]`. Sums are added to what the tile holds, if that is `more`.
+    /// The sums of a block: `tile` has [`Factor::COLUMNS`] for each row.
     ///
     /// # Panics
     /// If anything is out of range, or if there is no step.
-    fn tile(
-        left: &[Self],
-        rows: [usize; ROWS],
-        stride: usize,
-        right: &[Self],
-        tile: &mut [Self],
-        more: bool,
-        rounding: Rounding,
-    ) {
-        check(left, rows, stride, right, tile);
-        portable::<Self, false>(left, rows, stride, right, tile, more);
-        let _ = rounding;
+    fn tile(block: &Block<'_, Self>, tile: &mut [Self]) {
+        block.check(tile);
+        block.sums::<false>(tile);
     }
 }
 
-/// Yields the number of steps.
-fn check<T: Factor>(
-    left: &[T],
-    rows: [usize; ROWS],
-    stride: usize,
-    right: &[T],
-    tile: &[T],
-) -> usize {
-    let steps = right.len() / T::COLUMNS;
-    let last = rows.iter().max().copied().unwrap_or(0) + (steps.max(1) - 1) * stride;
-    assert!((1..=TREE).contains(&steps) && right.len() == steps * T::COLUMNS, "whole steps");
-    assert!(last < left.len() && tile.len() == ROWS * T::COLUMNS, "factors and sums are in range");
-    steps
+/// What a tile of sums is made of: the sums of `left[row] · right[column]` over a block of the tree.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a, T> {
+    /// The left factors: that of a row at step k is `left[rows[row] + k · stride]`.
+    pub left: &'a [T],
+    /// As above.
+    pub rows: [usize; ROWS],
+    /// As above.
+    pub stride: usize,
+    /// The right factors, [`Factor::COLUMNS`] for each step.
+    pub right: &'a [T],
+    /// How many columns are wanted; what the others come to is not said.
+    pub width: usize,
+    /// Whether sums are added to what the tile holds.
+    pub more: bool,
+    /// How products are added.
+    pub rounding: Rounding,
 }
 
-#[inline(always)]
-fn portable<T: Factor, const ONCE: bool>(
-    left: &[T],
-    rows: [usize; ROWS],
-    stride: usize,
-    right: &[T],
-    tile: &mut [T],
-    more: bool,
-) {
-    let mut sums = [T::default(); MOST_COLUMNS];
-    let sums = &mut sums[..T::COLUMNS];
-    for (tile, row) in tile.chunks_exact_mut(T::COLUMNS).zip(rows) {
-        for (step, right) in right.chunks_exact(T::COLUMNS).enumerate() {
-            let left = left[row + step * stride];
-            for (sum, &right) in sums.iter_mut().zip(right) {
-                *sum = match (step, ONCE) {
-                    (0, _) => left.times(right),
-                    (_, true) => sum.plus_product(left, right),
-                    (_, false) => sum.plus(left.times(right)),
-                };
-            }
+impl<T: Factor> Block<'_, T> {
+    /// Yields the number of steps.
+    fn check(&self, tile: &[T]) -> usize {
+        let steps = self.right.len() / T::COLUMNS;
+        let last = self.rows.iter().max().copied().unwrap_or(0) + (steps.max(1) - 1) * self.stride;
+        let whole = self.right.len() == steps * T::COLUMNS;
+        assert!((1..=TREE).contains(&steps) && whole, "whole steps");
+        let sums = tile.len() == ROWS * T::COLUMNS && self.width <= T::COLUMNS;
+        assert!(last < self.left.len() && sums, "factors and sums are in range");
+        steps
+    }
+
+    /// The loops of any machine, with few columns where few are wanted.
+    #[inline(always)]
+    fn sums<const ONCE: bool>(&self, tile: &mut [T]) {
+        match self.width {
+            ..=8 => self.columns::<ONCE, 8>(tile),
+            9..=16 => self.columns::<ONCE, 16>(tile),
+            17..=32 => self.columns::<ONCE, 32>(tile),
+            _ => self.columns::<ONCE, 64>(tile),
         }
-        for (tile, &sum) in tile.iter_mut().zip(&*sums) {
-            *tile = if more { tile.plus(sum) } else { sum };
+    }
+
+    #[inline(always)]
+    fn columns<const ONCE: bool, const WIDTH: usize>(&self, tile: &mut [T]) {
+        let mut sums = [T::default(); WIDTH];
+        for (tile, row) in tile.chunks_exact_mut(T::COLUMNS).zip(self.rows) {
+            for (step, right) in self.right.chunks_exact(T::COLUMNS).enumerate() {
+                let left = self.left[row + step * self.stride];
+                for (sum, &right) in sums.iter_mut().zip(&right[..WIDTH]) {
+                    *sum = match (step, ONCE) {
+                        (0, _) => left.times(right),
+                        (_, true) => sum.plus_product(left, right),
+                        (_, false) => sum.plus(left.times(right)),
+                    };
+                }
+            }
+            for (tile, &sum) in tile.iter_mut().zip(&sums) {
+                *tile = if self.more { tile.plus(sum) } else { sum };
+            }
         }
     }
 }
@@ -124,44 +130,35 @@ macro_rules! wide_factor {
                 left.mul_add(right, self)
             }
 
-            fn tile(
-                left: &[$rust],
-                rows: [usize; ROWS],
-                stride: usize,
-                right: &[$rust],
-                tile: &mut [$rust],
-                more: bool,
-                rounding: Rounding,
-            ) {
-                let steps = check(left, rows, stride, right, tile);
+            fn tile(block: &Block<'_, $rust>, tile: &mut [$rust]) {
+                let steps = block.check(tile);
                 #[cfg(target_arch = "x86_64")]
                 if is_x86_feature_detected!("avx512f") {
+                    let once = block.rounding == Rounding::Once;
                     // SAFETY: the machine has the instructions, and `check` has compared all lengths.
                     unsafe {
-                        match rounding {
-                            Rounding::Twice => {
-                                $wide::<false>(left, rows, stride, right, steps, tile, more);
-                            }
-                            Rounding::Once => {
-                                $wide::<true>(left, rows, stride, right, steps, tile, more);
-                            }
+                        match (block.width.div_ceil($lanes), once) {
+                            (..=1, false) => $wide::<1, false>(block, steps, tile),
+                            (..=1, true) => $wide::<1, true>(block, steps, tile),
+                            (2, false) => $wide::<2, false>(block, steps, tile),
+                            (2, true) => $wide::<2, true>(block, steps, tile),
+                            (_, false) => $wide::<4, false>(block, steps, tile),
+                            (_, true) => $wide::<4, true>(block, steps, tile),
                         }
                     }
                     return;
                 }
                 let _ = steps;
-                match rounding {
-                    Rounding::Twice => {
-                        portable::<$rust, false>(left, rows, stride, right, tile, more);
-                    }
+                match block.rounding {
+                    Rounding::Twice => block.sums::<false>(tile),
                     Rounding::Once => {
                         #[cfg(target_arch = "x86_64")]
                         if has_avx2() {
                             // SAFETY: the machine has the instructions.
-                            unsafe { $fused(left, rows, stride, right, tile, more) };
+                            unsafe { $fused(block, tile) };
                             return;
                         }
-                        portable::<$rust, true>(left, rows, stride, right, tile, more);
+                        block.sums::<true>(tile);
                     }
                 }
             }
@@ -170,32 +167,21 @@ macro_rules! wide_factor {
         /// Where `mul_add` is an instruction.
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma")]
-        fn $fused(
-            left: &[$rust],
-            rows: [usize; ROWS],
-            stride: usize,
-            right: &[$rust],
-            tile: &mut [$rust],
-            more: bool,
-        ) {
-            portable::<$rust, true>(left, rows, stride, right, tile, more);
+        fn $fused(block: &Block<'_, $rust>, tile: &mut [$rust]) {
+            block.sums::<true>(tile);
         }
 
         /// # Safety
-        /// As [`check`] demands.
+        /// As [`Block::check`] demands; so many vectors of columns are at most all of them.
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx512f")]
-        unsafe fn $wide<const ONCE: bool>(
-            left: &[$rust],
-            rows: [usize; ROWS],
-            stride: usize,
-            right: &[$rust],
+        unsafe fn $wide<const WIDE: usize, const ONCE: bool>(
+            block: &Block<'_, $rust>,
             steps: usize,
             tile: &mut [$rust],
-            more: bool,
         ) {
             use std::arch::x86_64::{$add, $fma, $load, $mul, $splat, $store};
-            const WIDE: usize = $columns / $lanes;
+            let &Block { left, rows, stride, right, more, .. } = block;
             // To -0 the first product is added as it is.
             let mut sums = [[$splat(-0.0); WIDE]; ROWS];
             for step in 0..steps {
@@ -281,7 +267,7 @@ integer_factor!(i32 i64 u32 u64);
 
 #[cfg(test)]
 mod tests {
-    use super::{Factor, ROWS, Rounding, portable};
+    use super::{Block, Factor, ROWS, Rounding};
 
     fn check<T: Factor + PartialEq + std::fmt::Debug>(of: impl Fn(usize) -> T) {
         check_rounding::<T, false>(&of, Rounding::Twice);
@@ -292,29 +278,46 @@ mod tests {
         of: &impl Fn(usize) -> T,
         rounding: Rounding,
     ) {
-        for steps in [1, 2, 3, 63, 64] {
+        let all = T::COLUMNS;
+        for (steps, width) in
+            [(1, all), (2, 3), (3, all - 7), (4, 4), (5, 8), (6, 9), (63, 16), (9, 17), (64, all)]
+        {
             for (rows, stride) in [([0, 64, 128, 192, 192], 1), ([0, 1, 2, 3, 3], 5)] {
                 let left: Vec<T> = (0..400).map(|at| of(at * 7 + 1)).collect();
-                let right: Vec<T> = (0..steps * T::COLUMNS).map(|at| of(at * 13 + 5)).collect();
-                let mut expected = vec![T::default(); ROWS * T::COLUMNS];
-                portable::<T, ONCE>(&left, rows, stride, &right, &mut expected, false);
-                let mut tile = vec![of(3); ROWS * T::COLUMNS];
-                T::tile(&left, rows, stride, &right, &mut tile, false, rounding);
-                assert_eq!(tile, expected);
+                let right: Vec<T> = (0..steps * all).map(|at| of(at * 13 + 5)).collect();
+                let block = Block {
+                    left: &left,
+                    rows,
+                    stride,
+                    right: &right,
+                    width,
+                    more: false,
+                    rounding,
+                };
+                let more = Block { more: true, ..block };
+                let wanted = |tile: &[T]| -> Vec<T> {
+                    tile.chunks(all).flat_map(|row| row[..width].to_vec()).collect()
+                };
+                let mut expected = vec![T::default(); ROWS * all];
+                block.sums::<ONCE>(&mut expected);
+                let mut tile = vec![of(3); ROWS * all];
+                T::tile(&block, &mut tile);
+                assert_eq!(wanted(&tile), wanted(&expected));
                 let mut twice = tile.clone();
-                T::tile(&left, rows, stride, &right, &mut twice, true, rounding);
-                assert!(twice.iter().zip(&tile).all(|(twice, once)| *twice == once.plus(*once)));
-                portable::<T, ONCE>(&left, rows, stride, &right, &mut expected, true);
-                assert_eq!(twice, expected);
+                T::tile(&more, &mut twice);
+                let doubled: Vec<T> = tile.iter().map(|once| once.plus(*once)).collect();
+                assert_eq!(wanted(&twice), wanted(&doubled));
+                more.sums::<ONCE>(&mut expected);
+                assert_eq!(wanted(&twice), wanted(&expected));
                 let mut sum = left[rows[1]].times(right[2]);
                 for step in 1..steps {
-                    let (a, b) = (left[rows[1] + step * stride], right[step * T::COLUMNS + 2]);
+                    let (a, b) = (left[rows[1] + step * stride], right[step * all + 2]);
                     sum = match rounding {
                         Rounding::Twice => sum.plus(a.times(b)),
                         Rounding::Once => sum.plus_product(a, b),
                     };
                 }
-                assert_eq!(tile[T::COLUMNS + 2], sum);
+                assert_eq!(tile[all + 2], sum);
             }
         }
     }
@@ -331,10 +334,22 @@ mod tests {
     fn zeros_keep_their_signs() {
         for rounding in [Rounding::Twice, Rounding::Once] {
             for (left, bits) in [(-0.0, (-0.0_f64).to_bits()), (0.0, 0)] {
-                let (left, right) = ([left; 8], vec![1.0; f64::COLUMNS]);
-                let mut tile = vec![7.0; ROWS * f64::COLUMNS];
-                f64::tile(&left, [0; ROWS], 1, &right, &mut tile, false, rounding);
-                assert!(tile.iter().all(|sum| sum.to_bits() == bits));
+                for width in [1, 10, f64::COLUMNS] {
+                    let (left, right) = ([left; 8], vec![1.0; f64::COLUMNS]);
+                    let mut tile = vec![7.0; ROWS * f64::COLUMNS];
+                    let block = Block {
+                        left: &left,
+                        rows: [0; ROWS],
+                        stride: 1,
+                        right: &right,
+                        width,
+                        more: false,
+                        rounding,
+                    };
+                    f64::tile(&block, &mut tile);
+                    let mut sums = tile.chunks(f64::COLUMNS).flat_map(|row| &row[..width]);
+                    assert!(sums.all(|sum| sum.to_bits() == bits));
+                }
             }
         }
     }

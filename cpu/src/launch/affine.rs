@@ -15,8 +15,8 @@ use weft_ir::{Scalar, ScalarOp};
 use crate::execute::Source;
 use crate::launch::Launch;
 
-/// The dimensions of a space of products.
-const DIMENSIONS: usize = 3;
+/// The most dimensions of a space of products.
+pub(super) const DIMENSIONS: usize = 6;
 
 /// The elements that a read takes, one at each point.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub(super) struct AffineRead {
     pub(super) array: usize,
     /// The first of them.
     pub(super) offset: usize,
-    /// How far apart neighbours stand along each dimension of the space.
+    /// How far apart neighbours stand along each dimension of the space, and nothing for those that there are not.
     pub(super) strides: [usize; DIMENSIONS],
 }
 
@@ -46,15 +46,13 @@ enum Known {
 }
 
 impl Launch<'_> {
-    /// The affine reads of the body by their registers, over a space of these extents, none of them zero; nothing
-    /// if it cannot be told that all checks hold.
-    pub(super) fn affine_reads(
-        &self,
-        extents: [usize; DIMENSIONS],
-    ) -> Option<BTreeMap<Register, AffineRead>> {
-        let indices: [Register; DIMENSIONS] = self.kernel.indices[..].try_into().ok()?;
+    /// The affine reads of the body by their registers, over a space of these extents, none of them zero and no
+    /// more than [`DIMENSIONS`]; nothing if it cannot be told that all checks hold.
+    pub(super) fn affine_reads(&self, space: &[usize]) -> Option<BTreeMap<Register, AffineRead>> {
+        let mut extents = [1; DIMENSIONS];
+        extents.get_mut(..space.len())?.copy_from_slice(space);
         let mut known = BTreeMap::new();
-        for (dimension, index) in indices.into_iter().enumerate() {
+        for (dimension, &index) in self.kernel.indices.iter().enumerate() {
             let mut affine = Affine::default();
             affine.multiples[dimension] = 1;
             known.insert(index, Known::Number(affine));

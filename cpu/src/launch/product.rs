@@ -1,5 +1,10 @@
 //! Matrix products: sums over k of `a[i, k] · b[k, j]`, whichever way the factors lie in memory
 //! (Notes [Products in the tree] and [Affine reads]), or are computed (Note [Computed factors]).
+//!
+//! Note [Batches of products]. Dimensions before the last three number products, each of whose factors begins somewhere
+//! in its array, or is the same for all. Such a dimension is one of rows if the right factor stays the same, and the left
+//! rows of one product follow those of the one before. Threads take several small products at once, and of a
+//! large one some rows.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -14,7 +19,7 @@ use crate::fold::TREE;
 use crate::lanes::{Elements, Lane, LaneType, Storage};
 use crate::launch::affine::AffineRead;
 use crate::launch::{Launch, PARALLEL, SinkResult};
-use crate::product::{Factor, ROWS, Rounding};
+use crate::product::{Block, Factor, ROWS, Rounding};
 use crate::shape::{Axis, Shape};
 
 /// The rows that a thread works on at once, at most.
@@ -22,6 +27,9 @@ const SPAN: usize = 512;
 
 /// Smaller products are left to the other ways.
 const SMALL: usize = 1 << 11;
+
+/// About how many products of numbers a thread takes at once.
+const CLAIM: usize = 1 << 17;
 
 /// An operand that lies in an array.
 struct Side {
@@ -31,6 +39,19 @@ struct Side {
     offset: usize,
     /// Along the product's dimension and the sum's.
     strides: (usize, usize),
+    /// Along those that number products.
+    batch: Vec<usize>,
+}
+
+/// Products of matrices of the same extents.
+#[derive(Clone)]
+struct Products {
+    rows: usize,
+    columns: usize,
+    /// How many products of numbers each sum has.
+    steps: usize,
+    /// Of each dimension that numbers them the extent, and how far apart their left and right factors stand.
+    batch: Vec<(usize, [usize; 2])>,
 }
 
 /// An operand: elements, and how far apart neighbours stand along its two dimensions.
@@ -47,12 +68,14 @@ impl Launch<'_> {
     /// The sums and what they start with, if this is a matrix product.
     pub(super) fn product(&self, taken: &mut u64) -> Result<Option<Vec<SinkResult>>, Stop> {
         let Some(start) = self.constant_start() else { return Ok(None) };
-        let [Axis::Dense(rows), Axis::Dense(columns), Axis::Dense(steps)] = self.shape.axes[..]
-        else {
-            return Ok(None);
+        let dense = |axis: &Axis<'_>| match axis {
+            Axis::Dense(extent) => Some(*extent),
+            Axis::Ragged(_) => None,
         };
-        let extents = [rows, columns, steps];
-        if extents.contains(&0) || self.shape.points() < SMALL || columns < 8 {
+        let extents: Option<Vec<usize>> = self.shape.axes.iter().map(dense).collect();
+        let Some(extents) = extents else { return Ok(None) };
+        let [ref batch @ .., rows, columns, steps] = extents[..] else { return Ok(None) };
+        if extents.contains(&0) || self.shape.points() < SMALL || columns < 2 {
             return Ok(None);
         }
         // A single pair has met no other: it is still a product (Note [Sums of products] in lowering).
@@ -60,15 +83,22 @@ impl Launch<'_> {
         if steps == 1 && operator.is_sum_of_products() {
             return Ok(None);
         }
-        let product = match self.factors(extents) {
+        let product = match self.factors(&extents) {
             Some((left, right, rounding)) => {
                 let (Some(a), Some(b)) = (self.elements(&left), self.elements(&right)) else {
                     return Ok(None);
                 };
+                let along =
+                    left.batch.iter().zip(&right.batch).map(|(&left, &right)| [left, right]);
+                let batch = batch.iter().copied().zip(along).collect();
+                let products = Products { rows, columns, steps, batch }.merged(left.strides.0);
                 let (left, right) = ((a, left.strides), (b, right.strides));
-                self.multiplied(left, right, extents, start, rounding)?
+                self.multiplied(left, right, &products, start, rounding)?
             }
-            None => self.computed_product(extents, start, taken)?,
+            None if batch.is_empty() && columns >= 8 => {
+                self.computed_product([rows, columns, steps], start, taken)?
+            }
+            None => None,
         };
         let Some((sums, rounding)) = product else { return Ok(None) };
         let mut values = vec![sums];
@@ -105,7 +135,8 @@ impl Launch<'_> {
             sides.extend(self.map(thunk, &shape, &[], vec![LaneType::of(ty)], &mut of_computed)?);
         }
         let [left, right] = [0, 1].map(|at: usize| (sides[at].elements(), (steps, 1)));
-        let product = self.multiplied(left, right, extents, start, computed.rounding);
+        let products = Products { rows, columns, steps, batch: Vec::new() };
+        let product = self.multiplied(left, right, &products, start, computed.rounding);
         sides.into_iter().for_each(|side| self.workers.memory().keep(side));
         product
     }
@@ -115,13 +146,13 @@ impl Launch<'_> {
         &self,
         (left, left_strides): (Elements<'_>, (usize, usize)),
         (right, right_strides): (Elements<'_>, (usize, usize)),
-        extents: [usize; 3],
+        products: &Products,
         start: Option<Scalar>,
         rounding: Rounding,
     ) -> Result<Option<(Storage, Rounding)>, Stop> {
         macro_rules! product {
             ($a:expr, $b:expr) => {
-                self.multiply(($a, left_strides), ($b, right_strides), extents, start, rounding)
+                self.multiply(($a, left_strides), ($b, right_strides), products, start, rounding)
             };
         }
         let sums = match (left, right) {
@@ -154,13 +185,12 @@ impl Launch<'_> {
         }
     }
 
-    /// The two factors, the left one over the first dimension and the last, the right one over the second and
-    /// the last; and how their products are added.
-    fn factors(&self, extents: [usize; 3]) -> Option<(Side, Side, Rounding)> {
+    /// The two factors, the left one over the last dimension and the last but two, the right one over the last two;
+    /// and how their products are added.
+    fn factors(&self, extents: &[usize]) -> Option<(Side, Side, Rounding)> {
         let kernel = self.kernel;
         let [Sink::Reduce { values, operator, .. }] = &kernel.sinks[..] else { return None };
-        if kernel.space.len() != 3 || self.bound.kernel.own != self.bound.kernel.body.results.len()
-        {
+        if self.bound.kernel.own != self.bound.kernel.body.results.len() {
             return None;
         }
         let (first, second, rounding) = match values[..] {
@@ -179,12 +209,14 @@ impl Launch<'_> {
             return None;
         };
         let reads = self.affine_reads(extents)?;
+        let batch = extents.len() - 3;
         let side = |read: &AffineRead, outer: usize, other: usize| {
-            let [along_outer, along_other] = [outer, other].map(|at| read.strides[at]);
-            let along_inner = read.strides[2];
+            let [along_outer, along_other, along_inner] =
+                [outer, other, 2].map(|at| read.strides[batch + at]);
             let is_matrix = along_outer > 0 && along_inner > 0 && along_other == 0;
             let strides = (along_outer, along_inner);
-            is_matrix.then_some(Side { array: read.array, offset: read.offset, strides })
+            let batch = read.strides[..batch].to_vec();
+            is_matrix.then_some(Side { array: read.array, offset: read.offset, strides, batch })
         };
         let both = |a: Register, b: Register| {
             Some((side(reads.get(&a)?, 0, 1)?, side(reads.get(&b)?, 1, 0)?, rounding))
@@ -208,40 +240,92 @@ impl Launch<'_> {
         }
     }
 
-    /// All sums, row by row.
+    /// All sums, product by product and row by row.
     fn multiply<T: Factor + Lane>(
         &self,
         (left, left_strides): (&[T], (usize, usize)),
         (right, right_strides): (&[T], (usize, usize)),
-        [rows, columns, steps]: [usize; 3],
+        products: &Products,
         start: Option<Scalar>,
         rounding: Rounding,
     ) -> Result<Storage, Halt> {
+        let &Products { rows, columns, steps, .. } = products;
         let left = Matrix { elements: left, outer: left_strides.0, inner: left_strides.1 };
         let right = Matrix { elements: right, outer: right_strides.0, inner: right_strides.1 };
         let start_with = start.map(T::from_scalar);
-        let mut results = self.workers.memory().take(T::TYPE, rows * columns);
-        let span = rows.div_ceil(self.workers.threads()).clamp(ROWS * 4, SPAN);
-        let claims = T::storage_mut(&mut results).chunks_mut(span * columns).enumerate();
-        let start = || Panel::new(span, steps, rounding);
+        let (count, threads) = (products.count(), self.workers.threads());
+        let mut results = self.workers.memory().take(T::TYPE, count * rows * columns);
+        let piece = self.meter.begin((count * rows * columns) as u64);
+        // Some rows of one product, or several products.
+        let span = rows.div_ceil(if count < threads { threads } else { 1 }).clamp(ROWS * 4, SPAN);
+        let most = CLAIM / (rows * columns * steps);
+        let together = if span < rows { 1 } else { most.min(count / (threads * 4)).max(1) };
+        let size = rows * columns;
+        let claims = T::storage_mut(&mut results).chunks_mut(together * size).zip(0..);
+        let claims = claims.flat_map(|(results, number)| {
+            let most = if together > 1 { results.len() } else { span * columns };
+            let first = move |at| (number * together, at * span);
+            results.chunks_mut(most).zip(0..).map(move |(results, at)| (first(at), results))
+        });
         let parallel = self.shape.points() >= PARALLEL;
-        let piece = self.meter.begin((rows * columns) as u64);
-        self.workers.each(parallel, claims, start, |panel: &mut Panel<T>, (number, results)| {
-            let first = number * span;
-            let rows = results.len() / columns;
-            for column in (0..columns).step_by(T::COLUMNS) {
-                let (rows, poll) = (first..first + rows, || self.context().poll());
-                let width = T::COLUMNS.min(columns - column);
-                let columns_here = column..column + width;
-                panel.sum(left, rows.clone(), right, columns_here, steps, poll)?;
-                panel.finish(results, columns, column..column + width, start_with);
-                if let Some(piece) = &piece {
-                    piece.advance((rows.len() * width) as u64);
+        let start = || Panel::new(span.min(rows), steps, rounding);
+        self.workers.each(parallel, claims, start, |panel: &mut Panel<T>, claim| {
+            let ((first_product, first), results) = claim;
+            for (product, results) in (first_product..).zip(results.chunks_mut(size)) {
+                let (left_start, right_start) = products.starts(product);
+                let (left, right) = (left.from(left_start), right.from(right_start));
+                let count = results.len() / columns;
+                for column in (0..columns).step_by(T::COLUMNS) {
+                    let (rows, poll) = (first..first + count, || self.context().poll());
+                    let width = T::COLUMNS.min(columns - column);
+                    let columns_here = column..column + width;
+                    panel.sum(left, rows, right, columns_here, steps, poll)?;
+                    panel.finish(results, columns, column..column + width, start_with);
+                    if let Some(piece) = &piece {
+                        piece.advance((count * width) as u64);
+                    }
                 }
             }
             Ok(())
         })?;
         Ok(results)
+    }
+}
+
+impl Products {
+    /// With dimensions that are no others than rows, whose left factors stand so far apart.
+    fn merged(mut self, outer: usize) -> Products {
+        while let Some((extent, [left, right])) = self.batch.pop() {
+            if extent > 1 && (right > 0 || left != self.rows * outer) {
+                self.batch.push((extent, [left, right]));
+                break;
+            }
+            self.rows *= extent;
+        }
+        self
+    }
+
+    /// How many there are.
+    fn count(&self) -> usize {
+        self.batch.iter().map(|(extent, _)| extent).product()
+    }
+
+    /// Where the factors of one begin.
+    fn starts(&self, mut number: usize) -> (usize, usize) {
+        let mut starts = (0, 0);
+        for (extent, [left, right]) in self.batch.iter().rev() {
+            let index = number % extent;
+            number /= extent;
+            starts = (starts.0 + index * left, starts.1 + index * right);
+        }
+        starts
+    }
+}
+
+impl<'a, T> Matrix<'a, T> {
+    /// The one that begins so many elements further on.
+    fn from(self, start: usize) -> Matrix<'a, T> {
+        Matrix { elements: &self.elements[start..], ..self }
     }
 }
 
@@ -305,9 +389,16 @@ impl<T: Factor> Panel<T> {
                 sums.chunks_exact_mut(ROWS * T::COLUMNS).take(rows.len().div_ceil(ROWS)).enumerate()
             {
                 let row = |of: usize| (rows.start + at * ROWS + of).min(rows.end - 1);
-                let starts: [usize; ROWS] =
-                    std::array::from_fn(|of| row(of) * left.outer + step * left.inner);
-                T::tile(left.elements, starts, left.inner, packed, sums, *taken > 0, self.rounding);
+                let block = Block {
+                    left: left.elements,
+                    rows: std::array::from_fn(|of| row(of) * left.outer + step * left.inner),
+                    stride: left.inner,
+                    right: packed,
+                    width,
+                    more: *taken > 0,
+                    rounding: self.rounding,
+                };
+                T::tile(&block, sums);
             }
             *taken += 1;
             self.carry();

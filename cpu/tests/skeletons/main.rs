@@ -1,6 +1,7 @@
 //! Every skeleton against obvious loops: many lengths, dense and ragged rows, several element types,
 //! operators whose order matters, and one to four threads with equal bits.
 
+mod batches;
 mod codes;
 mod control;
 mod memory;
