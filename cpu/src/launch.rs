@@ -250,8 +250,7 @@ impl<'a> Launch<'a> {
         Ok(())
     }
 
-    /// The start values of each sink, one per row, or one for all rows of a reduction; none where no row
-    /// needs them.
+    /// The start values of each sink, one per row, or one for all rows; none where no row needs them.
     fn starts(&self) -> Result<Vec<Option<Vec<Storage>>>, Stop> {
         let kernel = &*self.bound.kernel;
         let is_needed = |sink: &Sink| match sink {
@@ -264,8 +263,8 @@ impl<'a> Launch<'a> {
             };
             match &kernel.known_starts[at] {
                 _ if !is_needed(sink) => Ok(None),
-                Some(known) if matches!(sink, Sink::Reduce { .. }) => Ok(Some(known.clone())),
-                Some(_) | None => {
+                Some(known) => Ok(Some(known.clone())),
+                None => {
                     let outer = self.shape.outer();
                     self.map(thunk, &outer, &[], fold.types().collect(), &mut 0).map(Some)
                 }

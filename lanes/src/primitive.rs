@@ -119,6 +119,24 @@ impl Primitive {
         });
     }
 
+    /// Scans rows none of which is longer than a block. What they come to is combined with their start values, which
+    /// come first, one for each row or one for all; that is written.
+    ///
+    /// # Panics
+    /// If there are too few elements or start values for the rows.
+    pub fn scan_rows(
+        &self,
+        values: Elements<'_>,
+        rows: Rows<'_>,
+        starts: Option<Elements<'_>>,
+        mut to: StorageMut<'_>,
+    ) {
+        with_kernels!(self, T, kernels => {
+            let starts = starts.map(|starts| T::elements(starts));
+            (kernels.scan_rows)(T::elements(values), rows, starts, T::slice_mut(&mut to));
+        });
+    }
+
     /// Combines each element of block i with carry i, which comes first.
     pub fn shift(&self, values: &mut Storage, blocks: &[(usize, usize)], carries: Elements<'_>) {
         with_kernels!(self, T, kernels => {

@@ -1,6 +1,10 @@
 //! Scans of a chunk.
 //!
 //! A scan from the right works on the reversed rows, with the operator's operands exchanged.
+//!
+//! Note [Scans of short rows]. Rows of at most a block of the tree are scanned by a common operator on their way to the
+//! result. Nothing is kept of a row: where there are millions of them, lists of their places would take longer than
+//! their elements.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +12,7 @@ use weft_ir::flat::ScanForm;
 use weft_ir::plan::Sink;
 
 use crate::execute::{Halt, Source};
-use crate::fold::{Carried, Carries, Chain, Primitive, TREE};
+use crate::fold::{Carried, Carries, Chain, Primitive, Rows, TREE};
 use crate::lanes::{Elements, Storage, StorageMut, with_lane_type};
 use crate::launch::Launch;
 use crate::launch::chunk::Chunk;
@@ -35,6 +39,17 @@ impl Launch<'_> {
         failed: &AtomicBool,
     ) -> Result<(), Halt> {
         let Sink::Scan { form, from_right, .. } = &self.kernel.sinks[sink] else { return Ok(()) };
+        let given_up = || {
+            self.context().poll()?;
+            if failed.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
+        };
+        if let Some((primitive, rows)) = self.short_rows(sink, layout, claim.chunk) {
+            self.scan_short_rows(worker, sink, layout, starts, claim, primitive, rows);
+            if claim.chained {
+                chain.with(claim.number, given_up, |_| Ok(()))?;
+            }
+            return Ok(());
+        }
         let chunk = claim.chunk;
         let first = chunk.positions.start;
         // The rows within the chunk, by position in the buffers.
@@ -69,13 +84,12 @@ impl Launch<'_> {
             }
         };
         reverse(values);
-        let given_up = || {
-            self.context().poll()?;
-            if failed.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
-        };
         let starts: Option<Vec<Storage>> = starts.map(|starts| {
-            let rows: Vec<usize> = chunk.rows.clone().collect();
-            starts.iter().map(|starts| starts.gather(&rows)).collect()
+            // One for all rows, or each its own.
+            let of = |starts: &Storage| -> Vec<usize> {
+                chunk.rows.clone().map(|row| if starts.len() == 1 { 0 } else { row }).collect()
+            };
+            starts.iter().map(|starts| starts.gather(&of(starts))).collect()
         });
         // What stands before the first element, for forms that begin with the start value.
         let mut before = starts.clone();
@@ -139,8 +153,66 @@ impl Launch<'_> {
 }
 
 impl Launch<'_> {
+    /// The operator and the rows of a chunk, if these are short and only the scan's own result is wanted
+    /// (Note [Scans of short rows]).
+    fn short_rows(
+        &self,
+        sink: usize,
+        layout: &Layout,
+        chunk: &Chunk,
+    ) -> Option<(Primitive, Rows<'_>)> {
+        if chunk.piece.is_some() {
+            return None;
+        }
+        let primitive = self.plainly(sink, layout)?;
+        let rows = self.shape.lengths(chunk.rows.clone());
+        let longest = match rows {
+            Rows::One => return None,
+            Rows::Even { length, .. } => length as i64,
+            // Without a branch for each.
+            Rows::Ragged(offsets) => {
+                offsets.iter().zip(&offsets[1..]).map(|(start, end)| end - start).max().unwrap_or(0)
+            }
+        };
+        (longest <= TREE as i64).then_some((primitive, rows))
+    }
+
+    /// Scans the rows of a chunk that way.
+    #[allow(clippy::too_many_arguments, reason = "what is a thread's own, and what it does")]
+    fn scan_short_rows(
+        &self,
+        worker: &Worker<'_>,
+        sink: usize,
+        layout: &Layout,
+        starts: Option<&[Storage]>,
+        claim: &mut Claim<'_, '_>,
+        primitive: Primitive,
+        rows: Rows<'_>,
+    ) {
+        let chunk = claim.chunk;
+        let stage = layout.staged[sink].start;
+        let values = match layout.known[stage].map(|array| &self.sources[array]) {
+            Some(Source::Array { elements, .. }) => {
+                elements.slice(chunk.positions.start, chunk.positions.end)
+            }
+            _ => worker.stages[stage].elements(),
+        };
+        let starts = starts.map(|starts| match starts[0].elements() {
+            one if one.len() == 1 => one,
+            all => all.slice(chunk.rows.start, chunk.rows.end),
+        });
+        let Some(output) = layout.scans[sink][0] else { return };
+        primitive.scan_rows(values, rows, starts, claim.parts[output].reborrow());
+    }
+
     /// The operator, if this is a piece of a row, which only the scan's own result is wanted of.
     fn chained(&self, sink: usize, layout: &Layout, chunk: &Chunk) -> Option<Primitive> {
+        chunk.piece.and(self.plainly(sink, layout))
+    }
+
+    /// A common operator on one component that scans from the left, if its values are stored and nothing else is
+    /// done with them.
+    fn plainly(&self, sink: usize, layout: &Layout) -> Option<Primitive> {
         let Sink::Scan { form: ScanForm::Inclusive, from_right: false, .. } =
             &self.kernel.sinks[sink]
         else {
@@ -148,8 +220,7 @@ impl Launch<'_> {
         };
         let [Some(_)] = layout.scans[sink][..] else { return None };
         let primitives = self.bound.kernel.folds[sink].as_ref()?.primitives.as_deref()?;
-        let alone = chunk.piece.is_some() && self.kernel.epilogue.is_none();
-        primitives.first().copied().filter(|_| alone)
+        primitives.first().copied().filter(|_| self.kernel.epilogue.is_none())
     }
 
     /// Scans a piece of a row that way.
@@ -177,8 +248,10 @@ impl Launch<'_> {
             self.context().poll()?;
             if failed.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
         };
-        let row = chunk.rows.start;
-        let start = starts.map(|starts| starts.slice(row, row + 1));
+        let start = starts.map(|starts| {
+            let row = if starts.len() == 1 { 0 } else { chunk.rows.start };
+            starts.slice(row, row + 1)
+        });
         let Some(output) = layout.scans[sink][0] else { return Ok(()) };
         let stream = Stream::new(layout.streams);
         if primitive.from_zeros {

@@ -243,3 +243,83 @@ output a5: [a0][a9]i64
         }
     }
 }
+
+#[test]
+fn scans_of_short_rows_follow_the_tree() {
+    // What stands in an array, and what is computed; without start, with one for all rows, with one for each.
+    for (value, computed) in [("r2", false), ("r3", true)] {
+        for start in ["", "0.25f64", "r31"] {
+            let from = match start {
+                "" => String::new(),
+                _ => format!("  from (r30)\n    r31: f64 = cast_f64 r30\n    yield {start}\n"),
+            };
+            let from = if start == "r31" {
+                from
+            } else {
+                from.replace("    r31: f64 = cast_f64 r30\n", "")
+            };
+            let text = format!(
+                "input a1: [a2][a3]f64
+launch \"scan\" [a2][a3] (r0 r1)
+  r2: f64 = read a1 r0 r1
+  r3: f64 = mul r2 r2
+  yield {value}
+  scan inclusive {value} as (r20: f64) to a4: [a2][a3]f64
+  by (r4: f64) (r5: f64)
+    r6: f64 = add r4 r5
+    yield r6
+{from}end
+output a4: [a2][a3]f64
+"
+            );
+            for length in (1..=9).chain([20, 63, 64, 65]) {
+                for count in [1, 3, 70_000 / length] {
+                    let xs: Vec<f64> = noise(count * length)
+                        .map(|bits| (bits % 1009) as f64 / 7.0 - 60.0)
+                        .collect();
+                    let mut expected = Vec::new();
+                    for (number, row) in xs.chunks(length).enumerate() {
+                        let of = |x: &f64| if computed { x * x } else { *x };
+                        let row: Vec<f64> = row.iter().map(of).collect();
+                        let start = match start {
+                            "" => None,
+                            "r31" => Some(number as f64),
+                            _ => Some(0.25),
+                        };
+                        let add: &dyn Fn(&f64, &f64) -> f64 = &|a, b| a + b;
+                        expected.extend(scanned(&row, "inclusive", false, start.as_ref(), add));
+                    }
+                    let rows = |elements: Vec<f64>| {
+                        let inner = Box::new(Column::F64(elements.into()));
+                        array(Column::Dense { len: count, extent: length, inner })
+                    };
+                    let found = values(&text, &[rows(xs.clone())]);
+                    assert!(
+                        found[0].same_bits(&rows(expected.clone())),
+                        "{count} {length}\n{text}"
+                    );
+                    // The same in rows that have offsets, of which some are empty.
+                    let lengths: Vec<usize> = (0..count).flat_map(|_| [length, 0]).collect();
+                    let value = ragged(&lengths, Column::F64(xs.into()));
+                    let text = text
+                        .replace("a1: [a2][a3]f64", "a1: [a2][~a5 a3]f64 where a5: [a6]i64")
+                        .replace("\"scan\" [a2][a3]", "\"scan\" [a2][~a5 a3]")
+                        .replace("read a1 r0 r1", "read a1 r1")
+                        .replace(
+                            "r31: f64 = cast_f64 r30",
+                            "r32: i64 = floor_div r30 2i64\n    r31: f64 = cast_f64 r32",
+                        )
+                        .replace("to a4: [a2][a3]f64", "to a4: [a3]f64")
+                        .replace("output a4: [a2][a3]f64", "output a4: [a2][~a5 a3]f64");
+                    let found = values(&text, &[value]);
+                    let Value::Array(found) = &found[0] else { panic!("an array") };
+                    let expected = Column::F64(expected.into());
+                    assert!(
+                        found.elements.flatten().same_bits(&expected),
+                        "{count} {length}\n{text}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -14,6 +14,9 @@ use super::{Folded, Primitive, TREE};
 /// How many whole blocks are scanned side by side, so that one does not wait for its own last result.
 pub(super) const ABREAST: usize = 8;
 
+/// Scans rows of some values, from their start values if there are such, to places for as many.
+type ScanRows<T> = fn(&[T], Rows<'_>, Option<&[T]>, &mut [T]);
+
 /// The loops of an operator.
 #[derive(Debug)]
 pub(crate) struct Kernels<T: 'static> {
@@ -25,6 +28,8 @@ pub(crate) struct Kernels<T: 'static> {
     pub(super) combine: fn(&[T], &mut [T]),
     /// Scans each block in place.
     pub(super) scan: fn(&mut [T], &[(usize, usize)]),
+    /// Scans rows of at most a block, each from its start value if there are such.
+    pub(super) scan_rows: ScanRows<T>,
     /// Scans some whole blocks in place.
     pub(super) scan_abreast: fn(&mut [[T; TREE]; ABREAST]),
     /// Folds rows, if not by the others.
@@ -121,6 +126,7 @@ const fn in_turn<O: Binary<R = <O as Binary>::A>>(fold_rows: FoldRows<O::A>) -> 
         shift: shift::<O>,
         combine: combine::<O>,
         scan: scan::<O>,
+        scan_rows: scan_rows::<O>,
         scan_abreast: scan_abreast::<O>,
         fold_rows: Some(fold_rows),
         send: send::<O>,
@@ -139,6 +145,7 @@ const fn exact<O: Binary<R = <O as Binary>::A>>(
         shift: shift::<O>,
         combine: combine::<O>,
         scan: scan::<O>,
+        scan_rows: scan_rows::<O>,
         scan_abreast: scan_abreast::<O>,
         fold_rows,
         send: send::<O>,
@@ -179,6 +186,39 @@ fn scan<O: Binary<R = <O as Binary>::A>>(values: &mut [O::A], blocks: &[(usize, 
         for value in &mut block[1..] {
             running = O::apply(running, *value);
             *value = running;
+        }
+    }
+}
+
+fn scan_rows<O: Binary<R = <O as Binary>::A>>(
+    values: &[O::A],
+    rows: Rows<'_>,
+    starts: Option<&[O::A]>,
+    to: &mut [O::A],
+) {
+    // One for all, or each its own.
+    let step = usize::from(starts.is_some_and(|starts| starts.len() > 1));
+    for number in 0..rows.count() {
+        let row = rows.row(number, values.len());
+        let (values, to) = (&values[row.clone()], &mut to[row]);
+        let Some((&first, rest)) = values.split_first() else { continue };
+        let mut running = first;
+        match starts {
+            None => {
+                to[0] = running;
+                for (to, &value) in to[1..].iter_mut().zip(rest) {
+                    running = O::apply(running, value);
+                    *to = running;
+                }
+            }
+            Some(starts) => {
+                let start = starts[number * step];
+                to[0] = O::apply(start, running);
+                for (to, &value) in to[1..].iter_mut().zip(rest) {
+                    running = O::apply(running, value);
+                    *to = O::apply(start, running);
+                }
+            }
         }
     }
 }

@@ -35,7 +35,7 @@ pub enum Rows<'a> {
 
 impl Rows<'_> {
     /// How many there are.
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         match *self {
             Rows::One => 1,
             Rows::Even { count, .. } => count,
