@@ -6,6 +6,7 @@ use weft_ir::{Span, flat, nested, plan};
 use crate::fuse::{FuseConfig, Report, Solver, fuse};
 use crate::recursion::by_levels;
 use crate::share::{self, share, unshare};
+use crate::unroll::{WrittenOut, unroll};
 use crate::{Unsupported, flatten, place};
 
 /// Without sharing a program may have this many operations; it grows exponentially.
@@ -66,6 +67,8 @@ impl Pass {
 pub struct Compiled {
     /// After sharing recovery.
     pub shared: nested::Program,
+    /// With small folds written out, if there are such, and which these are.
+    pub unrolled: Option<(nested::Program, Vec<WrittenOut>)>,
     /// After flattening.
     pub flat: flat::Program,
     /// After fusion.
@@ -74,6 +77,13 @@ pub struct Compiled {
     pub report: Report,
     /// After placement: what a back end runs.
     pub plan: plan::Program,
+}
+
+impl Compiled {
+    /// With small folds written out.
+    pub fn unrolled(&self) -> &nested::Program {
+        self.unrolled.as_ref().map_or(&self.shared, |(unrolled, _)| unrolled)
+    }
 }
 
 /// Runs all passes. `after` hears of each when it is done, to take the time or to stop.
@@ -89,17 +99,28 @@ pub fn compile(
     config: &Config,
     after: &mut dyn FnMut(Pass),
 ) -> Result<Compiled, Unsupported> {
-    let (shared, flat) = flattened(program, layouts, config, after)?;
+    let Flattened { shared, unrolled, flat } = flattened(program, layouts, config, after)?;
     let fused = fuse(&flat, &config.fuse);
     checked(config, "fuse", &fused.program, plan::check);
     after(Pass::Fuse);
     let plan = place(fused.program.clone());
     checked(config, "place", &plan, plan::check);
     after(Pass::Place);
-    Ok(Compiled { shared, flat, fused: fused.program, report: fused.report, plan })
+    Ok(Compiled { shared, unrolled, flat, fused: fused.program, report: fused.report, plan })
 }
 
-/// Runs the passes before fusion: the program after sharing recovery, and in *flat*.
+/// What the passes before fusion make of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flattened {
+    /// As in [`Compiled`].
+    pub shared: nested::Program,
+    /// As in [`Compiled`].
+    pub unrolled: Option<(nested::Program, Vec<WrittenOut>)>,
+    /// As in [`Compiled`].
+    pub flat: flat::Program,
+}
+
+/// Runs the passes before fusion.
 ///
 /// # Errors
 /// What a pass cannot do.
@@ -111,7 +132,7 @@ pub fn flattened(
     layouts: &[Vec<Axis>],
     config: &Config,
     after: &mut dyn FnMut(Pass),
-) -> Result<(nested::Program, flat::Program), Unsupported> {
+) -> Result<Flattened, Unsupported> {
     checked(config, "lower", &program, nested::check);
     let program = without_recursion(program, config.sharing, config.recursion)?;
     checked(config, "recursion", &program, nested::check);
@@ -120,11 +141,20 @@ pub fn flattened(
         false => without_sharing(&program)?,
     };
     checked(config, "share", &shared, nested::check);
+    let unrolled = if config.sharing { unrolled(&shared) } else { None };
+    let last = unrolled.as_ref().map_or(&shared, |(unrolled, _)| unrolled);
+    checked(config, "unroll", last, nested::check);
     after(Pass::Share);
-    let flat = flatten(&shared, layouts)?;
+    let flat = flatten(last, layouts)?;
     checked(config, "flatten", &flat, flat::check);
     after(Pass::Flatten);
-    Ok((shared, flat))
+    Ok(Flattened { shared, unrolled, flat })
+}
+
+/// The program with small folds written out, and these, if there are such.
+fn unrolled(program: &nested::Program) -> Option<(nested::Program, Vec<WrittenOut>)> {
+    let (unrolled, written_out) = unroll(program.clone());
+    (!written_out.is_empty()).then(|| (share(unrolled, &SHARING), written_out))
 }
 
 /// The program with loops in place of recursion. Equal calls are shared before, for equal loops are

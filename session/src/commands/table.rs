@@ -183,8 +183,8 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "ir",
         arguments: "stage [--diff] expression",
-        doc: "shows a program in an intermediate language (typed, nested, shared, flat, fused, \
-              plan), or its kernels (c, asm, cuda); `--diff` shows what sharing, fusion or \
+        doc: "shows a program in an intermediate language (typed, nested, shared, unrolled, flat, \
+              fused, plan), or its kernels (c, asm, cuda); `--diff` shows what sharing, fusion or \
               placement changed",
         example: ":ir flat sum (map (* 2) (iota 10))",
         printed: None,

@@ -73,7 +73,7 @@ pub(super) fn flattened(
 ) -> Result<flat::Program, Unsupported> {
     let (program, layouts) = (lowered.program.clone(), layouts(lowered, inputs));
     let flattened = pipeline::flattened(program, &layouts, &config(modes), &mut phases(ran));
-    flattened.map(|(_, flat)| flat).map_err(from_passes)
+    flattened.map(|flattened| flattened.flat).map_err(from_passes)
 }
 
 /// The program as a plan.

@@ -19,7 +19,9 @@ pub(super) fn text(ty: &Type, context: &Context<'_>, job: &Job<'_>) -> String {
                 }
             }
             let objective = stages.compiled.report.objective;
-            text.push_str("stages  nested, shared, flat, fused and plan keep their rules\n");
+            text.push_str(
+                "stages  nested, shared, unrolled, flat, fused and plan keep their rules\n",
+            );
             text.push_str(&format!("plan    {objective}\n"));
             let backend = if asked == Backend::Auto { Backend::Cpu } else { asked };
             text.push_str(&format!("runs    on {}", backend.name()));
@@ -36,11 +38,12 @@ pub(super) fn text(ty: &Type, context: &Context<'_>, job: &Job<'_>) -> String {
 }
 
 /// What the rules of each language say.
-fn findings(stages: &Stages) -> [(&'static str, Result<(), String>); 5] {
+fn findings(stages: &Stages) -> [(&'static str, Result<(), String>); 6] {
     let compiled = &stages.compiled;
     [
         ("nested", nested::check(&stages.lowered.program)),
         ("shared", nested::check(&compiled.shared)),
+        ("unrolled", nested::check(compiled.unrolled())),
         ("flat", flat::check(&compiled.flat)),
         ("fused", plan::check(&compiled.fused)),
         ("plan", plan::check(&compiled.plan)),

@@ -33,6 +33,14 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
     for (number, kernel) in report.kernels.iter().enumerate() {
         paragraphs.push(kernel_text(number + 1, kernel, launches.get(number), &ways, &names));
     }
+    if let Some((_, written_out)) = &stages.compiled.unrolled {
+        let each = written_out.iter().map(|fold| {
+            format!("{}: {}", names.excerpt(fold.span), counted(fold.elements, "element"))
+        });
+        let lines: Vec<String> =
+            ["Folds of few elements, written out:".to_owned()].into_iter().chain(each).collect();
+        paragraphs.push(lines.join("\n"));
+    }
     let edges = edges(report);
     if !edges.is_empty() {
         paragraphs.push("Stored, although a kernel or the host reads it again:".to_owned());

@@ -19,6 +19,7 @@ pub(crate) enum Stage {
     Typed,
     Nested,
     Shared,
+    Unrolled,
     Flat,
     Fused,
     Plan,
@@ -29,10 +30,11 @@ pub(crate) enum Stage {
 
 impl Stage {
     /// Every stage in order.
-    pub(crate) const ALL: [Stage; 9] = [
+    pub(crate) const ALL: [Stage; 10] = [
         Stage::Typed,
         Stage::Nested,
         Stage::Shared,
+        Stage::Unrolled,
         Stage::Flat,
         Stage::Fused,
         Stage::Plan,
@@ -46,6 +48,7 @@ impl Stage {
             Stage::Typed => "typed",
             Stage::Nested => "nested",
             Stage::Shared => "shared",
+            Stage::Unrolled => "unrolled",
             Stage::Flat => "flat",
             Stage::Fused => "fused",
             Stage::Plan => "plan",
@@ -61,13 +64,14 @@ impl Stage {
 
     /// Whether there is something to compare it with: the program before its pass, or without it.
     pub(crate) fn has_difference(self) -> bool {
-        matches!(self, Stage::Shared | Stage::Flat | Stage::Fused | Stage::Plan)
+        matches!(self, Stage::Shared | Stage::Unrolled | Stage::Flat | Stage::Fused | Stage::Plan)
     }
 
     /// The stage before it that is written in the same language.
     fn before(self) -> Option<Stage> {
         match self {
             Stage::Shared => Some(Stage::Nested),
+            Stage::Unrolled => Some(Stage::Shared),
             Stage::Plan => Some(Stage::Fused),
             Stage::Typed
             | Stage::Nested
@@ -106,6 +110,7 @@ pub(super) fn text(
         Stage::Typed => typed_text::program(job.program, &name),
         Stage::Nested => stages.lowered.program.to_string(),
         Stage::Shared => stages.compiled.shared.to_string(),
+        Stage::Unrolled => stages.compiled.unrolled().to_string(),
         Stage::Flat => stages.compiled.flat.to_string(),
         Stage::Fused => stages.compiled.fused.to_string(),
         Stage::Plan | Stage::C | Stage::Asm | Stage::Cuda => stages.compiled.plan.to_string(),
@@ -139,6 +144,7 @@ fn without_pass(stage: Stage, job: &Job<'_>) -> Option<String> {
         Stage::Typed
         | Stage::Nested
         | Stage::Shared
+        | Stage::Unrolled
         | Stage::Plan
         | Stage::C
         | Stage::Asm
