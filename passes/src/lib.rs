@@ -10,6 +10,7 @@ pub mod pipeline;
 mod place;
 mod recursion;
 pub mod share;
+pub mod slices;
 pub mod unroll;
 
 pub use flatten::flatten;

@@ -6,6 +6,7 @@ use weft_ir::{Span, flat, nested, plan};
 use crate::fuse::{FuseConfig, Report, Solver, fuse};
 use crate::recursion::by_levels;
 use crate::share::{self, share, unshare};
+use crate::slices::read_slices;
 use crate::unroll::{WrittenOut, unroll};
 use crate::{Unsupported, flatten, place};
 
@@ -67,7 +68,7 @@ impl Pass {
 pub struct Compiled {
     /// After sharing recovery.
     pub shared: nested::Program,
-    /// With small folds written out, if there are such, and which these are.
+    /// With slices read where they meet, and small folds written out, if there are such, and which these folds are.
     pub unrolled: Option<(nested::Program, Vec<WrittenOut>)>,
     /// After flattening.
     pub flat: flat::Program,
@@ -80,7 +81,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// With small folds written out.
+    /// With slices read where they meet, and small folds written out.
     pub fn unrolled(&self) -> &nested::Program {
         self.unrolled.as_ref().map_or(&self.shared, |(unrolled, _)| unrolled)
     }
@@ -151,10 +152,12 @@ pub fn flattened(
     Ok(Flattened { shared, unrolled, flat })
 }
 
-/// The program with small folds written out, and these, if there are such.
+/// The program with slices read where they meet and with small folds written out, and these, if any of it is there.
 fn unrolled(program: &nested::Program) -> Option<(nested::Program, Vec<WrittenOut>)> {
-    let (unrolled, written_out) = unroll(program.clone());
-    (!written_out.is_empty()).then(|| (share(unrolled, &SHARING), written_out))
+    let (read, changed) = read_slices(program.clone());
+    let (unrolled, written_out) = unroll(read);
+    let done = changed || !written_out.is_empty();
+    done.then(|| (share(unrolled, &SHARING), written_out))
 }
 
 /// The program with loops in place of recursion. Equal calls are shared before, for equal loops are

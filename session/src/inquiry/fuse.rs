@@ -33,7 +33,9 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
     for (number, kernel) in report.kernels.iter().enumerate() {
         paragraphs.push(kernel_text(number + 1, kernel, launches.get(number), &ways, &names));
     }
-    if let Some((_, written_out)) = &stages.compiled.unrolled {
+    if let Some((_, written_out)) = &stages.compiled.unrolled
+        && !written_out.is_empty()
+    {
         let each = written_out.iter().map(|fold| {
             format!("{}: {}", names.excerpt(fold.span), counted(fold.elements, "element"))
         });
