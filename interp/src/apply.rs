@@ -78,6 +78,13 @@ pub(crate) struct Frame {
     bound: Vec<Val>,
 }
 
+impl Frame {
+    /// The function, where its slots are, and the arguments that are fixed.
+    pub(crate) fn parts(&self) -> (&Code, usize, &[Val]) {
+        (&self.code, self.base, &self.bound)
+    }
+}
+
 /// Where the arguments of repeated calls come from.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {

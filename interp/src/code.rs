@@ -159,6 +159,70 @@ pub(crate) enum Node {
     },
 }
 
+impl Node {
+    /// The expressions that it consists of; of a closure the body of its function.
+    pub(crate) fn children(&self) -> Vec<&Node> {
+        match self {
+            Node::Constant(_) | Node::Local(_) | Node::Take(_) | Node::Instance(_) => Vec::new(),
+            Node::Closure { code, captures: _ } => vec![&code.body],
+            Node::Unary { operand, .. } => vec![operand],
+            Node::Binary { operands, .. } | Node::And(operands) | Node::Or(operands) => {
+                operands.iter().collect()
+            }
+            Node::Ternary { operands, .. } | Node::If(operands) => operands.iter().collect(),
+            Node::Index { array, indices, span: _ } => {
+                std::iter::once(&**array).chain(indices).collect()
+            }
+            Node::Update(update) => {
+                update.indices.iter().chain([&update.value, &update.array]).collect()
+            }
+            Node::Builtin { args: nodes, .. }
+            | Node::CallInstance { args: nodes, .. }
+            | Node::TailCall(nodes)
+            | Node::Tuple(nodes)
+            | Node::Array { elements: nodes, .. } => nodes.iter().collect(),
+            Node::Call { function, args, span: _ } => {
+                std::iter::once(&**function).chain(args).collect()
+            }
+            Node::Mapped(mapped) => {
+                let args = mapped.args.iter().map(|(arg, _)| arg);
+                std::iter::once(&mapped.function).chain(args).collect()
+            }
+            Node::Let { target: _, value, body } => vec![value, body],
+            Node::Loop(node) => {
+                let driver = match &node.control {
+                    Control::Count(_, driver)
+                    | Control::Each(_, driver)
+                    | Control::While(driver) => driver,
+                };
+                vec![&node.init, driver, &node.body]
+            }
+            Node::RecordUpdate { record, width: _, fields } => {
+                std::iter::once(&**record).chain(fields.iter().map(|(_, field)| field)).collect()
+            }
+            Node::Field { record: node, .. }
+            | Node::WindowRead { window: node, .. }
+            | Node::CheckSizes { checks: _, body: node } => vec![node],
+            Node::Slice(slice) => {
+                let mut children = vec![&slice.array];
+                for axis in &slice.axes {
+                    match axis {
+                        Axis::Index(node) | Axis::Gather(node) => children.push(node),
+                        Axis::Range { start, stop, step, span: _ } => {
+                            children.extend([start, stop, step].into_iter().flatten());
+                        }
+                    }
+                }
+                children
+            }
+            Node::Comprehension(node) => {
+                let generators = node.generators.iter().map(|(_, generator)| generator);
+                generators.chain(&node.filter).chain([&node.body]).collect()
+            }
+        }
+    }
+}
+
 /// `(array with [indices] = value)`.
 #[derive(Debug)]
 pub(crate) struct Update {

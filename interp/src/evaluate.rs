@@ -347,7 +347,11 @@ impl Machine<'_> {
             let val = self.evaluate(&node.body)?;
             self.collect(&mut collector, val)?;
         }
-        Ok(self.finish(collector).into_val())
+        let result = self.finish(collector);
+        let result = self.with_extents(result, &node.ty, |machine| {
+            machine.known_of_comprehension(node, &sources)
+        })?;
+        Ok(result.into_val())
     }
 
     /// The error of the first check that fails.

@@ -355,6 +355,16 @@ fn range(
     }
 }
 
+/// How many positions a slice `start:stop:step` of `length` elements has; nothing, if it is none.
+pub(crate) fn range_length(
+    start: Option<i64>,
+    stop: Option<i64>,
+    step: Option<i64>,
+    length: usize,
+) -> Option<usize> {
+    range(start, stop, step.unwrap_or(1), length).ok().map(|positions| positions.size_hint().0)
+}
+
 /// The element of a packed array at these positions, without building the rows on the way.
 fn element_of_column(column: &Column, positions: &[i64]) -> Result<Val, TrapKind> {
     let (mut column, mut start, mut len) = (column, 0, column.len());

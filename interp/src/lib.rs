@@ -10,6 +10,7 @@ mod code;
 mod collect;
 mod elements;
 mod evaluate;
+mod extents;
 mod flat;
 mod index;
 mod lift;

@@ -12,6 +12,7 @@ use weft_ir::{Column, ColumnBuilder, Scalar, Span, TrapKind, Type};
 use crate::apply::{Callee, Source};
 use crate::collect::Collector;
 use crate::elements::Elements;
+use crate::extents::Known;
 use crate::machine::{CHUNK, Machine, Unwind};
 use crate::operator::{BinaryOperator, Operator};
 use crate::value::{Val, arrays, element_type};
@@ -82,7 +83,14 @@ impl Machine<'_> {
             let val = self.apply_at(callee, sources, index)?;
             self.collect(&mut collector, val)?;
         }
-        Ok(self.finish(collector))
+        let result = self.finish(collector);
+        self.with_extents(result, ty, |machine| {
+            let args = sources.iter().map(|source| match source {
+                Source::Shared(val) => Known::of(val),
+                Source::Each(elements) => Known::element_of(elements),
+            });
+            machine.known_of_call(callee, args.collect())
+        })
     }
 
     /// Applies a scalar operator to scalar columns; nothing if the sources are something else, or if

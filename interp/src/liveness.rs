@@ -19,6 +19,13 @@ pub(crate) fn mark_last_uses(body: &mut Node, captures: &[Slot], slots: usize) {
     mark(body, &mut live);
 }
 
+/// The slots, of a function of that many, that an expression reads and does not bind itself.
+pub(crate) fn slots_read(node: &Node, slots: usize) -> Vec<Slot> {
+    let mut read = Slots { words: vec![0; slots.div_ceil(64)] };
+    reads(node, &mut read);
+    (0..slots).filter(|slot| read.contains(*slot)).collect()
+}
+
 /// A set of slots.
 #[derive(Clone)]
 struct Slots {

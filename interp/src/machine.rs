@@ -74,6 +74,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) meter: &'a Meter,
     /// How many steps there are until the next look at `cancel`.
     steps: u32,
+    /// How many such looks there may be, in an attempt.
+    looks: Option<u32>,
     /// The bytes of the arrays that are being built.
     held: u64,
     /// The error that was made last.
@@ -102,6 +104,7 @@ impl<'a> Machine<'a> {
             cancel,
             meter,
             steps: 0,
+            looks: None,
             held: 0,
             last_trap: RefCell::new(None),
             stack_start: stack_address(),
@@ -166,6 +169,35 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Does something that may exhaust a limit, or take more than that many [`STEPS`], which is no matter then: there
+    /// is no result. Only an interrupt is passed on. What is left of the steps is written back.
+    pub(crate) fn attempt<T>(
+        &mut self,
+        looks: &mut u32,
+        body: impl FnOnce(&mut Self) -> Result<T, Unwind>,
+    ) -> Result<Option<T>, Unwind> {
+        let (stack, calls) = (self.stack.len(), self.calls.len());
+        let (base, depth, held) = (self.base, self.depth, self.held);
+        let outer = self.looks.replace(*looks);
+        let result = body(self);
+        *looks = std::mem::replace(&mut self.looks, outer).unwrap_or(0);
+        match result {
+            Ok(result) => Ok(Some(result)),
+            Err(unwind)
+                if matches!(self.ending, Some(Ending::Exhausted(Exhausted::Interrupted))) =>
+            {
+                Err(unwind)
+            }
+            Err(_) => {
+                self.ending = None;
+                self.stack.truncate(stack);
+                self.calls.truncate(calls);
+                (self.base, self.depth, self.held) = (base, depth, held);
+                Ok(None)
+            }
+        }
+    }
+
     /// Counts a step, and looks now and then whether the user wants the run to end.
     #[inline]
     pub(crate) fn step(&mut self) -> Result<(), Unwind> {
@@ -183,7 +215,15 @@ impl<'a> Machine<'a> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(self.give_up(Exhausted::Interrupted));
         }
-        Ok(())
+        match &mut self.looks {
+            None => Ok(()),
+            // Any limit: whoever attempts something asks only whether there was one.
+            Some(0) => Err(self.give_up(Exhausted::Recursion { depth: 0, span: Span::default() })),
+            Some(looks) => {
+                *looks -= 1;
+                Ok(())
+            }
+        }
     }
 
     /// Asks for memory, before an allocation by the expression at `span`.

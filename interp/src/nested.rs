@@ -5,6 +5,7 @@
 
 mod array;
 mod collective;
+mod extents;
 pub(crate) mod memory;
 
 use std::sync::atomic::AtomicBool;

@@ -24,8 +24,8 @@ enum State {
         len: usize,
         parts: Vec<ColumnBuilder>,
     },
-    /// `empty_extent` is the extent that the arrays have if there are none: that of the first
-    /// dense column without arrays that was appended.
+    /// `empty_extent` is the extent that the arrays have if there are none: that of all dense columns
+    /// without arrays that were appended, or 0 if they differ.
     Arrays {
         lengths: Vec<usize>,
         empty_extent: Option<usize>,
@@ -172,7 +172,10 @@ impl ColumnBuilder {
                 column @ (Column::Dense { .. } | Column::Ragged { .. }),
             ) => {
                 if let Column::Dense { len: 0, extent, .. } = column {
-                    empty_extent.get_or_insert(*extent);
+                    *empty_extent = match *empty_extent {
+                        Some(other) if other != *extent => Some(0),
+                        _ => Some(*extent),
+                    };
                 }
                 lengths.extend((0..column.len()).filter_map(|row| column.row_len(row)));
                 inner.extend(&column.flatten());

@@ -102,8 +102,8 @@ fn equal(left: &[Value], right: &[Value]) -> bool {
         })
 }
 
-/// Whether the elements are equal. Rows that are not there may have any extent: the interpreter of
-/// *nested* knows it where they come from maps over rows, and copies of them stand for more.
+/// Whether the elements are equal. Rows that are not there may have any extent: where a pass computes less,
+/// more of an extent is found not to depend on the elements.
 fn equal_elements(left: &Column, right: &Column) -> bool {
     if left.is_empty() || right.is_empty() {
         return left.len() == right.len();

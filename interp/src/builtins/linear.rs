@@ -8,6 +8,7 @@ use super::reduce::{BLOCK, scalar_type};
 use crate::apply::{Callee, Source};
 use crate::collect::Collector;
 use crate::elements::Elements;
+use crate::extents::Known;
 use crate::machine::{Machine, Outcome, Unwind};
 use crate::operator::{Operator, number};
 use crate::value::{Val, under};
@@ -116,7 +117,11 @@ impl Machine<'_> {
                     machine.collect(&mut collector, val)?;
                 }
             }
-            Ok(machine.finish(collector))
+            let result = machine.finish(collector);
+            Ok(machine.with_extents(result, &leaf, |machine| {
+                let args = vec![Known::element_of(&left), Known::element_of(&right)];
+                machine.known_of_call(callee, args)
+            })?)
         })?;
         Ok(into_shape(elements, &[height, width], call.result()))
     }

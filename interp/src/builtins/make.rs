@@ -8,6 +8,7 @@ use weft_ir::{Column, Scalar, ScalarOp, ScalarType, Span, TrapKind, Type, math};
 use super::Call;
 use crate::collect::Collector;
 use crate::elements::Elements;
+use crate::extents::Known;
 use crate::machine::{CHUNK, Machine, Outcome, Stop, Unwind};
 use crate::operator::number;
 use crate::value::{Val, under};
@@ -124,7 +125,10 @@ impl Machine<'_> {
                 let val = machine.apply(callee, [index])?;
                 machine.collect(&mut collector, val)?;
             }
-            Ok(machine.finish(collector))
+            let result = machine.finish(collector);
+            Ok(machine.with_extents(result, &ty, |machine| {
+                machine.known_of_call(callee, vec![Known::Nothing])
+            })?)
         })?;
         Ok(into_shape(elements, &extents, call.result()))
     }

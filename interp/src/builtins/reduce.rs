@@ -18,6 +18,7 @@ use super::Call;
 use crate::apply::{Callee, Source};
 use crate::collect::Collector;
 use crate::elements::Elements;
+use crate::extents::Known;
 use crate::machine::{CHUNK, Machine, Outcome, Stop, Unwind};
 use crate::operator::{self, BinaryOperator, Operator, number};
 use crate::value::Val;
@@ -112,7 +113,12 @@ impl Machine<'_> {
                 machine.collect(&mut collector, val.expect("a start"))?;
                 position += length;
             }
-            Ok(machine.finish(collector).into_val())
+            let result = machine.finish(collector);
+            let result = machine.with_extents(result, call.element(), |machine| {
+                let args = vec![Known::of(&start), Known::element_of(&elements)];
+                machine.known_of_call(callee, args)
+            })?;
+            Ok(result.into_val())
         })
     }
 

@@ -7,6 +7,7 @@ use super::look::rows_of;
 use super::make::{index_at, index_parts, into_shape};
 use crate::collect::Collector;
 use crate::elements::Elements;
+use crate::extents::Known;
 use crate::index::position;
 use crate::machine::{CHUNK, Machine, Outcome, Stop, Unwind};
 use crate::value::{Val, component_type, element_type, under};
@@ -161,7 +162,9 @@ impl Machine<'_> {
                 };
                 machine.collect(&mut collector, val)?;
             }
-            Ok(machine.finish(collector))
+            let result = machine.finish(collector);
+            let axes = call.param(2).rank() - ty.rank();
+            Ok(machine.with_extents(result, &ty, |_| Ok(Known::of(&array).under(axes)))?)
         })?;
         Ok(into_shape(elements, &extents, call.result()))
     }
@@ -204,6 +207,9 @@ impl Machine<'_> {
     pub(super) fn interleave(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let (left, right) = (call.array(0)?, call.array(1)?);
         self.lockstep(&call, &left, &right)?;
+        if left.len() == 0 {
+            return Ok(left.into_val());
+        }
         let length = left.len() * 2;
         self.tabulate(call.element().clone(), length, call.span, |_, at| {
             Ok(if at % 2 == 0 { left.get(at / 2) } else { right.get(at / 2) })

@@ -11,6 +11,7 @@ use super::Call;
 use super::reduce::BLOCK;
 use crate::apply::Callee;
 use crate::collect::Collector;
+use crate::extents::Known;
 use crate::machine::{Machine, Outcome, Unwind};
 use crate::value::Val;
 
@@ -62,7 +63,12 @@ impl Machine<'_> {
         if scan.from_right {
             vals.reverse();
         }
-        let mut vals = self.with_callee(&function, 2, call.span, |machine, callee| {
+        let (mut vals, known) = self.with_callee(&function, 2, call.span, |machine, callee| {
+            if let (Some(start), true) = (&start, vals.is_empty()) {
+                let args = vec![Known::of(start), Known::element_of(&elements)];
+                let combined = machine.known_of_call(callee, args)?;
+                return Ok((vals, combined));
+            }
             machine.scan_blocks(callee, scan.from_right, &mut vals)?;
             if let Some(start) = &start {
                 for val in &mut vals {
@@ -70,7 +76,7 @@ impl Machine<'_> {
                     *val = machine.combine(callee, scan.from_right, start.clone(), scanned)?;
                 }
             }
-            Ok(vals)
+            Ok((vals, Known::element_of(&elements)))
         })?;
         if let Some(start) = start
             && scan.form != Form::Inclusive
@@ -88,7 +94,8 @@ impl Machine<'_> {
         for val in vals {
             self.collect(&mut collector, val)?;
         }
-        let scanned = self.finish(collector).into_val();
+        let scanned = self.finish(collector);
+        let scanned = self.with_extents(scanned, ty, |_| Ok(known))?.into_val();
         Ok(match (scan.form, last) {
             (Form::Apart, Some(total)) => Val::tuple(vec![scanned, total]),
             _ => scanned,

@@ -93,6 +93,9 @@ impl Machine<'_> {
         targets: &[Option<usize>],
         elements: &Elements,
     ) -> Outcome<Val> {
+        if dest.len() == 0 {
+            return Ok(dest.clone().into_val());
+        }
         let sources = self.stable_order(targets.len(), |a, b| targets[a].cmp(&targets[b]))?;
         // Those that are dropped come first.
         let sent = sources.into_iter().skip_while(|source| targets[*source].is_none());

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use weft_ir::nested::{Atom, Lambda, Operation, ScanForm, Start, Type, Var};
+use weft_ir::nested::{Atom, Lambda, ScanForm, Start, Type, Var};
 use weft_ir::{Column, ColumnBuilder, FaultKind, Scalar, Span, Stop, Value, math};
 
 use super::array::{integers, position};
@@ -89,12 +89,6 @@ impl Evaluator<'_> {
     ) -> Result<Vec<Value>, Stop> {
         let arrays = self.lockstep(arrays, span)?;
         let types: Vec<Type> = results.iter().map(|(_, ty)| *ty).collect();
-        if arrays[0].is_empty() {
-            let results = types.iter().enumerate();
-            let empties =
-                results.map(|(index, ty)| of_column(self.empty(&[lambda], index, &arrays, *ty)));
-            return Ok(empties.collect());
-        }
         let mut builders = self.builders(&types);
         let mut held = 0;
         for index in 0..arrays[0].len() {
@@ -102,54 +96,7 @@ impl Evaluator<'_> {
             held += self.push(&mut builders, &row, span)?;
         }
         self.memory.release(held);
-        Ok(finish(builders))
-    }
-
-    /// Result `index` of a map of no elements, of type `ty`. Where the result is a map over a parameter,
-    /// as implicit map makes them, or a row of an array from outside, as re-indexing makes them, its rows
-    /// have the extent of that array's rows; else 0. The lambda is the last one, inside the others.
-    fn empty(&self, lambdas: &[&Lambda], index: usize, arrays: &[Column], ty: Type) -> Column {
-        let lambda = lambdas.last().expect("a map has a lambda");
-        match self.empty_rows(lambdas, lambda.body.results[index], arrays) {
-            Some(rows) => rows,
-            None => Column::empty(&host_type(ty.element())),
-        }
-    }
-
-    /// The values that an array-valued atom of the lambda has for no elements; nothing, if it is neither
-    /// a parameter, nor a row of an array from outside, nor made by maps from such.
-    fn empty_rows(&self, lambdas: &[&Lambda], atom: Atom, arrays: &[Column]) -> Option<Column> {
-        let (Atom::Var(var), Some(lambda)) = (atom, lambdas.last()) else { return None };
-        if let Some(at) = lambda.params.iter().position(|(param, _)| *param == var) {
-            return Some(arrays[at].clone());
-        }
-        let (result, statement) = lambda.body.statements.iter().find_map(|statement| {
-            let result = statement.results.iter().position(|(result, _)| *result == var)?;
-            Some((result, statement))
-        })?;
-        let (inner, sources) = match &statement.operation {
-            Operation::Map(inner, sources) => (inner, sources),
-            Operation::Index(array, indices) if is_from_outside(lambdas, *array) => {
-                let mut rows = self.array(*array);
-                for _ in 1..indices.len() {
-                    rows = rows.flatten();
-                }
-                return Some(rows.slice(0, 0));
-            }
-            _ => return None,
-        };
-        let rows: Option<Vec<Column>> =
-            sources.iter().map(|source| self.empty_rows(lambdas, *source, arrays)).collect();
-        let rows = rows?;
-        let extent = rows[0].extent().ok()?;
-        if rows.iter().any(|row| row.extent() != Ok(extent)) {
-            return None;
-        }
-        let elements: Vec<Column> = rows.iter().map(Column::flatten).collect();
-        let inner_lambdas = [lambdas, &[inner]].concat();
-        let ty = statement.results[result].1;
-        let inner = Box::new(self.empty(&inner_lambdas, result, &elements, ty));
-        Some(Column::Dense { len: 0, extent, inner })
+        self.with_extents_of_map(lambda, &arrays, &types, finish(builders))
     }
 
     /// In the tree of `Note [The tree of a fold]`.
@@ -243,7 +190,8 @@ impl Evaluator<'_> {
             elements.reverse();
         }
         let types: Vec<Type> = results.iter().map(|(_, ty)| *ty).collect();
-        self.collect_all(&types, elements.into_iter().map(Ok), span)
+        let results = self.collect_all(&types, elements.into_iter().map(Ok), span)?;
+        self.with_extents_of_scan(direction.operator, start, &arrays, &types, results)
     }
 
     /// The inclusive scan, in place.
@@ -312,6 +260,9 @@ impl Evaluator<'_> {
         let indices = values.remove(0);
         let extent = destinations[0].len();
         self.memory.admit((extent as u128 + indices.len() as u128) * 32, send.span)?;
+        if extent == 0 && indices.is_empty() {
+            return Ok(destinations.into_iter().map(of_column).collect());
+        }
         let mut sent: Vec<Vec<usize>> = vec![Vec::new(); extent];
         for (source, index) in integers(&indices).iter().enumerate() {
             if !(send.drops && *index == -1) {
@@ -377,13 +328,4 @@ fn element(arrays: &[Column], index: usize) -> Components {
 
 fn finish(builders: Vec<ColumnBuilder>) -> Vec<Value> {
     builders.into_iter().map(|builder| of_column(builder.finish())).collect()
-}
-
-/// Whether an atom is a variable that none of the lambdas binds.
-fn is_from_outside(lambdas: &[&Lambda], atom: Atom) -> bool {
-    let Atom::Var(var) = atom else { return false };
-    lambdas.iter().all(|lambda| {
-        let inside = lambda.body.statements.iter().flat_map(|statement| &statement.results);
-        lambda.params.iter().chain(inside).all(|(bound, _)| *bound != var)
-    })
 }

@@ -14,11 +14,13 @@ pub(crate) struct Memory<'a> {
     held: u128,
     cancel: &'a AtomicBool,
     steps: u32,
+    /// How many such looks there may be, if that is limited.
+    looks: Option<u32>,
 }
 
 impl<'a> Memory<'a> {
     pub(crate) fn new(limit: u64, cancel: &'a AtomicBool) -> Memory<'a> {
-        Memory { limit, held: 0, cancel, steps: 0 }
+        Memory { limit, held: 0, cancel, steps: 0, looks: None }
     }
 
     /// Counts a step, and looks now and then whether the user wants the run to end.
@@ -31,7 +33,20 @@ impl<'a> Memory<'a> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(Exhausted::Interrupted.into());
         }
-        Ok(())
+        match &mut self.looks {
+            None => Ok(()),
+            // Any limit: whoever limits the looks asks only whether there was one.
+            Some(0) => Err(Exhausted::Recursion { depth: 0, span: Span::default() }.into()),
+            Some(looks) => {
+                *looks -= 1;
+                Ok(())
+            }
+        }
+    }
+
+    /// Limits how many [`STEPS`] may still be done; yields what is left of the limit before.
+    pub(crate) fn limit_looks(&mut self, looks: Option<u32>) -> Option<u32> {
+        std::mem::replace(&mut self.looks, looks)
     }
 
     /// Asks for memory, before an allocation by the expression at `span`.
@@ -49,6 +64,11 @@ impl<'a> Memory<'a> {
         self.admit(bytes as u128, span)?;
         self.held += bytes as u128;
         Ok(())
+    }
+
+    /// The bytes that are held.
+    pub(crate) fn held(&self) -> usize {
+        self.held as usize
     }
 
     /// Gives back what was held.

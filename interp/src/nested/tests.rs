@@ -217,7 +217,7 @@ fn maps() {
          x4: []i64 = iota x3\n    yield x4 true\nyield x1 x2",
         "ragged [0 0 1 3] i64[0i64 0i64 1i64]\nbool[true true true]",
     );
-    // A map over no rows that is a map of each keeps the extent; another one cannot know it.
+    // The rows of a map over no rows have the extents that do not depend on the elements.
     let nest = |row: &str| {
         format!(
             "x0: [][]i64 = constant dense 0 4 i64[]\nx1: [][]i64 = map x0\n  \\x2: []i64\n    \
@@ -226,7 +226,7 @@ fn maps() {
     };
     let neg = "map x2\n      \\x4: i64\n        x5: i64 = neg x4\n        yield x5";
     check_results(&nest(neg), "dense 0 4 i64[]");
-    check_results(&nest("iota 3i64"), "dense 0 0 i64[]");
+    check_results(&nest("iota 3i64"), "dense 0 3 i64[]");
 }
 
 #[test]

@@ -1,0 +1,573 @@
+//! The extents of rows that there are none of: [`Note [Extents of nothing]`](crate::extents) for lambdas.
+
+use std::collections::HashMap;
+
+use weft_ir::nested::{Atom, Body, Lambda, Operation, ScanForm, Start, Statement, Type, Var};
+use weft_ir::{Column, Exhausted, Scalar, Stop, Value};
+
+use super::{Evaluator, integer, of_column};
+
+/// How many statements are looked at for one result.
+const MOST_STATEMENTS: u32 = 50_000;
+/// How many thousand steps may be spent on what does not depend on the elements.
+const MOST_LOOKS: u32 = 200;
+/// How many rounds of a loop are gone through one by one.
+const MOST_ROUNDS: i64 = 1000;
+
+/// What is known of a value.
+#[derive(Clone, Debug, PartialEq)]
+enum Known {
+    Nothing,
+    /// That it fails, whatever the elements are.
+    Failing,
+    Array {
+        length: Option<usize>,
+        element: Box<Known>,
+    },
+}
+
+/// All of a value, or something of it.
+#[derive(Clone, Debug)]
+enum Whole {
+    Value(Value),
+    Part(Known),
+}
+
+impl Evaluator<'_> {
+    /// The results of a map with the extents that the lambda gives where there are no rows.
+    pub(super) fn with_extents_of_map(
+        &mut self,
+        lambda: &Lambda,
+        arrays: &[Column],
+        types: &[Type],
+        results: Vec<Value>,
+    ) -> Result<Vec<Value>, Stop> {
+        self.with_extents(types, results, |search| {
+            let items = arrays.iter().map(|array| Whole::Part(elements(array))).collect();
+            search.apply(lambda, items)
+        })
+    }
+
+    /// The results of a scan with the extents that the operator gives where there are no rows.
+    pub(super) fn with_extents_of_scan(
+        &mut self,
+        operator: &Lambda,
+        start: &Start<Vec<Atom>>,
+        arrays: &[Column],
+        types: &[Type],
+        results: Vec<Value>,
+    ) -> Result<Vec<Value>, Stop> {
+        self.with_extents(types, results, |search| {
+            let items: Vec<Whole> =
+                arrays.iter().map(|array| Whole::Part(elements(array))).collect();
+            let start = start.values().map_or_else(|| items.clone(), |start| search.all(start));
+            Ok(search.combined(operator, start, items)?.0)
+        })
+    }
+
+    /// Arrays with the extents that are known of their elements where there are no rows. Nothing that the search binds
+    /// is bound afterwards.
+    fn with_extents(
+        &mut self,
+        types: &[Type],
+        results: Vec<Value>,
+        known: impl FnOnce(&mut Search<'_, '_>) -> Result<Vec<Whole>, Stop>,
+    ) -> Result<Vec<Value>, Stop> {
+        let lacks = |result: &Value, ty: &Type| match result {
+            Value::Array(array) => has_rows_of_nothing(&array.elements, ty.rank),
+            Value::Scalar(_) | Value::Tuple(_) => false,
+        };
+        if !results.iter().zip(types).any(|(result, ty)| lacks(result, ty)) {
+            return Ok(results);
+        }
+        let values = self.values.clone();
+        let known = known(&mut Search {
+            evaluator: self,
+            parts: HashMap::new(),
+            statements: MOST_STATEMENTS,
+            looks: MOST_LOOKS,
+        });
+        self.values = values;
+        let settled =
+            results.iter().zip(types).zip(known?).map(|((result, ty), known)| match result {
+                Value::Array(array) if lacks(result, ty) => {
+                    of_column(settled(&array.elements, ty.element(), &known.shape()))
+                }
+                result => result.clone(),
+            });
+        Ok(settled.collect())
+    }
+}
+
+/// A search for what is known of results.
+struct Search<'e, 'a> {
+    evaluator: &'e mut Evaluator<'a>,
+    /// The variables of which only something is known; the others have values.
+    parts: HashMap<Var, Known>,
+    /// How many statements may still be looked at, …
+    statements: u32,
+    /// … and how often the memory may still be asked whether to go on.
+    looks: u32,
+}
+
+impl Search<'_, '_> {
+    fn body(&mut self, body: &Body) -> Result<Vec<Whole>, Stop> {
+        for statement in &body.statements {
+            self.evaluator.memory.step()?;
+            let results = match self.statements.checked_sub(1) {
+                Some(statements) => {
+                    self.statements = statements;
+                    self.statement(statement)?
+                }
+                None => vec![Whole::NOTHING; statement.results.len()],
+            };
+            for (&(var, _), result) in statement.results.iter().zip(results) {
+                self.bind(var, result);
+            }
+        }
+        Ok(body.results.iter().map(|atom| self.atom(*atom)).collect())
+    }
+
+    fn bind(&mut self, var: Var, whole: Whole) {
+        match whole {
+            Whole::Value(value) => {
+                self.parts.remove(&var);
+                self.evaluator.bind(var, value);
+            }
+            Whole::Part(part) => {
+                self.parts.insert(var, part);
+            }
+        }
+    }
+
+    fn bind_all(&mut self, vars: &[(Var, Type)], wholes: Vec<Whole>) {
+        for (&(var, _), whole) in vars.iter().zip(wholes) {
+            self.bind(var, whole);
+        }
+    }
+
+    fn atom(&self, atom: Atom) -> Whole {
+        match atom {
+            Atom::Var(var) if self.parts.contains_key(&var) => {
+                Whole::Part(self.parts[&var].clone())
+            }
+            atom => Whole::Value(self.evaluator.value(atom)),
+        }
+    }
+
+    fn all(&self, atoms: &[Atom]) -> Vec<Whole> {
+        atoms.iter().map(|atom| self.atom(*atom)).collect()
+    }
+
+    /// The length of an array and what is known of its elements.
+    fn elements(&self, atom: Atom) -> (Option<usize>, Known) {
+        self.atom(atom).shape().elements()
+    }
+
+    fn length(&self, atom: Atom) -> Option<usize> {
+        self.integer(atom).and_then(|length| usize::try_from(length).ok())
+    }
+
+    fn integer(&self, atom: Atom) -> Option<i64> {
+        match self.atom(atom) {
+            Whole::Value(Value::Scalar(Scalar::I64(value))) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn bool(&self, atom: Atom) -> Option<bool> {
+        match self.atom(atom) {
+            Whole::Value(Value::Scalar(Scalar::Bool(value))) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn apply(&mut self, lambda: &Lambda, items: Vec<Whole>) -> Result<Vec<Whole>, Stop> {
+        self.bind_all(&lambda.params, items);
+        self.body(&lambda.body)
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Result<Vec<Whole>, Stop> {
+        if let Some(wholes) = self.computed(statement)? {
+            return Ok(wholes);
+        }
+        let results = statement.results.len();
+        Ok(match &statement.operation {
+            Operation::If { condition, then, otherwise } => {
+                let then = self.body(then)?;
+                let otherwise = self.body(otherwise)?;
+                let pairs = then.iter().zip(&otherwise);
+                match self.bool(*condition) {
+                    Some(true) => pairs.map(|(then, otherwise)| then.beside(otherwise)).collect(),
+                    Some(false) => pairs.map(|(then, otherwise)| otherwise.beside(then)).collect(),
+                    None => join_all(&then, &otherwise),
+                }
+            }
+            Operation::While { state, initial, condition: _, body } => {
+                let initial = self.all(initial);
+                self.lasting(state, initial, body)?
+            }
+            Operation::For { index, count, state, initial, body } => {
+                let mut values = self.all(initial);
+                match self.integer(*count) {
+                    Some(count) if count <= MOST_ROUNDS => {
+                        for step in 0..count {
+                            self.bind(*index, Whole::Value(integer(step)));
+                            self.bind_all(state, values);
+                            values = self.body(body)?;
+                        }
+                        values
+                    }
+                    _ => {
+                        self.bind(*index, Whole::NOTHING);
+                        self.lasting(state, values, body)?
+                    }
+                }
+            }
+            // Functions that are left call themselves.
+            Operation::Call(..) => vec![Whole::NOTHING; results],
+            Operation::Assert { condition, kind: _, values } => match self.bool(*condition) {
+                Some(true) => self.all(values),
+                Some(false) => vec![Whole::Part(Known::Failing); results],
+                // Whether it is that scalar depends on the elements.
+                None => self.all(values).iter().map(|value| Whole::Part(value.shape())).collect(),
+            },
+            Operation::Map(lambda, arrays) => {
+                let (length, items) = self.items(arrays);
+                let results = self.apply(lambda, items)?;
+                results.iter().map(|result| array(length, result.shape())).collect()
+            }
+            Operation::Fold { operator, start, arrays } => {
+                let (_, items) = self.items(arrays);
+                match start {
+                    Start::None => self.combined(operator, items.clone(), items)?.1,
+                    Start::Combined(start) | Start::IfEmpty(start) => {
+                        let start = self.all(start);
+                        self.combined(operator, start, items)?.1
+                    }
+                }
+            }
+            Operation::Scan { form, from_right: _, operator, start, arrays } => {
+                let (length, items) = self.items(arrays);
+                let start = start.values().map_or_else(|| items.clone(), |start| self.all(start));
+                let (combined, both) = self.combined(operator, start, items)?;
+                let (length, elements) = match form {
+                    ScanForm::Inclusive => (length, combined),
+                    ScanForm::Exclusive => (length, both),
+                    ScanForm::Full => (length.map(|length| length + 1), both),
+                };
+                elements.iter().map(|element| array(length, element.shape())).collect()
+            }
+            Operation::Pack { flags: _, arrays } => {
+                arrays.iter().map(|packed| array(None, self.elements(*packed).1)).collect()
+            }
+            Operation::Scatter { destinations, values, .. } => {
+                let pairs = destinations.iter().zip(values);
+                let results = pairs.map(|(destination, values)| {
+                    let (length, element) = self.elements(*destination);
+                    array(length, element.join(&self.elements(*values).1))
+                });
+                results.collect()
+            }
+            single => vec![Whole::Part(self.single(single))],
+        })
+    }
+
+    /// What is known of the result of an operation without bodies that has one.
+    fn single(&self, operation: &Operation) -> Known {
+        match operation {
+            Operation::Index(array, indices) => {
+                (0..indices.len()).fold(self.atom(*array).shape(), |known, _| known.elements().1)
+            }
+            Operation::Update { array, indices, value } => {
+                let value = self.atom(*value).shape();
+                self.atom(*array).shape().with_element(indices.len(), &value)
+            }
+            Operation::Literal(atoms) => {
+                let elements = atoms.iter().map(|atom| self.atom(*atom).shape());
+                let element = elements.reduce(|a, b| a.join(&b)).unwrap_or(Known::Nothing);
+                Known::array(Some(atoms.len()), element)
+            }
+            Operation::Constant(column) => Known::array(Some(column.len()), elements(column)),
+            Operation::Iota(length) => Known::array(self.length(*length), Known::Nothing),
+            Operation::Replicate(length, value) => {
+                Known::array(self.length(*length), self.atom(*value).shape())
+            }
+            Operation::SortOrder { keys, descending: _ } => {
+                Known::array(self.elements(keys[0]).0, Known::Nothing)
+            }
+            Operation::Transpose(array) => {
+                let (length, row) = self.elements(*array);
+                let (width, element) = row.elements();
+                Known::array(width, Known::array(length, element))
+            }
+            Operation::Reshape { array, from, extents } => {
+                let element =
+                    (0..*from).fold(self.atom(*array).shape(), |known, _| known.elements().1);
+                extents
+                    .iter()
+                    .rev()
+                    .fold(element, |element, extent| Known::array(self.length(*extent), element))
+            }
+            Operation::Flatten(array) => {
+                let (length, row) = self.elements(*array);
+                let (width, element) = row.elements();
+                let both = length.zip(width).and_then(|(a, b)| a.checked_mul(b));
+                Known::array(both, element)
+            }
+            Operation::Segments(lengths, array) => {
+                let rows = Known::array(None, self.elements(*array).1);
+                Known::array(self.elements(*lengths).0, rows)
+            }
+            Operation::Concat(first, second) => {
+                let ((a, of_a), (b, of_b)) = (self.elements(*first), self.elements(*second));
+                Known::array(a.zip(b).map(|(a, b)| a + b), of_a.join(&of_b))
+            }
+            // Scalars; those with bodies are handled with several results.
+            Operation::Scalar(..)
+            | Operation::Random(..)
+            | Operation::Length(_)
+            | Operation::Extent(..)
+            | Operation::If { .. }
+            | Operation::While { .. }
+            | Operation::For { .. }
+            | Operation::Call(..)
+            | Operation::Assert { .. }
+            | Operation::Map(..)
+            | Operation::Fold { .. }
+            | Operation::Scan { .. }
+            | Operation::Pack { .. }
+            | Operation::Scatter { .. } => Known::Nothing,
+        }
+    }
+
+    /// The results, if they do not depend on the elements and hold no arrays of arrays: what their rows have in
+    /// common would be looked for in the rows.
+    fn computed(&mut self, statement: &Statement) -> Result<Option<Vec<Whole>>, Stop> {
+        let operation = &statement.operation;
+        let length = match operation {
+            Operation::Length(array) => self.elements(*array).0,
+            Operation::Extent(array, axis) => {
+                let known =
+                    (0..*axis).fold(self.atom(*array).shape(), |known, _| known.elements().1);
+                known.elements().0
+            }
+            _ => None,
+        };
+        if let Some(length) = length {
+            return Ok(Some(vec![Whole::Value(integer(length as i64))]));
+        }
+        let mut reads = Reads::default();
+        self.reads(operation, &mut reads);
+        if reads.parts {
+            return Ok(None);
+        }
+        let failing = vec![Whole::Part(Known::Failing); statement.results.len()];
+        let chooses = matches!(operation, Operation::If { .. } | Operation::Call(..));
+        if reads.failing && !chooses {
+            return Ok(Some(failing));
+        }
+        let has_rows = statement.results.iter().any(|(_, ty)| ty.rank > 1);
+        if has_rows || reads.failing || reads.calls || self.looks == 0 {
+            return Ok(None);
+        }
+        let values = self.evaluator.values.clone();
+        let (depth, held) = (self.evaluator.depth, self.evaluator.memory.held());
+        let outer = self.evaluator.memory.limit_looks(Some(self.looks));
+        let results = self.evaluator.operation(operation, &statement.results, statement.span);
+        self.looks = self.evaluator.memory.limit_looks(outer).unwrap_or(0);
+        self.evaluator.values = values;
+        self.evaluator.depth = depth;
+        self.evaluator.memory.release(self.evaluator.memory.held() - held);
+        match results {
+            Ok(results) => Ok(Some(results.into_iter().map(Whole::Value).collect())),
+            Err(Stop::Fault(_)) => Ok(Some(failing)),
+            Err(Stop::Exhausted(Exhausted::Interrupted)) => {
+                Err(Stop::Exhausted(Exhausted::Interrupted))
+            }
+            Err(Stop::Exhausted(_)) => Ok(None),
+        }
+    }
+
+    /// What an operation reads of what has no value.
+    fn reads(&self, operation: &Operation, reads: &mut Reads) {
+        reads.calls |= matches!(operation, Operation::Call(..));
+        operation.for_each_atom(&mut |atom| self.reads_atom(*atom, reads));
+        operation.for_each_body(&mut |body| {
+            for inner in &body.statements {
+                self.reads(&inner.operation, reads);
+            }
+            for atom in &body.results {
+                self.reads_atom(*atom, reads);
+            }
+        });
+    }
+
+    fn reads_atom(&self, atom: Atom, reads: &mut Reads) {
+        if let Atom::Var(var) = atom {
+            match self.parts.get(&var) {
+                Some(Known::Failing) => reads.failing = true,
+                Some(Known::Nothing | Known::Array { .. }) => reads.parts = true,
+                None => {}
+            }
+        }
+    }
+
+    /// The length of arrays that are traversed together, and what is known of their elements.
+    fn items(&self, arrays: &[Atom]) -> (Option<usize>, Vec<Whole>) {
+        let parts: Vec<_> = arrays.iter().map(|array| self.elements(*array)).collect();
+        let length = parts.iter().find_map(|(length, _)| *length);
+        (length, parts.into_iter().map(|(_, element)| Whole::Part(element)).collect())
+    }
+
+    /// What is known of two values combined, and what that and the first have in common.
+    fn combined(
+        &mut self,
+        operator: &Lambda,
+        first: Vec<Whole>,
+        second: Vec<Whole>,
+    ) -> Result<(Vec<Whole>, Vec<Whole>), Stop> {
+        let operands =
+            first.iter().chain(&second).map(|whole| Whole::Part(whole.shape())).collect();
+        let combined = self.apply(operator, operands)?;
+        let both = join_all(&first, &combined);
+        Ok((combined, both))
+    }
+
+    /// What every round of a loop leaves as it is.
+    fn lasting(
+        &mut self,
+        state: &[(Var, Type)],
+        initial: Vec<Whole>,
+        body: &Body,
+    ) -> Result<Vec<Whole>, Stop> {
+        let mut shapes: Vec<Known> = initial.iter().map(Whole::shape).collect();
+        loop {
+            self.bind_all(state, shapes.iter().cloned().map(Whole::Part).collect());
+            let after = self.body(body)?;
+            let next: Vec<Known> = shapes
+                .iter()
+                .zip(&after)
+                .map(|(shape, after)| shape.join(&after.shape()))
+                .collect();
+            if next == shapes || self.statements == 0 {
+                return Ok(next.into_iter().map(Whole::Part).collect());
+            }
+            shapes = next;
+        }
+    }
+}
+
+/// What an operation reads.
+#[derive(Default)]
+struct Reads {
+    /// Something that depends on the elements.
+    parts: bool,
+    /// Something that fails.
+    failing: bool,
+    /// A function that calls itself.
+    calls: bool,
+}
+
+impl Whole {
+    const NOTHING: Whole = Whole::Part(Known::Nothing);
+
+    fn shape(&self) -> Known {
+        match self {
+            Whole::Value(Value::Array(array)) => {
+                Known::array(Some(array.len()), elements(&array.elements))
+            }
+            Whole::Value(_) => Known::Nothing,
+            Whole::Part(known) => known.clone(),
+        }
+    }
+
+    /// This value, where nothing is known that is not known of another one: it was chosen, and the other one was not.
+    fn beside(&self, other: &Whole) -> Whole {
+        match (self, other) {
+            (Whole::Value(_), Whole::Value(_)) | (_, Whole::Part(Known::Failing)) => self.clone(),
+            _ => Whole::Part(self.shape().beside(&other.shape())),
+        }
+    }
+}
+
+impl Known {
+    fn array(length: Option<usize>, element: Known) -> Known {
+        Known::Array { length, element: Box::new(element) }
+    }
+
+    fn elements(&self) -> (Option<usize>, Known) {
+        match self {
+            Known::Array { length, element } => (*length, (**element).clone()),
+            Known::Nothing | Known::Failing => (None, Known::Nothing),
+        }
+    }
+
+    fn beside(&self, other: &Known) -> Known {
+        match (self, other) {
+            (
+                Known::Array { length, element },
+                Known::Array { length: of_other, element: others },
+            ) => Known::array(of_other.and(*length), element.beside(others)),
+            _ => Known::Nothing,
+        }
+    }
+
+    /// What holds of both.
+    fn join(&self, other: &Known) -> Known {
+        match (self, other) {
+            (
+                Known::Array { length: a, element: of_a },
+                Known::Array { length: b, element: of_b },
+            ) => Known::array(a.filter(|_| a == b), of_a.join(of_b)),
+            _ => Known::Nothing,
+        }
+    }
+
+    /// An array of which an element, under `depth` axes, is replaced by another value.
+    fn with_element(&self, depth: usize, value: &Known) -> Known {
+        if depth == 0 {
+            return self.join(value);
+        }
+        let (length, element) = self.elements();
+        Known::array(length, element.with_element(depth - 1, value))
+    }
+}
+
+fn array(length: Option<usize>, element: Known) -> Whole {
+    Whole::Part(Known::array(length, element))
+}
+
+fn join_all(left: &[Whole], right: &[Whole]) -> Vec<Whole> {
+    let pairs = left.iter().zip(right);
+    pairs.map(|(left, right)| Whole::Part(left.shape().join(&right.shape()))).collect()
+}
+
+/// What the elements of a column have in common.
+fn elements(column: &Column) -> Known {
+    match column {
+        Column::Dense { .. } | Column::Ragged { .. } => {
+            Known::array(column.extent().ok(), elements(&column.flatten()))
+        }
+        _ => Known::Nothing,
+    }
+}
+
+/// Whether an array of that rank has an axis without elements and another one below it.
+fn has_rows_of_nothing(column: &Column, rank: usize) -> bool {
+    rank > 1 && (column.is_empty() || has_rows_of_nothing(&column.flatten(), rank - 1))
+}
+
+/// The elements of type `ty` with the extents that are known under axes without elements, and 0 where they are not.
+fn settled(column: &Column, ty: Type, known: &Known) -> Column {
+    if ty.rank == 0 {
+        return column.clone();
+    }
+    let (length, element) = known.elements();
+    let inner = settled(&column.flatten(), ty.element(), &element);
+    if column.is_empty() {
+        return Column::Dense { len: 0, extent: length.unwrap_or(0), inner: Box::new(inner) };
+    }
+    let lengths: Vec<usize> = (0..column.len()).filter_map(|row| column.row_len(row)).collect();
+    Column::from_lengths(&lengths, inner)
+}
