@@ -16,8 +16,6 @@
 mod long;
 mod text;
 
-use std::fmt::Write;
-
 use text::Text;
 use weft_ir::code::{Code, Instruction, Operand, Operation, Operator};
 use weft_ir::{Scalar, ScalarOp, ScalarType};
@@ -82,6 +80,7 @@ pub(super) fn rows(mut builder: Builder<'_>) -> LaneFunction {
     assert_eq!(first, values.len(), "all results are combined");
     text.types = values.iter().map(|value| type_name(value.ty)).collect();
     text.ragged = given.folds_ragged_rows();
+    text.outer = given.indices.len() - 1;
     text.one_by_one = builder.one_by_one;
     text.wanted = builder.streams(given.code);
     text.summed = builder.summed(&text);
@@ -99,18 +98,10 @@ impl Lanes<'_> {
 impl Builder<'_> {
     /// The uniform index of a row along a dimension, and the first index along the last.
     pub(super) fn row_index(&self, at: usize) -> String {
-        let outer = self.given.indices.len() - 1;
-        if at == outer {
-            return "first_index".to_owned();
+        match at + 1 == self.given.indices.len() {
+            true => "first_index".to_owned(),
+            false => format!("index_{at}"),
         }
-        let mut text = "row".to_owned();
-        for dimension in (at + 1..outer).rev() {
-            write!(text, " / block->extents[{dimension}]").expect("a string takes all");
-        }
-        if at > 0 {
-            write!(text, " % block->extents[{at}]").expect("a string takes all");
-        }
-        text
     }
 
     /// The index along the last dimension of the first element of a row.

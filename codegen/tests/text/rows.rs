@@ -35,7 +35,8 @@ fn check_rows(text: &str, arrays: &[(ScalarType, bool)], all_expected: &[&str]) 
 fn rows_are_folded_in_buffers() {
     let text = "r2: f32 = read a0 r0 r1\nr3: f32 = mul r2 r2\nyield r3\n";
     let expected = [
-        "    const i64 r0 = row;",
+        "    const i64 r0 = index_0;",
+        "    index_0 += advance;\n  }",
         "      ONE_BY_ONE(index);\n      const i64 at = index - first_index;\n      f32 value_0;\n      const i64 r1 = first_r1 + at;",
         "    f32 begun_0 = start_0;\n    KERNEL_combine_0(&begun_0, total_0);\n    result_0[number] = begun_0;",
         "      const f32 r2 = a0[r0 * stride_0_0 + r1];\n      const f32 r3 = r2 * r2;",

@@ -222,6 +222,37 @@ fn rows_of_rows() {
     check(CUBE, &inputs);
 }
 
+#[test]
+fn short_rows_know_where_they_stand_in_every_dimension() {
+    let text = |space: &str| {
+        let outer = space.rsplit_once('[').expect("an extent").0;
+        format!(
+            "input a1: [a0]f64
+launch \"folds\" {space} (r0 r1 r2 r3)
+  r4: i64 = mul r0 1000i64
+  r5: i64 = add r4 r1
+  r6: i64 = mul r5 1000i64
+  r7: i64 = add r6 r2
+  r8: f64 = cast_f64 r7
+  r9: f64 = read a1 r3
+  r10: f64 = mul r8 r9
+  yield r10
+  reduce r10 as (r11: f64) to a2: {outer}f64
+  by (r12: f64) (r13: f64)
+    r14: f64 = add r12 r13
+    yield r14
+  from (r15 r16 r17)
+    yield 0.5f64
+end
+output a2: {outer}f64
+"
+        )
+    };
+    for space in ["[11][7][300][3]", "[300][1][70][5]", "[2][3000][2][3]", "[1][1][9000][1]"] {
+        check(&text(space), &[vec![f64s(5)]]);
+    }
+}
+
 /// The places of the least and the greatest element of rows and of columns, by the bits of the lesser.
 fn extremes(space: &str, read: &str) -> String {
     format!(

@@ -16,6 +16,8 @@ pub(super) struct Text {
     pub(super) types: Vec<&'static str>,
     /// Whether the rows have offsets.
     pub(super) ragged: bool,
+    /// How many dimensions number the rows.
+    pub(super) outer: usize,
     /// Whether vector instructions do not pay.
     pub(super) one_by_one: bool,
     /// The addresses, up to the last index, of what is read one element behind the other.
@@ -142,7 +144,7 @@ impl Text {
         for (at, ty) in self.types.clone().into_iter().enumerate() {
             self.line(1, &format!("{ty} total_{at} = 0;"));
         }
-        self.line(1, "const i64 row = block->row + number * block->advance;");
+        self.indices("const i64", "block->row + number * block->advance");
         self.line(1, &format!("const i64 first_index = {first_index};"));
         self.scalars(1, nodes);
         self.line(1, "u32 failed = 0;");
@@ -170,6 +172,8 @@ impl Text {
         self.results();
         self.ends();
         self.line(1, "i64 number = *first;");
+        self.line(1, "const i64 advance = block->advance;");
+        self.indices("i64", "block->row + number * advance");
         if self.ragged {
             self.line(1, "i64 limit = offsets[number];");
         }
@@ -182,11 +186,11 @@ impl Text {
             self.length(2);
         }
         self.line(2, "if (length > 64) break;");
-        self.line(2, "const i64 row = block->row + number * block->advance;");
         self.line(2, &format!("const i64 first_index = {first_index};"));
         self.scalars(2, nodes);
         self.line(2, "u32 failed = 0;");
         self.chain(nodes);
+        self.next_row();
         self.line(1, "}");
         self.line(1, "*first = number;");
         self.line(1, "return 0;");
@@ -209,6 +213,39 @@ impl Text {
         self.line(1, "}");
         self.line(1, "return 0;");
         self.line(0, "}");
+    }
+
+    /// The indices of a row, by its number.
+    fn indices(&mut self, declare: &str, row: &str) {
+        if self.outer > 0 {
+            self.line(1, &format!("const i64 row = {row};"));
+        }
+        for at in 0..self.outer {
+            let mut text = "row".to_owned();
+            for dimension in (at + 1..self.outer).rev() {
+                write!(text, " / block->extents[{dimension}]").expect("a string takes all");
+            }
+            if at > 0 {
+                write!(text, " % block->extents[{at}]").expect("a string takes all");
+            }
+            self.line(1, &format!("{declare} index_{at} = {text};"));
+        }
+    }
+
+    /// Goes on to the indices of the next row: divisions would take longer than a short row. Pieces of one row have the
+    /// same ones.
+    fn next_row(&mut self) {
+        let Some(last) = self.outer.checked_sub(1) else { return };
+        self.line(2, &format!("index_{last} += advance;"));
+        for at in (1..self.outer).rev() {
+            let margin = 2 + (last - at);
+            self.line(margin, &format!("if (index_{at} == block->extents[{at}]) {{"));
+            self.line(margin + 1, &format!("index_{at} = 0;"));
+            self.line(margin + 1, &format!("index_{}++;", at - 1));
+        }
+        for at in 1..self.outer {
+            self.line(2 + (last - at), "}");
+        }
     }
 
     /// What says where rows end.
