@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::{Array, Buf, Column, Scalar, ScalarType, Type, Value, nested};
 
-pub use binding::{Axis, input_leaf, leaf_layout};
+pub use binding::{Axis, input_leaf, leaf_extents, leaf_layout};
 pub use stored::{Given, Stored, bind_inputs, give_inputs, stored_to_leaf};
 
 /// The types of the leaves of a type, in order.

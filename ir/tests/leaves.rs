@@ -122,8 +122,8 @@ fn round_trip(value: &Value, ty: &Type) {
     for ((leaf, ty), shared) in leaves.iter().zip(&types).zip(shared_axes(ty)) {
         let mut layout = leaf_layout(leaf);
         layout[..shared].fill(Axis::Shared);
-        let before = inputs.last().map_or(&[][..], |leaf| &leaf.axes);
-        inputs.push(input_leaf(&layout, before, ty.element, &mut flat_types));
+        let leaf = input_leaf(&layout, &inputs, ty.element, &mut flat_types);
+        inputs.push(leaf);
     }
     let bindings = bind_inputs(&inputs, &flat_types, &leaves);
     for (index, (var, stored)) in bindings.iter().enumerate() {

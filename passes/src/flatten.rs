@@ -19,6 +19,7 @@
 //! Sources: Clifton-Everest, McDonell, Chakravarty and Keller, "Streaming irregular arrays" (Haskell
 //! 2017), section 4; Keller et al., "Vectorisation avoidance" (Haskell 2012).
 
+mod alike;
 mod behind;
 mod bounds;
 mod chosen;
@@ -55,7 +56,7 @@ use scalar::{Definition, Level, Region, ScalarId, Scalars};
 use view::{Source, Value};
 
 /// Flattens a program. `layouts` gives for each parameter which of its axes are ragged, and which are
-/// those of the parameter before.
+/// known to be like others.
 ///
 /// # Errors
 /// What it cannot flatten, with the reason.
@@ -66,8 +67,7 @@ pub fn flatten(program: &nested::Program, layouts: &[Vec<Axis>]) -> Result<Progr
     let mut flattener = Flattener::new(program);
     let mut inputs: Vec<Leaf> = Vec::new();
     for (&(var, ty), layout) in program.params.iter().zip(layouts) {
-        let before = inputs.last().map_or(&[][..], |leaf| &leaf.axes);
-        let leaf = leaves::input_leaf(layout, before, ty.element, &mut flattener.types);
+        let leaf = leaves::input_leaf(layout, &inputs, ty.element, &mut flattener.types);
         let value = flattener.stored_part(leaf.data, ty, Vec::new(), leaf.axes.clone());
         flattener.bind(var, value);
         inputs.push(leaf);

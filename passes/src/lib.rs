@@ -2,6 +2,7 @@
 //! program and a configuration and yields a program; none knows the language or a back end.
 
 mod code;
+mod extents;
 mod flatten;
 pub mod fuse;
 mod operator_cost;
@@ -13,6 +14,7 @@ pub mod share;
 pub mod slices;
 pub mod unroll;
 
+pub use extents::named_extents;
 pub use flatten::flatten;
 pub use place::place;
 

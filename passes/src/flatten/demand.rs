@@ -189,7 +189,7 @@ impl<'p> Flattener<'p> {
                 self.both(indices, array)
             }
             Source::Literal(_) => None,
-            Source::Choice(condition, then, otherwise) => {
+            Source::Choice(condition, then, otherwise, _) => {
                 let may_fail = self.reads_fallible(*condition);
                 let (mut first, mut second) = (None, None);
                 let chosen = self.branch(
@@ -248,7 +248,7 @@ impl<'p> Flattener<'p> {
                 );
                 rows.is_some().then(|| scalars_of(vec![chosen])[0])
             }
-            Source::Choice(condition, then, otherwise) => {
+            Source::Choice(condition, then, otherwise, _) => {
                 let (mut first, mut second) = (None, None);
                 let chosen = self.branch(
                     *condition,

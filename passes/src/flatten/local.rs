@@ -89,8 +89,14 @@ impl<'p> Flattener<'p> {
                     Value::Scalar(chosen.next().expect("one per pair"))
                 }
                 (Value::Array(a), Value::Array(b)) => {
-                    let source = Source::Choice(condition, (then.0, a.clone()), (otherwise.0, b));
-                    Value::Array(self.view(a.ty, source))
+                    let alike = self.alike((then.0, &a), (otherwise.0, &b));
+                    let (length, [a, b]) = match alike {
+                        Some((size, views)) => (Some(size), views),
+                        None => (None, [a, b]),
+                    };
+                    let ty = a.ty;
+                    let source = Source::Choice(condition, (then.0, a), (otherwise.0, b), length);
+                    Value::Array(self.view(ty, source))
                 }
                 _ => panic!("flatten: branches of different ranks"),
             })

@@ -474,7 +474,7 @@ impl<'p> Flattener<'p> {
 /// Among how many arrays an element of a view is chosen, if fewer than `most`.
 fn parts(view: &View<'_>, most: usize) -> usize {
     match &view.source {
-        Source::Concat(first, second) | Source::Choice(_, (_, first), (_, second)) => {
+        Source::Concat(first, second) | Source::Choice(_, (_, first), (_, second), _) => {
             let number = parts(first, most);
             if number >= most { number } else { number + parts(second, most - number) }
         }

@@ -54,8 +54,9 @@ pub(super) enum Source<'p> {
     Gathered(Rc<View<'p>>, Rc<View<'p>>),
     /// A literal.
     Literal(Vec<Value<'p>>),
-    /// One of two arrays, each with the region that it comes from.
-    Choice(ScalarId, (Region, Rc<View<'p>>), (Region, Rc<View<'p>>)),
+    /// One of two arrays, each with the region that it comes from, and their length if both are known to have the
+    /// same.
+    Choice(ScalarId, (Region, Rc<View<'p>>), (Region, Rc<View<'p>>), Option<Size>),
     /// The array, if the condition holds; else a fault.
     Checked(Rc<View<'p>>, ScalarId, FaultKind),
     /// A map that is evaluated element by element, inside a condition or loop.
@@ -130,23 +131,18 @@ impl<'p> Flattener<'p> {
             }
             Source::Column(inner, _) | Source::Gathered(inner, _) => self.length(inner),
             Source::Literal(elements) => Length::Uniform(Size::Constant(elements.len() as i64)),
-            Source::Choice(condition, then, otherwise) => {
-                let (mut first, mut second) = (None, None);
+            // That the condition may be an error is no reason to make rows ragged.
+            Source::Choice(.., Some(size)) => Length::Uniform(self.same_size(*size)),
+            Source::Choice(condition, then, otherwise, None) => {
                 let chosen = self.branch(
                     *condition,
                     Some((then.0, otherwise.0)),
-                    |flattener| flattener.length_value(&then.1, &mut first),
-                    |flattener| flattener.length_value(&otherwise.1, &mut second),
+                    |flattener| flattener.length_value(&then.1),
+                    |flattener| flattener.length_value(&otherwise.1),
                 );
-                match (chosen, first, second) {
-                    // That the condition may be an error is no reason to make rows ragged.
-                    (_, Some(Length::Uniform(a)), Some(Length::Uniform(b)))
-                        if self.same_size(a) == self.same_size(b) =>
-                    {
-                        Length::Uniform(a)
-                    }
-                    (Value::Scalar(chosen), ..) => self.scalar_length(chosen),
-                    (Value::Array(_), ..) => panic!("flatten: a length is a scalar"),
+                match chosen {
+                    Value::Scalar(chosen) => self.scalar_length(chosen),
+                    Value::Array(_) => panic!("flatten: a length is a scalar"),
                 }
             }
             Source::Checked(inner, condition, kind) => {
@@ -163,9 +159,8 @@ impl<'p> Flattener<'p> {
         }
     }
 
-    fn length_value(&mut self, view: &View<'p>, known: &mut Option<Length>) -> Value<'p> {
+    fn length_value(&mut self, view: &View<'p>) -> Value<'p> {
         let length = self.length(view);
-        *known = Some(length);
         Value::Scalar(self.length_scalar(length))
     }
 
@@ -359,7 +354,7 @@ impl<'p> Flattener<'p> {
                 Value::Array(_) => panic!("flatten: an index is a scalar"),
             },
             Source::Literal(elements) => self.literal_element(elements, 0, index),
-            Source::Choice(condition, then, otherwise) => self.branch(
+            Source::Choice(condition, then, otherwise, _) => self.branch(
                 *condition,
                 Some((then.0, otherwise.0)),
                 |flattener| flattener.element_unchecked(&then.1, index),
@@ -511,7 +506,7 @@ fn may_ignore_index(view: &View<'_>) -> bool {
         Source::Transposed(inner, _) | Source::Column(inner, _) => {
             !matches!(inner.source, Source::Stored { .. })
         }
-        Source::Choice(_, then, otherwise) => {
+        Source::Choice(_, then, otherwise, _) => {
             may_ignore_index(&then.1) || may_ignore_index(&otherwise.1)
         }
         Source::Gathered(_, inner) | Source::Checked(inner, ..) => may_ignore_index(inner),

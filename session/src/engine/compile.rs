@@ -1,14 +1,16 @@
 //! From a typed program to a plan, with the time that each pass took.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Instant;
 
 use weft_ir::flat::Dimension;
-use weft_ir::leaves::{Axis, leaf_layout, shared_axes};
+use weft_ir::leaves::{Axis, leaf_extents, leaf_layout, shared_axes};
 use weft_ir::{Span, Value, flat, plan};
 use weft_lang::Diagnostic;
 use weft_lang::lower::{Lowered, Part, lower};
 use weft_passes::fuse::FuseConfig;
+use weft_passes::named_extents;
 use weft_passes::pipeline::{self, Compiled, Pass};
 
 use super::{Job, Ran};
@@ -127,7 +129,8 @@ pub(super) fn key(modes: &Modes, lowered: &Lowered, inputs: &[Value]) -> String 
     key
 }
 
-/// Which axes of inputs are ragged, and which are those of one array of tuples.
+/// Which axes of inputs are ragged, which are those of one array of tuples, and what is known of the extents of
+/// the others.
 fn layouts(lowered: &Lowered, inputs: &[Value]) -> Vec<Vec<Axis>> {
     let shared = lowered.inputs.iter().flat_map(|(_, ty)| shared_axes(ty));
     let layouts = inputs.iter().zip(shared).map(|(leaf, shared)| {
@@ -135,7 +138,33 @@ fn layouts(lowered: &Lowered, inputs: &[Value]) -> Vec<Vec<Axis>> {
         layout[..shared].fill(Axis::Shared);
         layout
     });
-    layouts.collect()
+    let mut layouts: Vec<Vec<Axis>> = layouts.collect();
+    if let Some(named) = named_extents(&lowered.program) {
+        note_extents(&mut layouts, inputs, &named);
+    }
+    layouts
+}
+
+/// Notes the extents of dense axes that are among some numbers or equal to those of earlier axes.
+fn note_extents(layouts: &mut [Vec<Axis>], inputs: &[Value], named: &BTreeSet<i64>) {
+    let mut first = BTreeMap::new();
+    for (leaf, (layout, input)) in layouts.iter_mut().zip(inputs).enumerate() {
+        let extents = leaf_extents(input);
+        for (axis, (known, extent)) in layout.iter_mut().zip(extents).enumerate() {
+            match (&known, extent) {
+                (Axis::Dense, Some(extent)) if named.contains(&extent) => {
+                    *known = Axis::Known(extent)
+                }
+                (Axis::Dense, Some(extent)) => match first.get(&extent) {
+                    Some(&(leaf, axis)) => *known = Axis::Like { leaf, axis },
+                    None => {
+                        first.insert(extent, (leaf, axis));
+                    }
+                },
+                _ => {}
+            }
+        }
+    }
 }
 
 fn config(modes: &Modes) -> pipeline::Config {

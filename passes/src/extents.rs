@@ -1,0 +1,47 @@
+//! Extents of inputs that are worth knowing before a program is compiled.
+
+use std::collections::BTreeSet;
+
+use weft_ir::Scalar;
+use weft_ir::nested::{Atom, Body, Operation, Program};
+
+/// The extents that a program names, such as 3 in `if x > 0.0 then r else fill 3 0.0`, if it chooses between
+/// arrays at each element: then it matters which extents of its inputs are equal, and which are equal to
+/// these. Nothing if it does not, for what is compiled for certain extents serves for these alone.
+pub fn named_extents(program: &Program) -> Option<BTreeSet<i64>> {
+    let bodies = || program.functions.iter().map(|function| &function.body).chain([&program.body]);
+    if !bodies().any(|body| chooses_arrays(body, false)) {
+        return None;
+    }
+    let mut named = BTreeSet::new();
+    bodies().for_each(|body| collect(body, &mut named));
+    Some(named)
+}
+
+/// Whether a body chooses between arrays where it is done for each element of one.
+fn chooses_arrays(body: &Body, inside: bool) -> bool {
+    body.statements.iter().any(|statement| {
+        let is_array = || statement.results.iter().any(|(_, ty)| ty.rank > 0);
+        let chooses = matches!(statement.operation, Operation::If { .. });
+        let inside = inside || matches!(statement.operation, Operation::Map(..));
+        let mut found = inside && chooses && is_array();
+        statement.operation.for_each_body(&mut |body| found |= chooses_arrays(body, inside));
+        found
+    })
+}
+
+fn collect(body: &Body, named: &mut BTreeSet<i64>) {
+    for statement in &body.statements {
+        statement.operation.for_each_atom(&mut |atom| {
+            if let Atom::Scalar(Scalar::I64(value)) = atom {
+                named.insert(*value);
+            }
+        });
+        match &statement.operation {
+            Operation::Literal(elements) => named.extend([elements.len() as i64]),
+            Operation::Constant(column) => named.extend([column.len() as i64]),
+            _ => {}
+        }
+        statement.operation.for_each_body(&mut |body| collect(body, named));
+    }
+}
