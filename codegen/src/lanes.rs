@@ -27,6 +27,7 @@
 //! Note [Uniform values]. What all lanes share is computed once, outside of the segments: it depends
 //! on the launch, on a row, or on loops whose state and condition are uniform themselves.
 
+mod few;
 mod fold;
 mod guarded;
 mod near;
@@ -181,6 +182,7 @@ fn written<'a>(given: &'a Lanes<'a>, one_by_one: bool) -> Builder<'a> {
         scopes: vec![Scope::default()],
         guard: None,
         alive: None,
+        inhabited: None,
         sites: Vec::new(),
         made: BTreeMap::new(),
         near: near::near(given),
@@ -193,6 +195,8 @@ fn written<'a>(given: &'a Lanes<'a>, one_by_one: bool) -> Builder<'a> {
         strides: BTreeMap::new(),
         reads_in_place: false,
         stored: Vec::new(),
+        looping: few::looping_side(given),
+        skips: false,
     };
     builder.parameters();
     builder.code(given.code);
@@ -223,6 +227,8 @@ struct Builder<'a> {
     guard: Option<Mask>,
     /// The lanes whose checks in this segment have held.
     alive: Option<Mask>,
+    /// The guard of the innermost loop around, if all lanes take the same turns of it: it holds for one at least.
+    inhabited: Option<String>,
     sites: Vec<(FaultKind, Span)>,
     /// The operators that registers are the results of.
     made: BTreeMap<Register, (ScalarOp, Vec<Operand>)>,
@@ -246,6 +252,10 @@ struct Builder<'a> {
     reads_in_place: bool,
     /// The types of the results of a function that computes them in strips (Note [Past the caches]).
     stored: Vec<&'static str>,
+    /// The side of a conditional in which all loops are (Note [Few lanes]).
+    looping: Option<&'a Code>,
+    /// Whether lanes that take it can be skipped.
+    skips: bool,
 }
 
 impl Builder<'_> {
@@ -312,8 +322,11 @@ impl Builder<'_> {
                 self.scalar(&format!("{lanes} result_{at}[at] = {};", value.text));
                 continue;
             }
-            let place = if shared { "at & 63" } else { "at" };
-            let text = format!("result_{at}[{place}] = {};", value.text);
+            let place = format!("result_{at}[{}]", if shared { "at & 63" } else { "at" });
+            let text = match self.skips {
+                false => format!("{place} = {};", value.text),
+                true => format!("{place} = skip && skip[lane] ? {place} : {};", value.text),
+            };
             self.line(None, &text, &[&value]);
         }
     }

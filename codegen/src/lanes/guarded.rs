@@ -32,6 +32,12 @@ impl Builder<'_> {
         self.both(self.guard.clone(), self.alive.clone())
     }
 
+    /// Whether some lane is sure to be here.
+    fn is_inhabited(&self) -> bool {
+        let guard = self.guard.as_ref().map(|guard| &guard.name);
+        guard.is_some() && guard == self.inhabited.as_ref()
+    }
+
     pub(super) fn check(&mut self, condition: &Value, kind: FaultKind, span: Span) {
         let known = self.sites.iter().position(|site| *site == (kind, span));
         let site = known.unwrap_or(self.sites.len());
@@ -39,8 +45,13 @@ impl Builder<'_> {
             self.sites.push((kind, span));
         }
         let bit = 1_u32 << site.min(30);
-        // Where all lanes fail or none does it matters nothing that some have failed already.
-        let mask = if condition.varies { self.mask() } else { self.guard.clone() };
+        // Where all lanes fail or none does it matters nothing that some have failed already, nor which lanes
+        // are here, if any are.
+        let mask = match condition.varies {
+            true => self.mask(),
+            false if self.is_inhabited() => None,
+            false => self.guard.clone(),
+        };
         let guard = mask.as_ref().map(Mask::value);
         let failing = match &guard {
             Some(guard) => format!("{} & !{}", guard.text, condition.text),
@@ -108,7 +119,9 @@ impl Builder<'_> {
             });
         }
         let place = format!("a{array}[{}]", terms.join(" + "));
-        let mask = self.mask();
+        // What all lanes read can be read if one of them is here.
+        let shared = values.iter().all(|value| !value.varies) && self.alive.is_none();
+        let mask = if shared && self.is_inhabited() { None } else { self.mask() };
         let guard = mask.as_ref().map(Mask::value);
         let text = match &guard {
             Some(guard) => format!("{} ? {place} : ({element})0", guard.text),
@@ -143,6 +156,9 @@ impl Builder<'_> {
                     self.both(outside.clone(), Some(side.into_mask()))
                 }
             };
+            if self.looping.is_some_and(|looping| std::ptr::eq(looping, code)) {
+                self.skip();
+            }
             self.code(code);
             sides.push(code.results.iter().map(|at| self.value(at)).collect::<Vec<Value>>());
             self.guard = outside.clone();

@@ -37,15 +37,21 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
     let group = if narrow { 2 * GROUP } else { GROUP };
     let counting = std::mem::take(&mut plan.counting);
     let whole = WHOLE.to_owned();
-    let mut text = Text { grouped, stepped, usual: false, whole, lanes, counting, out };
+    let few = builder.skips;
+    let mut text = Text { grouped, stepped, few, usual: false, whole, lanes, counting, out };
     let mut parameters = parameters(&builder);
-    let folded = builder.folded;
+    let folded = std::mem::take(&mut builder.folded);
     if !grouped {
         parameters.extend(folded.iter().enumerate().map(|(at, ty)| result(at, ty)));
     }
     if grouped {
         text.line(0, "FUNCTION u32 KERNEL_group(const struct block *restrict const block,");
-        text.line(0, "                          const i64 first, const i64 count) {");
+        if few {
+            text.line(1, "const i64 first, const i64 count, const i64 *restrict const points,");
+            text.line(1, "const bool *restrict const skip) {");
+        } else {
+            text.line(0, "                          const i64 first, const i64 count) {");
+        }
         parameters.iter().for_each(|line| text.line(1, line));
         let results = folded.iter().enumerate().map(|(at, ty)| (format!("result_{at}"), *ty));
         for (name, ty) in plan.lanes().into_iter().chain(results) {
@@ -56,7 +62,11 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
         text.folded(&folded);
         text.line(1, "return 0;");
         text.line(0, "}");
-        text.out.push_str(&GROUPS.replace("GROUP", &group.to_string()));
+        if few {
+            text.out.push_str(&builder.looping());
+        }
+        let groups = if few { super::few::GROUPS } else { GROUPS };
+        text.out.push_str(&groups.replace("GROUP", &group.to_string()));
     } else if !builder.stored.is_empty() {
         text.in_strips(&builder.stored, &parameters, &nodes, rare);
     } else {
@@ -247,6 +257,8 @@ pub(super) struct Text {
     pub(super) grouped: bool,
     /// Whether it runs for one step after the other.
     stepped: bool,
+    /// Whether the positions of lanes may be given (Note [Few lanes]).
+    few: bool,
     /// Whether slow paths are left out (Note [Rare paths]).
     pub(super) usual: bool,
     /// The call of the function with these.
@@ -259,6 +271,21 @@ pub(super) struct Text {
 }
 
 impl Text {
+    /// Nothing yet, of a group of lanes that has these nodes.
+    pub(super) fn of_group(nodes: &[Node]) -> Text {
+        let mut plan = Plan::default();
+        plan.see(nodes);
+        let (lanes, whole) = (plan.lanes(), String::new());
+        let (counting, out) = (plan.counting, String::new());
+        let (few, stepped, usual) = (false, false, false);
+        Text { grouped: true, stepped, few, usual, whole, lanes, counting, out }
+    }
+
+    /// The text.
+    pub(super) fn finish(self) -> String {
+        self.out
+    }
+
     pub(super) fn line(&mut self, indent: usize, line: &str) {
         let margin = "  ".repeat(indent);
         writeln!(self.out, "{margin}{line}").expect("a string takes all");
@@ -344,7 +371,12 @@ impl Text {
             let counts =
                 |line: &Line| line.uses.iter().any(|name| self.counting.contains_key(name));
             if all_lines(segment).any(|line| line.text.contains("at") || counts(line)) {
-                self.line(indent + 1, "const i64 at = first + lane;");
+                let at = if self.few {
+                    "points ? points[first + lane] : first + lane"
+                } else {
+                    "first + lane"
+                };
+                self.line(indent + 1, &format!("const i64 at = {at};"));
             }
         } else {
             self.line(indent, "for (i64 at = 0; at < count; at++) {");

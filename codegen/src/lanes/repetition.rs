@@ -34,6 +34,7 @@ impl Builder<'_> {
             self.values.insert(register, Value { text: name, ty, varies });
         }
         let outside = self.guard.clone();
+        let inhabited = self.inhabited.take();
         self.loops += 1;
         let number = self.loops;
         // A loop that nobody enters may not end.
@@ -41,6 +42,7 @@ impl Builder<'_> {
             Some(guard) if !lanes_differ && guard.varies => {
                 let (value, flag) = (guard.value(), format!("any_{number}"));
                 self.any(&flag, &value);
+                self.inhabited = Some(guard.name.clone());
                 Some(flag)
             }
             Some(guard) if !lanes_differ => Some(guard.name.clone()),
@@ -73,7 +75,7 @@ impl Builder<'_> {
         self.close_segment();
         let scope = self.scopes.pop().expect("the scope pushed above");
         self.top().nodes.push(Node::Loop(scope.nodes));
-        self.guard = outside;
+        (self.guard, self.inhabited) = (outside, inhabited);
         for (&(result, _), (register, _)) in results.iter().zip(state) {
             let value = self.values[register].clone();
             self.values.insert(result, value);

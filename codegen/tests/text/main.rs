@@ -1,5 +1,6 @@
 //! The text of small codes, as it is compiled.
 
+mod few;
 mod rows;
 
 use weft_codegen::{Functions, Lanes, Running, Surroundings, Writer, is_total, lanes};

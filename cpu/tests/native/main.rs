@@ -4,6 +4,7 @@
 mod append;
 mod casts;
 mod compilers;
+mod few;
 mod kernels;
 mod loops;
 mod rows;
