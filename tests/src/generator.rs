@@ -31,6 +31,8 @@ bs = [true, false, true, true]
 ps = [(1, 2.5), (0, -1.0), (1, 0.25), (2, 3.0)]
 ragged = [[1, 2, 3], [], [4, 5], [2]]
 matrix = [[1, 2, 3], [4, 5, 2], [3, 1, 2]]
+noRows = take 0 matrix
+noTables = take 0 [matrix]
 floats = [[0.5, 2.0], [], [-1.0, 4.0, 1.5]]
 deep = [[[1, 2], []], [], [[3], [1, 4, 2], []]]
 yes = true
@@ -56,6 +58,8 @@ fn prelude() -> Vec<(String, Type)> {
         ("ps", Type::pair(&int, &float).array()),
         ("ragged", int.array().array()),
         ("matrix", int.array().array()),
+        ("noRows", int.array().array()),
+        ("noTables", int.array().array().array()),
         ("floats", float.array().array()),
         ("deep", int.array().array().array()),
         ("yes", Type::Bool),
