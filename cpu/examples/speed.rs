@@ -38,6 +38,8 @@ fn main() {
             vec![numbers.clone()],
             length,
         ),
+        ("linear recurrence f64", RECURRENCE, vec![doubles.clone(), doubles.clone()], length),
+        ("linear recurrence f64, rows of 5", RECURRENCE_ROWS, vec![matrix(&doubles, 5)], length),
         ("filter f32", FILTER, vec![xs.clone()], length),
         ("histogram", HISTOGRAM, vec![numbers.clone()], length),
         ("order of f64", SORT, vec![doubles], length),
@@ -257,6 +259,41 @@ launch \"prefix\" [a0] (r0)
     yield r5
 end
 output a2: [a0]f32
+";
+
+/// Scans functions `x -> a x + b`.
+const RECURRENCE: &str = "input a1: [a0]f64
+input a2: [a0]f64
+launch \"recurrence\" [a0] (r0)
+  r1: f64 = read a1 r0
+  r2: f64 = mul r1 0.0001f64
+  r3: f64 = read a2 r0
+  yield r2 r3
+  scan inclusive r2 r3 as (r20: f64, r21: f64) to a3: [a0]f64, a4: [a0]f64
+  by (r4: f64, r5: f64) (r6: f64, r7: f64)
+    r8: f64 = mul r4 r6
+    r9: f64 = mul r5 r6
+    r10: f64 = add r9 r7
+    yield r8 r10
+end
+output a3: [a0]f64
+output a4: [a0]f64
+";
+
+const RECURRENCE_ROWS: &str = "input a2: [a0][a1]f64
+launch \"recurrence\" [a0][a1] (r0 r1)
+  r3: f64 = read a2 r0 r1
+  r2: f64 = mul r3 0.0001f64
+  yield r2 r3
+  scan inclusive r2 r3 as (r20: f64, r21: f64) to a3: [a0][a1]f64, a4: [a0][a1]f64
+  by (r4: f64, r5: f64) (r6: f64, r7: f64)
+    r8: f64 = mul r4 r6
+    r9: f64 = mul r5 r6
+    r10: f64 = add r9 r7
+    yield r8 r10
+end
+output a3: [a0][a1]f64
+output a4: [a0][a1]f64
 ";
 
 const FILTER: &str = "input a1: [a0]f32

@@ -8,6 +8,7 @@
 
 mod extreme;
 mod scan;
+mod tile;
 
 use std::sync::OnceLock;
 
@@ -105,6 +106,8 @@ pub(crate) struct Folder<'a> {
     /// Whether the registers have room.
     ready: bool,
     started: bool,
+    /// The memory of the tile at hand, of a scan.
+    tile: tile::Tile,
     /// Whether what comes first is the right operand: for scans from the right.
     exchange: bool,
 }
@@ -123,7 +126,17 @@ impl<'a> Folder<'a> {
         let routine = &compiled.routine;
         let frame = if ready { routine.frame(BLOCK) } else { routine.bare_frame() };
         let engine = Engine::new(compiled, context, true);
-        Folder { fold, compiled, context, engine, frame, ready, started: false, exchange }
+        Folder {
+            fold,
+            compiled,
+            context,
+            engine,
+            frame,
+            ready,
+            started: false,
+            tile: tile::Tile::default(),
+            exchange,
+        }
     }
 
     /// Combines the lanes that have been loaded.

@@ -7,9 +7,13 @@
 //! what comes before each of them; then every element is combined once with what comes before its
 //! block. So memory is read and written once, and the tree is that of the whole row.
 
+use std::ops::Range;
+
 use crate::execute::Halt;
+use crate::fold::tile::Tile;
 use crate::fold::{Folder, TREE, blocks};
-use crate::lanes::{BLOCK, Elements, GROUP, Lane, Storage, with_lane_type};
+use crate::isa::Slot;
+use crate::lanes::{BLOCK, Elements, Lane, Storage, flat, flat_mut, with_lane_type};
 
 /// The elements of the second level of a block of the tree.
 pub(crate) const SECOND: usize = TREE * TREE;
@@ -50,10 +54,24 @@ impl Folder<'_> {
             }
             return Ok(());
         }
-        for order in super::longest_first(blocks).chunks(BLOCK) {
+        let mut tile = std::mem::take(&mut self.tile);
+        let scanned = self.scan_tiles(values, blocks, &mut tile);
+        self.tile = tile;
+        scanned
+    }
+
+    /// Scans blocks tile by tile (Note [Tiles]).
+    fn scan_tiles(
+        &mut self,
+        values: &mut [Storage],
+        blocks: &[(usize, usize)],
+        tile: &mut Tile,
+    ) -> Result<(), Halt> {
+        for order in super::longest_first(blocks).chunks(Tile::lanes(values)) {
             self.context.poll()?;
-            let elements: Vec<Elements<'_>> = values.iter().map(Storage::elements).collect();
-            self.load(true, &elements, blocks, order, 0);
+            tile.load(values, blocks, order);
+            let (earlier, later) = (self.earlier(), self.later());
+            tile.fetch(0, &mut self.frame, earlier, order.len());
             let mut active = order.len();
             for step in 1..TREE {
                 while active > 0 && blocks[order[active - 1]].1 <= step {
@@ -62,20 +80,12 @@ impl Folder<'_> {
                 if active == 0 {
                     break;
                 }
-                let elements: Vec<Elements<'_>> = values.iter().map(Storage::elements).collect();
-                self.load(false, &elements, blocks, &order[..active], step);
+                tile.fetch(step, &mut self.frame, later, active);
                 self.apply(active)?;
                 self.keep(active);
-                for (&slot, values) in self.earlier().iter().zip(values.iter_mut()) {
-                    with_lane_type!(slot.ty, T => {
-                        let values = T::storage_mut(values);
-                        let register = &T::file(&self.frame)[slot.index as usize];
-                        for (lane, &block) in order[..active].iter().enumerate() {
-                            values[blocks[block].0 + step] = register[lane / GROUP].0[lane % GROUP];
-                        }
-                    });
-                }
+                tile.replace(step, &self.frame, earlier, active);
             }
+            tile.store(values, blocks, order);
         }
         Ok(())
     }
@@ -93,28 +103,60 @@ impl Folder<'_> {
             }
             return Ok(());
         }
-        let (mut positions, mut numbers) = (Vec::new(), Vec::new());
+        let mut runs = Vec::new();
+        let mut lanes = 0;
         for (number, &(start, length)) in blocks.iter().enumerate() {
-            positions.extend(start..start + length);
-            numbers.extend(std::iter::repeat_n(number, length));
+            let end = start + length;
+            let mut position = start;
+            while position < end {
+                let length = (end - position).min(BLOCK - lanes);
+                runs.push(Run { position, lane: lanes, length, number });
+                position += length;
+                lanes += length;
+                if lanes == BLOCK {
+                    self.shift_runs(values, &runs, carries)?;
+                    runs.clear();
+                    lanes = 0;
+                }
+            }
         }
-        for (positions, numbers) in positions.chunks(BLOCK).zip(numbers.chunks(BLOCK)) {
-            self.context.poll()?;
-            let (earlier, later) = (self.earlier(), self.later());
-            for (at, values) in values.iter().enumerate() {
-                gather(&mut self.frame, earlier[at], &carries[at], numbers);
-                gather(&mut self.frame, later[at], values, positions);
-            }
-            self.apply(positions.len())?;
-            for (&slot, values) in self.compiled.routine.results.iter().zip(values.iter_mut()) {
-                with_lane_type!(slot.ty, T => {
-                    let values = T::storage_mut(values);
-                    let register = &T::file(&self.frame)[slot.index as usize];
-                    for (lane, &position) in positions.iter().enumerate() {
-                        values[position] = register[lane / GROUP * slot.step()].0[lane % GROUP];
-                    }
+        if lanes > 0 { self.shift_runs(values, &runs, carries) } else { Ok(()) }
+    }
+
+    /// Combines the elements of runs with the carries of their blocks.
+    fn shift_runs(
+        &mut self,
+        values: &mut [Storage],
+        runs: &[Run],
+        carries: &[Storage],
+    ) -> Result<(), Halt> {
+        self.context.poll()?;
+        let (earlier, later) = (self.earlier(), self.later());
+        for (at, values) in values.iter().enumerate() {
+            with_lane_type!(values.ty(), T => {
+                let (values, carries) = (T::storage(values), T::storage(&carries[at]));
+                let register = |slot: Slot| slot.index as usize;
+                let lanes = flat_mut(&mut T::file_mut(&mut self.frame)[register(earlier[at])]);
+                runs.iter().for_each(|run| lanes[run.lanes()].fill(carries[run.number]));
+                let lanes = flat_mut(&mut T::file_mut(&mut self.frame)[register(later[at])]);
+                runs.iter().for_each(|run| {
+                    lanes[run.lanes()].copy_from_slice(&values[run.positions()]);
                 });
-            }
+            });
+        }
+        self.apply(runs.iter().map(|run| run.length).sum())?;
+        for (&slot, values) in self.compiled.routine.results.iter().zip(values.iter_mut()) {
+            with_lane_type!(slot.ty, T => {
+                let values = T::storage_mut(values);
+                let lanes = flat(&T::file(&self.frame)[slot.index as usize]);
+                for run in runs {
+                    let values = &mut values[run.positions()];
+                    match slot.uniform {
+                        true => values.fill(lanes[0]),
+                        false => values.copy_from_slice(&lanes[run.lanes()]),
+                    }
+                }
+            });
         }
         Ok(())
     }
@@ -184,16 +226,23 @@ impl Folder<'_> {
     }
 }
 
-fn gather(frame: &mut crate::lanes::Frame, slot: crate::isa::Slot, from: &Storage, at: &[usize]) {
-    with_lane_type!(slot.ty, T => {
-        let from = T::storage(from);
-        let register = &mut T::file_mut(frame)[slot.index as usize];
-        for (group, at) in register.iter_mut().zip(at.chunks(GROUP)) {
-            for (lane, &at) in group.0.iter_mut().zip(at) {
-                *lane = from[at];
-            }
-        }
-    });
+/// Elements of a block that follow one another, and lanes that do.
+struct Run {
+    position: usize,
+    lane: usize,
+    length: usize,
+    /// The number of the block.
+    number: usize,
+}
+
+impl Run {
+    fn positions(&self) -> Range<usize> {
+        self.position..self.position + self.length
+    }
+
+    fn lanes(&self) -> Range<usize> {
+        self.lane..self.lane + self.length
+    }
 }
 
 /// What has gone before in a row that is scanned chunk by chunk (Note [Chained scan]).

@@ -323,8 +323,9 @@ fn write(
     with_lane_type!(values.ty(), T => {
         let values = <T as crate::lanes::Lane>::storage_mut(values);
         let mut part = part.map(|part| <T as crate::lanes::Lane>::slice_mut(part));
+        let moves = form != ScanForm::Inclusive || from_right;
         let mut at = 0;
-        for (number, &(start, length)) in rows.iter().enumerate() {
+        for (number, &(start, length)) in rows.iter().enumerate().filter(|_| moves) {
             let row = &mut values[start..start + length];
             let first = before.map(|before| <T as crate::lanes::Lane>::storage(before)[number]);
             let last = row.last().copied().or(first);
@@ -337,16 +338,26 @@ fn write(
             if from_right {
                 row.reverse();
             }
+            if form != ScanForm::Full {
+                continue;
+            }
             let Some(part) = part.as_deref_mut() else { continue };
-            // In full form the total follows, or comes first, where the row is complete.
-            let total = if form == ScanForm::Full && ends { last } else { None };
+            // The total follows, or comes first, where the row is complete.
+            let total = if ends { last } else { None };
             let shift = usize::from(total.is_some() && from_right);
             let to = &mut part[at + shift..at + shift + length];
-            stream.copy(row, to);
+            // Past the caches go whole lines; between rows they would be written in parts.
+            match rows.len() {
+                1 => stream.copy(row, to),
+                _ => to.copy_from_slice(row),
+            }
             if let Some(total) = total {
                 part[if from_right { at } else { at + length }] = total;
             }
             at += length + usize::from(total.is_some());
+        }
+        if let (Some(part), true) = (part, form != ScanForm::Full) {
+            stream.copy(values, part);
         }
     });
 }

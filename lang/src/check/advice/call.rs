@@ -29,15 +29,15 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
     if *form == ApplyForm::Operator {
         return None;
     }
+    if let Some(help) = missing_argument(checker, expr, found) {
+        return Some(help);
+    }
     // Reports about parts of the arguments are about those.
     let is_own = found.span() == function.span || args.iter().any(|arg| found.span() == arg.span);
     if !is_own || found.code == "E0201" {
         return None;
     }
     if let Some(help) = words_between(checker, args) {
-        return Some(help);
-    }
-    if let Some(help) = missing_argument(checker, args, found) {
         return Some(help);
     }
     let ExprKind::Name(name) = &function.kind else { return no_commas(function, args) };
@@ -291,20 +291,22 @@ fn too_many(
     }
 }
 
-/// `sum (range 10)`: an argument that is still a function, as it lacks an argument itself.
+/// `sum (range 10)`: what is still a function, as it lacks an argument.
 fn missing_argument(
     checker: &mut Checker<'_>,
-    args: &[Expr],
+    expr: &Expr,
     found: &Diagnostic,
 ) -> Option<String> {
-    let arg = args.iter().find(|arg| arg.span == found.span())?;
-    let ExprKind::Apply { function, args: given, form: ApplyForm::Juxtaposition } = &arg.kind
+    if expr.span != found.span() {
+        return None;
+    }
+    let ExprKind::Apply { function, args: given, form: ApplyForm::Juxtaposition } = &expr.kind
     else {
         return None;
     };
     let ExprKind::Name(name) = &function.kind else { return None };
     let takes = parameters(checker, name)?.len();
-    let is_function = matches!(checker.type_at(arg.span)?, Type::Function(..));
+    let is_function = matches!(checker.type_at(expr.span)?, Type::Function(..));
     if !is_function || given.len() >= takes {
         return None;
     }
@@ -312,6 +314,10 @@ fn missing_argument(
     let instead = match (&**name, &given[..]) {
         ("range", [n]) if checker.is_builtin(name) => {
             format!("; from 0 count `iota {}`", argument(n).unwrap_or_else(|| "n".to_owned()))
+        }
+        ("concat", [xss]) if checker.is_builtin(name) => {
+            let of = argument(xss).unwrap_or_else(|| "xss".to_owned());
+            format!("; the rows of one array joins `flatten {of}`")
         }
         _ => String::new(),
     };
