@@ -23,8 +23,8 @@
 //! no element, and one that reads them under a condition may read none: then it is checked that all
 //! these rows are values ([`Flattener::existence`]), and so it
 //! is for rows that are known to have no elements. Of rows that turn out to have none nothing is read
-//! either: that there are elements is a check of the host, which costs nothing, and if there are none,
-//! the interpreter looks. A concatenation is read where one of its parts is, and the other need not be:
+//! either: that there are elements, or that the row is a value where the host knows, is a check of the
+//! host, which costs nothing; if it fails, the interpreter looks. A concatenation is read where one of its parts is, and the other need not be:
 //! so an element of the one is read only if the other is a value.
 
 use weft_ir::flat::{Dimension, Size};
@@ -339,9 +339,7 @@ impl<'p> Flattener<'p> {
             }
             return;
         }
-        if self.existence(rows).is_none() {
-            return;
-        }
+        let Some(exists) = self.existence(rows) else { return };
         let (length, zero) = (self.scalars.size(size), self.scalars.integer(0));
         let mut read = self.op(ScalarOp::Gt, &[length, zero]);
         for dimension in self.context.space.clone() {
@@ -352,6 +350,11 @@ impl<'p> Flattener<'p> {
             let around = self.scalars.size(self.same_size(around));
             let none = self.op(ScalarOp::Eq, &[around, zero]);
             read = self.op(ScalarOp::Or, &[none, read]);
+        }
+        let node = self.scalars.node(exists);
+        if self.scalars.depth(exists) == 0 && node.home.is_none() && !node.may_fail {
+            // The host can look itself.
+            read = self.op(ScalarOp::Or, &[read, exists]);
         }
         self.check(read, FaultKind::IndexOutOfRange);
     }

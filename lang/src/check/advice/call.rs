@@ -292,11 +292,7 @@ fn too_many(
 }
 
 /// `sum (range 10)`: what is still a function, as it lacks an argument.
-fn missing_argument(
-    checker: &mut Checker<'_>,
-    expr: &Expr,
-    found: &Diagnostic,
-) -> Option<String> {
+fn missing_argument(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
     if expr.span != found.span() {
         return None;
     }
