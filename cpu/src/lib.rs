@@ -6,6 +6,7 @@
 //! number of threads.
 
 mod appending;
+mod busy;
 mod canonical;
 mod compile;
 mod execute;

@@ -9,8 +9,9 @@
 //!
 //! Note [Loops over small arrays]. Other loops have functions that compute arrays in memory of their own
 //! ([`weft_codegen::small_loop`]). One is asked for, and called, where the launches of a loop take no longer than
-//! launches of nothing do: then there is little in them to be gained from threads and vectors. Where
-//! arrays grow too large for it, it leaves the rest of the loop to the host.
+//! launches of nothing do: then there is little in them to be gained from threads and vectors. It is the
+//! processor's time that counts: on a busy machine launches of nothing take any time. Where arrays grow too large
+//! for it, it leaves the rest of the loop to the host.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,6 +22,7 @@ use weft_codegen::{INTERRUPTED, LEFT, LaneFunction, SequentialLoop};
 use weft_ir::flat::Var;
 use weft_ir::{Exhausted, Fault, FaultKind, Span, Stop};
 
+use crate::busy::Busy;
 use crate::lanes::{Lane, LaneType};
 use crate::native::{Function, PATIENCE, SerialCall, Supply, Ticket, Tier};
 use crate::pool::Pool;
@@ -125,6 +127,7 @@ pub(crate) struct Watch<'a> {
     sequential: &'a Sequential,
     cancel: &'a AtomicBool,
     began: Instant,
+    busy: Busy,
     turns: u32,
     /// How many launches there were in all before it, and how many at the turn at hand.
     launches: [u64; 2],
@@ -141,8 +144,8 @@ impl<'a> Watch<'a> {
         cancel: &'a AtomicBool,
         launches: u64,
     ) -> Watch<'a> {
-        let (began, launches) = (Instant::now(), [launches; 2]);
-        Watch { sequential, cancel, began, turns: 0, launches, handed: None, left: false }
+        let (began, busy, launches) = (Instant::now(), Busy::start(), [launches; 2]);
+        Watch { sequential, cancel, began, busy, turns: 0, launches, handed: None, left: false }
     }
 
     /// A function has left the loop to the host, for good.
@@ -206,8 +209,7 @@ impl<'a> Watch<'a> {
 
     /// What the host has spent on this run, in nanoseconds.
     fn here(&self) -> u64 {
-        let elapsed = || u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.handed.unwrap_or_else(elapsed)
+        self.handed.unwrap_or_else(|| self.busy.nanoseconds())
     }
 
     /// All that the host has spent on the loop.

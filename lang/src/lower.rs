@@ -31,6 +31,7 @@ mod check_sizes;
 mod compare;
 mod control;
 mod expression;
+mod given;
 mod grid;
 mod index;
 mod operations;

@@ -298,10 +298,24 @@ fn the_inputs_are_the_bindings_that_are_read() {
 }
 
 #[test]
-fn recursion_over_functions_is_not_lowered() {
+fn recursive_functions_are_specialised_to_the_functions_they_pass_on() {
+    let found = lowered(
+        "k = 3\ndef go f n = if n == 0 then 0 else 1 + go f (f n)\n\
+         let c = length [k, k] in go (\\x -> x - c + k) 5 + go (\\x -> x // 2) 9",
+    )
+    .expect("lowered");
+    assert_eq!(found.program.functions.len(), 2, "{}", found.program);
+    // What the first one sees comes with the argument.
+    let params: Vec<usize> =
+        found.program.functions.iter().map(|function| function.params.len()).collect();
+    assert_eq!(params.iter().sum::<usize>(), 4, "{}", found.program);
+}
+
+#[test]
+fn recursion_over_functions_that_change_is_not_lowered() {
     check_unsupported(
-        "def go f n = if n == 0 then 0 else 1 + go f (f n)\ngo (\\x -> x - 1) 5",
-        "`go` is recursive and takes a function; it runs on the interpreter",
+        "def go f n = if n == 0 then 0 else 1 + go (\\x -> f (f x)) (f n)\ngo (\\x -> x - 1) 5",
+        "`go` is recursive, and the function that it takes is not passed on as it is; this needs the interpreter",
         "go (\\x -> x - 1) 5",
     );
 }

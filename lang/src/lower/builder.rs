@@ -6,6 +6,7 @@ use weft_ir::nested::{Atom, Body, Function, FunctionId, Operation, Program, Stat
 use weft_ir::{Name, Scalar, ScalarType, Span, math};
 
 use super::Unsupported;
+use super::given::Specialised;
 use super::recursion::Recursion;
 use super::value::{Value, component_types, leaf_count, leaf_types};
 use crate::typed::{GlobalId, InstanceId, Program as TypedProgram};
@@ -53,8 +54,10 @@ pub(super) struct Lowering<'p> {
     read: BTreeSet<GlobalId>,
     /// Which instances are recursive.
     pub(super) recursion: Recursion,
-    /// The recursive functions that were asked for.
+    /// The recursive functions that were asked for and are given no functions.
     pub(super) function_ids: BTreeMap<InstanceId, FunctionId>,
+    /// Those under construction that are given functions.
+    pub(super) specialised: Vec<Specialised<'p>>,
     /// Their definitions, by id, when they are finished.
     pub(super) functions: Vec<Option<Function>>,
 }
@@ -115,6 +118,7 @@ impl<'p> Lowering<'p> {
             read: BTreeSet::new(),
             recursion: Recursion::of(program),
             function_ids: BTreeMap::new(),
+            specialised: Vec::new(),
             functions: Vec::new(),
         }
     }
@@ -126,6 +130,7 @@ impl<'p> Lowering<'p> {
         self.span = program.entry.span;
         self.recursion = recursion;
         self.function_ids.clear();
+        self.specialised.clear();
         self.innermost().constants.clear();
     }
 
@@ -507,10 +512,9 @@ impl<'p> Lowering<'p> {
     }
 
     /// Adds a function without a definition yet.
-    pub(super) fn new_function(&mut self, instance: InstanceId) -> FunctionId {
+    pub(super) fn new_function(&mut self) -> FunctionId {
         let id = FunctionId(self.functions.len() as u32);
         self.functions.push(None);
-        self.function_ids.insert(instance, id);
         id
     }
 

@@ -13,6 +13,7 @@ use weft_ir::{FaultKind, Scalar, ScalarOp};
 
 use super::builder::{Lowering, Outcome};
 use super::expression::builder;
+use super::given::{Specialised, captured, with_atoms};
 use super::operations::bool_atom;
 use super::recursion::count_mentions;
 use super::value::{Frame, Value};
@@ -21,17 +22,40 @@ use crate::typed::{Arg, Expr, ExprKind, FunctionRef, InstanceId, Pattern};
 use crate::types;
 
 /// What a call of a recursive function looks like.
+#[derive(Clone)]
 struct Signature<'p> {
     id: InstanceId,
     /// The patterns of the parameters.
     patterns: &'p [Pattern],
     /// Their types.
     params: Vec<&'p types::Type>,
+    /// Those that are functions, which are the same in all calls (Note [Functions passed on]).
+    given: Vec<Option<Value<'p>>>,
     /// The type of the result, …
     result: &'p types::Type,
     /// … and its leaves.
     results: Vec<Type>,
     body: &'p Expr,
+}
+
+impl<'p> Signature<'p> {
+    fn is_given_functions(&self) -> bool {
+        self.given.iter().any(Option::is_some)
+    }
+
+    /// The arguments whose leaves these are, with the functions.
+    fn arguments(&self, leaves: &[Atom]) -> Vec<Value<'p>> {
+        let mut rest = leaves;
+        let take = |(ty, given): (&&'p types::Type, &Option<Value<'p>>)| match given {
+            Some(given) => given.clone(),
+            None => {
+                let (taken, others) = rest.split_at(super::value::leaf_count(ty));
+                rest = others;
+                Value::of_leaves(ty, taken)
+            }
+        };
+        self.params.iter().zip(&self.given).map(take).collect()
+    }
 }
 
 /// The variables of a function as a loop.
@@ -48,21 +72,8 @@ impl<'p> Lowering<'p> {
         id: InstanceId,
         args: &[Value<'p>],
     ) -> Outcome<Value<'p>> {
-        let program = self.program;
-        let instance = &program.instances[id.0 as usize];
-        let signature = self.signature(id)?;
-        let mut leaves = Vec::new();
-        for arg in args {
-            match arg.leaves() {
-                Some(atoms) => leaves.extend(atoms),
-                None => {
-                    return self.unsupported(format!(
-                        "`{}` is recursive and takes a function; it runs on the interpreter",
-                        instance.name
-                    ));
-                }
-            }
-        }
+        let signature = self.signature(id, args)?;
+        let mut leaves: Vec<Atom> = args.iter().filter_map(Value::leaves).flatten().collect();
         let tail_calls = count_tail_calls(id, args.len(), signature.body);
         if tail_calls > 0
             && self.recursion.is_alone(id)
@@ -71,12 +82,18 @@ impl<'p> Lowering<'p> {
             let results = self.as_loop(&signature, &leaves)?;
             return Ok(Value::of_leaves(signature.result, &results));
         }
-        let reads = self.recursion.reads(id);
+        leaves.extend(captured(&signature.given));
+        let mut reads = self.recursion.reads(id);
+        reads.extend(self.reads_of_given(&signature.given));
         for (global, ty) in &reads {
             leaves.extend(self.read_global(*global, ty)?);
         }
-        let function = match self.function_ids.get(&id) {
-            Some(function) => *function,
+        let known = match signature.is_given_functions() {
+            true => self.specialised(id, &signature.given),
+            false => self.function_ids.get(&id).copied(),
+        };
+        let function = match known {
+            Some(function) => function,
             None => self.define_recursive(&signature, &reads, tail_calls > 0)?,
         };
         let results = self.emit(Operation::Call(function, leaves), &signature.results);
@@ -84,7 +101,7 @@ impl<'p> Lowering<'p> {
         Ok(Value::of_leaves(signature.result, &results))
     }
 
-    fn signature(&self, id: InstanceId) -> Outcome<Signature<'p>> {
+    fn signature(&mut self, id: InstanceId, args: &[Value<'p>]) -> Outcome<Signature<'p>> {
         let program = self.program;
         let instance = &program.instances[id.0 as usize];
         let ExprKind::Lambda { params: patterns, body } = &instance.body.kind else {
@@ -99,23 +116,47 @@ impl<'p> Lowering<'p> {
             params.push(&**param);
             result = rest;
         }
+        let given = self.given(id, patterns, body, args)?;
         let results = self.leaf_types(result)?;
-        Ok(Signature { id, patterns, params, result, results, body })
+        Ok(Signature { id, patterns, params, given, result, results, body })
     }
 
-    /// Defines a function: its parameters are its own and the earlier bindings that it reads.
+    /// Defines a function: its parameters are its own but for functions, what these see, and the earlier bindings
+    /// that are read.
     fn define_recursive(
         &mut self,
         signature: &Signature<'p>,
         reads: &BTreeMap<crate::typed::GlobalId, types::Type>,
         is_loop: bool,
     ) -> Outcome<FunctionId> {
-        let function = self.new_function(signature.id);
+        let name = self.program.instances[signature.id.0 as usize].name.clone();
+        if signature.is_given_functions()
+            && (!self.recursion.is_alone(signature.id) || self.leads_back(&signature.given))
+        {
+            return self.unsupported(format!(
+                "`{name}` is recursive and is given a function that calls it; this needs the interpreter"
+            ));
+        }
+        let function = self.new_function();
         let mut vars = Vec::new();
-        for param in &signature.params {
-            vars.extend(self.new_parameters(param)?);
+        for (param, given) in signature.params.iter().zip(&signature.given) {
+            if given.is_none() {
+                vars.extend(self.new_parameters(param)?);
+            }
         }
         let own = atoms_of(&vars);
+        let seen = captured(&signature.given);
+        let inside = self.new_variables(&self.types_of(&seen));
+        vars.extend(inside.iter().copied());
+        let mut to_inside = |atom| {
+            let at = seen.iter().position(|other| *other == atom);
+            at.map_or(atom, |at| Atom::Var(inside[at].0))
+        };
+        let given: Vec<Option<Value<'p>>> = signature
+            .given
+            .iter()
+            .map(|given| given.as_ref().and_then(|value| with_atoms(value, &mut to_inside)))
+            .collect();
         let mut globals = BTreeMap::new();
         for (global, ty) in reads {
             let new = self.new_parameters(ty)?;
@@ -124,17 +165,27 @@ impl<'p> Lowering<'p> {
         }
         let outer = self.leave_bodies(globals);
         let span = self.span;
-        let results = if is_loop {
-            self.as_loop(signature, &own)?
+        let is_given_functions = signature.is_given_functions();
+        if is_given_functions {
+            let given = given.clone();
+            self.specialised.push(Specialised { id: signature.id, given, function });
         } else {
-            let values = values_of(&signature.params, &own);
+            self.function_ids.insert(signature.id, function);
+        }
+        let signature = Signature { given, ..signature.clone() };
+        let results = if is_loop {
+            self.as_loop(&signature, &own)?
+        } else {
+            let values = signature.arguments(&own);
             let value = self.expand(signature.id, &values)?;
             self.leaves(&value)?
         };
+        if is_given_functions {
+            self.specialised.pop();
+        }
         self.span = span;
         let body = self.close(results);
         self.enter_bodies(outer);
-        let name = self.program.instances[signature.id.0 as usize].name.clone();
         self.define(function, name, vars, signature.results.clone(), body);
         Ok(function)
     }
@@ -159,7 +210,7 @@ impl<'p> Lowering<'p> {
                 let state = State { params: &atoms[..count], results: &atoms[count..last] };
                 let frame = Frame::new(None);
                 for (pattern, value) in
-                    signature.patterns.iter().zip(values_of(&signature.params, state.params))
+                    signature.patterns.iter().zip(signature.arguments(state.params))
                 {
                     frame.bind(pattern, &value);
                 }
@@ -222,7 +273,10 @@ impl<'p> Lowering<'p> {
             ExprKind::Apply { function, args, depth: 0 } => {
                 if is_call(signature.id, signature.patterns.len(), function, args) {
                     let mut next = Vec::with_capacity(state.params.len());
-                    for arg in args {
+                    for (arg, given) in args.iter().zip(&signature.given) {
+                        if given.is_some() {
+                            continue;
+                        }
                         let value = self.expression(&arg.expr, frame)?;
                         next.extend(self.leaves(&value)?);
                     }
@@ -290,17 +344,6 @@ impl<'p> Lowering<'p> {
 
 fn atoms_of(vars: &[(weft_ir::nested::Var, Type)]) -> Vec<Atom> {
     vars.iter().map(|(var, _)| Atom::Var(*var)).collect()
-}
-
-/// Values of these types, one after the other.
-fn values_of<'p>(types: &[&'p types::Type], leaves: &[Atom]) -> Vec<Value<'p>> {
-    let mut rest = leaves;
-    let take = |ty: &&'p types::Type| {
-        let (taken, others) = rest.split_at(super::value::leaf_count(ty));
-        rest = others;
-        Value::of_leaves(ty, taken)
-    };
-    types.iter().map(take).collect()
 }
 
 /// Whether an application is a call of a function with all its arguments.

@@ -7,6 +7,8 @@ use crate::types::Type;
 
 /// What the call graph says.
 pub(super) struct Recursion {
+    /// What each instance mentions.
+    calls: Vec<Vec<usize>>,
     /// Whether each instance may call itself.
     recursive: Vec<bool>,
     /// Whether each instance is in no cycle with others.
@@ -54,7 +56,7 @@ impl Recursion {
             }
             reads.insert(InstanceId(index as u32), all);
         }
-        Recursion { recursive, alone, reads }
+        Recursion { calls, recursive, alone, reads }
     }
 
     /// Whether an instance may call itself.
@@ -65,6 +67,11 @@ impl Recursion {
     /// Whether an instance calls itself only directly.
     pub(super) fn is_alone(&self, id: InstanceId) -> bool {
         self.alone[id.0 as usize]
+    }
+
+    /// The instances that one may call, itself included.
+    pub(super) fn reachable(&self, id: InstanceId) -> impl Iterator<Item = InstanceId> {
+        reachable(&self.calls, id.0 as usize).into_iter().map(|id| InstanceId(id as u32))
     }
 
     /// The earlier bindings that a recursive instance reads.
@@ -143,7 +150,7 @@ fn components(calls: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 /// Calls a function on an expression and all that are in it.
-fn visit<'a>(expr: &'a Expr, look: &mut dyn FnMut(&'a Expr)) {
+pub(super) fn visit<'a>(expr: &'a Expr, look: &mut dyn FnMut(&'a Expr)) {
     look(expr);
     expr.for_each_child(&mut |child| visit(child, look));
 }

@@ -135,6 +135,14 @@ impl<'p> Frame<'p> {
         }
     }
 
+    /// The value of a variable, if it is bound here or around, and its type, if a pattern binds it.
+    pub(super) fn find(&self, local: LocalId) -> Option<(Value<'p>, Option<&'p Type>)> {
+        match self.locals.borrow().get(&local) {
+            Some(value) => Some((value.clone(), self.types.borrow().get(&local).copied())),
+            None => self.parent.as_ref()?.find(local),
+        }
+    }
+
     /// The type of a variable that a pattern binds.
     pub(super) fn type_of(&self, local: LocalId) -> &'p Type {
         let mut frame = self;
@@ -152,6 +160,14 @@ impl<'p> Frame<'p> {
     /// Binds a variable.
     pub(super) fn set(&self, local: LocalId, value: Value<'p>) {
         self.locals.borrow_mut().insert(local, value);
+    }
+
+    /// Binds a variable of a type, if that is known.
+    pub(super) fn set_typed(&self, local: LocalId, value: Value<'p>, ty: Option<&'p Type>) {
+        self.set(local, value);
+        if let Some(ty) = ty {
+            self.types.borrow_mut().insert(local, ty);
+        }
     }
 
     /// Binds the variables of a pattern.
