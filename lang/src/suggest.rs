@@ -126,10 +126,25 @@ pub fn foreign_word(word: &str) -> Option<&'static str> {
         "repeat" => {
             "`replicate n x` is n times x; of each element `flatten { replicate n x : x in xs }`"
         }
+        "concatMap" | "flatMap" | "flatmap" | "mapcat" => "write `flatten { f x : x in xs }`",
+        "map2" | "zipWith3" | "map3" => {
+            "write `zipWith f xs ys`, or `{ f x y : x in xs ; y in ys }`"
+        }
+        "maximumBy" | "maxBy" | "minimumBy" | "minBy" | "sortOn" | "sortBy" => {
+            "by a key: `xs[argmax { key x : x in xs }]`, and in order `xs[argsort { key x : x in xs }]`"
+        }
+        "splitlines" | "readlines" => "the lines of a text are `lines text`",
+        "strsplit" | "splitText" | "tokenize" => "write `words text`, or `splitOn ',' text`",
+        "takeWhile" | "takewhile" => {
+            "up to the first that fails: `{ x : x in xs ; go in scan (&&) true { p x : x in xs } | go }`"
+        }
+        "dropWhile" | "dropwhile" => {
+            "from the first that fails: `{ x : x in xs ; go in scan (&&) true { p x : x in xs } | !go }`"
+        }
         "tile" => "write `flatten (replicate n xs)`",
         "ravel" => "write `flatten m`",
-        "nonzero" | "argwhere" | "flatnonzero" | "findall" => {
-            "the positions are `{ i : i in indices xs ; x in xs | x != 0 }`"
+        "nonzero" | "argwhere" | "flatnonzero" | "findall" | "findIndices" | "elemIndices" => {
+            "the positions where a condition holds are `positions (xs != 0)`"
         }
         "shift" | "roll" => "`rotate k xs` moves the elements k places to the left, around the end",
         "rand" | "runif" => "`random seed n` are n numbers from 0 to 1",

@@ -28,7 +28,8 @@ pub(crate) const TEXT: &str = concat!(
 );
 
 /// The subjects of its names: that of a name is the last one here that begins at or before it.
-const SUBJECTS: [(&str, &str); 5] = [
+const SUBJECTS: [(&str, &str); 6] = [
+    ("positions", "arrays"),
     ("same", "texts"),
     ("parseFloat", "numbers and texts"),
     ("variance", "statistics"),

@@ -23,8 +23,10 @@ const WORDS: &[(&str, &str)] = &[
     ("Fill gaps", "missing values nan fillna ffill interpolate"),
     ("Smooth a series", "exponential moving average ewm"),
     ("Runs of equal", "run length encoding rle consecutive"),
-    ("Lines into words", "split text tokenize words whitespace strip"),
-    ("Split at a character", "split text separator delimiter comma csv"),
+    (
+        "Lines, words",
+        "split text tokenize whitespace strip separator delimiter character comma csv",
+    ),
     ("Search in texts", "find contains substring grep"),
     ("Dates as days", "date time calendar weekday compare dates datetime"),
 ];
@@ -100,8 +102,8 @@ mod tests {
                 "{query}: {found:?}"
             );
         };
-        check("split text", "Split at a character");
-        check("words", "Lines into words");
+        check("split text", "Lines, words");
+        check("words", "Lines, words");
         check("missing values", "Fill gaps");
         check("date", "Dates as days");
         check("normal", "Normal random numbers");

@@ -223,19 +223,23 @@ impl Context<'_, '_> {
             return None;
         }
         // `\x y in` and the like: the keyword is in its place, something before it is missing.
-        if self.expects(Kind::Arrow) || self.expects(Kind::Equals) {
+        let in_place = self.kind(self.at + 1) != Some(Kind::Equals);
+        if in_place && (self.expects(Kind::Arrow) || self.expects(Kind::Equals)) {
             return None;
         }
+        Some(self.word_of_the_language())
+    }
+
+    /// A word of the language where a name is expected.
+    fn word_of_the_language(&self) -> Diagnostic {
         let word = self.word();
-        Some(
-            Diagnostic::error(
-                "E0111",
-                format!("`{word}` cannot be a name"),
-                self.span,
-                "a word of the language",
-            )
-            .help(format!("choose another name, such as `{word}'` or `{word}_`")),
+        Diagnostic::error(
+            "E0111",
+            format!("`{word}` cannot be a name"),
+            self.span,
+            "a word of the language",
         )
+        .help(format!("choose another name, such as `{word}'` or `{word}_`"))
     }
 
     fn missing_keyword(&self) -> Option<Diagnostic> {
@@ -307,6 +311,10 @@ impl Context<'_, '_> {
         }
         if self.expects(Kind::Equals) || self.expects(Kind::Arrow) || self.expects(Kind::Colon) {
             return None;
+        }
+        let is_word = self.word().starts_with(char::is_alphabetic);
+        if is_word && self.found != Kind::Number {
+            return Some(self.word_of_the_language());
         }
         let found = describe(self.found, self.word());
         Some(

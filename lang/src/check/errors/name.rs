@@ -5,6 +5,7 @@ use weft_ir::{Name, Span};
 
 use super::habit::no_value;
 use super::many::MOST_ERRORS;
+use crate::ast;
 use crate::builtins;
 use crate::check::Checker;
 use crate::check::apply::LOADERS;
@@ -57,6 +58,12 @@ impl Checker<'_> {
         candidates.sort_unstable();
         let mut diagnostic =
             Diagnostic::error("E0201", format!("there is no `{name}`"), span, "unknown name");
+        if self.calls_back(name) {
+            return self.report(diagnostic.help(
+                "definitions that call each other are not possible: make them one, with a further parameter that \
+                 says which",
+            ));
+        }
         if self.later.iter().any(|item| item_names(&item.kind).contains(name)) {
             return self.report(diagnostic.help(format!(
                 "a definition sees only earlier ones: move that of `{name}` before this line"
@@ -91,4 +98,19 @@ impl Checker<'_> {
         };
         self.report(diagnostic);
     }
+
+    /// Whether a later definition of this name mentions the one at hand.
+    fn calls_back(&self, name: &Name) -> bool {
+        let Some(own) = &self.own else { return false };
+        self.later.iter().any(|item| match &item.kind {
+            ast::ItemKind::Def(def) => def.name.name == *name && mentions(&def.body, &own.name),
+            _ => false,
+        })
+    }
+}
+
+fn mentions(expr: &ast::Expr, name: &Name) -> bool {
+    let mut found = matches!(&expr.kind, ast::ExprKind::Name(other) if other == name);
+    expr.for_each_child(&mut |child| found = found || mentions(child, name));
+    found
 }
