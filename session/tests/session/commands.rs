@@ -118,6 +118,19 @@ fn typed_program() {
 }
 
 #[test]
+fn a_choice_between_rows_is_compiled_for_extents_that_are_equal() {
+    let mut session = Transcript::new();
+    session.eval("m = reshape (2, 3) (iota 6)");
+    session.eval("n = reshape (2, 3) (iota 6 + 1)");
+    session.eval("k = reshape (2, 2) (iota 4)");
+    let mut is_ragged = |text: &str| session.eval(text).contains('~');
+    assert!(!is_ragged(":ir flat { if r[0] > 0 then r else s : r in m ; s in n }"));
+    assert!(is_ragged(":ir flat { if r[0] > 0 then r else s : r in m ; s in k }"));
+    assert!(!is_ragged(":ir flat { if r[0] > 0 then r else fill 3 0 : r in m }"));
+    assert!(is_ragged(":ir flat { if r[0] > 0 then r else fill 4 0 : r in m }"));
+}
+
+#[test]
 fn history() {
     let mut session = Transcript::new();
     session.check("1", "1");
