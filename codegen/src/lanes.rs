@@ -47,7 +47,7 @@ use crate::dialect::type_name;
 use crate::functions::Functions;
 use crate::literal::literal;
 use crate::operator::{operator, operator_of_lanes, random};
-use crate::unroll::{MOST, unroll};
+use crate::unroll::{MOST, MOST_IN_SIDES, unroll};
 pub use fold::is_total;
 use guarded::Mask;
 pub use rows::can_fold_rows;
@@ -147,7 +147,8 @@ impl Lanes<'_> {
 /// If the code is not one that [`weft_ir::code::CodeCheck`] accepts.
 pub fn lanes(given: &Lanes<'_>) -> LaneFunction {
     // Note [Known turns].
-    if let Some((code, results)) = unroll(given.code, given.results, given.free_register(), MOST) {
+    let free = given.free_register();
+    if let Some((code, results)) = unroll(given.code, given.results, free, MOST, MOST_IN_SIDES) {
         return function(&Lanes { code: &code, results: &results, ..*given });
     }
     function(given)

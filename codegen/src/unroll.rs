@@ -17,6 +17,10 @@ use weft_ir::{Scalar, ScalarOp, ScalarType};
 /// a second for as much.
 pub(crate) const MOST: usize = 2500;
 
+/// The most that a loop in a side of a conditional may weigh when it is written out in code of lanes. What has no loop
+/// is computed for all lanes, also where few take that side.
+pub(crate) const MOST_IN_SIDES: usize = 256;
+
 /// What a transcendental function weighs; an addition weighs 1.
 const FUNCTION: usize = 40;
 
@@ -36,19 +40,31 @@ const GUARDED: usize = 2;
 const LOOKS: usize = 20;
 
 /// Code and what it yields, with the loops written out whose turns are known, as long as all weighs no more
-/// than `most` (an addition weighs 1); nothing if there are none. Registers from `free` on are used by nobody.
+/// than `most`, and each in a side of a conditional no more than `most_in_sides` (an addition weighs 1); nothing if
+/// there are none. Registers from `free` on are used by nobody.
 pub fn unroll(
     code: &Code,
     results: &[Operand],
     free: Register,
     most: usize,
+    most_in_sides: usize,
 ) -> Option<(Code, Vec<Operand>)> {
     if !code.has_loops() {
         return None;
     }
     let Register(next) = free;
     let (mut copy, known) = (Code::default(), BTreeMap::new());
-    let mut rewriter = Rewriter { known, next, copies: 0, most, size: 0, looks: 0, unrolled: 0 };
+    let mut rewriter = Rewriter {
+        known,
+        next,
+        copies: 0,
+        sides: 0,
+        most,
+        most_in_sides,
+        size: 0,
+        looks: 0,
+        unrolled: 0,
+    };
     let written = rewriter.code(code, &mut copy.instructions);
     copy.results = written.expect("only what is within a loop can make it stay");
     let results = rewriter.operands(results);
@@ -63,8 +79,12 @@ struct Rewriter {
     next: u32,
     /// How many loops are being written out around the present place. Their registers get new names.
     copies: usize,
+    /// In how many sides of conditionals the present place is.
+    sides: usize,
     /// The most that all may weigh.
     most: usize,
+    /// The most that a loop in a side may weigh.
+    most_in_sides: usize,
     /// What has been written weighs.
     size: usize,
     /// How many operations have been looked at.
@@ -171,7 +191,10 @@ impl Rewriter {
                     self.stand_for(results, &values);
                     return Ok(());
                 }
-                let (then, otherwise) = (self.inner(then)?, self.inner(otherwise)?);
+                self.sides += 1;
+                let (then, otherwise) = (self.inner(then), self.inner(otherwise));
+                self.sides -= 1;
+                let (then, otherwise) = (then?, otherwise?);
                 Operation::If { condition, then, otherwise }
             }
             Operation::While { state, initial, condition, body } => {
@@ -180,7 +203,10 @@ impl Rewriter {
                 self.copies += 1;
                 let turns = self.turns(state, &initial, condition, body);
                 self.copies = copies;
-                if let Ok((instructions, last)) = turns {
+                let fits = self.sides == 0 || self.size - size <= self.most_in_sides;
+                if let Ok((instructions, last)) = turns
+                    && fits
+                {
                     self.unrolled += 1;
                     to.extend(instructions);
                     self.stand_for(results, &last);
@@ -282,13 +308,13 @@ mod tests {
     use weft_ir::code::parse_code;
     use weft_ir::text::Reader;
 
-    use super::{MOST, unroll};
+    use super::{MOST, MOST_IN_SIDES, unroll};
 
     /// The code with its loops written out; nothing if none are.
     fn written_out(text: &str) -> Option<String> {
         let mut reader = Reader::new(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let code = parse_code(&mut reader).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let (code, _) = unroll(&code, &[], code.next_register(), MOST)?;
+        let (code, _) = unroll(&code, &[], code.next_register(), MOST, MOST_IN_SIDES)?;
         Some(code.to_string())
     }
 
@@ -300,6 +326,31 @@ mod tests {
     #[track_caller]
     fn check_stays(text: &str) {
         assert_eq!(written_out(text), None);
+    }
+
+    #[test]
+    fn heavy_loops_in_sides_stay() {
+        let side = |turns: usize| {
+            format!(
+                "r1: bool = gt r0 0f64
+r2: f64 = if r1
+  r3: i64, r4: f64 = while (r5: i64 = 0i64, r6: f64 = r0)
+    r7: bool = lt r5 {turns}i64
+    yield r7
+  do
+    r8: i64 = add r5 1i64
+    r9: f64 = mul r6 r0
+    yield r8 r9
+  yield r4
+else
+  yield 0f64
+yield r2
+"
+            )
+        };
+        check_stays(&side(1 + MOST_IN_SIDES));
+        let written = written_out(&side(MOST_IN_SIDES)).expect("written out");
+        assert_eq!(written.matches("= mul").count(), MOST_IN_SIDES);
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl Folder<'_> {
         scanned
     }
 
-    /// Scans blocks tile by tile (Note [Tiles]).
+    /// Scans blocks tile by tile (Note [Tiles of a scan]).
     fn scan_tiles(
         &mut self,
         values: &mut [Storage],

@@ -1,6 +1,6 @@
 //! Blocks of a scan, transposed.
 //!
-//! Note [Tiles]. Step j of a scan takes element j of every block, and these are 64 elements apart: each
+//! Note [Tiles of a scan]. Step j of a scan takes element j of every block, and these are 64 elements apart: each
 //! in a line of the cache of its own, of which the next steps take the rest, with all other lines in
 //! between. So blocks are copied to a tile first, where what a step takes lies together, and back
 //! afterwards. A tile has as many blocks as fit into [`BYTES`], in whole groups of lanes. Its rows are a
@@ -20,7 +20,7 @@ const PADDING: usize = 8;
 /// The blocks that are copied together: so many elements of a step fill a line.
 const TOGETHER: usize = 8;
 
-/// Elements of blocks, step by step (Note [Tiles]).
+/// Elements of blocks, step by step (Note [Tiles of a scan]).
 #[derive(Debug, Default)]
 pub(super) struct Tile {
     /// Per component, rows of `row` elements: one for each step.

@@ -30,7 +30,7 @@ pub(super) fn written_out(kernel: &Kernel) -> Option<Kernel> {
     let own: Vec<Operand> = kernel.sinks.iter().flat_map(Sink::operands).copied().collect();
     let wanted: Vec<Operand> = kept.iter().chain(&own).copied().collect();
     let free = kernel.next_register();
-    let (mut body, now) = unroll(&kernel.body, &wanted, free, MOST)?;
+    let (mut body, now) = unroll(&kernel.body, &wanted, free, MOST, MOST)?;
     let (kept_now, own_now) = now.split_at(kept.len());
     if kept_now != kept {
         return None;
