@@ -404,14 +404,14 @@ impl<'a> Runner<'a> {
         match trap.kind {
             TrapKind::IndexOutOfRange { index, extent } if is_slice && index > extent => diagnostic
                 .help("`take n xs` and `drop n xs` take and leave as many elements as there are"),
-            TrapKind::LengthMismatch { left, right, .. } => {
+            TrapKind::LengthMismatch { operation, left, right } => {
                 let written = |span| self.sources.slice(span);
                 match remarks::texts_compared(program, trap.span, &written) {
                     Some(help) => diagnostic.help(help),
                     None => {
                         let values = |global| self.state.values.get(&global).cloned();
                         let source = |span| self.sources.slice(span).to_owned();
-                        let lengths = (left, right);
+                        let lengths = (&*operation, left, right);
                         lengths::explained(diagnostic, program, &values, lengths, &source)
                     }
                 }

@@ -425,10 +425,15 @@ impl Checker<'_> {
         }
         let field = self.fields[position].field.clone();
         let span = self.fields[position].record_span;
-        let example = if field.name.parse::<usize>().is_ok() {
-            "annotate it, as in `\\(p : (f64, f64)) -> …`, or take it apart: `\\(x, y) -> …`"
-        } else {
-            "annotate it, as in `\\(p : {x: f64, y: f64}) -> …`"
+        let example = match (field.name.parse::<usize>().is_ok(), self.own.is_some()) {
+            (true, true) => {
+                "annotate it, as in `def f (p : (f64, f64)) = …`, or take it apart: `def f (x, y) = …`"
+            }
+            (true, false) => {
+                "annotate it, as in `\\(p : (f64, f64)) -> …`, or take it apart: `\\(x, y) -> …`"
+            }
+            (false, true) => "annotate it, as in `def f (p : {x: f64, y: f64}) = …`",
+            (false, false) => "annotate it, as in `\\(p : {x: f64, y: f64}) -> …`",
         };
         self.report(
             Diagnostic::error(

@@ -6,20 +6,26 @@ use weft_lang::Diagnostic;
 use weft_lang::builtins::Builtin;
 use weft_lang::typed::{Arg, Expr, ExprKind, GlobalId, Program};
 
+/// What to write where generators were to be nested.
+const COMBINATIONS: &str = "generators go side by side; for all combinations nest the braces: `{ { e : y in ys } : x in xs }`";
+
 /// Adds to the report about two lengths that differ what the operands are, if it is an application that
 /// failed and not something inside of a function.
 pub(super) fn explained(
     diagnostic: Diagnostic,
     program: &Program,
     values: &dyn Fn(GlobalId) -> Option<Value>,
-    (left, right): (i64, i64),
+    (operation, left, right): (&str, i64, i64),
     source: &dyn Fn(Span) -> String,
 ) -> Diagnostic {
     let place = diagnostic.span();
     let bodies = program.instances.iter().map(|instance| &*instance.body);
     let applied = std::iter::once(&program.entry).chain(bodies);
     let Some((function, args, depth)) = applied.into_iter().find_map(|body| at(body, place)) else {
-        return diagnostic;
+        return match operation {
+            "apply-to-each" => diagnostic.help(COMBINATIONS),
+            _ => diagnostic,
+        };
     };
     let mapped: Vec<&Expr> = args.iter().filter(|arg| arg.mapped).map(|arg| &arg.expr).collect();
     let [a, b] = mapped[..] else { return diagnostic };
