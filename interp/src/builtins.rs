@@ -107,8 +107,11 @@ impl Machine<'_> {
         if let Some(operator) = code.operator {
             return Ok(operator.apply(self, &args, span));
         }
+        self.spend(&args)?;
         let call = Call { code, args, span };
-        settle(self.define(call))
+        let result = settle(self.define(call))?;
+        self.spend(std::slice::from_ref(&result))?;
+        Ok(result)
     }
 
     /// What each builtin yields.

@@ -178,9 +178,14 @@ impl<'a> Machine<'a> {
     ) -> Result<Option<T>, Unwind> {
         let (stack, calls) = (self.stack.len(), self.calls.len());
         let (base, depth, held) = (self.base, self.depth, self.held);
-        let outer = self.looks.replace(*looks);
+        // What is attempted within another attempt counts there, too.
+        let outer = self.looks;
+        let allowed = outer.map_or(*looks, |outer| outer.min(*looks));
+        self.looks = Some(allowed);
         let result = body(self);
-        *looks = std::mem::replace(&mut self.looks, outer).unwrap_or(0);
+        let spent = allowed - self.looks.unwrap_or(0);
+        *looks -= spent;
+        self.looks = outer.map(|outer| outer - spent);
         match result {
             Ok(result) => Ok(Some(result)),
             Err(unwind)
@@ -206,6 +211,19 @@ impl<'a> Machine<'a> {
         }
         self.steps -= 1;
         Ok(())
+    }
+
+    /// Counts what is done at once to these values or yields them, a step for eight bytes, where steps are counted.
+    pub(crate) fn spend(&mut self, vals: &[Val]) -> Result<(), Unwind> {
+        let Some(looks) = self.looks else { return Ok(()) };
+        let steps = vals.iter().map(Val::bytes).sum::<u64>() / 8;
+        let spent = u32::try_from(steps / u64::from(STEPS)).unwrap_or(u32::MAX);
+        if spent <= looks {
+            self.looks = Some(looks - spent);
+            return Ok(());
+        }
+        self.looks = Some(0);
+        Err(self.give_up(Exhausted::Recursion { depth: 0, span: Span::default() }))
     }
 
     /// Looks whether the user wants the run to end.

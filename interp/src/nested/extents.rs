@@ -371,11 +371,26 @@ impl Search<'_, '_> {
         if has_rows || reads.failing || reads.calls || self.looks == 0 {
             return Ok(None);
         }
+        // What is done to many elements at once is a step for each.
+        let mut elements = 0;
+        operation.for_each_atom(&mut |atom| {
+            if let Whole::Value(Value::Array(array)) = self.atom(*atom) {
+                elements += array.elements.len();
+            }
+        });
+        let spent = u32::try_from(elements / 1024).unwrap_or(u32::MAX);
+        let Some(looks) = self.looks.checked_sub(spent) else { return Ok(None) };
+        self.looks = looks;
         let values = self.evaluator.values.clone();
         let (depth, held) = (self.evaluator.depth, self.evaluator.memory.held());
-        let outer = self.evaluator.memory.limit_looks(Some(self.looks));
+        // What is computed for a search within another one counts there, too.
+        let outer = self.evaluator.memory.limit_looks(None);
+        let allowed = outer.map_or(self.looks, |outer| outer.min(self.looks));
+        self.evaluator.memory.limit_looks(Some(allowed));
         let results = self.evaluator.operation(operation, &statement.results, statement.span);
-        self.looks = self.evaluator.memory.limit_looks(outer).unwrap_or(0);
+        let left = self.evaluator.memory.limit_looks(None).unwrap_or(0);
+        self.looks -= allowed - left;
+        self.evaluator.memory.limit_looks(outer.map(|outer| outer - (allowed - left)));
         self.evaluator.values = values;
         self.evaluator.depth = depth;
         self.evaluator.memory.release(self.evaluator.memory.held() - held);

@@ -21,11 +21,11 @@
 //! Note [Rows that are not read]. The index of a row is checked where an element of the row is read, or,
 //! where the row is stored, at the points that need the row. A map that only goes along rows reads
 //! no element, and one that reads them under a condition may read none: then it is checked that all
-//! these rows are values ([`Flattener::existence`]), and so it
-//! is for rows that are known to have no elements. Of rows that turn out to have none nothing is read
-//! either: that there are elements, or that the row is a value where the host knows, is a check of the
-//! host, which costs nothing; if it fails, the interpreter looks. A concatenation is read where one of its parts is, and the other need not be:
-//! so an element of the one is read only if the other is a value.
+//! these rows are values ([`Flattener::existence`]), and so it is for rows that are known to have no
+//! elements. Of rows that turn out to have none nothing is read either: that there are elements, or that
+//! the row is a value where the host knows, is a check of the host, which costs nothing; if it fails, the
+//! interpreter looks. A concatenation is read where one of its parts is, and the other need not be: so an
+//! element of the one is read only if the other is a value.
 
 use weft_ir::flat::{Dimension, Size};
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
