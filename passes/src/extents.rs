@@ -7,7 +7,8 @@ use weft_ir::nested::{Atom, Body, Operation, Program};
 
 /// The extents that a program names, such as 3 in `if x > 0.0 then r else fill 3 0.0`, if it chooses between
 /// arrays at each element: then it matters which extents of its inputs are equal, and which are equal to
-/// these. Nothing if it does not, for what is compiled for certain extents serves for these alone.
+/// these. Nothing if it does not, for what is compiled for certain extents serves for these alone. What asks
+/// whether there is an element names 0, which is therefore left out.
 pub fn named_extents(program: &Program) -> Option<BTreeSet<i64>> {
     let bodies = || program.functions.iter().map(|function| &function.body).chain([&program.body]);
     if !bodies().any(|body| chooses_arrays(body, false)) {
@@ -15,6 +16,7 @@ pub fn named_extents(program: &Program) -> Option<BTreeSet<i64>> {
     }
     let mut named = BTreeSet::new();
     bodies().for_each(|body| collect(body, &mut named));
+    named.remove(&0);
     Some(named)
 }
 

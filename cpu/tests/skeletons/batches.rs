@@ -1,10 +1,8 @@
 //! Batches of matrix products (Note [Batches of products] of the crate).
 
-use weft_cpu::{Config, KernelCache, Workers, prepare, run_metered};
-use weft_ir::{Column, Meter, Value, plan};
+use weft_ir::{Column, Value};
 
-use crate::{array, noise, tree, values};
-use std::sync::atomic::AtomicBool;
+use crate::{array, counted, noise, tree, values};
 
 /// Which index of the space each index of an array is.
 type Places<'a> = &'a [usize];
@@ -106,21 +104,6 @@ fn check(extents: &[usize], left: Places<'_>, right: Places<'_>) {
         assert!(found[0].same_bits(&nested(outer, expected)), "{text}");
         assert_eq!(counted(&text, &inputs), sums, "{text}");
     }
-}
-
-/// What a run shows as done in the end.
-fn counted(text: &str, inputs: &[Value]) -> usize {
-    let program = plan::parse(text).expect("a plan");
-    let prepared = prepare(&program, &mut KernelCache::new());
-    let (workers, meter) = (Workers::new(1), Meter::new());
-    let config = Config { workers: &workers, memory_limit: 1 << 32 };
-    let cancel = AtomicBool::new(false);
-    run_metered(&program, &prepared, inputs, &config, &cancel, &meter, &mut |_| {})
-        .expect("values");
-    let shown = format!("{meter:?}");
-    let (_, done) = shown.split_once("done: ").unwrap_or_else(|| panic!("{shown}"));
-    let end = done.find(|c: char| !c.is_ascii_digit()).unwrap_or(done.len());
-    done[..end].parse().unwrap_or_else(|_| panic!("{shown}"))
 }
 
 #[test]

@@ -15,8 +15,8 @@ mod stencils;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use weft_cpu::{Config, KernelCache, Workers, prepare, run};
-use weft_ir::{Array, Column, Stop, Value, plan};
+use weft_cpu::{Config, KernelCache, Workers, prepare, run, run_metered};
+use weft_ir::{Array, Column, Meter, Stop, Value, plan};
 
 /// Lengths around the sizes at which the skeletons change what they do.
 fn lengths() -> Vec<usize> {
@@ -105,6 +105,21 @@ fn tree<T: Clone>(values: &[T], operator: &dyn Fn(&T, &T) -> T) -> Option<T> {
             .collect();
     }
     level.pop()
+}
+
+/// What a run shows as done in the end.
+fn counted(text: &str, inputs: &[Value]) -> usize {
+    let program = plan::parse(text).expect("a plan");
+    let prepared = prepare(&program, &mut KernelCache::new());
+    let (workers, meter) = (Workers::new(1), Meter::new());
+    let config = Config { workers: &workers, memory_limit: 1 << 32 };
+    let cancel = AtomicBool::new(false);
+    run_metered(&program, &prepared, inputs, &config, &cancel, &meter, &mut |_| {})
+        .expect("values");
+    let shown = format!("{meter:?}");
+    let (_, done) = shown.split_once("done: ").unwrap_or_else(|| panic!("{shown}"));
+    let end = done.find(|c: char| !c.is_ascii_digit()).unwrap_or(done.len());
+    done[..end].parse().unwrap_or_else(|_| panic!("{shown}"))
 }
 
 /// The scan of the interpreter.

@@ -1,12 +1,9 @@
 //! Matrix products and transposed matrices, and arrays that are sorted without their order.
 
-use std::sync::atomic::AtomicBool;
-
-use weft_cpu::{Config, KernelCache, Workers, prepare, run_metered};
 use weft_ir::math::{total_cmp_f32, total_cmp_f64};
-use weft_ir::{Column, FaultKind, Meter, Stop, Value, plan};
+use weft_ir::{Column, FaultKind, Stop, Value};
 
-use crate::{array, noise, tree, try_run, values};
+use crate::{array, counted, noise, tree, try_run, values};
 
 /// The product of `a1`, which is read as `left` has it, and `a2`.
 fn product(ty: &str, extents: [usize; 3], left: &str, right: &str) -> String {
@@ -114,15 +111,7 @@ output a3: [60][65]f32
 
 /// A product of 60 by 65 counts its results, and any other way to it all 60 by 65 by 300 points.
 fn assert_product(text: &str, inputs: &[Value]) {
-    let program = plan::parse(text).expect("a plan");
-    let prepared = prepare(&program, &mut KernelCache::new());
-    let (workers, meter) = (Workers::new(1), Meter::new());
-    let config = Config { workers: &workers, memory_limit: 1 << 32 };
-    let cancel = AtomicBool::new(false);
-    run_metered(&program, &prepared, inputs, &config, &cancel, &meter, &mut |_| {})
-        .expect("values");
-    let shown = format!("{meter:?}");
-    assert!(shown.contains(&format!("done: {},", 60 * 65)), "{shown}\n{text}");
+    assert_eq!(counted(text, inputs), 60 * 65, "{text}");
 }
 
 #[test]

@@ -36,27 +36,22 @@ impl<'p> Lowering<'p> {
         let name = &self.program.instances[id.0 as usize].name;
         let mut given = Vec::with_capacity(args.len());
         for (at, arg) in args.iter().enumerate() {
-            given.push(match arg {
-                _ if arg.leaves().is_some() => None,
-                Value::Function(_)
-                    if passes_on(id, patterns, at, body)
-                        && with_atoms(arg, &mut |atom| atom).is_some() =>
-                {
-                    Some(arg.clone())
-                }
-                Value::Function(_) if !passes_on(id, patterns, at, body) => {
-                    return self.unsupported(format!(
-                        "`{name}` is recursive, and the function that it takes is not passed on as it is; this needs \
-                         the interpreter"
-                    ));
-                }
-                _ => {
-                    return self.unsupported(format!(
-                        "`{name}` is recursive and is given more than values and functions; this needs the \
-                         interpreter"
-                    ));
-                }
-            });
+            if arg.leaves().is_some() {
+                given.push(None);
+                continue;
+            }
+            if !matches!(arg, Value::Function(_)) || with_atoms(arg, &mut |atom| atom).is_none() {
+                return self.unsupported(format!(
+                    "`{name}` is recursive and is given more than values and functions; this needs the interpreter"
+                ));
+            }
+            if !passes_on(id, patterns, at, body) {
+                return self.unsupported(format!(
+                    "`{name}` is recursive, and the function that it takes is not passed on as it is; this needs \
+                     the interpreter"
+                ));
+            }
+            given.push(Some(arg.clone()));
         }
         Ok(given)
     }

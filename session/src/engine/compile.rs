@@ -152,8 +152,7 @@ fn note_extents(layouts: &mut [Vec<Axis>], inputs: &[Value], named: &BTreeSet<i6
         let extents = leaf_extents(input);
         for (axis, (known, extent)) in layout.iter_mut().zip(extents).enumerate() {
             match (&known, extent) {
-                // Every program that asks whether there is an element names 0.
-                (Axis::Dense, Some(extent)) if extent != 0 && named.contains(&extent) => {
+                (Axis::Dense, Some(extent)) if named.contains(&extent) => {
                     *known = Axis::Known(extent)
                 }
                 (Axis::Dense, Some(extent)) => match first.get(&extent) {
