@@ -34,5 +34,7 @@ pub use literal::literal;
 pub use operator::{Expression, operator, operator_of_lanes, random};
 pub use order::order;
 pub use scalar::{Surroundings, Turns, Writer};
-pub use sequential::{SequentialLoop, sequential_code, sequential_loop, small_loop};
+pub use sequential::{
+    RowLoop, SequentialLoop, row_loop, sequential_code, sequential_loop, small_loop,
+};
 pub use unroll::unroll;

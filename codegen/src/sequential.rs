@@ -6,7 +6,9 @@
 //! as nobody looks at an array as it was before an update; where somebody does, or where a turn has
 //! other work on whole arrays, there is no function, and the plan runs step by step.
 
+mod copies;
 mod environment;
+mod rows;
 mod small;
 
 use std::collections::BTreeSet;
@@ -20,6 +22,7 @@ use crate::dialect::type_name;
 use crate::functions::Functions;
 use crate::scalar::Writer;
 use environment::{Buffer, Environment, Place};
+pub use rows::{RowLoop, row_loop};
 pub use small::small_loop;
 
 /// A loop as a function.
@@ -116,6 +119,10 @@ struct Function<'a> {
     updated: BTreeSet<usize>,
     /// Whether arrays are computed here (Note [Small loops]).
     small: bool,
+    /// Whether arrays are copied where they are needed as they were (Note [Copies in front of updates]).
+    copies: bool,
+    /// What the step at hand uses for the last time.
+    last: BTreeSet<Var>,
 }
 
 impl<'a> Function<'a> {
@@ -130,6 +137,8 @@ impl<'a> Function<'a> {
             depth: 0,
             updated,
             small: false,
+            copies: false,
+            last: BTreeSet::new(),
         }
     }
 
@@ -166,6 +175,7 @@ impl<'a> Function<'a> {
 
     /// Goes round until the condition fails. The places of the state stay the same.
     fn turns(&mut self, state: &[Var], condition: &Block, body: &Block) -> Option<()> {
+        let top = self.copies.then(|| self.begin_turns());
         self.line("for (;;) {");
         self.indent += 1;
         self.depth += 1;
@@ -185,14 +195,20 @@ impl<'a> Function<'a> {
                 let value = self.environment.scalar(result)?;
                 self.line(&format!("const {} next{} = {value};", type_name(*element), next.len()));
                 next.push(var);
-            } else {
+            } else if !self.copies {
                 let before = self.environment.first_buffer(var)?;
                 self.environment.is_in(result, before)?;
             }
         }
+        if self.copies {
+            self.copy_next(state, &body.results)?;
+        }
         for (at, &var) in next.iter().enumerate() {
             let name = self.environment.scalar(var)?;
             self.line(&format!("{name} = next{at};"));
+        }
+        if let Some(top) = top {
+            self.line(&format!("top = {top};"));
         }
         self.end_of_turn();
         self.depth -= 1;
@@ -215,6 +231,9 @@ impl<'a> Function<'a> {
     }
 
     fn steps(&mut self, block: &Block) -> Option<()> {
+        if self.copies {
+            return self.steps_with_copies(block);
+        }
         block.steps.iter().try_for_each(|step| self.step(step))
     }
 
@@ -247,10 +266,13 @@ impl<'a> Function<'a> {
                 Some(())
             }
             Step::Launch(kernel) => self.update(kernel),
+            Step::If { results, condition, then, otherwise } if self.copies => {
+                self.conditional_with_copies(results, *condition, [then, otherwise])
+            }
             Step::If { results, condition, then, otherwise } => {
                 self.conditional(results, *condition, [then, otherwise])
             }
-            Step::While { results, state, initial, condition, body } => {
+            Step::While { results, state, initial, condition, body, .. } => {
                 for (&var, &first) in state.iter().zip(initial) {
                     let place = match self.types[var.0 as usize].extents.is_empty() {
                         true => {
@@ -259,6 +281,7 @@ impl<'a> Function<'a> {
                             self.line(&format!("{name} = {value};"));
                             Place::Scalar(name)
                         }
+                        false if self.copies => self.first_state(first, initial)?,
                         false => self.environment.take(first, self.depth, self.depth + 1)?,
                     };
                     self.environment.bind(var, place);
@@ -274,6 +297,7 @@ impl<'a> Function<'a> {
                 Some(())
             }
             Step::Free(_) => Some(()),
+            Step::Reshape { result, array } if self.copies => self.view(*result, *array),
             Step::Reshape { .. } | Step::Constant { .. } => None,
         }
     }
@@ -337,6 +361,10 @@ impl<'a> Function<'a> {
         }
         let operands: Vec<Operand> = target.iter().chain(values).copied().collect();
         let code = Code { results: operands, ..kernel.body.clone() };
+        let kept = match self.copies {
+            true => self.make_own(destinations)?,
+            false => Vec::new(),
+        };
         self.line("{");
         self.indent += 1;
         let results = self.code(&code, &kernel.indices)?;
@@ -365,6 +393,9 @@ impl<'a> Function<'a> {
         }
         self.indent -= 1;
         self.line("}");
+        for (array, place) in kept {
+            self.environment.put(array, place);
+        }
         for (&array, place) in arrays.iter().zip(places) {
             self.environment.bind(array, place);
         }

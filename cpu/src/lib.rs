@@ -33,6 +33,6 @@ use weft_lanes::{compact, isa, lanes, operators, product, stream};
 pub use native::{
     Config as NativeConfig, Native, NativeSource, Statistics, Tier, native_assembly, native_source,
 };
-pub use prepare::{KernelCache, Prepared, kernel_key, prepare};
+pub use prepare::{KernelCache, Prepared, has_row_function, kernel_key, prepare};
 pub use run::{Config, Launched, run, run_metered};
 pub use workers::Workers;

@@ -9,6 +9,7 @@ mod call;
 mod compiler;
 mod engine;
 mod listing;
+mod points;
 mod scratch;
 mod service;
 mod slot;
@@ -22,6 +23,7 @@ pub(crate) use call::{Call, Function, Inputs, Part, Results, RowsCall, SerialCal
 pub(crate) use engine::{Engine, PATIENCE};
 pub(crate) use listing::request_all;
 pub use listing::{native_assembly, native_source};
+pub(crate) use points::PointsCall;
 pub(crate) use service::{Service, Ticket};
 pub(crate) use slot::Slot;
 pub use source::Source as NativeSource;

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use weft_codegen::{is_total, sequential_code, sequential_loop, small_loop};
+use weft_codegen::{is_total, row_loop, sequential_code, sequential_loop, small_loop};
 use weft_ir::code::{Operand, Register};
 use weft_ir::flat::{Dimension, Type, Var};
 use weft_ir::leaves::Stored;
-use weft_ir::plan::{Block, Epilogue, Kernel, Program, Sink, Step};
-use weft_ir::{ScalarType, Span, code};
+use weft_ir::plan::{Block, Epilogue, Kernel, Program, Sink, Step, last_uses};
+use weft_ir::{Rows, ScalarType, Span, code};
 
 use crate::appending::{Appended, appended};
 use crate::canonical::{Canonical, canonical};
@@ -18,7 +18,7 @@ use crate::hoist::{Hoisted, hoist};
 use crate::interior::{self, Bound};
 use crate::lanes::Storage;
 use crate::native::{self, Native, Tier};
-use crate::sequential::Sequential;
+use crate::sequential::{RowFunction, Sequential};
 use crate::traverse::Thunk;
 
 /// Kernels that have been prepared, by their canonical form; may be kept over many programs.
@@ -77,15 +77,36 @@ pub(crate) struct PreparedBlock {
     pub(crate) freed: Vec<Vec<Var>>,
 }
 
+/// What the whole of a loop can become.
+#[derive(Debug)]
+pub(crate) enum Whole {
+    /// Nothing but its steps.
+    Steps,
+    /// A function, as nothing in it is parallel, or as that pays where arrays are small.
+    Loop(Box<Sequential>),
+    /// A function of one point.
+    Rows(Box<RowFunction>),
+}
+
+impl Whole {
+    /// The function.
+    pub(crate) fn function(&self) -> Option<&Sequential> {
+        match self {
+            Whole::Steps => None,
+            Whole::Loop(sequential) => Some(sequential),
+            Whole::Rows(rows) => Some(&rows.sequential),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum PreparedStep {
     /// The kernel, and what it appends in each turn of a loop.
     Launch(BoundKernel, Option<Box<Appending>>),
     /// Host code with a loop.
     Host(Box<Sequential>),
-    /// The condition and the body of a `while`, and the whole if nothing in it is parallel, or if that pays where
-    /// arrays are small.
-    While([PreparedBlock; 2], Option<Box<Sequential>>),
+    /// The condition and the body of a `while`, and the whole.
+    While([PreparedBlock; 2], Whole),
     /// The blocks of an `if`; of other steps none.
     Blocks(Vec<PreparedBlock>),
 }
@@ -142,6 +163,11 @@ pub(crate) struct PreparedInterior {
     pub(crate) reads: Vec<Hoisted>,
 }
 
+/// Whether there is a function for a loop with this state row by row (Note [Loops row by row] in `weft_ir`'s `rows`).
+pub fn has_row_function(rows: &Rows<Program>, state: &[Var]) -> bool {
+    row_loop(rows, state).is_some()
+}
+
 /// Prepares all kernels of a program, those that `known` has not yet.
 pub fn prepare(program: &Program, known: &mut KernelCache) -> Prepared {
     let prepared = Prepared { body: block(&program.body, &program.types, known, false, &[]) };
@@ -179,10 +205,16 @@ fn block(
                     [then, otherwise].map(|side| block(side, types, known, repeated, freed));
                 PreparedStep::Blocks(blocks.into())
             }
-            Step::While { state, condition, body, .. } => {
-                let whole = sequential_loop(state, condition, body, types)
-                    .or_else(|| small_loop(state, condition, body, types))
-                    .map(|function| Box::new(Sequential::new(function, known.native.clone())));
+            Step::While { state, condition, body, rows, .. } => {
+                let native = || known.native.clone();
+                let by_rows = rows.as_ref().and_then(|rows| row_loop(rows, state));
+                let whole = match by_rows {
+                    Some(function) => Whole::Rows(Box::new(RowFunction::new(function, native()))),
+                    None => sequential_loop(state, condition, body, types)
+                        .or_else(|| small_loop(state, condition, body, types))
+                        .map(|function| Box::new(Sequential::new(function, native())))
+                        .map_or(Whole::Steps, Whole::Loop),
+                };
                 let blocks = [condition, body].map(|part| block(part, types, known, true, &[]));
                 PreparedStep::While(blocks, whole)
             }
@@ -197,30 +229,6 @@ fn block(
         });
     }
     PreparedBlock { steps, freed }
-}
-
-/// The variables that each step of a block uses for the last time: what is freed right after it, and what is
-/// freed right `behind` the block and not used before that.
-fn last_uses(block: &Block, behind: &[Var]) -> Vec<Vec<Var>> {
-    let mut left: BTreeSet<Var> =
-        behind.iter().copied().filter(|var| !block.results.contains(var)).collect();
-    let mut all = Vec::with_capacity(block.steps.len());
-    for (at, step) in block.steps.iter().enumerate().rev() {
-        let mut freed = match block.steps.get(at + 1) {
-            Some(Step::Free(vars)) => vars.clone(),
-            Some(_) | None => Vec::new(),
-        };
-        if !left.is_empty() {
-            step.uses(&mut |var| {
-                if left.remove(&var) {
-                    freed.push(var);
-                }
-            });
-        }
-        all.push(freed);
-    }
-    all.reverse();
-    all
 }
 
 fn bound(kernel: &Kernel, types: &[Type], known: &mut KernelCache) -> BoundKernel {

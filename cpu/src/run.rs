@@ -6,13 +6,15 @@
 
 mod append;
 mod loops;
+mod repeat;
+mod rows;
 mod sort;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use weft_codegen::{Bound, Counted, Host, counted_steps};
+use weft_codegen::{Bound, Counted, Host};
 use weft_ir::flat::{Dimension, Size, Type, Var};
 use weft_ir::leaves::{Given, Stored, give_inputs, stored_to_leaf};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
@@ -22,9 +24,10 @@ use crate::execute::Source;
 use crate::lanes::{Elements, Storage};
 use crate::launch::{Launch, Yield, sorted_keys};
 use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep};
-use crate::sequential::{Finished, Watch};
+
 use crate::shape::{Axis, Shape};
 use crate::workers::Workers;
+use repeat::Waiting;
 
 /// What a run may use.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +101,7 @@ pub fn run_metered(
         environment: vec![None; program.types.len()],
         alive: 0,
         launches: 0,
+        waiting: None,
     };
     give_inputs(&program.inputs, &program.types, inputs, |var, given| {
         let datum = match given {
@@ -157,13 +161,15 @@ struct Machine<'a> {
     alive: u64,
     /// How many kernels have run.
     launches: u64,
+    /// A loop whose turn at hand is to be given up when its function is there (Note [Turns that are given up]).
+    waiting: Option<Waiting>,
 }
 
 impl Machine<'_> {
     fn steps(&mut self, block: &Block, prepared: &PreparedBlock) -> Result<(), Stop> {
         let mut done = 0;
         for (at, (step, kept)) in block.steps.iter().zip(&prepared.steps).enumerate() {
-            if self.cancel.load(Ordering::Relaxed) {
+            if self.cancel.load(Ordering::Relaxed) || self.gives_up_turn() {
                 return Err(Exhausted::Interrupted.into());
             }
             if at < done {
@@ -223,57 +229,8 @@ impl Machine<'_> {
                 self.rename(&chosen.results, results, &bound);
                 self.clear_all(&bound, results);
             }
-            (
-                Step::While { results, state, initial, condition, body },
-                PreparedStep::While(blocks, whole),
-            ) => {
-                let freed: BTreeSet<Var> = freed.iter().copied().collect();
-                self.rename(initial, state, &freed);
-                let states: BTreeSet<Var> = state.iter().copied().collect();
-                let in_condition = bound_in(condition);
-                let in_body = bound_in(body);
-                let owned = in_body.union(&states).copied().collect();
-                let rounds = counted_steps(state, condition, body);
-                let piece = rounds.and_then(|rounds| self.meter.begin(self.rounds(&rounds, state)));
-                let launches = self.launches;
-                let mut watch =
-                    whole.as_ref().map(|whole| Watch::new(whole, self.cancel, launches));
-                let outside = self.meter;
-                if rounds.is_none() {
-                    self.meter = self.quiet;
-                }
-                let mut round = 0;
-                loop {
-                    if let Some(piece) = &piece {
-                        piece.set(round);
-                    }
-                    // Note [Long loops].
-                    if let (Some(whole), Some(watch)) = (whole, &mut watch)
-                        && let Some(function) = watch.turn(self.launches)
-                        && self.can_finish(whole, state, watch)
-                    {
-                        let progress = (round, piece.as_ref());
-                        match self.finish_loop(whole, &function, state, progress)? {
-                            Finished::All => break,
-                            Finished::Some => watch.leave(),
-                        }
-                        let done = piece.as_ref().map(|piece| piece.counter());
-                        round = done.map_or(round, |done| done.load(Ordering::Relaxed));
-                    }
-                    self.steps(condition, &blocks[0])?;
-                    let holds = self.scalar(condition.results[0]) == Scalar::Bool(true);
-                    self.clear_all(&in_condition, state);
-                    if !holds {
-                        break;
-                    }
-                    self.steps(body, &blocks[1])?;
-                    self.rename(&body.results, state, &owned);
-                    self.clear_all(&in_body, state);
-                    round += 1;
-                }
-                self.meter = outside;
-                self.rename(state, results, &states);
-                self.clear_all(&states, results);
+            (Step::While { .. }, PreparedStep::While(blocks, whole)) => {
+                self.repeat(step, blocks, whole, freed)?;
             }
             (Step::Free(vars), _) => vars.iter().for_each(|var| self.clear(*var)),
             (Step::Launch(_) | Step::If { .. } | Step::While { .. }, _) => {

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use weft_codegen::{INTERRUPTED, LEFT, LaneFunction, SequentialLoop};
+use weft_codegen::{INTERRUPTED, LEFT, LaneFunction, RowLoop, SequentialLoop};
 use weft_ir::flat::Var;
 use weft_ir::{Exhausted, Fault, FaultKind, Span, Stop};
 
@@ -102,14 +102,41 @@ impl Sequential {
         let outcome = SerialCall { scratch, ..call }.run(function);
         memory.into_iter().for_each(|memory| pool.keep(memory));
         match outcome {
-            0 => Ok(Finished::All),
             LEFT if self.small => Ok(Finished::Some),
-            INTERRUPTED => Err(Exhausted::Interrupted.into()),
+            outcome => self.failed(outcome).map_or(Ok(Finished::All), Err),
+        }
+    }
+
+    /// What the result of the function means, unless it has come to the end.
+    ///
+    /// # Panics
+    /// If it left the loop to the host.
+    pub(crate) fn failed(&self, outcome: u32) -> Option<Stop> {
+        match outcome {
+            0 => None,
+            INTERRUPTED => Some(Exhausted::Interrupted.into()),
             site => {
                 let (kind, span): (FaultKind, Span) = self.function.sites[site as usize - 1];
-                Err(Fault { kind, span }.into())
+                Some(Fault { kind, span }.into())
             }
         }
+    }
+}
+
+/// A loop that can become a function of one point (Note [Loops row by row] in `weft_ir`'s `rows`).
+#[derive(Debug)]
+pub(crate) struct RowFunction {
+    /// The function; asked for as that of a loop without anything parallel.
+    pub(crate) sequential: Arc<Sequential>,
+    /// Whether it computes arrays in memory of its own.
+    pub(crate) small: bool,
+}
+
+impl RowFunction {
+    pub(crate) fn new(of: RowLoop, native: Option<Supply>) -> RowFunction {
+        let RowLoop { text, functions, inputs, written: updated, sites, small } = of;
+        let of = SequentialLoop { text, functions, inputs, updated, sites, small: false };
+        RowFunction { sequential: Arc::new(Sequential::new(of, native)), small }
     }
 }
 
@@ -151,6 +178,13 @@ impl<'a> Watch<'a> {
     /// A function has left the loop to the host, for good.
     pub(crate) fn leave(&mut self) {
         self.left = true;
+    }
+
+    /// Whether it is worth to wait for the function, which is not there yet.
+    pub(crate) fn waits(&self) -> bool {
+        let automatic = |supply: &Supply| supply.tier == Tier::Automatic;
+        let failed = self.sequential.ticket.get().is_some_and(|ticket| ticket.has_failed());
+        !self.left && !failed && self.sequential.native.as_ref().is_some_and(automatic)
     }
 
     /// Whether the launches of the loop take as long as if they computed nothing.

@@ -337,7 +337,7 @@ impl Machine<'_> {
                 self.rename(&chosen.results, results);
                 self.clear_all(&bound_in(chosen), results);
             }
-            Step::While { results, state, initial, condition, body } => {
+            Step::While { results, state, initial, condition, body, .. } => {
                 let first = *kernel;
                 let middle = first + kernels_in(condition);
                 *kernel = middle + kernels_in(body);

@@ -10,7 +10,8 @@
 //! neither is the length of what is made of one or kept by a condition on one. Of an `if` an extent is known
 //! if it is in both branches, where the condition depends on items if it is the same in both: which branch is
 //! taken is no matter of one item. A `while` loop, and one that runs for an unknown number of rounds, has what
-//! every round leaves as it is. A function that calls itself has nothing that is known. What the rows of
+//! every round leaves as it is. A function that calls itself has nothing that is known, but for numbers that its
+//! tail calls come to from numbers. What the rows of
 //! `segments`, `chunks` and `groupBy` have in common is looked for in rows that are there, and so it is not
 //! known of others. No error arises here: of what would be one, nothing is known.
 //!
@@ -255,6 +256,8 @@ impl<'m, 'a> Search<'m, 'a> {
     /// The value of an expression that does not depend on the items. What the rows in it have in common is not known
     /// with it: that would be looked for in the rows.
     fn computed(&mut self, node: &Node, frame: &Frame) -> Result<Option<Val>, Unwind> {
+        // Of these the extents are known even if they are errors.
+        let has_extents = matches!(node, Node::Array { .. } | Node::Update(_) | Node::Slice(_));
         let may_be = matches!(
             node,
             Node::Comprehension(_)
@@ -264,7 +267,7 @@ impl<'m, 'a> Search<'m, 'a> {
                 | Node::Call { .. }
                 | Node::CallInstance { .. }
         );
-        if !may_be || self.looks == 0 {
+        if !(may_be || has_extents) || self.looks == 0 {
             return Ok(None);
         }
         let mut vals = vec![Val::NOTHING; frame.len()];
@@ -277,7 +280,8 @@ impl<'m, 'a> Search<'m, 'a> {
                 _ => return Ok(None),
             }
         }
-        if self.calls_itself(node) {
+        let is_loop = self.is_loop_of_numbers(node, frame)?;
+        if !is_loop && self.calls_itself(node) {
             return Ok(None);
         }
         let result = self.machine.attempt(&mut self.looks, |machine| {
@@ -289,7 +293,26 @@ impl<'m, 'a> Search<'m, 'a> {
             machine.stack.truncate(base);
             Ok(val)
         })?;
-        Ok(result.filter(is_value))
+        let is_error = |val: &Val| matches!(val, Val::Error(_));
+        let fits = |val: &Val| {
+            is_value(val) && !(has_extents && is_error(val)) && (!is_loop || is_numbers(val))
+        };
+        Ok(result.filter(fits))
+    }
+
+    /// Whether an expression is a call with numbers that calls itself in tail position only.
+    fn is_loop_of_numbers(&mut self, node: &Node, frame: &Frame) -> Result<bool, Unwind> {
+        let Node::CallInstance { instance, args, span: _ } = node else { return Ok(false) };
+        let Instance::Function(code) = &self.machine.instances[instance.0 as usize] else {
+            return Ok(false);
+        };
+        let code = Rc::clone(code);
+        let calls_on = |node: &Node| self.calls(node, false);
+        if calls_on(&code.body) || args.iter().any(calls_on) || !self.calls_itself(&code.body) {
+            return Ok(false);
+        }
+        let args = self.all(args, &mut frame.clone())?;
+        Ok(args.iter().all(|arg| matches!(arg, Known::Val(val) if is_numbers(val))))
     }
 
     fn all(&mut self, nodes: &[Node], frame: &mut Frame) -> Result<Vec<Known>, Unwind> {
@@ -352,10 +375,15 @@ impl<'m, 'a> Search<'m, 'a> {
 
     /// Whether an expression calls a function that calls itself, or may do so.
     fn calls_itself(&self, node: &Node) -> bool {
+        self.calls(node, true)
+    }
+
+    /// The same, of which tail calls are left out if it is said so.
+    fn calls(&self, node: &Node, in_tail: bool) -> bool {
         let mut seen = Vec::new();
         let mut next: Vec<(&Node, Vec<InstanceId>)> = vec![(node, Vec::new())];
         while let Some((node, within)) = next.pop() {
-            if let Node::TailCall(_) = node {
+            if in_tail && matches!(node, Node::TailCall(_)) {
                 return true;
             }
             if let Node::CallInstance { instance: id, .. } | Node::Instance(id) = node {
@@ -496,6 +524,15 @@ fn is_value(val: &Val) -> bool {
         Val::Tuple(parts) => parts.iter().all(is_value),
         Val::Function(_) | Val::Window(_) | Val::Boundary(_) => false,
         _ => true,
+    }
+}
+
+/// Whether a value is a scalar, or scalars.
+fn is_numbers(val: &Val) -> bool {
+    match val {
+        Val::Tuple(parts) => parts.iter().all(is_numbers),
+        Val::Array(_) | Val::Boxed(_) | Val::Error(_) => false,
+        val => is_value(val),
     }
 }
 

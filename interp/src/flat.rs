@@ -6,6 +6,7 @@
 //! shape than its type says.
 
 mod collective;
+mod rows;
 mod scalar;
 mod space;
 mod tree;
@@ -109,8 +110,10 @@ impl<'a> Machine<'a> {
                 let branch = if self.bool(*condition) { then } else { otherwise };
                 self.block(branch)
             }
-            Operation::While { state, initial, condition, body } => {
+            Operation::While { state, initial, condition, body, rows } => {
                 let mut values = self.all(initial);
+                self.bind(state, values.clone());
+                let by_rows = rows.as_ref().map(|rows| self.rows(rows));
                 loop {
                     self.memory.step()?;
                     self.current = Some(statement);
@@ -121,6 +124,13 @@ impl<'a> Machine<'a> {
                             values = self.block(body)?;
                         }
                         [ref holds] if holds.as_scalar() == Some(Scalar::Bool(false)) => {
+                            match by_rows {
+                                Some(Ok(expected)) => self.agree(state, &expected),
+                                Some(Err(Stop::Fault(fault))) => {
+                                    self.bug(&format!("row by row it meets {fault:?}"))
+                                }
+                                Some(Err(Stop::Exhausted(_))) | None => {}
+                            }
                             return Ok(values);
                         }
                         ref other => self.bug(&format!("a condition is {other:?}")),

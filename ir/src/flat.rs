@@ -33,7 +33,8 @@ pub use check::check;
 pub use parse::{Types, parse};
 pub(crate) use parse::{
     parse_binding, parse_bindings, parse_dimension, parse_if, parse_inputs, parse_line,
-    parse_outputs, parse_scan_form, parse_space, parse_start, parse_var, parse_vars, parse_while,
+    parse_outputs, parse_scan_form, parse_size, parse_space, parse_start, parse_var, parse_vars,
+    parse_while,
 };
 pub(crate) use print::{
     write_bindings, write_if, write_inputs, write_outputs, write_results, write_space, write_start,
@@ -44,7 +45,7 @@ pub use scope::Scope;
 pub use crate::code::{Code, Instruction, Operand, Operation as CodeOperation, Operator};
 pub use crate::code::{Register, Thunk};
 pub use crate::nested::{ScanForm, Start};
-use crate::{FaultKind, ScalarType, Span};
+use crate::{FaultKind, Rows, ScalarType, Span};
 
 /// A variable: an array, or a scalar. Printed `a7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -271,5 +272,7 @@ pub enum Operation {
         condition: Block,
         /// The next state.
         body: Block,
+        /// The same for one point of the space that the state is over (Note [Loops row by row] in `rows`).
+        rows: Option<Box<Rows<Program>>>,
     },
 }

@@ -20,10 +20,11 @@ mod visit;
 
 pub use check::{check, epilogue_space};
 pub use parse::parse;
+pub use visit::last_uses;
 
 use crate::code::{Code, Operand, Operator, Register, Thunk};
 use crate::flat::{Dimension, Leaf, ScanForm, Size, Space, Start, Type, Var};
-use crate::{FaultKind, Name, ScalarType, Span};
+use crate::{FaultKind, Name, Rows, ScalarType, Span};
 
 /// A plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,6 +108,8 @@ pub enum Step {
         condition: Block,
         /// The next state.
         body: Block,
+        /// As in `flat`.
+        rows: Option<Box<Rows<Program>>>,
     },
     /// The last uses of these variables are behind: their buffers may be reused. `place` inserts
     /// these steps; what a step before it uses for the last time it may overwrite.

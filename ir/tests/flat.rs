@@ -198,7 +198,7 @@ impl Generator {
                 let body = self.scalars(&elements, depth - 1);
                 self.visible.truncate(mark);
                 let results = self.over(&[], &elements);
-                (results, Operation::While { state, initial, condition, body })
+                (results, Operation::While { state, initial, condition, body, rows: None })
             }
         }
     }

@@ -9,6 +9,7 @@ mod columns;
 mod errors;
 mod expr;
 mod finish;
+mod guess;
 mod index;
 mod item;
 mod local;
@@ -16,6 +17,7 @@ mod pattern;
 mod rank;
 mod record;
 mod sequence;
+mod stencil;
 mod unify;
 
 use std::collections::{BTreeMap, HashMap};
@@ -191,10 +193,41 @@ pub fn check(
         loaded: Vec::new(),
         diagnostics: Vec::new(),
     };
+    let mut last_definitions = HashMap::new();
     for (index, item) in items.iter().enumerate() {
-        item::check_item(item, &items[index + 1..], config, files, &mut checked);
+        last_definitions.extend(item::item_names(&item.kind).into_iter().map(|name| (name, index)));
+    }
+    for index in 0..items.len() {
+        let cell = Cell { items, index, last_definitions: &last_definitions };
+        item::check_item(cell, config, files, &mut checked);
     }
     checked
+}
+
+/// The items of a cell, and which of them is checked.
+#[derive(Clone, Copy)]
+struct Cell<'a> {
+    items: &'a [ast::Item],
+    index: usize,
+    /// The last item that defines a name.
+    last_definitions: &'a HashMap<Name, usize>,
+}
+
+impl<'a> Cell<'a> {
+    /// The item that is checked.
+    fn item(self) -> &'a ast::Item {
+        &self.items[self.index]
+    }
+
+    /// The items behind that, whose names are not known yet.
+    fn later(self) -> &'a [ast::Item] {
+        &self.items[self.index + 1..]
+    }
+
+    /// Whether an item behind it defines a name.
+    fn defines_later(self, name: &Name) -> bool {
+        self.last_definitions.get(name).is_some_and(|last| *last > self.index)
+    }
 }
 
 /// The state of checking one item.
@@ -226,8 +259,10 @@ struct Checker<'a> {
     own: Option<Own>,
     /// The parameters of that definition whose rank was chosen, with that rank.
     guesses: Vec<(usize, usize)>,
-    /// The items of the cell behind the one being checked: their names are not known yet.
-    later: &'a [ast::Item],
+    /// The cell, and which of its items is checked.
+    cell: Cell<'a>,
+    /// Whether so much was reported of the cell that nobody reads more of it.
+    has_said_enough: bool,
     /// The local functions whose bodies surround the current point; they do not recurse.
     defining: Vec<Name>,
     annotation_vars: BTreeMap<Name, Type>,

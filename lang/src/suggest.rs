@@ -60,7 +60,13 @@ pub fn foreign_word(word: &str) -> Option<&'static str> {
         "and" => "`and` of two conditions is `&&`; of an array it is `all`",
         "or" => "`or` of two conditions is `||`; of an array it is `any`",
         "xor" => "on integers it is `.^.`, on bools `!=`",
-        "lambda" | "fn" | "fun" | "func" | "function" => "a function is `\\x -> e`",
+        "lambda" | "fn" | "fun" | "func" | "function" => {
+            "a function is `\\x -> e`, with a name `def f x = e`"
+        }
+        "input" | "getLine" | "readline" => {
+            "nothing is asked for while a program runs: `loadLines \"file.txt\"` reads a file"
+        }
+        "end" => "nothing ends an item but a line that is not indented",
         "return" | "yield" => "the value of a function is its body: no `return` is needed",
         "where" => "local names come first: `let x = … in …`; a choice by element is `select`",
         "mod" | "modulo" => "the remainder is `%`, truncating `rem`",

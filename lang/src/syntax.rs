@@ -30,11 +30,13 @@ use weft_ir::{SourceId, Span};
 pub use self::completeness::{Completeness, completeness};
 pub use self::highlight::{TokenClass, tokens};
 
+use self::explain::Explained;
 use self::grammar::Grammar;
+use self::kind::Kind;
 use self::layout::{Form, ItemTokens, OpenContext, Stream};
 use self::lexer::{Lexemes, Purpose, lex};
 use self::reading::Reading;
-use crate::ast::{ExprKind, Ident, Item, ItemKind};
+use crate::ast::{Def, Expr, ExprKind, Ident, Item, ItemKind};
 use crate::diagnostic::Diagnostic;
 
 /// The most tokens that a source may have; an array literal of many plain numbers counts as one.
@@ -184,14 +186,24 @@ fn parse_items(
         let span = state.0.span(0, tokens.len());
         let kind = if *form == Form::Command {
             Some(command(&mut state.0))
+        } else if let Some(report) = explain::foreign_item(&state.0, *form) {
+            leave_out_foreign(diagnostics, span);
+            diagnostics.push(report);
+            broken_definition(*form, &mut state.0)
         } else {
             let (kind, failures) = grammar.parse(*form, &mut state);
             let end = explain::End { is_last };
             *more += failures.len().saturating_sub(MAX_REPORTS);
             let told = failures.into_iter().take(MAX_REPORTS);
-            diagnostics
-                .extend(told.filter_map(|failure| explain::explain(failure, &state.0, *form, end)));
-            kind.filter(is_worth_keeping)
+            let mut told: Vec<Explained> = told
+                .filter_map(|failure| explain::explain(failure, &state.0, *form, end))
+                .collect();
+            if told.iter().any(|told| told.is_of_item) {
+                leave_out_foreign(diagnostics, span);
+                told.retain(|told| told.is_of_item);
+            }
+            diagnostics.extend(told.into_iter().map(|told| told.report));
+            kind.filter(is_worth_keeping).or_else(|| broken_definition(*form, &mut state.0))
         };
         items.extend(kind.map(|kind| Item { kind, span }));
     }
@@ -201,6 +213,33 @@ fn parse_items(
 /// A bare expression of which nothing could be read says nothing to the checker.
 fn is_worth_keeping(kind: &ItemKind) -> bool {
     !matches!(kind, ItemKind::Expr { value, .. } if value.kind == ExprKind::Error)
+}
+
+/// A definition of which nothing could be read but its name: that is known to the items behind it.
+fn broken_definition(form: Form, reading: &mut Reading<'_>) -> Option<ItemKind> {
+    let name = match form {
+        Form::Def => 1,
+        Form::Binding => 0,
+        // `let f x = …` as in other languages.
+        Form::Expression
+            if reading.kinds.first() == Some(&Kind::Let) && !reading.kinds.contains(&Kind::In) =>
+        {
+            1
+        }
+        _ => return None,
+    };
+    if reading.kinds.get(name) != Some(&Kind::Name) {
+        return None;
+    }
+    let name = reading.ident(name);
+    let body = Expr { kind: ExprKind::Error, span: reading.span(0, reading.kinds.len()) };
+    Some(ItemKind::Def(Def { name, params: Vec::new(), result: None, body }))
+}
+
+/// What the lexer found to be foreign in an item that is foreign as a whole goes with it.
+fn leave_out_foreign(diagnostics: &mut Vec<Diagnostic>, item: Span) {
+    let is_inside = |place: Span| item.start <= place.start && place.end <= item.end;
+    diagnostics.retain(|found| found.code != "E0110" || !is_inside(found.span()));
 }
 
 fn command(reading: &mut Reading<'_>) -> ItemKind {

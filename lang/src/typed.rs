@@ -74,6 +74,8 @@ pub struct Guess {
     pub name: Name,
     /// The rank that it got.
     pub rank: usize,
+    /// The definition whose parameter it only goes on to, and the name of that, if it was chosen there.
+    pub of: Option<(Name, Name)>,
 }
 
 /// An expression with its type.

@@ -33,6 +33,7 @@ mod layout;
 mod local;
 mod materialise;
 mod operators;
+mod rows;
 mod scalar;
 mod send;
 mod statement;
@@ -61,10 +62,24 @@ use view::{Source, Value};
 /// # Errors
 /// What it cannot flatten, with the reason.
 pub fn flatten(program: &nested::Program, layouts: &[Vec<Axis>]) -> Result<Program, Unsupported> {
+    flattened(program, layouts, true)
+}
+
+/// As [`flatten`]; `rows` says whether loops carry along what they are for one point (Note [Loops row by row] in
+/// `ir::rows`).
+///
+/// # Errors
+/// As [`flatten`].
+pub(crate) fn flattened(
+    program: &nested::Program,
+    layouts: &[Vec<Axis>],
+    rows: bool,
+) -> Result<Program, Unsupported> {
     let program = &*operators::plain_operators(program);
     let program = &*unfold::unfold(program);
     let program = &*filtered::filtered(program);
     let mut flattener = Flattener::new(program);
+    flattener.rows = rows;
     let mut inputs: Vec<Leaf> = Vec::new();
     for (&(var, ty), layout) in program.params.iter().zip(layouts) {
         let leaf = leaves::input_leaf(layout, &inputs, ty.element, &mut flattener.types);
@@ -155,6 +170,8 @@ struct Flattener<'p> {
     /// While an array is stored whose very existence depends on checks: the depth of the points that
     /// need them.
     needed_at: Option<usize>,
+    /// Whether loops carry along what they are for one point.
+    rows: bool,
     /// While an element of a delayed map is evaluated: maps inside it are delayed as well.
     delaying: bool,
     /// The flat variables whose computation may meet a fault.
@@ -192,6 +209,7 @@ impl<'p> Flattener<'p> {
             checked: vec![HashSet::new()],
             guarded: HashMap::new(),
             needed_at: None,
+            rows: true,
             delaying: false,
             failing: BTreeSet::new(),
             descriptors: vec![HashMap::new()],

@@ -136,7 +136,7 @@ pub fn fuse(program: &Program, config: &FuseConfig) -> Fused {
         join_scatters(&mut work, &mut absorbed);
     }
     let mut fuser = Fuser {
-        context: Context { types: &work.types, absorbed: &absorbed, spans: &spans },
+        context: Context { types: &work.types, absorbed: &absorbed, config, spans: &spans },
         outputs: outputs(&work),
         settled,
         config,

@@ -5,6 +5,7 @@ mod code;
 mod extents;
 mod flatten;
 pub mod fuse;
+pub mod guard;
 mod operator_cost;
 mod partial;
 pub mod pipeline;

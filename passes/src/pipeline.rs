@@ -32,6 +32,9 @@ pub struct Config {
     pub sharing: bool,
     /// Fusion.
     pub fuse: FuseConfig,
+    /// Whether loops carry along what they are for one point: not for back ends that have no use for it, as all
+    /// arrays that it reads are stored.
+    pub rows: bool,
     /// How deep calls may nest; a compiled program in which they nest deeper meets a fault.
     pub recursion: u64,
     /// Whether each pass's result is checked: a failure is a bug, and names the pass.
@@ -146,7 +149,7 @@ pub fn flattened(
     let last = unrolled.as_ref().map_or(&shared, |(unrolled, _)| unrolled);
     checked(config, "unroll", last, nested::check);
     after(Pass::Share);
-    let flat = flatten(last, layouts)?;
+    let flat = flatten::flattened(last, layouts, config.rows)?;
     checked(config, "flatten", &flat, flat::check);
     after(Pass::Flatten);
     Ok(Flattened { shared, unrolled, flat })

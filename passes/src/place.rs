@@ -58,7 +58,7 @@ fn name_starts(block: &mut Block, types: &mut Vec<Type>) {
                 name_starts(then, types);
                 name_starts(otherwise, types);
             }
-            Step::While { initial, condition, body, .. } => {
+            Step::While { initial, condition, body, rows, .. } => {
                 name_starts(condition, types);
                 name_starts(body, types);
                 let mut inside = BTreeSet::new();
@@ -67,6 +67,7 @@ fn name_starts(block: &mut Block, types: &mut Vec<Type>) {
                 };
                 condition.uses(&mut visit);
                 body.uses(&mut visit);
+                rows.iter().for_each(|rows| rows.uses(&mut visit));
                 for array in initial {
                     let ty = &types[array.0 as usize];
                     if inside.contains(array) && !ty.extents.is_empty() {
@@ -120,9 +121,12 @@ impl Placer<'_> {
                     self.block(then, &[], &none);
                     self.block(otherwise, &[], &none);
                 }
-                Step::While { condition, body, state, .. } => {
+                Step::While { condition, body, state, rows, .. } => {
                     self.block(condition, &[], &state.iter().copied().collect());
                     self.block(body, state, &BTreeSet::new());
+                    if let Some(rows) = rows {
+                        rows.program = place(rows.program.clone());
+                    }
                 }
                 Step::Host { .. }
                 | Step::Launch(_)

@@ -8,12 +8,15 @@
 //! Note [The interpreter decides]. What the compiled path cannot do runs on the reference interpreter,
 //! and so does a program whose compiled form met a fault: the interpreter says whether the error is
 //! needed, and with which values (`Note [Faults without values]` in `weft_ir`). So every engine gives the same
-//! answers and the same errors.
+//! answers and the same errors. Before that, the program runs compiled once more if what failed may only have
+//! been computed because it was moved out of a map (`Note [Guarded maps]` in `weft_passes`).
 
 mod compile;
 mod gpu;
+mod guards;
 mod joined;
 mod kept;
+mod outcome;
 mod ran;
 
 use std::any::Any;
@@ -35,8 +38,10 @@ use crate::modes::Modes;
 use crate::traffic::bytes_read;
 pub(crate) use compile::{Stages, Unsupported, stages, unsupported_diagnostic};
 use gpu::Elsewhere;
+use guards::Guards;
 pub(crate) use joined::{Joined, LeftApart};
 use kept::Kept;
+use outcome::{NotRun, answer, too_wide, value};
 pub use ran::{Counters, Statistics};
 pub(crate) use ran::{Fallback, Ran};
 
@@ -82,6 +87,11 @@ impl Backend {
             Backend::Nested => "nested",
             Backend::Interp => "interp",
         }
+    }
+
+    /// Whether it evaluates, in place of compiling: that can take a thousand times as long.
+    pub(crate) fn is_interpreter(self) -> bool {
+        matches!(self, Backend::Flat | Backend::Nested | Backend::Interp)
     }
 
     /// The back end of that name.
@@ -150,7 +160,7 @@ struct Plan {
 /// A program that has run compiled, for the next run of the same job.
 #[derive(Debug, Default)]
 pub(crate) struct Compiled {
-    lowered: Option<Lowered>,
+    lowered: Option<Arc<Lowered>>,
     /// What its plan is kept by.
     key: Option<String>,
     cpu: Option<Arc<Plan>>,
@@ -164,10 +174,10 @@ impl Compiled {
         job: &Job<'_>,
         looks: Looks,
         ran: &mut Ran,
-    ) -> Result<(Lowered, Vec<Value>), NotRun> {
-        let lowered = match self.lowered.take() {
-            Some(lowered) => lowered,
-            None => compile::lowered(job, ran)?,
+    ) -> Result<(Arc<Lowered>, Vec<Value>), NotRun> {
+        let lowered = match &self.lowered {
+            Some(lowered) => Arc::clone(lowered),
+            None => Arc::clone(self.lowered.insert(Arc::new(compile::lowered(job, ran)?))),
         };
         let inputs = leaves(job, &lowered);
         bring(job, &inputs, looks)?;
@@ -234,34 +244,42 @@ impl Engine {
         known: &mut Compiled,
         ran: &mut Ran,
     ) -> Option<Result<Value, Failure>> {
-        // What is shared is behind locks that are taken over where a thread has left them.
-        let outcome = catch_unwind(AssertUnwindSafe(|| match backend {
+        let mut guards = Guards::default();
+        loop {
+            // What is shared is behind locks that are taken over where a thread has left them.
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                let outcome = self.attempt(job, backend, known, ran);
+                let again = guards.program_after(&outcome, backend, known);
+                (outcome, again)
+            }));
+            match outcome {
+                Ok((_, Some(guarded))) => {
+                    *known = guarded;
+                    ran.counters = Counters::default();
+                }
+                Ok((outcome, None)) => return answer(guards.said(outcome), job, ran),
+                Err(panic) => {
+                    ran.fallback = Some(Fallback::Bug(message(&*panic)));
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Runs a program compiled, as it stands.
+    fn attempt(
+        &self,
+        job: &Job<'_>,
+        backend: Backend,
+        known: &mut Compiled,
+        ran: &mut Ran,
+    ) -> Result<Value, NotRun> {
+        match backend {
             Backend::Nested => self.run_nested(job, known, ran),
             Backend::Flat => self.run_flat(job, known, ran),
             Backend::GpuEmulated => self.run_emulated(job, known, ran),
             Backend::Gpu | Backend::Auto | Backend::Cpu | Backend::Interp => {
                 self.run_plan(job, known, ran)
-            }
-        }));
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(panic) => {
-                ran.fallback = Some(Fallback::Bug(message(&*panic)));
-                return None;
-            }
-        };
-        match outcome {
-            Ok(value) => Some(Ok(value)),
-            Err(NotRun::Unsupported(unsupported)) => {
-                ran.fallback = Some(Fallback::Unsupported(unsupported));
-                None
-            }
-            Err(NotRun::Stop(Stop::Fault(fault))) => {
-                ran.fallback = Some(Fallback::Fault(fault));
-                None
-            }
-            Err(NotRun::Stop(Stop::Exhausted(exhausted))) => {
-                Some(Err(Failure::Exhausted(at_item(exhausted, job))))
             }
         }
     }
@@ -347,10 +365,7 @@ impl Engine {
         if on_gpu {
             ran.backend = Backend::Gpu;
             match self.gpu.run(job, &lowered, &inputs, &mut known.gpu, ran) {
-                Ok(value) => {
-                    known.lowered = Some(lowered);
-                    return Ok(value);
-                }
+                Ok(value) => return Ok(value),
                 Err(Elsewhere::NotRun(NotRun::Stop(stop))) => return Err(too_wide(stop, &lowered)),
                 Err(Elsewhere::NotRun(not_run)) => return Err(not_run),
                 Err(Elsewhere::Cpu) => ran.counters = Counters::default(),
@@ -393,7 +408,7 @@ impl Engine {
         }
         ran.phases.push((Phase::Run, started.elapsed().saturating_sub(waited)));
         let value = ran.timed(Phase::Fetch, || value(results, &lowered))?;
-        (known.lowered, known.cpu) = (Some(lowered), Some(compiled));
+        known.cpu = Some(compiled);
         Ok(value)
     }
 
@@ -512,24 +527,6 @@ fn message(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
-/// Why a program gave no value on the compiled path.
-enum NotRun {
-    Unsupported(Unsupported),
-    Stop(Stop),
-}
-
-impl From<Unsupported> for NotRun {
-    fn from(unsupported: Unsupported) -> NotRun {
-        NotRun::Unsupported(unsupported)
-    }
-}
-
-impl From<Stop> for NotRun {
-    fn from(stop: Stop) -> NotRun {
-        NotRun::Stop(stop)
-    }
-}
-
 /// Runs a program on the reference interpreter.
 fn interpret(job: &Job<'_>) -> Result<Value, Failure> {
     weft_interp::run_metered(job.program, job.values, &limits(job.modes), job.cancel, job.meter)
@@ -553,38 +550,5 @@ fn bring(job: &Job<'_>, leaves: &[Value], looks: Looks) -> Result<(), NotRun> {
     match leaves.iter().all(|leaf| leaf.bring(looks, job.cancel)) {
         true => Ok(()),
         false => Err(Stop::Exhausted(Exhausted::Interrupted).into()),
-    }
-}
-
-/// The value of a compiled program of which these are the leaves.
-fn value(results: Result<Vec<Value>, Stop>, lowered: &Lowered) -> Result<Value, NotRun> {
-    let results = results.map_err(|stop| too_wide(stop, lowered))?;
-    Ok(leaves_to_value(&results, &lowered.ty))
-}
-
-/// A stop of a compiled program. All calls of a level of a recursion are in memory at a time; where
-/// they have no room the interpreter goes on, which has one in memory at a time.
-fn too_wide(stop: Stop, lowered: &Lowered) -> NotRun {
-    match stop {
-        Stop::Exhausted(Exhausted::Memory { span, .. })
-            if !lowered.program.functions.is_empty() =>
-        {
-            let reason = "its recursion makes more calls at a time than memory holds".to_owned();
-            NotRun::Unsupported(Unsupported { reason, span })
-        }
-        stop => NotRun::Stop(stop),
-    }
-}
-
-/// An exhausted limit that names no place is about the whole program.
-fn at_item(exhausted: Exhausted, job: &Job<'_>) -> Exhausted {
-    let whole = job.program.entry.span;
-    let known = |span: Span| if span == Span::default() { whole } else { span };
-    match exhausted {
-        Exhausted::Memory { wanted, limit, span } => {
-            Exhausted::Memory { wanted, limit, span: known(span) }
-        }
-        Exhausted::Recursion { depth, span } => Exhausted::Recursion { depth, span: known(span) },
-        Exhausted::Interrupted => Exhausted::Interrupted,
     }
 }

@@ -19,6 +19,7 @@ use weft_lang::typed::Program;
 
 use crate::engine::{Engine, Job};
 use crate::run::Stop;
+use crate::sink::{Cancel, Sink};
 use crate::sources::Sources;
 use crate::state::State;
 pub(crate) use stages::Stage;
@@ -50,6 +51,7 @@ pub(crate) struct Context<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) state: &'a State,
     pub(crate) sources: &'a Sources,
+    pub(crate) cancel: &'a Cancel,
 }
 
 /// An answer.
@@ -62,20 +64,21 @@ pub(crate) struct Answer {
     pub(crate) bug: Option<String>,
 }
 
-/// Answers a question.
+/// Answers a question. What is known of it when somebody cancels, the sink is told.
 pub(crate) fn answer(
     inquiry: Inquiry,
     program: &Program,
     ty: &Type,
     context: &Context<'_>,
     job: &Job<'_>,
+    sink: &mut dyn Sink,
 ) -> Result<Answer, Stop> {
     let text = match inquiry {
         Inquiry::Ir { stage, diff } => stages::text(stage, diff, context, job).map_err(failed),
         Inquiry::Fuse => return fuse::answer(context, job).map_err(failed),
         Inquiry::Cost => cost::text(context, job).map_err(failed),
         Inquiry::Check => Ok(check::text(ty, context, job)),
-        Inquiry::Compare => return compare::answer(program, ty, context, job),
+        Inquiry::Compare => return compare::answer(program, ty, context, job, sink),
         Inquiry::Bench => bench::text(context, job),
     };
     text.map(|text| Answer { text, svg: None, bug: None })

@@ -168,13 +168,15 @@ impl<'a> Planner<'a> {
         let started = Instant::now();
         let parsed = syntax::parse(id, text);
         self.footer.add(Phase::Parse, started.elapsed());
+        let mut unread: Vec<Span> = parsed.diagnostics.iter().map(Diagnostic::span).collect();
+        unread.sort_unstable_by_key(|place| place.start);
         self.diagnostics.extend(parsed.diagnostics);
         let is_only_item = parsed.items.len() == 1 && self.importing.is_empty();
         let mut pending = Vec::new();
         for item in parsed.items {
             match item.kind {
                 ItemKind::Command { name, argument: _, argument_span } => {
-                    self.check(mem::take(&mut pending));
+                    self.check(mem::take(&mut pending), &unread);
                     let call = Call {
                         name,
                         argument: self.sources.slice(argument_span).to_owned(),
@@ -187,7 +189,7 @@ impl<'a> Planner<'a> {
                     }
                 }
                 ItemKind::Import { path, path_span } => {
-                    self.check(mem::take(&mut pending));
+                    self.check(mem::take(&mut pending), &unread);
                     if let Err(diagnostic) = self.import(&directory.join(&*path), path_span) {
                         self.diagnostics.push(*diagnostic);
                     }
@@ -198,7 +200,7 @@ impl<'a> Planner<'a> {
                 | ItemKind::Expr { .. } => pending.push(item),
             }
         }
-        self.check(pending);
+        self.check(pending, &unread);
         if is_only_item && let Some(command) = commands::meant(text.trim()) {
             for found in self.diagnostics.iter_mut().filter(|found| found.code == "E0201") {
                 found.help = vec![format!("commands begin with a colon: `:{command}`")];
@@ -319,31 +321,40 @@ impl<'a> Planner<'a> {
         self.remember(item);
     }
 
-    fn check(&mut self, mut items: Vec<Item>) {
+    /// Checks items, of which those are broken in which one of the places that could not be read lies; these are in
+    /// the order of the text, as the items are.
+    fn check(&mut self, mut items: Vec<Item>, unread: &[Span]) {
         if items.is_empty() {
             return;
         }
         let is_shown = |item: &Item| matches!(item.kind, ItemKind::Expr { .. });
         let change = if items.iter().all(is_shown) { Change::Results } else { Change::Something };
         self.change = self.change.max(change);
+        let known = self.diagnostics.len();
         self.resolve_numbers(&mut items);
-        let broken: Vec<Span> = items
-            .iter()
-            .map(|item| item.span)
-            .filter(|item| self.diagnostics.iter().any(|found| contains(*item, found.span())))
-            .collect();
+        let mut missing: Vec<Span> =
+            self.diagnostics[known..].iter().map(Diagnostic::span).collect();
+        missing.sort_unstable_by_key(|place| place.start);
+        // Texts of thousands of lines are pasted, so each is looked up.
+        let has_one_of = |item: &Span, places: &[Span]| {
+            let first = places.partition_point(|place| place.start < item.start);
+            let near = places[first..].iter().take_while(|place| place.start <= item.end);
+            near.into_iter().any(|place| contains(*item, *place))
+        };
+        let has_unread = |item: &Span| has_one_of(item, unread) || has_one_of(item, &missing);
+        let broken: Vec<Span> = items.iter().map(|item| item.span).filter(has_unread).collect();
+        let is_broken = |place: Span| {
+            let after = broken.partition_point(|item| item.start <= place.start);
+            broken[..after].last().is_some_and(|item| contains(*item, place))
+        };
         let started = Instant::now();
         let checked = check(&items, &self.state.environment, &self.config(), &mut self.loader);
         self.footer.add(Phase::Type, started.elapsed());
         self.state.environment = checked.environment;
         self.state.values.extend(checked.loaded);
         // What else is wrong with an item that does not parse may only follow from that.
-        self.diagnostics.extend(
-            checked
-                .diagnostics
-                .into_iter()
-                .filter(|found| !broken.iter().any(|item| contains(*item, found.span()))),
-        );
+        self.diagnostics
+            .extend(checked.diagnostics.into_iter().filter(|found| !is_broken(found.span())));
         for item in checked.items {
             self.remember(&item);
             self.steps.push(Step::Item { item, shown: self.shown });

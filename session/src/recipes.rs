@@ -22,6 +22,10 @@ const WORDS: &[(&str, &str)] = &[
     ("Moving average", "rolling window cumulative"),
     ("Fill gaps", "missing values nan fillna ffill interpolate"),
     ("Smooth a series", "exponential moving average ewm"),
+    (
+        "Keep all states",
+        "scan scanl accumulate carry mapAccumL lax state machine recurrence left right",
+    ),
     ("Runs of equal", "run length encoding rle consecutive"),
     (
         "Lines, words",

@@ -7,6 +7,7 @@ mod associative;
 mod closed;
 mod letters;
 mod mapped;
+mod ranges;
 mod samples;
 mod wraps;
 
@@ -117,6 +118,7 @@ impl<'p> Walk<'p, '_> {
             ExprKind::Apply { function, args, depth } => {
                 let head = self.head(function);
                 if let ExprKind::Builtin(builtin, _) = &head.kind {
+                    self.told.places.extend(letters::digits(*builtin, args));
                     let remark = letters::remark(*builtin, function, args, *depth, self.sources)
                         .or_else(|| letters::converted(*builtin, args, self.sources))
                         .filter(|remark| !self.told.places.contains(&remark.span()))
@@ -126,6 +128,8 @@ impl<'p> Walk<'p, '_> {
                         self.found.push(remark);
                     }
                 }
+                let rows = ranges::rows_asked_for(self.program, self.state, head, args);
+                self.told.places.extend(rows);
                 if let ExprKind::Function(FunctionRef::Instance(id)) = &head.kind {
                     self.call(*id, args, expr.span);
                 }
@@ -136,6 +140,15 @@ impl<'p> Walk<'p, '_> {
                     .filter(|remark| !self.told.places.contains(&remark.span()))
                 {
                     self.told.places.insert(remark.span());
+                    self.found.push(remark);
+                }
+                expr.for_each_child(&mut |child| self.expr(child));
+            }
+            ExprKind::Array(_) => {
+                if !self.told.places.contains(&expr.span)
+                    && let Some(remark) = ranges::remark(expr, self.sources)
+                {
+                    self.told.places.insert(expr.span);
                     self.found.push(remark);
                 }
                 expr.for_each_child(&mut |child| self.expr(child));

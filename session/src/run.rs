@@ -1,6 +1,7 @@
 //! The second half of a cell: evaluate its items one after the other, and tell the sink.
 
 mod group;
+mod inquire;
 mod lengths;
 mod sequence;
 
@@ -18,7 +19,6 @@ use crate::display::{discovered_type, has_heading};
 use crate::engine::{Backend, Counters, Engine, Fallback, Job, Notice, Ran};
 use crate::files::{self, forbidden};
 use crate::footer::{Footer, Phase};
-use crate::inquiry::{self, Context};
 use crate::io::{self, IoError, IoErrorKind};
 use crate::join::{Unit, last_uses, program, units};
 use crate::modes::bytes_text;
@@ -146,23 +146,7 @@ impl<'a> Runner<'a> {
                 self.sink.event(Event::Text(text.trim_end().to_owned()));
                 Ok(())
             }
-            Step::Inquire { inquiry, program, ty } => {
-                self.check_files(&program, program.entry.span)?;
-                let values = |global| self.state.value(global);
-                let job = Job {
-                    program: &program,
-                    values: &values,
-                    modes: &self.state.modes,
-                    cancel: self.cancel.flag(),
-                    meter: self.cancel.meter(),
-                };
-                let context =
-                    Context { engine: self.engine, state: &self.state, sources: self.sources };
-                let answer = inquiry::answer(inquiry, &program, &ty, &context, &job)?;
-                self.sink.event(Event::Text(answer.text));
-                answer.svg.into_iter().for_each(|svg| self.sink.event(Event::Drawing(svg)));
-                answer.bug.map_or(Ok(()), |problem| Err(Stop::Bug(problem)))
-            }
+            Step::Inquire { inquiry, program, ty } => self.inquire(inquiry, &program, &ty),
             Step::Cache { clear } => {
                 if clear {
                     self.engine.clear();
@@ -404,6 +388,12 @@ impl<'a> Runner<'a> {
         match trap.kind {
             TrapKind::IndexOutOfRange { index, extent } if is_slice && index > extent => diagnostic
                 .help("`take n xs` and `drop n xs` take and leave as many elements as there are"),
+            TrapKind::IndexOutOfRange { index, .. } if is_slice && index < 0 => {
+                match lengths::from_the_end(text, index) {
+                    Some(help) => Diagnostic { help: vec![help], ..diagnostic },
+                    None => diagnostic,
+                }
+            }
             TrapKind::LengthMismatch { operation, left, right } => {
                 let written = |span| self.sources.slice(span);
                 match remarks::texts_compared(program, trap.span, &written) {

@@ -40,6 +40,18 @@ impl Sources {
         render::Sources::text(self, span.source).get(span.range()).unwrap_or("")
     }
 
+    /// The lines that a span is in.
+    pub(crate) fn line(&self, span: Span) -> &str {
+        let text = render::Sources::text(self, span.source);
+        let range = span.range();
+        let (Some(before), Some(behind)) = (text.get(..range.start), text.get(range.end..)) else {
+            return "";
+        };
+        let first = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let end = behind.find('\n').map_or(text.len(), |newline| range.end + newline);
+        text.get(first..end).unwrap_or("")
+    }
+
     /// The comment in the lines right above a place, without its marks; empty if there is none.
     pub(crate) fn comment_before(&self, span: Span) -> String {
         let source = self.texts.get(span.source.0 as usize);

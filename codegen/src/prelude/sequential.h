@@ -9,6 +9,7 @@ struct serial {
   volatile u64 *done;           /* Is told how many are, unless it is 0. */
   char *scratch;                /* Memory for arrays (Note [Small loops]), at a multiple of 64. */
   u64 room;                     /* How many bytes. */
+  i64 first, end;               /* The points to do, where the loop is run row by row. */
 };
 
 /* Says now and then how far the run has come, and looks whether it shall end. */

@@ -73,6 +73,12 @@ impl<'a> Environment<'a> {
         self.places.insert(var, place);
     }
 
+    /// Puts an array elsewhere than where it was bound.
+    pub(super) fn put(&mut self, array: Var, place: Place) {
+        self.lost.remove(&array);
+        self.places.insert(array, place);
+    }
+
     /// A scalar as an expression.
     pub(super) fn scalar(&mut self, var: Var) -> Option<String> {
         match self.places.get(&var) {
@@ -102,6 +108,38 @@ impl<'a> Environment<'a> {
             }
             Place::Array { .. } | Place::Scalar(_) => None,
         }
+    }
+
+    /// Whether an array is in memory of the function at this depth.
+    pub(super) fn is_at(&self, var: Var, depth: usize) -> bool {
+        let place = self.places.get(&var);
+        matches!(place, Some(Place::Array { buffer: Some(buffer), .. }) if buffer.depth == depth)
+    }
+
+    /// The number of the memory of the function that an array is in.
+    pub(super) fn buffer(&self, var: Var) -> Option<usize> {
+        match self.places.get(&var)? {
+            Place::Array { buffer, .. } => buffer.map(|buffer| buffer.number),
+            Place::Scalar(_) => None,
+        }
+    }
+
+    /// Where a variable is.
+    pub(super) fn place(&self, var: Var) -> Option<Place> {
+        self.places.get(&var).cloned()
+    }
+
+    /// Where an array is that has not been replaced, and its extents.
+    pub(super) fn array(&self, var: Var) -> Option<(String, Vec<String>)> {
+        match self.places.get(&var)? {
+            Place::Array { name, sizes, .. } => Some((name.clone(), sizes.clone())),
+            Place::Scalar(_) => None,
+        }
+    }
+
+    /// Where a state began.
+    pub(super) fn first_place(&self, state: Var) -> Option<Place> {
+        self.first.get(&state).cloned()
     }
 
     /// The memory that a state began in.

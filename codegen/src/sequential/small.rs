@@ -74,7 +74,7 @@ impl Function<'_> {
         }
     }
 
-    fn sizes(&mut self, var: Var) -> Option<Vec<String>> {
+    pub(super) fn sizes(&mut self, var: Var) -> Option<Vec<String>> {
         let types = self.types;
         types[var.0 as usize].extents.iter().map(|size| self.size(*size)).collect()
     }
@@ -146,7 +146,7 @@ impl Function<'_> {
             Step::If { results, condition, then, otherwise } => {
                 Some(self.small_conditional(results, *condition, [then, otherwise]))
             }
-            Step::While { results, state, initial, condition, body } => {
+            Step::While { results, state, initial, condition, body, .. } => {
                 Some(self.small_while(results, state, initial, condition, body))
             }
             Step::Reshape { result, array } => Some(self.reshape(*result, *array)),

@@ -8,7 +8,6 @@ use std::sync::Mutex;
 use weft_ir::Stop;
 use weft_ir::plan::Sink;
 
-use crate::compile::Compiled;
 use crate::execute::{Halt, Source};
 use crate::fold::{Folder, TREE};
 use crate::isa::Slot;
@@ -17,7 +16,7 @@ use crate::lanes::{
 };
 use crate::launch::chunk::CHUNK;
 use crate::launch::{Launch, SinkResult};
-use crate::routine::{Index, Instruction, level};
+use crate::routine::{Branch, Index, Instruction, Routine, level};
 use crate::shape::Axis;
 use crate::traverse::{Evaluator, Mode};
 use crate::workers::lock;
@@ -245,6 +244,7 @@ impl Launch<'_> {
         let row_mode = self.mode(&kernel.body, &self.shape);
         let row = kernel.body.variant(row_mode, &kernel.types);
         let column = kernel.body.variant(mode, &kernel.types);
+        let (row, column) = (&row.routine, &column.routine);
         let per_row = self.cost(row, level::BLOCK, steps.min(1024)) + 1.0;
         let per_column = self.cost(column, level::STEP, lanes.min(1024))
             + self.cost(column, level::BLOCK, lanes.min(1024)) / steps as f64;
@@ -252,8 +252,8 @@ impl Launch<'_> {
     }
 
     /// About what one element costs in the instructions of a level, on so many lanes.
-    fn cost(&self, compiled: &Compiled, at: usize, lanes: usize) -> f64 {
-        let instructions = &compiled.routine.levels[at];
+    fn cost(&self, routine: &Routine, at: usize, lanes: usize) -> f64 {
+        let instructions = &routine.levels[at];
         let overhead = 30.0 / lanes as f64;
         let cost = |instruction: &Instruction| match instruction {
             Instruction::Read(read) if !read.out.uniform => {
@@ -275,6 +275,14 @@ impl Launch<'_> {
             }
             Instruction::Apply { arguments, .. } if !arguments.out.uniform => 1.0,
             Instruction::Ramp { .. } | Instruction::Check { .. } => 1.0,
+            // All lanes take one side.
+            Instruction::Branch(Branch { condition, then, otherwise, .. }) if condition.uniform => {
+                let side = |side: usize| {
+                    let side = &routine.subroutines[side].routine;
+                    (0..level::COUNT).map(|at| self.cost(side, at, lanes)).sum::<f64>()
+                };
+                side(then.0).max(side(otherwise.0))
+            }
             Instruction::Branch(_) | Instruction::Repeat(_) => 20.0,
             Instruction::Read(_) | Instruction::Apply { .. } => 0.0,
         };

@@ -11,7 +11,8 @@
 //! result for each row that it folds; its inputs are then what the results begin with, or nothing. It keeps no
 //! pointer, calls nothing but the C library's `fmod`, and may run on several threads at once. What
 //! [`weft_codegen::sequential_loop`] has written takes [`Serial`] instead, and writes its state only; what
-//! [`weft_codegen::small_loop`] has, to its scratch memory too, where the arrays of its last state may be.
+//! [`weft_codegen::small_loop`] has, to its scratch memory too, where the arrays of its last state may be. What
+//! [`weft_codegen::row_loop`] has writes to the rows of the points that it is told, and to its scratch memory.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -55,20 +56,22 @@ struct Block {
 }
 
 /// Takes a [`Block`], or a [`Serial`] if it is a loop.
-type Entry = unsafe extern "C" fn(*const c_void) -> u32;
+pub(super) type Entry = unsafe extern "C" fn(*const c_void) -> u32;
 
 /// What the function of a loop is given; the C side is `struct serial` of the generator's prelude.
 #[repr(C)]
-struct Serial {
-    inputs: *const *const c_void,
-    strides: *const *const i64,
-    state: *mut *mut c_void,
-    extents: *mut i64,
-    cancel: *const u8,
-    begun: u64,
-    done: *mut u64,
-    scratch: *mut c_void,
-    room: u64,
+pub(super) struct Serial {
+    pub(super) inputs: *const *const c_void,
+    pub(super) strides: *const *const i64,
+    pub(super) state: *mut *mut c_void,
+    pub(super) extents: *mut i64,
+    pub(super) cancel: *const u8,
+    pub(super) begun: u64,
+    pub(super) done: *mut u64,
+    pub(super) scratch: *mut c_void,
+    pub(super) room: u64,
+    pub(super) first: i64,
+    pub(super) end: i64,
 }
 
 /// What a function is called for.
@@ -157,7 +160,7 @@ pub(crate) struct Library(libloading::Library);
 /// A function of one; the object stays as long as the function does.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
-    entry: Entry,
+    pub(super) entry: Entry,
     _library: Arc<Library>,
 }
 
@@ -204,15 +207,15 @@ pub(crate) struct Caller<'a> {
 }
 
 /// The addresses of what is read.
-struct Arrays {
-    arrays: Vec<*const c_void>,
-    strides: Vec<*const i64>,
+pub(super) struct Arrays {
+    pub(super) arrays: Vec<*const c_void>,
+    pub(super) strides: Vec<*const i64>,
     /// The scalars among them; pointers go here, so that it must not change.
-    scalars: Box<[u64]>,
+    pub(super) scalars: Box<[u64]>,
 }
 
 impl Arrays {
-    fn new(sources: &[Source<'_>]) -> Arrays {
+    pub(super) fn new(sources: &[Source<'_>]) -> Arrays {
         let bits = |source: &Source<'_>| match source {
             Source::Scalar(scalar) => bits(*scalar),
             Source::Array { .. } => 0,
@@ -439,17 +442,7 @@ impl SerialCall<'_> {
     pub(crate) fn run(self, function: &Function) -> u32 {
         let SerialCall { inputs, state, extents, scratch, cancel, begun, done } = self;
         let Arrays { arrays, strides, scalars } = Arrays::new(inputs);
-        let place = |part: &mut Part| -> *mut c_void {
-            match part {
-                Part::Written(storage) => with_lane_type!(storage.ty(), T => {
-                    <T as Lane>::slice_mut(&mut storage.as_mut()).as_mut_ptr().cast()
-                }),
-                Part::Read(column) | Part::Computed { column, .. } => {
-                    address(Elements::of_column(column)).cast_mut()
-                }
-            }
-        };
-        let mut places: Vec<*mut c_void> = state.iter_mut().map(place).collect();
+        let mut places: Vec<*mut c_void> = state.iter_mut().map(place_of).collect();
         let (computes, before) = (scratch.is_some(), places.clone());
         let scratch = scratch.unwrap_or_default();
         let (_, scratch) =
@@ -464,6 +457,8 @@ impl SerialCall<'_> {
             cancel: cancel.as_ptr().cast_const().cast(),
             begun,
             done: done.map_or(ptr::null_mut(), AtomicU64::as_ptr),
+            first: 0,
+            end: 0,
         };
         // SAFETY: Note [Native calls]. The function replaces the parts of the state that are written, which nobody else
         // holds and which have the extents that it is told, and looks at these before it writes; it reads the inputs where a check or the plan
@@ -491,6 +486,18 @@ impl SerialCall<'_> {
         }
         drop(scalars);
         outcome
+    }
+}
+
+/// Where the elements of a part are.
+pub(super) fn place_of(part: &mut Part) -> *mut c_void {
+    match part {
+        Part::Written(storage) => with_lane_type!(storage.ty(), T => {
+            <T as Lane>::slice_mut(&mut storage.as_mut()).as_mut_ptr().cast()
+        }),
+        Part::Read(column) | Part::Computed { column, .. } => {
+            address(Elements::of_column(column)).cast_mut()
+        }
     }
 }
 

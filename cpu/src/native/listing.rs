@@ -82,12 +82,11 @@ fn further(
 fn outer_loops<'a>(block: &'a PreparedBlock, found: &mut Vec<&'a Sequential>) {
     for step in &block.steps {
         match step {
-            PreparedStep::Host(sequential) | PreparedStep::While(_, Some(sequential)) => {
-                found.push(sequential);
-            }
-            PreparedStep::While(blocks, None) => {
-                blocks.iter().for_each(|inner| outer_loops(inner, found));
-            }
+            PreparedStep::Host(sequential) => found.push(sequential),
+            PreparedStep::While(blocks, whole) => match whole.function() {
+                Some(sequential) => found.push(sequential),
+                None => blocks.iter().for_each(|inner| outer_loops(inner, found)),
+            },
             PreparedStep::Blocks(blocks) => {
                 blocks.iter().for_each(|inner| outer_loops(inner, found));
             }

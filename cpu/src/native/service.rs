@@ -31,6 +31,11 @@ impl Ticket {
         self.state.get()?.clone()
     }
 
+    /// Whether it is known that there will be none.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.state.get(), Some(None))
+    }
+
     /// Waits until it is known whether there will be a function, or until `cancel` is set.
     fn wait(&self, cancel: &AtomicBool) {
         // A compiler takes a hundred times as long as such a pause.

@@ -173,13 +173,13 @@ impl Machine<'_> {
     }
 
     /// What a function reads these variables as.
-    fn sources(&self, vars: &[Var]) -> Vec<Source<'_>> {
+    pub(super) fn sources(&self, vars: &[Var]) -> Vec<Source<'_>> {
         vars.iter().map(|var| source(self.get(*var), &[])).collect()
     }
 }
 
 /// A part of the state as a column of that many elements.
-fn column(part: Part, ty: ScalarType, length: usize, memory: &Arc<Pool>) -> Column {
+pub(super) fn column(part: Part, ty: ScalarType, length: usize, memory: &Arc<Pool>) -> Column {
     match part {
         Part::Written(storage) => storage.into_column(ty, length, memory),
         Part::Read(column) | Part::Computed { column, .. } => column,

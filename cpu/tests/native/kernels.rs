@@ -261,6 +261,35 @@ output a4: [a1]f32
 }
 
 #[test]
+fn rows_that_a_condition_of_the_row_chooses() {
+    let text = "input a2: [a0][a1]f32
+input a3: [a0]f32
+launch \"chosen\" [a0][a1] (r0 r1)
+  r2: f32 = read a3 r0
+  r3: bool = gt r2 0.0f32
+  r4: f32 = if r3
+    r5: f32 = read a2 r0 r1
+    yield r5
+  else
+    r6: f32 = read a2 r0 r1
+    r7: f32 = mul r6 r2
+    yield r7
+  yield r4
+  reduce r4 as (r8: f32) to a4: [a0]f32
+  by (r9: f32) (r10: f32)
+    r11: f32 = add r9 r10
+    yield r11
+  if_empty (r12)
+    yield 0.0f32
+end
+output a4: [a0]f32
+";
+    for extent in [1, 3, 70, 200] {
+        check(text, |length| vec![matrix(&f32s(length * extent), extent), f32s(length)]);
+    }
+}
+
+#[test]
 fn faults_are_those_of_the_block_interpreter() {
     let text = "input a1: [a0]i64
 input a2: [a0]f32

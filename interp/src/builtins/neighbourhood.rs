@@ -80,12 +80,6 @@ impl Machine<'_> {
     pub(super) fn stencil2(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let boundary = boundary(call.value(0))?;
         let function = call.value(1);
-        let one_type = call.param(2) == call.param(3);
-        if !one_type && matches!(*boundary, Boundary::Constant(_) | Boundary::Outside(_)) {
-            let problem =
-                "the arrays differ in type, so the boundary must be clamp, mirror or wrap";
-            return Err(self.bad_argument(&call, problem));
-        }
         let first = self.grid(&mut call, 2, &boundary)?;
         let second = self.grid(&mut call, 3, &boundary)?;
         for (left, right) in first.extents.iter().zip(&second.extents) {

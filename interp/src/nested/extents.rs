@@ -1,11 +1,14 @@
 //! The extents of rows that there are none of: [`Note [Extents of nothing]`](crate::extents) for lambdas.
 
+mod known;
+
 use std::collections::HashMap;
 
 use weft_ir::nested::{Atom, Body, Lambda, Operation, ScanForm, Start, Statement, Type, Var};
 use weft_ir::{Column, Exhausted, Scalar, Stop, Value};
 
 use super::{Evaluator, integer, of_column};
+use known::{Known, Whole, array, elements, has_rows_of_nothing, join_all, settled};
 
 /// How many statements are looked at for one result.
 const MOST_STATEMENTS: u32 = 50_000;
@@ -13,25 +16,6 @@ const MOST_STATEMENTS: u32 = 50_000;
 const MOST_LOOKS: u32 = 200;
 /// How many rounds of a loop are gone through one by one.
 const MOST_ROUNDS: i64 = 1000;
-
-/// What is known of a value.
-#[derive(Clone, Debug, PartialEq)]
-enum Known {
-    Nothing,
-    /// That it fails, whatever the elements are.
-    Failing,
-    Array {
-        length: Option<usize>,
-        element: Box<Known>,
-    },
-}
-
-/// All of a value, or something of it.
-#[derive(Clone, Debug)]
-enum Whole {
-    Value(Value),
-    Part(Known),
-}
 
 impl Evaluator<'_> {
     /// The results of a map with the extents that the lambda gives where there are no rows.
@@ -84,6 +68,7 @@ impl Evaluator<'_> {
         let known = known(&mut Search {
             evaluator: self,
             parts: HashMap::new(),
+            rows: HashMap::new(),
             statements: MOST_STATEMENTS,
             looks: MOST_LOOKS,
         });
@@ -104,6 +89,8 @@ struct Search<'e, 'a> {
     evaluator: &'e mut Evaluator<'a>,
     /// The variables of which only something is known; the others have values.
     parts: HashMap<Var, Known>,
+    /// What is known otherwise of arrays of arrays that have values.
+    rows: HashMap<Var, Known>,
     /// How many statements may still be looked at, …
     statements: u32,
     /// … and how often the memory may still be asked whether to go on.
@@ -129,10 +116,13 @@ impl Search<'_, '_> {
     }
 
     fn bind(&mut self, var: Var, whole: Whole) {
+        self.parts.remove(&var);
+        self.rows.remove(&var);
         match whole {
-            Whole::Value(value) => {
-                self.parts.remove(&var);
+            Whole::Value(value) => self.evaluator.bind(var, value),
+            Whole::Rows(value, known) => {
                 self.evaluator.bind(var, value);
+                self.rows.insert(var, known);
             }
             Whole::Part(part) => {
                 self.parts.insert(var, part);
@@ -147,12 +137,15 @@ impl Search<'_, '_> {
     }
 
     fn atom(&self, atom: Atom) -> Whole {
-        match atom {
-            Atom::Var(var) if self.parts.contains_key(&var) => {
-                Whole::Part(self.parts[&var].clone())
+        if let Atom::Var(var) = atom {
+            if let Some(part) = self.parts.get(&var) {
+                return Whole::Part(part.clone());
             }
-            atom => Whole::Value(self.evaluator.value(atom)),
+            if let Some(known) = self.rows.get(&var) {
+                return Whole::Rows(self.evaluator.value(atom), known.clone());
+            }
         }
+        Whole::Value(self.evaluator.value(atom))
     }
 
     fn all(&self, atoms: &[Atom]) -> Vec<Whole> {
@@ -188,11 +181,32 @@ impl Search<'_, '_> {
     }
 
     fn statement(&mut self, statement: &Statement) -> Result<Vec<Whole>, Stop> {
-        if let Some(wholes) = self.computed(statement)? {
-            return Ok(wholes);
+        let Some(computed) = self.computed(statement)? else { return self.look(statement) };
+        // What the rows of an element have in common is looked for in them, as if somebody had named it.
+        let is_element = matches!(statement.operation, Operation::Index(..));
+        let has_rows = |(whole, (_, ty)): (&Whole, &(Var, Type))| {
+            ty.rank > 1 && !is_element && matches!(whole, Whole::Value(_))
+        };
+        if !computed.iter().zip(&statement.results).any(has_rows) {
+            return Ok(computed);
         }
+        let looked = self.look(statement)?;
+        let results = computed.into_iter().zip(looked).zip(&statement.results);
+        Ok(results
+            .map(|((whole, looked), (_, ty))| match whole {
+                Whole::Value(value) if ty.rank > 1 => Whole::computed(value, &looked.shape()),
+                whole => whole,
+            })
+            .collect())
+    }
+
+    /// What is known of results by what is known of operands.
+    fn look(&mut self, statement: &Statement) -> Result<Vec<Whole>, Stop> {
         let results = statement.results.len();
         Ok(match &statement.operation {
+            Operation::If { condition, .. } if self.fails(*condition) => {
+                vec![Whole::Part(Known::Failing); results]
+            }
             Operation::If { condition, then, otherwise } => {
                 let then = self.body(then)?;
                 let otherwise = self.body(otherwise)?;
@@ -341,8 +355,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The results, if they do not depend on the elements and hold no arrays of arrays: what their rows have in
-    /// common would be looked for in the rows.
+    /// The results, if they do not depend on the elements.
     fn computed(&mut self, statement: &Statement) -> Result<Option<Vec<Whole>>, Stop> {
         let operation = &statement.operation;
         let length = match operation {
@@ -363,18 +376,18 @@ impl Search<'_, '_> {
             return Ok(None);
         }
         let failing = vec![Whole::Part(Known::Failing); statement.results.len()];
-        let chooses = matches!(operation, Operation::If { .. } | Operation::Call(..));
-        if reads.failing && !chooses {
-            return Ok(Some(failing));
+        if reads.failing {
+            return Ok(self.fails_with_operands(operation).then_some(failing));
         }
-        let has_rows = statement.results.iter().any(|(_, ty)| ty.rank > 1);
-        if has_rows || reads.failing || reads.calls || self.looks == 0 {
+        if reads.calls || self.looks == 0 {
             return Ok(None);
         }
         // What is done to many elements at once is a step for each.
         let mut elements = 0;
         operation.for_each_atom(&mut |atom| {
-            if let Whole::Value(Value::Array(array)) = self.atom(*atom) {
+            if let Whole::Value(Value::Array(array)) | Whole::Rows(Value::Array(array), _) =
+                self.atom(*atom)
+            {
                 elements += array.elements.len();
             }
         });
@@ -396,11 +409,45 @@ impl Search<'_, '_> {
         self.evaluator.memory.release(self.evaluator.memory.held() - held);
         match results {
             Ok(results) => Ok(Some(results.into_iter().map(Whole::Value).collect())),
-            Err(Stop::Fault(_)) => Ok(Some(failing)),
+            Err(Stop::Fault(_)) => Ok(self.fails_as_a_whole(operation).then_some(failing)),
             Err(Stop::Exhausted(Exhausted::Interrupted)) => {
                 Err(Stop::Exhausted(Exhausted::Interrupted))
             }
             Err(Stop::Exhausted(_)) => Ok(None),
+        }
+    }
+
+    fn fails(&self, atom: Atom) -> bool {
+        matches!(self.atom(atom), Whole::Part(Known::Failing))
+    }
+
+    /// Whether nothing is known of the results of an operation that reads what fails. An array with elements that fail
+    /// has a length.
+    fn fails_with_operands(&self, operation: &Operation) -> bool {
+        let any = |atoms: &[Atom]| atoms.iter().any(|atom| self.fails(*atom));
+        match operation {
+            Operation::Call(..) | Operation::Literal(_) => false,
+            Operation::If { condition: atom, .. }
+            | Operation::Assert { condition: atom, .. }
+            | Operation::For { count: atom, .. }
+            | Operation::Replicate(atom, _)
+            | Operation::Index(atom, _)
+            | Operation::Update { array: atom, .. } => self.fails(*atom),
+            Operation::Map(_, arrays) | Operation::Scan { arrays, .. } => any(arrays),
+            _ => true,
+        }
+    }
+
+    /// Whether nothing is known of the results of an operation that has failed, rather than that its elements, or the
+    /// state of a loop, have no values.
+    fn fails_as_a_whole(&self, operation: &Operation) -> bool {
+        match operation {
+            Operation::Update { .. } | Operation::For { .. } | Operation::While { .. } => false,
+            Operation::Map(_, arrays) | Operation::Scan { arrays, .. } => {
+                let lengths: Vec<_> = arrays.iter().map(|array| self.elements(*array).0).collect();
+                lengths.iter().any(|length| *length != lengths[0])
+            }
+            _ => true,
         }
     }
 
@@ -482,107 +529,4 @@ struct Reads {
     failing: bool,
     /// A function that calls itself.
     calls: bool,
-}
-
-impl Whole {
-    const NOTHING: Whole = Whole::Part(Known::Nothing);
-
-    fn shape(&self) -> Known {
-        match self {
-            Whole::Value(Value::Array(array)) => {
-                Known::array(Some(array.len()), elements(&array.elements))
-            }
-            Whole::Value(_) => Known::Nothing,
-            Whole::Part(known) => known.clone(),
-        }
-    }
-
-    /// This value, where nothing is known that is not known of another one: it was chosen, and the other one was not.
-    fn beside(&self, other: &Whole) -> Whole {
-        match (self, other) {
-            (Whole::Value(_), Whole::Value(_)) | (_, Whole::Part(Known::Failing)) => self.clone(),
-            _ => Whole::Part(self.shape().beside(&other.shape())),
-        }
-    }
-}
-
-impl Known {
-    fn array(length: Option<usize>, element: Known) -> Known {
-        Known::Array { length, element: Box::new(element) }
-    }
-
-    fn elements(&self) -> (Option<usize>, Known) {
-        match self {
-            Known::Array { length, element } => (*length, (**element).clone()),
-            Known::Nothing | Known::Failing => (None, Known::Nothing),
-        }
-    }
-
-    fn beside(&self, other: &Known) -> Known {
-        match (self, other) {
-            (
-                Known::Array { length, element },
-                Known::Array { length: of_other, element: others },
-            ) => Known::array(of_other.and(*length), element.beside(others)),
-            _ => Known::Nothing,
-        }
-    }
-
-    /// What holds of both.
-    fn join(&self, other: &Known) -> Known {
-        match (self, other) {
-            (
-                Known::Array { length: a, element: of_a },
-                Known::Array { length: b, element: of_b },
-            ) => Known::array(a.filter(|_| a == b), of_a.join(of_b)),
-            _ => Known::Nothing,
-        }
-    }
-
-    /// An array of which an element, under `depth` axes, is replaced by another value.
-    fn with_element(&self, depth: usize, value: &Known) -> Known {
-        if depth == 0 {
-            return self.join(value);
-        }
-        let (length, element) = self.elements();
-        Known::array(length, element.with_element(depth - 1, value))
-    }
-}
-
-fn array(length: Option<usize>, element: Known) -> Whole {
-    Whole::Part(Known::array(length, element))
-}
-
-fn join_all(left: &[Whole], right: &[Whole]) -> Vec<Whole> {
-    let pairs = left.iter().zip(right);
-    pairs.map(|(left, right)| Whole::Part(left.shape().join(&right.shape()))).collect()
-}
-
-/// What the elements of a column have in common.
-fn elements(column: &Column) -> Known {
-    match column {
-        Column::Dense { .. } | Column::Ragged { .. } => {
-            Known::array(column.extent().ok(), elements(&column.flatten()))
-        }
-        _ => Known::Nothing,
-    }
-}
-
-/// Whether an array of that rank has an axis without elements and another one below it.
-fn has_rows_of_nothing(column: &Column, rank: usize) -> bool {
-    rank > 1 && (column.is_empty() || has_rows_of_nothing(&column.flatten(), rank - 1))
-}
-
-/// The elements of type `ty` with the extents that are known under axes without elements, and 0 where they are not.
-fn settled(column: &Column, ty: Type, known: &Known) -> Column {
-    if ty.rank == 0 {
-        return column.clone();
-    }
-    let (length, element) = known.elements();
-    let inner = settled(&column.flatten(), ty.element(), &element);
-    if column.is_empty() {
-        return Column::Dense { len: 0, extent: length.unwrap_or(0), inner: Box::new(inner) };
-    }
-    let lengths: Vec<usize> = (0..column.len()).filter_map(|row| column.row_len(row)).collect();
-    Column::from_lengths(&lengths, inner)
 }

@@ -156,7 +156,7 @@ impl<'a> Check<'a> {
                 self.block(otherwise, Some(&results))?;
                 Results::Like(results)
             }
-            Operation::While { state, initial, condition, body } => {
+            Operation::While { state, initial, condition, body, rows } => {
                 for value in initial {
                     self.scope.ty(*value)?;
                 }
@@ -172,6 +172,11 @@ impl<'a> Check<'a> {
                     return Err(format!("the condition {condition} is a {ty} and no bool"));
                 }
                 self.block(body, Some(state))?;
+                if let Some(rows) = rows {
+                    let Program { inputs, outputs, types, .. } = &rows.program;
+                    rows.check(&self.scope, state.len(), types, [inputs, outputs])?;
+                    check(&rows.program)?;
+                }
                 self.scope.leave(mark);
                 Results::Like(state.clone())
             }

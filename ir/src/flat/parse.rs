@@ -8,6 +8,7 @@ use crate::flat::{
     Block, Dimension, Leaf, Operation, Program, ScanForm, Size, Space, Start, Statement, Thunk,
     Type, Var, storage,
 };
+use crate::rows::parse_rows;
 use crate::text::{Reader, TextError, Token, parse_column};
 use crate::{ScalarType, Span};
 
@@ -20,19 +21,25 @@ const GREATEST: u32 = (1 << 22) - 1;
 /// The first place that is no program.
 pub fn parse(text: &str) -> Result<Program, TextError> {
     let mut reader = Reader::new(text)?;
-    let mut types = Types::default();
-    let inputs = parse_inputs(&mut reader, &mut types)?;
-    let mut body = Block::default();
-    while !(reader.at_end() || reader.at_word("yield") || reader.at_word("output")) {
-        body.statements.push(parse_statement(&mut reader, &mut types)?);
-    }
-    if reader.take_word("yield") {
-        body.results = parse_vars(&mut reader)?;
-    }
-    let outputs = parse_outputs(&mut reader, &types)?;
+    let program = parse_program(&mut reader)?;
     if !reader.at_end() {
         return Err(reader.expected("`output` or the end"));
     }
+    Ok(program)
+}
+
+/// Reads a program as far as it goes.
+fn parse_program(reader: &mut Reader) -> Result<Program, TextError> {
+    let mut types = Types::default();
+    let inputs = parse_inputs(reader, &mut types)?;
+    let mut body = Block::default();
+    while !(reader.at_end() || ["yield", "output", "end"].iter().any(|word| reader.at_word(word))) {
+        body.statements.push(parse_statement(reader, &mut types)?);
+    }
+    if reader.take_word("yield") {
+        body.results = parse_vars(reader)?;
+    }
+    let outputs = parse_outputs(reader, &types)?;
     Ok(Program { inputs, body, outputs, types: types.finish() })
 }
 
@@ -195,7 +202,11 @@ pub(crate) fn parse_binding(reader: &mut Reader, types: &mut Types) -> Result<Va
     Ok(var)
 }
 
-fn parse_size(reader: &mut Reader) -> Result<Size, TextError> {
+/// Reads an extent.
+///
+/// # Errors
+/// Something else is next.
+pub(crate) fn parse_size(reader: &mut Reader) -> Result<Size, TextError> {
     if reader.at_numbered('a') {
         return Ok(Size::Var(parse_var(reader)?));
     }
@@ -307,7 +318,11 @@ fn parse_operation(reader: &mut Reader, types: &mut Types) -> Result<Operation, 
         }
         "while" => {
             let ([state, initial], [condition, body]) = parse_while(reader, types, parse_block)?;
-            Operation::While { state, initial, condition, body }
+            let rows = match reader.take_word("rows") {
+                true => Some(Box::new(parse_rows(reader, parse_program)?)),
+                false => None,
+            };
+            Operation::While { state, initial, condition, body, rows }
         }
         _ => return Err(unknown),
     })

@@ -7,6 +7,7 @@ use crate::code::{write_code, write_indices, write_operator};
 use crate::flat::{
     Block, Dimension, Leaf, Operation, Program, Size, Start, Statement, Thunk, Type, Var,
 };
+use crate::rows::write_rows;
 use crate::text::{Writer, write_column};
 
 impl fmt::Display for Var {
@@ -291,8 +292,9 @@ fn write_statement(w: &mut Writer, statement: &Statement, types: &[Type]) -> fmt
         Operation::If { condition, then, otherwise } => {
             write_if(w, *condition, [then, otherwise], block)
         }
-        Operation::While { state, initial, condition, body } => {
-            write_while(w, [state, initial], types, [condition, body], block)
+        Operation::While { state, initial, condition, body, rows } => {
+            write_while(w, [state, initial], types, [condition, body], block)?;
+            rows.iter().try_for_each(|rows| write_rows(w, rows, write_program))
         }
     }
 }

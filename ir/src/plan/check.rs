@@ -82,7 +82,7 @@ impl<'a> Check<'a> {
                 self.scope.bind(results)?;
                 self.alike(&yielded, results)
             }
-            Step::While { results, state, initial, condition, body } => {
+            Step::While { results, state, initial, condition, body, rows } => {
                 for value in initial {
                     self.alive(*value)?;
                 }
@@ -95,6 +95,11 @@ impl<'a> Check<'a> {
                 };
                 same_types("the condition", &[self.declared(holds)?.element], &[ScalarType::Bool])?;
                 self.block(body, Some(state))?;
+                if let Some(rows) = rows {
+                    let Program { inputs, outputs, types, .. } = &rows.program;
+                    rows.check(&self.scope, state.len(), types, [inputs, outputs])?;
+                    check(&rows.program)?;
+                }
                 self.scope.leave(mark);
                 self.scope.bind(results)?;
                 self.alike(state, results)

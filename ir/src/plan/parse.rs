@@ -11,6 +11,7 @@ use crate::flat::{
     parse_vars, parse_while,
 };
 use crate::plan::{Block, Epilogue, Kernel, Program, Sink, Step};
+use crate::rows::parse_rows;
 use crate::text::{Reader, TextError, Token, parse_column};
 
 /// Reads a plan. Spans are the default. Whether it makes sense, `check` says.
@@ -19,19 +20,25 @@ use crate::text::{Reader, TextError, Token, parse_column};
 /// The first place that is no plan.
 pub fn parse(text: &str) -> Result<Program, TextError> {
     let mut reader = Reader::new(text)?;
-    let mut types = Types::default();
-    let inputs = parse_inputs(&mut reader, &mut types)?;
-    let mut body = Block::default();
-    while !(reader.at_end() || reader.at_word("yield") || reader.at_word("output")) {
-        body.steps.push(parse_step(&mut reader, &mut types)?);
-    }
-    if reader.take_word("yield") {
-        body.results = parse_vars(&mut reader)?;
-    }
-    let outputs = parse_outputs(&mut reader, &types)?;
+    let program = parse_program(&mut reader)?;
     if !reader.at_end() {
         return Err(reader.expected("`output` or the end"));
     }
+    Ok(program)
+}
+
+/// Reads a program as far as it goes.
+fn parse_program(reader: &mut Reader) -> Result<Program, TextError> {
+    let mut types = Types::default();
+    let inputs = parse_inputs(reader, &mut types)?;
+    let mut body = Block::default();
+    while !(reader.at_end() || ["yield", "output", "end"].iter().any(|word| reader.at_word(word))) {
+        body.steps.push(parse_step(reader, &mut types)?);
+    }
+    if reader.take_word("yield") {
+        body.results = parse_vars(reader)?;
+    }
+    let outputs = parse_outputs(reader, &types)?;
     Ok(Program { inputs, body, outputs, types: types.finish() })
 }
 
@@ -62,7 +69,11 @@ fn parse_operation(
     }
     if reader.take_word("while") {
         let ([state, initial], [condition, body]) = parse_while(reader, types, parse_block)?;
-        return Ok(Step::While { results, state, initial, condition, body });
+        let rows = match reader.take_word("rows") {
+            true => Some(Box::new(parse_rows(reader, parse_program)?)),
+            false => None,
+        };
+        return Ok(Step::While { results, state, initial, condition, body, rows });
     }
     match results[..] {
         [result] => {

@@ -8,6 +8,7 @@ use crate::flat::{
     write_start, write_vars, write_while, write_yield,
 };
 use crate::plan::{Block, Kernel, Program, Sink, Step};
+use crate::rows::write_rows;
 use crate::text::{Writer, write_column};
 
 /// The text without spans, one step a line.
@@ -79,9 +80,10 @@ fn write_step(w: &mut Writer, step: &Step, types: &[Type]) -> fmt::Result {
             write_results(w, results, types)?;
             write_if(w, *condition, [then, otherwise], block)
         }
-        Step::While { results, state, initial, condition, body } => {
+        Step::While { results, state, initial, condition, body, rows } => {
             write_results(w, results, types)?;
-            write_while(w, [state, initial], types, [condition, body], block)
+            write_while(w, [state, initial], types, [condition, body], block)?;
+            rows.iter().try_for_each(|rows| write_rows(w, rows, write_program))
         }
         Step::Free(vars) => {
             w.write_str("free")?;

@@ -1,6 +1,7 @@
 //! Walking over the parts of a plan: the blocks in a step and what it binds; what a sink takes of a point, the
 //! code that it has, what it binds.
 
+use std::collections::BTreeSet;
 use std::iter::once;
 use std::slice;
 
@@ -202,7 +203,10 @@ impl Step {
             Step::Launch(kernel) => kernel.uses(visit),
             Step::Reshape { array, .. } => visit(*array),
             Step::Check { condition, .. } | Step::If { condition, .. } => visit(*condition),
-            Step::While { initial, .. } => initial.iter().for_each(|var| visit(*var)),
+            Step::While { initial, rows, .. } => {
+                initial.iter().for_each(|var| visit(*var));
+                rows.iter().for_each(|rows| rows.uses(visit));
+            }
             Step::Constant { .. } | Step::Free(_) => {}
         }
         self.blocks().for_each(|block| block.uses(visit));
@@ -219,4 +223,28 @@ impl Step {
             Step::Check { .. } | Step::Free(_) => Vec::new(),
         }
     }
+}
+
+/// The variables that each step of a block uses for the last time: what is freed right after it, and what is
+/// freed right `behind` the block and not used before that.
+pub fn last_uses(block: &Block, behind: &[Var]) -> Vec<Vec<Var>> {
+    let mut left: BTreeSet<Var> =
+        behind.iter().copied().filter(|var| !block.results.contains(var)).collect();
+    let mut all = Vec::with_capacity(block.steps.len());
+    for (at, step) in block.steps.iter().enumerate().rev() {
+        let mut freed = match block.steps.get(at + 1) {
+            Some(Step::Free(vars)) => vars.clone(),
+            Some(_) | None => Vec::new(),
+        };
+        if !left.is_empty() {
+            step.uses(&mut |var| {
+                if left.remove(&var) {
+                    freed.push(var);
+                }
+            });
+        }
+        all.push(freed);
+    }
+    all.reverse();
+    all
 }

@@ -22,7 +22,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         signature: "(Elem a, Elem b) => boundary s a -> (window s a -> window s b -> c) -> array s a -> array s b -> array s c",
         parameters: "boundary f xs ys",
         doc: "f of the windows around each pair of elements at equal positions of two arrays of \
-              one shape; both arrays have the same boundary. Different shapes are an error.",
+              one shape; both arrays have the same boundary. Different shapes are an error. Elements of \
+              two types go with `clamp`, `mirror` and `wrap`.",
         complexity: "work O(n) calls of f, depth O(1)",
         example: "stencil2 clamp (\\v w -> v[1] - w[0]) [1, 2, 4] [10, 20, 30]",
         result: "[-8, -16, -26]",

@@ -61,6 +61,12 @@ impl Checker<'_> {
         if self.operator_for_function(function, &args) {
             return self.unknown(span);
         }
+        if let ast::ExprKind::Name(name) = &function.kind
+            && let Some(entry) = self.builtin_named(name)
+            && entry.builtin == Builtin::Stencil2
+        {
+            return self.stencil2(entry, function.span, &args, span);
+        }
         let typed = self.expr(function);
         if self.is_broken(&typed) {
             // The arguments may hold errors of their own.
@@ -74,7 +80,13 @@ impl Checker<'_> {
     }
 
     /// Applies a function, of a type as yet unknown perhaps, to all arguments.
-    fn apply_to(&mut self, name: &str, function: Expr, args: &[&ast::Expr], span: Span) -> Expr {
+    pub(super) fn apply_to(
+        &mut self,
+        name: &str,
+        function: Expr,
+        args: &[&ast::Expr],
+        span: Span,
+    ) -> Expr {
         let mut params = Vec::new();
         let mut returns = self.table.shallow(&function.ty);
         while params.len() < args.len() {

@@ -100,6 +100,15 @@ impl Checker<'_> {
                 Type::Array(element) => (*element).clone(),
                 // What is not known because of an earlier error is no error of its own.
                 Type::Var(_) if self.errors > 0 => return self.unknown(span),
+                // A column is an array, as what an apply-to-each goes over.
+                open if self.table.is_rank_open(&open) => {
+                    let element = self.table.fresh();
+                    if let Err(clash) = self.table.unify(&open, &Type::array(element.clone())) {
+                        self.clash_report(&clash, table.span);
+                        return self.unknown(span);
+                    }
+                    element
+                }
                 other => {
                     let (found, kind) = (self.show(&other), self.show(ty));
                     self.report(

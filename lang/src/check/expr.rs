@@ -172,7 +172,9 @@ impl Checker<'_> {
         }
         let internal = || builtins::internal(name).filter(|_| self.environment.is_prelude());
         if let Some(entry) = builtins::lookup(name).or_else(internal) {
-            return self.builtin(entry, span);
+            let builtin = self.builtin(entry, span);
+            self.stencil2_as_value(&builtin);
+            return builtin;
         }
         let constant = match &**name {
             "pi" => Some((std::f64::consts::PI, std::f32::consts::PI)),

@@ -5,25 +5,30 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span};
 
-use super::{BoundName, Checked, CheckedItem, CheckedKind, Checker, Config, Files, Own, Table};
+use super::{
+    BoundName, Cell, Checked, CheckedItem, CheckedKind, Checker, Config, Files, Own, Table,
+};
 use crate::ast::{self, ItemKind, TypeExpr, TypeExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Environment, Global};
 use crate::monomorphise::monomorphise;
-use crate::typed::{Expr, Function, GlobalId, Guess, Pattern};
+use crate::typed::{Expr, Function, GlobalId, Pattern};
 use crate::types::{Scheme, Type};
 
 /// Numbers of the variables of local schemes start here, beyond those of any definition.
 const FIRST_LOCAL_VARIABLE: u32 = 1 << 24;
 
+/// Reports of a cell beyond which no names are looked for that are near those that mean nothing: nobody reads so many.
+const MOST_READ: usize = 200;
+
 /// Checks one item, and adds what comes of it to `checked`.
 pub(super) fn check_item(
-    item: &ast::Item,
-    later: &[ast::Item],
+    cell: Cell<'_>,
     config: &Config,
     files: &mut dyn Files,
     checked: &mut Checked,
 ) {
+    let item = cell.item();
     let before = checked.diagnostics.len();
     let mut checker = Checker {
         environment: &mut checked.environment,
@@ -43,7 +48,8 @@ pub(super) fn check_item(
         next_quantified: FIRST_LOCAL_VARIABLE,
         own: None,
         guesses: Vec::new(),
-        later,
+        cell,
+        has_said_enough: before >= MOST_READ,
         defining: Vec::new(),
         annotation_vars: BTreeMap::new(),
         top_level: true,
@@ -61,6 +67,7 @@ pub(super) fn check_item(
     };
     let failed = checker.errors > 0 || checker.poisoned;
     if failed {
+        checker.leave_out_parts_of_function(before);
         checker.advise(item, before);
         checker.count_unreported(before);
     }
@@ -142,7 +149,7 @@ impl Checker<'_> {
             body
         };
         let (scheme, body) = self.generalise(body)?;
-        self.define(&name, global, scheme.clone(), body, span);
+        self.define(&name, global, scheme.clone(), body, &def.params, span);
         Some(CheckedKind::Define { name, global, scheme })
     }
 
@@ -210,29 +217,20 @@ impl Checker<'_> {
         };
     }
 
-    fn define(&mut self, name: &Name, global: GlobalId, scheme: Scheme, body: Expr, span: Span) {
-        let guesses = self.take_guesses(&body);
+    fn define(
+        &mut self,
+        name: &Name,
+        global: GlobalId,
+        scheme: Scheme,
+        body: Expr,
+        params: &[ast::Pattern],
+        span: Span,
+    ) {
+        let guesses = self.take_guesses(&body, params);
         let (name, body) = (name.clone(), Arc::new(body));
         let function = Function { global, name: name.clone(), scheme, body, span, guesses };
         self.environment.define(global, Global::Function(Arc::new(function)));
         self.environment.bind(name, Binding::Global(global));
-    }
-
-    /// The parameters of a function whose rank was chosen.
-    fn take_guesses(&mut self, function: &Expr) -> Vec<Guess> {
-        let mut found = std::mem::take(&mut self.guesses);
-        found.sort_unstable();
-        found.dedup_by_key(|(parameter, _)| *parameter);
-        let crate::typed::ExprKind::Lambda { params, .. } = &function.kind else {
-            return Vec::new();
-        };
-        let guess = |(parameter, rank): (usize, usize)| match params.get(parameter) {
-            Some(Pattern::Local { name, .. }) => {
-                Some(Guess { parameter, name: name.clone(), rank })
-            }
-            Some(Pattern::Wildcard(_) | Pattern::Tuple(_)) | None => None,
-        };
-        found.into_iter().filter_map(guess).collect()
     }
 
     fn alias(&mut self, name: &ast::Ident, ty: &TypeExpr) -> Option<CheckedKind> {
@@ -270,7 +268,7 @@ impl Checker<'_> {
             // A name for a function or a sequence is a definition.
             let global = self.environment.fresh();
             let (scheme, body) = self.generalise(value)?;
-            self.define(name, global, scheme.clone(), body, span);
+            self.define(name, global, scheme.clone(), body, &[], span);
             return Some(CheckedKind::Define { name: name.clone(), global, scheme });
         }
         let mut checks = Vec::new();

@@ -77,7 +77,20 @@ impl Checker<'_> {
             }
             PatternKind::Record(fields) => self.record_pattern(pattern, fields, ty, checks),
             PatternKind::Typed(inner, annotation) => {
+                let before = self.diagnostics.len();
                 let own = self.type_expr(annotation);
+                // `(x:xs)`
+                if let (ast::PatternKind::Name(first), ast::TypeExprKind::Name(rest)) =
+                    (&inner.kind, &annotation.kind)
+                    && rest.strip_suffix('s') == Some(&**first)
+                    && let Some(found) = self.diagnostics.get_mut(before)
+                {
+                    found.help = vec![
+                        "no pattern takes an array apart: its first element is `first xs`, the others are `tail xs`"
+                            .to_owned(),
+                    ];
+                    found.notes.clear();
+                }
                 if let Err(clash) = self.table.unify(ty, &own) {
                     self.mismatch(inner.span, ty, &own, &clash, annotation.span, "the annotation");
                 }

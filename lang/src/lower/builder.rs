@@ -184,9 +184,7 @@ impl<'p> Lowering<'p> {
     pub(super) fn leaves(&self, value: &Value<'p>) -> Outcome<Vec<Atom>> {
         match value.leaves() {
             Some(leaves) => Ok(leaves),
-            None => self.unsupported(
-                "a function that is chosen or changed while the program runs needs the interpreter",
-            ),
+            None => self.unsupported("a function is chosen or changed while the program runs"),
         }
     }
 
@@ -194,9 +192,7 @@ impl<'p> Lowering<'p> {
     pub(super) fn leaf_types(&self, ty: &types::Type) -> Outcome<Vec<Type>> {
         match leaf_types(ty) {
             Some(leaves) => Ok(leaves),
-            None => self.unsupported(
-                "a function that is chosen or changed while the program runs needs the interpreter",
-            ),
+            None => self.unsupported("a function is chosen or changed while the program runs"),
         }
     }
 
@@ -506,8 +502,7 @@ impl<'p> Lowering<'p> {
             return Ok(());
         }
         self.unsupported(format!(
-            "with its functions expanded this program has more than {MAX_STATEMENTS} operations; \
-             it runs on the interpreter"
+            "with its functions expanded this program has more than {MAX_STATEMENTS} operations"
         ))
     }
 

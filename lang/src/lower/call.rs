@@ -134,7 +134,7 @@ impl<'p> Lowering<'p> {
             && (!self.recursion.is_alone(signature.id) || self.leads_back(&signature.given))
         {
             return self.unsupported(format!(
-                "`{name}` is recursive and is given a function that calls it; this needs the interpreter"
+                "`{name}` is recursive and is given a function that calls it"
             ));
         }
         let function = self.new_function();

@@ -156,10 +156,8 @@ impl<'p> Lowering<'p> {
             return Ok(Value::Function(Rc::new(Function::Instance(id))));
         }
         if self.recursion.is_recursive(id) {
-            return self.unsupported(format!(
-                "`{}` is recursive without parameters, which runs on the interpreter",
-                instance.name
-            ));
+            return self
+                .unsupported(format!("`{}` is recursive without parameters", instance.name));
         }
         if let Some(value) = self.constant(id) {
             return Ok(value);

@@ -42,13 +42,12 @@ impl<'p> Lowering<'p> {
             }
             if !matches!(arg, Value::Function(_)) || with_atoms(arg, &mut |atom| atom).is_none() {
                 return self.unsupported(format!(
-                    "`{name}` is recursive and is given more than values and functions; this needs the interpreter"
+                    "`{name}` is recursive and is given more than values and functions"
                 ));
             }
             if !passes_on(id, patterns, at, body) {
                 return self.unsupported(format!(
-                    "`{name}` is recursive, and the function that it takes is not passed on as it is; this needs \
-                     the interpreter"
+                    "`{name}` is recursive, and the function that it takes is not passed on as it is"
                 ));
             }
             given.push(Some(arg.clone()));

@@ -75,7 +75,7 @@ impl<'p> Lowering<'p> {
         offset: &[i64],
     ) -> Outcome<Value<'p>> {
         if offset.iter().any(|by| by.unsigned_abs() >= MAX_OFFSET) {
-            return self.unsupported("an offset as large as that runs on the interpreter");
+            return self.unsupported("an offset as large as that");
         }
         let offset: Vec<Atom> = offset.iter().map(|by| int(*by)).collect();
         self.read_around(&window.grid, &window.centre, &offset)

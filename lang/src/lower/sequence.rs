@@ -63,7 +63,7 @@ impl<'p> Lowering<'p> {
         self.begin(member.program, Recursion::of(member.program));
         let entry = &member.program.entry;
         let Some(ty) = entry.ty.to_value_type() else {
-            return self.unsupported("a value with functions in it runs on the interpreter");
+            return self.unsupported("a value with functions in it");
         };
         let value = self.expression(entry, &Frame::new(None))?;
         let leaves = self.leaves(&value)?;

@@ -36,20 +36,26 @@ pub(super) fn excerpt(text: &str, ranges: &[Range<usize>], width: usize) -> Exce
         lines.want(text, range.start);
         lines.want(text, last(text, range));
     }
+    let marks = |line: &Line| -> Vec<usize> {
+        let ends = ranges.iter().flat_map(|range| [range.start, last(text, range)]);
+        ends.filter(|at| line.contains(*at))
+            .map(|at| (at - line.range.start).min(line.range.len()))
+            .collect()
+    };
+    let cuts: Vec<Cut<'_>> = lines
+        .wanted
+        .values()
+        .map(|line| Cut { text: &text[line.range.clone()], marks: marks(line) })
+        .collect();
+    let windows = windows(&cuts, width);
     let mut excerpt = String::new();
     let mut shown: Vec<(Line, Shown)> = Vec::new();
     let mut number = 0;
-    for line in lines.wanted.values() {
+    for (line, window) in lines.wanted.values().zip(windows) {
         while number < line.number {
             excerpt.push('\n');
             number += 1;
         }
-        let marks: Vec<usize> = ranges
-            .iter()
-            .flat_map(|range| [range.start, last(text, range)])
-            .filter(|at| line.contains(*at))
-            .collect();
-        let window = window(&text[line.range.clone()], line.range.start, &marks, width);
         let from = excerpt.len();
         let offsets = show(&text[line.range.clone()], &window, &mut excerpt);
         let (range, is_cut) = (from..excerpt.len(), window.start > 0);
@@ -150,14 +156,40 @@ fn columns(character: char, column: usize) -> usize {
     }
 }
 
+/// A line that may have to be cut, and the bytes of it that have to be seen.
+struct Cut<'t> {
+    text: &'t str,
+    marks: Vec<usize>,
+}
+
+/// The bytes of each line to show. Lines are cut in the same column where that shows all marks, so that what stands
+/// in one column of the source does so here: indentation may be what a report is about.
+fn windows(lines: &[Cut<'_>], width: usize) -> Vec<Range<usize>> {
+    let own: Vec<Range<usize>> = lines.iter().map(|line| window(line, width)).collect();
+    let column = |line: &Cut<'_>, at: usize| columns_of(&line.text[..at]);
+    let starts = || lines.iter().zip(&own).map(|(line, window)| column(line, window.start));
+    let (Some(least), Some(most)) = (starts().min(), starts().max()) else { return own };
+    // The place of a mark at the end of a line is there too, and so are the two `…`.
+    let is_seen =
+        |line: &Cut<'_>| line.marks.iter().all(|at| column(line, *at) + 3 <= least + width);
+    if least == most || !lines.iter().all(is_seen) {
+        return own;
+    }
+    let from_column = |line: &Cut<'_>| {
+        let from = at_column(line.text, least);
+        from..from + extent(&line.text[from..], width)
+    };
+    lines.iter().map(from_column).collect()
+}
+
 /// The bytes of the line to show: all if it is narrow enough, else a window that begins a little
 /// before the first mark, or before the most important one if they do not fit together.
-fn window(line: &str, start: usize, marks: &[usize], width: usize) -> Range<usize> {
+fn window(line: &Cut<'_>, width: usize) -> Range<usize> {
+    let Cut { text: line, marks } = line;
     if extent(line, width) == line.len() {
         return 0..line.len();
     }
     const BEFORE: usize = 4;
-    let marks: Vec<usize> = marks.iter().map(|mark| (mark - start).min(line.len())).collect();
     let least = marks.iter().copied().min().unwrap_or(0);
     let most = marks.iter().copied().max().unwrap_or(0);
     let fit_together = extent(&line[least..], width - width / BEFORE) >= most - least;
@@ -173,6 +205,23 @@ fn window(line: &str, start: usize, marks: &[usize], width: usize) -> Range<usiz
         from = at;
     }
     from..from + extent(&line[from..], width)
+}
+
+/// The columns that a text at the start of a line takes.
+fn columns_of(text: &str) -> usize {
+    text.chars().fold(0, |column, character| column + columns(character, column))
+}
+
+/// The first byte of a line that stands in a column, or behind it.
+fn at_column(line: &str, wanted: usize) -> usize {
+    let mut column = 0;
+    for (at, character) in line.char_indices() {
+        if column >= wanted {
+            return at;
+        }
+        column += columns(character, column);
+    }
+    line.len()
 }
 
 /// How many bytes of the text fit into that many columns.
@@ -218,7 +267,7 @@ fn show(line: &str, window: &Range<usize>, into: &mut String) -> BTreeMap<usize,
     if window.start > 0 {
         into.push('…');
     }
-    let mut column = 0;
+    let mut column = columns_of(&line[..window.start]);
     for (at, character) in line[window.clone()].char_indices() {
         offsets.insert(window.start + at, into.len());
         let needed = columns(character, column);
@@ -277,6 +326,38 @@ mod tests {
             excerpt.ranges.iter().map(|range| &excerpt.text[range.clone()]).collect();
         assert_eq!(marked, ["é", "…", "…"]);
         assert_eq!(excerpt.note.as_deref(), Some("line 1 is long; the place is at character 1001"));
+    }
+
+    /// The lines that are shown, and in which column each mark stands.
+    fn cut(text: &str, marks: &[std::ops::Range<usize>]) -> (Vec<String>, Vec<usize>) {
+        let excerpt = excerpt(text, marks, 60);
+        let lines: Vec<String> = excerpt.text.lines().map(str::to_owned).collect();
+        let column = |at: usize| {
+            let line = excerpt.text[..at].rfind('\n').map_or(0, |before| before + 1);
+            excerpt.text[line..at].chars().count()
+        };
+        let columns = excerpt.ranges.iter().map(|range| column(range.start)).collect();
+        (lines, columns)
+    }
+
+    #[test]
+    fn lines_are_cut_in_one_column() {
+        let long = format!("{}a = 1 + {}", " ".repeat(20), "2 + ".repeat(50));
+        let short = format!("{}b = 2", " ".repeat(21));
+        let text = format!("{long}\n{short}\n{long}");
+        let third = long.len() + short.len() + 22;
+        let second = long.len() + 22;
+        let (lines, columns) = cut(&text, &[second..second + 1, 20..21, third..third + 1]);
+        assert_eq!(columns, [21, 20, 20], "{lines:#?}");
+        // Far to the right, too.
+        let far = format!("{}{long}", "x".repeat(100));
+        let (_, columns) =
+            cut(&format!("{far}\n y{far}"), &[120..121, far.len() + 123..far.len() + 124]);
+        assert_eq!(columns[0] + 2, columns[1]);
+        // Not where the marks are too far from each other.
+        let (lines, _) =
+            cut(&format!("{long}\n{far}"), &[20..21, long.len() + 121..long.len() + 122]);
+        assert!(lines.iter().all(|line| line.contains("a = 1")), "{lines:#?}");
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! A failure of the grammar in the user's words.
 
 mod block;
+mod clause;
+mod element;
 mod head;
+mod indented;
 mod named;
+mod quote;
 mod wording;
 
 use weft_ir::Span;
@@ -21,19 +25,28 @@ pub(super) struct End {
     pub(super) is_last: bool,
 }
 
+/// What there is to say about a failure.
+pub(super) struct Explained {
+    /// The report.
+    pub(super) report: Diagnostic,
+    /// Whether it is about all of the item: a form of another language, to which belongs whatever else is foreign in it.
+    pub(super) is_of_item: bool,
+}
+
 /// The report for a failure; none if the reason was reported by the lexer or the layout already.
 pub(super) fn explain(
     failure: Failure,
     reading: &Reading<'_>,
     form: Form,
     end: End,
-) -> Option<Diagnostic> {
+) -> Option<Explained> {
+    let of_place = |report| Some(Explained { report, is_of_item: false });
     if let Some(finding) = failure.finding {
-        return Some(*finding);
+        return of_place(*finding);
     }
     let at = failure.at;
     let Some(&found) = reading.kinds.get(at) else {
-        return Some(too_early(&failure, reading, end));
+        return of_place(too_early(&failure, reading, end));
     };
     let span = reading.span(at, at + 1);
     // A closer without text stands for a missing one, and an invalid token for unreadable text.
@@ -41,13 +54,31 @@ pub(super) fn explain(
         return None;
     }
     let context = Context { failure: &failure, reading, form, at, found, span };
-    let report = context
-        .bound_keyword()
-        .or_else(|| context.loop_variables())
+    if let Some(report) = context.bound_keyword() {
+        return of_place(report);
+    }
+    let foreign = context
+        .steps()
         .or_else(|| context.statement())
+        .or_else(|| context.declared_type())
+        .or_else(|| context.choice_of_cases())
+        .or_else(|| context.guards())
+        .or_else(|| context.changed_element());
+    if let Some(report) = foreign {
+        return Some(Explained { report, is_of_item: true });
+    }
+    let report = context
+        .loop_variables()
+        .or_else(|| context.value_as_parameter())
+        .or_else(|| context.value_as_local_parameter())
+        .or_else(|| context.array_as_pattern())
+        .or_else(|| context.list_comprehension())
+        .or_else(|| context.lambda_of_other_languages())
         .or_else(|| context.named_argument())
         .or_else(|| context.dictionary())
+        .or_else(|| context.local_definitions_behind())
         .or_else(|| context.assignment())
+        .or_else(|| context.body_behind_colon())
         .or_else(|| context.head())
         .or_else(|| context.equals())
         .or_else(|| context.line_in_binding_column())
@@ -55,7 +86,17 @@ pub(super) fn explain(
         .or_else(|| context.missing_keyword())
         .or_else(|| context.open_form_as_argument())
         .or_else(|| context.pattern());
-    Some(report.unwrap_or_else(|| context.unexpected()))
+    of_place(report.unwrap_or_else(|| context.unexpected()))
+}
+
+/// The report about an item that is certainly written in another language, whatever the grammar makes of it.
+pub(super) fn foreign_item(reading: &Reading<'_>, form: Form) -> Option<Diagnostic> {
+    if form != Form::Def {
+        return None;
+    }
+    let failure = Failure::expected(0, KindSet::EMPTY);
+    let (found, span) = (Kind::Def, reading.span(0, 1));
+    Context { failure: &failure, reading, form, at: 0, found, span }.returning_block()
 }
 
 /// The item ends where something is missing.
@@ -79,8 +120,15 @@ fn too_early(failure: &Failure, reading: &Reading<'_>, end: End) -> Diagnostic {
         ),
     };
     if keyword.is_some_and(|(_, keyword)| keyword == "in") {
+        diagnostic = diagnostic.help(without_let(reading));
+    }
+    if let [.., Kind::Name, Kind::Append] = reading.kinds
+        && let [.., name, plus] = reading.places
+        && name.end == plus.start
+    {
+        let name = reading.token_text(tokens - 2);
         diagnostic = diagnostic
-            .help("a `let` has a body: `let x = 1 in x + 1`; at the top level write `x = 1`");
+            .help(format!("`++` joins two arrays; one more than `{name}` is `{name} + 1`"));
     }
     if !end.is_last {
         diagnostic = diagnostic
@@ -88,6 +136,20 @@ fn too_early(failure: &Failure, reading: &Reading<'_>, end: End) -> Diagnostic {
     }
     diagnostic.incomplete = end.is_last;
     diagnostic
+}
+
+/// What to write for a `let` without a body.
+fn without_let(reading: &Reading<'_>) -> String {
+    let top_level = match reading.kinds {
+        [Kind::Let, Kind::Name, Kind::Equals, ..] => {
+            format!("`{} = …`", reading.token_text(1))
+        }
+        [Kind::Let, Kind::Name, Kind::Name | Kind::OpenParen | Kind::Wildcard, ..] => {
+            format!("`def {} … = …`", reading.token_text(1))
+        }
+        _ => "`x = 1`".to_owned(),
+    };
+    format!("a `let` has a body: `let x = 1 in x + 1`; at the top level write {top_level}")
 }
 
 /// The keyword that a form still needs, with its code.
@@ -254,6 +316,8 @@ impl Context<'_, '_> {
             format!("expected `{keyword}` before {}", describe(self.found, self.word())),
         );
         diagnostic = match (keyword, self.found) {
+            ("else", Kind::Then) if self.has_word(&["elif", "elsif", "elseif"]) => diagnostic
+                .help("a further choice is `else if`: `if c then a else if d then b else e`"),
             ("else", _) => diagnostic.help("an `if` always has both values: `if c then a else b`"),
             ("then", Kind::Colon) => {
                 diagnostic.help("an `if` has a value and no block: `y = if c then a else b`")
@@ -359,7 +423,21 @@ impl Context<'_, '_> {
                 Some("each binding and each expression begins on a line of its own")
             }
             Kind::Comma if self.failure.end_expected => Some("a tuple has parentheses: `(a, b)`"),
-            Kind::Colon if self.has_lambda() => Some("a function is `\\x -> e`"),
+            Kind::Colon if self.has_word(&["lambda"]) => Some("a function is `\\x -> e`"),
+            Kind::Colon
+                if self.before() == Some(Kind::Number)
+                    && self.kind(self.at + 1) == Some(Kind::Number) =>
+            {
+                Some("a range is `a..b`, without b")
+            }
+            Kind::Do if self.expects_expression() => {
+                Some("steps are bound one after the other: `let x = …; y = … in …`")
+            }
+            Kind::Colon
+                if self.failure.end_expected && self.kind(self.at + 1) == Some(Kind::Colon) =>
+            {
+                Some("types stand in the definition: `def f (x : i64) : i64 = …`")
+            }
             Kind::Colon if self.failure.end_expected => {
                 Some("an annotation has parentheses: `(e : type)`; no block begins with `:`")
             }
@@ -421,9 +499,9 @@ impl Context<'_, '_> {
         self.kind(self.at + 1).is_some()
     }
 
-    /// `lambda x: e`.
-    fn has_lambda(&self) -> bool {
-        (0..self.at).any(|token| self.reading.token_text(token) == "lambda")
+    /// Whether one of these words stands before.
+    fn has_word(&self, words: &[&str]) -> bool {
+        (0..self.at).any(|token| self.is_word(token, words))
     }
 
     /// `(e : x in xs)`, read as an annotation.

@@ -101,17 +101,21 @@ impl Flattener<'_> {
         self.scalars.node(id).stored.expect("just stored")
     }
 
-    /// A scalar of depth 0 as an extent.
+    /// A scalar of depth 0 as an extent. It is one also where the current space has no point, and so none of its checks
+    /// is sure to hold.
     pub(super) fn host_size(&mut self, id: ScalarId) -> Size {
+        let outer = std::mem::take(&mut self.context);
         let id = self.checked_now(id);
-        match self.scalars.known_integer(id) {
+        let size = match self.scalars.known_integer(id) {
             Some(value) if value >= 0 => Size::Constant(value),
             // A negative one does not pass its check.
             _ => {
                 let size = Size::Var(self.host_scalar(id));
                 self.same_size(size)
             }
-        }
+        };
+        self.context = outer;
+        size
     }
 }
 

@@ -16,6 +16,7 @@ use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
 use super::layout::parts_of;
 use super::local::{is_local, is_scalar_code, scalars_of};
+use super::rows::Turns;
 use super::scalar::ScalarId;
 use super::survey::free_in;
 use super::view::{MOST_STEPS, Value};
@@ -23,7 +24,7 @@ use super::{Flattener, Outcome, unsupported};
 
 /// An axis in a layout (Note [Common layouts]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Axis {
+pub(super) enum Axis {
     Fixed(Size),
     Carried,
     Ragged,
@@ -33,7 +34,7 @@ enum Axis {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Layout {
     ty: nested::Type,
-    axes: Vec<Axis>,
+    pub(super) axes: Vec<Axis>,
 }
 
 /// What a loop does.
@@ -228,7 +229,10 @@ impl<'p> Flattener<'p> {
                 let counter = self.typed(Type { element: ScalarType::I64, extents: Vec::new() });
                 results.insert(0, counter);
             }
-            let operation = Operation::While { state: carried, initial: first, condition, body };
+            let rows =
+                self.rows_of(repetition, state, (&carried, &layouts), Turns::Host).map(Box::new);
+            let operation =
+                Operation::While { state: carried, initial: first, condition, body, rows };
             let span = self.span;
             self.emit(Statement { results, operation, span });
             return Ok(Some(values));

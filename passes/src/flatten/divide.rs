@@ -22,6 +22,7 @@ use super::control::{Layout, Repetition, more_general};
 use super::layout::parts_of;
 use super::local::is_local;
 use super::materialise::{constant_thunk, plain_operator};
+use super::rows::Turns;
 use super::scalar::ScalarId;
 use super::survey::free_in;
 use super::view::{Length, Source, Value, View};
@@ -352,7 +353,10 @@ impl<'p> Flattener<'p> {
             }
             let first = self.converted_all(&initial, &layouts);
             let (results, mut values) = self.carriers(&layouts);
-            let operation = Operation::While { state: carried, initial: first, condition, body };
+            let rows =
+                self.rows_of(repetition, state, (&carried, &layouts), Turns::Point).map(Box::new);
+            let operation =
+                Operation::While { state: carried, initial: first, condition, body, rows };
             let span = self.span;
             self.emit(Statement { results, operation, span });
             values.pop();

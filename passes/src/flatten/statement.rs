@@ -62,10 +62,7 @@ impl<'p> Flattener<'p> {
             Operation::While { .. } | Operation::For { .. } => self.repetition(statement),
             Operation::Call(function, _) => {
                 let name = &self.program.functions[function.0 as usize].name;
-                unsupported(
-                    format!("`{name}` calls itself, and recursion runs on the interpreter"),
-                    span,
-                )
+                unsupported(format!("`{name}` calls itself in a way that is not compiled"), span)
             }
             Operation::Length(array) => {
                 let array = self.array_atom(array);

@@ -14,6 +14,7 @@ use super::inline::Absorbed;
 use super::prune::remove_dead_code;
 use super::region::Kind;
 use super::report::KernelReport;
+use super::{FuseConfig, fuse};
 
 mod kernel;
 
@@ -29,6 +30,8 @@ pub(super) struct Context<'c> {
     pub types: &'c [Type],
     /// What was inlined where.
     pub absorbed: &'c Absorbed,
+    /// How to fuse the programs of points.
+    pub config: &'c FuseConfig,
     /// The expression of each variable.
     pub spans: &'c BTreeMap<Var, Span>,
 }
@@ -72,11 +75,14 @@ pub(super) fn emit(
                 let (then, otherwise) = (blocks(then, written), blocks(otherwise, written));
                 steps.push(Step::If { results, condition: *condition, then, otherwise });
             }
-            Operation::While { state, initial, condition, body } => {
+            Operation::While { state, initial, condition, body, rows } => {
                 let results = node.statement.results.clone();
                 let (condition, body) = (blocks(condition, written), blocks(body, written));
                 let (state, initial) = (state.clone(), initial.clone());
-                steps.push(Step::While { results, state, initial, condition, body });
+                let rows = rows
+                    .as_ref()
+                    .map(|rows| Box::new(rows.with(fuse(&rows.program, context.config).program)));
+                steps.push(Step::While { results, state, initial, condition, body, rows });
             }
             _ => {
                 let arrangement = arrange(graph, members)

@@ -294,12 +294,15 @@ impl Inliner<'_> {
                 self.block(then);
                 self.block(otherwise);
             }
-            Operation::While { initial, condition, body, .. } => {
+            Operation::While { initial, condition, body, rows, .. } => {
                 for var in initial {
                     *var = resolve(*var, &self.aliases);
                 }
                 self.block(condition);
                 self.block(body);
+                if let Some(rows) = rows {
+                    rows.rename(&mut |var| resolve(var, &self.aliases));
+                }
             }
         }
         if let (Some(first), false) = (statement.results.first(), absorbed.is_empty()) {

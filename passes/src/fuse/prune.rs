@@ -80,9 +80,12 @@ impl Pruner<'_> {
                 self.block(then);
                 self.block(otherwise);
             }
-            Operation::While { state, initial, condition, body } => {
+            Operation::While { state, initial, condition, body, rows } => {
                 for var in state.iter().chain(initial.iter()) {
                     self.mark(*var);
+                }
+                if let Some(rows) = rows {
+                    rows.uses(&mut |var| self.mark(var));
                 }
                 self.block(body);
                 self.block(condition);
@@ -174,10 +177,13 @@ fn holds_checks(block: &Block) -> bool {
     })
 }
 
+/// Whether a block has statements of which checks stay, whoever uses their results.
 fn block_checks(block: &Block) -> bool {
     block.statements.iter().any(|statement| match &statement.operation {
         Operation::Check(..) => true,
-        Operation::Map { thunk, .. } => thunk.code.has_checks(),
+        Operation::Map { thunk, .. }
+        | Operation::Scan { thunk, .. }
+        | Operation::Sort { thunk, .. } => thunk.code.has_checks(),
         Operation::If { then, otherwise, .. } => block_checks(then) || block_checks(otherwise),
         Operation::While { condition, body, .. } => block_checks(condition) || block_checks(body),
         _ => false,

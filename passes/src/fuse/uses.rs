@@ -79,10 +79,15 @@ pub(super) fn other_uses(statement: &Statement, types: &[Type], visit: &mut impl
                 visit(*used);
             }
         }
-        Operation::While { state, initial, condition, body } => {
+        Operation::While { state, initial, condition, body, rows } => {
             initial.iter().for_each(|var| visit(*var));
             let mut used = block_uses(condition, types);
             used.extend(block_uses(body, types));
+            if let Some(rows) = rows {
+                rows.uses(&mut |var| {
+                    used.insert(var);
+                });
+            }
             declared(state, types, &mut |var| {
                 used.insert(var);
             });

@@ -338,3 +338,33 @@ fn another_order_is_part_of_its_reader() {
     let text = read_in_order(KEYS, &format!("{ONE_READER}{also}"));
     check(&format!("{text}output a6: [a0]i64\n"), 2, 2);
 }
+
+#[test]
+fn checks_of_scans_stay_in_branches_that_nobody_uses() {
+    // As they do outside of branches: what others rely on may be checked there.
+    let scan = "scan inclusive [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: bool = gt r1 0i64
+  check r2 index
+  yield r1
+by (r0: i64) (r1: i64)
+  r2: i64 = add r0 r1
+  yield r2
+";
+    let inside = scan.replace('\n', "\n  ").trim_end().to_owned();
+    let text = format!(
+        "input a1: [a0]i64
+input a2: bool
+a4: [a0]i64 = if a2
+  a3: [a0]i64 = {inside}
+  yield a3
+else
+  yield a1
+output a0: i64
+"
+    );
+    for text in [text, format!("input a1: [a0]i64\na3: [a0]i64 = {scan}output a0: i64\n")] {
+        let fused = fused(&text, &ILP);
+        assert!(fused.program.to_string().contains("check r2 index"), "{}", fused.program);
+    }
+}

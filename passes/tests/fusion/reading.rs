@@ -56,10 +56,10 @@ impl Reading {
                 let (then, otherwise) = (self.block(then), self.block(otherwise));
                 push(results, Operation::If { condition: *condition, then, otherwise });
             }
-            Step::While { results, state, initial, condition, body } => {
+            Step::While { results, state, initial, condition, body, .. } => {
                 let (condition, body) = (self.block(condition), self.block(body));
                 let (state, initial) = (state.clone(), initial.clone());
-                push(results, Operation::While { state, initial, condition, body });
+                push(results, Operation::While { state, initial, condition, body, rows: None });
             }
             Step::Free(_) => {}
         }

@@ -14,6 +14,7 @@ use weft_passes::named_extents;
 use weft_passes::pipeline::{self, Compiled, Pass};
 
 use super::{Job, Ran};
+use crate::engine::Backend;
 use crate::footer::Phase;
 use crate::modes::Modes;
 
@@ -171,6 +172,7 @@ fn config(modes: &Modes) -> pipeline::Config {
     pipeline::Config {
         sharing: modes.sharing,
         fuse: FuseConfig { fusion: modes.fusion, solver: pipeline::SOLVER },
+        rows: !matches!(modes.backend, Backend::Gpu | Backend::GpuEmulated),
         recursion: modes.recursion,
         check: cfg!(debug_assertions),
     }

@@ -7,7 +7,7 @@
 //! not go together is remembered by its text, as plans are, and not tried again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use weft_ir::{Exhausted, Failure, Span, Value};
 use weft_lang::lower::{Lowered, Member, lower_sequence};
@@ -130,7 +130,7 @@ fn begins(lowered: &Lowered) -> Vec<usize> {
 }
 
 fn prepared(lowered: Lowered, key: String) -> Compiled {
-    Compiled { lowered: Some(lowered), key: Some(key), ..Compiled::default() }
+    Compiled { lowered: Some(Arc::new(lowered)), key: Some(key), ..Compiled::default() }
 }
 
 /// Whether a place lies within another one.

@@ -1,19 +1,20 @@
 //! `:compare`: the same expression on every engine.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use weft_cpu::Tier;
-use weft_ir::{Failure, Scalar, Type, Value};
+use weft_ir::{Exhausted, Failure, Scalar, Type, Value};
 use weft_lang::typed::Program;
 
 use super::fuse::counted;
 use super::names::bytes_words;
 use super::{Answer, Context};
 use crate::display;
-use crate::engine::{Backend, Counters, Fallback, Job};
+use crate::engine::{Backend, Counters, Fallback, Job, Ran};
 use crate::footer::time_text;
 use crate::modes::Modes;
 use crate::run::Stop;
+use crate::sink::{Event, Sink};
 
 /// The back ends and configurations that are compared, the reference first.
 fn configurations(modes: &Modes, has_gpu: bool) -> Vec<(&'static str, Modes)> {
@@ -38,48 +39,171 @@ fn configurations(modes: &Modes, has_gpu: bool) -> Vec<(&'static str, Modes)> {
     all
 }
 
+/// An engine that has ended.
+struct Ended {
+    /// Its place in the table.
+    place: usize,
+    /// How long it took.
+    time: Duration,
+    /// What it has to say for itself, in place of a result: why the interpreter ran.
+    instead: Option<String>,
+    /// What it yields, if that is not bit for bit what the first one yields.
+    result: Option<Result<Value, Failure>>,
+    counters: Counters,
+}
+
 /// The answers, times, launches and memory of all engines and configurations.
+///
+/// The interpreters are the last to run, as they can take a thousand times as long as the others, so that somebody
+/// who interrupts them sees what is known by then: it is told to the sink.
 pub(super) fn answer(
     program: &Program,
     ty: &Type,
     context: &Context<'_>,
     job: &Job<'_>,
+    sink: &mut dyn Sink,
 ) -> Result<Answer, Stop> {
-    let mut lines = Vec::new();
-    let mut reference: Option<Result<Value, Failure>> = None;
-    let mut wrong = Vec::new();
-    for (name, modes) in configurations(job.modes, context.engine.gpu().is_ok()) {
-        let job = Job { program, modes: &modes, ..*job };
+    let all = configurations(job.modes, context.engine.gpu().is_ok());
+    let mut table = Table {
+        names: all.iter().map(|(name, _)| *name).collect(),
+        ended: Vec::new(),
+        first: None,
+        ty,
+    };
+    let place = context.sources.place(program.entry.span);
+    let progress = job.meter.begin(all.len() as u64);
+    let interpreters = |place: &usize| all[*place].1.backend.is_interpreter();
+    let (last, first): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(interpreters);
+    // The reference is the slowest of all.
+    for (done, place_in_table) in first.into_iter().chain(last.into_iter().rev()).enumerate() {
+        let (name, modes) = &all[place_in_table];
+        context.cancel.set_activity(format!("comparing {place} on {name}"));
+        if let Some(progress) = &progress {
+            progress.set(done as u64);
+        }
+        let job = Job { program, modes, ..*job };
         let started = Instant::now();
         let (result, ran) = context.engine.run(&job);
         let time = started.elapsed();
-        if let Err(Failure::Exhausted(weft_ir::Exhausted::Interrupted)) = result {
-            return Err(Stop::Interrupted);
+        if let Err(Failure::Exhausted(Exhausted::Interrupted)) = result {
+            sink.event(Event::Text(table.interrupted(place_in_table, time)));
+            return Err(match bug(&table.wrong()) {
+                Some(problem) => Stop::Bug(problem),
+                None => Stop::Interrupted,
+            });
         }
-        let verdict = match (&reference, &ran.fallback) {
-            (None, _) => shown(&result, ty),
-            (_, Some(Fallback::Unsupported(unsupported))) => {
-                format!("on the interpreter: {}", unsupported.reason)
+        table.add(place_in_table, time, result, ran);
+    }
+    Ok(Answer { text: table.lines().join("\n"), svg: None, bug: bug(&table.wrong()) })
+}
+
+/// What is known so far.
+struct Table<'a> {
+    names: Vec<&'static str>,
+    ended: Vec<Ended>,
+    /// What the first engine yields that has a result of its own.
+    first: Option<Result<Value, Failure>>,
+    ty: &'a Type,
+}
+
+impl Table<'_> {
+    fn add(&mut self, place: usize, time: Duration, result: Result<Value, Failure>, ran: Ran) {
+        let instead = match &ran.fallback {
+            // The reference itself is no way round.
+            None => None,
+            Some(Fallback::Unsupported(unsupported)) => {
+                Some(format!("on the interpreter: {}", unsupported.reason))
             }
-            (_, Some(Fallback::Fault(fault))) => {
-                format!("met a fault ({}): the interpreter decides", fault.kind)
+            Some(Fallback::Fault(fault)) => {
+                Some(format!("met a fault ({}): the interpreter decides", fault.kind))
             }
-            (_, Some(Fallback::Bug(message))) => format!("BROKE OFF, a bug in Weft: {message}"),
-            (Some(reference), None) => agreement(reference, &result, ty),
+            Some(Fallback::Bug(message)) => Some(format!("BROKE OFF, a bug in Weft: {message}")),
         };
-        if is_wrong(&verdict) {
-            wrong.push(name);
+        let result = match &self.first {
+            _ if instead.is_some() => None,
+            Some(first) if is_same(&agreement(first, &result, self.ty)) => None,
+            Some(_) => Some(result),
+            None => {
+                self.first = Some(result);
+                None
+            }
+        };
+        self.ended.push(Ended { place, time, instead, result, counters: ran.counters });
+    }
+
+    /// What the engine at a place says of the reference: the interpreter, or the first one as long as that has not
+    /// ended.
+    fn verdict(&self, ended: &Ended) -> String {
+        let reference = self.reference();
+        match (&ended.instead, reference, self.result(ended)) {
+            (Some(instead), ..) => instead.clone(),
+            (None, Some(reference), Some(result)) if reference.place == ended.place => {
+                shown(result, self.ty)
+            }
+            (None, Some(reference), Some(result)) => match self.result(reference) {
+                Some(wanted) => agreement(wanted, result, self.ty),
+                None => shown(result, self.ty),
+            },
+            (None, _, _) => String::new(),
         }
-        let mut line = format!("{name:<15} {:>9}  {verdict}", time_text(time));
-        let Counters { launches, peak_bytes, .. } = ran.counters;
-        if launches > 0 && ran.fallback.is_none() {
+    }
+
+    fn result<'e>(&'e self, ended: &'e Ended) -> Option<&'e Result<Value, Failure>> {
+        ended.result.as_ref().or(self.first.as_ref())
+    }
+
+    /// The interpreter, or the first of the others.
+    fn reference(&self) -> Option<&Ended> {
+        let has_result = |ended: &&Ended| ended.instead.is_none();
+        self.ended
+            .iter()
+            .find(|ended| ended.place == 0)
+            .or_else(|| self.ended.iter().find(has_result))
+    }
+
+    /// The names of those that are wrong.
+    fn wrong(&self) -> Vec<&'static str> {
+        let mut wrong: Vec<&Ended> =
+            self.ended.iter().filter(|ended| is_wrong(&self.verdict(ended))).collect();
+        wrong.sort_by_key(|ended| ended.place);
+        wrong.into_iter().map(|ended| self.names[ended.place]).collect()
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let mut ended: Vec<&Ended> = self.ended.iter().collect();
+        ended.sort_by_key(|ended| ended.place);
+        ended.into_iter().map(|ended| self.line(ended)).collect()
+    }
+
+    fn line(&self, ended: &Ended) -> String {
+        let (name, time) = (self.names[ended.place], time_text(ended.time));
+        let mut line = format!("{name:<15} {time:>9}  {}", self.verdict(ended));
+        let Counters { launches, peak_bytes, .. } = ended.counters;
+        if launches > 0 && ended.instead.is_none() {
             let peak = bytes_words(peak_bytes);
             line.push_str(&format!("; {}, at most {peak}", counted(launches as usize, "launch")));
         }
-        lines.push(line);
-        reference.get_or_insert(result);
+        line
     }
-    Ok(Answer { text: lines.join("\n"), svg: None, bug: bug(&wrong) })
+
+    /// The table when the engine at a place was interrupted.
+    fn interrupted(&self, place: usize, time: Duration) -> String {
+        let mut lines = self.lines();
+        let time = time_text(time);
+        lines.push(format!("{:<15} {time:>9}  interrupted", self.names[place]));
+        let has_ended = |other: usize| self.ended.iter().any(|ended| ended.place == other);
+        let left = (0..self.names.len()).filter(|other| *other != place && !has_ended(*other));
+        let left: Vec<&str> = left.map(|other| self.names[other]).collect();
+        if !left.is_empty() {
+            lines.push(format!("not begun: {}", left.join("; ")));
+        }
+        lines.join("\n")
+    }
+}
+
+/// Whether a verdict leaves nothing to tell apart.
+fn is_same(verdict: &str) -> bool {
+    matches!(verdict, "the same bits" | "the same error")
 }
 
 /// How verdicts begin that say that an engine is wrong.

@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use weft_cpu::has_row_function;
 use weft_ir::flat::Var;
-use weft_ir::{Span, nested};
+use weft_ir::{Span, nested, plan};
 use weft_lang::Diagnostic;
 use weft_passes::fuse::{Chosen, KernelReport, Objective, Report, Unfused};
 use weft_passes::pipeline::MOST_UNSHARED;
@@ -43,6 +44,13 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
             ["Folds of few elements, written out:".to_owned()].into_iter().chain(each).collect();
         paragraphs.push(lines.join("\n"));
     }
+    let by_rows = loops_by_rows(&stages.compiled.plan.body);
+    if !by_rows.is_empty() {
+        let each = by_rows.into_iter().map(|span| names.excerpt(span));
+        let title = "Row by row on the CPU, as one function, once it has taken a millisecond:";
+        let lines: Vec<String> = std::iter::once(title.to_owned()).chain(each).collect();
+        paragraphs.push(lines.join("\n"));
+    }
     let edges = edges(report);
     if !edges.is_empty() {
         paragraphs.push("Stored, although a kernel or the host reads it again:".to_owned());
@@ -51,6 +59,17 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
         paragraphs.push(edge_text(edge, &names, context));
     }
     Ok(Answer { text: paragraphs.join("\n\n"), svg: graph::svg(&stages, &names), bug: None })
+}
+
+/// The loops of a block that a function can run row by row, but for those inside of others.
+fn loops_by_rows(block: &plan::Block) -> Vec<Span> {
+    let of = |step: &plan::Step| match step {
+        plan::Step::While { state, rows: Some(rows), .. } if has_row_function(rows, state) => {
+            vec![rows.span]
+        }
+        _ => step.blocks().flat_map(loops_by_rows).collect(),
+    };
+    block.steps.iter().flat_map(of).collect()
 }
 
 /// The counts: of the plan, of the plans that were not chosen, of what sharing and fusion saved.

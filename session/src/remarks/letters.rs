@@ -3,8 +3,9 @@
 //! A text is an array of letters, so `sort words` sorts the letters of each word, by implicit map. Somebody
 //! who means that can say so with `map sort words`.
 
-use weft_ir::{ScalarOp, ScalarType, Span};
+use weft_ir::{Scalar, ScalarOp, ScalarType, Span};
 use weft_lang::Diagnostic;
+use weft_lang::ast::Number;
 use weft_lang::builtins::Builtin;
 use weft_lang::typed::{Arg, Expr, ExprKind, FunctionRef, Program};
 use weft_lang::types::Type;
@@ -185,6 +186,26 @@ pub(super) fn plotted(
              (length names) numbers`"
         )),
     )
+}
+
+/// The text of which `i64 "123" - 48` or `i64 "123" - i64 '0'` takes the digits: there the letters are meant.
+pub(super) fn digits(builtin: Builtin, args: &[Arg]) -> Option<Span> {
+    let (Builtin::Op(ScalarOp::Sub), [codes, zero]) = (builtin, args) else { return None };
+    let converted = |expr: &Expr| -> Option<Expr> {
+        let ExprKind::Apply { function, args, .. } = &expr.kind else { return None };
+        match (&function.kind, &args[..]) {
+            (ExprKind::Builtin(Builtin::Op(ScalarOp::Cast(_)), _), [arg]) => Some(arg.expr.clone()),
+            _ => None,
+        }
+    };
+    let is_zero = match &zero.expr.kind {
+        ExprKind::Number(Number::Int(code)) => *code == i128::from(b'0'),
+        ExprKind::Scalar(Scalar::I64(code)) => *code == i64::from(b'0'),
+        _ => converted(&zero.expr)
+            .is_some_and(|zero| matches!(zero.kind, ExprKind::Scalar(Scalar::Char(b'0')))),
+    };
+    let text = converted(&codes.expr).filter(|_| is_zero)?;
+    matches!(text.kind, ExprKind::Text(_)).then_some(text.span)
 }
 
 /// What there is to say about a conversion of a text that is a number, which yields those of its letters.

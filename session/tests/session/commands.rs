@@ -75,6 +75,12 @@ fn search_by_words_and_by_type() {
     assert!(first(of_sequences).starts_with("collect : seq a -> []a"));
     let mapped = session.eval(":search \"(a -> b) -> seq a -> seq b\"");
     assert!(first(mapped).starts_with("map : (a -> b) -> seq a -> seq b"));
+    // What a message sends to.
+    for words in ["states", "scan carry"] {
+        let recipe = session.eval(&format!(":search {words}"));
+        assert!(recipe.contains("recipe “Keep all states of a loop”"), "{words}: {recipe}");
+        assert!(recipe.contains("def states step start xs ="), "{words}: {recipe}");
+    }
     session.check(":search qwertz", "nothing found for `qwertz`");
 }
 

@@ -136,3 +136,40 @@ fn records_of_many_fields_are_not_written_out_where_arguments_are_counted() {
     assert!(report.contains("this takes 1 argument"), "{report}");
     assert!(!report.contains("title"), "{report}");
 }
+
+#[test]
+fn what_is_not_compiled_is_said_once() {
+    let definition = "def f n = if n == 0 then 0 else f (n - 1) + sum (sort (iota n))";
+    for (expression, reason) in [
+        ("stencil clamp (\\w -> w[9223372036854775807]) [1]", "an offset as large as that"),
+        ("f 3", "`f` calls itself on scalars, one call after the other"),
+    ] {
+        let mut session = Transcript::new();
+        session.eval(definition);
+        let text = session.eval(&format!(":time {expression}"));
+        assert!(text.contains(&format!("on the interpreter: {reason}")), "{text}");
+        assert_eq!(text.matches("interpreter").count(), 1, "{text}");
+        let text = session.eval(&format!(":compare {expression}"));
+        let lines = text.lines().filter(|line| line.contains(reason));
+        assert!(lines.clone().count() > 1, "{text}");
+        for line in lines {
+            assert_eq!(line.matches("interpreter").count(), 1, "{line}");
+        }
+    }
+}
+
+/// Somebody pastes a file of something else: what is said of it does not take the square of its lines.
+#[test]
+fn thousands_of_wrong_lines_take_no_minutes() {
+    const LINES: usize = 12_000;
+    for line in ["x# = foo# + 2", "f# x = x + 2", "x# = 1 +* 2", "x# = y# + zz", "def g# = h#"] {
+        let text: Vec<String> = (0..LINES).map(|n| line.replace('#', &n.to_string())).collect();
+        let started = std::time::Instant::now();
+        let mut session = Transcript::new();
+        session.eval(&text.join("\n"));
+        let report = session.last_report();
+        assert!(report.contains("E0"), "{line}\n{report}");
+        // It takes about a second; where every line is held against every other one, a minute.
+        assert!(started.elapsed().as_secs() < 20, "{line}: {:?}", started.elapsed());
+    }
+}

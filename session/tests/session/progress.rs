@@ -82,3 +82,50 @@ fn so_does_the_interpreter() {
     check("interp", &format!("sum {{ {endless} : i in iota 100000 }}"), 100_000);
     check("interp", &format!("sum (map (\\i -> {endless}) (iota 100000))"), 100_000);
 }
+
+/// Stops a comparison when the first interpreter is at work.
+struct Comparing {
+    cancel: Cancel,
+    progress: Vec<Progress>,
+    texts: Vec<String>,
+}
+
+impl Sink for Comparing {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Progress(Some(progress)) => {
+                if progress.activity.contains("on flat") {
+                    self.cancel.cancel();
+                }
+                self.progress.push(progress);
+            }
+            Event::Text(text) => self.texts.push(text),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_comparison_tells_which_engine_runs_and_what_is_known_when_it_is_interrupted() {
+    let mut session = Session::new(&CONFIG);
+    session.set_mode("tier", "0").unwrap();
+    let cancel = Cancel::new();
+    let mut sink = Comparing { cancel: cancel.clone(), progress: Vec::new(), texts: Vec::new() };
+    let cell = Cell::typed(":compare sum { sqrt (f64 i) : i in iota 40000000 }");
+    let outcome = session.eval(cell, &mut sink, &cancel);
+    assert_eq!(outcome, Outcome::Interrupted, "{:?}", sink.texts);
+    let last = sink.progress.last().expect("it tells what runs");
+    assert_eq!(last.activity, "comparing In[1]:1 on flat");
+    assert!(last.done >= 3 && last.total > last.done, "{last:?}");
+    let text = sink.texts.concat();
+    let lines: Vec<&str> = text.lines().collect();
+    let says = |name: &str, verdict: &str| {
+        lines.iter().any(|line| line.starts_with(name) && line.contains(verdict))
+    };
+    assert!(says("cpu  ", "1686548"), "{text}");
+    assert!(says("cpu, no fusion", "the same bits"), "{text}");
+    assert!(says("cpu, no sharing", "the same bits"), "{text}");
+    assert!(says("flat", "interrupted"), "{text}");
+    assert!(lines.last() == Some(&"not begun: interp; nested"), "{text}");
+    assert_eq!(cancel.progress(), None);
+}

@@ -1,9 +1,9 @@
 //! Arrays: masks in brackets, a number for each row, an element that is joined, groups by texts.
 
-use weft_ir::ScalarType;
+use weft_ir::{ScalarType, Span};
 
 use super::written::{argument, is_comparison, operation, renamed, written};
-use crate::ast::{Axis, Expr, ExprKind};
+use crate::ast::{Axis, Expr, ExprKind, LetBinding, Number, Pattern, PatternKind};
 use crate::check::Checker;
 use crate::diagnostic::Diagnostic;
 use crate::types::{Class, Type};
@@ -12,10 +12,18 @@ use crate::types::{Class, Type};
 pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
     match &expr.kind {
         ExprKind::Index { array, axes } => mask(checker, expr, array, axes, found),
+        ExprKind::Comprehension { body, generators, filter: Some(filter) }
+            if found.code == "E0201" && holds(filter.span, found.span()) =>
+        {
+            bound_in_value(body, generators, filter, found)
+        }
         ExprKind::Comprehension { generators, .. } => {
-            let is_it = |pattern: &&(crate::ast::Pattern, Expr)| pattern.0.span == found.span();
+            let is_it = |pattern: &&(Pattern, Expr)| pattern.0.span == found.span();
             let (_, source) = generators.iter().find(is_it)?;
             groups_of_texts(checker, source)
+        }
+        ExprKind::Array(elements) if found.message == "the elements of an array have one type" => {
+            range_among_elements(elements)
         }
         ExprKind::Apply { .. } => {
             let (symbol, left, right) = operation(expr)?;
@@ -26,6 +34,64 @@ pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> 
         }
         _ => None,
     }
+}
+
+/// `{ let y = e in y : x in xs | y > 3 }`: a filter sees what the generators bind, and nothing of the value.
+fn bound_in_value(
+    body: &Expr,
+    generators: &[(Pattern, Expr)],
+    filter: &Expr,
+    found: &Diagnostic,
+) -> Option<String> {
+    let mut rest = body;
+    let mut before = 0;
+    while let ExprKind::Let { bindings, body } = &rest.kind {
+        for binding in bindings {
+            let LetBinding::Value(pattern, value) = binding else { continue };
+            let PatternKind::Name(name) = &pattern.kind else { continue };
+            if found.message != format!("there is no `{name}`") {
+                before += 1;
+                continue;
+            }
+            let [(source_pattern, source)] = generators else { continue };
+            let PatternKind::Name(element) = &source_pattern.kind else { continue };
+            let value = written(value).filter(|_| before == 0).unwrap_or_else(|| "…".to_owned());
+            let source = written(source).unwrap_or_else(|| "xs".to_owned());
+            let condition = written(filter).unwrap_or_else(|| "…".to_owned());
+            let values = format!("{name} in {{ {value} : {element} in {source} }}");
+            let is_result = matches!(&body.kind, ExprKind::Name(result) if result == name);
+            let whole = match is_result {
+                true => format!("{{ {values} | {condition} }}"),
+                false => format!("{{ … : {element} in {source} ; {values} | {condition} }}"),
+            };
+            return Some(format!("a condition sees what the generators bind: `{whole}`"));
+        }
+        rest = body;
+    }
+    None
+}
+
+/// `[1..5, 7]`, `[1, 3..9]`: a range is an array by itself, and elements beside it are others.
+fn range_among_elements(elements: &[Expr]) -> Option<String> {
+    let is_range = |expr: &Expr| matches!(expr.kind, ExprKind::Range { .. });
+    if let [first, Expr { kind: ExprKind::Range { start, stop, step: None }, .. }] = elements
+        && let (ExprKind::Number(Number::Int(first), _), ExprKind::Number(Number::Int(second), _)) =
+            (&first.kind, &start.kind)
+        && let Some(stop) = written(stop)
+    {
+        let step = second.checked_sub(*first)?;
+        let step = if step < 0 { format!("({step})") } else { step.to_string() };
+        return Some(format!("a range with a step is `{first}..{stop} by {step}`, without {stop}"));
+    }
+    elements.iter().any(is_range).then(|| {
+        "a range is an array by itself, `1..5`; arrays are joined with `++`: `(1..5) ++ [7]`"
+            .to_owned()
+    })
+}
+
+/// Whether a place lies within another.
+fn holds(outer: Span, inner: Span) -> bool {
+    outer.source == inner.source && outer.start <= inner.start && inner.end <= outer.end
 }
 
 /// `xs[xs > 2]`, `m[m[:, 0] > 2, :]`, `w[w.x > 2]`.

@@ -28,7 +28,8 @@ impl Checker<'_> {
             }
             "scan" | "scanl" | "scanr" => {
                 "a scan takes an associative operator on values of one type, as it combines in any \
-                 order; from left to right goes `loop s = z for x in xs do op s x`"
+                 order; from left to right goes `loop s = z for x in xs do op s x`, and how to keep all \
+                 states `:search states` shows"
             }
             _ => return diagnostic,
         };

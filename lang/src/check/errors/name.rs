@@ -10,7 +10,6 @@ use crate::builtins;
 use crate::check::Checker;
 use crate::check::apply::LOADERS;
 use crate::check::columns::TABLES;
-use crate::check::item::item_names;
 use crate::diagnostic::Diagnostic;
 use crate::suggest;
 
@@ -49,6 +48,10 @@ impl Checker<'_> {
             self.errors += 1;
             return;
         }
+        let message = format!("there is no `{name}`");
+        if self.has_said_enough {
+            return self.report(Diagnostic::error("E0201", message, span, "unknown name"));
+        }
         let locals = self.scope.keys().map(|name| &**name);
         let globals = self.environment.names().map(|(name, _)| &**name);
         let table = builtins::all().map(|entry| entry.name);
@@ -56,15 +59,14 @@ impl Checker<'_> {
         let forms = loaders.into_iter().chain(TABLES);
         let mut candidates: Vec<&str> = locals.chain(globals).chain(table).chain(forms).collect();
         candidates.sort_unstable();
-        let mut diagnostic =
-            Diagnostic::error("E0201", format!("there is no `{name}`"), span, "unknown name");
+        let mut diagnostic = Diagnostic::error("E0201", message, span, "unknown name");
         if self.calls_back(name) {
             return self.report(diagnostic.help(
                 "definitions that call each other are not possible: make them one, with a further parameter that \
                  says which",
             ));
         }
-        if self.later.iter().any(|item| item_names(&item.kind).contains(name)) {
+        if self.cell.defines_later(name) {
             return self.report(diagnostic.help(format!(
                 "a definition sees only earlier ones: move that of `{name}` before this line"
             )));
@@ -99,10 +101,31 @@ impl Checker<'_> {
         self.report(diagnostic);
     }
 
+    /// Of `function(x) x + 1` the first word is reported, and not that its parameters have no meaning.
+    pub(in crate::check) fn leave_out_parts_of_function(&mut self, first: usize) {
+        const BEGIN: [&str; 5] = ["lambda", "fn", "fun", "func", "function"];
+        let is_begin = |found: &Diagnostic| {
+            let word = |word| found.message == format!("there is no `{word}`");
+            found.code == "E0201" && BEGIN.into_iter().any(word)
+        };
+        let Some(begin) = self.diagnostics[first..].iter().find(|found| is_begin(found)) else {
+            return;
+        };
+        let begin = begin.span();
+        let mut position = 0;
+        self.diagnostics.retain(|found| {
+            position += 1;
+            position <= first || found.code != "E0201" || found.span().start <= begin.start
+        });
+    }
+
     /// Whether a later definition of this name mentions the one at hand.
     fn calls_back(&self, name: &Name) -> bool {
         let Some(own) = &self.own else { return false };
-        self.later.iter().any(|item| match &item.kind {
+        if !self.cell.defines_later(name) {
+            return false;
+        }
+        self.cell.later().iter().any(|item| match &item.kind {
             ast::ItemKind::Def(def) => def.name.name == *name && mentions(&def.body, &own.name),
             _ => false,
         })

@@ -25,12 +25,6 @@ impl<'p> Lowering<'p> {
     /// `stencil2 boundary f xs ys`.
     pub(super) fn stencil2(&mut self, call: &Call<'p>) -> Outcome<Value<'p>> {
         let boundary = boundary(&call.args[0]);
-        let is_typed = matches!(*boundary, Boundary::Constant(_) | Boundary::Outside(_));
-        if call.params[2] != call.params[3] && is_typed {
-            return self.unsupported(
-                "a stencil of arrays of two types with a boundary of one is left to the interpreter",
-            );
-        }
         let first = self.grid(call, 2, &boundary);
         let second = self.grid(call, 3, &boundary);
         // One check an axis, so that each shows which sizes are equal.

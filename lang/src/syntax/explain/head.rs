@@ -37,19 +37,7 @@ impl Context<'_, '_> {
         let report = |message: &str, remark: &str, help: String| {
             Some(Diagnostic::error("E0122", message, head, remark).help(help))
         };
-        if written.split_whitespace().any(|word| word == "where") {
-            return report(
-                "there is no `where`",
-                "this looks like a local definition",
-                "local names come first: `let x = … in …`".into(),
-            );
-        }
         match self.found {
-            Kind::OpenIndex => report(
-                "arrays do not change",
-                "an element cannot be bound",
-                format!("a copy with one element replaced: `({first} with [i] = v)`"),
-            ),
             Kind::Field => report(
                 "records do not change",
                 "a field cannot be bound",
@@ -97,6 +85,45 @@ impl Context<'_, '_> {
         }
     }
 
+    /// `a[i] = v`, `a[i, j] = v`, `a[i][j] += v`, `a[i:j] = v`.
+    pub(super) fn changed_element(&self) -> Option<Diagnostic> {
+        let equals = self.next_outside(0, |kind| kind == Kind::Equals)?;
+        if self.form != Form::Binding
+            || self.found != Kind::OpenIndex
+            || self.kind(0) != Some(Kind::Name)
+            || self.at != 1
+        {
+            return None;
+        }
+        let head = self.reading.span(0, equals);
+        let array = self.reading.token_text(0);
+        let end = self.reading.kinds.len();
+        let is_open = |token: &usize| self.kind(*token) == Some(Kind::OpenIndex);
+        let indices: Vec<&str> = (self.at..equals)
+            .filter(is_open)
+            .map(|open| self.quote(open + 1, self.close_of(open)).unwrap_or("i"))
+            .collect();
+        let value = self.quote(equals + 1, end).unwrap_or("v");
+        let value = match self.reading.token_text(equals).strip_suffix('=') {
+            Some("") | Some(":") | None => value.to_owned(),
+            Some(symbol) => format!("{} {symbol} {value}", self.quote_or_dots(0, equals)),
+        };
+        let has_slice = (self.at..equals).any(|token| self.kind(token) == Some(Kind::Colon));
+        let help = match has_slice {
+            true => format!(
+                "a copy with other elements at some places: `scatter {array} (i..j) values`"
+            ),
+            false => {
+                let indices = indices.join(", ");
+                format!("a copy with one element replaced: `({array} with [{indices}] = {value})`")
+            }
+        };
+        Some(
+            Diagnostic::error("E0122", "arrays do not change", head, "an element cannot be bound")
+                .help(help),
+        )
+    }
+
     /// The head of a `def`.
     pub(super) fn head(&self) -> Option<Diagnostic> {
         let equals = self.reading.kinds.iter().position(|kind| *kind == Kind::Equals);
@@ -104,11 +131,8 @@ impl Context<'_, '_> {
             return None;
         }
         let is_in_parameters = self.expects(Kind::Equals) || self.expects(Kind::Wildcard);
-        let colon = self.reading.kinds[..self.at].iter().rposition(|kind| *kind == Kind::Colon);
-        let ends_in_colon = self.found == Kind::Colon || (equals.is_none() && colon.is_some());
-        if ends_in_colon || self.found == Kind::Arrow && is_in_parameters {
-            let end = colon.filter(|_| self.found != Kind::Arrow).unwrap_or(self.at);
-            let head = self.reading.span_text(self.reading.span(1, end));
+        if self.found == Kind::Arrow && is_in_parameters {
+            let head = self.reading.span_text(self.reading.span(1, self.at));
             return Some(
                 Diagnostic::error(
                     "E0122",

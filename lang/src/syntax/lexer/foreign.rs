@@ -94,7 +94,16 @@ impl Lexer<'_> {
                 self.span(self.at, end),
                 "not known here",
             )
-            .help(entry.help);
+            .help(match self.assigned(entry.written) {
+                Some(name) => {
+                    let symbol = entry.written.trim_end_matches('=');
+                    format!(
+                        "values do not change; `{name} = {name} {symbol} …` binds `{name}` anew, and in steps goes \
+                         `loop {name} = … for i < n do {name} {symbol} …`"
+                    )
+                }
+                None => entry.help.to_owned(),
+            });
             self.report(diagnostic);
             if entry.written == "/*" || entry.written == "#" {
                 let line = self.rest().find('\n').unwrap_or(self.rest().len());
@@ -125,5 +134,14 @@ impl Lexer<'_> {
         } else {
             self.push(Kind::Invalid, end);
         }
+    }
+
+    /// The name that `x += …` is to change.
+    fn assigned(&self, written: &str) -> Option<&str> {
+        if !matches!(written, "+=" | "-=" | "*=") {
+            return None;
+        }
+        let (last, place) = (self.lexemes.kinds.last()?, self.lexemes.places.last()?);
+        (*last == Kind::Name).then(|| &self.text[place.range()])
     }
 }

@@ -94,8 +94,17 @@ impl Lexer<'_> {
         if length == 0 {
             let span = self.span(self.at, end);
             self.report(
-                Diagnostic::error("E0101", "a lone point", span, "expected a field's name")
-                    .help("a field is `r.x`, a component `t.0`, a range `a..b`"),
+                Diagnostic::error("E0101", "a lone point", span, "expected a field's name").help(
+                    match first {
+                        '+' | '-' | '*' | '/' | '^' | '<' | '>' | '=' | '!' | '&' | '|' | '%' => {
+                            "operators go through arrays without a point: `xs + ys`"
+                        }
+                        _ if first == ' ' && self.text[..self.at].ends_with(' ') => {
+                            "one function after the other is `\\x -> f (g x)`"
+                        }
+                        _ => "a field is `r.x`, a component `t.0`, a range `a..b`",
+                    },
+                ),
             );
             return self.push(Kind::Invalid, end);
         }

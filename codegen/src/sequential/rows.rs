@@ -1,0 +1,300 @@
+//! Loops row by row as functions of C (Note [Loops row by row] in `weft_ir`'s `rows`).
+//!
+//! A function does a range of points, each from the state at hand to the end of its loop. Where every turn replaces
+//! elements of the point's own arrays one by one, these are updated where they are. Where they are needed as they were,
+//! they are updated in memory of the function's own (Note [Copies in front of updates]); where a turn computes whole
+//! arrays, these are computed there (Note [Small loops]). Then the last state is copied out of it, and the state that it
+//! began with is still there when the function gives up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weft_ir::flat::{Size, Type, Var};
+use weft_ir::plan::Program;
+use weft_ir::{FaultKind, RowInput, RowNumber, RowState, Rows, ScalarType, Span};
+
+use super::Function;
+use super::environment::{Buffer, Environment, Place};
+use crate::dialect::type_name;
+use crate::functions::Functions;
+
+/// A loop row by row as a function.
+///
+/// It takes `struct serial` of the prelude: what it reads, by the numbers of [`RowLoop::inputs`], its state, and which
+/// points it is to do. Its result is that of a [`crate::SequentialLoop`]. A part of the state that is the same at
+/// all points is two elements, of which the second becomes the last state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowLoop {
+    /// Its text; [`crate::LaneFunction::NAME`] stands for its name.
+    pub text: String,
+    /// What it calls.
+    pub functions: Functions,
+    /// The variables around the loop that it reads, scalars and arrays; parts of the state among them where it computes
+    /// arrays in memory of its own.
+    pub inputs: Vec<Var>,
+    /// The parts of the state that it writes to, by their numbers.
+    pub written: BTreeSet<usize>,
+    /// The checks.
+    pub sites: Vec<(FaultKind, Span)>,
+    /// Whether it has memory of its own for all arrays: then it writes the last state to other memory than that of the
+    /// state at hand.
+    pub small: bool,
+}
+
+/// A loop with this state, of which `rows` says what it is for one point; nothing if there is something in it that
+/// such functions do not do.
+pub fn row_loop(rows: &Rows<Program>, state: &[Var]) -> Option<RowLoop> {
+    [Memory::State, Memory::Copies, Memory::Arrays]
+        .into_iter()
+        .find_map(|memory| Writer::new(rows, state, memory).written())
+}
+
+/// Which memory a function has for the arrays of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Memory {
+    /// That of the state: they are updated where they are.
+    State,
+    /// Of its own, where they are updated (Note [Copies in front of updates]).
+    Copies,
+    /// Of its own, where they are computed (Note [Small loops]).
+    Arrays,
+}
+
+struct Writer<'a> {
+    rows: &'a Rows<Program>,
+    state: &'a [Var],
+    memory: Memory,
+    function: Function<'a>,
+    inputs: Vec<Var>,
+    /// What is read before the first point.
+    before: Vec<String>,
+    /// The extents among it.
+    sizes: BTreeMap<Var, String>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(rows: &'a Rows<Program>, state: &'a [Var], memory: Memory) -> Writer<'a> {
+        let mut function = Function::new(&rows.program.types);
+        function.small = memory == Memory::Arrays;
+        function.copies = memory == Memory::Copies;
+        function.indent = 2;
+        // Memory that a loop leaves its state in is moved to where it may stay only inside of another loop.
+        function.depth = usize::from(function.small);
+        let (inputs, before, sizes) = Default::default();
+        Writer { rows, state, memory, function, inputs, before, sizes }
+    }
+
+    fn written(mut self) -> Option<RowLoop> {
+        let small = self.memory != Memory::State;
+        if small {
+            self.function.line("char *top = all->scratch, *limit = top + all->room;");
+        }
+        for &(var, input) in &self.rows.inputs {
+            self.bind(var, input)?;
+        }
+        self.function.steps(&self.rows.program.body)?;
+        let mut written = BTreeSet::new();
+        for (number, part) in self.rows.state.iter().enumerate() {
+            self.leave(number, *part, &mut written)?;
+        }
+        let Function { environment, functions, text: points, updated, .. } = self.function;
+        let Environment { inputs: unknown, sites, .. } = environment;
+        if !unknown.is_empty() {
+            return None;
+        }
+        if self.memory == Memory::State {
+            written.extend(updated);
+        }
+        let mut text =
+            "u32 KERNEL(const struct serial *const all) {\n  u64 turns = 0, rounds = 0;\n"
+                .to_owned();
+        if small {
+            text += "  u32 outcome = 0;\n";
+        }
+        self.before.iter().for_each(|line| text += &format!("  {line}\n"));
+        text += "  for (i64 point = all->first; point < all->end; point++) {\n";
+        // A loop may have no turn that looks.
+        text += "    if (!(point & 1023) && *all->cancel) return 1U << 31;\n";
+        text += &points;
+        text += match small {
+            true => "  }\nleave:;\n  (void)rounds;\n  return outcome;\n}\n",
+            false => "  }\n  (void)rounds;\n  return 0;\n}\n",
+        };
+        Some(RowLoop { text, functions, inputs: self.inputs, written, sites, small })
+    }
+
+    /// Binds a variable of the program to what it is at a point.
+    fn bind(&mut self, var: Var, input: RowInput) -> Option<()> {
+        let Type { element, extents } = &self.function.types[var.0 as usize];
+        let (ty, is_array) = (type_name(*element), !extents.is_empty());
+        match input {
+            RowInput::Size(size) => {
+                let size = self.size(size);
+                self.function.environment.bind(var, Place::Scalar(size));
+                return Some(());
+            }
+            RowInput::Length(offsets, row) => {
+                let (offsets, row) = (self.elements(offsets, "i64"), self.row(row));
+                let name = format!("s{}", self.function.environment.fresh());
+                let line = format!("const i64 {name} = {offsets}[{row} + 1] - {offsets}[{row}];");
+                self.function.line(&line);
+                self.function.environment.bind(var, Place::Scalar(name));
+                return Some(());
+            }
+            RowInput::All(_) | RowInput::Row(..) | RowInput::Segment(..) => {}
+        }
+        let of = match input {
+            RowInput::All(of) | RowInput::Row(of, _) | RowInput::Segment(of, ..) => of,
+            RowInput::Size(_) | RowInput::Length(..) => return None,
+        };
+        let elements = self.elements(of, ty);
+        if !is_array {
+            let at = match input {
+                RowInput::Row(_, row) => self.row(row),
+                _ => "0".to_owned(),
+            };
+            let name = format!("s{}", self.function.environment.fresh());
+            self.function.line(&format!("const {ty} {name} = {elements}[{at}];"));
+            self.function.environment.bind(var, Place::Scalar(name));
+            return Some(());
+        }
+        let sizes = self.function.sizes(var)?;
+        let begin = match input {
+            RowInput::Row(_, row) => product(self.row(row), &sizes),
+            RowInput::Segment(_, offsets, row) => {
+                let (offsets, row) = (self.elements(offsets, "i64"), self.row(row));
+                product(format!("{offsets}[{row}]"), &sizes[1..])
+            }
+            _ => "0".to_owned(),
+        };
+        let number = self.updated(of);
+        let (constant, restrict) = match number {
+            Some(_) => ("", "restrict "),
+            None => ("const ", ""),
+        };
+        let name = format!("a{}", self.function.environment.fresh());
+        self.function
+            .line(&format!("{constant}{ty} *{restrict}const {name} = {elements} + {begin};"));
+        let buffer = number.map(|number| Buffer { number, depth: 0 });
+        self.function.environment.bind(var, Place::Array { name, sizes, buffer });
+        Some(())
+    }
+
+    /// The number of a part of the state that is updated where it is.
+    fn updated(&self, var: Var) -> Option<usize> {
+        let number = self.state.iter().position(|part| *part == var)?;
+        let updated = matches!(self.rows.state[number], RowState::Point(_) | RowState::Segment(..));
+        (updated && self.memory == Memory::State).then_some(number)
+    }
+
+    /// The row of the point at hand.
+    fn row(&mut self, row: RowNumber) -> String {
+        match row {
+            RowNumber::Point(Size::Constant(1)) => "point".to_owned(),
+            RowNumber::Point(below) => format!("(point / {})", self.size(below)),
+            RowNumber::At(numbers) => format!("{}[point]", self.elements(numbers, "i64")),
+        }
+    }
+
+    fn size(&mut self, size: Size) -> String {
+        match size {
+            Size::Constant(extent) => format!("{extent}LL"),
+            Size::Var(var) => {
+                // A local: what is read through a pointer might change with every byte that is written.
+                if let Some(name) = self.sizes.get(&var) {
+                    return name.clone();
+                }
+                let value = self.elements(var, "i64");
+                let name = format!("s{}", self.function.environment.fresh());
+                self.before.push(format!("const i64 {name} = {value}[0];"));
+                self.sizes.insert(var, name.clone());
+                name
+            }
+        }
+    }
+
+    /// Where the elements of a variable around the loop are, or a scalar is.
+    fn elements(&mut self, var: Var, ty: &str) -> String {
+        let state = self.state.iter().position(|part| *part == var);
+        let state = state.filter(|&number| match self.rows.state[number] {
+            RowState::All(_) => true,
+            RowState::Point(_) | RowState::Segment(..) => self.memory == Memory::State,
+            RowState::Kept | RowState::Done => false,
+        });
+        match state {
+            Some(number) => format!("(({ty} *)all->state[{number}])"),
+            None => {
+                let known = self.inputs.iter().position(|input| *input == var);
+                let number = known.unwrap_or_else(|| {
+                    self.inputs.push(var);
+                    let number = self.inputs.len() - 1;
+                    self.before
+                        .push(format!("const {ty} *const in{number} = all->inputs[{number}];"));
+                    number
+                });
+                format!("in{number}")
+            }
+        }
+    }
+
+    /// Writes what a part of the state has become.
+    fn leave(
+        &mut self,
+        number: usize,
+        part: RowState,
+        written: &mut BTreeSet<usize>,
+    ) -> Option<()> {
+        let output = match part {
+            RowState::Kept => return Some(()),
+            RowState::Done => {
+                let ty = type_name(ScalarType::Bool);
+                self.function.line(&format!("(({ty} *)all->state[{number}])[point] = false;"));
+                written.insert(number);
+                return Some(());
+            }
+            RowState::All(at) | RowState::Point(at) | RowState::Segment(at, _) => {
+                self.rows.program.outputs[at].data
+            }
+        };
+        let Type { element, extents } = &self.function.types[output.0 as usize];
+        let ty = type_name(*element);
+        if extents.is_empty() {
+            let value = self.function.environment.scalar(output)?;
+            self.function.line(&match part {
+                RowState::All(_) => {
+                    format!("if (point == 0) (({ty} *)all->state[{number}])[1] = {value};")
+                }
+                _ => format!("(({ty} *)all->state[{number}])[point] = {value};"),
+            });
+            written.insert(number);
+            return Some(());
+        }
+        if self.memory == Memory::State {
+            return self.function.environment.is_in(output, Buffer { number, depth: 0 });
+        }
+        let sizes = self.function.sizes(output)?;
+        let name = self.function.environment.elements(output)?;
+        let begin = match part {
+            RowState::Segment(_, offsets) => {
+                let offsets = self.elements(offsets, "i64");
+                product(format!("{offsets}[point]"), &sizes[1..])
+            }
+            _ => product("point".to_owned(), &sizes),
+        };
+        let count = element_count(&sizes);
+        let to = format!("(({ty} *)all->state[{number}])");
+        self.function.line(&format!(
+            "for (i64 at = 0, begin = {begin}, count = {count}; at < count; at++) {to}[begin + at] = {name}[at];"
+        ));
+        written.insert(number);
+        Some(())
+    }
+}
+
+/// The number of elements of an array with these extents.
+pub(super) fn element_count(sizes: &[String]) -> String {
+    product("1".to_owned(), sizes)
+}
+
+fn product(first: String, sizes: &[String]) -> String {
+    sizes.iter().fold(first, |text, size| format!("{text} * {size}"))
+}

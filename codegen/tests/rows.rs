@@ -1,0 +1,111 @@
+//! Loops of one point as functions of C: what is written.
+
+use weft_codegen::{RowLoop, row_loop};
+use weft_ir::plan::{self, Step};
+
+/// A loop over `a3` below nine whose state is rows of `a0` numbers; `given` is what stands behind `rows`, and `steps`
+/// compute the next row as `a12` from `a9`.
+fn function(steps: &str) -> RowLoop {
+    let text = format!(
+        "input a2: [a1][a0]i64
+a5: i64 = host
+  yield 0i64
+a6: i64, a7: [a1][a0]i64 = while (a3: i64 = a5, a4: [a1][a0]i64 = a2)
+  a8: bool = host
+    r0: i64 = read a3
+    r1: bool = lt r0 9i64
+    yield r1
+  yield a8
+do
+  yield a3 a4
+rows a1
+  given a0 all a3
+  given a1 size a0
+  given a2 row a4 1
+  state all 0
+  state point 1
+  input a0: i64
+  input a2: [a1]i64
+  a6: i64, a7: [a1]i64 = while (a8: i64 = a0, a9: [a1]i64 = a2)
+    a10: bool = host
+      r0: i64 = read a8
+      r1: bool = lt r0 9i64
+      yield r1
+    yield a10
+  do
+    a11: i64 = host
+      r0: i64 = read a8
+      r1: i64 = add r0 1i64
+      yield r1
+{steps}
+    yield a11 a12
+  output a6: i64
+  output a7: [a1]i64
+end
+output a7: [a1][a0]i64
+"
+    );
+    let program = plan::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    plan::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let of = |step: &Step| match step {
+        Step::While { state, rows: Some(rows), .. } => row_loop(rows, state),
+        _ => None,
+    };
+    program.body.steps.iter().find_map(of).expect("a function")
+}
+
+#[test]
+fn elements_are_replaced_in_the_rows_of_the_state() {
+    let RowLoop { text, inputs, written, small, .. } = function(
+        "    launch \"scatter\" [1] (r0)
+      r1: i64 = read a8
+      yield r1 r1
+      scatter r1 at r1 into a9 to a12: [a1]i64
+    end",
+    );
+    assert!(!small, "{text}");
+    // The extent is all that it reads beside the state, of which it writes all.
+    assert_eq!((inputs.len(), written.len()), (1, 2), "{text}");
+    assert!(text.contains("for (i64 point = all->first; point < all->end; point++)"), "{text}");
+    assert!(text.contains("all->state[1]) + point * "), "{text}");
+    assert!(text.contains("if (point == 0) ((i64 *)all->state[0])[1] = "), "{text}");
+}
+
+#[test]
+fn arrays_are_computed_in_memory_of_its_own() {
+    let RowLoop { text, inputs, small, .. } = function(
+        "    launch \"map\" [a1] (r0)
+      r1: i64 = read a9 r0
+      r2: i64 = add r1 3i64
+      yield r2
+      store r2 to a12: [a1]i64
+    end",
+    );
+    assert!(small, "{text}");
+    // The state at hand stays as it is: it is an input too.
+    assert_eq!(inputs.len(), 2, "{text}");
+    assert!(text.contains("leave:;"), "{text}");
+}
+
+#[test]
+fn an_array_that_is_needed_as_it_was_is_copied_before_it_is_updated() {
+    // The first update is of an array that the second reads, and the last one of its own.
+    let RowLoop { text, small, .. } = function(
+        "    launch \"scatter\" [1] (r0)
+      r1: i64 = read a8
+      yield r1 r1
+      scatter r1 at r1 into a9 to a13: [a1]i64
+    end
+    launch \"scatter\" [1] (r0)
+      r1: i64 = read a8
+      r2: i64 = read a9 r1
+      yield r1 r2
+      scatter r2 at r1 into a13 to a12: [a1]i64
+    end
+    free a9 a13",
+    );
+    assert!(small, "{text}");
+    // In front of the loop and before the first update; the second is where the first one was.
+    assert_eq!(text.matches("TAKE(").count(), 2, "{text}");
+    assert_eq!(text.matches("] = r").count(), 2, "{text}");
+}

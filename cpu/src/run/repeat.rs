@@ -1,0 +1,196 @@
+//! Loops of the host.
+//!
+//! Note [Turns that are given up]. A loop that a function may run row by row runs step by step until the function is
+//! there. A turn of it may have loops inside that take seconds. So at its beginning the state is kept, and when the
+//! function is there the turn is given up wherever it is, at the next step, and the function goes on from the state
+//! that was kept.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use weft_codegen::counted_steps;
+use weft_ir::flat::Var;
+use weft_ir::plan::{Block, Step};
+use weft_ir::{Scalar, Stop};
+
+use super::{Datum, Machine, bound_in};
+use crate::native::PATIENCE;
+use crate::prepare::{PreparedBlock, Whole};
+use crate::sequential::{Finished, Sequential, Watch};
+
+/// What a turn is given up for.
+pub(super) struct Waiting {
+    function: Arc<Sequential>,
+    began: Instant,
+    /// Whether the turn was given up.
+    over: bool,
+}
+
+/// The state that a turn began with.
+struct Kept {
+    state: Vec<Datum>,
+    bytes: u64,
+}
+
+impl Machine<'_> {
+    /// Whether the turn at hand of a loop around is given up, from now on (Note [Turns that are given up]).
+    pub(super) fn gives_up_turn(&mut self) -> bool {
+        let Some(waiting) = &mut self.waiting else { return false };
+        if !waiting.over && waiting.began.elapsed().as_nanos() >= u128::from(PATIENCE) {
+            let ticket = waiting.function.want();
+            waiting.over = ticket.is_some_and(|ticket| ticket.function().is_some());
+        }
+        waiting.over
+    }
+
+    /// Runs a loop.
+    pub(super) fn repeat(
+        &mut self,
+        step: &Step,
+        blocks: &[PreparedBlock; 2],
+        whole: &Whole,
+        freed: &[Var],
+    ) -> Result<(), Stop> {
+        let Step::While { results, state, initial, condition, body, rows } = step else {
+            panic!("a loop")
+        };
+        let freed: BTreeSet<Var> = freed.iter().copied().collect();
+        self.rename(initial, state, &freed);
+        let states: BTreeSet<Var> = state.iter().copied().collect();
+        let in_body = bound_in(body);
+        let owned = in_body.union(&states).copied().collect();
+        let rounds = counted_steps(state, condition, body);
+        let piece = rounds.and_then(|rounds| self.meter.begin(self.rounds(&rounds, state)));
+        let launches = self.launches;
+        let mut watch = whole.function().map(|whole| Watch::new(whole, self.cancel, launches));
+        let outside = self.meter;
+        if rounds.is_none() {
+            self.meter = self.quiet;
+        }
+        let began = Instant::now();
+        let mut round = 0;
+        loop {
+            if let Some(piece) = &piece {
+                piece.set(round);
+            }
+            if let (Whole::Rows(whole), Some(rows), Some(watch)) = (whole, rows, &mut watch)
+                && let Some(function) = watch.turn(self.launches)
+            {
+                match self.finish_rows(whole, &function, rows, state)? {
+                    true => break,
+                    false => watch.leave(),
+                }
+            }
+            // Note [Long loops].
+            if let (Whole::Loop(whole), Some(watch)) = (whole, &mut watch)
+                && let Some(function) = watch.turn(self.launches)
+                && self.can_finish(whole, state, watch)
+            {
+                let progress = (round, piece.as_ref());
+                match self.finish_loop(whole, &function, state, progress)? {
+                    Finished::All => break,
+                    Finished::Some => watch.leave(),
+                }
+                let done = piece.as_ref().map(|piece| piece.counter());
+                round = done.map_or(round, |done| done.load(Ordering::Relaxed));
+            }
+            let kept = match (whole, &watch) {
+                (Whole::Rows(whole), Some(watch)) if watch.waits() && has_loops(body) => {
+                    self.keep(state, &whole.sequential, began)
+                }
+                _ => None,
+            };
+            let inside = self.meter;
+            let goes_on = self.turn([condition, body], blocks, state);
+            if let Some(Kept { state: kept, bytes }) = kept {
+                self.alive = self.alive.saturating_sub(bytes);
+                if self.waiting.take().is_some_and(|waiting| waiting.over) {
+                    self.meter = inside;
+                    self.put_back(state, kept, &bound_deep(condition), &bound_deep(body));
+                    continue;
+                }
+            }
+            if !goes_on? {
+                break;
+            }
+            self.rename(&body.results, state, &owned);
+            self.clear_all(&in_body, state);
+            round += 1;
+        }
+        self.meter = outside;
+        self.rename(state, results, &states);
+        self.clear_all(&states, results);
+        Ok(())
+    }
+
+    /// The condition and, if it holds, the body.
+    fn turn(
+        &mut self,
+        [condition, body]: [&Block; 2],
+        blocks: &[PreparedBlock; 2],
+        state: &[Var],
+    ) -> Result<bool, Stop> {
+        self.steps(condition, &blocks[0])?;
+        let holds = self.scalar(condition.results[0]) == Scalar::Bool(true);
+        self.clear_all(&bound_in(condition), state);
+        if holds {
+            self.steps(body, &blocks[1])?;
+        }
+        Ok(holds)
+    }
+
+    /// Keeps a state for a turn that may be given up; nothing if one around it may be.
+    fn keep(&mut self, state: &[Var], function: &Arc<Sequential>, began: Instant) -> Option<Kept> {
+        let bytes = |var: &Var| match self.get(*var) {
+            Datum::Array { elements, .. } => elements.bytes() as u64,
+            Datum::Scalar(_) => 0,
+        };
+        let bytes: u64 = state.iter().map(bytes).sum();
+        if self.waiting.is_some() || self.alive.saturating_add(bytes) > self.config.memory_limit {
+            return None;
+        }
+        // Updates copy what is kept.
+        self.alive += bytes;
+        self.waiting = Some(Waiting { function: Arc::clone(function), began, over: false });
+        let state = state.iter().map(|var| self.get(*var).clone()).collect();
+        Some(Kept { state, bytes })
+    }
+
+    /// The state that was kept, and nothing of what the turn has bound.
+    fn put_back(
+        &mut self,
+        state: &[Var],
+        kept: Vec<Datum>,
+        bound: &BTreeSet<Var>,
+        more: &BTreeSet<Var>,
+    ) {
+        for var in bound.iter().chain(more).chain(state) {
+            self.clear(*var);
+        }
+        for (var, datum) in state.iter().zip(kept) {
+            self.set(*var, datum);
+        }
+    }
+}
+
+/// Whether a block has loops.
+fn has_loops(block: &Block) -> bool {
+    block
+        .steps
+        .iter()
+        .any(|step| matches!(step, Step::While { .. }) || step.blocks().any(has_loops))
+}
+
+/// The variables that are bound in a block and in those inside of it.
+fn bound_deep(block: &Block) -> BTreeSet<Var> {
+    let mut bound = bound_in(block);
+    for step in &block.steps {
+        if let Step::While { state, .. } = step {
+            bound.extend(state);
+        }
+        step.blocks().for_each(|inner| bound.extend(bound_deep(inner)));
+    }
+    bound
+}

@@ -1,0 +1,122 @@
+//! Loops row by row (Note [Loops row by row] in `ir::rows`): both forms are run, and must agree.
+
+use weft_ir::flat::{Program, Var};
+use weft_ir::leaves::Stored;
+use weft_ir::{
+    Column, ColumnBuilder, RowInput, RowNumber, RowState, Rows, Scalar, ScalarType, Stop, Type,
+};
+
+use super::Machine;
+
+impl<'a> Machine<'a> {
+    /// What a loop ends with from the state at hand, point by point; nothing for what is not said of a part.
+    pub(super) fn rows(&mut self, rows: &'a Rows<Program>) -> Result<Vec<Option<Column>>, Stop> {
+        let points = self.size(rows.points);
+        let mut found: Vec<Vec<Stored>> = vec![Vec::new(); rows.program.outputs.len()];
+        for point in 0..points {
+            let given = |(var, of): &(Var, RowInput)| {
+                let rank = rows.program.types[var.0 as usize].extents.len();
+                (*var, self.row_input(*of, rank, point))
+            };
+            let inputs: Vec<(Var, Stored)> = rows.inputs.iter().map(given).collect();
+            for (all, output) in found.iter_mut().zip(self.point(&rows.program, inputs)?) {
+                all.push(output);
+            }
+        }
+        let part = |part: &RowState| match *part {
+            RowState::All(at) => found[at].first().map(|first| first.elements.clone()),
+            RowState::Point(at) | RowState::Segment(at, _) => joined(&found[at]),
+            RowState::Kept => None,
+            RowState::Done => Some(Column::Bool(vec![false; points].into())),
+        };
+        Ok(rows.state.iter().map(part).collect())
+    }
+
+    /// That the last state is what the points have found.
+    pub(super) fn agree(&self, state: &[Var], expected: &[Option<Column>]) {
+        for (var, expected) in state.iter().zip(expected) {
+            let Some(expected) = expected else { continue };
+            let found = &self.variable(*var).elements;
+            if !found.same_bits(expected) {
+                self.bug(&format!("{var} is {found:?}, and row by row {expected:?}"));
+            }
+        }
+    }
+
+    /// The outputs of the program of a point.
+    fn point(
+        &mut self,
+        program: &'a Program,
+        inputs: Vec<(Var, Stored)>,
+    ) -> Result<Vec<Stored>, Stop> {
+        let types = std::mem::replace(&mut self.types, &program.types);
+        let variables = std::mem::replace(&mut self.variables, vec![None; program.types.len()]);
+        let current = self.current;
+        for (var, value) in inputs {
+            self.variables[var.0 as usize] = Some(value);
+        }
+        let done = self.block(&program.body);
+        let outputs: Vec<Var> = program.outputs.iter().map(|leaf| leaf.data).collect();
+        let results = done.map(|_| self.all(&outputs));
+        (self.types, self.variables, self.current) = (types, variables, current);
+        results
+    }
+
+    /// What a variable with so many dimensions is at a point.
+    fn row_input(&self, input: RowInput, rank: usize, point: usize) -> Stored {
+        let row = |row: RowNumber| match row {
+            RowNumber::Point(below) => point / self.size(below).max(1),
+            RowNumber::At(numbers) => match self.variable(numbers).elements.scalar(point) {
+                Some(Scalar::I64(row)) => row as usize,
+                other => self.bug(&format!("{numbers} has the row {other:?}")),
+            },
+        };
+        let number = |value: usize| Stored::scalar(Scalar::I64(value as i64));
+        let ends = |offsets: Var, row: usize| {
+            let elements = &self.variable(offsets).elements;
+            let at = |index| match elements.scalar(index) {
+                Some(Scalar::I64(at)) => at as usize,
+                other => self.bug(&format!("{offsets} has the offset {other:?}")),
+            };
+            (at(row), at(row + 1))
+        };
+        match input {
+            RowInput::Size(size) => number(self.size(size)),
+            RowInput::All(var) => self.variable(var).clone(),
+            RowInput::Row(var, number_of_row) => {
+                let array = self.variable(var);
+                let extents = array.extents[array.extents.len() - rank..].to_vec();
+                let length: usize = extents.iter().product();
+                Stored {
+                    extents,
+                    elements: array.elements.slice(row(number_of_row) * length, length),
+                }
+            }
+            RowInput::Length(offsets, number_of_row) => {
+                let (start, end) = ends(offsets, row(number_of_row));
+                number(end - start)
+            }
+            RowInput::Segment(var, offsets, number_of_row) => {
+                let array = self.variable(var);
+                let (start, end) = ends(offsets, row(number_of_row));
+                let inner: usize = array.extents[1..].iter().product();
+                let mut extents = array.extents.clone();
+                extents[0] = end - start;
+                let elements = array.elements.slice(start * inner, (end - start) * inner);
+                Stored { extents, elements }
+            }
+        }
+    }
+}
+
+/// The elements of arrays one after the other; nothing if there are none.
+fn joined(parts: &[Stored]) -> Option<Column> {
+    let ty: ScalarType = parts.first()?.elements.scalar_type()?;
+    let mut builder = ColumnBuilder::new(&Type::Scalar(ty));
+    for part in parts {
+        for at in 0..part.elements.len() {
+            builder.push_scalar(part.elements.scalar(at)?);
+        }
+    }
+    Some(builder.finish())
+}

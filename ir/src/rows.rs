@@ -1,0 +1,322 @@
+//! Loops of the points of a space, row by row.
+//!
+//! Note [Loops row by row]. A loop inside of an apply-to-each is flattened to one loop of the host whose turns
+//! compute the next state of all points, each with kernels over all of them. That suits where a turn has much to
+//! do, and is slow where it replaces a few elements of an array of its own: every turn goes through the memory
+//! of all points. So such a loop carries along what it is for one point, as a program of its own. A back end may at
+//! any turn take the state as it is, and run that program for each point to the end of its loop; what the state is
+//! then is what the loop would have ended with, except that a fault may be met earlier.
+//!
+//! Source: Henriksen, Serup, Elsman, Henglein and Oancea, "Futhark: purely functional GPU-programming with nested
+//! parallelism and in-place array updates" (PLDI 2017), section 5, on where nested parallelism had better be sequential.
+
+use std::fmt::{self, Write};
+
+use crate::Span;
+use crate::flat::{Leaf, Scope, Size, Type, Var, parse_size, parse_var};
+use crate::text::{Reader, TextError, Writer};
+
+/// A loop as a program of one point (Note [Loops row by row]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows<P> {
+    /// How many points there are.
+    pub points: Size,
+    /// What the variables of the program's inputs are at a point, those of their extents among them.
+    pub inputs: Vec<(Var, RowInput)>,
+    /// What each part of the loop's state becomes.
+    pub state: Vec<RowState>,
+    /// From a state of one point to its last one: the outputs.
+    pub program: P,
+    /// The loop.
+    pub span: Span,
+}
+
+/// Which row of an array is a point's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RowNumber {
+    /// The number of the point in the order of storage, divided by how many points have the same row.
+    Point(Size),
+    /// What an array of `i64` over the points says.
+    At(Var),
+}
+
+/// What a variable of one point's program is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowInput {
+    /// An extent.
+    Size(Size),
+    /// A scalar or an array that all points have.
+    All(Var),
+    /// A row of an array whose rows are as long as each other.
+    Row(Var, RowNumber),
+    /// The length of a row of a segment descriptor.
+    Length(Var, RowNumber),
+    /// The elements of that row: of the array, by the descriptor.
+    Segment(Var, Var, RowNumber),
+}
+
+/// What a part of a loop's state becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowState {
+    /// An output of the program that is the same at all points.
+    All(usize),
+    /// An output at each point.
+    Point(usize),
+    /// An output at each point, as rows of this segment descriptor, which is part of the state too.
+    Segment(usize, Var),
+    /// It stays what it was.
+    Kept,
+    /// False: no point goes on.
+    Done,
+}
+
+impl<P> Rows<P> {
+    /// The variables around it that it uses.
+    pub fn uses(&self, visit: &mut dyn FnMut(Var)) {
+        self.points.uses(visit);
+        for (_, input) in &self.inputs {
+            input.uses(visit);
+        }
+        for state in &self.state {
+            if let RowState::Segment(_, offsets) = state {
+                visit(*offsets);
+            }
+        }
+    }
+
+    /// With other names for the variables around it.
+    pub fn rename(&mut self, rename: &mut dyn FnMut(Var) -> Var) {
+        let size = |size: Size, rename: &mut dyn FnMut(Var) -> Var| match size {
+            Size::Var(var) => Size::Var(rename(var)),
+            Size::Constant(_) => size,
+        };
+        let number = |row: RowNumber, rename: &mut dyn FnMut(Var) -> Var| match row {
+            RowNumber::Point(below) => RowNumber::Point(size(below, rename)),
+            RowNumber::At(var) => RowNumber::At(rename(var)),
+        };
+        self.points = size(self.points, rename);
+        for (_, input) in &mut self.inputs {
+            *input = match *input {
+                RowInput::Size(of) => RowInput::Size(size(of, rename)),
+                RowInput::All(var) => RowInput::All(rename(var)),
+                RowInput::Row(var, row) => RowInput::Row(rename(var), number(row, rename)),
+                RowInput::Length(offsets, row) => {
+                    RowInput::Length(rename(offsets), number(row, rename))
+                }
+                RowInput::Segment(var, offsets, row) => {
+                    RowInput::Segment(rename(var), rename(offsets), number(row, rename))
+                }
+            };
+        }
+        for state in &mut self.state {
+            if let RowState::Segment(_, offsets) = state {
+                *offsets = rename(*offsets);
+            }
+        }
+    }
+
+    /// The same with another program.
+    pub fn with<Q>(&self, program: Q) -> Rows<Q> {
+        let Rows { points, inputs, state, program: _, span } = self;
+        let (inputs, state) = (inputs.clone(), state.clone());
+        Rows { points: *points, inputs, state, program, span: *span }
+    }
+
+    /// That its parts fit together, and those around it. `state` is the state of the loop, `own` are the types of
+    /// the program, whose inputs and outputs these are.
+    ///
+    /// # Errors
+    /// A sentence about the first thing that is wrong.
+    pub(crate) fn check(
+        &self,
+        scope: &Scope<'_>,
+        state: usize,
+        own: &[Type],
+        [inputs, outputs]: [&[Leaf]; 2],
+    ) -> Result<(), String> {
+        let mut missing = Ok(());
+        self.uses(&mut |var| {
+            if let Err(problem) = scope.ty(var) {
+                missing = Err(problem);
+            }
+        });
+        missing?;
+        for (var, input) in &self.inputs {
+            let ty = own.get(var.0 as usize).ok_or_else(|| format!("{var} has no type"))?;
+            let of = match *input {
+                RowInput::All(of) | RowInput::Row(of, _) | RowInput::Segment(of, ..) => {
+                    scope.ty(of)?
+                }
+                RowInput::Size(_) | RowInput::Length(..) => continue,
+            };
+            if of.element != ty.element {
+                return Err(format!("{var} is a {ty}, and given a {of}"));
+            }
+        }
+        if let Some(leaf) =
+            inputs.iter().find(|leaf| self.inputs.iter().all(|(var, _)| *var != leaf.data))
+        {
+            return Err(format!("the input {} is given nothing", leaf.data));
+        }
+        if self.state.len() != state {
+            return Err(format!("{} parts for a state of {state}", self.state.len()));
+        }
+        for part in &self.state {
+            if let RowState::All(at) | RowState::Point(at) | RowState::Segment(at, _) = part
+                && *at >= outputs.len()
+            {
+                return Err(format!("the program has no output {at}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RowInput {
+    fn uses(self, visit: &mut dyn FnMut(Var)) {
+        match self {
+            RowInput::Size(size) => size.uses(visit),
+            RowInput::All(var) => visit(var),
+            RowInput::Row(var, row) | RowInput::Length(var, row) => {
+                visit(var);
+                row.uses(visit);
+            }
+            RowInput::Segment(var, offsets, row) => {
+                visit(var);
+                visit(offsets);
+                row.uses(visit);
+            }
+        }
+    }
+}
+
+impl RowNumber {
+    fn uses(self, visit: &mut dyn FnMut(Var)) {
+        match self {
+            RowNumber::Point(below) => below.uses(visit),
+            RowNumber::At(var) => visit(var),
+        }
+    }
+}
+
+/// The number of points that have the same row, or `at` and the array.
+impl fmt::Display for RowNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RowNumber::Point(below) => write!(f, "{below}"),
+            RowNumber::At(var) => write!(f, "at {var}"),
+        }
+    }
+}
+
+impl fmt::Display for RowInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RowInput::Size(size) => write!(f, "size {size}"),
+            RowInput::All(var) => write!(f, "all {var}"),
+            RowInput::Row(var, row) => write!(f, "row {var} {row}"),
+            RowInput::Length(offsets, row) => write!(f, "length {offsets} {row}"),
+            RowInput::Segment(var, offsets, row) => write!(f, "segment {var} {offsets} {row}"),
+        }
+    }
+}
+
+impl fmt::Display for RowState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RowState::All(at) => write!(f, "all {at}"),
+            RowState::Point(at) => write!(f, "point {at}"),
+            RowState::Segment(at, offsets) => write!(f, "segment {at} {offsets}"),
+            RowState::Kept => f.write_str("kept"),
+            RowState::Done => f.write_str("done"),
+        }
+    }
+}
+
+/// Writes `rows a5`, a line for each input and each part of the state, the program and `end`.
+///
+/// # Errors
+/// Those of the writer.
+pub(crate) fn write_rows<P>(
+    w: &mut Writer,
+    rows: &Rows<P>,
+    program: impl FnOnce(&mut Writer, &P) -> fmt::Result,
+) -> fmt::Result {
+    writeln!(w, "rows {}", rows.points)?;
+    w.indented(|w| {
+        for (var, input) in &rows.inputs {
+            writeln!(w, "given {var} {input}")?;
+        }
+        rows.state.iter().try_for_each(|state| writeln!(w, "state {state}"))?;
+        program(w, &rows.program)
+    })?;
+    w.write_str("end\n")
+}
+
+/// Reads what stands behind `rows`.
+///
+/// # Errors
+/// The first place that differs from [`write_rows`].
+pub(crate) fn parse_rows<P>(
+    reader: &mut Reader,
+    program: fn(&mut Reader) -> Result<P, TextError>,
+) -> Result<Rows<P>, TextError> {
+    let points = parse_size(reader)?;
+    let mut inputs = Vec::new();
+    while reader.take_word("given") {
+        let var = parse_var(reader)?;
+        inputs.push((var, parse_input(reader)?));
+    }
+    let mut state = Vec::new();
+    while reader.take_word("state") {
+        state.push(parse_state(reader)?);
+    }
+    let program = program(reader)?;
+    reader.expect_word("end")?;
+    Ok(Rows { points, inputs, state, program, span: Span::default() })
+}
+
+fn parse_input(reader: &mut Reader) -> Result<RowInput, TextError> {
+    if reader.take_word("size") {
+        return Ok(RowInput::Size(parse_size(reader)?));
+    }
+    if reader.take_word("all") {
+        return Ok(RowInput::All(parse_var(reader)?));
+    }
+    if reader.take_word("row") {
+        return Ok(RowInput::Row(parse_var(reader)?, parse_row(reader)?));
+    }
+    if reader.take_word("length") {
+        return Ok(RowInput::Length(parse_var(reader)?, parse_row(reader)?));
+    }
+    reader.expect_word("segment")?;
+    Ok(RowInput::Segment(parse_var(reader)?, parse_var(reader)?, parse_row(reader)?))
+}
+
+fn parse_row(reader: &mut Reader) -> Result<RowNumber, TextError> {
+    Ok(match reader.take_word("at") {
+        true => RowNumber::At(parse_var(reader)?),
+        false => RowNumber::Point(parse_size(reader)?),
+    })
+}
+
+fn parse_state(reader: &mut Reader) -> Result<RowState, TextError> {
+    if reader.take_word("kept") {
+        return Ok(RowState::Kept);
+    }
+    if reader.take_word("done") {
+        return Ok(RowState::Done);
+    }
+    if reader.take_word("all") {
+        return Ok(RowState::All(parse_number(reader)?));
+    }
+    if reader.take_word("point") {
+        return Ok(RowState::Point(parse_number(reader)?));
+    }
+    reader.expect_word("segment")?;
+    Ok(RowState::Segment(parse_number(reader)?, parse_var(reader)?))
+}
+
+fn parse_number(reader: &mut Reader) -> Result<usize, TextError> {
+    Ok(reader.number("the number of an output")? as usize)
+}

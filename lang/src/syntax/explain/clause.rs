@@ -1,0 +1,304 @@
+//! Definitions and choices by clauses, as other languages write them: values as parameters, guards, `where`, `case`.
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::syntax::kind::{Kind, KindSet, OPENERS};
+use crate::syntax::layout::Form;
+
+/// Single values that are no names.
+const VALUES: KindSet = KindSet::of(&[
+    Kind::Number,
+    Kind::Text,
+    Kind::Char,
+    Kind::True,
+    Kind::False,
+    Kind::Numbers,
+    Kind::PrefixMinus,
+    Kind::ArgumentMinus,
+]);
+
+/// What stands between the parameters of a definition and its value.
+const IN_HEADS: KindSet = KindSet::of(&[
+    Kind::Name,
+    Kind::TypeWord,
+    Kind::Wildcard,
+    Kind::OpenParen,
+    Kind::CloseParen,
+    Kind::OpenBrace,
+    Kind::CloseBrace,
+    Kind::Comma,
+]);
+
+impl Context<'_, '_> {
+    /// The name of the function that is defined, or would be with `def` before it.
+    fn defined(&self) -> Option<usize> {
+        let name = match self.form {
+            Form::Def => 1,
+            Form::Binding => 0,
+            _ => return None,
+        };
+        (self.kind(name) == Some(Kind::Name)).then_some(name)
+    }
+
+    /// `def fact 0 = 1`: a value where a parameter has its name.
+    pub(super) fn value_as_parameter(&self) -> Option<Diagnostic> {
+        let name = self.defined()?;
+        let equals = self.next_outside(name, |kind| kind == Kind::Equals)?;
+        // Of a binding, what looks like a definition fails at its first parameter.
+        let value = match self.form {
+            Form::Def => self.at,
+            _ => self.next_outside(name + 1, |kind| {
+                VALUES.contains(kind) || kind == Kind::OpenBracket
+            })?,
+        };
+        let is_head = |kinds: &[Kind]| kinds.iter().all(|kind| IN_HEADS.contains(*kind));
+        if value <= name || value >= equals || self.at > value {
+            return None;
+        }
+        if !is_head(self.reading.kinds.get(name + 1..value)?) {
+            return None;
+        }
+        let kind = self.kind(value)?;
+        // `pi` and the like are words, and no names either.
+        if self.reading.token_text(value).starts_with(char::is_alphabetic)
+            && !matches!(kind, Kind::True | Kind::False)
+        {
+            return None;
+        }
+        let is_empty_array =
+            kind == Kind::OpenBracket && self.kind(value + 1) == Some(Kind::CloseBracket);
+        if !VALUES.contains(kind) && !is_empty_array {
+            return None;
+        }
+        let is_signed = matches!(kind, Kind::PrefixMinus | Kind::ArgumentMinus);
+        let end = value + 1 + usize::from(is_empty_array || is_signed);
+        let written = self.reading.span_text(self.reading.span(value, end));
+        // Another one than those of the other parameters.
+        let name_of = |usual: &'static str, others: [&'static str; 2]| {
+            let names = [usual].into_iter().chain(others);
+            names.into_iter().find(|name| !self.is_in_item(name)).unwrap_or("given")
+        };
+        let parameter = match kind {
+            Kind::True | Kind::False => name_of("b", ["flag", "holds"]),
+            Kind::Text => name_of("s", ["text", "t"]),
+            Kind::Char => name_of("c", ["letter", "d"]),
+            Kind::Numbers => name_of("xs", ["ys", "zs"]),
+            _ if is_empty_array => name_of("xs", ["ys", "zs"]),
+            _ => name_of("n", ["m", "k"]),
+        };
+        let condition = match kind {
+            Kind::True => parameter.to_owned(),
+            Kind::False => format!("!{parameter}"),
+            Kind::Text | Kind::Numbers => format!("same {parameter} {written}"),
+            _ if is_empty_array => format!("null {parameter}"),
+            _ => format!("{parameter} == {written}"),
+        };
+        let before = self.quote_or_dots(name, value);
+        let after = match self.quote(end, equals) {
+            Some(rest) if rest.starts_with([')', ',']) => rest.to_owned(),
+            Some(rest) => format!(" {rest}"),
+            None => String::new(),
+        };
+        let space = if before.ends_with('(') { "" } else { " " };
+        let then = self.quote_or_dots(equals + 1, self.reading.kinds.len());
+        Some(
+            Diagnostic::error(
+                "E0121",
+                "a parameter is a name, not a value",
+                self.reading.span(value, end),
+                "a value stands here",
+            )
+            .help(format!(
+                "a function has one definition, which asks: `def {before}{space}{parameter}{after} = if {condition} then \
+                 {then} else …`"
+            )),
+        )
+    }
+
+    /// `let go 0 = 1 in …`.
+    pub(super) fn value_as_local_parameter(&self) -> Option<Diagnostic> {
+        let is_parameter = self.expects(Kind::Wildcard)
+            && self.expects(Kind::Equals)
+            && !self.expects(Kind::Number);
+        if !is_parameter || !VALUES.contains(self.found) {
+            return None;
+        }
+        let written = self.word();
+        if written.starts_with(char::is_alphabetic) {
+            return None;
+        }
+        Some(
+            Diagnostic::error(
+                "E0121",
+                "a parameter is a name, not a value",
+                self.span,
+                "a value stands here",
+            )
+            .help(format!(
+                "a function has one definition, which asks: `f n = if n == {written} then … else …`"
+            )),
+        )
+    }
+
+    /// `data Tree = …`, `struct P { … }`, `class Foo: …`.
+    pub(super) fn declared_type(&self) -> Option<Diagnostic> {
+        const WORDS: [&str; 7] =
+            ["data", "newtype", "struct", "class", "enum", "record", "interface"];
+        let is_named = self.kind(1) == Some(Kind::Name)
+            && self.reading.token_text(1).starts_with(char::is_uppercase);
+        if !self.is_word(0, &WORDS) || !is_named {
+            return None;
+        }
+        let word = self.reading.token_text(0);
+        Some(
+            Diagnostic::error(
+                "E0101",
+                format!("there is no `{word}`"),
+                self.reading.span(0, 1),
+                "no new types are declared",
+            )
+            .help("a name for a type is `type point = {x: f64, y: f64}`"),
+        )
+    }
+
+    /// `def sign x | x > 0 = 1 | otherwise = -1`.
+    pub(super) fn guards(&self) -> Option<Diagnostic> {
+        let name = self.defined()?;
+        let bar = self.next_outside(name, |kind| kind == Kind::Bar)?;
+        let equals = self.next_outside(name, |kind| kind == Kind::Equals)?;
+        let is_head = |kinds: &[Kind]| kinds.iter().all(|kind| IN_HEADS.contains(*kind));
+        if bar >= equals || self.at > equals || !is_head(self.reading.kinds.get(name..bar)?) {
+            return None;
+        }
+        let end = self.reading.kinds.len();
+        let next = self.next_outside(equals + 1, |kind| kind == Kind::Bar);
+        let then = self.quote_or_dots(equals + 1, next.unwrap_or(end));
+        let otherwise = next.and_then(|next| {
+            let is_last =
+                self.is_word(next + 1, &["otherwise"]) || self.kind(next + 1) == Some(Kind::True);
+            let is_value = self.kind(next + 2) == Some(Kind::Equals);
+            (is_last && is_value).then(|| self.quote_or_dots(next + 3, end))
+        });
+        let (head, condition) =
+            (self.quote_or_dots(name, bar), self.quote_or_dots(bar + 1, equals));
+        let (then, otherwise) = (then, otherwise.unwrap_or("…"));
+        Some(
+            Diagnostic::error(
+                "E0122",
+                "a definition has no guards",
+                self.reading.span(bar, bar + 1),
+                "a condition before `=`",
+            )
+            .help(format!(
+                "a choice is `if`: `def {head} = if {condition} then {then} else {otherwise}`"
+            )),
+        )
+    }
+
+    /// `def f x = y + 1 where y = x * 2`.
+    pub(super) fn local_definitions_behind(&self) -> Option<Diagnostic> {
+        let equals = match self.found {
+            Kind::Equals => self.at,
+            _ if self.form == Form::Binding => self.next_outside(0, |kind| kind == Kind::Equals)?,
+            _ => return None,
+        };
+        let is_where = |token: &usize| self.is_word(*token, &["where"]);
+        let place = (0..equals).rev().find(is_where)?;
+        let binding = self.reading.kinds.get(place + 1..equals)?;
+        let is_binding = !binding.is_empty() && binding.iter().all(|kind| IN_HEADS.contains(*kind));
+        if !is_binding || place == 0 || self.at < equals && self.form != Form::Binding {
+            return None;
+        }
+        let end = self.reading.kinds.len();
+        let own = self.next_outside(0, |kind| kind == Kind::Equals).filter(|own| *own < place);
+        let parts = (own.and_then(|own| self.quote(0, own + 1)), self.quote(place + 1, end));
+        let body = own.map_or_else(|| self.quote(0, place), |own| self.quote(own + 1, place));
+        let help = match (parts, body) {
+            ((Some(head), Some(binding)), Some(body)) => {
+                format!("local names come first: `{head} let {binding} in {body}`")
+            }
+            ((None, Some(binding)), Some(body)) if own.is_none() => {
+                format!("local names come first: `let {binding} in {body}`")
+            }
+            _ => {
+                let first = self.quote_or_dots(place + 1, equals);
+                format!("local names come first: `let {first} = … in …`")
+            }
+        };
+        Some(
+            Diagnostic::error(
+                "E0122",
+                "there is no `where`",
+                self.reading.span(place, place + 1),
+                "local names behind the value",
+            )
+            .help(help),
+        )
+    }
+
+    /// `case x of …`, `match x with …`, `switch (x) { … }`.
+    pub(super) fn choice_of_cases(&self) -> Option<Diagnostic> {
+        let begins = |token: usize| {
+            let before = token.checked_sub(1).and_then(|before| self.kind(before));
+            before.is_none_or(|kind| {
+                OPENERS.contains(kind)
+                    || matches!(
+                        kind,
+                        Kind::Equals
+                            | Kind::Arrow
+                            | Kind::In
+                            | Kind::Then
+                            | Kind::Else
+                            | Kind::Do
+                            | Kind::Colon
+                            | Kind::Comma
+                            | Kind::NewLine
+                    )
+            }) || self.begins_line(token)
+        };
+        let is_it =
+            |token: &usize| self.is_word(*token, &["case", "match", "switch"]) && begins(*token);
+        let place = (0..self.at).find(is_it)?;
+        if matches!(self.kind(place + 1)?, Kind::Equals | Kind::Comma) {
+            return None;
+        }
+        // Where what is looked at ends: every language has something there.
+        let is_end = |token: &usize| {
+            self.is_word(*token, &["of"])
+                || matches!(self.kind(*token), Some(Kind::With | Kind::Colon | Kind::Bar))
+                || self.kind(*token).is_some_and(|kind| OPENERS.contains(kind))
+                    && self.reading.token_text(*token) == "{"
+        };
+        let end = (place + 2..self.reading.kinds.len()).find(is_end)?;
+        // Somebody may have a function of that name.
+        let is_case =
+            |token| self.kind(token) == Some(Kind::Arrow) || self.is_word(token, &["case"]);
+        if !(end + 1..self.reading.kinds.len()).any(is_case) {
+            return None;
+        }
+        let word = self.reading.token_text(place);
+        let mut first = end + 1;
+        while self.is_word(first, &["case"])
+            || self.kind(first) == Some(Kind::Bar)
+            || self.reading.token_text(first) == "{"
+        {
+            first += 1;
+        }
+        let subject = self.quote_or_dots(place + 1, end);
+        let subject =
+            subject.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(subject);
+        let first = match self.kind(first) {
+            Some(Kind::Number | Kind::Char) => self.reading.token_text(first),
+            _ => "…",
+        };
+        Some(
+            Diagnostic::error(
+                "E0101",
+                format!("there is no `{word}`"),
+                self.reading.span(place, place + 1),
+                "a choice is not written so",
+            )
+            .help(format!("a choice is `if {subject} == {first} then … else if … then … else …`")),
+        )
+    }
+}

@@ -1,0 +1,320 @@
+//! What stands in brackets, before arrows and in patterns, as other languages write it.
+
+use super::Context;
+use super::indented::counted;
+use crate::diagnostic::Diagnostic;
+use crate::syntax::kind::{CLOSERS, Kind, KindSet, OPENERS};
+use crate::syntax::layout::Form;
+
+/// How many names are repeated.
+const MOST_NAMES: usize = 4;
+
+/// What parameters are made of.
+const PARAMETERS: KindSet = KindSet::of(&[
+    Kind::Name,
+    Kind::TypeWord,
+    Kind::Wildcard,
+    Kind::Comma,
+    Kind::OpenParen,
+    Kind::CloseParen,
+]);
+
+/// What other languages begin a function with.
+const LAMBDA_WORDS: [&str; 6] = ["lambda", "fn", "fun", "func", "function", "proc"];
+
+impl Context<'_, '_> {
+    /// `let [x, y] = p in …`, `\[x, y] -> …`, `{ … : [x, y] in ps }`, `[x, y] = p`.
+    pub(super) fn array_as_pattern(&self) -> Option<Diagnostic> {
+        if !matches!(self.found, Kind::OpenBracket | Kind::OpenIndex) {
+            return None;
+        }
+        let close = self.close_of(self.at);
+        let next = self.kind(close + 1);
+        let is_binding = self.form == Form::Binding && self.at == 0 && next == Some(Kind::Equals);
+        let is_pattern = self.expects(Kind::Wildcard) && !self.expects(Kind::Number);
+        // `{x: [a, b]}` is a record.
+        let is_value = self.before() == Some(Kind::Colon) && next != Some(Kind::In);
+        let inside = self.reading.kinds.get(self.at + 1..close)?;
+        let is_name = |kind: &Kind| matches!(kind, Kind::Name | Kind::Wildcard | Kind::Comma);
+        let are_names = !inside.is_empty() && inside.iter().all(is_name);
+        if !(is_binding || is_pattern) || is_value || !are_names {
+            return None;
+        }
+        let names: Vec<&str> = (self.at + 1..close)
+            .filter(|token| self.kind(*token) != Some(Kind::Comma))
+            .map(|token| self.reading.token_text(token))
+            .collect();
+        let after_value = self.kind(close + 3);
+        let is_parameter = self.form == Form::Def
+            && self.next_outside(1, |kind| kind == Kind::Equals) > Some(self.at);
+        let is_named = !is_parameter
+            && next == Some(Kind::Equals)
+            && self.kind(close + 2) == Some(Kind::Name)
+            && matches!(after_value, None | Some(Kind::In | Kind::Semicolon | Kind::NewLine));
+        let free = |name: &&str| !self.is_in_item(name);
+        let array = match is_named {
+            true => self.reading.token_text(close + 2),
+            false => ["p", "v", "w"].into_iter().find(free).unwrap_or("array"),
+        };
+        let element = |index: usize| format!("{array}[{index}]");
+        let parts = names.iter().enumerate().filter(|(_, name)| **name != "_").take(MOST_NAMES);
+        let parts: Vec<String> =
+            parts.map(|(index, name)| format!("{name} = {}", element(index))).collect();
+        let parts = parts.join("; ");
+        let all: Vec<String> = (0..names.len()).map(element).collect();
+        let help = match (next, self.before()) {
+            _ if is_binding => {
+                let whole =
+                    if is_named { String::new() } else { format!("`{array} = …`, then ") };
+                format!("{whole}`({}) = ({})`", names.join(", "), all.join(", "))
+            }
+            (_, Some(Kind::Loop)) => {
+                format!("a state of several values is a tuple: `loop ({}) = …`", names.join(", "))
+            }
+            (Some(Kind::In), _) => format!("`{{ let {parts} in … : {array} in … }}`"),
+            _ if is_parameter => {
+                let before = self.quote_or_dots(1, self.at);
+                format!("`def {before} {array} = let {parts} in …`")
+            }
+            (Some(Kind::Equals), _) if is_named => format!("`let {parts} in …`"),
+            (Some(Kind::Equals), _) => format!("`let {array} = …; {parts} in …`"),
+            _ => format!("`\\{array} -> let {parts} in …`"),
+        };
+        let help = match self.before() {
+            Some(Kind::Loop) => help,
+            _ => format!("the elements are taken by their index: {help}"),
+        };
+        Some(
+            Diagnostic::error(
+                "E0121",
+                "an array is not a pattern",
+                self.reading.span(self.at, close + 1),
+                "expected a name, `_`, or a tuple or record of patterns",
+            )
+            .help(help),
+        )
+    }
+
+    /// `[e for x in xs if c]`, `(e for x in xs)`, `[e | x <- xs, c]`.
+    pub(super) fn list_comprehension(&self) -> Option<Diagnostic> {
+        let open = self.open_before(self.at)?;
+        let opener = self.reading.token_text(open);
+        let close = self.close_of(open);
+        let after = |from: usize, kind: Kind| {
+            self.next_outside(from, |found| found == kind).filter(|token| *token < close)
+        };
+        let (place, source, condition, pattern) = match self.found {
+            _ if opener == "{" || self.found == Kind::For && self.is_after_operand() => {
+                let place = after(self.at, Kind::For)?;
+                let inside = after(place + 1, Kind::In)?;
+                let pattern = self.quote(place + 1, inside)?;
+                (place, inside + 1, after(inside + 1, Kind::If), pattern)
+            }
+            Kind::Bar if opener == "[" => {
+                // `<-` is no token of its own.
+                let less = after(self.at + 1, Kind::Less);
+                let is_arrow = |less: &usize| {
+                    let arrow = self.reading.span(*less, *less + 2);
+                    self.reading.span_text(arrow) == "<-"
+                };
+                let less = less.filter(is_arrow);
+                let (end, source) = match less {
+                    Some(less) => (less, less + 2),
+                    None => after(self.at + 1, Kind::In).map(|inside| (inside, inside + 1))?,
+                };
+                (self.at, source, after(source, Kind::Comma), self.quote(self.at + 1, end)?)
+            }
+            _ => return None,
+        };
+        // `{x: e for …}` is no array.
+        if after(open + 1, Kind::Colon).is_some_and(|colon| colon < place) {
+            return None;
+        }
+        let (mark, remark) = match opener {
+            "{" => (place, "expected `:`"),
+            _ => (open, "expected `{`"),
+        };
+        let report = Diagnostic::error(
+            "E0101",
+            match opener {
+                "{" => "an apply-to-each has its generators behind `:`",
+                _ => "an apply-to-each stands in braces",
+            },
+            self.reading.span(mark, mark + 1),
+            remark,
+        );
+        let end = condition.unwrap_or(close);
+        let has_two = self.next_outside(source, |kind| matches!(kind, Kind::For | Kind::Less));
+        let has_arrow = |from: usize| {
+            let less = after(from, Kind::Less)?;
+            let arrow = self.reading.span_text(self.reading.span(less, less + 2));
+            (arrow == "<-").then_some(less)
+        };
+        let has_two_arrows = self.found == Kind::Bar && has_arrow(source).is_some();
+        if has_two.is_some_and(|token| token < end) || has_two_arrows {
+            let help = "all combinations: `flatten { { e : y in ys } : x in xs }`";
+            return Some(report.help(help));
+        }
+        let array = match self.reading.span_text(self.reading.span(source, end)) {
+            text if counted(text).is_some() => {
+                let (from, to) = counted(text)?;
+                format!("{from}..{to}")
+            }
+            text => match haskell_range(text) {
+                Some(range) => range,
+                None => self.quote_or_dots(source, end).to_owned(),
+            },
+        };
+        if after(source, Kind::Colon).is_some() {
+            let help = "write `{ e : x in a..b }`: a range leaves out b";
+            return Some(report.help(help));
+        }
+        let body = self.quote_or_dots(open + 1, place);
+        let condition = match condition {
+            Some(token) => format!(" | {}", self.quote_or_dots(token + 1, close)),
+            None => String::new(),
+        };
+        Some(report.help(format!("write `{{ {body} : {pattern} in {array}{condition} }}`")))
+    }
+
+    /// `lambda x: e`, `x -> e`, `(x, y) => e`, `|x| e`, `\x : t -> e`.
+    pub(super) fn lambda_of_other_languages(&self) -> Option<Diagnostic> {
+        self.lambda_with_colon()
+            .or_else(|| self.lambda_between_bars())
+            .or_else(|| self.annotated_without_parentheses())
+            .or_else(|| self.lambda_without_backslash())
+    }
+
+    /// `lambda x, y: e`.
+    fn lambda_with_colon(&self) -> Option<Diagnostic> {
+        let word = (0..self.at).rev().find(|token| self.is_word(*token, &["lambda"]))?;
+        let colon = self.next_outside(word + 1, |kind| kind == Kind::Colon)?;
+        let params = self.reading.kinds.get(word + 1..colon)?;
+        if params.is_empty() || !params.iter().all(|kind| PARAMETERS.contains(*kind)) {
+            return None;
+        }
+        let params = self.quote(word + 1, colon)?.replace(',', " ");
+        Some(self.lambda(word, self.reading.span(word, colon + 1), &params, colon + 1))
+    }
+
+    /// `|x| e`, `|x, y| e`.
+    fn lambda_between_bars(&self) -> Option<Diagnostic> {
+        let first = match self.found {
+            Kind::Bar if self.expects_expression() => self.at,
+            Kind::Bar => (0..self.at).rev().find(|token| self.kind(*token) == Some(Kind::Bar))?,
+            _ => return None,
+        };
+        let begins =
+            first.checked_sub(1).and_then(|before| self.kind(before)).is_none_or(|before| {
+                OPENERS.contains(before) || matches!(before, Kind::Comma | Kind::Equals | Kind::In)
+            });
+        let second = (first + 1..self.reading.kinds.len())
+            .find(|token| self.kind(*token) == Some(Kind::Bar))?;
+        let params = self.reading.kinds.get(first + 1..second)?;
+        if !begins || params.is_empty() || !params.iter().all(|kind| PARAMETERS.contains(*kind)) {
+            return None;
+        }
+        let params = self.quote(first + 1, second)?.replace(',', " ");
+        Some(self.lambda(first, self.reading.span(first, second + 1), &params, second + 1))
+    }
+
+    /// `\x : t -> e`.
+    fn annotated_without_parentheses(&self) -> Option<Diagnostic> {
+        let start = (0..self.at).rev().find(|token| self.kind(*token) == Some(Kind::Backslash))?;
+        let colon =
+            self.next_outside(start + 1, |kind| matches!(kind, Kind::Colon | Kind::Arrow))?;
+        let params = self.reading.kinds.get(start + 1..colon)?;
+        let are_names = params.iter().all(|kind| matches!(kind, Kind::Name | Kind::Wildcard));
+        if self.kind(colon) != Some(Kind::Colon) || params.is_empty() || !are_names {
+            return None;
+        }
+        let arrow = self.next_outside(colon, |kind| kind == Kind::Arrow)?;
+        let (last, ty) = (self.reading.token_text(colon - 1), self.quote(colon + 1, arrow)?);
+        let first =
+            self.quote(start + 1, colon - 1).map_or(String::new(), |first| format!("{first} "));
+        let body = self.quote_or_dots(arrow + 1, self.end_of_part(arrow + 1));
+        Some(
+            Diagnostic::error(
+                "E0101",
+                "a parameter with a type stands in parentheses",
+                self.reading.span(colon - 1, arrow),
+                "expected parentheses",
+            )
+            .help(format!("write `\\{first}({last} : {ty}) -> {body}`")),
+        )
+    }
+
+    /// `x -> e`, `(x, y) -> e`, `fun x -> e`.
+    fn lambda_without_backslash(&self) -> Option<Diagnostic> {
+        if self.found != Kind::Arrow || !self.is_after_operand() {
+            return None;
+        }
+        let mut depth = 0_usize;
+        let before = (0..self.at).rev().take_while(|token| {
+            let kind = self.reading.kinds[*token];
+            if CLOSERS.contains(kind) {
+                depth += 1;
+            } else if OPENERS.contains(kind) {
+                let is_inside = depth > 0;
+                depth = depth.saturating_sub(1);
+                return is_inside && PARAMETERS.contains(kind);
+            }
+            PARAMETERS.contains(kind) && (depth > 0 || kind != Kind::Comma)
+        });
+        let mut start = before.last()?;
+        if self.is_word(start, &LAMBDA_WORDS) && start + 1 < self.at {
+            start += 1;
+        }
+        let params = self.quote(start, self.at)?;
+        let inside = params.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+        let spread = inside.map(|inside| inside.replace(',', " "));
+        let has_parts = inside.is_some_and(|inside| inside.contains(','));
+        let mut report =
+            self.lambda(start, self.span, spread.as_deref().unwrap_or(params), self.at + 1);
+        if let (true, Some(help)) = (has_parts, report.help.first_mut()) {
+            help.push_str(&format!(", and of one pair `\\{params} -> …`"));
+        }
+        Some(report)
+    }
+
+    /// What a function is, with the parameters and body that stand here.
+    fn lambda(&self, start: usize, place: weft_ir::Span, params: &str, body: usize) -> Diagnostic {
+        let params = params.split_whitespace().collect::<Vec<_>>().join(" ");
+        let body = self.quote_or_dots(body, self.end_of_part(body));
+        let written = format!("\\{params} -> {body}");
+        let is_argument = start.checked_sub(1).is_some_and(|before| {
+            self.kind(before) == Some(Kind::Name) && !self.is_word(before, &LAMBDA_WORDS)
+        });
+        let written = if is_argument { format!("({written})") } else { written };
+        Diagnostic::error(
+            "E0101",
+            "a function begins with `\\`",
+            place,
+            "the parameters of a function stand between `\\` and `->`",
+        )
+        .help(format!("a function is `{written}`"))
+    }
+
+    /// Where the part of the text ends that begins here: before a comma, a closing bracket or the end of the item.
+    fn end_of_part(&self, from: usize) -> usize {
+        let is_end = |kind| {
+            matches!(kind, Kind::Comma | Kind::Semicolon | Kind::NewLine | Kind::In)
+                || CLOSERS.contains(kind)
+        };
+        self.next_outside(from, is_end).unwrap_or(self.reading.kinds.len())
+    }
+}
+
+/// `[1..10]` as a range of this language, which leaves out its end.
+fn haskell_range(text: &str) -> Option<String> {
+    let (from, to) = text.strip_prefix('[')?.strip_suffix(']')?.split_once("..")?;
+    let is_plain = |part: &str| {
+        let mut letters = part.chars();
+        !part.is_empty() && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
+    };
+    let (from, to) = (from.trim(), to.trim());
+    (is_plain(from) && is_plain(to)).then(|| match to.parse::<i64>() {
+        Ok(last) => format!("{from}..{}", last.saturating_add(1)),
+        Err(_) => format!("{from}..{to} + 1"),
+    })
+}

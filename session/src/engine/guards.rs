@@ -1,0 +1,61 @@
+//! What runs again after a fault, before the interpreter does.
+
+use std::sync::Arc;
+
+use weft_ir::{Exhausted, Fault, Span, Stop, Value};
+use weft_lang::lower::Lowered;
+use weft_passes::guard::guard;
+
+use super::{Backend, Compiled, NotRun};
+
+/// How often a program is given further conditions.
+const MOST_ATTEMPTS: usize = 3;
+
+/// The conditions that a program has been given (`Note [Guarded maps]` in `weft_passes`).
+#[derive(Default)]
+pub(super) struct Guards {
+    /// The program without them, once it has met a fault.
+    without: Option<Arc<Lowered>>,
+    /// Where it has failed.
+    places: Vec<Span>,
+    /// How it has failed first.
+    first: Option<Fault>,
+}
+
+impl Guards {
+    /// What is to run in the place of a program that has ended so: the same with conditions around what needs the
+    /// place of the fault, if there is something.
+    pub(super) fn program_after(
+        &mut self,
+        outcome: &Result<Value, NotRun>,
+        backend: Backend,
+        known: &Compiled,
+    ) -> Option<Compiled> {
+        let Err(NotRun::Stop(Stop::Fault(fault))) = outcome else { return None };
+        // That of *nested* moves nothing.
+        let is_moved = backend != Backend::Nested;
+        if !is_moved || self.places.len() == MOST_ATTEMPTS || self.places.contains(&fault.span) {
+            return None;
+        }
+        let last = known.lowered.as_ref()?;
+        let without = self.without.get_or_insert_with(|| Arc::clone(last));
+        self.places.push(fault.span);
+        let program = guard(&without.program, &self.places);
+        if program == last.program {
+            return None;
+        }
+        let lowered = Lowered { program, ..Lowered::clone(without) };
+        self.first.get_or_insert(*fault);
+        Some(Compiled { lowered: Some(Arc::new(lowered)), ..Compiled::default() })
+    }
+
+    /// What is to be said of the last run: what keeps a program with conditions from running is no matter of the one without.
+    pub(super) fn said(&self, outcome: Result<Value, NotRun>) -> Result<Value, NotRun> {
+        match (&outcome, self.first) {
+            (Ok(_), _)
+            | (_, None)
+            | (Err(NotRun::Stop(Stop::Exhausted(Exhausted::Interrupted))), _) => outcome,
+            (Err(_), Some(fault)) => Err(NotRun::Stop(Stop::Fault(fault))),
+        }
+    }
+}

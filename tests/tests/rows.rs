@@ -1,0 +1,140 @@
+//! Loops inside of apply-to-each as functions of one row: that there are such functions, and what happens where they
+//! give up, are interrupted, or come late. That they compute the right values, `native` shows with the page
+//! `suite/compiled/rows.md`. They need a C compiler.
+
+use std::thread;
+use std::time::Duration;
+
+use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session, display};
+
+/// A session on the CPU, whose functions are there at once, or when they are ready.
+fn session(tier: &str) -> Session {
+    let mut session = Session::new(&Config { memory: 1 << 30, io: false });
+    for (mode, value) in [("backend", "cpu"), ("threads", "3"), ("tier", tier)] {
+        session.set_mode(mode, value).expect("a mode of the session");
+    }
+    session
+}
+
+/// What a cell shows, and everything that it says.
+fn run(session: &mut Session, cell: &str) -> (String, String) {
+    let mut sink = Collected::default();
+    let outcome = session.eval(Cell::typed(cell), &mut sink, &Cancel::new());
+    assert!(matches!(outcome, Outcome::Done), "{cell}: {outcome:?} {:?}", sink.events);
+    let value = sink.events.iter().rev().find_map(|event| match event {
+        Event::Shown(shown) => Some(display::literal(&shown.value, &shown.ty)),
+        _ => None,
+    });
+    (value.unwrap_or_default(), format!("{:?}", sink.events))
+}
+
+/// How many kernels were launched, by the words of `:time`.
+fn launches(said: &str) -> u64 {
+    let (before, _) = said.split_once(" kernel launch").unwrap_or_else(|| panic!("{said}"));
+    let number: String = before.chars().rev().take_while(char::is_ascii_digit).collect();
+    number.chars().rev().collect::<String>().parse().expect("a number")
+}
+
+const DATA: &str = "\
+g = { { (i * 7919 + j * 104729) % 1000 : j in iota 20 } : i in iota 100 }
+w = { { (i * 31 + j * 17) % 10 : j in iota (i % 7) } : i in iota 100 }";
+
+#[test]
+fn a_loop_of_each_row_launches_nothing() {
+    let mut session = session("1");
+    run(&mut session, DATA);
+    for program in [
+        "{ (loop a = r for k < 20 do (a with [(a[k] + k) % 20] = a[k] + 1)) : r in g }",
+        "{ (loop (a, i) = (r, 0) while i < length r && a[i] != 3 do ((a with [i] = a[i] * 2), i + 1)).0 : r in g }",
+        "{ (loop a = r for k < length r do (a with [k] = a[k] + k)) : r in w }",
+        "{ (loop a = r for k < 5 do { x * 3 + a[0] : x in a }) : r in g }",
+    ] {
+        let (found, said) = run(&mut session, &format!(":time {program}"));
+        // What copies the state before its first turn, and packs rows that end by themselves.
+        assert!(launches(&said) <= 2, "{program}: {said}");
+        session.set_mode("backend", "interp").expect("a mode");
+        let (expected, _) = run(&mut session, program);
+        session.set_mode("backend", "cpu").expect("a mode");
+        assert_eq!(found, expected, "{program}");
+    }
+}
+
+#[test]
+fn rows_that_are_too_long_for_a_function_are_left_to_kernels() {
+    let mut session = session("1");
+    let program = "{ sum (loop a = { i * x : i in iota 5000 } for k < 3 do { y * 3 + a[k] : y in a }) : x in iota 4 }";
+    let (found, said) = run(&mut session, &format!(":time {program}"));
+    assert!(launches(&said) >= 3, "{said}");
+    session.set_mode("backend", "interp").expect("a mode");
+    assert_eq!(found, run(&mut session, program).0);
+}
+
+#[test]
+fn a_row_that_never_ends_can_be_interrupted() {
+    let mut session = session("1");
+    run(&mut session, DATA);
+    let cancel = Cancel::new();
+    let outcome = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(300));
+            cancel.cancel();
+        });
+        let cell = Cell::typed("{ (loop a = r while a[0] >= 0 do (a with [1] = a[0])) : r in g }");
+        session.eval(cell, &mut Collected::default(), &cancel)
+    });
+    assert!(matches!(outcome, Outcome::Interrupted), "{outcome:?}");
+    assert_eq!(run(&mut session, "sum (map sum g)").0, run(&mut session, "sum (flatten g)").0);
+}
+
+#[test]
+fn a_turn_that_takes_long_is_given_up_for_the_function() {
+    let mut session = session("auto");
+    // Row by row some milliseconds. Side by side the loop inside has no function of its own, as an element that it sees
+    // may be out of range, and takes 8 times 6000 turns of several launches.
+    run(&mut session, "ws = { 12 + 11 * i : i in iota 8 }");
+    let definition = "\
+def best (ws : []i64) (n : i64) : i64 =
+  (loop best = fill (n + 1) 0 for i < length ws do
+    (loop b = best for c < n + 1 do
+      (let w = ws[i] in let at = c - w in if at < 0 then b else (b with [c] = max b[c] (b[at] + w + i)))))[n]";
+    run(&mut session, definition);
+    let program = "{ best ws (5800 + k % 200) : k in iota 60 }";
+    let (found, said) = run(&mut session, &format!(":time {program}"));
+    assert!(launches(&said) < 100_000, "{said}");
+    session.set_mode("backend", "interp").expect("a mode");
+    assert_eq!(found, run(&mut session, program).0);
+}
+
+#[test]
+fn rows_that_many_points_see_are_not_copied_for_each() {
+    let mut session = session("1");
+    // 400 rows of 2000, of which each point sees two: 160 000 points, 600 MB of copies.
+    run(&mut session, "h = { { i + j : j in iota (2000 - i) } : i in iota 400 }");
+    session.set_mode("memory", "256M").expect("a limit");
+    let program = "sum (flatten (flatten { { (loop a = [y[0], 0] for k < 3 do (a with [0] = a[0] + x[k] + y[k])) : y in h } : x in h }))";
+    assert_eq!(run(&mut session, program).0, "224400000");
+}
+
+#[test]
+fn more_rows_without_elements_than_can_be_counted() {
+    let mut session = session("1");
+    for program in [
+        "sum (flatten { (loop a = r for k < 3 do map (+ 1) a) : r in fill (2 ** 36, 0) 1 })",
+        "sum (flatten { (loop a = r for k < length r do (a with [k] = 1)) : r in fill (2 ** 34, 0) 1 })",
+    ] {
+        assert_eq!(run(&mut session, program).0, "0", "{program}");
+    }
+}
+
+#[test]
+fn the_report_on_fusion_names_such_loops() {
+    let mut session = session("1");
+    run(&mut session, DATA);
+    let (_, said) =
+        run(&mut session, ":fuse { (loop a = r for k < 3 do (a with [k] = a[k] + k)) : r in g }");
+    let (_, behind) = said.split_once("Row by row on the CPU").unwrap_or_else(|| panic!("{said}"));
+    assert!(behind.contains("loop a = r for k < 3"), "{said}");
+    // A loop of scalars is a part of its kernel.
+    let (_, said) = run(&mut session, ":fuse { (loop s = 0 for k < 3 do s + r[k]) : r in g }");
+    assert!(!said.contains("Row by row"), "{said}");
+}
