@@ -102,6 +102,11 @@ impl Memory {
 /// What is in buffers that were others before.
 const GARBAGE: u8 = 0xa5;
 
+/// How often threads may look at a word in vain. A kernel that computes for long looks now and then whether it was
+/// interrupted, and whoever is to interrupt it may have to wait for a processor: minutes. Threads that wait for each
+/// other for ever are found after seconds.
+const PATIENCE: u64 = 100_000_000;
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -334,7 +339,7 @@ impl Shared {
                 for word in words.filter_map(|word| word.first_chunk()) {
                     self.held(u64::from_le_bytes(*word))?;
                 }
-                let schedule = Schedule::numbered(0);
+                let schedule = Schedule { patience: PATIENCE, ..Schedule::numbered(0) };
                 work::begins();
                 if self.graphs.load(Ordering::SeqCst) > 0 {
                     work::begins_in_graph();
