@@ -26,7 +26,7 @@ mod known;
 
 use std::rc::Rc;
 
-use weft_ir::{Column, Type};
+use weft_ir::Type;
 use weft_lang::typed::InstanceId;
 
 use crate::apply::{Callee, Function, FunctionKind};
@@ -38,7 +38,7 @@ use crate::operator;
 use crate::value::Val;
 
 pub(crate) use known::Known;
-use known::{has_rows_of_nothing, with_extents};
+use known::{has_rows_of_nothing, is_without_rows, with_extents};
 
 /// How many nodes are looked at for one result.
 const MOST_NODES: u32 = 50_000;
@@ -128,7 +128,7 @@ impl<'m, 'a> Search<'m, 'a> {
         self.nodes = nodes;
         match self.computed(node, frame)? {
             Some(val) if is_without_rows(&val) => Ok(Known::Val(val)),
-            Some(val) => Ok(self.look(node, frame)?.with_length_of(&val)),
+            Some(val) => Ok(self.look(node, frame)?.computed(&val)),
             None => self.look(node, frame),
         }
     }
@@ -276,8 +276,10 @@ impl<'m, 'a> Search<'m, 'a> {
                 Known::Val(Val::Function(_) | Val::Window(_) | Val::Boundary(_)) => {
                     return Ok(None);
                 }
-                Known::Val(val) => vals[slot] = val.clone(),
-                _ => return Ok(None),
+                known => match known.val() {
+                    Some(val) => vals[slot] = val.clone(),
+                    None => return Ok(None),
+                },
             }
         }
         let is_loop = self.is_loop_of_numbers(node, frame)?;
@@ -474,8 +476,7 @@ impl<'m, 'a> Search<'m, 'a> {
 
     fn index(&mut self, array: Known, indices: &[Known]) -> Known {
         let known: Option<Vec<i64>> = indices.iter().map(Known::integer).collect();
-        if let (Known::Val(val @ (Val::Array(_) | Val::Boxed(_))), Some(indices)) = (&array, known)
-        {
+        if let (Some(val @ (Val::Array(_) | Val::Boxed(_))), Some(indices)) = (array.val(), known) {
             return Known::of(&self.machine.element_at(val, &indices, weft_ir::Span::default()));
         }
         (0..indices.len()).fold(array, |array, _| array.elements().1)
@@ -533,23 +534,6 @@ fn is_numbers(val: &Val) -> bool {
         Val::Tuple(parts) => parts.iter().all(is_numbers),
         Val::Array(_) | Val::Boxed(_) | Val::Error(_) => false,
         val => is_value(val),
-    }
-}
-
-/// Whether a value holds no arrays of arrays.
-fn is_without_rows(val: &Val) -> bool {
-    match val {
-        Val::Tuple(parts) | Val::Boxed(parts) => parts.iter().all(is_without_rows),
-        Val::Array(column) => is_column_without_rows(column),
-        _ => true,
-    }
-}
-
-fn is_column_without_rows(column: &Column) -> bool {
-    match column {
-        Column::Dense { .. } | Column::Ragged { .. } => false,
-        Column::Tuple { parts, .. } => parts.iter().all(is_column_without_rows),
-        _ => true,
     }
 }
 

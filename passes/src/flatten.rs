@@ -29,6 +29,7 @@ mod control;
 mod demand;
 mod divide;
 mod filtered;
+mod idle;
 mod layout;
 mod local;
 mod materialise;
@@ -53,7 +54,7 @@ use weft_ir::{FaultKind, ScalarOp, ScalarType, Span, nested};
 
 use crate::Unsupported;
 use crate::partial::statement_may_fail;
-use scalar::{Definition, Level, Region, ScalarId, Scalars};
+use scalar::{ControlId, Definition, Level, Region, ScalarId, Scalars};
 use view::{Source, Value};
 
 /// Flattens a program. `layouts` gives for each parameter which of its axes are ragged, and which are
@@ -162,6 +163,8 @@ struct Flattener<'p> {
     row_lengths: HashMap<Var, (ScalarId, Vec<Level>)>,
     /// What the host has checked within the open blocks.
     checked: Vec<HashSet<(ScalarId, FaultKind)>>,
+    /// The loops of scalars that can take long, or never end.
+    long_loops: HashSet<ControlId>,
     /// Scalars by what they are where a condition says that they are needed
     /// (Note [A check belongs to a value]).
     guarded: HashMap<(ScalarId, ScalarId), ScalarId>,
@@ -207,6 +210,7 @@ impl<'p> Flattener<'p> {
             lengths: HashSet::new(),
             row_lengths: HashMap::new(),
             checked: vec![HashSet::new()],
+            long_loops: HashSet::new(),
             guarded: HashMap::new(),
             needed_at: None,
             rows: true,

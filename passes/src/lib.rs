@@ -21,6 +21,10 @@ pub use place::place;
 
 use weft_ir::Span;
 
+/// How many turns a loop may take of which it is not known whether anything needs it (`Note [Idle loops]` in
+/// `flatten/idle.rs`).
+const MOST_IDLE_TURNS: i64 = 10_000;
+
 /// What a pass cannot do; the program then runs on the interpreter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {

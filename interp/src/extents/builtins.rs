@@ -3,6 +3,7 @@
 use weft_ir::{ScalarOp, Span, Type};
 use weft_lang::builtins::Builtin;
 
+use super::known::is_without_rows;
 use super::{Known, MOST_ROUNDS, Search};
 use crate::code::BuiltinCode;
 use crate::machine::Unwind;
@@ -16,9 +17,19 @@ impl Search<'_, '_> {
         args: Vec<Known>,
         span: Span,
     ) -> Result<Known, Unwind> {
-        if let Some(known) = self.applied(code, &args, span)? {
-            return Ok(known);
+        let applied = self.applied(code, &args, span)?;
+        if let Some(val) = applied {
+            let has_rows = args.iter().any(|arg| matches!(arg, Known::Rows(..)));
+            return match has_rows && !is_without_rows(&val) {
+                true => Ok(self.by_parts(code, &args)?.computed(&val)),
+                false => Ok(Known::of(&val)),
+            };
         }
+        self.by_parts(code, &args)
+    }
+
+    /// What is known of the result by what is known of the arguments.
+    fn by_parts(&mut self, code: &BuiltinCode, args: &[Known]) -> Result<Known, Unwind> {
         let length = |at: usize| args[at].elements().0;
         let element = |at: usize| args[at].elements().1;
         let some = |length: Option<usize>, element: Known| Known::array(length, element);
@@ -57,21 +68,21 @@ impl Search<'_, '_> {
                 some(length(1), element(1).join(&combined))
             }
             Builtin::Scanl | Builtin::Scanr => {
-                let (_, element) = self.scanned(&args)?;
+                let (_, element) = self.scanned(args)?;
                 some(sum(length(2), Some(1)), element)
             }
             Builtin::ScanlPrime | Builtin::ScanrPrime => {
-                let (combined, element) = self.scanned(&args)?;
+                let (combined, element) = self.scanned(args)?;
                 Known::tuple(vec![some(length(2), element), combined])
             }
-            Builtin::Prescanl | Builtin::Prescanr => some(length(2), self.scanned(&args)?.1),
-            Builtin::Postscanl | Builtin::Postscanr => some(length(2), self.scanned(&args)?.0),
+            Builtin::Prescanl | Builtin::Prescanr => some(length(2), self.scanned(args)?.1),
+            Builtin::Postscanl | Builtin::Postscanr => some(length(2), self.scanned(args)?.0),
             Builtin::Outer => {
                 let result = self.call(&args[0], vec![element(1), element(2)])?;
                 some(length(1), some(length(2), result.shape()))
             }
-            Builtin::Iterate => self.iterated(&args)?,
-            _ => made_or_measured(code, &args).unwrap_or_else(|| moved(code, &args)),
+            Builtin::Iterate => self.iterated(args)?,
+            _ => made_or_measured(code, args).unwrap_or_else(|| moved(code, args)),
         })
     }
 
@@ -82,7 +93,7 @@ impl Search<'_, '_> {
         code: &BuiltinCode,
         args: &[Known],
         span: Span,
-    ) -> Result<Option<Known>, Unwind> {
+    ) -> Result<Option<Val>, Unwind> {
         let measures = matches!(
             code.builtin,
             Builtin::Segments | Builtin::Chunks | Builtin::GroupBy | Builtin::Split | Builtin::Pack
@@ -93,14 +104,13 @@ impl Search<'_, '_> {
                 Known::Val(Val::Function(_) | Val::Boundary(_) | Val::Window(_)) => {
                     return Ok(None);
                 }
-                Known::Val(val) if !measures => vals.push(val.clone()),
-                _ => return Ok(None),
+                known => match known.val() {
+                    Some(val) if !measures => vals.push(val.clone()),
+                    _ => return Ok(None),
+                },
             }
         }
-        let result = self
-            .machine
-            .attempt(&mut self.looks, |machine| machine.call_builtin(code, vals, span))?;
-        Ok(result.map(|val| Known::of(&val)))
+        self.machine.attempt(&mut self.looks, |machine| machine.call_builtin(code, vals, span))
     }
 
     /// The start of a scan combined with an element, and what that and the start have in common.

@@ -15,6 +15,9 @@ pub(crate) enum Known {
     Nothing,
     /// All of it; an error too, if it does not depend on the items.
     Val(Val),
+    /// All of an array of arrays, and what is known of its shape otherwise: what its rows have in common is not looked
+    /// for in them.
+    Rows(Val, Rc<Known>),
     /// Something of each component.
     Tuple(Rc<Vec<Known>>),
     /// Of an array perhaps its length, and what all its elements have in common.
@@ -61,6 +64,7 @@ impl Known {
             Known::Val(Val::Boxed(vals)) => {
                 (Some(vals.len()), Known::element_of(&Elements::Boxed(Rc::clone(vals))))
             }
+            Known::Rows(_, known) => known.elements(),
             _ => (None, Known::Nothing),
         }
     }
@@ -78,6 +82,7 @@ impl Known {
             Known::Tuple(parts) => Known::tuple(parts.iter().map(Known::shape).collect()),
             Known::Val(Val::Function(_) | Val::Window(_) | Val::Boundary(_)) => self.clone(),
             Known::Val(_) => Known::Nothing,
+            Known::Rows(_, known) => known.shape(),
             Known::Array { length, element } => Known::array(*length, element.shape()),
             Known::Nothing | Known::Closure { .. } | Known::Partial { .. } => self.clone(),
         }
@@ -105,6 +110,10 @@ impl Known {
         }
         let parts = |known: &Known, count| (0..count).map(|at| known.component(at)).collect();
         match (self, other) {
+            (Known::Rows(val, _), Known::Rows(..) | Known::Val(_))
+            | (Known::Val(val @ (Val::Array(_) | Val::Boxed(_))), Known::Rows(..)) => {
+                Known::Rows(val.clone(), Rc::new(self.shape().beside(&other.shape())))
+            }
             (Known::Tuple(own), other) => {
                 let others: Vec<Known> = parts(other, own.len());
                 Known::tuple(
@@ -125,17 +134,29 @@ impl Known {
         }
     }
 
-    /// What is known, and the lengths of the arrays that a value consists of.
-    pub(super) fn with_length_of(&self, val: &Val) -> Known {
+    /// A value that was computed, of whose rows nothing is known but this.
+    pub(super) fn computed(&self, val: &Val) -> Known {
+        let rows = |length| {
+            Known::Rows(val.clone(), Rc::new(Known::array(Some(length), self.elements().1)))
+        };
         match (self, val) {
+            (_, val) if is_without_rows(val) => Known::of(val),
             (_, Val::Tuple(parts)) => {
-                let with = |(at, part)| self.component(at).with_length_of(part);
+                let with = |(at, part)| self.component(at).computed(part);
                 Known::tuple(parts.iter().enumerate().map(with).collect())
             }
-            (_, Val::Array(column)) => Known::array(Some(column.len()), self.elements().1),
-            (_, Val::Boxed(vals)) => Known::array(Some(vals.len()), self.elements().1),
+            (_, Val::Array(column)) => rows(column.len()),
+            (_, Val::Boxed(vals)) => rows(vals.len()),
             (Known::Array { .. }, _) => self.clone(),
             (_, val) => Known::of(val),
+        }
+    }
+
+    /// The value, if all of it is known.
+    pub(super) fn val(&self) -> Option<&Val> {
+        match self {
+            Known::Val(val) | Known::Rows(val, _) => Some(val),
+            _ => None,
         }
     }
 
@@ -188,6 +209,23 @@ impl Known {
     /// What is under `depth` axes.
     pub(crate) fn under(&self, depth: usize) -> Known {
         (0..depth).fold(self.clone(), |known, _| known.elements().1)
+    }
+}
+
+/// Whether a value holds no arrays of arrays.
+pub(super) fn is_without_rows(val: &Val) -> bool {
+    match val {
+        Val::Tuple(parts) | Val::Boxed(parts) => parts.iter().all(is_without_rows),
+        Val::Array(column) => is_column_without_rows(column),
+        _ => true,
+    }
+}
+
+fn is_column_without_rows(column: &Column) -> bool {
+    match column {
+        Column::Dense { .. } | Column::Ragged { .. } => false,
+        Column::Tuple { parts, .. } => parts.iter().all(is_column_without_rows),
+        _ => true,
     }
 }
 

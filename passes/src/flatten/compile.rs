@@ -390,36 +390,9 @@ impl<'f, 'p> Compiler<'f, 'p> {
                 if let Definition::Result(control, _) = node.definition {
                     regions.extend(scalars.controls[control.0 as usize].regions());
                 }
-                self.operands(&node.definition, &mut open);
+                scalars.operands(&node.definition, &mut open);
             }
         }
         found
-    }
-
-    fn operands(&self, definition: &Definition, open: &mut Vec<ScalarId>) {
-        match definition {
-            Definition::Constant(..)
-            | Definition::Host(_)
-            | Definition::Index(_)
-            | Definition::Param(_) => {}
-            Definition::Op(_, args) | Definition::Random(_, args) | Definition::Read(_, args) => {
-                open.extend(args.iter().rev());
-            }
-            Definition::Checked(value, condition, _) => open.extend([*value, *condition]),
-            Definition::Result(control, _) => {
-                match &self.flattener.scalars.controls[control.0 as usize] {
-                    Control::If { condition, then, otherwise } => {
-                        open.extend(otherwise.1.iter().rev());
-                        open.extend(then.1.iter().rev());
-                        open.push(*condition);
-                    }
-                    Control::While { initial, condition, body, .. } => {
-                        open.extend(body.1.iter().rev());
-                        open.push(condition.1);
-                        open.extend(initial.iter().rev());
-                    }
-                }
-            }
-        }
     }
 }

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use weft_ir::flat::{Block, Dimension, Operation, Size, Statement, Type, Var, storage};
 use weft_ir::nested::{self, Body};
-use weft_ir::{FaultKind, ScalarOp, ScalarType};
+use weft_ir::{FaultKind, RowState, ScalarOp, ScalarType};
 
 use super::layout::parts_of;
 use super::local::{is_local, is_scalar_code, scalars_of};
@@ -21,6 +21,7 @@ use super::scalar::ScalarId;
 use super::survey::free_in;
 use super::view::{MOST_STEPS, Value};
 use super::{Flattener, Outcome, unsupported};
+use crate::MOST_IDLE_TURNS;
 
 /// An axis in a layout (Note [Common layouts]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,15 @@ pub(super) struct Layout {
 pub(super) enum Repetition<'p> {
     For(nested::Var, ScalarId, &'p Body),
     While(&'p Body, &'p Body),
+}
+
+/// Why the turns of a loop of the host are counted.
+#[derive(Clone, Copy)]
+enum Counted {
+    /// There are so many.
+    To(ScalarId),
+    /// There may be no point, which this says (`Note [Idle loops]` in [`super::idle`]).
+    Idle(ScalarId),
 }
 
 /// A loop's blocks.
@@ -105,17 +115,21 @@ impl<'p> Flattener<'p> {
         initial: Vec<ScalarId>,
     ) -> Outcome<Vec<Value<'p>>> {
         let results = match *repetition {
-            Repetition::While(condition, body) => self.repeat(
-                &initial,
-                |flattener, ids| {
-                    flattener.bind_all(state, ids);
-                    Ok(scalars_of(flattener.body(condition)?)[0])
-                },
-                |flattener, ids| {
-                    flattener.bind_all(state, ids);
-                    Ok(scalars_of(flattener.body(body)?))
-                },
-            )?,
+            Repetition::While(condition, body) => {
+                let results = self.repeat(
+                    &initial,
+                    |flattener, ids| {
+                        flattener.bind_all(state, ids);
+                        Ok(scalars_of(flattener.body(condition)?)[0])
+                    },
+                    |flattener, ids| {
+                        flattener.bind_all(state, ids);
+                        Ok(scalars_of(flattener.body(body)?))
+                    },
+                )?;
+                self.note_long(&results);
+                results
+            }
             Repetition::For(index, count, body) => {
                 let mut with_index = vec![self.scalars.integer(0)];
                 with_index.extend(&initial);
@@ -131,9 +145,13 @@ impl<'p> Flattener<'p> {
                         Ok(next)
                     },
                 )?;
+                if self.scalars.known_integer(count).is_none_or(|count| count > MOST_IDLE_TURNS) {
+                    self.note_long(&results);
+                }
                 results[1..].to_vec()
             }
         };
+        self.count_idle_turns(&results);
         Ok(results.into_iter().map(Value::Scalar).collect())
     }
 
@@ -208,11 +226,21 @@ impl<'p> Flattener<'p> {
             }
             Repetition::While(..) => None,
         };
+        let turns = match (count, self.doubtful_point(0)) {
+            (Some(count), some_point) => {
+                if let Some(some_point) = some_point {
+                    let may_turn = self.may_turn(some_point, count);
+                    self.check(may_turn, FaultKind::AssertionFailed);
+                }
+                Some(Counted::To(count))
+            }
+            (None, some_point) => some_point.map(Counted::Idle),
+        };
         let initial = self.stored_values(initial.to_vec())?;
         let mut layouts: Vec<Layout> =
             initial.iter().map(|value| self.layout(value, u32::MAX)).collect();
         loop {
-            let attempt = self.loop_body(repetition, count, state, &layouts)?;
+            let attempt = self.loop_body(repetition, turns, state, &layouts)?;
             let Some(LoopBody { condition, body, carried, layouts: found }) = attempt else {
                 return Ok(None);
             };
@@ -223,14 +251,27 @@ impl<'p> Flattener<'p> {
             }
             let mut first = self.converted_all(&initial, &layouts);
             let (mut results, values) = self.carriers(&layouts);
-            if count.is_some() {
+            if turns.is_some() {
                 let zero = self.scalars.integer(0);
                 first.insert(0, self.host_scalar(zero));
                 let counter = self.typed(Type { element: ScalarType::I64, extents: Vec::new() });
                 results.insert(0, counter);
             }
-            let rows =
-                self.rows_of(repetition, state, (&carried, &layouts), Turns::Host).map(Box::new);
+            let rows = match turns {
+                // The program of a point counts no turns that only the host counts.
+                Some(Counted::Idle(_)) => {
+                    let rows =
+                        self.rows_of(repetition, state, (&carried[1..], &layouts), Turns::Host);
+                    rows.map(|mut rows| {
+                        rows.state.insert(0, RowState::Kept);
+                        rows
+                    })
+                }
+                Some(Counted::To(_)) | None => {
+                    self.rows_of(repetition, state, (&carried, &layouts), Turns::Host)
+                }
+            };
+            let rows = rows.map(Box::new);
             let operation =
                 Operation::While { state: carried, initial: first, condition, body, rows };
             let span = self.span;
@@ -244,23 +285,23 @@ impl<'p> Flattener<'p> {
     fn loop_body(
         &mut self,
         repetition: &Repetition<'p>,
-        count: Option<ScalarId>,
+        turns: Option<Counted>,
         state: &'p [(nested::Var, nested::Type)],
         layouts: &[Layout],
     ) -> Outcome<Option<LoopBody>> {
-        let counter = count.map(|_| self.typed(Type { element: ScalarType::I64, extents: vec![] }));
+        let counter = turns.map(|_| self.typed(Type { element: ScalarType::I64, extents: vec![] }));
         let before = self.types.len() as u32;
         let (mut carried, values) = self.carriers(layouts);
         if let Some(counter) = counter {
             carried.insert(0, counter);
         }
         self.open();
-        let condition = match (repetition, counter, count) {
+        let condition = match (repetition, counter, turns) {
             (Repetition::While(condition, _), _, _) => {
                 self.bind_values(state, &values);
                 self.body(condition).map(|results| scalars_of(results)[0])
             }
-            (Repetition::For(..), Some(counter), Some(count)) => {
+            (Repetition::For(..), Some(counter), Some(Counted::To(count))) => {
                 let counter = self.scalars.host(counter, ScalarType::I64);
                 Ok(self.op(ScalarOp::Lt, &[counter, count]))
             }
@@ -274,6 +315,11 @@ impl<'p> Flattener<'p> {
         let Some(condition) = condition? else { return Ok(None) };
         let condition = Block { statements, results: vec![condition] };
         self.open();
+        if let (Some(counter), Some(Counted::Idle(some_point))) = (counter, turns) {
+            let counter = self.scalars.host(counter, ScalarType::I64);
+            let may_turn = self.may_turn(some_point, counter);
+            self.check(may_turn, FaultKind::AssertionFailed);
+        }
         self.bind_values(state, &values);
         let body = match *repetition {
             Repetition::While(_, body) => body,

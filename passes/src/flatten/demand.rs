@@ -58,7 +58,7 @@ impl<'p> Flattener<'p> {
 
     /// Whether the dimensions `from .. to` of the space have a point, as a scalar of the dimensions
     /// before.
-    fn some_point(&mut self, from: usize, to: usize) -> ScalarId {
+    pub(super) fn some_point(&mut self, from: usize, to: usize) -> ScalarId {
         let outer = self.context.clone();
         self.context.space.truncate(from);
         self.context.levels.truncate(from);
@@ -351,10 +351,10 @@ impl<'p> Flattener<'p> {
             let none = self.op(ScalarOp::Eq, &[around, zero]);
             read = self.op(ScalarOp::Or, &[none, read]);
         }
-        let node = self.scalars.node(exists);
-        if self.scalars.depth(exists) == 0 && node.home.is_none() && !node.may_fail {
-            // The host can look itself.
-            read = self.op(ScalarOp::Or, &[read, exists]);
+        if self.scalars.depth(exists) == 0 && self.scalars.node(exists).home.is_none() {
+            // The host can look itself, if only where nothing is read.
+            let yes = self.scalars.constant(Scalar::Bool(true));
+            read = self.select(read, yes, exists);
         }
         self.check(read, FaultKind::IndexOutOfRange);
     }

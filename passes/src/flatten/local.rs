@@ -110,6 +110,7 @@ impl<'p> Flattener<'p> {
         then: &'p Body,
         otherwise: &'p Body,
     ) -> Outcome<Vec<Value<'p>>> {
+        let known = self.scalars.nodes.len();
         let outer = self.region;
         let regions = (self.scalars.region(outer), self.scalars.region(outer));
         self.region = Some(regions.0);
@@ -117,7 +118,16 @@ impl<'p> Flattener<'p> {
         self.region = Some(regions.1);
         let otherwise = self.body(otherwise);
         self.region = outer;
-        Ok(self.join(condition, (regions.0, then?), (regions.1, otherwise?)))
+        let chosen = self.join(condition, (regions.0, then?), (regions.1, otherwise?));
+        let scalars: Vec<ScalarId> = chosen
+            .iter()
+            .filter_map(|value| match value {
+                Value::Scalar(id) if id.0 as usize >= known => Some(*id),
+                Value::Scalar(_) | Value::Array(_) => None,
+            })
+            .collect();
+        self.count_idle_turns(&scalars);
+        Ok(chosen)
     }
 
     /// A loop of an element: its state are scalars.

@@ -372,6 +372,32 @@ impl Scalars {
         }
     }
 
+    /// Adds the scalars that a definition is made of, the first on top.
+    pub(super) fn operands(&self, definition: &Definition, open: &mut Vec<ScalarId>) {
+        match definition {
+            Definition::Constant(..)
+            | Definition::Host(_)
+            | Definition::Index(_)
+            | Definition::Param(_) => {}
+            Definition::Op(_, args) | Definition::Random(_, args) | Definition::Read(_, args) => {
+                open.extend(args.iter().rev());
+            }
+            Definition::Checked(value, condition, _) => open.extend([*value, *condition]),
+            Definition::Result(control, _) => match &self.controls[control.0 as usize] {
+                Control::If { condition, then, otherwise } => {
+                    open.extend(otherwise.1.iter().rev());
+                    open.extend(then.1.iter().rev());
+                    open.push(*condition);
+                }
+                Control::While { initial, condition, body, .. } => {
+                    open.extend(body.1.iter().rev());
+                    open.push(condition.1);
+                    open.extend(initial.iter().rev());
+                }
+            },
+        }
+    }
+
     fn of_operands(&self, operands: &[ScalarId]) -> (usize, u32) {
         operands.iter().fold((0, 0), |(depth, cost), &operand| {
             let node = self.node(operand);

@@ -4,8 +4,14 @@
 //! the body where the variable is bound, the way there leads through branches, lambdas and loops. The
 //! statement sinks along it as long as it meets branches: there it is computed at most as often as
 //! before. Statements are met after all their uses, so that the uses stand already where they stay.
+//!
+//! A counted loop that has left a map, and is needed there alone, if through what else has left it, is needed by nothing if
+//! there is nothing to map. If it has many turns it is a fault then (`Note [Idle loops]` in `flatten/idle.rs`).
 
+mod idle;
 mod state;
+
+use std::collections::HashSet;
 
 use weft_ir::nested::{Atom, Body, Operation, Program, Statement, Var};
 
@@ -13,12 +19,20 @@ use super::Config;
 
 /// Drops what nothing needs, and sinks what one branch needs.
 pub(super) fn sink(mut program: Program, config: &Config) -> Program {
-    let mut sinking =
-        Sinking { config, bodies: Vec::new(), uses: vec![None; program.variables as usize] };
+    let mut sinking = Sinking {
+        config,
+        bodies: Vec::new(),
+        uses: vec![None; program.variables as usize],
+        needs: vec![None; program.variables as usize],
+        placed: HashSet::new(),
+        variables: program.variables,
+        asserted: idle::asserted(&program),
+    };
     for function in &mut program.functions {
         function.body = sinking.top(std::mem::replace(&mut function.body, nothing()));
     }
     program.body = sinking.top(program.body);
+    program.variables = sinking.variables;
     program
 }
 
@@ -30,6 +44,14 @@ struct Sinking<'c> {
     bodies: Vec<Node>,
     /// For each variable the innermost body that all its uses are in.
     uses: Vec<Option<BodyId>>,
+    /// The innermost body that all of it is in that needs the variable, if only through statements further out.
+    needs: Vec<Option<BodyId>>,
+    /// The variables whose statements have their place.
+    placed: HashSet<Var>,
+    /// How many variables there are.
+    variables: u32,
+    /// Those that an assertion yields.
+    asserted: HashSet<Var>,
 }
 
 /// A body in the making.
@@ -38,6 +60,10 @@ struct Node {
     parent: Option<BodyId>,
     depth: usize,
     is_branch: bool,
+    /// What a map goes through whose lambda it is.
+    array: Option<Atom>,
+    /// The body that needs the statement that it is of, if that stands further out.
+    needed: Option<BodyId>,
     /// The last one first, each with its bodies.
     statements: Vec<(Statement, Vec<BodyId>)>,
     results: Vec<Atom>,
@@ -53,7 +79,9 @@ impl Sinking<'_> {
 
     fn enter(&mut self, parent: Option<BodyId>, is_branch: bool) -> BodyId {
         let depth = parent.map_or(0, |parent| self.bodies[parent].depth + 1);
-        let node = Node { parent, depth, is_branch, statements: Vec::new(), results: Vec::new() };
+        let (statements, results) = (Vec::new(), Vec::new());
+        let (array, needed) = (None, None);
+        let node = Node { parent, depth, is_branch, array, needed, statements, results };
         self.bodies.push(node);
         self.bodies.len() - 1
     }
@@ -71,15 +99,67 @@ impl Sinking<'_> {
         let Some(ancestor) = uses.reduce(|a, b| self.common_ancestor(a, b)) else { return };
         self.drop_results(&mut statement);
         let target = if self.config.sink { self.target(id, ancestor) } else { id };
-        statement.operation.for_each_atom(&mut |atom| self.note_use(*atom, target));
         let is_branch = matches!(statement.operation, Operation::If { .. });
+        let array = match &statement.operation {
+            Operation::Map(_, arrays) => arrays.first().copied(),
+            _ => None,
+        };
+        let need = self.need(&statement).unwrap_or(target);
+        statement.operation.for_each_atom(&mut |atom| self.note(*atom, target, need));
+        let checks = self.count_checked(&mut statement, target, need);
+        let needed = self.bodies[target].needed.or((need != target).then_some(need));
+        self.placed.extend(statement.results.iter().map(|(var, _)| *var));
         let mut bodies = Vec::new();
         statement.operation.for_each_body_mut(&mut |body| {
             let inner = self.enter(Some(target), is_branch);
+            self.bodies[inner].array = array;
+            self.bodies[inner].needed = needed;
             self.body(std::mem::replace(body, nothing()), inner);
             bodies.push(inner);
         });
-        self.bodies[target].statements.push((statement, bodies));
+        let statements = &mut self.bodies[target].statements;
+        statements.push((statement, bodies));
+        statements.extend(checks.into_iter().rev().map(|check| (check, Vec::new())));
+    }
+
+    /// The innermost body that all of it is in that needs a statement.
+    fn need(&self, statement: &Statement) -> Option<BodyId> {
+        let needs = statement.results.iter().filter_map(|(var, _)| self.needs[var.0 as usize]);
+        needs.reduce(|a, b| self.common_ancestor(a, b))
+    }
+
+    /// What a map in that body goes through, if what is needed in `need` is needed in that map alone.
+    fn mapped(&self, id: BodyId, need: BodyId) -> Option<Atom> {
+        let mut at = need;
+        while at != id {
+            let parent = self.bodies[at].parent?;
+            if parent == id {
+                return self.bodies[at].array;
+            }
+            at = parent;
+        }
+        None
+    }
+
+    /// Makes a counted loop that is needed in a map alone one that is a fault if it has many turns and there is nothing to
+    /// map; what stands before it then.
+    fn count_checked(
+        &mut self,
+        statement: &mut Statement,
+        id: BodyId,
+        need: BodyId,
+    ) -> Vec<Statement> {
+        let Operation::For { count, .. } = &mut statement.operation else { return Vec::new() };
+        if !self.config.hoist || !idle::may_take_long(*count, &self.asserted) {
+            return Vec::new();
+        }
+        let is_there = |array: &Atom| !matches!(array, Atom::Var(var) if self.placed.contains(var));
+        let Some(array) = self.mapped(id, need).filter(is_there) else { return Vec::new() };
+        let (checks, checked) =
+            idle::checked_count(*count, array, statement.span, &mut self.variables);
+        *count = Atom::Var(checked);
+        self.note(array, id, need);
+        checks
     }
 
     /// Drops the results that nothing uses, where an operation can do without.
@@ -142,10 +222,18 @@ impl Sinking<'_> {
     }
 
     fn note_use(&mut self, atom: Atom, id: BodyId) {
+        self.note(atom, id, self.bodies[id].needed.unwrap_or(id));
+    }
+
+    /// Notes that what is in a body uses an atom, and which body needs that.
+    fn note(&mut self, atom: Atom, id: BodyId, need: BodyId) {
         if let Atom::Var(Var(index)) = atom {
-            let before = self.uses[index as usize];
-            let after = before.map_or(id, |before| self.common_ancestor(before, id));
-            self.uses[index as usize] = Some(after);
+            let join = |before: Option<BodyId>, id| {
+                Some(before.map_or(id, |before| self.common_ancestor(before, id)))
+            };
+            let index = index as usize;
+            (self.uses[index], self.needs[index]) =
+                (join(self.uses[index], id), join(self.needs[index], need));
         }
     }
 

@@ -159,6 +159,33 @@ fn what_may_not_end_stays_in_its_lambda() {
 }
 
 #[test]
+fn a_loop_that_left_a_map_has_few_turns_or_elements() {
+    // It is needed in the map alone, if through what left it too.
+    let body = "x5: i64 = for x6 < {count} x7: i64 = 1i64\n  x8: i64 = mul x7 3i64\n  yield x8\n";
+    let sum = "x9: i64 = neg x5\n";
+    let map = "x2: []i64 = map x0\n  \\x3: i64\n";
+    let rest = "    x10: i64 = add x3 x9\n    yield x10\nyield x2\n";
+    let indented =
+        |text: &str| text.lines().fold(String::new(), |all, line| all + "    " + line + "\n");
+    let with_count = |count: &str| body.replace("{count}", count);
+    let before = format!("{map}{}{rest}", indented(&format!("{}{sum}", with_count("x1"))));
+    let checks = "x11: i64 = length x0\nx12: bool = gt x11 0i64\nx13: bool = le x1 10000i64\n\
+                  x14: bool = or x12 x13\nx15: i64 = assert assert x14 values x1\n";
+    let after = format!("{checks}{}{sum}{map}{rest}", with_count("x15"));
+    check_share("x0: []i64, x1: i64", &before, &after);
+    // A second time nothing is to be done.
+    check_share("x0: []i64, x1: i64", &after, &after);
+    // Few turns.
+    let before = format!("{map}{}{rest}", indented(&format!("{}{sum}", with_count("9i64"))));
+    let after = format!("{}{sum}{map}{rest}", with_count("9i64"));
+    check_share("x0: []i64, x1: i64", &before, &after);
+    // Somebody else needs it.
+    let yielding = "    x10: i64 = add x3 x9\n    yield x10\nyield x2 x5\n";
+    let program = format!("{}{sum}{map}{yielding}", with_count("x1"));
+    check_share("x0: []i64, x1: i64", &program, &program);
+}
+
+#[test]
 fn an_if_of_a_constant_is_its_branch() {
     check_share(
         "x0: i64",
