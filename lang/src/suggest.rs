@@ -1,5 +1,7 @@
 //! "Did you mean": the known name nearest to an unknown one, and words of other languages.
 
+use weft_ir::ScalarType;
+
 /// The candidate that a user who typed `name` most probably meant, if one is near enough: about
 /// one mistake in three letters. Of equally near ones the first wins.
 ///
@@ -52,6 +54,16 @@ pub fn foreign_operator(word: &str) -> Option<&'static str> {
         "is" => "write `a == b`",
         _ => return None,
     })
+}
+
+/// Whether a word is a type, here or in other languages.
+pub(crate) fn is_type(word: &str) -> bool {
+    const FOREIGN: [&str; 26] = [
+        "int", "Int", "integer", "Integer", "long", "short", "uint", "unsigned", "signed",
+        "size_t", "usize", "isize", "float", "Float", "double", "Double", "real", "boolean",
+        "Bool", "Boolean", "string", "String", "str", "byte", "void", "number",
+    ];
+    FOREIGN.contains(&word) || ScalarType::from_name(word).is_some()
 }
 
 /// What to write instead of a word that other languages use, for words that are unknown here.

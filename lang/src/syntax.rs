@@ -36,7 +36,7 @@ use self::kind::Kind;
 use self::layout::{Form, ItemTokens, OpenContext, Stream};
 use self::lexer::{Lexemes, Purpose, lex};
 use self::reading::Reading;
-use crate::ast::{Def, Expr, ExprKind, Ident, Item, ItemKind};
+use crate::ast::{Def, Expr, ExprKind, Ident, Item, ItemKind, Pattern, PatternKind};
 use crate::diagnostic::Diagnostic;
 
 /// The most tokens that a source may have; an array literal of many plain numbers counts as one.
@@ -215,16 +215,26 @@ fn is_worth_keeping(kind: &ItemKind) -> bool {
     !matches!(kind, ItemKind::Expr { value, .. } if value.kind == ExprKind::Error)
 }
 
-/// A definition of which nothing could be read but its name: that is known to the items behind it.
+/// An item of which nothing could be read but the names that it was to bind: those are known to the items behind it.
 fn broken_definition(form: Form, reading: &mut Reading<'_>) -> Option<ItemKind> {
+    let body = Expr { kind: ExprKind::Error, span: reading.span(0, reading.kinds.len()) };
     let name = match form {
         Form::Def => 1,
-        Form::Binding => 0,
         // `let f x = …` as in other languages.
         Form::Expression
             if reading.kinds.first() == Some(&Kind::Let) && !reading.kinds.contains(&Kind::In) =>
         {
-            1
+            explain::name_behind_let(reading)
+        }
+        Form::Binding => {
+            let names = explain::names_of_binding(reading).into_iter();
+            let pattern = |token| {
+                let name = reading.ident(token);
+                Pattern { kind: PatternKind::Name(name.name), span: name.span }
+            };
+            let (names, span) = (names.map(pattern).collect(), body.span);
+            let pattern = Pattern { kind: PatternKind::Tuple(names), span };
+            return Some(ItemKind::Binding { pattern, value: body });
         }
         _ => return None,
     };
@@ -232,7 +242,6 @@ fn broken_definition(form: Form, reading: &mut Reading<'_>) -> Option<ItemKind> 
         return None;
     }
     let name = reading.ident(name);
-    let body = Expr { kind: ExprKind::Error, span: reading.span(0, reading.kinds.len()) };
     Some(ItemKind::Def(Def { name, params: Vec::new(), result: None, body }))
 }
 

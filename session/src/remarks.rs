@@ -102,6 +102,8 @@ impl<'p> Walk<'p, '_> {
         if expr.span.source == prelude::SOURCE {
             return;
         }
+        let rows = ranges::rows_asked_for(self.program, self.state, self.sources, expr);
+        self.told.places.extend(rows);
         match &expr.kind {
             ExprKind::Let { pattern, value, body } => {
                 self.expr(value);
@@ -116,7 +118,7 @@ impl<'p> Walk<'p, '_> {
                 self.scope.pop();
             }
             ExprKind::Apply { function, args, depth } => {
-                let head = self.head(function);
+                let head = head(self.program, function);
                 if let ExprKind::Builtin(builtin, _) = &head.kind {
                     self.told.places.extend(letters::digits(*builtin, args));
                     let remark = letters::remark(*builtin, function, args, *depth, self.sources)
@@ -128,16 +130,20 @@ impl<'p> Walk<'p, '_> {
                         self.found.push(remark);
                     }
                 }
-                let rows = ranges::rows_asked_for(self.program, self.state, head, args);
-                self.told.places.extend(rows);
                 if let ExprKind::Function(FunctionRef::Instance(id)) = &head.kind {
                     self.call(*id, args, expr.span);
                 }
-                if let Some(remark) = mapped::remark(self.program, self.state, function, args)
-                    .or_else(|| {
-                        letters::plotted(self.program, function, args, *depth, self.sources)
-                    })
-                    .filter(|remark| !self.told.places.contains(&remark.span()))
+                let of_local = || {
+                    let local = self.local_function(function)?;
+                    mapped::local_remark(self.program, self.state, self.sources, local, args)
+                };
+                if let Some(remark) =
+                    mapped::remark(self.program, self.state, self.sources, function, args)
+                        .or_else(of_local)
+                        .or_else(|| {
+                            letters::plotted(self.program, function, args, *depth, self.sources)
+                        })
+                        .filter(|remark| !self.told.places.contains(&remark.span()))
                 {
                     self.told.places.insert(remark.span());
                     self.found.push(remark);
@@ -157,23 +163,13 @@ impl<'p> Walk<'p, '_> {
         }
     }
 
-    /// What a function is that is only another name for it.
-    fn head(&self, function: &'p Expr) -> &'p Expr {
-        const MOST_NAMES: usize = 16;
-        let mut head = function;
-        for _ in 0..MOST_NAMES {
-            let ExprKind::Function(FunctionRef::Instance(id)) = &head.kind else { return head };
-            let body = &*self.program.instances[id.0 as usize].body;
-            match &body.kind {
-                ExprKind::Builtin(..) | ExprKind::Function(_)
-                    if body.span.source != prelude::SOURCE =>
-                {
-                    head = body;
-                }
-                _ => return head,
-            }
-        }
-        head
+    /// The local function that a variable stands for.
+    fn local_function(&self, function: &Expr) -> Option<(&'p str, &'p Expr)> {
+        let ExprKind::Local(local, _) = &function.kind else { return None };
+        self.scope.iter().rev().find_map(|bound| match bound {
+            Bound::Function(name, bound, value) if bound == local => Some((&***name, *value)),
+            Bound::Function(..) | Bound::Let(..) | Bound::Call(..) => None,
+        })
     }
 
     /// Looks into a function with what is known of its parameters from a call.
@@ -225,4 +221,23 @@ impl<'p> Walk<'p, '_> {
         }
         expr
     }
+}
+
+/// What a function is that is only another name for it.
+fn head<'p>(program: &'p Program, function: &'p Expr) -> &'p Expr {
+    const MOST_NAMES: usize = 16;
+    let mut head = function;
+    for _ in 0..MOST_NAMES {
+        let ExprKind::Function(FunctionRef::Instance(id)) = &head.kind else { return head };
+        let body = &*program.instances[id.0 as usize].body;
+        match &body.kind {
+            ExprKind::Builtin(..) | ExprKind::Function(_)
+                if body.span.source != prelude::SOURCE =>
+            {
+                head = body;
+            }
+            _ => return head,
+        }
+    }
+    head
 }

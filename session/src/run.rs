@@ -3,6 +3,7 @@
 mod group;
 mod inquire;
 mod lengths;
+mod positions;
 mod sequence;
 
 use std::collections::BTreeSet;
@@ -388,8 +389,8 @@ impl<'a> Runner<'a> {
         match trap.kind {
             TrapKind::IndexOutOfRange { index, extent } if is_slice && index > extent => diagnostic
                 .help("`take n xs` and `drop n xs` take and leave as many elements as there are"),
-            TrapKind::IndexOutOfRange { index, .. } if is_slice && index < 0 => {
-                match lengths::from_the_end(text, index) {
+            TrapKind::IndexOutOfRange { index, .. } if index < 0 => {
+                match positions::from_the_end(self.sources, trap.span) {
                     Some(help) => Diagnostic { help: vec![help], ..diagnostic },
                     None => diagnostic,
                 }

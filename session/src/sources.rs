@@ -42,14 +42,19 @@ impl Sources {
 
     /// The lines that a span is in.
     pub(crate) fn line(&self, span: Span) -> &str {
+        self.line_of(span).0
+    }
+
+    /// The same, and where in it the span begins.
+    pub(crate) fn line_of(&self, span: Span) -> (&str, usize) {
         let text = render::Sources::text(self, span.source);
         let range = span.range();
         let (Some(before), Some(behind)) = (text.get(..range.start), text.get(range.end..)) else {
-            return "";
+            return ("", 0);
         };
         let first = before.rfind('\n').map_or(0, |newline| newline + 1);
         let end = behind.find('\n').map_or(text.len(), |newline| range.end + newline);
-        text.get(first..end).unwrap_or("")
+        (text.get(first..end).unwrap_or(""), range.start - first)
     }
 
     /// The comment in the lines right above a place, without its marks; empty if there is none.

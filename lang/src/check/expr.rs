@@ -200,6 +200,7 @@ impl Checker<'_> {
     ) -> Expr {
         let was_top = std::mem::replace(&mut self.top_level, false);
         let mark = self.enter();
+        self.names_bound_twice(params, "parameters");
         let mut rest = expected.map(|ty| self.table.shallow(ty));
         let mut types = Vec::new();
         let mut typed = Vec::new();
@@ -305,6 +306,7 @@ impl Checker<'_> {
         span: Span,
     ) -> Expr {
         let sources = self.sources(generators, span);
+        self.names_bound_twice(generators.iter().map(|(pattern, _)| pattern), "generators");
         if sources.iter().any(|source| self.is_sequence(source)) {
             return self.sequence_comprehension(body, generators, filter, sources, span);
         }

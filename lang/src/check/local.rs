@@ -105,6 +105,12 @@ impl Checker<'_> {
         span: Span,
     ) -> Expr {
         let init = self.expr(init);
+        let of_control = match control {
+            ast::LoopControl::Count(index, _) => Some(index),
+            ast::LoopControl::Each(element, _) => Some(element),
+            ast::LoopControl::While(_) => None,
+        };
+        self.names_bound_twice([pattern].into_iter().chain(of_control), "variables of this loop");
         let state = init.ty.clone();
         let before = match control {
             ast::LoopControl::Count(_, bound) => {

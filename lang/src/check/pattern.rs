@@ -1,5 +1,7 @@
 //! Patterns, and types as written.
 
+use std::collections::BTreeMap;
+
 use weft_ir::{Name, ScalarType, Span};
 
 use super::{Checker, LocalBinding, index_type};
@@ -18,17 +20,47 @@ impl Checker<'_> {
         ty: &Type,
         checks: &mut Vec<SizeCheck>,
     ) -> Pattern {
-        let mut seen = Vec::new();
         let typed = self.pattern_in(pattern, ty, None, checks);
-        duplicates(pattern, &mut seen, &mut |name, span| {
-            self.report(Diagnostic::error(
-                "E0202",
-                format!("`{name}` stands twice in this pattern"),
-                span,
-                "the second one",
-            ));
-        });
+        let mut names = Vec::new();
+        bound_names(pattern, &mut names);
+        for (position, (name, span)) in names.iter().enumerate() {
+            if names[..position].iter().any(|(other, _)| other == name) {
+                self.report(Diagnostic::error(
+                    "E0202",
+                    format!("`{name}` stands twice in this pattern"),
+                    *span,
+                    "the second one",
+                ));
+            }
+        }
         typed
+    }
+
+    /// Reports the names that two of the patterns that stand beside each other bind: the later would hide the earlier.
+    pub(super) fn names_bound_twice<'p>(
+        &mut self,
+        patterns: impl IntoIterator<Item = &'p ast::Pattern>,
+        what: &str,
+    ) {
+        let mut before: BTreeMap<&Name, Span> = BTreeMap::new();
+        for pattern in patterns {
+            let mut own = Vec::new();
+            bound_names(pattern, &mut own);
+            for (name, span) in &own {
+                let Some(first) = before.get(name) else { continue };
+                self.report(
+                    Diagnostic::error(
+                        "E0202",
+                        format!("two {what} have the name `{name}`"),
+                        *span,
+                        "the second one",
+                    )
+                    .label(*first, "the first one")
+                    .help("give each a name of its own; one that is not used is `_`"),
+                );
+            }
+            before.extend(own);
+        }
     }
 
     fn pattern_in(
@@ -289,23 +321,15 @@ pub(super) fn has_sizes(ty: &ast::TypeExpr) -> bool {
     }
 }
 
-fn duplicates<'a>(
-    pattern: &'a ast::Pattern,
-    seen: &mut Vec<&'a Name>,
-    report: &mut dyn FnMut(&Name, Span),
-) {
+/// The names that a pattern binds, and where.
+fn bound_names<'a>(pattern: &'a ast::Pattern, names: &mut Vec<(&'a Name, Span)>) {
     match &pattern.kind {
-        PatternKind::Name(name) => {
-            if seen.contains(&name) {
-                report(name, pattern.span);
-            }
-            seen.push(name);
-        }
+        PatternKind::Name(name) => names.push((name, pattern.span)),
         PatternKind::Wildcard => {}
-        PatternKind::Tuple(parts) => parts.iter().for_each(|part| duplicates(part, seen, report)),
+        PatternKind::Tuple(parts) => parts.iter().for_each(|part| bound_names(part, names)),
         PatternKind::Record(fields) => {
-            fields.iter().for_each(|(_, part)| duplicates(part, seen, report));
+            fields.iter().for_each(|(_, part)| bound_names(part, names));
         }
-        PatternKind::Typed(inner, _) => duplicates(inner, seen, report),
+        PatternKind::Typed(inner, _) => bound_names(inner, names),
     }
 }

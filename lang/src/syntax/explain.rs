@@ -1,8 +1,11 @@
 //! A failure of the grammar in the user's words.
 
+mod advice;
 mod block;
 mod clause;
+mod declared;
 mod element;
+mod generated;
 mod head;
 mod indented;
 mod named;
@@ -11,12 +14,18 @@ mod wording;
 
 use weft_ir::Span;
 
+use self::declared::without_let;
+pub(super) use self::declared::{name_behind_let, names_of_binding};
 use self::wording::{describe, expectation};
 use super::failure::Failure;
-use super::kind::{BINARY, CLOSERS, KEYWORDS, Kind, KindSet, OPENERS};
+use super::kind::{BINARY, CLOSERS, KEYWORDS, Kind, KindSet};
 use super::layout::Form;
 use super::reading::Reading;
 use crate::diagnostic::Diagnostic;
+
+/// What to write for `a with [i] = v` where more than an operand is read.
+const PARENTHESES_AROUND_WITH: &str =
+    "put the update in parentheses: `(a with [i] = v)`, or braces: `{r with x = v}`";
 
 /// How the item ends.
 #[derive(Clone, Copy)]
@@ -54,6 +63,9 @@ pub(super) fn explain(
         return None;
     }
     let context = Context { failure: &failure, reading, form, at, found, span };
+    if context.is_behind_foreign_for() {
+        return None;
+    }
     if let Some(report) = context.bound_keyword() {
         return of_place(report);
     }
@@ -61,6 +73,7 @@ pub(super) fn explain(
         .steps()
         .or_else(|| context.statement())
         .or_else(|| context.declared_type())
+        .or_else(|| context.function_with_braces())
         .or_else(|| context.choice_of_cases())
         .or_else(|| context.guards())
         .or_else(|| context.changed_element());
@@ -69,6 +82,7 @@ pub(super) fn explain(
     }
     let report = context
         .loop_variables()
+        .or_else(|| context.names_without_parentheses())
         .or_else(|| context.value_as_parameter())
         .or_else(|| context.value_as_local_parameter())
         .or_else(|| context.array_as_pattern())
@@ -77,6 +91,7 @@ pub(super) fn explain(
         .or_else(|| context.named_argument())
         .or_else(|| context.dictionary())
         .or_else(|| context.local_definitions_behind())
+        .or_else(|| context.declared_value())
         .or_else(|| context.assignment())
         .or_else(|| context.body_behind_colon())
         .or_else(|| context.head())
@@ -105,6 +120,12 @@ fn too_early(failure: &Failure, reading: &Reading<'_>, end: End) -> Diagnostic {
     let span = reading.span(tokens, tokens);
     let what = if end.is_last { "the text" } else { "the item" };
     let keyword = missing_keyword(failure.expected);
+    // `let x = 3;`
+    let is_let = matches!(
+        (reading.kinds.first(), reading.kinds.last()),
+        (Some(Kind::Let), Some(Kind::Semicolon))
+    );
+    let keyword = keyword.or(is_let.then_some(("E0113", "in")));
     let mut diagnostic = match keyword {
         Some((code, keyword)) => Diagnostic::error(
             code,
@@ -136,20 +157,6 @@ fn too_early(failure: &Failure, reading: &Reading<'_>, end: End) -> Diagnostic {
     }
     diagnostic.incomplete = end.is_last;
     diagnostic
-}
-
-/// What to write for a `let` without a body.
-fn without_let(reading: &Reading<'_>) -> String {
-    let top_level = match reading.kinds {
-        [Kind::Let, Kind::Name, Kind::Equals, ..] => {
-            format!("`{} = …`", reading.token_text(1))
-        }
-        [Kind::Let, Kind::Name, Kind::Name | Kind::OpenParen | Kind::Wildcard, ..] => {
-            format!("`def {} … = …`", reading.token_text(1))
-        }
-        _ => "`x = 1`".to_owned(),
-    };
-    format!("a `let` has a body: `let x = 1 in x + 1`; at the top level write {top_level}")
 }
 
 /// The keyword that a form still needs, with its code.
@@ -316,6 +323,7 @@ impl Context<'_, '_> {
             format!("expected `{keyword}` before {}", describe(self.found, self.word())),
         );
         diagnostic = match (keyword, self.found) {
+            (_, Kind::With) => diagnostic.help(PARENTHESES_AROUND_WITH),
             ("else", Kind::Then) if self.has_word(&["elif", "elsif", "elseif"]) => diagnostic
                 .help("a further choice is `else if`: `if c then a else if d then b else e`"),
             ("else", _) => diagnostic.help("an `if` always has both values: `if c then a else b`"),
@@ -410,153 +418,6 @@ impl Context<'_, '_> {
             Diagnostic::error("E0101", message, self.span, format!("expected {expected}"));
         diagnostic.help.extend(self.advice().map(String::from));
         diagnostic
-    }
-
-    /// A piece of advice for mistakes that are easily recognised.
-    fn advice(&self) -> Option<&'static str> {
-        match self.found {
-            Kind::FloorDivide if self.expects_expression() => Some("a comment begins with `--`"),
-            Kind::Comma if self.is_in_call() => {
-                Some("arguments stand one after the other, without commas: `map (+ 1) xs`")
-            }
-            Kind::Semicolon if self.failure.end_expected && self.is_followed() => {
-                Some("each binding and each expression begins on a line of its own")
-            }
-            Kind::Comma if self.failure.end_expected => Some("a tuple has parentheses: `(a, b)`"),
-            Kind::Colon if self.has_word(&["lambda"]) => Some("a function is `\\x -> e`"),
-            Kind::Colon
-                if self.before() == Some(Kind::Number)
-                    && self.kind(self.at + 1) == Some(Kind::Number) =>
-            {
-                Some("a range is `a..b`, without b")
-            }
-            Kind::Do if self.expects_expression() => {
-                Some("steps are bound one after the other: `let x = …; y = … in …`")
-            }
-            Kind::Colon
-                if self.failure.end_expected && self.kind(self.at + 1) == Some(Kind::Colon) =>
-            {
-                Some("types stand in the definition: `def f (x : i64) : i64 = …`")
-            }
-            Kind::Colon if self.failure.end_expected => {
-                Some("an annotation has parentheses: `(e : type)`; no block begins with `:`")
-            }
-            Kind::With if self.is_after_operand() => Some(
-                "put the update in parentheses: `(a with [i] = v)`, or braces: `{r with x = v}`",
-            ),
-            Kind::In if self.is_generator_in_parentheses() => {
-                Some("for each element stands in braces: `{ e : x in xs }`")
-            }
-            Kind::OpenIndex | Kind::OpenBracket
-                if self.expects(Kind::Arrow)
-                    && !self.is_after_operand()
-                    && self.kind(self.at + 1) == Some(Kind::CloseBracket) =>
-            {
-                Some("the brackets stand before the type of the elements: `[]i64`")
-            }
-            _ if self.is_behind_bracketed_type() => {
-                Some("the brackets stand before the type of the elements: `[]i64`")
-            }
-            Kind::In if self.is_after_operand() => {
-                Some("`in` belongs to `let … in …`, `{ e : x in xs }` or `loop … for x in xs do …`")
-            }
-            Kind::CloseBracket if self.before() == Some(Kind::OpenIndex) => {
-                Some("an index needs a position, or `:` for all: `a[:]`")
-            }
-            Kind::For | Kind::While if !self.expects(self.found) && !self.is_in_brace() => Some(
-                "a loop is `loop x = 0 for i < n do x + i`; for each element, `{ e : x in xs }`",
-            ),
-            Kind::Wildcard if self.expects_expression() => {
-                Some("`_` stands for a value that is not used, in patterns only")
-            }
-            _ if self.before() == Some(Kind::Import) => Some(
-                "`import \"file.weft\"` takes the name of a file; what others import is there already",
-            ),
-            Kind::Arrow if self.is_after_operand() => Some("a function is `\\x -> e`"),
-            Kind::CloseBrace if self.before() == Some(Kind::OpenBrace) => {
-                Some("an empty tuple is `()`, an empty array `[]`")
-            }
-            Kind::PrefixNot if self.is_after_operand() => Some("inequality is `!=`"),
-            Kind::Def | Kind::Type | Kind::Import => {
-                Some("a definition begins an item: put it on a line of its own, not indented")
-            }
-            Kind::Backslash => Some("a function is `\\x -> e`"),
-            Kind::Comma if self.expects(Kind::Semicolon) && self.expects(Kind::Bar) => {
-                Some("generators are separated by `;`, and a condition follows `|`")
-            }
-            Kind::Bar if self.is_after_operand() => {
-                Some("for each element that passes: `{ e : x in xs | c }`")
-            }
-            _ if self.is_in_brace() && !self.is_after_operand() => {
-                Some("braces hold a record `{x = 1}` or an apply-to-each `{ e : x in xs }`")
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether more tokens follow.
-    fn is_followed(&self) -> bool {
-        self.kind(self.at + 1).is_some()
-    }
-
-    /// Whether one of these words stands before.
-    fn has_word(&self, words: &[&str]) -> bool {
-        (0..self.at).any(|token| self.is_word(token, words))
-    }
-
-    /// `(e : x in xs)`, read as an annotation.
-    fn is_generator_in_parentheses(&self) -> bool {
-        let colon = self.at.checked_sub(2).and_then(|token| self.kind(token));
-        self.expects(Kind::Arrow)
-            && self.expects(Kind::CloseParen)
-            && colon == Some(Kind::Colon)
-            && self.before() == Some(Kind::Name)
-    }
-
-    /// `[t]` where a type is needed, read as a size without the type of the elements.
-    fn is_behind_bracketed_type(&self) -> bool {
-        let Some(start) = self.at.checked_sub(3) else { return false };
-        let is_open = matches!(self.kind(start), Some(Kind::OpenBracket | Kind::OpenIndex));
-        is_open
-            && self.before() == Some(Kind::CloseBracket)
-            && matches!(self.kind(start + 1), Some(Kind::Name | Kind::TypeWord))
-            && self.expects(Kind::OpenBracket)
-            && !self.expects(Kind::Number)
-            && !self.is_after_operand()
-    }
-
-    /// Whether the innermost open bracket is that of `f(…`, as calls are written elsewhere.
-    fn is_in_call(&self) -> bool {
-        let mut closed = 0;
-        for (index, kind) in self.reading.kinds[..self.at].iter().enumerate().rev() {
-            if CLOSERS.contains(*kind) {
-                closed += 1;
-            } else if OPENERS.contains(*kind) && closed > 0 {
-                closed -= 1;
-            } else if OPENERS.contains(*kind) {
-                return *kind == Kind::OpenParen
-                    && index > 0
-                    && self.kind(index - 1) == Some(Kind::Name)
-                    && self.reading.span(index - 1, index).end
-                        == self.reading.span(index, index + 1).start;
-            }
-        }
-        false
-    }
-
-    /// Whether the innermost open bracket is a brace that was taken for a record's or a filter's.
-    fn is_in_brace(&self) -> bool {
-        let mut closed = 0;
-        for kind in self.reading.kinds[..self.at].iter().rev() {
-            if CLOSERS.contains(*kind) {
-                closed += 1;
-            } else if OPENERS.contains(*kind) && closed > 0 {
-                closed -= 1;
-            } else if OPENERS.contains(*kind) {
-                return matches!(kind, Kind::OpenBrace | Kind::OpenFilter);
-            }
-        }
-        false
     }
 
     /// The empty place behind the token before.

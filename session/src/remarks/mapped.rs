@@ -5,16 +5,21 @@
 //! element for all of `y` or an array like it. It is one element (`check/rank.rs` of `lang`, Note [Implicit map]), so an array
 //! for `p` is mapped over: an accuracy for each of its elements.
 
-use weft_lang::typed::{Arg, Expr, ExprKind, Function, FunctionRef, Program};
+use weft_ir::Name;
+use weft_lang::typed::{
+    Arg, Expr, ExprKind, Function, FunctionRef, Guess, LocalId, Pattern, Program,
+};
 use weft_lang::{Diagnostic, Global};
 
 use crate::prelude;
+use crate::sources::Sources;
 use crate::state::State;
 
 /// What there is to say about an application.
 pub(super) fn remark(
     program: &Program,
     state: &State,
+    sources: &Sources,
     function: &Expr,
     args: &[Arg],
 ) -> Option<Diagnostic> {
@@ -26,28 +31,122 @@ pub(super) fn remark(
     let (guess, arg) = chosen
         .filter_map(|guess| Some((guess, args.get(guess.parameter.checked_sub(given)?)?)))
         .find(|(_, arg)| arg.mapped)?;
-    let (callee, name, ty) = (&definition.name, &guess.name, &arg.expr.ty);
-    let message =
-        format!("`{callee}` is mapped over this array: it takes `{name}` for one element");
+    let (callee, name) = (&definition.name, &guess.name);
+    // Another name for the definition, or one that only passes its arguments on.
+    let written = sources.slice(function.span);
+    let is_other = is_name(written) && written != &**callee;
+    Some(match &guess.of {
+        None if is_other => about(written, None, arg, callee, name),
+        None => about(callee, Some(name), arg, callee, name),
+        Some((other, parameter)) => {
+            about(if is_other { written } else { callee }, Some(name), arg, other, parameter)
+        }
+    })
+}
+
+/// The same about a local function, of which one parameter only goes on to such a one of a definition.
+pub(super) fn local_remark(
+    program: &Program,
+    state: &State,
+    sources: &Sources,
+    (name, value): (&str, &Expr),
+    args: &[Arg],
+) -> Option<Diagnostic> {
+    let ExprKind::Lambda { params, body } = &value.kind else { return None };
+    let head = sources.slice(value.span);
+    let head = head.split_once('=').map_or(head, |(head, _)| head);
+    params.iter().zip(args).filter(|(_, arg)| arg.mapped).find_map(|(param, arg)| {
+        let Pattern::Local { local, name: own, .. } = param else { return None };
+        // An annotation says what it is.
+        let is_annotated = head
+            .split_once(&format!("({own}"))
+            .is_some_and(|(_, rest)| rest.trim_start().starts_with(':'));
+        let mut uses = Uses { program, state, local: *local, all: 0, passed: 0, of: None };
+        uses.expr(body);
+        let (callee, parameter) = uses.of.filter(|_| uses.all == uses.passed && !is_annotated)?;
+        Some(about(name, Some(own), arg, &callee, &parameter))
+    })
+}
+
+/// That `mapped` is mapped over an argument, which it takes as `own`, since nothing in the definition of `callee` says what
+/// `parameter` is.
+fn about(mapped: &str, own: Option<&str>, arg: &Arg, callee: &str, parameter: &str) -> Diagnostic {
+    let ty = &arg.expr.ty;
     let element = ty.peel().1;
+    let message = match own {
+        Some(own) => {
+            format!("`{mapped}` is mapped over this array: it takes `{own}` for one element")
+        }
+        None => format!(
+            "`{mapped}` is mapped over this array: it goes to `{callee}`, which takes `{parameter}` for one element"
+        ),
+    };
     let remark =
         Diagnostic::error("E0320", message, arg.expr.span, format!("this is {ty}")).warning();
-    Some(match &guess.of {
-        None => remark
-            .note(format!("nothing in the definition of `{callee}` says what `{name}` is"))
-            .help(format!(
-                "if the whole array is meant, write `({name} : {ty})` there; `({name} : {element})` says that one \
-                 element is"
-            )),
-        Some((other, parameter)) => remark
-            .note(format!(
-                "`{name}` goes to `{other}`, and nothing in the definition of that says what `{parameter}` is"
-            ))
-            .help(format!(
-                "if the whole array is meant, write `({parameter} : {ty})` in the definition of `{other}`; \
-                 `({parameter} : {element})` says that one element is"
-            )),
+    match own {
+        Some(own) if mapped != callee => remark.note(format!(
+            "`{own}` goes to `{callee}`, and nothing in the definition of that says what `{parameter}` is"
+        )),
+        _ => remark
+            .note(format!("nothing in the definition of `{callee}` says what `{parameter}` is")),
+    }
+    .help(match mapped == callee {
+        true => format!(
+            "if the whole array is meant, write `({parameter} : {ty})` there; `({parameter} : {element})` says that one \
+             element is"
+        ),
+        false => format!(
+            "if the whole array is meant, write `({parameter} : {ty})` in the definition of `{callee}`; \
+             `({parameter} : {element})` says that one element is"
+        ),
     })
+}
+
+/// Whether a text is a name.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
+        && text.chars().all(|letter| letter.is_alphanumeric() || "_'".contains(letter))
+}
+
+/// Where a variable stands.
+struct Uses<'p> {
+    program: &'p Program,
+    state: &'p State,
+    local: LocalId,
+    /// In how many places.
+    all: usize,
+    /// How many of them are arguments for parameters that were guessed to be one element.
+    passed: usize,
+    /// The definition of one of these, and its parameter.
+    of: Option<(Name, Name)>,
+}
+
+impl Uses<'_> {
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Local(local, _) if *local == self.local => self.all += 1,
+            ExprKind::Apply { function, args, .. } => self.passed(function, args),
+            _ => {}
+        }
+        expr.for_each_child(&mut |child| self.expr(child));
+    }
+
+    fn passed(&mut self, function: &Expr, args: &[Arg]) {
+        let Some((definition, given)) = applied(self.program, self.state, function) else { return };
+        for (position, Arg { expr, mapped }) in args.iter().enumerate() {
+            let is_it = matches!(&expr.kind, ExprKind::Local(local, _) if *local == self.local);
+            let is_guessed =
+                |guess: &&Guess| guess.rank == 0 && guess.parameter == position + given;
+            if let Some(guess) = definition.guesses.iter().find(is_guessed)
+                && is_it
+                && !mapped
+            {
+                self.passed += 1;
+                let own = || (definition.name.clone(), guess.name.clone());
+                self.of = Some(guess.of.clone().unwrap_or_else(own));
+            }
+        }
+    }
 }
 
 /// The definition that is applied, and how many arguments it has been given before.

@@ -6,9 +6,10 @@
 
 use weft_ir::Span;
 use weft_lang::Diagnostic;
-use weft_lang::Global;
+use weft_lang::{Binding, Global};
+
 use weft_lang::builtins::{self, Builtin};
-use weft_lang::typed::{Arg, Expr, ExprKind, FunctionRef, Program};
+use weft_lang::typed::{Arg, Expr, ExprKind, FunctionRef, LoopControl, Pattern, Program};
 use weft_lang::types::Type;
 
 use crate::sources::Sources;
@@ -51,43 +52,148 @@ fn only_range(array: &Expr) -> Option<Span> {
     matches!(function.kind, ExprKind::Builtin(Builtin::Range, _)).then_some(range.span)
 }
 
-/// The arguments of an application that are rows where rows are asked for.
+/// The parts of an expression that are rows where rows are asked for.
 pub(super) fn rows_asked_for(
     program: &Program,
     state: &State,
-    head: &Expr,
-    args: &[Arg],
+    sources: &Sources,
+    expr: &Expr,
 ) -> Vec<Span> {
-    let asks = |position: usize| match &head.kind {
-        // Joined with other rows.
-        ExprKind::Builtin(Builtin::Concat, _) => {
-            args.iter().any(|other| only_range(&other.expr).is_none())
+    let asking = Asking { program, state, sources };
+    let range = |expr: &Expr| only_range(expr).map(|_| expr.span);
+    match &expr.kind {
+        ExprKind::Apply { function, args, .. } => {
+            let arrays = args.iter().enumerate().filter(|(_, arg)| !arg.mapped);
+            arrays
+                .filter_map(|(position, arg)| Some((position, range(&arg.expr)?)))
+                .filter(|(position, _)| asking.for_rows(function, args, *position))
+                .map(|(_, span)| span)
+                .collect()
         }
-        ExprKind::Builtin(builtin, _) => {
-            let entry = builtins::all().find(|entry| entry.builtin == *builtin);
-            entry.is_some_and(|entry| asks_for_rows(entry.signature, position))
+        ExprKind::Comprehension { body, generators, filter } => {
+            let is_used = |pattern: &Pattern| {
+                asking.uses_array(body, pattern)
+                    || filter.as_ref().is_some_and(|filter| asking.uses_array(filter, pattern))
+            };
+            let used = generators.iter().filter(|(pattern, _)| is_used(pattern));
+            used.filter_map(|(_, source)| range(source)).collect()
         }
-        ExprKind::Function(FunctionRef::Instance(id)) => {
-            let global = program.instances.get(id.0 as usize).map(|instance| instance.global);
-            match global.and_then(|global| state.environment.global(global)) {
-                Some(Global::Function(function)) => {
-                    parameter_rank(&function.scheme.ty, position) > 1
-                }
-                Some(Global::Value { .. }) | None => true,
-            }
+        ExprKind::Loop { control: LoopControl::Each(pattern, source), body, .. }
+            if asking.uses_array(body, pattern) =>
+        {
+            range(source).into_iter().collect()
         }
-        // What a local function takes is not known here.
-        _ => true,
-    };
-    let arrays = args.iter().enumerate().filter(|(_, arg)| !arg.mapped);
-    arrays
-        .filter(|(position, arg)| only_range(&arg.expr).is_some() && asks(*position))
-        .map(|(_, arg)| arg.expr.span)
-        .collect()
+        // Beside a value of the same type that is written in another way.
+        ExprKind::If { then, otherwise, .. } => match (range(then), range(otherwise)) {
+            (Some(span), None) | (None, Some(span)) => vec![span],
+            (Some(_), Some(_)) | (None, None) => Vec::new(),
+        },
+        // The record has such a field before.
+        ExprKind::RecordUpdate { fields, .. } => {
+            fields.iter().filter_map(|(_, value)| range(value)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
-/// Whether a parameter of a builtin is an array of arrays, by its signature.
-fn asks_for_rows(signature: &str, position: usize) -> bool {
+/// What functions ask for.
+struct Asking<'p> {
+    program: &'p Program,
+    state: &'p State,
+    sources: &'p Sources,
+}
+
+impl Asking<'_> {
+    /// Whether an argument is to be an array of arrays.
+    fn for_rows(&self, function: &Expr, args: &[Arg], position: usize) -> bool {
+        match &self.head(function).kind {
+            // Joined with other rows.
+            ExprKind::Builtin(Builtin::Concat, _) => {
+                args.iter().any(|other| only_range(&other.expr).is_none())
+            }
+            ExprKind::Builtin(..) => {
+                // A neutral element that is a row, and functions of rows.
+                let row = element(&args[position].expr.ty);
+                let is_row = |other: &Arg| !other.mapped && Some(&other.expr.ty) == row;
+                self.rank(function, position) > 1
+                    || args.iter().any(is_row)
+                    || args.first().is_some_and(|first| self.takes_array(&first.expr))
+            }
+            ExprKind::Function(_) => self.rank(function, position) > 1,
+            // What a local function takes is not known here.
+            _ => true,
+        }
+    }
+
+    /// Whether a function takes an array first.
+    fn takes_array(&self, function: &Expr) -> bool {
+        match &function.kind {
+            ExprKind::Lambda { params, body } => {
+                params.first().is_some_and(|param| self.uses_array(body, param))
+            }
+            ExprKind::Apply { function, args, .. } => self.rank(function, args.len()) > 0,
+            ExprKind::Builtin(..) | ExprKind::Function(_) => self.rank(function, 0) > 0,
+            _ => false,
+        }
+    }
+
+    /// Whether a variable stands where an array is asked for.
+    fn uses_array(&self, body: &Expr, pattern: &Pattern) -> bool {
+        let Pattern::Local { local, .. } = pattern else { return false };
+        let is_it = |expr: &Expr| matches!(&expr.kind, ExprKind::Local(other, _) if other == local);
+        let mut found = match &body.kind {
+            ExprKind::Apply { function, args, .. } => {
+                let mut args = args.iter().enumerate();
+                args.any(|(position, arg)| {
+                    !arg.mapped && is_it(&arg.expr) && self.rank(function, position) > 0
+                })
+            }
+            ExprKind::Slice { array, .. } => is_it(array),
+            ExprKind::Comprehension { generators, .. } => {
+                generators.iter().any(|(_, source)| is_it(source))
+            }
+            ExprKind::Loop { control: LoopControl::Each(_, source), .. } => is_it(source),
+            _ => false,
+        };
+        body.for_each_child(&mut |child| found = found || self.uses_array(child, pattern));
+        found
+    }
+
+    /// How many axes a parameter of a function has, as far as its signature or definition says.
+    fn rank(&self, function: &Expr, position: usize) -> usize {
+        // A definition that only passes its argument on has become another function, and may say more than that.
+        let written = self.sources.slice(function.span);
+        let named = match self.state.environment.lookup(written) {
+            Some(Binding::Global(global)) => self.state.environment.global(*global),
+            Some(Binding::Alias(_) | Binding::Broken) | None => None,
+        };
+        let of_global = |global: Option<&Global>| match global {
+            Some(Global::Function(function)) => parameter_rank(&function.scheme.ty, position),
+            Some(Global::Value { .. }) | None => 0,
+        };
+        let own = match &self.head(function).kind {
+            ExprKind::Builtin(Builtin::Index(_), _) => usize::from(position == 0),
+            ExprKind::Builtin(builtin, _) => {
+                let entry = builtins::all().find(|entry| entry.builtin == *builtin);
+                entry.map_or(0, |entry| rank_in_signature(entry.signature, position))
+            }
+            ExprKind::Function(FunctionRef::Instance(id)) => {
+                let instance = self.program.instances.get(id.0 as usize);
+                of_global(instance.and_then(|of| self.state.environment.global(of.global)))
+            }
+            _ => 0,
+        };
+        own.max(of_global(named))
+    }
+
+    /// What a function is that is only another name for it.
+    fn head<'e>(&'e self, function: &'e Expr) -> &'e Expr {
+        super::head(self.program, function)
+    }
+}
+
+/// How many axes a parameter of a builtin has, by its signature.
+fn rank_in_signature(signature: &str, position: usize) -> usize {
     let ty = signature.rsplit("=>").next().unwrap_or_default();
     let mut depth = 0_i32;
     let mut parameters = vec![String::new()];
@@ -99,7 +205,16 @@ fn asks_for_rows(signature: &str, position: usize) -> bool {
             (_, None) => {}
         }
     }
-    parameters.get(position).is_some_and(|parameter| parameter.trim().starts_with("[][]"))
+    let parameter = parameters.get(position).map_or("", |parameter| parameter.trim());
+    parameter.len().saturating_sub(parameter.trim_start_matches("[]").len()) / 2
+}
+
+/// The type of the elements of an array.
+fn element(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Array(element) => Some(element),
+        _ => None,
+    }
 }
 
 /// How many axes a parameter of a function has.
@@ -117,14 +232,14 @@ fn parameter_rank(ty: &Type, position: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::asks_for_rows;
+    use super::rank_in_signature;
 
     #[test]
-    fn signatures_tell_which_parameters_are_rows() {
-        assert!(asks_for_rows("[][]a -> [][]a", 0));
-        assert!(asks_for_rows("Num a => [][]a -> [][]a -> [][]a", 1));
-        assert!(!asks_for_rows("[]a -> i64", 0));
-        assert!(!asks_for_rows("(a -> [][]b) -> []a -> [][]b", 0));
-        assert!(!asks_for_rows("(a -> [][]b) -> []a -> [][]b", 1));
+    fn signatures_tell_how_many_axes_parameters_have() {
+        assert_eq!(rank_in_signature("[][]a -> [][]a", 0), 2);
+        assert_eq!(rank_in_signature("Num a => [][]a -> [][]a -> [][]a", 1), 2);
+        assert_eq!(rank_in_signature("[]a -> i64", 0), 1);
+        assert_eq!(rank_in_signature("(a -> [][]b) -> []a -> [][]b", 0), 0);
+        assert_eq!(rank_in_signature("(a -> [][]b) -> []a -> [][]b", 1), 1);
     }
 }

@@ -118,26 +118,3 @@ fn length(expr: &Expr, values: &dyn Fn(GlobalId) -> Option<Value>) -> Option<usi
         _ => None,
     }
 }
-
-/// What to write for a slice with a bound that was to count from the end.
-pub(super) fn from_the_end(slice: &str, index: i64) -> Option<String> {
-    let (start, stop) = slice.split_once(':')?;
-    let count = index.unsigned_abs();
-    let last = match count {
-        1 => "the last".to_owned(),
-        _ => format!("the last {count}"),
-    };
-    let is = if count == 1 { "is" } else { "are" };
-    if start.trim_start().starts_with('-') {
-        return Some(format!(
-            "positions do not count from the end: {last} {is} `xs[length xs - {count}:]`"
-        ));
-    }
-    stop.trim_start().starts_with('-').then(|| {
-        let start = start.trim();
-        let all = if start.is_empty() { "all" } else { "those" };
-        format!(
-            "positions do not count from the end: {all} but {last} are `xs[{start}:length xs - {count}]`"
-        )
-    })
-}

@@ -32,6 +32,9 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
     if let Some(help) = missing_argument(checker, expr, found) {
         return Some(help);
     }
+    if let Some(help) = of_other_languages(checker, expr, found) {
+        return Some(help);
+    }
     // Reports about parts of the arguments are about those.
     let is_own = found.span() == function.span || args.iter().any(|arg| found.span() == arg.span);
     if !is_own || found.code == "E0201" {
@@ -57,6 +60,30 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
             })
             .or_else(|| function_elsewhere(checker, name, args)),
     }
+}
+
+/// `c(1, 2)`, `range(len(xs))`.
+fn of_other_languages(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
+    let ExprKind::Apply { function, args, .. } = &expr.kind else { return None };
+    let (ExprKind::Name(name), [arg]) = (&function.kind, &args[..]) else { return None };
+    if found.code != "E0201" {
+        return None;
+    }
+    if &**name == "c" && found.span() == function.span && function.span.end == arg.span.start {
+        let elements = match &arg.kind {
+            ExprKind::Tuple(parts) => parts.iter().map(written).collect(),
+            _ => written(arg).map(|element| vec![element]),
+        };
+        let elements: Vec<String> = elements.unwrap_or_else(|| vec!["x, y".to_owned()]);
+        return Some(format!("an array is written in brackets: `[{}]`", elements.join(", ")));
+    }
+    let ExprKind::Apply { function: length, args: of, .. } = &arg.kind else { return None };
+    let (ExprKind::Name(len), [array]) = (&length.kind, &of[..]) else { return None };
+    let is_range = &**name == "range" && &**len == "len" && checker.is_builtin(name);
+    (is_range && found.span() == length.span).then(|| {
+        let array = argument(array).unwrap_or_else(|| "xs".to_owned());
+        format!("the positions in an array are `indices {array}`; to n - 1 go `0..n`")
+    })
 }
 
 /// Whether a name is that of a function of truth values.
@@ -144,11 +171,18 @@ fn no_commas(function: &Expr, args: &[Expr]) -> Option<String> {
 }
 
 impl Checker<'_> {
-    /// What to write in place of `f(x, y)`, a call with commas of a function of as many arguments.
+    /// What to write in place of `f(x, y)`, a call with commas of a function of as many arguments; and of `range(n)`.
     pub(in crate::check) fn with_commas(&mut self, value: &Expr) -> Option<String> {
         let ExprKind::Apply { function, args, form: ApplyForm::Juxtaposition } = &value.kind else {
             return None;
         };
+        if let ExprKind::Name(name) = &function.kind
+            && &**name == "range"
+            && self.is_builtin(name)
+            && let Some(help) = with_step_of_one(args)
+        {
+            return Some(format!("`range start stop step` has three arguments; {help}"));
+        }
         let (ExprKind::Name(name), [Expr { kind: ExprKind::Tuple(parts), span }]) =
             (&function.kind, &args[..])
         else {
@@ -162,8 +196,28 @@ impl Checker<'_> {
     }
 }
 
+/// `range n`, `range a b`, `range(a, b)`.
+fn with_step_of_one(args: &[Expr]) -> Option<String> {
+    let of = |expr: &Expr, usual: &str| argument(expr).unwrap_or_else(|| usual.to_owned());
+    match args {
+        [Expr { kind: ExprKind::Tuple(parts), .. }] => match &parts[..] {
+            [_, _] => with_step_of_one(parts),
+            _ => None,
+        },
+        [stop] => Some(format!("from 0 counts `iota {}`", of(stop, "n"))),
+        [start, stop] => Some(format!("one by one counts `{}..{}`", of(start, "a"), of(stop, "b"))),
+        _ => None,
+    }
+}
+
 /// `f(x, y)`, of a function that takes as many arguments; and `sum(m, 0)`.
 fn with_commas(checker: &mut Checker<'_>, name: &Name, parts: &[Expr]) -> Option<String> {
+    if let ("range", [start, stop]) = (&**name, parts)
+        && checker.is_builtin(name)
+    {
+        let (start, stop) = (argument(start)?, argument(stop)?);
+        return Some(format!("the numbers from {start} on, without {stop}, are `{start}..{stop}`"));
+    }
     let params = parameters(checker, name)?;
     if params.len() == 1 {
         return of_axis(checker, name, parts);

@@ -510,8 +510,14 @@ impl Checker<'_> {
         let guess = function.guesses.iter().find(|guess| guess.parameter == parameter)?;
         let (name, guess) = (&function.name, &guess.name);
         let found = self.table.resolve(&site.args[index].ty);
-        let found =
-            if matches!(found, Type::Scalar(_)) { self.show(&found) } else { "i64".to_owned() };
+        let is_float =
+            |var| self.table.state(var).is_some_and(|open| open.class == Some(Class::FLOAT));
+        let found = match found {
+            Type::Scalar(_) => self.show(&found),
+            // A literal gets the type that it has by itself.
+            Type::Var(var) if is_float(var) => self.config.float.name().to_owned(),
+            _ => "i64".to_owned(),
+        };
         Some(format!(
             "nothing in the definition of `{name}` says what `{guess}` is, so it is an array like what it stands \
              beside; for one number write `({guess} : {found})` there"

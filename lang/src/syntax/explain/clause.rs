@@ -5,6 +5,9 @@ use crate::diagnostic::Diagnostic;
 use crate::syntax::kind::{Kind, KindSet, OPENERS};
 use crate::syntax::layout::Form;
 
+/// Longer choices are not written out.
+const LONGEST: usize = 100;
+
 /// Single values that are no names.
 const VALUES: KindSet = KindSet::of(&[
     Kind::Number,
@@ -47,7 +50,8 @@ impl Context<'_, '_> {
         // Of a binding, what looks like a definition fails at its first parameter.
         let value = match self.form {
             Form::Def => self.at,
-            _ => self.next_outside(name + 1, |kind| {
+            _ => (name + 1..equals).find(|token| {
+                let kind = self.reading.kinds[*token];
                 VALUES.contains(kind) || kind == Kind::OpenBracket
             })?,
         };
@@ -170,18 +174,7 @@ impl Context<'_, '_> {
         if bar >= equals || self.at > equals || !is_head(self.reading.kinds.get(name..bar)?) {
             return None;
         }
-        let end = self.reading.kinds.len();
-        let next = self.next_outside(equals + 1, |kind| kind == Kind::Bar);
-        let then = self.quote_or_dots(equals + 1, next.unwrap_or(end));
-        let otherwise = next.and_then(|next| {
-            let is_last =
-                self.is_word(next + 1, &["otherwise"]) || self.kind(next + 1) == Some(Kind::True);
-            let is_value = self.kind(next + 2) == Some(Kind::Equals);
-            (is_last && is_value).then(|| self.quote_or_dots(next + 3, end))
-        });
-        let (head, condition) =
-            (self.quote_or_dots(name, bar), self.quote_or_dots(bar + 1, equals));
-        let (then, otherwise) = (then, otherwise.unwrap_or("…"));
+        let head = self.quote_or_dots(name, bar);
         Some(
             Diagnostic::error(
                 "E0122",
@@ -189,10 +182,51 @@ impl Context<'_, '_> {
                 self.reading.span(bar, bar + 1),
                 "a condition before `=`",
             )
-            .help(format!(
-                "a choice is `if`: `def {head} = if {condition} then {then} else {otherwise}`"
-            )),
+            .help(match self.choices(bar) {
+                (value, true) => format!("without a condition it is `def {head} = {value}`"),
+                (value, false) => format!("a choice is `if`: `def {head} = {value}`"),
+            }),
         )
+    }
+
+    /// The guards from the one at `bar` on as an expression, and whether that is without a condition.
+    fn choices(&self, bar: usize) -> (String, bool) {
+        let end = self.reading.kinds.len();
+        let is_always = |bar: usize| {
+            let is_true = self.is_word(bar + 1, &["otherwise", "True"])
+                || self.kind(bar + 1) == Some(Kind::True);
+            is_true && self.kind(bar + 2) == Some(Kind::Equals)
+        };
+        let mut written = String::new();
+        let mut next = Some(bar);
+        while let Some(bar) = next {
+            let Some(equals) = self.next_outside(bar, |kind| kind == Kind::Equals) else { break };
+            next = self.next_outside(equals + 1, |kind| kind == Kind::Bar);
+            let value = self.quote_or_dots(equals + 1, next.unwrap_or(end));
+            if is_always(bar) {
+                let is_only = written.is_empty();
+                written.push_str(value);
+                return (written, is_only);
+            }
+            if written.len() > LONGEST {
+                break;
+            }
+            written.push_str(&format!("if {} then {value} else ", self.condition(bar + 1, equals)));
+        }
+        written.push('…');
+        (written, false)
+    }
+
+    /// The condition of a guard, in which other languages write commas for `&&`.
+    fn condition(&self, from: usize, to: usize) -> String {
+        let mut parts = Vec::new();
+        let mut first = from;
+        while first <= to {
+            let comma = self.next_outside(first, |kind| kind == Kind::Comma).unwrap_or(to).min(to);
+            parts.push(self.quote_or_dots(first, comma));
+            first = comma + 1;
+        }
+        parts.join(" && ")
     }
 
     /// `def f x = y + 1 where y = x * 2`.

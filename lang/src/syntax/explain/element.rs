@@ -1,10 +1,13 @@
 //! What stands in brackets, before arrows and in patterns, as other languages write it.
 
 use super::Context;
-use super::indented::counted;
+use super::generated::{Generated, generated};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::kind::{CLOSERS, Kind, KindSet, OPENERS};
 use crate::syntax::layout::Form;
+
+/// Longer calls are not written in another way.
+const LONGEST_CALL: usize = 40;
 
 /// How many names are repeated.
 const MOST_NAMES: usize = 4;
@@ -18,6 +21,10 @@ const PARAMETERS: KindSet = KindSet::of(&[
     Kind::OpenParen,
     Kind::CloseParen,
 ]);
+
+/// What types are made of beside names.
+const IN_TYPES: KindSet =
+    KindSet::of(&[Kind::Colon, Kind::OpenBracket, Kind::OpenIndex, Kind::CloseBracket]);
 
 /// What other languages begin a function with.
 const LAMBDA_WORDS: [&str; 6] = ["lambda", "fn", "fun", "func", "function", "proc"];
@@ -95,6 +102,16 @@ impl Context<'_, '_> {
         )
     }
 
+    /// The `in` of `[e for i, x in xs]`, which was reported at its `for`.
+    pub(super) fn is_behind_foreign_for(&self) -> bool {
+        let Some(open) = self.open_before(self.at) else { return false };
+        let inside = &self.reading.kinds[open..self.at];
+        self.found == Kind::In
+            && self.is_after_operand()
+            && inside.contains(&Kind::For)
+            && !inside.contains(&Kind::Loop)
+    }
+
     /// `[e for x in xs if c]`, `(e for x in xs)`, `[e | x <- xs, c]`.
     pub(super) fn list_comprehension(&self) -> Option<Diagnostic> {
         let open = self.open_before(self.at)?;
@@ -155,26 +172,21 @@ impl Context<'_, '_> {
             let help = "all combinations: `flatten { { e : y in ys } : x in xs }`";
             return Some(report.help(help));
         }
-        let array = match self.reading.span_text(self.reading.span(source, end)) {
-            text if counted(text).is_some() => {
-                let (from, to) = counted(text)?;
-                format!("{from}..{to}")
-            }
-            text => match haskell_range(text) {
-                Some(range) => range,
-                None => self.quote_or_dots(source, end).to_owned(),
-            },
-        };
         if after(source, Kind::Colon).is_some() {
             let help = "write `{ e : x in a..b }`: a range leaves out b";
             return Some(report.help(help));
         }
+        let text = self.reading.span_text(self.reading.span(source, end));
+        let array = haskell_range(text)
+            .or_else(|| is_call_of_other_languages(text).then(|| text.to_owned()))
+            .unwrap_or_else(|| self.quote_or_dots(source, end).to_owned());
+        let Generated { each, .. } = generated(pattern, &array);
         let body = self.quote_or_dots(open + 1, place);
         let condition = match condition {
             Some(token) => format!(" | {}", self.quote_or_dots(token + 1, close)),
             None => String::new(),
         };
-        Some(report.help(format!("write `{{ {body} : {pattern} in {array}{condition} }}`")))
+        Some(report.help(format!("write `{{ {body} : {each}{condition} }}`")))
     }
 
     /// `lambda x: e`, `x -> e`, `(x, y) => e`, `|x| e`, `\x : t -> e`.
@@ -246,31 +258,56 @@ impl Context<'_, '_> {
 
     /// `x -> e`, `(x, y) -> e`, `fun x -> e`.
     fn lambda_without_backslash(&self) -> Option<Diagnostic> {
-        if self.found != Kind::Arrow || !self.is_after_operand() {
-            return None;
-        }
-        let mut depth = 0_usize;
-        let before = (0..self.at).rev().take_while(|token| {
-            let kind = self.reading.kinds[*token];
+        let arrow = match self.found {
+            Kind::Arrow if self.is_after_operand() => self.at,
+            // `(x : i64, y : i64) -> …` is no annotation.
+            Kind::Comma if self.expects(Kind::Arrow) && self.expects(Kind::CloseParen) => {
+                let close = self.close_of(self.open_before(self.at)?);
+                (self.kind(close + 1) == Some(Kind::Arrow)).then_some(close + 1)?
+            }
+            _ => return None,
+        };
+        let (mut start, mut depth) = (arrow, 0_usize);
+        for token in (0..arrow).rev() {
+            let kind = self.reading.kinds[token];
             if CLOSERS.contains(kind) {
                 depth += 1;
             } else if OPENERS.contains(kind) {
-                let is_inside = depth > 0;
-                depth = depth.saturating_sub(1);
-                return is_inside && PARAMETERS.contains(kind);
+                let Some(outside) = depth.checked_sub(1) else { break };
+                depth = outside;
             }
-            PARAMETERS.contains(kind) && (depth > 0 || kind != Kind::Comma)
-        });
-        let mut start = before.last()?;
-        if self.is_word(start, &LAMBDA_WORDS) && start + 1 < self.at {
+            // Parameters with types stand in parentheses.
+            let is_inside = depth > usize::from(kind == Kind::CloseBracket);
+            let is_part = match is_inside {
+                true => PARAMETERS.contains(kind) || IN_TYPES.contains(kind),
+                false => PARAMETERS.contains(kind) && kind != Kind::Comma,
+            };
+            if !is_part {
+                break;
+            }
+            start = token;
+        }
+        if start == arrow {
+            return None;
+        }
+        if self.is_word(start, &LAMBDA_WORDS) && start + 1 < arrow {
             start += 1;
         }
-        let params = self.quote(start, self.at)?;
+        let params = self.quote(start, arrow)?;
+        let is_one = self.close_of(start) + 1 == arrow;
         let inside = params.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-        let spread = inside.map(|inside| inside.replace(',', " "));
-        let has_parts = inside.is_some_and(|inside| inside.contains(','));
+        let inside = inside.filter(|_| is_one);
+        let spread = inside.map(|inside| match inside.contains(':') {
+            true if inside.contains(['(', '{']) => params.to_owned(),
+            true => {
+                let parts = inside.split(',').map(str::trim);
+                parts.map(|part| format!("({part})")).collect::<Vec<_>>().join(" ")
+            }
+            false => inside.replace(',', " "),
+        });
+        let has_parts = inside.is_some_and(|inside| inside.contains(',') && !inside.contains(':'));
         let mut report =
-            self.lambda(start, self.span, spread.as_deref().unwrap_or(params), self.at + 1);
+            self.lambda(start, self.span, spread.as_deref().unwrap_or(params), arrow + 1);
         if let (true, Some(help)) = (has_parts, report.help.first_mut()) {
             help.push_str(&format!(", and of one pair `\\{params} -> …`"));
         }
@@ -303,6 +340,12 @@ impl Context<'_, '_> {
         };
         self.next_outside(from, is_end).unwrap_or(self.reading.kinds.len())
     }
+}
+
+/// Whether a source is a call that [`generated`] writes in another way, of which nothing is left.
+fn is_call_of_other_languages(text: &str) -> bool {
+    text.len() < LONGEST_CALL
+        && ["range", "enumerate", "zip"].iter().any(|name| text.starts_with(name))
 }
 
 /// `[1..10]` as a range of this language, which leaves out its end.

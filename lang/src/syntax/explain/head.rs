@@ -34,6 +34,7 @@ impl Context<'_, '_> {
         let head = self.reading.span(0, equals);
         let written = self.reading.span_text(head);
         let first = self.reading.token_text(0);
+        let value = self.quote_or_dots(equals + 1, self.end_of_text());
         let report = |message: &str, remark: &str, help: String| {
             Some(Diagnostic::error("E0122", message, head, remark).help(help))
         };
@@ -49,19 +50,18 @@ impl Context<'_, '_> {
             Kind::Comma => report(
                 "a tuple pattern needs parentheses",
                 "several names",
-                format!("write `({written}) = …`"),
+                match self.next_outside(equals + 1, |kind| kind == Kind::Comma) {
+                    Some(_) => format!("write `({written}) = ({value})`"),
+                    None => format!("write `({written}) = {value}`"),
+                },
             ),
-            _ if matches!(first, "var" | "val" | "const" | "mut" | "auto" | "set" | "my") => {
-                report(
-                    "a binding has no keyword",
-                    "a name and `=` are enough",
-                    format!("write `{} = …`", self.reading.span_text(self.reading.span(1, equals))),
-                )
-            }
             _ if matches!(first, "fn" | "fun" | "func" | "function" | "define" | "proc") => report(
                 "a function is defined by `def`",
                 "not a pattern",
-                format!("write `def {} = …`", self.reading.span_text(self.reading.span(1, equals))),
+                format!(
+                    "write `def {} = {value}`",
+                    parameters(self.reading.span_text(self.reading.span(1, equals)))
+                ),
             ),
             Kind::Name | Kind::Wildcard | Kind::OpenParen | Kind::OpenBrace
                 if self.kind(0) == Some(Kind::Name) =>
@@ -69,7 +69,25 @@ impl Context<'_, '_> {
                 report(
                     "a function is defined by `def`",
                     "this looks like a function with its parameters",
-                    format!("write `def {} = …`", parameters(written)),
+                    format!("write `def {} = {value}`", parameters(written)),
+                )
+            }
+            Kind::Number | Kind::Text | Kind::Char | Kind::True | Kind::False
+                if self.kind(0) == Some(Kind::OpenParen) =>
+            {
+                let before = self.reading.span_text(self.reading.span(0, self.at));
+                let behind = self.reading.span_text(self.reading.span(self.at + 1, equals));
+                let space = if before.ends_with(',') { " " } else { "" };
+                Some(
+                    Diagnostic::error(
+                        "E0121",
+                        "a pattern holds no values",
+                        self.span,
+                        "a value stands here",
+                    )
+                    .help(format!(
+                        "a part that is not looked at is `_`: `{before}{space}_{behind} = {value}`"
+                    )),
                 )
             }
             _ if BINARY.contains(self.found) || self.kind(0) != Some(Kind::Name) => Some(
@@ -90,6 +108,7 @@ impl Context<'_, '_> {
         let equals = self.next_outside(0, |kind| kind == Kind::Equals)?;
         if self.form != Form::Binding
             || self.found != Kind::OpenIndex
+            || self.kind(equals.wrapping_sub(1)) != Some(Kind::CloseBracket)
             || self.kind(0) != Some(Kind::Name)
             || self.at != 1
         {

@@ -1,6 +1,7 @@
 //! Definitions and loops with a colon and an indented block.
 
 use super::Context;
+use super::generated::{Generated, generated};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::kind::Kind;
 use crate::syntax::layout::Form;
@@ -14,11 +15,18 @@ impl Context<'_, '_> {
     pub(super) fn returning_block(&self) -> Option<Diagnostic> {
         let colon = self.colon_of_block()?;
         // Behind a colon in the same line stands the type of the result, whose body may use any name.
-        let is_block = self.begins_line(colon + 1) || self.is_return(colon + 1);
+        let is_end = |token| self.kind(token - 1) == Some(Kind::Semicolon) && self.is_return(token);
+        let is_block = self.begins_line(colon + 1)
+            || self.is_return(colon + 1)
+            || (colon + 1..self.reading.kinds.len()).any(is_end);
         let returns =
             is_block && (colon + 1..self.reading.kinds.len()).any(|token| self.is_return(token));
         let is_statement = matches!(self.kind(colon + 1), Some(Kind::If | Kind::For | Kind::While));
-        (returns || is_statement).then(|| self.block(colon))
+        // `def f(x):` is all of the first line.
+        let is_call = self.kind(2) == Some(Kind::OpenParen)
+            && self.reading.span(1, 2).end == self.reading.span(2, 3).start;
+        let is_head = is_call && colon + 1 == self.reading.kinds.len();
+        (returns || is_statement || is_head).then(|| self.block(colon))
     }
 
     /// `def f(x): e`: a body behind a colon, where no `=` is.
@@ -41,7 +49,8 @@ impl Context<'_, '_> {
     fn is_return(&self, token: usize) -> bool {
         self.is_word(token, &["return"])
             && self.kind(token + 1).is_some_and(|next| next != Kind::Equals)
-            && (self.begins_line(token) || self.kind(token - 1) == Some(Kind::Colon))
+            && (self.begins_line(token)
+                || matches!(self.kind(token - 1), Some(Kind::Colon | Kind::Semicolon)))
     }
 
     /// That a body follows `=`, with the body as it would be.
@@ -70,7 +79,7 @@ impl Context<'_, '_> {
 
     /// A block of bindings and a `return`, of a choice between two, or of one expression, as an expression.
     fn as_expression(&self, first: usize) -> Option<String> {
-        let end = self.reading.kinds.len();
+        let end = self.end_of_text();
         if self.kind(first) == Some(Kind::If) {
             let then = self.next_outside(first, |kind| kind == Kind::Colon)?;
             let otherwise = self.next_outside(then, |kind| kind == Kind::Else)?;
@@ -85,13 +94,18 @@ impl Context<'_, '_> {
         let mut line = first;
         loop {
             let next = (line + 1..end).find(|token| self.begins_line(*token)).unwrap_or(end);
+            let stop = self.next_outside(line, |kind| kind == Kind::Semicolon);
+            let (stop, next) = match stop {
+                Some(stop) if stop < next => (stop, stop + 1),
+                _ => (next, next),
+            };
             let is_return = self.is_return(line);
             if next == end {
-                let value = self.quote(line + usize::from(is_return), end)?;
+                let value = self.value(line + usize::from(is_return), stop)?;
                 let is_value = is_return || bindings.is_empty();
                 let is_binding = self.kind(line + 1) == Some(Kind::Equals);
                 return (is_value && !is_binding).then(|| match bindings.is_empty() {
-                    true => value.to_owned(),
+                    true => value,
                     false => format!("let {} in {value}", bindings.join("; ")),
                 });
             }
@@ -100,9 +114,32 @@ impl Context<'_, '_> {
             if is_return || !is_binding || self.reading.token_text(line + 1) != "=" {
                 return None;
             }
-            bindings.push(self.quote(line, next)?);
+            bindings.push(self.quote(line, stop)?);
             line = next;
         }
+    }
+
+    /// What is returned: `a, b` is a tuple, and `a if c else b` a choice.
+    fn value(&self, from: usize, to: usize) -> Option<String> {
+        let outside =
+            |kind| self.next_outside(from, |found| found == kind).filter(|token| *token < to);
+        if let (Some(choice), Some(otherwise), None) =
+            (outside(Kind::If), outside(Kind::Else), outside(Kind::Then))
+        {
+            let condition = self.quote(choice + 1, otherwise)?;
+            let (yes, no) = (self.quote(from, choice)?, self.quote(otherwise + 1, to)?);
+            return Some(format!("if {condition} then {yes} else {no}"));
+        }
+        let text = self.quote(from, to)?;
+        let is_tuple = outside(Kind::Comma).is_some();
+        Some(if is_tuple { format!("({text})") } else { text.to_owned() })
+    }
+
+    /// Where the item ends, without a `;` behind it.
+    pub(super) fn end_of_text(&self) -> usize {
+        let end = self.reading.kinds.len();
+        let has_mark = matches!(self.reading.kinds.last(), Some(Kind::Quiet | Kind::Semicolon));
+        end - usize::from(has_mark)
     }
 
     /// `for x in xs: …` as an item.
@@ -118,13 +155,7 @@ impl Context<'_, '_> {
             return None;
         }
         let (pattern, source) = (self.quote(1, inside)?, self.quote(inside + 1, end)?);
-        let (each, steps) = match counted(source) {
-            Some(("0", to)) => (format!("{pattern} in 0..{to}"), format!("{pattern} < {to}")),
-            Some((from, to)) => {
-                (format!("{pattern} in {from}..{to}"), format!("{pattern} in {from}..{to}"))
-            }
-            None => (format!("{pattern} in {source}"), format!("{pattern} in {source}")),
-        };
+        let Generated { each, steps } = generated(pattern, source);
         let step = self
             .accumulated(end + 1)
             .map(|(name, start, value)| format!("loop {name} = {start} for {steps} do {value}"));
@@ -173,20 +204,6 @@ impl Context<'_, '_> {
         let (name, value) = (self.reading.token_text(from), self.quote(from + 2, end)?);
         let value = if end - from > 3 { format!("({value})") } else { value.to_owned() };
         Some((name, start, format!("{name} {symbol} {value}")))
-    }
-}
-
-/// `range(n)`, `range(a, b)`: from where to where is counted.
-pub(super) fn counted(source: &str) -> Option<(&str, &str)> {
-    let inside = source.strip_prefix("range")?.trim().strip_prefix('(')?.strip_suffix(')')?;
-    let is_simple = |text: &str| {
-        let is_part = |letter: char| letter.is_alphanumeric() || "_.'".contains(letter);
-        !text.is_empty() && text.chars().all(is_part)
-    };
-    match inside.split(',').map(str::trim).collect::<Vec<_>>()[..] {
-        [to] if is_simple(to) => Some(("0", to)),
-        [from, to] if is_simple(from) && is_simple(to) => Some((from, to)),
-        _ => None,
     }
 }
 

@@ -15,11 +15,17 @@ struct Foreign {
 }
 
 /// Longer spellings stand before their prefixes.
-const FOREIGN: [Foreign; 37] = [
+const FOREIGN: [Foreign; 43] = [
     Foreign { written: "===", instead: Kind::Equal, help: "equality is `==`" },
     Foreign { written: "!==", instead: Kind::NotEqual, help: "inequality is `!=`" },
     Foreign { written: "<>", instead: Kind::NotEqual, help: "inequality is `!=`" },
     Foreign { written: "/=", instead: Kind::NotEqual, help: "inequality is `!=`" },
+    Foreign { written: "//=", instead: Kind::Equals, help: NO_ASSIGNMENT },
+    Foreign { written: "**=", instead: Kind::Equals, help: NO_ASSIGNMENT },
+    Foreign { written: "%=", instead: Kind::Equals, help: NO_ASSIGNMENT },
+    Foreign { written: "&=", instead: Kind::Equals, help: NO_ASSIGNMENT },
+    Foreign { written: "|=", instead: Kind::Equals, help: NO_ASSIGNMENT },
+    Foreign { written: "^=", instead: Kind::Equals, help: NO_ASSIGNMENT },
     Foreign {
         written: "=>",
         instead: Kind::Arrow,
@@ -77,6 +83,9 @@ const FOREIGN: [Foreign; 37] = [
 
 const NO_ASSIGNMENT: &str = "values do not change; bind a new name, or use `loop`";
 
+/// Longer values are not repeated.
+const LONGEST_VALUE: usize = 24;
+
 impl Lexer<'_> {
     /// Reports what stands here as no part of the language, and goes on behind it.
     pub(super) fn foreign(&mut self) {
@@ -94,23 +103,15 @@ impl Lexer<'_> {
                 self.span(self.at, end),
                 "not known here",
             )
-            .help(match self.assigned(entry.written) {
-                Some(name) => {
-                    let symbol = entry.written.trim_end_matches('=');
-                    format!(
-                        "values do not change; `{name} = {name} {symbol} …` binds `{name}` anew, and in steps goes \
-                         `loop {name} = … for i < n do {name} {symbol} …`"
-                    )
-                }
-                None => entry.help.to_owned(),
-            });
+            .help(self.assigned(entry.written, end).unwrap_or_else(|| entry.help.to_owned()));
             self.report(diagnostic);
             if entry.written == "/*" || entry.written == "#" {
                 let line = self.rest().find('\n').unwrap_or(self.rest().len());
                 self.at += line;
                 return;
             }
-            return self.push(entry.instead, end);
+            let is_assigned = entry.written == "/=" && self.assigned(entry.written, end).is_some();
+            return self.push(if is_assigned { Kind::Equals } else { entry.instead }, end);
         }
         let character = rest.chars().next().unwrap_or(' ');
         let end = self.at + character.len_utf8();
@@ -136,12 +137,41 @@ impl Lexer<'_> {
         }
     }
 
-    /// The name that `x += …` is to change.
-    fn assigned(&self, written: &str) -> Option<&str> {
-        if !matches!(written, "+=" | "-=" | "*=") {
+    /// What to write for `x += e`, which was to change `x`; `end` is where the operator ends.
+    fn assigned(&self, written: &str, end: usize) -> Option<String> {
+        let symbol = match written {
+            "+=" | "-=" | "*=" | "/=" | "//=" | "**=" | "%=" => written.strip_suffix('=')?,
+            "&=" => ".&.",
+            "|=" => ".|.",
+            "^=" => ".^.",
+            _ => return None,
+        };
+        let (last, place) = (self.lexemes.kinds.last()?, self.lexemes.places.last()?);
+        let name = &self.text[place.range()];
+        let line = self.text[end..].lines().next().unwrap_or_default();
+        let value = line.split("--").next().unwrap_or_default().trim();
+        let value = value.trim_end_matches(';').trim_end();
+        if *last != Kind::Name {
             return None;
         }
-        let (last, place) = (self.lexemes.kinds.last()?, self.lexemes.places.last()?);
-        (*last == Kind::Name).then(|| &self.text[place.range()])
+        // `x /= y` is a comparison, unless a line begins so.
+        let before = self.text[..place.range().start].lines().last().unwrap_or_default();
+        let begins_line =
+            before.trim().is_empty() || self.text[..place.range().start].ends_with('\n');
+        if written == "/=" && !begins_line {
+            return None;
+        }
+        let symbol = if symbol == "+" && value.starts_with(['"', '[']) { "++" } else { symbol };
+        let is_short = !value.is_empty() && value.chars().count() <= LONGEST_VALUE;
+        let value = match (is_short, value.contains(' ') && symbol != "++") {
+            (false, _) => "…".to_owned(),
+            (true, false) => value.to_owned(),
+            (true, true) => format!("({value})"),
+        };
+        let other = if written == "/=" { "inequality is `!=`; " } else { "" };
+        Some(format!(
+            "{other}values do not change; `{name} = {name} {symbol} {value}` binds `{name}` anew, and in steps goes \
+             `loop {name} = … for i < n do {name} {symbol} {value}`"
+        ))
     }
 }
