@@ -5,8 +5,8 @@
 //! statement sinks along it as long as it meets branches: there it is computed at most as often as
 //! before. Statements are met after all their uses, so that the uses stand already where they stay.
 //!
-//! A counted loop that has left a map, and is needed there alone, if through what else has left it, is needed by nothing if
-//! there is nothing to map. If it has many turns it is a fault then (`Note [Idle loops]` in `flatten/idle.rs`).
+//! A counted loop that has left a map or a loop, and is needed there alone, if through what else has left it, is needed by
+//! nothing if there is nothing to map or no turn. If it has many turns it is a fault then (`Note [Idle loops]` in `flatten/idle.rs`).
 
 mod idle;
 mod state;
@@ -16,6 +16,7 @@ use std::collections::HashSet;
 use weft_ir::nested::{Atom, Body, Operation, Program, Statement, Var};
 
 use super::Config;
+use idle::Work;
 
 /// Drops what nothing needs, and sinks what one branch needs.
 pub(super) fn sink(mut program: Program, config: &Config) -> Program {
@@ -60,8 +61,8 @@ struct Node {
     parent: Option<BodyId>,
     depth: usize,
     is_branch: bool,
-    /// What a map goes through whose lambda it is.
-    array: Option<Atom>,
+    /// What says whether it runs at all, if that is known before.
+    work: Option<Work>,
     /// The body that needs the statement that it is of, if that stands further out.
     needed: Option<BodyId>,
     /// The last one first, each with its bodies.
@@ -80,8 +81,8 @@ impl Sinking<'_> {
     fn enter(&mut self, parent: Option<BodyId>, is_branch: bool) -> BodyId {
         let depth = parent.map_or(0, |parent| self.bodies[parent].depth + 1);
         let (statements, results) = (Vec::new(), Vec::new());
-        let (array, needed) = (None, None);
-        let node = Node { parent, depth, is_branch, array, needed, statements, results };
+        let (work, needed) = (None, None);
+        let node = Node { parent, depth, is_branch, work, needed, statements, results };
         self.bodies.push(node);
         self.bodies.len() - 1
     }
@@ -100,10 +101,7 @@ impl Sinking<'_> {
         self.drop_results(&mut statement);
         let target = if self.config.sink { self.target(id, ancestor) } else { id };
         let is_branch = matches!(statement.operation, Operation::If { .. });
-        let array = match &statement.operation {
-            Operation::Map(_, arrays) => arrays.first().copied(),
-            _ => None,
-        };
+        let work = Work::of(&statement.operation);
         let need = self.need(&statement).unwrap_or(target);
         statement.operation.for_each_atom(&mut |atom| self.note(*atom, target, need));
         let checks = self.count_checked(&mut statement, target, need);
@@ -112,7 +110,7 @@ impl Sinking<'_> {
         let mut bodies = Vec::new();
         statement.operation.for_each_body_mut(&mut |body| {
             let inner = self.enter(Some(target), is_branch);
-            self.bodies[inner].array = array;
+            self.bodies[inner].work = work;
             self.bodies[inner].needed = needed;
             self.body(std::mem::replace(body, nothing()), inner);
             bodies.push(inner);
@@ -128,21 +126,21 @@ impl Sinking<'_> {
         needs.reduce(|a, b| self.common_ancestor(a, b))
     }
 
-    /// What a map in that body goes through, if what is needed in `need` is needed in that map alone.
-    fn mapped(&self, id: BodyId, need: BodyId) -> Option<Atom> {
+    /// What says whether the map or the loop in that body has something to do that alone needs what is needed in `need`.
+    fn work(&self, id: BodyId, need: BodyId) -> Option<Work> {
         let mut at = need;
         while at != id {
             let parent = self.bodies[at].parent?;
             if parent == id {
-                return self.bodies[at].array;
+                return self.bodies[at].work;
             }
             at = parent;
         }
         None
     }
 
-    /// Makes a counted loop that is needed in a map alone one that is a fault if it has many turns and there is nothing to
-    /// map; what stands before it then.
+    /// Makes a counted loop that is needed in a map or loop alone one that is a fault if it has many turns and there is
+    /// nothing to do for that; what stands before it then.
     fn count_checked(
         &mut self,
         statement: &mut Statement,
@@ -153,12 +151,13 @@ impl Sinking<'_> {
         if !self.config.hoist || !idle::may_take_long(*count, &self.asserted) {
             return Vec::new();
         }
-        let is_there = |array: &Atom| !matches!(array, Atom::Var(var) if self.placed.contains(var));
-        let Some(array) = self.mapped(id, need).filter(is_there) else { return Vec::new() };
+        let is_there =
+            |work: &Work| !matches!(work.atom(), Atom::Var(var) if self.placed.contains(&var));
+        let Some(work) = self.work(id, need).filter(is_there) else { return Vec::new() };
         let (checks, checked) =
-            idle::checked_count(*count, array, statement.span, &mut self.variables);
+            idle::checked_count(*count, work, statement.span, &mut self.variables);
         *count = Atom::Var(checked);
-        self.note(array, id, need);
+        self.note(work.atom(), id, need);
         checks
     }
 

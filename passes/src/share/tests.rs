@@ -175,6 +175,15 @@ fn a_loop_that_left_a_map_has_few_turns_or_elements() {
     check_share("x0: []i64, x1: i64", &before, &after);
     // A second time nothing is to be done.
     check_share("x0: []i64, x1: i64", &after, &after);
+    // A loop may have nothing to do, too.
+    let looped = "x2: i64 = for x3 < x0 x4: i64 = 0i64\n";
+    let rest = "  x10: i64 = add x4 x5\n  yield x10\nyield x2\n";
+    let inner = with_count("x1").lines().fold(String::new(), |all, line| all + "  " + line + "\n");
+    let checks = "x11: bool = gt x0 0i64\nx12: bool = le x1 10000i64\nx13: bool = or x11 x12\n\
+                  x14: i64 = assert assert x13 values x1\n";
+    let after = format!("{checks}{}{looped}{rest}", with_count("x14"));
+    check_share("x0: i64, x1: i64", &format!("{looped}{inner}{rest}"), &after);
+    let rest = "    x10: i64 = add x3 x9\n    yield x10\nyield x2\n";
     // Few turns.
     let before = format!("{map}{}{rest}", indented(&format!("{}{sum}", with_count("9i64"))));
     let after = format!("{}{sum}{map}{rest}", with_count("9i64"));

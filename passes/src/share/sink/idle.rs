@@ -1,4 +1,5 @@
-//! Loops that are needed in a map alone, before which they stand: without elements they are not to take long.
+//! Loops that are needed in a map or loop alone, before which they stand: if that has nothing to do they are not to take
+//! long.
 
 use std::collections::HashSet;
 
@@ -6,6 +7,35 @@ use weft_ir::nested::{Atom, Body, Operation, Program, Statement, Type, Var};
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, Span};
 
 use crate::MOST_IDLE_TURNS;
+
+/// What says whether a body runs at all.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    /// An array has elements.
+    Elements(Atom),
+    /// There are turns.
+    Turns(Atom),
+}
+
+impl Work {
+    /// That of the bodies of an operation, if it is known before it begins, and not for sure.
+    pub(super) fn of(operation: &Operation) -> Option<Work> {
+        match operation {
+            Operation::Map(_, arrays)
+            | Operation::Fold { arrays, .. }
+            | Operation::Scan { arrays, .. } => arrays.first().copied().map(Work::Elements),
+            Operation::For { count: count @ Atom::Var(_), .. } => Some(Work::Turns(*count)),
+            _ => None,
+        }
+    }
+
+    /// The array or the number.
+    pub(super) fn atom(self) -> Atom {
+        match self {
+            Work::Elements(atom) | Work::Turns(atom) => atom,
+        }
+    }
+}
 
 /// The variables that an assertion yields: the number of turns of a loop that has left a map may be one.
 pub(super) fn asserted(program: &Program) -> HashSet<Var> {
@@ -35,11 +65,11 @@ pub(super) fn may_take_long(count: Atom, asserted: &HashSet<Var>) -> bool {
     }
 }
 
-/// The statements that make of the number of turns `count` one that is a fault if there are many and the array, which
-/// a map goes through, has no elements; and the variable that it is then.
+/// The statements that make of the number of turns `count` one that is a fault if there are many and nothing to do for
+/// what needs them; and the variable that it is then.
 pub(super) fn checked_count(
     count: Atom,
-    array: Atom,
+    work: Work,
     span: Span,
     variables: &mut u32,
 ) -> (Vec<Statement>, Var) {
@@ -52,8 +82,11 @@ pub(super) fn checked_count(
     };
     let integer = |value: i64| Atom::Scalar(Scalar::I64(value));
     let op = |op: ScalarOp, a: Atom, b: Atom| Operation::Scalar(op, vec![a, b]);
-    let length = Atom::Var(scalar(Operation::Length(array), ScalarType::I64));
-    let some = scalar(op(ScalarOp::Gt, length, integer(0)), ScalarType::Bool);
+    let number = match work {
+        Work::Elements(array) => Atom::Var(scalar(Operation::Length(array), ScalarType::I64)),
+        Work::Turns(number) => number,
+    };
+    let some = scalar(op(ScalarOp::Gt, number, integer(0)), ScalarType::Bool);
     let few = scalar(op(ScalarOp::Le, count, integer(MOST_IDLE_TURNS)), ScalarType::Bool);
     let either = op(ScalarOp::Or, Atom::Var(some), Atom::Var(few));
     let condition = Atom::Var(scalar(either, ScalarType::Bool));
