@@ -109,3 +109,39 @@ fn an_array_that_is_needed_as_it_was_is_copied_before_it_is_updated() {
     assert_eq!(text.matches("TAKE(").count(), 2, "{text}");
     assert_eq!(text.matches("] = r").count(), 2, "{text}");
 }
+
+#[test]
+fn an_array_that_a_condition_passes_on_is_copied_before_it_is_updated() {
+    // What passes it on has a name that is gone behind the condition.
+    for passed_on in [
+        "a22: [a1]i64 = if a20\n        yield a9\n      else\n        yield a2",
+        "a22: [a1]i64 = reshape a9",
+    ] {
+        let RowLoop { text, .. } = function(&format!(
+            "    a20: bool = host
+      r0: i64 = read a8
+      r1: bool = lt r0 3i64
+      yield r1
+    a21: [a1]i64 = if a20
+      {passed_on}
+      yield a22
+    else
+      yield a2
+    launch \"scatter\" [1] (r0)
+      r1: i64 = read a8
+      yield r1 r1
+      scatter r1 at r1 into a9 to a13: [a1]i64
+    end
+    free a9
+    launch \"scatter\" [1] (r0)
+      r1: i64 = read a8
+      r2: i64 = read a21 r1
+      yield r1 r2
+      scatter r2 at r1 into a13 to a12: [a1]i64
+    end
+    free a13 a21"
+        ));
+        // In front of the loop and before the first update.
+        assert_eq!(text.matches("TAKE(").count(), 2, "{passed_on}\n{text}");
+    }
+}

@@ -194,6 +194,8 @@ impl Function<'_> {
             }
             found.push(of_side);
             consumed.extend(self.environment.lost_since(&before));
+            // What the side yields may be one of these under a name that is gone behind it.
+            shared.extend(self.environment.shared_since(&before));
             self.environment.set_places(before);
             self.indent -= 1;
         }

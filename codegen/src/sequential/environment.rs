@@ -188,6 +188,16 @@ impl<'a> Environment<'a> {
         self.lost.iter().filter(|var| before.0.contains_key(var)).copied().collect()
     }
 
+    /// The arrays that were in memory of the function's own then and have other names beside them now.
+    pub(super) fn shared_since(&self, before: &(BTreeMap<Var, Place>, BTreeSet<Var>)) -> Vec<Var> {
+        let is_own = |place: Option<&Place>| {
+            place.is_some_and(|place| matches!(place, Place::Array { buffer: Some(_), .. }))
+        };
+        let now = |var: &Var| self.places.get(var);
+        let known = before.0.keys().filter(|&var| is_own(before.0.get(var)));
+        known.filter(|&var| now(var).is_some() && !is_own(now(var))).copied().collect()
+    }
+
     pub(super) fn lose(&mut self, vars: &BTreeSet<Var>) {
         for var in vars {
             self.places.remove(var);
