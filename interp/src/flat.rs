@@ -113,7 +113,8 @@ impl<'a> Machine<'a> {
             Operation::While { state, initial, condition, body, rows } => {
                 let mut values = self.all(initial);
                 self.bind(state, values.clone());
-                let by_rows = rows.as_ref().map(|rows| self.rows(rows));
+                let rows = rows.as_ref().filter(|rows| self.has_elements(rows, state));
+                let by_rows = rows.map(|rows| self.rows(rows));
                 loop {
                     self.memory.step()?;
                     self.current = Some(statement);

@@ -10,10 +10,12 @@
 //! Source: Henriksen, Serup, Elsman, Henglein and Oancea, "Futhark: purely functional GPU-programming with nested
 //! parallelism and in-place array updates" (PLDI 2017), section 5, on where nested parallelism had better be sequential.
 
+mod check;
+
 use std::fmt::{self, Write};
 
 use crate::Span;
-use crate::flat::{Leaf, Scope, Size, Type, Var, parse_size, parse_var};
+use crate::flat::{Size, Var, parse_size, parse_var};
 use crate::text::{Reader, TextError, Writer};
 
 /// A loop as a program of one point (Note [Loops row by row]).
@@ -120,55 +122,6 @@ impl<P> Rows<P> {
         let Rows { points, inputs, state, program: _, span } = self;
         let (inputs, state) = (inputs.clone(), state.clone());
         Rows { points: *points, inputs, state, program, span: *span }
-    }
-
-    /// That its parts fit together, and those around it. `state` is the state of the loop, `own` are the types of
-    /// the program, whose inputs and outputs these are.
-    ///
-    /// # Errors
-    /// A sentence about the first thing that is wrong.
-    pub(crate) fn check(
-        &self,
-        scope: &Scope<'_>,
-        state: usize,
-        own: &[Type],
-        [inputs, outputs]: [&[Leaf]; 2],
-    ) -> Result<(), String> {
-        let mut missing = Ok(());
-        self.uses(&mut |var| {
-            if let Err(problem) = scope.ty(var) {
-                missing = Err(problem);
-            }
-        });
-        missing?;
-        for (var, input) in &self.inputs {
-            let ty = own.get(var.0 as usize).ok_or_else(|| format!("{var} has no type"))?;
-            let of = match *input {
-                RowInput::All(of) | RowInput::Row(of, _) | RowInput::Segment(of, ..) => {
-                    scope.ty(of)?
-                }
-                RowInput::Size(_) | RowInput::Length(..) => continue,
-            };
-            if of.element != ty.element {
-                return Err(format!("{var} is a {ty}, and given a {of}"));
-            }
-        }
-        if let Some(leaf) =
-            inputs.iter().find(|leaf| self.inputs.iter().all(|(var, _)| *var != leaf.data))
-        {
-            return Err(format!("the input {} is given nothing", leaf.data));
-        }
-        if self.state.len() != state {
-            return Err(format!("{} parts for a state of {state}", self.state.len()));
-        }
-        for part in &self.state {
-            if let RowState::All(at) | RowState::Point(at) | RowState::Segment(at, _) = part
-                && *at >= outputs.len()
-            {
-                return Err(format!("the program has no output {at}"));
-            }
-        }
-        Ok(())
     }
 }
 

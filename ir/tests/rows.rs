@@ -36,6 +36,7 @@ rows a0
   input a0: i64
   input a2: [a1]i64
   input a4: [a3]f64
+  input a5: i64
   a6: i64, a7: [a1]i64 = while (a8: i64 = a0, a9: [a1]i64 = a2)
     a10: bool = map ()
       r0: i64 = read a8
@@ -62,6 +63,7 @@ output a9: [a0][a1]i64
 /// A loop whose rows end by themselves, and keep their descriptor.
 const PLAN: &str = "input a1: [a0][~a2 a3]i64 where a2: [a4]i64
 input a5: [a0]bool
+input a14: i64
 a6: [a4]i64, a7: [a3]i64, a8: [a0]bool = while (a9: [a4]i64 = a2, a10: [a3]i64 = a1, a11: [a0]bool = a5)
   a12: bool = host
     r0: bool = read a11 0i64
@@ -76,12 +78,14 @@ do
   end
   yield a9 a10 a13
 rows a0
-  given a0 length a9 1
+  given a0 length a9 at a9
   given a1 segment a10 a9 at a9
+  given a3 all a14
   state kept
   state segment 0 a9
   state done
   input a1: [a0]i64
+  input a3: i64
   a2: [a0]i64 = reshape a1
   output a2: [a0]i64
 end
@@ -104,6 +108,14 @@ fn what_does_not_fit_is_found() {
         ("rows a0", "rows a99", "a99 is not bound here"),
         ("given a0 all a10", "given a0 all a14", "a14 is not bound here"),
         ("given a0 all a10", "given a0 all a5", "a0 is a i64, and given a"),
+        ("given a1 size a1", "given a1 size 100", "a2 is a [a1]i64, and given a [a0][a1]i64"),
+        ("given a1 size a1", "given a1 size a5", "a5"),
+        ("given a3 length a3 1", "given a3 length a5 1", "a5"),
+        ("given a3 length a3 1", "given a3 length a3 2", "a4 is a [a3]f64, and given a [a4]f64"),
+        ("row a11 1", "row a11 at a7", "a7 is a i64 and no array of the numbers of rows"),
+        ("state all 0", "state point 0", "output 0 is a i64, and becomes a i64"),
+        ("state point 1", "state all 1", "output 1 is a [a1]i64, and becomes a [a0][a1]i64"),
+        ("state point 1", "state done", "a11 is a [a0][a1]i64, and says that all is done"),
         ("row a11 1", "row a5 1", "a2 is a [a1]i64, and given a"),
         ("  given a2 row a11 1\n", "", "the input a2 is given nothing"),
         ("  state all 0\n", "", "1 parts for a state of 2"),
@@ -123,5 +135,6 @@ fn what_a_loop_uses_is_what_its_rows_use_too() {
     let program = plan::parse(PLAN).unwrap_or_else(|error| panic!("{error}"));
     let mut used = Vec::new();
     program.body.steps[0].uses(&mut |var| used.push(var.0));
-    assert!([0, 9, 10].iter().all(|var| used.contains(var)), "{used:?}");
+    // Only the rows use a14.
+    assert!([0, 9, 10, 14].iter().all(|var| used.contains(var)), "{used:?}");
 }

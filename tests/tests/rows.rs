@@ -90,7 +90,7 @@ fn a_row_that_never_ends_can_be_interrupted() {
 fn a_turn_that_takes_long_is_given_up_for_the_function() {
     let mut session = session("auto");
     // Row by row some milliseconds. Side by side the loop inside has no function of its own, as an element that it sees
-    // may be out of range, and takes 8 times 6000 turns of several launches.
+    // may be out of range, and takes 8 times 24,000 turns of several launches: longer than a compiler on a busy machine.
     run(&mut session, "ws = { 12 + 11 * i : i in iota 8 }");
     let definition = "\
 def best (ws : []i64) (n : i64) : i64 =
@@ -98,9 +98,9 @@ def best (ws : []i64) (n : i64) : i64 =
     (loop b = best for c < n + 1 do
       (let w = ws[i] in let at = c - w in if at < 0 then b else (b with [c] = max b[c] (b[at] + w + i)))))[n]";
     run(&mut session, definition);
-    let program = "{ best ws (5800 + k % 200) : k in iota 60 }";
+    let program = "{ best ws (24_000 - k) : k in iota 14 }";
     let (found, said) = run(&mut session, &format!(":time {program}"));
-    assert!(launches(&said) < 100_000, "{said}");
+    assert!(launches(&said) < 300_000, "{said}");
     session.set_mode("backend", "interp").expect("a mode");
     assert_eq!(found, run(&mut session, program).0);
 }

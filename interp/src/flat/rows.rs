@@ -32,6 +32,13 @@ impl<'a> Machine<'a> {
         Ok(rows.state.iter().map(part).collect())
     }
 
+    /// Whether the state has an element for each point. There can be any number of points without elements, of which no
+    /// back end computes each by itself.
+    pub(super) fn has_elements(&self, rows: &Rows<Program>, state: &[Var]) -> bool {
+        let elements = state.iter().map(|var| self.variable(*var).elements.len()).max();
+        self.size(rows.points) <= elements.unwrap_or(0)
+    }
+
     /// That the last state is what the points have found.
     pub(super) fn agree(&self, state: &[Var], expected: &[Option<Column>]) {
         for (var, expected) in state.iter().zip(expected) {
@@ -114,9 +121,7 @@ fn joined(parts: &[Stored]) -> Option<Column> {
     let ty: ScalarType = parts.first()?.elements.scalar_type()?;
     let mut builder = ColumnBuilder::new(&Type::Scalar(ty));
     for part in parts {
-        for at in 0..part.elements.len() {
-            builder.push_scalar(part.elements.scalar(at)?);
-        }
+        builder.extend(&part.elements);
     }
     Some(builder.finish())
 }

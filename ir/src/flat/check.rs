@@ -174,7 +174,7 @@ impl<'a> Check<'a> {
                 self.block(body, Some(state))?;
                 if let Some(rows) = rows {
                     let Program { inputs, outputs, types, .. } = &rows.program;
-                    rows.check(&self.scope, state.len(), types, [inputs, outputs])?;
+                    rows.check(&self.scope, state, types, [inputs, outputs])?;
                     check(&rows.program)?;
                 }
                 self.scope.leave(mark);
