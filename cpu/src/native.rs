@@ -55,6 +55,16 @@ pub struct Config {
 }
 
 impl Config {
+    /// Whether one of the compilers can be started, as far as files tell: nothing is started.
+    pub fn has_compiler(&self) -> bool {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let is_there = |command: &String| match command.contains('/') {
+            true => PathBuf::from(command).is_file(),
+            false => std::env::split_paths(&path).any(|folder| folder.join(command).is_file()),
+        };
+        self.compilers.iter().any(is_there)
+    }
+
     /// What the environment of the process says: `WEFT_CC` names the compiler, which is else one of
     /// `cc`, `gcc` and `clang`; functions are kept in `weft/native` in `XDG_CACHE_HOME`, or in
     /// `.cache` at home.

@@ -4,7 +4,8 @@ use weft_ir::leaves::Axis;
 use weft_ir::{Span, flat, nested, plan};
 
 use crate::fuse::{FuseConfig, Report, Solver, fuse};
-use crate::recursion::by_levels;
+pub use crate::recursion::Calls;
+use crate::recursion::without_calls;
 use crate::share::{self, share, unshare};
 use crate::slices::read_slices;
 use crate::unroll::{WrittenOut, unroll};
@@ -35,8 +36,8 @@ pub struct Config {
     /// Whether loops carry along what they are for one point: not for back ends that have no use for it, as all
     /// arrays that it reads are stored.
     pub rows: bool,
-    /// How deep calls may nest; a compiled program in which they nest deeper meets a fault.
-    pub recursion: u64,
+    /// Functions that call themselves.
+    pub calls: Calls,
     /// Whether each pass's result is checked: a failure is a bug, and names the pass.
     pub check: bool,
 }
@@ -138,7 +139,7 @@ pub fn flattened(
     after: &mut dyn FnMut(Pass),
 ) -> Result<Flattened, Unsupported> {
     checked(config, "lower", &program, nested::check);
-    let program = without_recursion(program, config.sharing, config.recursion)?;
+    let program = without_recursion(program, config.sharing, config.calls)?;
     checked(config, "recursion", &program, nested::check);
     let shared = match config.sharing {
         true => share(program, &SHARING),
@@ -164,18 +165,18 @@ fn unrolled(program: &nested::Program) -> Option<(nested::Program, Vec<WrittenOu
 }
 
 /// The program with loops in place of recursion. Equal calls are shared before, for equal loops are
-/// not seen to be equal. Where calls nest deeper than `deepest` the program meets a fault.
+/// not seen to be equal. Where calls nest deeper than they may, the program meets a fault.
 ///
 /// # Errors
-/// A recursion that goes otherwise than level by level.
+/// A recursion that goes neither level by level nor one call after the other.
 pub fn without_recursion(
     program: nested::Program,
     sharing: bool,
-    deepest: u64,
+    calls: Calls,
 ) -> Result<nested::Program, Unsupported> {
     match sharing && !program.functions.is_empty() {
-        true => by_levels(share(program, &SHARING), deepest),
-        false => by_levels(program, deepest),
+        true => without_calls(share(program, &SHARING), calls),
+        false => without_calls(program, calls),
     }
 }
 

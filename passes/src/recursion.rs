@@ -25,6 +25,7 @@
 //! [`calls`]: Level::calls
 //! [`results`]: Level::results
 
+mod frames;
 mod level;
 mod shape;
 mod stack;
@@ -36,8 +37,9 @@ use weft_ir::{Column, ColumnBuilder, FaultKind, ScalarOp, Span};
 
 use crate::Unsupported;
 use crate::code::{BOOL, Code, I64, atoms, integer};
+use frames::Frames;
 use level::Level;
-use shape::{calls_of_operation, recursion_of};
+use shape::{calls_of_operation, is_small, level_of, recursion_of};
 use stack::Stack;
 
 /// More calls than this are left to the interpreter, which has one of them in memory at a time.
@@ -50,17 +52,27 @@ const MOST_SMALL_CALLS: i64 = 1 << 18;
 /// So are calls with more elements in one of their arguments.
 const MOST_ELEMENTS: i64 = 1 << 29;
 
-/// The program without recursive functions. More levels than `deepest` are left to the interpreter, which
-/// says where calls are nested too deep.
+/// How functions that call themselves become loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Calls {
+    /// How many calls may be within each other. A compiled program in which there are more meets a fault; the
+    /// interpreter says where it is.
+    pub deepest: u64,
+    /// Whether calls may be made one after the other (Note [Frames on a stack]): where a turn of a loop that does
+    /// little takes no time. The interpreter makes calls faster than a back end launches kernels.
+    pub stack: bool,
+}
+
+/// The program without recursive functions.
 ///
 /// # Errors
-/// A recursion that goes otherwise than level by level.
-pub(crate) fn by_levels(mut program: Program, deepest: u64) -> Result<Program, Unsupported> {
+/// A recursion that goes neither level by level nor one call after the other.
+pub(crate) fn without_calls(mut program: Program, calls: Calls) -> Result<Program, Unsupported> {
     if program.functions.is_empty() {
         return Ok(program);
     }
     let functions = std::mem::take(&mut program.functions);
-    let mut expander = Expander { functions: &functions, variables: program.variables, deepest };
+    let mut expander = Expander { functions: &functions, variables: program.variables, calls };
     expander.body(&mut program.body)?;
     program.variables = expander.variables;
     Ok(program)
@@ -69,7 +81,7 @@ pub(crate) fn by_levels(mut program: Program, deepest: u64) -> Result<Program, U
 struct Expander<'f> {
     functions: &'f [Function],
     variables: u32,
-    deepest: u64,
+    calls: Calls,
 }
 
 impl Expander<'_> {
@@ -103,9 +115,28 @@ impl Expander<'_> {
 
     /// The loops in place of a statement with calls.
     fn expanded(&mut self, statement: &Statement) -> Result<Vec<Statement>, Unsupported> {
-        let level = recursion_of(self.functions, statement)?;
+        let recursion = recursion_of(self.functions, statement)?;
         let mut code = Code::new(&mut self.variables, statement.span);
-        level.expand(&mut code, statement, self.deepest);
+        let Operation::Call(_, arguments) = &statement.operation else {
+            level_of(recursion, statement)?.expand(&mut code, statement, self.calls.deepest);
+            return Ok(code.statements);
+        };
+        let (function, kept) = (recursion.function, recursion.kept.clone());
+        let fixed = recursion.fixed.iter().copied().collect();
+        let level = level_of(recursion, statement);
+        // Levels pay where a call has enough to do.
+        if self.calls.stack && (level.is_err() || is_small(function)) {
+            let frames = Frames::of(function, kept, fixed, statement.span);
+            let deepest = self.calls.deepest;
+            let expanded = frames.and_then(|frames| {
+                frames.expand(&mut code, arguments, &statement.results, deepest)
+            });
+            if expanded.is_ok() {
+                return Ok(code.statements);
+            }
+            code.statements.clear();
+        }
+        level?.expand(&mut code, statement, self.calls.deepest);
         Ok(code.statements)
     }
 }

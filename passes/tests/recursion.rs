@@ -5,10 +5,13 @@ use std::sync::atomic::AtomicBool;
 use weft_interp::{Limits, run_flat, run_nested};
 use weft_ir::leaves::leaf_layout;
 use weft_ir::{Scalar, Value, flat, nested};
-use weft_passes::pipeline::without_recursion;
+use weft_passes::pipeline::{Calls, without_recursion};
 use weft_passes::{flatten, share};
 
 const LIMITS: Limits = Limits { memory: 1 << 30, recursion: 1000 };
+
+const LEVELS: Calls = Calls { deepest: LIMITS.recursion, stack: false };
+const STACK: Calls = Calls { deepest: LIMITS.recursion, stack: true };
 
 fn parsed(text: &str) -> nested::Program {
     let program = nested::parse(text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
@@ -22,9 +25,10 @@ fn answer(text: &str, input: i64) -> i64 {
     let cancel = AtomicBool::new(false);
     let run = |program: &nested::Program| run_nested(program, &inputs, &LIMITS, &cancel);
     let expected = run(&program).unwrap_or_else(|stop| panic!("{stop:?}\n{text}"));
-    for sharing in [true, false] {
-        let levels = without_recursion(program.clone(), sharing, LIMITS.recursion)
-            .unwrap_or_else(|unsupported| panic!("{}\n{text}", unsupported.reason));
+    let mut ways = 0;
+    for (sharing, calls) in [(true, LEVELS), (true, STACK), (false, LEVELS), (false, STACK)] {
+        let Ok(levels) = without_recursion(program.clone(), sharing, calls) else { continue };
+        ways += 1;
         assert!(levels.functions.is_empty());
         nested::check(&levels).unwrap_or_else(|error| panic!("{error}\n{levels}"));
         let shared = share::share(levels.clone(), &share::Config { hoist: true, sink: true });
@@ -36,6 +40,7 @@ fn answer(text: &str, input: i64) -> i64 {
             assert!(expected[0].same_elements(&found[0]), "{expected:?}\n{found:?}\n{levels}");
         }
     }
+    assert!(ways >= 2, "no loop in place of\n{text}");
     match expected[0] {
         Value::Scalar(Scalar::I64(answer)) => answer,
         ref other => panic!("{other:?}"),
@@ -45,7 +50,7 @@ fn answer(text: &str, input: i64) -> i64 {
 /// Why the recursion of a program is left as it is.
 fn refusal(text: &str) -> String {
     let program = parsed(text);
-    without_recursion(program, true, LIMITS.recursion).expect_err("a refusal").reason
+    without_recursion(program, true, LEVELS).expect_err("a refusal").reason
 }
 
 /// `f n` is n for n below 2, else what `calls` makes of it as `x9`.
@@ -128,7 +133,7 @@ x9: i64 = add x7 x19",
 
 /// Whether the levels of a program find an answer.
 fn has_levels_for(text: &str, input: i64) -> bool {
-    let levels = without_recursion(parsed(text), true, LIMITS.recursion).expect("levels");
+    let levels = without_recursion(parsed(text), true, LEVELS).expect("levels");
     let inputs = [Value::Scalar(Scalar::I64(input))];
     run_nested(&levels, &inputs, &LIMITS, &AtomicBool::new(false)).is_ok()
 }
@@ -176,4 +181,133 @@ x9: i64 = for x4 < x1 x5: i64 = 0i64
     let inside = "`f` calls itself in a loop, or for an argument of a call in tail position, which is a \
                   loop";
     assert_eq!(refusal(&in_loop), inside);
+}
+
+/// The same, if calls may be made one after the other; only so can this be compiled.
+fn one_after_the_other(calls: &str, input: i64) -> i64 {
+    let text = recursive(calls);
+    refusal(&text);
+    answer(&text, input)
+}
+
+#[test]
+fn calls_are_made_one_after_the_other() {
+    // n + (n - 1) + … + 2 + 1
+    let one = "x4: i64 = sub x1 1i64\nx5: i64 = call f0 x4\nx9: i64 = add x1 x5";
+    assert_eq!(one_after_the_other(one, 300), 45_150);
+    // Of a result: 2 f(f(n - 1) mod n) + n, where n is needed behind both.
+    let with_results = "\
+x4: i64 = sub x1 1i64
+x5: i64 = call f0 x4
+x6: i64 = mod x5 x1
+x7: i64 = call f0 x6
+x8: i64 = mul x7 2i64
+x9: i64 = add x8 x1";
+    let expected = |n: i64| {
+        let mut f = vec![0, 1];
+        (2..=n).for_each(|n| f.push(2 * f[(f[n as usize - 1] % n) as usize] + n));
+        f[n as usize]
+    };
+    assert_eq!(one_after_the_other(with_results, 12), expected(12));
+}
+
+#[test]
+fn calls_of_one_side_of_a_condition_go_on_behind_it() {
+    let text = "\
+x4: i64 = sub x1 1i64
+x5: i64 = call f0 x4
+x6: i64 = mod x5 2i64
+x7: bool = eq x6 0i64
+x8: i64 = if x7
+  x10: i64 = sub x1 2i64
+  x11: i64 = call f0 x10
+  x12: i64 = mul x11 3i64
+  yield x12
+else
+  yield x1
+x13: i64 = add x8 x5
+x9: i64 = add x13 x1";
+    let expected = |n: i64| {
+        let mut f = vec![0, 1];
+        for n in 2..=n {
+            let (one, two) = (f[n as usize - 1], f[n as usize - 2]);
+            f.push(if one % 2 == 0 { two * 3 } else { n } + one + n);
+        }
+        f[n as usize]
+    };
+    assert_eq!(one_after_the_other(text, 13), expected(13));
+}
+
+#[test]
+fn loops_have_calls_in_them() {
+    // The numbers of Catalan: f n = sum over i < n of f i * f (n - 1 - i), from f 1 = 1 on (and 0 for 0).
+    let counted = "\
+x9: i64 = for x4 < x1 x5: i64 = 0i64
+  x6: i64 = call f0 x4
+  x7: i64 = sub x1 x4
+  x8: i64 = sub x7 1i64
+  x10: i64 = call f0 x8
+  x11: i64 = mul x6 x10
+  x12: i64 = add x5 x11
+  x13: i64 = add x12 1i64
+  yield x13";
+    let expected = |n: usize| {
+        let mut f = vec![0, 1];
+        (2..=n).for_each(|n| f.push((0..n).map(|i| f[i] * f[n - 1 - i] + 1).sum()));
+        f[n]
+    };
+    assert_eq!(one_after_the_other(counted, 9), expected(9));
+    // While the sum is below 1000, the results of all below n, and n.
+    let text = "\
+x4: i64, x5: i64 = while x6: i64 = 0i64, x7: i64 = x1
+  x8: bool = lt x6 x1
+  yield x8
+do
+  x10: i64 = call f0 x6
+  x11: i64 = add x7 x10
+  x12: i64 = add x6 1i64
+  yield x12 x11
+x13: i64 = add x4 x5
+x9: i64 = add x13 x1";
+    let expected = |n: usize| {
+        let mut f = vec![0, 1];
+        (2..=n).for_each(|n| f.push(n + n + f[..n].iter().sum::<usize>() + n));
+        f[n] as i64
+    };
+    assert_eq!(one_after_the_other(text, 9), expected(9));
+}
+
+#[test]
+fn arrays_are_not_kept_in_frames() {
+    let text = recursive(
+        "\
+x4: []i64 = iota x1
+x5: []i64 = map x4
+  \\x6: i64
+    x7: i64 = mul x6 x6
+    yield x7
+x8: i64 = sub x1 1i64
+x10: i64 = call f0 x8
+x11: i64 = mod x10 x1
+x12: i64 = call f0 x11
+x13: i64 = mod x12 x1
+x9: i64 = index x5 x13",
+    );
+    let refused = without_recursion(parsed(&text), true, STACK).expect_err("a refusal");
+    assert_eq!(refused.reason, "`f` calls itself with what it has yielded");
+}
+
+#[test]
+fn calls_nest_as_deep_as_they_may() {
+    let text = recursive("x4: i64 = sub x1 1i64\nx5: i64 = call f0 x4\nx9: i64 = add x1 x5");
+    let limits = Limits { recursion: 100, ..LIMITS };
+    let calls = Calls { deepest: limits.recursion, stack: true };
+    let compiled = without_recursion(parsed(&text), true, calls).expect("a loop");
+    for (input, ends) in [(100, true), (101, false)] {
+        let inputs = [Value::Scalar(Scalar::I64(input))];
+        for program in [&parsed(&text), &compiled] {
+            let ran = run_nested(program, &inputs, &limits, &AtomicBool::new(false));
+            assert_eq!(ran.is_ok(), ends, "{input}: {ran:?}\n{program}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Pages on the compiled path where every kernel is a native function from its first run on.
 //!
 //! A C compiler takes a tenth of a second for a program, so this is a part of the pages only: what
-//! operations, numbers and fused kernels do. Functions are kept in the target folder, so that they are
+//! operations, numbers, fused kernels and calls do. Functions are kept in the target folder, so that they are
 //! compiled once. `cargo test -p weft-tests --test native -- scan` runs the pages among them whose
 //! path contains `scan`. Where there is no C compiler, all pages are skipped, and counted.
 
@@ -12,7 +12,13 @@ use weft_tests::engine;
 use weft_tests::part::Part;
 
 /// The pages that take part: what their paths begin with.
-const PART: [&str; 4] = ["suite/operations", "suite/numerics", "suite/fusion", "suite/compiled"];
+const PART: [&str; 5] = [
+    "suite/operations",
+    "suite/numerics",
+    "suite/fusion",
+    "suite/compiled",
+    "suite/syntax/calls.md",
+];
 
 /// Where functions are kept. Sessions look for the folder in the environment.
 const CACHE: &str = "XDG_CACHE_HOME";

@@ -24,13 +24,23 @@ pub(super) fn calls_of_operation(operation: &Operation) -> bool {
     calls
 }
 
+/// A function that calls itself, as a statement calls it.
+pub(super) struct Recursion<'f> {
+    pub(super) function: &'f Function,
+    /// The numbers of the parameters that differ from call to call.
+    pub(super) kept: Vec<usize>,
+    /// The others, and what they are.
+    pub(super) fixed: Vec<(Var, Atom)>,
+}
+
 /// The recursion that a statement starts.
 pub(super) fn recursion_of<'f>(
     functions: &'f [Function],
     statement: &Statement,
-) -> Result<Level<'f>, Unsupported> {
+) -> Result<Recursion<'f>, Unsupported> {
     let mut starts = Vec::new();
-    each_call(std::slice::from_ref(statement), &mut |id, args| starts.push((id, args.to_vec())));
+    let statements = std::slice::from_ref(statement);
+    each_call(statements, &mut |id, args| starts.push((id, args.to_vec())));
     let id = starts[0].0;
     let function = &functions[id.0 as usize];
     let refuse = |because: &str| Err(unsupported(&function.name, because, statement.span));
@@ -38,13 +48,6 @@ pub(super) fn recursion_of<'f>(
     each_call(&function.body.statements, &mut |id, args| inner.push((id, args.to_vec())));
     if starts.iter().chain(&inner).any(|&(other, _)| other != id) {
         return refuse("through another function");
-    }
-    let mut tainted = HashSet::new();
-    let statements = std::slice::from_ref(statement);
-    for statements in [statements, &function.body.statements] {
-        if let Err(because) = are_side_by_side(statements, &mut tainted) {
-            return refuse(because);
-        }
     }
     let mut bound = HashSet::new();
     bound_in(statements, &mut bound);
@@ -59,16 +62,37 @@ pub(super) fn recursion_of<'f>(
             false => kept.push(number),
         }
     }
-    let scalars = kept.iter().all(|&number| function.params[number].1.rank == 0);
-    let alone = matches!(statement.operation, Operation::Call(..));
     if kept.is_empty() {
         return refuse("with the same arguments");
     }
+    Ok(Recursion { function, kept, fixed })
+}
+
+/// The recursion that a statement starts, if all calls of a call can be made side by side.
+pub(super) fn level_of<'f>(
+    recursion: Recursion<'f>,
+    statement: &Statement,
+) -> Result<Level<'f>, Unsupported> {
+    let Recursion { function, kept, fixed } = recursion;
+    let refuse = |because: &str| Err(unsupported(&function.name, because, statement.span));
+    let mut tainted = HashSet::new();
+    for statements in [std::slice::from_ref(statement), &function.body.statements] {
+        if let Err(because) = are_side_by_side(statements, &mut tainted) {
+            return refuse(because);
+        }
+    }
+    let scalars = kept.iter().all(|&number| function.params[number].1.rank == 0);
+    let alone = matches!(statement.operation, Operation::Call(..));
     if scalars && alone && most_calls(&function.body) < 2 {
         return refuse("on scalars, one call after the other");
     }
-    let is_small = alone && scalar_cost(&function.body).is_some_and(|cost| cost <= MOST_SMALL_COST);
+    let is_small = alone && is_small(function);
     Ok(Level { function, kept, fixed, is_small, span: statement.span })
+}
+
+/// Whether a call is a few scalar operations.
+pub(super) fn is_small(function: &Function) -> bool {
+    scalar_cost(&function.body).is_some_and(|cost| cost <= MOST_SMALL_COST)
 }
 
 /// Why a call inside another operation is left to the interpreter.

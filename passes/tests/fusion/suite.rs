@@ -17,6 +17,9 @@ use weft_passes::{flatten, pipeline, place, share};
 use crate::reading::read_back;
 use crate::{GREEDY, ILP, OFF};
 
+/// As the CPU takes them.
+const CALLS: pipeline::Calls = pipeline::Calls { deepest: 10_000, stack: true };
+
 const LIMITS: Limits = Limits { memory: 1 << 28, recursion: 10_000 };
 
 /// What came of many cells.
@@ -113,7 +116,7 @@ fn flattened(
         .flat_map(|(global, ty)| value_to_leaves(&values[global], ty))
         .collect();
     let layouts: Vec<_> = inputs.iter().map(leaf_layout).collect();
-    let program = pipeline::without_recursion(lowered.program, true, 10_000).ok()?;
+    let program = pipeline::without_recursion(lowered.program, true, CALLS).ok()?;
     let shared = share::share(program, &pipeline::SHARING);
     Some((flatten(&shared, &layouts).ok()?, inputs))
 }
@@ -140,7 +143,7 @@ fn compare_program(
         .flat_map(|(global, ty)| value_to_leaves(&values[global], ty))
         .collect();
     let layouts: Vec<_> = inputs.iter().map(leaf_layout).collect();
-    let Ok(program) = pipeline::without_recursion(lowered.program, true, 10_000) else { return };
+    let Ok(program) = pipeline::without_recursion(lowered.program, true, CALLS) else { return };
     let shared = share::share(program, &pipeline::SHARING);
     let Ok(flat) = flatten(&shared, &layouts) else { return };
     let cancel = AtomicBool::new(false);

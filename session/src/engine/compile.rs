@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::OnceLock;
 use std::time::Instant;
 
+use weft_cpu::Tier;
 use weft_ir::flat::Dimension;
 use weft_ir::leaves::{Axis, leaf_extents, leaf_layout, shared_axes};
 use weft_ir::{Span, Value, flat, plan};
@@ -169,13 +171,23 @@ fn note_extents(layouts: &mut [Vec<Axis>], inputs: &[Value], named: &BTreeSet<i6
 }
 
 fn config(modes: &Modes) -> pipeline::Config {
+    let by_cpu = matches!(modes.backend, Backend::Auto | Backend::Cpu);
     pipeline::Config {
         sharing: modes.sharing,
         fuse: FuseConfig { fusion: modes.fusion, solver: pipeline::SOLVER },
         rows: !matches!(modes.backend, Backend::Gpu | Backend::GpuEmulated),
-        recursion: modes.recursion,
+        calls: pipeline::Calls {
+            deepest: modes.recursion,
+            stack: by_cpu && modes.tier != Tier::Interpreted && has_compiler(),
+        },
         check: cfg!(debug_assertions),
     }
+}
+
+/// Whether there is machine code for loops of which a turn does little.
+fn has_compiler() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| weft_cpu::NativeConfig::of_environment().has_compiler())
 }
 
 fn from_passes(unsupported: weft_passes::Unsupported) -> Unsupported {
