@@ -119,6 +119,10 @@ struct Function<'a> {
     updated: BTreeSet<usize>,
     /// Whether arrays are computed here (Note [Small loops]).
     small: bool,
+    /// Whether the host goes on where it ends in the middle.
+    host_goes_on: bool,
+    /// Whether a loop of the host in the place of the steps at hand would update its arrays where they are.
+    in_place: bool,
     /// Whether arrays are copied where they are needed as they were (Note [Copies in front of updates]).
     copies: bool,
     /// What the step at hand uses for the last time.
@@ -137,6 +141,8 @@ impl<'a> Function<'a> {
             depth: 0,
             updated,
             small: false,
+            host_goes_on: false,
+            in_place: false,
             copies: false,
             last: BTreeSet::new(),
         }

@@ -1,5 +1,5 @@
-//! Loops inside of apply-to-each as functions of one row: that there are such functions, and what happens where they
-//! give up, are interrupted, or come late. That they compute the right values, `native` shows with the page
+//! Loops inside of apply-to-each as functions of one row, and loops inside of loops: that there are such functions, and
+//! what happens where they give up, are interrupted, or come late. That they compute the right values, `native` shows with the page
 //! `suite/compiled/rows.md`. They need a C compiler.
 
 use std::thread;
@@ -137,4 +137,25 @@ fn the_report_on_fusion_names_such_loops() {
     // A loop of scalars is a part of its kernel.
     let (_, said) = run(&mut session, ":fuse { (loop s = 0 for k < 3 do s + r[k]) : r in g }");
     assert!(!said.contains("Row by row"), "{said}");
+}
+
+#[test]
+fn a_loop_inside_of_a_loop_replaces_elements_where_they_are() {
+    let mut session = session("1");
+    run(&mut session, "b = { i * 7919 % 11 : i in iota 4000 }");
+    let definition = "\
+def lcs (a : []i64) (b : []i64) = last (loop prev = fill (length b + 1) 0 for c in a do
+  loop row = fill (length b + 1) 0 for j < length b do
+    (row with [j + 1] = if b[j] == c then prev[j] + 1 else max row[j] prev[j + 1]))";
+    run(&mut session, definition);
+    // As one function the whole would copy a row for each of its elements, which only pays for short ones.
+    for (columns, most) in [(20, 1), (4000, 50)] {
+        let program = format!("lcs (take 30 b) (take {columns} b)");
+        let (found, said) = run(&mut session, &format!(":time {program}"));
+        let launched = launches(&said);
+        assert!(launched <= most && (columns < 100 || launched > 30), "{columns}: {said}");
+        session.set_mode("backend", "interp").expect("a mode");
+        assert_eq!(found, run(&mut session, &program).0);
+        session.set_mode("backend", "cpu").expect("a mode");
+    }
 }

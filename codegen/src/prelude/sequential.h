@@ -28,6 +28,10 @@ struct serial {
 #define MOST_POINTS (1 << 12)
 #define MOST_OF_ROW (1 << 9)
 
+/* So many elements are copied in a turn at most by loops inside that have functions of their own, which replace
+   elements where they are: about as many as the host could copy while it begins one. */
+#define MOST_COPIED (1 << 16)
+
 /* Multiplies a number of points by an extent. */
 #define MORE_POINTS(count, extent) \
   if ((u64)(extent) > MOST_POINTS || (count *= (extent)) > MOST_POINTS) LEAVE

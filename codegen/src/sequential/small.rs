@@ -7,14 +7,15 @@
 //! all of what came before is free again. A loop inside of another has halves of the rest of a half.
 //! Where memory does not suffice, or a kernel has so many points that the host had better run it, the function
 //! ends with the state that the turn began with, and the host goes on from there; nothing but time depends on
-//! it. Folds and scans combine in the tree of the language, of which they need two levels.
+//! it. So it ends where a loop inside copies more than it is worth, whose function of its own would replace elements
+//! where they are. Folds and scans combine in the tree of the language, of which they need two levels.
 
 mod kernel;
 
 use weft_ir::flat::{Size, Type, Var};
 use weft_ir::plan::{Block, Step};
 
-use super::{Function, SequentialLoop};
+use super::{Function, SequentialLoop, sequential_loop};
 use crate::dialect::type_name;
 use crate::literal::literal;
 use crate::sequential::environment::Place;
@@ -32,6 +33,7 @@ pub fn small_loop(
 ) -> Option<SequentialLoop> {
     let mut function = Function::new(types);
     function.small = true;
+    function.host_goes_on = true;
     function.line("u32 outcome = 0;");
     function.line("char *top = all->scratch, *limit = top + all->room;");
     let first: Vec<String> = (0..state.len()).map(|at| format!("all->state[{at}]")).collect();
@@ -41,6 +43,7 @@ pub fn small_loop(
             false => format!("*(const {} *){part}", function.type_name(var)),
         })
         .collect();
+    function.line("u64 copied = 0;");
     let names = function.small_turns(state, &first, condition, body)?;
     function.line("leave:;");
     function.line("if (all->done) *all->done = rounds;");
@@ -216,8 +219,12 @@ impl Function<'_> {
         body: &Block,
     ) -> Option<()> {
         let first: Option<Vec<String>> = initial.iter().map(|&var| self.value(var)).collect();
-        let names = self.small_turns(state, &first?, condition, body)?;
-        self.bind_all(results, names)
+        let around = self.in_place;
+        self.in_place =
+            self.host_goes_on && sequential_loop(state, condition, body, self.types).is_some();
+        let names = self.small_turns(state, &first?, condition, body);
+        self.in_place = around;
+        self.bind_all(results, names?)
     }
 
     /// Goes round until the condition fails. The names of the state, which is in memory that stays.
@@ -242,6 +249,9 @@ impl Function<'_> {
         self.line("for (;;) {");
         self.indent += 1;
         self.depth += 1;
+        if self.depth == 1 && self.host_goes_on {
+            self.line("copied = 0;");
+        }
         self.line(&format!("top = {base} + {side} * {half}, limit = top + {half};"));
         self.line(&format!("const char *const before = {base} + !{side} * {half};"));
         self.steps(condition)?;

@@ -109,6 +109,9 @@ impl Function<'_> {
     ) -> Option<Sends<'k>> {
         let first = *destinations.first()?;
         let (sizes, count) = (self.sizes(first)?, self.count(first)?);
+        if self.in_place {
+            self.line(&format!("if ((copied += {count}) > MOST_COPIED) LEAVE;"));
+        }
         let mut to = Vec::new();
         for (&destination, &array) in destinations.iter().zip(arrays) {
             let (from, name) = (self.value(destination)?, self.room(array, &count));
