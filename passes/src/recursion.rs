@@ -29,6 +29,7 @@ mod frames;
 mod level;
 mod shape;
 mod stack;
+mod steady;
 
 use std::collections::{HashMap, HashSet};
 
@@ -41,6 +42,7 @@ use frames::Frames;
 use level::Level;
 use shape::{calls_of_operation, is_small, level_of, recursion_of};
 use stack::Stack;
+use steady::without_steady_state;
 
 /// More calls than this are left to the interpreter, which has one of them in memory at a time.
 const MOST_CALLS: i64 = 1 << 26;
@@ -71,7 +73,8 @@ pub(crate) fn without_calls(mut program: Program, calls: Calls) -> Result<Progra
     if program.functions.is_empty() {
         return Ok(program);
     }
-    let functions = std::mem::take(&mut program.functions);
+    let mut functions = std::mem::take(&mut program.functions);
+    functions.iter_mut().for_each(|function| without_steady_state(&mut function.body));
     let mut expander = Expander { functions: &functions, variables: program.variables, calls };
     expander.body(&mut program.body)?;
     program.variables = expander.variables;

@@ -311,3 +311,42 @@ fn calls_nest_as_deep_as_they_may() {
         }
     }
 }
+
+#[test]
+fn what_loops_pass_on_as_it_is_stays_a_parameter() {
+    // An array beside the number, which a loop carries along: for each i below n, f i, and the element at 0.
+    let text = "\
+params x0: i64
+function f0 \"f\" x1: i64, x2: []i64 -> i64
+  x3: i64, x4: i64, x5: []i64 = while x6: i64 = 0i64, x7: i64 = x1, x8: []i64 = x2
+    x9: bool = lt x6 x1
+    yield x9
+  do
+    x10: i64 = call f0 x6 x8
+    x11: i64 = index x8 0i64
+    x12: i64 = add x10 x11
+    x13: i64 = add x7 x12
+    x14: i64 = add x6 1i64
+    x17: bool = lt x6 3i64
+    x18: i64, x19: []i64 = if x17
+      yield x13 x8
+    else
+      x22: i64 = add x13 1i64
+      yield x22 x8
+    yield x14 x18 x19
+  x15: i64 = index x5 0i64
+  x16: i64 = add x4 x15
+  yield x16
+x20: []i64 = literal x0 x0
+x21: i64 = call f0 x0 x20
+yield x21
+";
+    refusal(text);
+    let expected = |n: i64| {
+        let mut f: Vec<i64> = Vec::new();
+        let added = |(i, f): (usize, &i64)| f + n + i64::from(i > 2);
+        (0..=n).for_each(|m| f.push(m + f.iter().enumerate().map(added).sum::<i64>() + n));
+        f[n as usize]
+    };
+    assert_eq!(answer(text, 6), expected(6));
+}
