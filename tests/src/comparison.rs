@@ -123,8 +123,12 @@ fn same(left: Option<&(Value, Type)>, right: Option<&(Value, Type)>) -> bool {
 /// tests of less work.
 pub fn is_too_slow(engine: &dyn Engine, said: &Said) -> bool {
     let may_be_slow = [&engine::UNSHARED, &engine::NESTED, &engine::FLAT];
-    may_be_slow.iter().any(|slow| slow.name() == engine.name())
-        && matches!(said.answers.last(), Some(Answer::Bug(why)) if why.starts_with("takes longer"))
+    let is_late = match said.answers.last() {
+        Some(Answer::Late(_)) => true,
+        Some(Answer::Bug(why)) => why.starts_with("takes longer"),
+        _ => false,
+    };
+    is_late && may_be_slow.iter().any(|slow| slow.name() == engine.name())
 }
 
 /// A program on which an engine says something else than the interpreter.
@@ -165,7 +169,10 @@ pub fn page(heading: &str, cells: &[String]) -> String {
                 let stage = if code.as_str() < "E06" { "error" } else { "trap" };
                 text.push_str(&format!("```{stage}\n{code}\n```\n"));
             }
-            Answer::Done { shown: None, .. } | Answer::Interrupted | Answer::Bug(_) => {}
+            Answer::Done { shown: None, .. }
+            | Answer::Interrupted
+            | Answer::Bug(_)
+            | Answer::Late(_) => {}
         }
     }
     let pages = [markdown::parse("page", &text)];

@@ -43,6 +43,8 @@ pub enum Answer {
     Interrupted,
     /// The engine panicked, with this message.
     Bug(String),
+    /// It was stopped, as it took longer than so many seconds.
+    Late(u64),
 }
 
 /// Every engine that there is.

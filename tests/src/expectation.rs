@@ -120,7 +120,7 @@ impl Question<'_> {
                 stale(expectation, found.unwrap_or(&text))
             }
             Answer::Failed { report, .. } => Some(instead(expectation, report)),
-            Answer::Interrupted | Answer::Bug(_) => None,
+            Answer::Interrupted | Answer::Bug(_) | Answer::Late(_) => None,
         }
     }
 }
@@ -131,6 +131,7 @@ fn unexpected_end(case: &Case, code: Option<&str>, answer: &Answer) -> Option<St
     let may_fail = expected.clone().any(|stage| matches!(stage, Stage::Error | Stage::Trap));
     match (answer, case.fails) {
         (Answer::Bug(message), _) => Some(format!("a bug: {message}")),
+        (Answer::Late(seconds), _) => Some(format!("takes longer than {seconds} s")),
         (Answer::Interrupted, _) => Some("interrupted".to_owned()),
         (Answer::Failed { code: found, report }, Some(stage)) => {
             let Some(code) = code else {
@@ -186,7 +187,7 @@ fn compare_value(expectation: &Expectation, answer: &Answer) -> Option<Mismatch>
         }
         Answer::Done { shown: None, .. } => Some(instead(expectation, "the cell shows no value")),
         Answer::Failed { report, .. } => Some(instead(expectation, report)),
-        Answer::Interrupted | Answer::Bug(_) => None,
+        Answer::Interrupted | Answer::Bug(_) | Answer::Late(_) => None,
     }
 }
 
@@ -194,7 +195,7 @@ fn compare_output(expectation: &Expectation, answer: &Answer) -> Option<Mismatch
     match answer {
         Answer::Done { texts, .. } => stale(expectation, &texts.join("\n")),
         Answer::Failed { report, .. } => Some(instead(expectation, report)),
-        Answer::Interrupted | Answer::Bug(_) => None,
+        Answer::Interrupted | Answer::Bug(_) | Answer::Late(_) => None,
     }
 }
 
@@ -208,7 +209,7 @@ fn compare_failure(expectation: &Expectation, answer: &Answer) -> Option<Mismatc
             None => return Some(instead(expectation, "there is no remark")),
         },
         Answer::Done { .. } => return Some(instead(expectation, "the cell runs")),
-        Answer::Interrupted | Answer::Bug(_) => return None,
+        Answer::Interrupted | Answer::Bug(_) | Answer::Late(_) => return None,
     };
     if !is_remark && !is_of_stage(code, expectation.stage) {
         return Some(instead(expectation, report));

@@ -221,10 +221,7 @@ pub fn answer(
         Err(RecvTimeoutError::Timeout) => {
             cancel.cancel();
             match receiver.recv_timeout(GRACE) {
-                Ok((evaluator, _)) => {
-                    let message = format!("takes longer than {} s", limit.as_secs());
-                    Ok((evaluator, Answer::Bug(message)))
-                }
+                Ok((evaluator, _)) => Ok((evaluator, Answer::Late(limit.as_secs()))),
                 Err(_) => Err(format!(
                     "takes longer than {} s, and does not stop when it is asked to",
                     limit.as_secs()
@@ -311,7 +308,7 @@ mod tests {
         assert_eq!(
             summary,
             [
-                (5, "A", "a bug: takes longer than 0 s"),
+                (5, "A", "takes longer than 0 s"),
                 (9, "B", "a bug: the engine panicked"),
                 (12, "B", "not run: the session did not survive an earlier case"),
             ]

@@ -67,6 +67,10 @@ impl Checker<'_> {
                                 .unwrap_or_else(|| "a field of a record is `r.name`".to_owned()),
                         ),
                         Type::Seq(_) => diagnostic.help(CONSUMERS),
+                        _ if found == "a number" => diagnostic.help(
+                            "an index belongs to what stands right before it: `(f x)[i]` is an element of what \
+                             `f x` yields",
+                        ),
                         _ => diagnostic,
                     }
                 } else {

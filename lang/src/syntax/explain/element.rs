@@ -120,27 +120,31 @@ impl Context<'_, '_> {
         let after = |from: usize, kind: Kind| {
             self.next_outside(from, |found| found == kind).filter(|token| *token < close)
         };
+        // What a bar divides: `e | x <- xs`, `e | x in xs`.
+        let barred = |bar: usize| {
+            // `<-` is no token of its own.
+            let less = after(bar + 1, Kind::Less);
+            let is_arrow = |less: &usize| {
+                let arrow = self.reading.span(*less, *less + 2);
+                self.reading.span_text(arrow) == "<-"
+            };
+            let (end, source) = match less.filter(is_arrow) {
+                Some(less) => (less, less + 2),
+                None => after(bar + 1, Kind::In).map(|inside| (inside, inside + 1))?,
+            };
+            Some((bar, source, after(source, Kind::Comma), self.quote(bar + 1, end)?))
+        };
         let (place, source, condition, pattern) = match self.found {
+            _ if opener == "{" && after(self.at, Kind::For).is_none() => {
+                barred(after(self.at, Kind::Bar)?)?
+            }
             _ if opener == "{" || self.found == Kind::For && self.is_after_operand() => {
                 let place = after(self.at, Kind::For)?;
                 let inside = after(place + 1, Kind::In)?;
                 let pattern = self.quote(place + 1, inside)?;
                 (place, inside + 1, after(inside + 1, Kind::If), pattern)
             }
-            Kind::Bar if opener == "[" => {
-                // `<-` is no token of its own.
-                let less = after(self.at + 1, Kind::Less);
-                let is_arrow = |less: &usize| {
-                    let arrow = self.reading.span(*less, *less + 2);
-                    self.reading.span_text(arrow) == "<-"
-                };
-                let less = less.filter(is_arrow);
-                let (end, source) = match less {
-                    Some(less) => (less, less + 2),
-                    None => after(self.at + 1, Kind::In).map(|inside| (inside, inside + 1))?,
-                };
-                (self.at, source, after(source, Kind::Comma), self.quote(self.at + 1, end)?)
-            }
+            Kind::Bar if opener == "[" => barred(self.at)?,
             _ => return None,
         };
         // `{x: e for …}` is no array.
