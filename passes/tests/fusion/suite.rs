@@ -17,8 +17,8 @@ use weft_passes::{flatten, pipeline, place, share};
 use crate::reading::read_back;
 use crate::{GREEDY, ILP, OFF};
 
-/// As the CPU takes them.
-const CALLS: pipeline::Calls = pipeline::Calls { deepest: 10_000, stack: true };
+/// Without a stack: the interpreter of *flat* takes half a millisecond for a turn, and some programs make 100,000s.
+const CALLS: pipeline::Calls = pipeline::Calls { deepest: 10_000, stack: false };
 
 const LIMITS: Limits = Limits { memory: 1 << 28, recursion: 10_000 };
 
