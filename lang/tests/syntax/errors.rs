@@ -170,7 +170,7 @@ fn other_languages() {
     advice("f = lambda x: x", "`\\x -> x`");
     advice("x = 1; y = 2", "a line of its own");
     advice("{ x * 2 for x in xs }", "`{ x * 2 : x in xs }`");
-    advice("{ x * 2 | x in xs }", "{ e : x in xs }");
+    advice("{ x * 2 | x in xs }", "`{ x * 2 : x in xs }`");
     advice("{ x in xs, x > 3 }", "`|`");
     advice("if (a) { 1 } else { 2 }", "braces hold");
     advice("a with [0] = 1", "(a with [i] = v)");
