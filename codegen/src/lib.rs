@@ -35,6 +35,7 @@ pub use operator::{Expression, operator, operator_of_lanes, random};
 pub use order::order;
 pub use scalar::{Surroundings, Turns, Writer};
 pub use sequential::{
-    RowLoop, SequentialLoop, row_loop, sequential_code, sequential_loop, small_loop,
+    RowLoop, SequentialLoop, row_loop, row_loop_in_place, sequential_code, sequential_loop,
+    small_loop,
 };
 pub use unroll::unroll;

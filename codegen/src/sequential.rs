@@ -22,7 +22,7 @@ use crate::dialect::type_name;
 use crate::functions::Functions;
 use crate::scalar::Writer;
 use environment::{Buffer, Environment, Place};
-pub use rows::{RowLoop, row_loop};
+pub use rows::{RowLoop, row_loop, row_loop_in_place};
 pub use small::small_loop;
 
 /// A loop as a function.

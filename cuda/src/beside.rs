@@ -12,7 +12,7 @@ use weft_ir::flat::{Dimension, Var};
 use weft_ir::plan::{Block, Kernel, Sink, Step};
 
 use crate::fields::Field;
-use crate::run::kernels_in;
+use crate::run::{kernels_in, kernels_of};
 use crate::text::{KernelCode, Skeleton};
 
 /// The most kernels that are compared with each other: the bits of a word.
@@ -68,9 +68,9 @@ impl Walk<'_> {
                     self.block(otherwise, number);
                     number += kernels_in(otherwise);
                 }
-                Step::While { condition, body, .. } => {
+                Step::While { .. } => {
                     self.settle();
-                    number += kernels_in(condition) + kernels_in(body);
+                    number += kernels_of(step);
                 }
                 Step::Constant { .. } | Step::Free(_) => {}
             }

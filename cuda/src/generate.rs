@@ -9,6 +9,7 @@ mod interior;
 mod map;
 mod rare;
 mod reduce;
+mod rows;
 mod scan;
 mod scatter;
 mod sort;
@@ -22,18 +23,20 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use weft_codegen::{Functions, Writer};
-use weft_ir::ScalarType;
 use weft_ir::code::{Code as ScalarCode, Operand, Register};
 use weft_ir::flat::{Dimension, Space, Type, Var, first_stored, storage};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
+use weft_ir::{Rows, ScalarType};
 
 use crate::beside;
 use crate::inside::stays_inside;
 use crate::policy::Policy;
-use crate::run::computed_scalars;
+use crate::run::{computed_scalars, kernels_in};
 use crate::shared::{MOST_SHARED, declared};
 use crate::structure::{Finished, Indices, Point, Remarks, Shared, Structure, same_strides};
 use crate::text::{Code, Entry, KernelCode, Length, Piece, Skeleton};
+
+pub use rows::has_row_kernel;
 
 /// The kernels of a plan that [`weft_ir::plan::check`] accepts.
 pub fn generate(program: &Program, policy: &Policy) -> Code {
@@ -46,10 +49,15 @@ pub fn generate_with_remarks(program: &Program, policy: &Policy, remarks: &Remar
 }
 
 fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) -> Code {
-    let mut kernels = Vec::new();
-    collect(&program.body, &mut kernels);
-    let computed: BTreeSet<Var> =
-        kernels.iter().flat_map(|kernel| computed_scalars(kernel, &program.types)).collect();
+    let mut works = Vec::new();
+    collect(&program.body, &mut works);
+    let computed: BTreeSet<Var> = works
+        .iter()
+        .flat_map(|work| match work {
+            Work::Kernel(kernel) => computed_scalars(kernel, &program.types),
+            Work::Rows { .. } => Vec::new(),
+        })
+        .collect();
     let axes = program.inputs.iter().flat_map(|leaf| &leaf.axes);
     let given: BTreeSet<Var> = axes
         .filter_map(|axis| match axis {
@@ -68,10 +76,20 @@ fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) 
         sites: 0,
         computed: &computed,
         given: &given,
+        in_rows: false,
     };
-    let mut codes = Vec::new();
-    for (number, kernel) in kernels.into_iter().enumerate() {
-        codes.push(generator.kernel(kernel, number, &program.types, &mut functions));
+    let mut codes: Vec<KernelCode> = Vec::new();
+    // The kernels before this one are of loops that run row by row.
+    let mut behind = 0;
+    for (number, work) in works.into_iter().enumerate() {
+        generator.in_rows = number < behind;
+        let code = generator.work(&work, number, &program.types, &mut functions);
+        if let Work::Rows { kernels, .. } = work
+            && !code.pieces.is_empty()
+        {
+            behind = behind.max(number + 1 + kernels);
+        }
+        codes.push(code);
     }
     generator.helpers(&codes);
     beside::mark(&program.body, &mut codes);
@@ -84,13 +102,29 @@ fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) 
     Code { body, entries, common, common_entries, kernels: codes }
 }
 
-/// The kernels of a block, in the order of its text.
-fn collect<'p>(block: &'p Block, kernels: &mut Vec<&'p Kernel>) {
+/// What the host launches.
+enum Work<'p> {
+    Kernel(&'p Kernel),
+    /// A loop row by row, in front of so many kernels in it.
+    Rows {
+        rows: &'p Rows<Program>,
+        state: &'p [Var],
+        kernels: usize,
+    },
+}
+
+/// What a block launches, in the order of its text.
+fn collect<'p>(block: &'p Block, works: &mut Vec<Work<'p>>) {
     for step in &block.steps {
-        if let Step::Launch(kernel) = step {
-            kernels.push(kernel);
+        match step {
+            Step::Launch(kernel) => works.push(Work::Kernel(kernel)),
+            Step::While { rows: Some(rows), state, condition, body, .. } => {
+                let kernels = kernels_in(condition) + kernels_in(body);
+                works.push(Work::Rows { rows, state, kernels });
+            }
+            _ => {}
         }
-        step.blocks().for_each(|inner| collect(inner, kernels));
+        step.blocks().for_each(|inner| collect(inner, works));
     }
 }
 
@@ -107,6 +141,8 @@ struct Generator<'a> {
     computed: &'a BTreeSet<Var>,
     /// The offsets of rows that the program takes.
     given: &'a BTreeSet<Var>,
+    /// Whether the kernel at hand is of a loop that runs row by row: hardly ever by kernels.
+    in_rows: bool,
 }
 
 /// A kernel that is being generated.
@@ -135,16 +171,25 @@ struct Global {
 }
 
 impl Generator<'_> {
-    fn kernel(
+    fn work(
         &mut self,
-        kernel: &Kernel,
+        work: &Work<'_>,
         number: usize,
         types: &[Type],
         functions: &mut Functions,
     ) -> KernelCode {
-        let relies = !stays_inside(kernel, types, self.given);
-        let written = turns::written_out(kernel);
-        let kernel = written.as_ref().unwrap_or(kernel);
+        let (of_loop, written);
+        let (kernel, relies) = match work {
+            Work::Kernel(kernel) => {
+                written = turns::written_out(kernel);
+                let relies = !stays_inside(kernel, types, self.given);
+                (written.as_ref().unwrap_or(kernel), relies)
+            }
+            Work::Rows { rows, .. } => {
+                of_loop = rows::kernel(rows);
+                (&of_loop, true)
+            }
+        };
         let (policy, threads) = (self.policy, self.policy.threads);
         let shared = Shared {
             types,
@@ -165,7 +210,10 @@ impl Generator<'_> {
             entries: Vec::new(),
             lengths: Vec::new(),
         };
-        draft.pieces();
+        match work {
+            Work::Kernel(_) => draft.pieces(),
+            Work::Rows { rows, state, .. } => draft.rows(rows, state),
+        }
         let Draft { pieces, text, entries, lengths, shared, .. } = draft;
         let name = kernel.name.replace(['\n', '\r'], " ").replace("*/", "");
         writeln!(self.text, "/* Kernel {number}: {name} */\n{text}").expect("a string takes all");
@@ -183,6 +231,7 @@ impl Generator<'_> {
             )
             .expect("a string takes all");
             let at = start..self.text.len();
+            let rare = rare || self.in_rows;
             self.entries.push(Entry { name, chosen, rare, shared, at, written });
         }
         self.text.push('\n');

@@ -123,6 +123,7 @@ impl<'m, 'a> Launch<'m, 'a> {
                 Skeleton::Runs { sink, keys, components } => {
                     self.runs(piece, *sink, *keys, components)?;
                 }
+                Skeleton::Rows { replaced, same } => self.rows(piece, replaced, same)?,
                 Skeleton::Sort(keys) => self.sort(piece, keys)?,
             }
         }
@@ -168,10 +169,11 @@ impl<'m, 'a> Launch<'m, 'a> {
             let count = match length {
                 Length::Points | Length::Numbers => points,
                 Length::Positions => points + 1,
+                Length::One => 1,
             };
             let bytes = match length {
                 Length::Numbers => self.number().bytes(),
-                Length::Points | Length::Positions => ty.bytes(),
+                Length::Points | Length::Positions | Length::One => ty.bytes(),
             };
             let name = format!("t{number}");
             let buffer = self.machine.memory.allocate(count, bytes, &name, kernel.span)?;
@@ -498,6 +500,20 @@ impl<'m, 'a> Launch<'m, 'a> {
         if let Some(epilogue) = &kernel.epilogue {
             epilogue.stores.iter().try_for_each(|(_, array)| self.output(*array, None))?;
         }
+        Ok(())
+    }
+
+    /// A loop to its end at each point: its state becomes the last one.
+    fn rows(&mut self, piece: &Piece, replaced: &[Var], same: &[(Var, usize)]) -> Result<(), Stop> {
+        // Nobody sees the state at hand any more.
+        replaced.iter().try_for_each(|part| self.destination(*part, *part, true))?;
+        let points = self.shape.points;
+        let parameters = [self.arguments(piece)?, word(points)];
+        let warps = points.div_ceil(32).min(u64::from(self.machine.config.policy.blocks));
+        self.launch(piece, "rows", warps, &parameters)?;
+        let last = |(part, temporary): &(Var, usize)| (*part, self.temporaries[*temporary].clone());
+        let same: Vec<(Var, Buffer)> = same.iter().map(last).collect();
+        self.outputs.extend(same);
         Ok(())
     }
 

@@ -337,14 +337,22 @@ impl Machine<'_> {
                 self.rename(&chosen.results, results);
                 self.clear_all(&bound_in(chosen), results);
             }
-            Step::While { results, state, initial, condition, body, .. } => {
-                let first = *kernel;
+            Step::While { results, state, initial, condition, body, rows } => {
+                let by_rows = rows.as_ref().map(|_| *kernel);
+                let first = *kernel + usize::from(by_rows.is_some());
                 let middle = first + kernels_in(condition);
                 *kernel = middle + kernels_in(body);
                 self.rename(initial, state);
                 // What is freed behind the loop may be overwritten in it.
                 for var in freed.iter().filter(|var| initial.contains(var)) {
                     self.environment[var.0 as usize] = None;
+                }
+                if let Some(number) = by_rows
+                    && self.finish_rows(number, state)?
+                {
+                    self.rename(state, results);
+                    self.clear_all(&state.iter().copied().collect(), results);
+                    return Ok(());
                 }
                 let in_condition = bound_in(condition);
                 let in_body = bound_in(body);
@@ -375,6 +383,26 @@ impl Machine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Runs a loop with this state row by row, if it has code for that: then the state becomes the last one. Arrays
+    /// without elements are left to the kernels: of their rows there may be more than anybody can count.
+    fn finish_rows(&mut self, number: usize, state: &[Var]) -> Result<bool, Stop> {
+        let code: &KernelCode = &self.code.kernels[number];
+        if code.pieces.is_empty() {
+            return Ok(false);
+        }
+        let points = self.shape(&code.kernel)?.points;
+        let elements = |var: &Var| match self.get(*var) {
+            Datum::Array { extents, .. } => extents.iter().product::<usize>() as u64,
+            Datum::Scalar(_) | Datum::Computed { .. } => 0,
+        };
+        let most = state.iter().map(elements).max().unwrap_or(0);
+        if points == 0 || points > most {
+            return Ok(false);
+        }
+        self.launch(number, &[])?;
+        Ok(true)
     }
 
     fn launch(&mut self, number: usize, freed: &[Var]) -> Result<(), Stop> {
@@ -524,13 +552,15 @@ impl Machine<'_> {
     }
 }
 
-/// How many kernels a block launches.
+/// How many kernels a block launches, loops row by row counted (`KernelCode`).
 pub(crate) fn kernels_in(block: &Block) -> usize {
-    let of = |step: &Step| match step {
-        Step::Launch(_) => 1,
-        _ => step.blocks().map(kernels_in).sum(),
-    };
-    block.steps.iter().map(of).sum()
+    block.steps.iter().map(kernels_of).sum()
+}
+
+/// How many kernels a step launches.
+pub(crate) fn kernels_of(step: &Step) -> usize {
+    let own = matches!(step, Step::Launch(_) | Step::While { rows: Some(_), .. });
+    usize::from(own) + step.blocks().map(kernels_in).sum::<usize>()
 }
 
 /// The variables that the steps of a block bind.

@@ -191,6 +191,12 @@ impl<'s, 'a> Structure<'s, 'a> {
         field(&mut self.fields, wanted)
     }
 
+    /// A scalar as an expression.
+    pub(crate) fn scalar(&mut self, var: Var) -> String {
+        let computed = self.shared.computed.contains(&var);
+        self.field(if computed { Field::Computed(var) } else { Field::Scalar(var) })
+    }
+
     /// Makes it a template over the type of the numbers of points, though it need not divide them.
     pub(crate) fn has_numbers(&mut self) {
         self.divides = true;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use weft_codegen::Dialect;
+use weft_ir::flat::Var;
 use weft_ir::plan::Kernel;
 use weft_ir::{Fault, ScalarType};
 
@@ -19,12 +20,13 @@ pub struct Code {
     pub common: String,
     /// The `__global__` functions of the common part, in the order of its text.
     pub common_entries: Vec<Entry>,
-    /// One per kernel of the plan, in the order of its text.
+    /// One per kernel of the plan, and per loop that is to run row by row in front of its kernels, in the order of its
+    /// text. One that does not has no pieces.
     pub kernels: Vec<KernelCode>,
 }
 
 /// The skeletons, in the order in which they use each other.
-pub(crate) const SKELETONS: [&str; 10] = [
+pub(crate) const SKELETONS: [&str; 11] = [
     include_str!("skeletons/base.cu"),
     include_str!("skeletons/map.cu"),
     include_str!("skeletons/transpose.cu"),
@@ -35,6 +37,7 @@ pub(crate) const SKELETONS: [&str; 10] = [
     include_str!("skeletons/filter.cu"),
     include_str!("skeletons/scatter.cu"),
     include_str!("skeletons/sort.cu"),
+    include_str!("skeletons/rows.cu"),
 ];
 
 /// A `__global__` function.
@@ -57,6 +60,11 @@ pub struct Entry {
 }
 
 impl Code {
+    /// How many kernels there are, loops row by row counted.
+    pub fn count(&self) -> usize {
+        self.kernels.iter().filter(|kernel| !kernel.pieces.is_empty()).count()
+    }
+
     /// The whole translation unit: prelude, skeletons, and the program's own text.
     pub fn text(&self) -> String {
         format!("{}{}{}", Code::beginning(), self.body, self.common)
@@ -136,6 +144,8 @@ pub(crate) enum Length {
     Positions,
     /// One per point, of 32 bits where these suffice.
     Numbers,
+    /// One.
+    One,
 }
 
 /// A structure, and the skeleton that it is for.
@@ -217,6 +227,14 @@ pub(crate) enum Skeleton {
         keys: usize,
         /// The types of the components.
         components: Vec<ScalarType>,
+    },
+    /// A loop row by row: the parts of its state that it replaces where they are, and those that are the same at all
+    /// points, with the temporaries that they come to.
+    Rows {
+        /// Arrays.
+        replaced: Vec<Var>,
+        /// Scalars.
+        same: Vec<(Var, usize)>,
     },
     /// The keys of the sort; temporaries per component with their significant bits.
     Sort(Vec<(usize, u32)>),

@@ -48,7 +48,7 @@ impl Kernels {
     pub(crate) fn new(plan: plan::Program, tools: &Tools) -> Kernels {
         let code = generate(&plan, &tools.policy);
         let (mut usual, mut unit_of) = (Vec::new(), BTreeMap::new());
-        if !code.kernels.is_empty() {
+        if code.count() > 0 {
             for weft_cuda::Unit { text, functions } in code.units(tools.compilers) {
                 unit_of.extend(functions.iter().map(|name| (name.clone(), usual.len())));
                 usual.push(Unit::new(text, functions, &tools.images));
@@ -63,7 +63,7 @@ impl Kernels {
 
     /// How many kernels there are.
     pub fn count(&self) -> u64 {
-        self.code.kernels.len() as u64
+        self.code.count() as u64
     }
 
     /// Whether the code of all that is compiled before it runs is loaded, or in memory.

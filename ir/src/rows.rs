@@ -5,7 +5,8 @@
 //! do, and is slow where it replaces a few elements of an array of its own: every turn goes through the memory
 //! of all points. So such a loop carries along what it is for one point, as a program of its own. A back end may at
 //! any turn take the state as it is, and run that program for each point to the end of its loop; what the state is
-//! then is what the loop would have ended with, except that a fault may be met earlier.
+//! then is what the loop would have ended with, except that a fault may be met earlier. The CPU does so on functions of
+//! C once a loop has taken long enough for a compiler, a device from the beginning and with a thread for each point.
 //!
 //! Source: Henriksen, Serup, Elsman, Henglein and Oancea, "Futhark: purely functional GPU-programming with nested
 //! parallelism and in-place array updates" (PLDI 2017), section 5, on where nested parallelism had better be sequential.

@@ -33,8 +33,8 @@ pub struct Config {
     pub sharing: bool,
     /// Fusion.
     pub fuse: FuseConfig,
-    /// Whether loops carry along what they are for one point: not for back ends that have no use for it, as all
-    /// arrays that it reads are stored.
+    /// Whether loops carry along what they are for one point: not where the back end has no use for it, as all arrays
+    /// that it reads are stored.
     pub rows: bool,
     /// Functions that call themselves.
     pub calls: Calls,

@@ -367,6 +367,12 @@ impl Engine {
             match self.gpu.run(job, &lowered, &inputs, &mut known.gpu, ran) {
                 Ok(value) => return Ok(value),
                 Err(Elsewhere::NotRun(NotRun::Stop(stop))) => return Err(too_wide(stop, &lowered)),
+                // A recursion, perhaps, that the CPU has a stack for.
+                Err(Elsewhere::NotRun(NotRun::Unsupported(_)))
+                    if job.modes.backend == Backend::Auto =>
+                {
+                    ran.counters = Counters::default();
+                }
                 Err(Elsewhere::NotRun(not_run)) => return Err(not_run),
                 Err(Elsewhere::Cpu) => ran.counters = Counters::default(),
             }

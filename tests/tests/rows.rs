@@ -1,7 +1,9 @@
-//! Loops inside of apply-to-each as functions of one row, and loops inside of loops: that there are such functions, and
+//! Loops inside of apply-to-each as functions of one row, or as kernels with a thread for each, and loops inside of loops: that there are such functions, and
 //! what happens where they give up, are interrupted, or come late. That they compute the right values, `native` shows with the page
 //! `suite/compiled/rows.md`. They need a C compiler.
 
+use std::io::{self, Write as _};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +16,20 @@ fn session(tier: &str) -> Session {
         session.set_mode(mode, value).expect("a mode of the session");
     }
     session
+}
+
+/// A session on the emulated device; none, after saying so, where that cannot be built.
+fn emulated() -> Option<Session> {
+    let has_compiler =
+        Command::new("g++").arg("--version").output().is_ok_and(|found| found.status.success());
+    if !has_compiler {
+        // Past the capture of a passing test's output.
+        let _ = writeln!(io::stderr(), "skipped: a test of rows on the emulated device: no g++");
+        return None;
+    }
+    let mut session = session("1");
+    session.set_mode("backend", "gpu-emulated").expect("a mode of the session");
+    Some(session)
 }
 
 /// What a cell shows, and everything that it says.
@@ -60,6 +76,42 @@ fn a_loop_of_each_row_launches_nothing() {
 }
 
 #[test]
+fn a_device_has_a_thread_for_each_row() {
+    let Some(mut session) = emulated() else { return };
+    run(&mut session, DATA);
+    // How many kernels there are at most: what rows begin with, and whether any goes on.
+    for (program, most) in [
+        ("{ (loop a = r for k < 20 do (a with [(a[k] + k) % 20] = a[k] + 1)) : r in g }", 1),
+        (
+            "{ (loop (a, i) = (r, 0) while i < length r && a[i] != 3 do ((a with [i] = a[i] * 2), i + 1)).0 : r in g }",
+            2,
+        ),
+        ("{ (loop a = r for k < length r do (a with [k] = a[k] + k)) : r in w }", 2),
+        // An array as it was before a turn is needed: side by side.
+        ("{ (loop a = r for k < 5 do { x * 3 + a[0] : x in a }) : r in g }", 99),
+    ] {
+        let (found, said) = run(&mut session, &format!(":time {program}"));
+        assert!(launches(&said) <= most, "{program}: {said}");
+        assert_eq!(launches(&said) <= 2, most <= 2, "{program}: {said}");
+        session.set_mode("backend", "interp").expect("a mode");
+        let (expected, _) = run(&mut session, program);
+        session.set_mode("backend", "gpu-emulated").expect("a mode");
+        assert_eq!(found, expected, "{program}");
+        let (_, said) = run(&mut session, &format!(":fuse {program}"));
+        assert_eq!(said.contains("Row by row on the GPU, a thread for each"), most <= 2, "{said}");
+    }
+    // What the rows were is still there.
+    assert_eq!(run(&mut session, "sum (map sum g)").0, run(&mut session, "sum (flatten g)").0);
+}
+
+#[test]
+fn a_row_that_never_ends_on_a_device_can_be_interrupted() {
+    if let Some(session) = emulated() {
+        is_interrupted(session);
+    }
+}
+
+#[test]
 fn rows_that_are_too_long_for_a_function_are_left_to_kernels() {
     let mut session = session("1");
     let program = "{ sum (loop a = { i * x : i in iota 5000 } for k < 3 do { y * 3 + a[k] : y in a }) : x in iota 4 }";
@@ -71,7 +123,10 @@ fn rows_that_are_too_long_for_a_function_are_left_to_kernels() {
 
 #[test]
 fn a_row_that_never_ends_can_be_interrupted() {
-    let mut session = session("1");
+    is_interrupted(session("1"));
+}
+
+fn is_interrupted(mut session: Session) {
     run(&mut session, DATA);
     let cancel = Cancel::new();
     let outcome = thread::scope(|scope| {

@@ -48,6 +48,11 @@ pub fn row_loop(rows: &Rows<Program>, state: &[Var]) -> Option<RowLoop> {
         .find_map(|memory| Writer::new(rows, state, memory).written())
 }
 
+/// As [`row_loop`], only if every turn replaces elements where they are: what it does needs no memory but the state's.
+pub fn row_loop_in_place(rows: &Rows<Program>, state: &[Var]) -> Option<RowLoop> {
+    Writer::new(rows, state, Memory::State).written()
+}
+
 /// Which memory a function has for the arrays of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Memory {

@@ -51,6 +51,7 @@ pub(super) fn is_rare(kernel: &Kernel, skeleton: &Skeleton, entry: &str, policy:
         | Skeleton::Update(_)
         | Skeleton::Targets { .. }
         | Skeleton::Runs { .. }
+        | Skeleton::Rows { .. }
         | Skeleton::Sort(_) => false,
     }
 }
@@ -86,7 +87,8 @@ pub(super) fn sorts(codes: &[KernelCode]) -> [Steps; 2] {
                 | Skeleton::Filter { .. }
                 | Skeleton::Scatter(_)
                 | Skeleton::Update(_)
-                | Skeleton::Runs { .. } => {}
+                | Skeleton::Runs { .. }
+                | Skeleton::Rows { .. } => {}
             }
         }
     }

@@ -5,6 +5,7 @@
 
 mod claims;
 mod limits;
+mod loops;
 mod maps;
 mod mutants;
 mod operators;

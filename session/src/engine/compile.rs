@@ -88,9 +88,17 @@ pub(super) fn compiled(
     inputs: &[Value],
     ran: &mut Ran,
 ) -> Result<Compiled, Unsupported> {
-    let (program, layouts) = (lowered.program.clone(), layouts(lowered, inputs));
-    let compiled = pipeline::compile(program, &layouts, &config(modes), &mut phases(ran));
-    let compiled = compiled.map_err(from_passes)?;
+    let layouts = layouts(lowered, inputs);
+    let mut compile = |config: &pipeline::Config| {
+        let program = lowered.program.clone();
+        pipeline::compile(program, &layouts, config, &mut phases(ran)).map_err(from_passes)
+    };
+    let config = config(modes);
+    let mut compiled = compile(&config)?;
+    // What a loop reads row by row is stored; on a device only for those that have a kernel.
+    if on_device(modes) && has_rows(&compiled.plan.body) && !has_row_kernels(&compiled.plan.body) {
+        compiled = compile(&pipeline::Config { rows: false, ..config })?;
+    }
     match shapeless(lowered, &compiled) {
         Some(part) => {
             let reason = "whether its rows have one length is known when it has run".to_owned();
@@ -170,12 +178,16 @@ fn note_extents(layouts: &mut [Vec<Axis>], inputs: &[Value], named: &BTreeSet<i6
     }
 }
 
+fn on_device(modes: &Modes) -> bool {
+    matches!(modes.backend, Backend::Gpu | Backend::GpuEmulated)
+}
+
 fn config(modes: &Modes) -> pipeline::Config {
     let by_cpu = matches!(modes.backend, Backend::Auto | Backend::Cpu);
     pipeline::Config {
         sharing: modes.sharing,
         fuse: FuseConfig { fusion: modes.fusion, solver: pipeline::SOLVER },
-        rows: !matches!(modes.backend, Backend::Gpu | Backend::GpuEmulated),
+        rows: true,
         calls: pipeline::Calls {
             deepest: modes.recursion,
             stack: by_cpu && modes.tier != Tier::Interpreted && has_compiler(),
@@ -192,6 +204,27 @@ fn has_compiler() -> bool {
 
 fn from_passes(unsupported: weft_passes::Unsupported) -> Unsupported {
     Unsupported { reason: unsupported.reason, span: unsupported.span }
+}
+
+/// Whether loops carry along what they are for one point.
+fn has_rows(block: &plan::Block) -> bool {
+    block.steps.iter().any(|step| match step {
+        plan::Step::While { rows: Some(_), .. } => true,
+        _ => step.blocks().any(has_rows),
+    })
+}
+
+/// Whether a device runs one of them row by row.
+fn has_row_kernels(block: &plan::Block) -> bool {
+    block.steps.iter().any(|step| {
+        let here = match step {
+            plan::Step::While { rows: Some(rows), state, .. } => {
+                weft_cuda::has_row_kernel(rows, state)
+            }
+            _ => false,
+        };
+        here || step.blocks().any(has_row_kernels)
+    })
 }
 
 /// Whether the host has loops of its own, in which it may look at every element of an array.

@@ -16,8 +16,9 @@ use weft_lang::lower::Lowered;
 
 use super::kept::Kept;
 use super::{Job, NotRun, Notice, Ran, Unsupported, compile};
+use crate::engine::Backend;
 use crate::footer::Phase;
-use crate::modes::bytes_text;
+use crate::modes::{Modes, bytes_text};
 use crate::traffic::bytes_read;
 
 /// The device of a session.
@@ -110,15 +111,17 @@ impl Gpu {
         inputs: &[Value],
         ran: &mut Ran,
     ) -> Result<Arc<Kernels>, Elsewhere> {
+        // Where the back end is chosen by the size of the inputs, too.
+        let modes = Modes { backend: Backend::Gpu, ..job.modes.clone() };
         let (key, known) = ran.timed(Phase::Compile, || {
-            let key = compile::key(job.modes, lowered, inputs);
+            let key = compile::key(&modes, lowered, inputs);
             let known = self.kernels.get(&key);
             (key, known)
         });
         if let Some(kernels) = known {
             return Ok(kernels);
         }
-        let plan = compile::compiled(job.modes, lowered, inputs, ran)?.plan;
+        let plan = compile::compiled(&modes, lowered, inputs, ran)?.plan;
         let kernels = ran
             .timed(Phase::Compile, || self.with(|device| Arc::new(device.kernels(plan))))
             .map_err(|absent| self.absent(&absent))?;

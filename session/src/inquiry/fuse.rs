@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use weft_cpu::has_row_function;
+use weft_cuda::has_row_kernel;
 use weft_ir::flat::Var;
-use weft_ir::{Span, nested, plan};
+use weft_ir::{Rows, Span, nested, plan};
 use weft_lang::Diagnostic;
 use weft_passes::fuse::{Chosen, KernelReport, Objective, Report, Unfused};
 use weft_passes::pipeline::MOST_UNSHARED;
@@ -18,7 +19,7 @@ use super::excerpt::excerpt;
 use super::launches::{Launch, launches, outer_loops};
 use super::names::{Names, bytes_words};
 use super::{Answer, Context, graph};
-use crate::engine::{Job, Stages, stages, unsupported_diagnostic};
+use crate::engine::{Backend, Job, Stages, stages, unsupported_diagnostic};
 
 /// What fusion did.
 pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box<Diagnostic>> {
@@ -44,10 +45,15 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
             ["Folds of few elements, written out:".to_owned()].into_iter().chain(each).collect();
         paragraphs.push(lines.join("\n"));
     }
-    let by_rows = loops_by_rows(&stages.compiled.plan.body);
+    let on_device = matches!(job.modes.backend, Backend::Gpu | Backend::GpuEmulated);
+    let has_function = if on_device { has_row_kernel } else { has_row_function };
+    let by_rows = loops_by_rows(&stages.compiled.plan.body, has_function);
     if !by_rows.is_empty() {
         let each = by_rows.into_iter().map(|span| names.excerpt(span));
-        let title = "Row by row on the CPU, as one function, once it has taken a millisecond:";
+        let title = match on_device {
+            true => "Row by row on the GPU, a thread for each:",
+            false => "Row by row on the CPU, as one function, once it has taken a millisecond:",
+        };
         let lines: Vec<String> = std::iter::once(title.to_owned()).chain(each).collect();
         paragraphs.push(lines.join("\n"));
     }
@@ -61,13 +67,16 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
     Ok(Answer { text: paragraphs.join("\n\n"), svg: graph::svg(&stages, &names), bug: None })
 }
 
+/// Whether a loop with this state is run row by row.
+type HasFunction = fn(&Rows<plan::Program>, &[Var]) -> bool;
+
 /// The loops of a block that a function can run row by row, but for those inside of others.
-fn loops_by_rows(block: &plan::Block) -> Vec<Span> {
+fn loops_by_rows(block: &plan::Block, has_function: HasFunction) -> Vec<Span> {
     let of = |step: &plan::Step| match step {
-        plan::Step::While { state, rows: Some(rows), .. } if has_row_function(rows, state) => {
+        plan::Step::While { state, rows: Some(rows), .. } if has_function(rows, state) => {
             vec![rows.span]
         }
-        _ => step.blocks().flat_map(loops_by_rows).collect(),
+        _ => step.blocks().flat_map(|block| loops_by_rows(block, has_function)).collect(),
     };
     block.steps.iter().flat_map(of).collect()
 }

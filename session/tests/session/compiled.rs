@@ -67,3 +67,20 @@ fn modes_change_kernels_and_no_result() {
     session.set_mode("fusion", "off").expect("a mode");
     assert_eq!(kernels(cache(&mut session, cell)), 4);
 }
+
+/// Long for the emulated device, so it is no page.
+#[test]
+fn a_loop_that_its_body_needs_takes_more_turns_than_an_idle_one() {
+    let cell = "{ x + sum (loop a = [3, 1, 2] while sum a < 70000 do a + 1) : x in [3, 1] }";
+    let mut session = Session::new(&CONFIG);
+    for backend in ["interp", "nested", "flat", "cpu"] {
+        session.set_mode("backend", backend).expect("a back end");
+        let mut sink = Collected::default();
+        session.eval(Cell::typed(cell), &mut sink, &Cancel::new());
+        let is_shown = |event: &Event| match event {
+            Event::Shown(shown) => shown.text(80, false).ends_with("[70005, 70003]"),
+            _ => false,
+        };
+        assert!(sink.events.iter().any(is_shown), "{backend}: {:?}", sink.events);
+    }
+}

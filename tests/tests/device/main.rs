@@ -31,6 +31,7 @@ const TESTS: &[(&str, fn())] = &[
         "elements_that_are_too_wide_are_for_the_cpu",
         sessions::elements_that_are_too_wide_are_for_the_cpu,
     ),
+    ("recursion_with_a_stack_is_for_the_cpu", sessions::recursion_with_a_stack_is_for_the_cpu),
     ("a_device_may_come_later", sessions::a_device_may_come_later),
     ("the_device_program_is_carried", sessions::the_device_program_is_carried),
     ("the_device_program_runs", sessions::the_device_program_runs),
@@ -42,7 +43,11 @@ const TESTS: &[(&str, fn())] = &[
 const PAGES: Part = Part {
     name: "device",
     engine: &engine::GPU,
-    takes: |name| name.ends_with("fusion/producers.md") || name.ends_with("operations/scan.md"),
+    takes: |name| {
+        ["fusion/producers.md", "operations/scan.md", "compiled/rows.md"]
+            .iter()
+            .any(|page| name.ends_with(page))
+    },
     needs: &["g++"],
 };
 

@@ -355,6 +355,21 @@ pub(crate) fn elements_that_are_too_wide_are_for_the_cpu() {
     assert!(note.starts_with("In[1]:2: "), "where the kernel begins: {note}");
 }
 
+/// A call whose result is an argument of another one: the CPU has a stack for it, a device has not.
+pub(crate) fn recursion_with_a_stack_is_for_the_cpu() {
+    stand_in();
+    let definitions = "xs = { i % 7 : i in iota 100_000 }\n\
+         def f (n : i64) (ys : []i64) : i64 = if n < 2 then ys[n] else f (f (n - 1) ys % n) ys + 1";
+    let mut auto = session("auto");
+    say(&mut auto, definitions);
+    assert!(say(&mut auto, ":time sum xs").texts.concat().contains("on gpu, "));
+    let said = say(&mut auto, ":time f 9 xs");
+    assert!(said.texts.concat().contains("on cpu, "), "{said:?}");
+    let mut interp = session("interp");
+    say(&mut interp, definitions);
+    assert_eq!(said.values, [value(&mut interp, "f 9 xs")]);
+}
+
 pub(crate) fn a_device_may_come_later() {
     let stand_in = stand_in();
     let mut session = session("gpu");

@@ -54,6 +54,20 @@ output a5: [a0]i64
 
 pub(super) const SUBJECTS: &[Subject] = &[
     Subject {
+        name: "rows",
+        text: include_str!("../../../gate/plans/row_loops.plan"),
+        inputs: || {
+            let elements = noise(300).map(|bits| Scalar::F32((bits % 1000) as f32));
+            vec![dense(100, 3, column(ScalarType::F32, elements)), i64s(0..100)]
+        },
+        mutants: &[
+            ("* 32 + lane; at < points;", "* 32 + lane; at <= points;"),
+            ("* 32 + lane; at < points;", "* 32 + lane; at < points - 1;"),
+            ("(warp * gridDim.x + blockIdx.x) * 32", "blockIdx.x * 32"),
+            ("(warp * gridDim.x + blockIdx.x) * 32", "(warp + blockIdx.x) * 32"),
+        ],
+    },
+    Subject {
         name: "reduce_groups",
         text: DENSE_SUMS,
         // Two rows of two blocks in a group, and one in the last.
