@@ -30,6 +30,11 @@ impl Span {
         }
     }
 
+    /// Whether `other` lies within it, or is the same.
+    pub fn contains(self, other: Span) -> bool {
+        self.source == other.source && self.start <= other.start && other.end <= self.end
+    }
+
     /// The byte range, for slicing the source's text.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize

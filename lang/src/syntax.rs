@@ -247,8 +247,7 @@ fn broken_definition(form: Form, reading: &mut Reading<'_>) -> Option<ItemKind> 
 
 /// What the lexer found to be foreign in an item that is foreign as a whole goes with it.
 fn leave_out_foreign(diagnostics: &mut Vec<Diagnostic>, item: Span) {
-    let is_inside = |place: Span| item.start <= place.start && place.end <= item.end;
-    diagnostics.retain(|found| found.code != "E0110" || !is_inside(found.span()));
+    diagnostics.retain(|found| found.code != "E0110" || !item.contains(found.span()));
 }
 
 fn command(reading: &mut Reading<'_>) -> ItemKind {

@@ -339,13 +339,13 @@ impl<'a> Planner<'a> {
         let has_one_of = |item: &Span, places: &[Span]| {
             let first = places.partition_point(|place| place.start < item.start);
             let near = places[first..].iter().take_while(|place| place.start <= item.end);
-            near.into_iter().any(|place| contains(*item, *place))
+            near.into_iter().any(|place| item.contains(*place))
         };
         let has_unread = |item: &Span| has_one_of(item, unread) || has_one_of(item, &missing);
         let broken: Vec<Span> = items.iter().map(|item| item.span).filter(has_unread).collect();
         let is_broken = |place: Span| {
             let after = broken.partition_point(|item| item.start <= place.start);
-            broken[..after].last().is_some_and(|item| contains(*item, place))
+            broken[..after].last().is_some_and(|item| item.contains(place))
         };
         let started = Instant::now();
         let checked = check(&items, &self.state.environment, &self.config(), &mut self.loader);
@@ -486,9 +486,4 @@ pub(crate) fn read_source(path: &Path) -> Result<String, String> {
         let line = 1 + error.as_bytes()[..position].iter().filter(|byte| **byte == b'\n').count();
         format!("byte {position}, in line {line}, is not UTF-8")
     })
-}
-
-/// Whether a place lies within an item.
-fn contains(item: Span, place: Span) -> bool {
-    item.source == place.source && item.start <= place.start && place.end <= item.end
 }

@@ -123,8 +123,8 @@ pub(crate) fn outside(trap: Trap) -> Trap {
         return trap;
     }
     let entered = if outer == 0 { trap.span } else { trap.calls[outer - 1] };
-    let holds = |entry: &Entry| entry.span.start <= entered.start && entered.end <= entry.span.end;
-    let Some((name, _)) = PRELUDE.entries.iter().find(|(_, entry)| holds(entry)) else {
+    let is_in = |entry: &Entry| entry.span.contains(entered);
+    let Some((name, _)) = PRELUDE.entries.iter().find(|(_, entry)| is_in(entry)) else {
         return trap;
     };
     let operation = name.to_string();

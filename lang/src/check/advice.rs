@@ -96,10 +96,7 @@ fn path_to<'e>(expr: &'e ast::Expr, place: Span, path: &mut Vec<&'e ast::Expr>) 
     path.push(expr);
     let mut next = None;
     expr.for_each_child(&mut |child| {
-        let holds = child.span.source == place.source
-            && child.span.start <= place.start
-            && place.end <= child.span.end;
-        if holds && next.is_none() {
+        if child.span.contains(place) && next.is_none() {
             next = Some(child);
         }
     });

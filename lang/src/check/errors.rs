@@ -97,7 +97,7 @@ impl Checker<'_> {
             span,
             format!("this is {found_text}"),
         );
-        if place != span && !(place.start <= span.start && span.end <= place.end) {
+        if !place.contains(span) {
             diagnostic = diagnostic.label(place, format!("needs {wanted_text}"));
         }
         diagnostic = self.with_fix(diagnostic, found, wanted);

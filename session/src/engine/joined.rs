@@ -99,7 +99,7 @@ impl Engine {
             None => {
                 let how = match &ran.fallback {
                     Some(Fallback::Unsupported(unsupported)) => {
-                        let index = spans.iter().position(|part| holds(*part, unsupported.span));
+                        let index = spans.iter().position(|part| part.contains(unsupported.span));
                         index.map_or(LeftApart::All, LeftApart::One)
                     }
                     Some(Fallback::Fault(_) | Fallback::Bug(_)) | None => LeftApart::All,
@@ -131,9 +131,4 @@ fn begins(lowered: &Lowered) -> Vec<usize> {
 
 fn prepared(lowered: Lowered, key: String) -> Compiled {
     Compiled { lowered: Some(Arc::new(lowered)), key: Some(key), ..Compiled::default() }
-}
-
-/// Whether a place lies within another one.
-fn holds(outer: Span, inner: Span) -> bool {
-    outer.source == inner.source && outer.start <= inner.start && inner.end <= outer.end
 }

@@ -1,6 +1,6 @@
 //! Arrays: masks in brackets, a number for each row, an element that is joined, groups by texts.
 
-use weft_ir::{ScalarType, Span};
+use weft_ir::ScalarType;
 
 use super::written::{argument, is_comparison, operation, renamed, written};
 use crate::ast::{Axis, Expr, ExprKind, LetBinding, Number, Pattern, PatternKind};
@@ -13,7 +13,7 @@ pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> 
     match &expr.kind {
         ExprKind::Index { array, axes } => mask(checker, expr, array, axes, found),
         ExprKind::Comprehension { body, generators, filter: Some(filter) }
-            if found.code == "E0201" && holds(filter.span, found.span()) =>
+            if found.code == "E0201" && filter.span.contains(found.span()) =>
         {
             bound_in_value(body, generators, filter, found)
         }
@@ -87,11 +87,6 @@ fn range_among_elements(elements: &[Expr]) -> Option<String> {
         "a range is an array by itself, `1..5`; arrays are joined with `++`: `(1..5) ++ [7]`"
             .to_owned()
     })
-}
-
-/// Whether a place lies within another.
-fn holds(outer: Span, inner: Span) -> bool {
-    outer.source == inner.source && outer.start <= inner.start && inner.end <= outer.end
 }
 
 /// `xs[xs > 2]`, `m[m[:, 0] > 2, :]`, `w[w.x > 2]`.
