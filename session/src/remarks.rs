@@ -4,6 +4,7 @@
 //! that prove it, and what depends on arguments that are not known is not talked about.
 
 mod associative;
+mod brackets;
 mod closed;
 mod letters;
 mod mapped;
@@ -19,6 +20,7 @@ use weft_lang::typed::{
     Arg, Expr, ExprKind, FunctionRef, GlobalId, InstanceId, LocalId, Pattern, Program,
 };
 
+use brackets::Brackets;
 pub(crate) use letters::texts_compared;
 
 use crate::prelude;
@@ -32,6 +34,7 @@ pub(crate) struct Told {
     places: BTreeSet<Span>,
     /// The operators about which there is nothing to say, with the array that they were held against.
     harmless: HashSet<Tried>,
+    brackets: Brackets,
 }
 
 /// What was tried out: an operator at a type, in the calls around it, and the array.
@@ -152,7 +155,8 @@ impl<'p> Walk<'p, '_> {
             }
             ExprKind::Array(_) => {
                 if !self.told.places.contains(&expr.span)
-                    && let Some(remark) = ranges::remark(expr, self.sources)
+                    && let Some(remark) =
+                        ranges::remark(expr, self.sources, &mut self.told.brackets)
                 {
                     self.told.places.insert(expr.span);
                     self.found.push(remark);

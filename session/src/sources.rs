@@ -40,12 +40,7 @@ impl Sources {
         render::Sources::text(self, span.source).get(span.range()).unwrap_or("")
     }
 
-    /// The lines that a span is in.
-    pub(crate) fn line(&self, span: Span) -> &str {
-        self.line_of(span).0
-    }
-
-    /// The same, and where in it the span begins.
+    /// The lines that a span is in, and where in them it begins.
     pub(crate) fn line_of(&self, span: Span) -> (&str, usize) {
         let text = render::Sources::text(self, span.source);
         let range = span.range();

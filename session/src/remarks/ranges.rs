@@ -1,8 +1,8 @@
 //! E0322: brackets around a range, `[1..5]`, which are an array of one array.
 //!
 //! In other languages the brackets belong to the range. Here a range is an array by itself, and brackets make a matrix of
-//! one row of it. Who means that can say so with `[(1..5)]`; and where an array of arrays is asked for, as by
-//! `transpose` or beside `++`, it is what is meant.
+//! one row of it. Who means that can say so with `[(1..5)]`, or with a type; and where an array of arrays is asked for,
+//! as by `transpose` or beside `++`, it is what is meant.
 
 use weft_ir::Span;
 use weft_lang::Diagnostic;
@@ -12,25 +12,19 @@ use weft_lang::builtins::{self, Builtin};
 use weft_lang::typed::{Arg, Expr, ExprKind, FunctionRef, LoopControl, Pattern, Program};
 use weft_lang::types::Type;
 
+use super::brackets::{BareRange, Brackets};
 use crate::sources::Sources;
 use crate::state::State;
 
 /// What there is to say about an array.
-pub(super) fn remark(array: &Expr, sources: &Sources) -> Option<Diagnostic> {
-    let range = only_range(array)?;
-    let written = sources.slice(range);
-    // In parentheses it is meant, and where a type beside it says so.
-    let is_meant = written.starts_with('(') || sources.line(array.span).contains("[][]");
-    if !written.contains("..") || is_meant {
-        return None;
-    }
-    // A stop with a range of its own is not looked for.
-    let parts: Vec<&str> = written.split("..").collect();
-    let stop = match parts[..] {
-        [_, rest] => rest.split(" by ").next().map(str::trim),
-        _ => None,
-    };
-    let without = stop.map_or(String::new(), |stop| format!(", without {stop}"));
+pub(super) fn remark(
+    array: &Expr,
+    sources: &Sources,
+    brackets: &mut Brackets,
+) -> Option<Diagnostic> {
+    only_range(array)?;
+    let BareRange { range, stop } = brackets.range(array.span, sources)?;
+    let (written, stop) = (sources.slice(range), sources.slice(stop));
     Some(
         Diagnostic::error(
             "E0322",
@@ -39,17 +33,17 @@ pub(super) fn remark(array: &Expr, sources: &Sources) -> Option<Diagnostic> {
             format!("this is {}", array.ty),
         )
         .warning()
-        .help(format!("a range is an array by itself: `{written}`{without}"))
+        .help(format!("a range is an array by itself: `{written}`, without {stop}"))
         .note(format!("if one row is meant, `[({written})]` says so")),
     )
 }
 
-/// The range that is all an array holds.
+/// The place of an array of which a range is the only element.
 fn only_range(array: &Expr) -> Option<Span> {
     let ExprKind::Array(elements) = &array.kind else { return None };
     let [range] = &elements[..] else { return None };
     let ExprKind::Apply { function, .. } = &range.kind else { return None };
-    matches!(function.kind, ExprKind::Builtin(Builtin::Range, _)).then_some(range.span)
+    matches!(function.kind, ExprKind::Builtin(Builtin::Range, _)).then_some(array.span)
 }
 
 /// The parts of an expression that are rows where rows are asked for.
@@ -60,12 +54,11 @@ pub(super) fn rows_asked_for(
     expr: &Expr,
 ) -> Vec<Span> {
     let asking = Asking { program, state, sources };
-    let range = |expr: &Expr| only_range(expr).map(|_| expr.span);
     match &expr.kind {
         ExprKind::Apply { function, args, .. } => {
             let arrays = args.iter().enumerate().filter(|(_, arg)| !arg.mapped);
             arrays
-                .filter_map(|(position, arg)| Some((position, range(&arg.expr)?)))
+                .filter_map(|(position, arg)| Some((position, only_range(&arg.expr)?)))
                 .filter(|(position, _)| asking.for_rows(function, args, *position))
                 .map(|(_, span)| span)
                 .collect()
@@ -76,21 +69,21 @@ pub(super) fn rows_asked_for(
                     || filter.as_ref().is_some_and(|filter| asking.uses_array(filter, pattern))
             };
             let used = generators.iter().filter(|(pattern, _)| is_used(pattern));
-            used.filter_map(|(_, source)| range(source)).collect()
+            used.filter_map(|(_, source)| only_range(source)).collect()
         }
         ExprKind::Loop { control: LoopControl::Each(pattern, source), body, .. }
             if asking.uses_array(body, pattern) =>
         {
-            range(source).into_iter().collect()
+            only_range(source).into_iter().collect()
         }
         // Beside a value of the same type that is written in another way.
-        ExprKind::If { then, otherwise, .. } => match (range(then), range(otherwise)) {
+        ExprKind::If { then, otherwise, .. } => match (only_range(then), only_range(otherwise)) {
             (Some(span), None) | (None, Some(span)) => vec![span],
             (Some(_), Some(_)) | (None, None) => Vec::new(),
         },
         // The record has such a field before.
         ExprKind::RecordUpdate { fields, .. } => {
-            fields.iter().filter_map(|(_, value)| range(value)).collect()
+            fields.iter().filter_map(|(_, value)| only_range(value)).collect()
         }
         _ => Vec::new(),
     }
