@@ -21,7 +21,7 @@ use weft_ir::{FaultKind, ScalarType, Span};
 use crate::dialect::type_name;
 use crate::functions::Functions;
 use crate::scalar::Writer;
-use environment::{Buffer, Environment, Place};
+use environment::{Buffer, Environment, Memory, Place};
 pub use rows::{RowLoop, row_loop, row_loop_in_place};
 pub use small::small_loop;
 
@@ -42,8 +42,8 @@ pub struct SequentialLoop {
     pub updated: BTreeSet<usize>,
     /// The checks.
     pub sites: Vec<(FaultKind, Span)>,
-    /// Whether it has memory of its own for all arrays (Note [Small loops]).
-    pub small: bool,
+    /// Whether it computes arrays, in memory that it is given (Note [Small loops]).
+    pub computes_arrays: bool,
 }
 
 /// Host code whose results are the state that the function leaves; nothing if it has no loop.
@@ -52,7 +52,7 @@ pub fn sequential_code(code: &Code, types: &[Type]) -> Option<SequentialLoop> {
     if !code.instructions.iter().any(|instruction| loops(&instruction.operation)) {
         return None;
     }
-    let mut function = Function::new(types);
+    let mut function = Function::new(types, Arrays::Replaced);
     function.environment.outermost = code
         .instructions
         .iter()
@@ -76,7 +76,7 @@ pub fn sequential_loop(
     body: &Block,
     types: &[Type],
 ) -> Option<SequentialLoop> {
-    let mut function = Function::new(types);
+    let mut function = Function::new(types, Arrays::Replaced);
     let mut extents = 0;
     for (at, &var) in state.iter().enumerate() {
         let Type { element, extents: sizes } = &types[var.0 as usize];
@@ -90,7 +90,7 @@ pub fn sequential_loop(
             let sizes: Vec<String> =
                 (0..sizes.len()).map(|at| format!("all->extents[{}]", extents + at)).collect();
             extents += sizes.len();
-            let buffer = Buffer { number: at, depth: 1 };
+            let buffer = Buffer { memory: Memory::State(at), depth: 1 };
             let place = Place::Array { name: format!("a{name}"), sizes, buffer: Some(buffer) };
             function.environment.bind(var, place);
         }
@@ -107,6 +107,17 @@ pub fn sequential_loop(
     Some(function.finish("return 0;"))
 }
 
+/// How a function comes to the arrays of the next state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Arrays {
+    /// It replaces elements where they are (Note [Sequential loops]).
+    Replaced,
+    /// It does so too, and copies before that what is needed as it was (Note [Copies in front of updates]).
+    Copied,
+    /// It computes whole arrays (Note [Small loops]).
+    Computed,
+}
+
 /// A function that is being written.
 struct Function<'a> {
     types: &'a [Type],
@@ -117,20 +128,17 @@ struct Function<'a> {
     /// How many loops are around the steps at hand.
     depth: usize,
     updated: BTreeSet<usize>,
-    /// Whether arrays are computed here (Note [Small loops]).
-    small: bool,
+    arrays: Arrays,
     /// Whether the host goes on where it ends in the middle.
     host_goes_on: bool,
     /// Whether a loop of the host in the place of the steps at hand would update its arrays where they are.
     in_place: bool,
-    /// Whether arrays are copied where they are needed as they were (Note [Copies in front of updates]).
-    copies: bool,
-    /// What the step at hand uses for the last time.
+    /// What the step at hand uses for the last time, where arrays are copied.
     last: BTreeSet<Var>,
 }
 
 impl<'a> Function<'a> {
-    fn new(types: &'a [Type]) -> Function<'a> {
+    fn new(types: &'a [Type], arrays: Arrays) -> Function<'a> {
         let (functions, text, updated) = Default::default();
         Function {
             types,
@@ -140,10 +148,9 @@ impl<'a> Function<'a> {
             indent: 1,
             depth: 0,
             updated,
-            small: false,
+            arrays,
             host_goes_on: false,
             in_place: false,
-            copies: false,
             last: BTreeSet::new(),
         }
     }
@@ -169,8 +176,9 @@ impl<'a> Function<'a> {
             self.text
         );
         let inputs = inputs.into_iter().map(|(var, _)| var).collect();
-        let Function { functions, updated, small, .. } = self;
-        SequentialLoop { text, functions, inputs, updated, sites, small }
+        let Function { functions, updated, arrays, .. } = self;
+        let computes_arrays = arrays == Arrays::Computed;
+        SequentialLoop { text, functions, inputs, updated, sites, computes_arrays }
     }
 
     fn line(&mut self, line: &str) {
@@ -181,7 +189,8 @@ impl<'a> Function<'a> {
 
     /// Goes round until the condition fails. The places of the state stay the same.
     fn turns(&mut self, state: &[Var], condition: &Block, body: &Block) -> Option<()> {
-        let top = self.copies.then(|| self.begin_turns());
+        let copies = self.arrays == Arrays::Copied;
+        let top = copies.then(|| self.begin_turns());
         self.line("for (;;) {");
         self.indent += 1;
         self.depth += 1;
@@ -201,12 +210,12 @@ impl<'a> Function<'a> {
                 let value = self.environment.scalar(result)?;
                 self.line(&format!("const {} next{} = {value};", type_name(*element), next.len()));
                 next.push(var);
-            } else if !self.copies {
+            } else if !copies {
                 let before = self.environment.first_buffer(var)?;
                 self.environment.is_in(result, before)?;
             }
         }
-        if self.copies {
+        if copies {
             self.copy_next(state, &body.results)?;
         }
         for (at, &var) in next.iter().enumerate() {
@@ -230,25 +239,26 @@ impl<'a> Function<'a> {
             self.line("rounds++;");
         }
         self.line(TURN);
-        if self.small {
+        if self.arrays == Arrays::Computed {
             // A turn over arrays takes longer than one of scalars.
             self.line("if (*all->cancel) return 1U << 31;");
         }
     }
 
     fn steps(&mut self, block: &Block) -> Option<()> {
-        if self.copies {
+        if self.arrays == Arrays::Copied {
             return self.steps_with_copies(block);
         }
         block.steps.iter().try_for_each(|step| self.step(step))
     }
 
     fn step(&mut self, step: &Step) -> Option<()> {
-        if self.small
+        if self.arrays == Arrays::Computed
             && let Some(done) = self.small_step(step)
         {
             return done;
         }
+        let copies = self.arrays == Arrays::Copied;
         match step {
             Step::Host { results, code, .. } => {
                 let names: Vec<String> = results.iter().map(|&var| self.declare(var)).collect();
@@ -272,7 +282,7 @@ impl<'a> Function<'a> {
                 Some(())
             }
             Step::Launch(kernel) => self.update(kernel),
-            Step::If { results, condition, then, otherwise } if self.copies => {
+            Step::If { results, condition, then, otherwise } if copies => {
                 self.conditional_with_copies(results, *condition, [then, otherwise])
             }
             Step::If { results, condition, then, otherwise } => {
@@ -287,7 +297,7 @@ impl<'a> Function<'a> {
                             self.line(&format!("{name} = {value};"));
                             Place::Scalar(name)
                         }
-                        false if self.copies => self.first_state(first, initial)?,
+                        false if copies => self.first_state(first, initial)?,
                         false => self.environment.take(first, self.depth, self.depth + 1)?,
                     };
                     self.environment.bind(var, place);
@@ -303,7 +313,7 @@ impl<'a> Function<'a> {
                 Some(())
             }
             Step::Free(_) => Some(()),
-            Step::Reshape { result, array } if self.copies => self.view(*result, *array),
+            Step::Reshape { result, array } if copies => self.view(*result, *array),
             Step::Reshape { .. } | Step::Constant { .. } => None,
         }
     }
@@ -367,9 +377,9 @@ impl<'a> Function<'a> {
         }
         let operands: Vec<Operand> = target.iter().chain(values).copied().collect();
         let code = Code { results: operands, ..kernel.body.clone() };
-        let kept = match self.copies {
-            true => self.make_own(destinations)?,
-            false => Vec::new(),
+        let kept = match self.arrays {
+            Arrays::Copied => self.make_own(destinations)?,
+            Arrays::Replaced | Arrays::Computed => Vec::new(),
         };
         self.line("{");
         self.indent += 1;
@@ -379,7 +389,9 @@ impl<'a> Function<'a> {
         for (&destination, (value, _)) in destinations.iter().zip(values) {
             let place = self.environment.take(destination, self.depth, self.depth)?;
             let Place::Array { name, sizes, buffer } = &place else { return None };
-            self.updated.extend(buffer.map(|buffer| buffer.number));
+            if let Some(Buffer { memory: Memory::State(part), .. }) = buffer {
+                self.updated.insert(*part);
+            }
             let (mut at, mut inside) = (String::new(), String::new());
             for ((index, _), size) in target.iter().zip(sizes) {
                 at = if at.is_empty() {

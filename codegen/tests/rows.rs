@@ -56,14 +56,14 @@ output a7: [a1][a0]i64
 
 #[test]
 fn elements_are_replaced_in_the_rows_of_the_state() {
-    let RowLoop { text, inputs, written, small, .. } = function(
+    let RowLoop { text, inputs, written, has_scratch, .. } = function(
         "    launch \"scatter\" [1] (r0)
       r1: i64 = read a8
       yield r1 r1
       scatter r1 at r1 into a9 to a12: [a1]i64
     end",
     );
-    assert!(!small, "{text}");
+    assert!(!has_scratch, "{text}");
     // The extent is all that it reads beside the state, of which it writes all.
     assert_eq!((inputs.len(), written.len()), (1, 2), "{text}");
     assert!(text.contains("for (i64 point = all->first; point < all->end; point++)"), "{text}");
@@ -73,7 +73,7 @@ fn elements_are_replaced_in_the_rows_of_the_state() {
 
 #[test]
 fn arrays_are_computed_in_memory_of_its_own() {
-    let RowLoop { text, inputs, small, .. } = function(
+    let RowLoop { text, inputs, has_scratch, .. } = function(
         "    launch \"map\" [a1] (r0)
       r1: i64 = read a9 r0
       r2: i64 = add r1 3i64
@@ -81,7 +81,7 @@ fn arrays_are_computed_in_memory_of_its_own() {
       store r2 to a12: [a1]i64
     end",
     );
-    assert!(small, "{text}");
+    assert!(has_scratch, "{text}");
     // The state at hand stays as it is: it is an input too.
     assert_eq!(inputs.len(), 2, "{text}");
     assert!(text.contains("leave:;"), "{text}");
@@ -90,7 +90,7 @@ fn arrays_are_computed_in_memory_of_its_own() {
 #[test]
 fn an_array_that_is_needed_as_it_was_is_copied_before_it_is_updated() {
     // The first update is of an array that the second reads, and the last one of its own.
-    let RowLoop { text, small, .. } = function(
+    let RowLoop { text, has_scratch, .. } = function(
         "    launch \"scatter\" [1] (r0)
       r1: i64 = read a8
       yield r1 r1
@@ -104,7 +104,7 @@ fn an_array_that_is_needed_as_it_was_is_copied_before_it_is_updated() {
     end
     free a9 a13",
     );
-    assert!(small, "{text}");
+    assert!(has_scratch, "{text}");
     // In front of the loop and before the first update; the second is where the first one was.
     assert_eq!(text.matches("TAKE(").count(), 2, "{text}");
     assert_eq!(text.matches("] = r").count(), 2, "{text}");

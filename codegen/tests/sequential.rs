@@ -140,7 +140,7 @@ do
 output a3: [a0]i64
 ";
     let function = small(text).expect("a function");
-    assert!(function.small);
+    assert!(function.computes_arrays);
     let text = function.text;
     assert!(text.contains("const i64 r1 = a1[p6];"), "{text}");
     assert!(text.contains("a7[p6] = r2;"), "{text}");

@@ -43,7 +43,7 @@ pub(crate) struct Sequential {
     function: LaneFunction,
     inputs: Vec<Var>,
     updated: BTreeSet<usize>,
-    small: bool,
+    computes_arrays: bool,
     ticket: OnceLock<Arc<Ticket>>,
     /// The nanoseconds that the host has spent on it.
     spent: AtomicU64,
@@ -53,10 +53,10 @@ pub(crate) struct Sequential {
 
 impl Sequential {
     pub(crate) fn new(of: SequentialLoop, native: Option<Supply>) -> Sequential {
-        let SequentialLoop { text, functions, inputs, updated, sites, small } = of;
+        let SequentialLoop { text, functions, inputs, updated, sites, computes_arrays } = of;
         let function = LaneFunction { text, functions, sites };
         let (ticket, spent, launches) = Default::default();
-        Sequential { native, function, inputs, updated, small, ticket, spent, launches }
+        Sequential { native, function, inputs, updated, computes_arrays, ticket, spent, launches }
     }
 
     /// The text of the function.
@@ -74,9 +74,9 @@ impl Sequential {
         self.updated.contains(&number)
     }
 
-    /// Whether the function computes arrays in memory of its own (Note [Loops over small arrays]).
-    pub(crate) fn is_small(&self) -> bool {
-        self.small
+    /// Whether the function computes arrays in memory that it is given (Note [Loops over small arrays]).
+    pub(crate) fn computes_arrays(&self) -> bool {
+        self.computes_arrays
     }
 
     /// Has the function compiled, unless it has been asked for.
@@ -97,12 +97,13 @@ impl Sequential {
         call: SerialCall<'_>,
         pool: &Pool,
     ) -> Result<Finished, Stop> {
-        let mut memory = self.small.then(|| pool.take(LaneType::I64, SCRATCH / size_of::<i64>()));
+        let words = SCRATCH / size_of::<i64>();
+        let mut memory = self.computes_arrays.then(|| pool.take(LaneType::I64, words));
         let scratch = memory.as_mut().map(|memory| &mut i64::storage_mut(memory)[..]);
         let outcome = SerialCall { scratch, ..call }.run(function);
         memory.into_iter().for_each(|memory| pool.keep(memory));
         match outcome {
-            LEFT if self.small => Ok(Finished::Some),
+            LEFT if self.computes_arrays => Ok(Finished::Some),
             outcome => self.failed(outcome).map_or(Ok(Finished::All), Err),
         }
     }
@@ -126,17 +127,19 @@ impl Sequential {
 /// A loop that can become a function of one point (Note [Loops row by row] in `weft_ir`'s `rows`).
 #[derive(Debug)]
 pub(crate) struct RowFunction {
-    /// The function; asked for as that of a loop without anything parallel.
+    /// The function.
     pub(crate) sequential: Arc<Sequential>,
-    /// Whether it computes arrays in memory of its own.
-    pub(crate) small: bool,
+    /// Whether it is given memory for arrays, [`SCRATCH`] bytes on each thread.
+    pub(crate) has_scratch: bool,
 }
 
 impl RowFunction {
     pub(crate) fn new(of: RowLoop, native: Option<Supply>) -> RowFunction {
-        let RowLoop { text, functions, inputs, written: updated, sites, small } = of;
-        let of = SequentialLoop { text, functions, inputs, updated, sites, small: false };
-        RowFunction { sequential: Arc::new(Sequential::new(of, native)), small }
+        let RowLoop { text, functions, inputs, written: updated, sites, has_scratch } = of;
+        // It is wanted whatever the launches of the host's loop take. Its memory is that of a `PointsCall`.
+        let computes_arrays = false;
+        let of = SequentialLoop { text, functions, inputs, updated, sites, computes_arrays };
+        RowFunction { sequential: Arc::new(Sequential::new(of, native)), has_scratch }
     }
 }
 
@@ -203,17 +206,17 @@ impl<'a> Watch<'a> {
         if self.left {
             return None;
         }
-        let small = self.sequential.small;
         self.launches[1] = launches;
-        let function = self.chosen(small);
+        let function = self.chosen();
         if function.is_some() {
             self.handed = Some(self.here());
         }
         function
     }
 
-    fn chosen(&mut self, small: bool) -> Option<Function> {
+    fn chosen(&mut self) -> Option<Function> {
         let supply = self.sequential.native.as_ref()?;
+        let computes_arrays = self.sequential.computes_arrays;
         match (supply.tier, self.sequential.ticket.get()) {
             (Tier::Interpreted, _) => None,
             (Tier::Native, _) => {
@@ -225,10 +228,11 @@ impl<'a> Watch<'a> {
                 let looks = self.turns.is_multiple_of(TURNS);
                 self.turns += 1;
                 if let Some(ticket) = ticket {
-                    let function = ticket.function().filter(|_| !small || looks);
-                    return function.filter(|_| !small || self.is_all_overhead());
+                    let function = ticket.function().filter(|_| !computes_arrays || looks);
+                    return function.filter(|_| !computes_arrays || self.is_all_overhead());
                 }
-                if looks && self.spent() >= PATIENCE && (!small || self.is_all_overhead()) {
+                if looks && self.spent() >= PATIENCE && (!computes_arrays || self.is_all_overhead())
+                {
                     self.sequential.want();
                 }
                 None

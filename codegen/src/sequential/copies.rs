@@ -1,34 +1,36 @@
 //! Updates of arrays that somebody else looks at.
 //!
-//! Note [Copies in front of updates]. A function that replaces elements where they are is none of a loop in which an
-//! array is looked at as it was before, as the row before in a table of distances. In a function of one row
-//! (Note [Loops row by row] in `weft_ir`'s `rows`) arrays are short: what is needed as it was is copied to memory of the
-//! function's own before the update, and at the end of a turn the next state is copied to where the state is. The plan
-//! says what a step uses for the last time: that is updated where it is. Memory is taken step by step, and free again
-//! at the end of each turn.
+//! Note [Copies in front of updates]. A function that replaces elements where they are (Note [Sequential loops]) cannot
+//! run a loop in which somebody looks at an array as it was before an update, as at the row above in a table of edit
+//! distances. A function of one row (Note [Loops row by row] in `weft_ir`'s `rows`) can afford to copy, as its arrays are
+//! short. Before a step replaces elements of an array that is looked at later, the array is copied to scratch memory, and
+//! the copy is updated. At the end of a turn the next state is copied to where the state is. What a step uses for the
+//! last time, by the plan, is not copied but updated where it is. Scratch memory is taken step by step, and what a turn
+//! has taken is free when it ends.
 
 use std::collections::BTreeSet;
 
-use weft_ir::flat::Var;
+use weft_ir::flat::{Type, Var};
 use weft_ir::plan::{Block, last_uses};
 
 use super::Function;
-use super::environment::{Buffer, Place};
+use super::environment::{Buffer, Memory, Place, Places};
 use super::rows::element_count;
 use crate::dialect::type_name;
 
-/// Numbers of buffers from here on are those of copies.
-const COPIES: usize = 1 << 20;
-
-/// An array that a side of a conditional yields.
-struct Yielded {
-    sizes: Vec<String>,
-    /// Whether it is in memory of the function's own, and nobody else's.
-    own: bool,
+/// What a side of a conditional yields in the place of one result.
+enum Yielded {
+    Scalar,
+    Array {
+        /// Its extents, as expressions.
+        sizes: Vec<String>,
+        /// Whether it may be updated where it is: nobody else looks at that memory behind the conditional.
+        own: bool,
+    },
 }
 
 impl Function<'_> {
-    /// The steps of a block, with what each uses for the last time.
+    /// The steps of a block, where each knows what it uses for the last time.
     pub(super) fn steps_with_copies(&mut self, block: &Block) -> Option<()> {
         let behind: Vec<Var> = std::mem::take(&mut self.last).into_iter().collect();
         for (step, freed) in block.steps.iter().zip(last_uses(block, &behind)) {
@@ -39,7 +41,7 @@ impl Function<'_> {
         Some(())
     }
 
-    /// Notes how much memory is taken before a loop; its name.
+    /// Declares where the scratch memory that is taken before a loop ends; the name of that.
     pub(super) fn begin_turns(&mut self) -> String {
         let top = format!("top{}", self.environment.fresh());
         self.line(&format!("char *const {top} = top;"));
@@ -47,23 +49,24 @@ impl Function<'_> {
         top
     }
 
-    /// Whether an array is the function's own, at this depth, and used for the last time by the step at hand, once among
-    /// these.
-    fn is_own(&self, var: Var, among: &[Var]) -> bool {
-        let once = among.iter().filter(|other| **other == var).count() < 2;
+    /// Whether the step at hand, which uses these arrays, may update one of them where it is: it is in memory of the
+    /// function, was put there in the turn at hand, and nobody uses it later or beside that.
+    fn is_own(&self, var: Var, used: &[Var]) -> bool {
+        let once = used.iter().filter(|other| **other == var).count() < 2;
         once && self.last.contains(&var) && self.environment.is_at(var, self.depth)
     }
 
-    /// Where the first value of a state is that may be updated in the loop.
-    pub(super) fn first_state(&mut self, first: Var, among: &[Var]) -> Option<Place> {
-        match self.is_own(first, among) {
+    /// Where a part of the state of a loop begins, whose turns may update it there: where its first value is, or in a
+    /// copy of that. The loop begins with these values.
+    pub(super) fn first_state(&mut self, first: Var, initial: &[Var]) -> Option<Place> {
+        match self.is_own(first, initial) {
             true => self.environment.take(first, self.depth, self.depth + 1),
             false => self.copy(first, self.depth + 1),
         }
     }
 
-    /// Puts copies in the places of those arrays that a kernel updates and that somebody needs as they are; where
-    /// they were.
+    /// Copies those of the arrays that a kernel updates that are needed as they are, and lets their variables mean the
+    /// copies, which are lost with the update. Where these arrays were.
     pub(super) fn make_own(&mut self, destinations: &[Var]) -> Option<Vec<(Var, Place)>> {
         let mut kept = Vec::new();
         for &array in destinations {
@@ -89,7 +92,7 @@ impl Function<'_> {
         self.line(&format!("const i64 {count} = {};", element_count(&sizes)));
         self.line(&format!("TAKE({ty}, {name}, {count});"));
         self.line(&format!("for (i64 at = 0; at < {count}; at++) {name}[at] = {from}[at];"));
-        let buffer = Some(Buffer { number: COPIES + number, depth });
+        let buffer = Some(Buffer { memory: Memory::Copy(number), depth });
         Some(Place::Array { name, sizes, buffer })
     }
 
@@ -110,9 +113,9 @@ impl Function<'_> {
             .filter(|(var, _)| is_array(var))
             .collect();
         let mut copies = Vec::new();
-        let own: Vec<usize> = arrays
+        let of_state: Vec<Memory> = arrays
             .iter()
-            .map(|(var, _)| Some(self.environment.first_buffer(*var)?.number))
+            .map(|(var, _)| Some(self.environment.first_buffer(*var)?.memory))
             .collect::<Option<_>>()?;
         for &(var, result) in &arrays {
             let first = self.environment.first_place(var)?;
@@ -120,16 +123,17 @@ impl Function<'_> {
             if self.environment.is_in(result, buffer).is_some() {
                 continue;
             }
-            // What is in the memory of another part of the state, or may be, is overwritten by the copies.
             let (mut from, of_result) = self.environment.array(result)?;
             if of_result != sizes {
                 return None;
             }
-            let elsewhere = self
-                .environment
-                .buffer(result)
-                .is_some_and(|number| number >= COPIES && !own.contains(&number));
-            if arrays.len() > 1 && !elsewhere {
+            // What is in the memory of another part of the state, or may be, would be overwritten by the next value of
+            // that part before it is copied.
+            let is_apart = match self.environment.memory(result) {
+                Some(copy @ Memory::Copy(_)) => !of_state.contains(&copy),
+                Some(Memory::State(_) | Memory::Choice(_)) | None => false,
+            };
+            if arrays.len() > 1 && !is_apart {
                 let Place::Array { name, .. } = self.copy(result, self.depth)? else { return None };
                 from = name;
             }
@@ -151,54 +155,25 @@ impl Function<'_> {
         sides: [&Block; 2],
     ) -> Option<()> {
         let behind = std::mem::take(&mut self.last);
-        let mut names = Vec::new();
-        for &var in results {
-            names.push(match self.types[var.0 as usize].extents.is_empty() {
-                true => self.declare(var),
-                false => {
-                    let name = format!("a{}", self.environment.fresh());
-                    let ty = type_name(self.types[var.0 as usize].element);
-                    self.line(&format!("{ty} *{name};"));
-                    name
-                }
-            });
-        }
+        let names: Vec<String> = results.iter().map(|&var| self.declare_result(var)).collect();
         let holds = self.environment.scalar(condition)?;
-        let mut found: Vec<Vec<Option<Yielded>>> = Vec::new();
-        let (mut consumed, mut shared) = (BTreeSet::new(), Vec::new());
-        let openings = [format!("if ({holds}) {{"), "} else {".to_owned()];
-        for (side, opening) in sides.into_iter().zip(openings) {
-            self.line(&opening);
-            self.indent += 1;
-            let before = self.environment.clone_places();
-            self.last = behind.clone();
-            self.steps(side)?;
-            let mut of_side = Vec::new();
-            for (name, &result) in names.iter().zip(&side.results) {
-                if self.types[result.0 as usize].extents.is_empty() {
-                    let value = self.environment.scalar(result)?;
-                    self.line(&format!("{name} = {value};"));
-                    of_side.push(None);
-                    continue;
-                }
-                let (from, sizes) = self.environment.array(result)?;
-                let ty = type_name(self.types[result.0 as usize].element);
-                self.line(&format!("{name} = ({ty} *){from};"));
-                let dies = behind.contains(&result) || !before.0.contains_key(&result);
-                let once = side.results.iter().filter(|other| **other == result).count() < 2;
-                let own = dies && once && self.environment.is_at(result, self.depth);
-                if !own {
-                    shared.push(result);
-                }
-                of_side.push(Some(Yielded { sizes, own }));
-            }
-            found.push(of_side);
-            consumed.extend(self.environment.lost_since(&before));
+        let (mut consumed, mut shared) = (BTreeSet::new(), BTreeSet::new());
+        let mut side = |function: &mut Self, opening: &str, block: &Block| {
+            function.line(opening);
+            function.indent += 1;
+            let before = function.environment.clone_places();
+            function.last = behind.clone();
+            function.steps(block)?;
+            let yielded = function.yielded(block, &names, &behind, &before, &mut shared)?;
+            consumed.extend(function.environment.lost_since(&before));
             // What the side yields may be one of these under a name that is gone behind it.
-            shared.extend(self.environment.shared_since(&before));
-            self.environment.set_places(before);
-            self.indent -= 1;
-        }
+            shared.extend(function.environment.shared_since(&before));
+            function.environment.set_places(before);
+            function.indent -= 1;
+            Some(yielded)
+        };
+        let then = side(self, &format!("if ({holds}) {{"), sides[0])?;
+        let otherwise = side(self, "} else {", sides[1])?;
         self.line("}");
         self.environment.lose(&consumed);
         // What has another name now is not updated where it is.
@@ -207,21 +182,71 @@ impl Function<'_> {
                 self.environment.put(array, Place::Array { name, sizes, buffer: None });
             }
         }
-        let [then, otherwise] = &found[..] else { return None };
-        for (at, (&result, name)) in results.iter().zip(names).enumerate() {
-            let place = match (&then[at], &otherwise[at]) {
-                (None, None) => Place::Scalar(name),
-                (Some(one), Some(other)) if one.sizes == other.sizes => {
-                    // It may be the memory of a state: it is no copy.
-                    let number = COPIES / 2 + self.environment.fresh();
-                    let buffer = Buffer { number, depth: self.depth };
-                    let buffer = (one.own && other.own).then_some(buffer);
-                    Place::Array { name, sizes: one.sizes.clone(), buffer }
-                }
-                _ => return None,
-            };
+        for (((&result, name), then), otherwise) in
+            results.iter().zip(names).zip(then).zip(otherwise)
+        {
+            let place = self.either(name, then, otherwise)?;
             self.environment.bind(result, place);
         }
         Some(())
+    }
+
+    /// A result of a conditional, which a side assigns to; its name.
+    fn declare_result(&mut self, var: Var) -> String {
+        let Type { element, extents } = &self.types[var.0 as usize];
+        if extents.is_empty() {
+            return self.declare(var);
+        }
+        let name = format!("a{}", self.environment.fresh());
+        self.line(&format!("{} *{name};", type_name(*element)));
+        name
+    }
+
+    /// Assigns what a side of a conditional yields to these names. `behind` is used for the last time by the conditional,
+    /// `before` are the places before the side; arrays that have two names now become `shared`.
+    fn yielded(
+        &mut self,
+        side: &Block,
+        names: &[String],
+        behind: &BTreeSet<Var>,
+        before: &Places,
+        shared: &mut BTreeSet<Var>,
+    ) -> Option<Vec<Yielded>> {
+        let mut yielded = Vec::new();
+        for (name, &result) in names.iter().zip(&side.results) {
+            let Type { element, extents } = &self.types[result.0 as usize];
+            if extents.is_empty() {
+                let value = self.environment.scalar(result)?;
+                self.line(&format!("{name} = {value};"));
+                yielded.push(Yielded::Scalar);
+                continue;
+            }
+            let (from, sizes) = self.environment.array(result)?;
+            self.line(&format!("{name} = ({} *){from};", type_name(*element)));
+            let dies = behind.contains(&result) || !before.has(result);
+            let once = side.results.iter().filter(|other| **other == result).count() < 2;
+            let own = dies && once && self.environment.is_at(result, self.depth);
+            if !own {
+                shared.insert(result);
+            }
+            yielded.push(Yielded::Array { sizes, own });
+        }
+        Some(yielded)
+    }
+
+    /// Where a result of a conditional is, which has this name.
+    fn either(&mut self, name: String, then: Yielded, otherwise: Yielded) -> Option<Place> {
+        match (then, otherwise) {
+            (Yielded::Scalar, Yielded::Scalar) => Some(Place::Scalar(name)),
+            (
+                Yielded::Array { sizes, own },
+                Yielded::Array { sizes: of_other, own: other_is_own },
+            ) if sizes == of_other => {
+                let memory = Memory::Choice(self.environment.fresh());
+                let buffer = Buffer { memory, depth: self.depth };
+                Some(Place::Array { name, sizes, buffer: (own && other_is_own).then_some(buffer) })
+            }
+            _ => None,
+        }
     }
 }

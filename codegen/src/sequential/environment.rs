@@ -20,19 +20,42 @@ pub(super) enum Place {
         name: String,
         /// The extents, as expressions.
         sizes: Vec<String>,
-        /// Which memory.
+        /// Which memory; nothing if the array must stay as it is there.
         buffer: Option<Buffer>,
     },
 }
 
-/// Memory of an array of the state.
+/// Which memory of the function an array is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// That of a part of the state that the function is given, by its number.
+    State(usize),
+    /// That of a copy, which is in no memory of the state. Copies are numbered.
+    Copy(usize),
+    /// What one side of a conditional yields or the other: memory of the state, or a copy. Such choices are numbered.
+    Choice(usize),
+}
+
+/// Memory that the function may write to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Buffer {
-    /// Of the state outside.
-    pub(super) number: usize,
+    pub(super) memory: Memory,
     /// How many loops are around the state or the value that is in it. An update in a loop further in
     /// would be seen in the next turn.
     pub(super) depth: usize,
+}
+
+/// Where the variables are at a time.
+pub(super) struct Places {
+    known: BTreeMap<Var, Place>,
+    lost: BTreeSet<Var>,
+}
+
+impl Places {
+    /// Whether a variable has a place.
+    pub(super) fn has(&self, var: Var) -> bool {
+        self.known.contains_key(&var)
+    }
 }
 
 /// The variables, and what is collected on the way.
@@ -116,10 +139,10 @@ impl<'a> Environment<'a> {
         matches!(place, Some(Place::Array { buffer: Some(buffer), .. }) if buffer.depth == depth)
     }
 
-    /// The number of the memory of the function that an array is in.
-    pub(super) fn buffer(&self, var: Var) -> Option<usize> {
+    /// Which memory of the function an array is in.
+    pub(super) fn memory(&self, var: Var) -> Option<Memory> {
         match self.places.get(&var)? {
-            Place::Array { buffer, .. } => buffer.map(|buffer| buffer.number),
+            Place::Array { buffer, .. } => buffer.map(|buffer| buffer.memory),
             Place::Scalar(_) => None,
         }
     }
@@ -172,29 +195,26 @@ impl<'a> Environment<'a> {
         self.lost.clone()
     }
 
-    pub(super) fn clone_places(&self) -> (BTreeMap<Var, Place>, BTreeSet<Var>) {
-        (self.places.clone(), self.lost.clone())
+    pub(super) fn clone_places(&self) -> Places {
+        Places { known: self.places.clone(), lost: self.lost.clone() }
     }
 
-    pub(super) fn set_places(&mut self, before: (BTreeMap<Var, Place>, BTreeSet<Var>)) {
-        (self.places, self.lost) = before;
+    pub(super) fn set_places(&mut self, before: Places) {
+        (self.places, self.lost) = (before.known, before.lost);
     }
 
-    /// The variables that were known then and are lost now.
-    pub(super) fn lost_since(
-        &self,
-        before: &(BTreeMap<Var, Place>, BTreeSet<Var>),
-    ) -> BTreeSet<Var> {
-        self.lost.iter().filter(|var| before.0.contains_key(var)).copied().collect()
+    /// The variables that were known before and are lost now.
+    pub(super) fn lost_since(&self, before: &Places) -> BTreeSet<Var> {
+        self.lost.iter().filter(|var| before.has(**var)).copied().collect()
     }
 
-    /// The arrays that were in memory of the function's own then and have other names beside them now.
-    pub(super) fn shared_since(&self, before: &(BTreeMap<Var, Place>, BTreeSet<Var>)) -> Vec<Var> {
+    /// The arrays that might be updated before and have other names beside them now, and so may not.
+    pub(super) fn shared_since(&self, before: &Places) -> Vec<Var> {
         let is_own = |place: Option<&Place>| {
             place.is_some_and(|place| matches!(place, Place::Array { buffer: Some(_), .. }))
         };
         let now = |var: &Var| self.places.get(var);
-        let known = before.0.keys().filter(|&var| is_own(before.0.get(var)));
+        let known = before.known.keys().filter(|&var| is_own(before.known.get(var)));
         known.filter(|&var| now(var).is_some() && !is_own(now(var))).copied().collect()
     }
 

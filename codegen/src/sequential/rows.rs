@@ -12,8 +12,8 @@ use weft_ir::flat::{Size, Type, Var};
 use weft_ir::plan::Program;
 use weft_ir::{FaultKind, RowInput, RowNumber, RowState, Rows, ScalarType, Span};
 
-use super::Function;
-use super::environment::{Buffer, Environment, Place};
+use super::environment::{Buffer, Environment, Memory, Place};
+use super::{Arrays, Function};
 use crate::dialect::type_name;
 use crate::functions::Functions;
 
@@ -35,39 +35,27 @@ pub struct RowLoop {
     pub written: BTreeSet<usize>,
     /// The checks.
     pub sites: Vec<(FaultKind, Span)>,
-    /// Whether it has memory of its own for all arrays: then it writes the last state to other memory than that of the
-    /// state at hand.
-    pub small: bool,
+    /// Whether it is given memory for arrays, scratch memory: then it writes the last state to other memory than that of
+    /// the state at hand, and leaves the loop to the host where the memory does not suffice.
+    pub has_scratch: bool,
 }
 
 /// A loop with this state, of which `rows` says what it is for one point; nothing if there is something in it that
 /// such functions do not do.
 pub fn row_loop(rows: &Rows<Program>, state: &[Var]) -> Option<RowLoop> {
-    [Memory::State, Memory::Copies, Memory::Arrays]
+    [Arrays::Replaced, Arrays::Copied, Arrays::Computed]
         .into_iter()
-        .find_map(|memory| Writer::new(rows, state, memory).written())
+        .find_map(|arrays| Writer::new(rows, state, arrays).written())
 }
 
 /// As [`row_loop`], only if every turn replaces elements where they are: what it does needs no memory but the state's.
 pub fn row_loop_in_place(rows: &Rows<Program>, state: &[Var]) -> Option<RowLoop> {
-    Writer::new(rows, state, Memory::State).written()
-}
-
-/// Which memory a function has for the arrays of the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Memory {
-    /// That of the state: they are updated where they are.
-    State,
-    /// Of its own, where they are updated (Note [Copies in front of updates]).
-    Copies,
-    /// Of its own, where they are computed (Note [Small loops]).
-    Arrays,
+    Writer::new(rows, state, Arrays::Replaced).written()
 }
 
 struct Writer<'a> {
     rows: &'a Rows<Program>,
     state: &'a [Var],
-    memory: Memory,
     function: Function<'a>,
     inputs: Vec<Var>,
     /// What is read before the first point.
@@ -77,20 +65,24 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(rows: &'a Rows<Program>, state: &'a [Var], memory: Memory) -> Writer<'a> {
-        let mut function = Function::new(&rows.program.types);
-        function.small = memory == Memory::Arrays;
-        function.copies = memory == Memory::Copies;
+    fn new(rows: &'a Rows<Program>, state: &'a [Var], arrays: Arrays) -> Writer<'a> {
+        let mut function = Function::new(&rows.program.types, arrays);
         function.indent = 2;
-        // Memory that a loop leaves its state in is moved to where it may stay only inside of another loop.
-        function.depth = usize::from(function.small);
+        // Only a loop inside of another one moves its last state to where it may stay. Here the other one is that over
+        // the points.
+        function.depth = usize::from(arrays == Arrays::Computed);
         let (inputs, before, sizes) = Default::default();
-        Writer { rows, state, memory, function, inputs, before, sizes }
+        Writer { rows, state, function, inputs, before, sizes }
+    }
+
+    /// Whether arrays of the state are updated where they are, and none are anywhere else.
+    fn is_in_place(&self) -> bool {
+        self.function.arrays == Arrays::Replaced
     }
 
     fn written(mut self) -> Option<RowLoop> {
-        let small = self.memory != Memory::State;
-        if small {
+        let has_scratch = !self.is_in_place();
+        if has_scratch {
             self.function.line("char *top = all->scratch, *limit = top + all->room;");
         }
         for &(var, input) in &self.rows.inputs {
@@ -106,13 +98,13 @@ impl<'a> Writer<'a> {
         if !unknown.is_empty() {
             return None;
         }
-        if self.memory == Memory::State {
+        if !has_scratch {
             written.extend(updated);
         }
         let mut text =
             "u32 KERNEL(const struct serial *const all) {\n  u64 turns = 0, rounds = 0;\n"
                 .to_owned();
-        if small {
+        if has_scratch {
             text += "  u32 outcome = 0;\n";
         }
         self.before.iter().for_each(|line| text += &format!("  {line}\n"));
@@ -120,11 +112,11 @@ impl<'a> Writer<'a> {
         // A loop may have no turn that looks.
         text += "    if (!(point & 1023) && *all->cancel) return 1U << 31;\n";
         text += &points;
-        text += match small {
+        text += match has_scratch {
             true => "  }\nleave:;\n  (void)rounds;\n  return outcome;\n}\n",
             false => "  }\n  (void)rounds;\n  return 0;\n}\n",
         };
-        Some(RowLoop { text, functions, inputs: self.inputs, written, sites, small })
+        Some(RowLoop { text, functions, inputs: self.inputs, written, sites, has_scratch })
     }
 
     /// Binds a variable of the program to what it is at a point.
@@ -179,7 +171,7 @@ impl<'a> Writer<'a> {
         let name = format!("a{}", self.function.environment.fresh());
         self.function
             .line(&format!("{constant}{ty} *{restrict}const {name} = {elements} + {begin};"));
-        let buffer = number.map(|number| Buffer { number, depth: 0 });
+        let buffer = number.map(|number| Buffer { memory: Memory::State(number), depth: 0 });
         self.function.environment.bind(var, Place::Array { name, sizes, buffer });
         Some(())
     }
@@ -188,7 +180,7 @@ impl<'a> Writer<'a> {
     fn updated(&self, var: Var) -> Option<usize> {
         let number = self.state.iter().position(|part| *part == var)?;
         let updated = matches!(self.rows.state[number], RowState::Point(_) | RowState::Segment(..));
-        (updated && self.memory == Memory::State).then_some(number)
+        (updated && self.is_in_place()).then_some(number)
     }
 
     /// The row of the point at hand.
@@ -222,7 +214,7 @@ impl<'a> Writer<'a> {
         let state = self.state.iter().position(|part| *part == var);
         let state = state.filter(|&number| match self.rows.state[number] {
             RowState::All(_) => true,
-            RowState::Point(_) | RowState::Segment(..) => self.memory == Memory::State,
+            RowState::Point(_) | RowState::Segment(..) => self.is_in_place(),
             RowState::Kept | RowState::Done => false,
         });
         match state {
@@ -273,8 +265,9 @@ impl<'a> Writer<'a> {
             written.insert(number);
             return Some(());
         }
-        if self.memory == Memory::State {
-            return self.function.environment.is_in(output, Buffer { number, depth: 0 });
+        if self.is_in_place() {
+            let buffer = Buffer { memory: Memory::State(number), depth: 0 };
+            return self.function.environment.is_in(output, buffer);
         }
         let sizes = self.function.sizes(output)?;
         let name = self.function.environment.elements(output)?;

@@ -15,7 +15,7 @@ mod kernel;
 use weft_ir::flat::{Size, Type, Var};
 use weft_ir::plan::{Block, Step};
 
-use super::{Function, SequentialLoop, sequential_loop};
+use super::{Arrays, Function, SequentialLoop, sequential_loop};
 use crate::dialect::type_name;
 use crate::literal::literal;
 use crate::sequential::environment::Place;
@@ -31,8 +31,7 @@ pub fn small_loop(
     body: &Block,
     types: &[Type],
 ) -> Option<SequentialLoop> {
-    let mut function = Function::new(types);
-    function.small = true;
+    let mut function = Function::new(types, Arrays::Computed);
     function.host_goes_on = true;
     function.line("u32 outcome = 0;");
     function.line("char *top = all->scratch, *limit = top + all->room;");

@@ -3,7 +3,7 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use crate::execute::{Halt, Source};
 use crate::lanes::{Lane as _, LaneType, Storage};
@@ -27,6 +27,8 @@ pub(crate) struct PointsCall<'c> {
     pub(crate) scratch: Option<usize>,
     /// Set when the run shall end.
     pub(crate) cancel: &'c AtomicBool,
+    /// Counts the points that are done.
+    pub(crate) done: Option<&'c AtomicU64>,
     /// The threads.
     pub(crate) workers: &'c Workers,
 }
@@ -75,7 +77,7 @@ impl PointsCall<'_> {
     /// Calls the function of a loop for which `self` was made for all points; its result, that of one of the pieces
     /// that did not come to their end if there are any.
     pub(crate) fn run(self, function: &Function) -> u32 {
-        let PointsCall { inputs, state, points, scratch, cancel, workers } = self;
+        let PointsCall { inputs, state, points, scratch, cancel, done, workers } = self;
         let Arrays { arrays, strides, scalars } = Arrays::new(inputs);
         let mut places: Vec<*mut c_void> = state.iter_mut().map(place_of).collect();
         let shared = Shared {
@@ -101,6 +103,9 @@ impl PointsCall<'_> {
             // element. All of them outlive the call.
             let result = unsafe { (function.entry)(ptr::from_ref(&serial).cast()) };
             if result == 0 {
+                if let Some(done) = done {
+                    done.fetch_add((points.1 - points.0) as u64, Ordering::Relaxed);
+                }
                 return Ok(());
             }
             outcome.store(result, Ordering::Relaxed);

@@ -80,18 +80,12 @@ impl Machine<'_> {
         state: &[Var],
         watch: &Watch<'_>,
     ) -> bool {
-        if sequential.is_small() {
+        if sequential.computes_arrays() {
             let there = |var: &Var| self.environment[var.0 as usize].is_some();
             return self.alive.saturating_add(2 * SCRATCH as u64) <= self.config.memory_limit
                 && sequential.inputs().iter().all(there);
         }
-        let copied = |(number, var): (usize, &Var)| match self.get(*var) {
-            Datum::Array { elements, .. } if sequential.updates(number) && !elements.is_alone() => {
-                elements.bytes() as u64
-            }
-            Datum::Array { .. } | Datum::Scalar(_) => 0,
-        };
-        let copies: u64 = state.iter().enumerate().map(copied).sum();
+        let copies = self.written_bytes(sequential, state, |elements| !elements.is_alone());
         copies == 0
             || (watch.is_worth(copies)
                 && self.alive.saturating_add(copies) <= self.config.memory_limit)
@@ -106,32 +100,13 @@ impl Machine<'_> {
         state: &[Var],
         (begun, piece): (u64, Option<&Piece<'_>>),
     ) -> Result<Finished, Stop> {
-        let (mut parts, mut written, mut extents) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut parts, mut before) = (Vec::new(), Vec::new());
         for (number, var) in state.iter().enumerate() {
-            if let Datum::Array { extents: of_array, elements, .. } = self.get(*var) {
-                extents.extend(of_array.iter().map(|&extent| extent as i64));
-                if sequential.is_small() {
-                    let (column, axes) = (elements.clone(), of_array.len());
-                    parts.push(Part::Computed { column, axes });
-                    written.push(Some((*var, of_array.clone())));
-                    continue;
-                }
-                if !sequential.updates(number) {
-                    parts.push(Part::Read(elements.clone()));
-                    written.push(None);
-                    continue;
-                }
-            }
-            let (elements, of_array) = match self.take(*var) {
-                Datum::Scalar(scalar) => (Stored::scalar(scalar).elements, Vec::new()),
-                Datum::Array { extents, elements, bytes } => {
-                    self.alive = self.alive.saturating_sub(bytes);
-                    (elements, extents)
-                }
-            };
-            parts.push(Part::Written(Storage::from_column(elements)));
-            written.push(Some((*var, of_array)));
+            let (part, extents) = self.part(sequential, number, *var);
+            parts.push(part);
+            before.push(extents);
         }
+        let mut extents: Vec<i64> = before.iter().flatten().map(|&extent| extent as i64).collect();
         let inputs = self.sources(sequential.inputs());
         let memory = self.config.workers.memory();
         let call = SerialCall {
@@ -145,31 +120,78 @@ impl Machine<'_> {
         };
         let finished = sequential.run(function, call, memory)?;
         drop(inputs);
-        let mut extents = extents.into_iter();
-        for (part, written) in parts.into_iter().zip(written) {
-            let Some((var, mut of_array)) = written else { continue };
-            if sequential.is_small() {
-                let now: Vec<usize> =
-                    extents.by_ref().take(of_array.len()).map(|extent| extent as usize).collect();
-                let stays = matches!(part, Part::Computed { .. }) && now == of_array;
-                if stays && !of_array.is_empty() {
-                    continue;
-                }
-                of_array = now;
+        let mut extents = extents.into_iter().map(|extent| extent as usize);
+        for ((part, before), var) in parts.into_iter().zip(before).zip(state) {
+            let now: Vec<usize> = extents.by_ref().take(before.len()).collect();
+            match part {
+                Part::Read(_) => {}
+                Part::Computed { .. } if now == before => {}
+                Part::Computed { .. } | Part::Written(_) => self.put_part(*var, part, now, 1),
             }
-            let extents = of_array;
-            let Type { element, extents: sizes } = &self.types[var.0 as usize];
-            let elements = column(part, *element, extents.iter().product(), memory);
-            let datum = match sizes.is_empty() {
-                true => Datum::Scalar(elements.scalar(0).expect("it has an element")),
-                false => {
-                    let bytes = elements.bytes() as u64;
-                    Datum::Array { extents, elements, bytes }
-                }
-            };
-            self.set(var, datum);
         }
         Ok(finished)
+    }
+
+    /// A part of the state for a function, with its extents.
+    fn part(&mut self, sequential: &Sequential, number: usize, var: Var) -> (Part, Vec<usize>) {
+        if let Datum::Array { extents, elements, .. } = self.get(var) {
+            let extents = extents.clone();
+            if sequential.computes_arrays() {
+                let (column, axes) = (elements.clone(), extents.len());
+                return (Part::Computed { column, axes }, extents);
+            }
+            if !sequential.updates(number) {
+                return (Part::Read(elements.clone()), extents);
+            }
+        }
+        let (elements, extents) = self.take_elements(var);
+        (Part::Written(Storage::from_column(elements)), extents)
+    }
+
+    /// The bytes of those arrays of the state that a function writes to and for which this holds.
+    pub(super) fn written_bytes(
+        &self,
+        sequential: &Sequential,
+        state: &[Var],
+        holds: impl Fn(&Column) -> bool,
+    ) -> u64 {
+        let bytes = |(number, var): (usize, &Var)| match self.get(*var) {
+            Datum::Array { elements, .. } if sequential.updates(number) && holds(elements) => {
+                elements.bytes() as u64
+            }
+            Datum::Array { .. } | Datum::Scalar(_) => 0,
+        };
+        state.iter().enumerate().map(bytes).sum()
+    }
+
+    /// Takes the elements of an array, or a scalar as one, out of a variable, with its extents.
+    pub(super) fn take_elements(&mut self, var: Var) -> (Column, Vec<usize>) {
+        match self.take(var) {
+            Datum::Scalar(scalar) => (Stored::scalar(scalar).elements, Vec::new()),
+            Datum::Array { extents, elements, bytes } => {
+                self.alive = self.alive.saturating_sub(bytes);
+                (elements, extents)
+            }
+        }
+    }
+
+    /// Binds a variable to what a function has made of a part of the state: an array of these extents, or the last
+    /// of so many scalars.
+    pub(super) fn put_part(&mut self, var: Var, part: Part, extents: Vec<usize>, scalars: usize) {
+        let Type { element, extents: sizes } = &self.types[var.0 as usize];
+        let memory = self.config.workers.memory();
+        let datum = match sizes.is_empty() {
+            true => {
+                let elements = column(part, *element, scalars, memory);
+                Datum::Scalar(elements.scalar(scalars - 1).expect("so many scalars"))
+            }
+            false => {
+                let elements = column(part, *element, extents.iter().product(), memory);
+                let bytes = elements.bytes() as u64;
+                Datum::Array { extents, elements, bytes }
+            }
+        };
+        self.set(var, datum);
     }
 
     /// What a function reads these variables as.
@@ -179,7 +201,7 @@ impl Machine<'_> {
 }
 
 /// A part of the state as a column of that many elements.
-pub(super) fn column(part: Part, ty: ScalarType, length: usize, memory: &Arc<Pool>) -> Column {
+fn column(part: Part, ty: ScalarType, length: usize, memory: &Arc<Pool>) -> Column {
     match part {
         Part::Written(storage) => storage.into_column(ty, length, memory),
         Part::Read(column) | Part::Computed { column, .. } => column,

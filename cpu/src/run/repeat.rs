@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use weft_codegen::counted_steps;
 use weft_ir::flat::Var;
-use weft_ir::plan::{Block, Step};
-use weft_ir::{Scalar, Stop};
+use weft_ir::plan::{Block, Program, Step};
+use weft_ir::{Meter, Piece, Rows, Scalar, Stop};
 
 use super::{Datum, Machine, bound_in};
 use crate::native::PATIENCE;
@@ -34,7 +34,31 @@ struct Kept {
     bytes: u64,
 }
 
-impl Machine<'_> {
+/// A loop that is running.
+struct Running<'w, 'm> {
+    /// What may go on with it.
+    whole: &'w Whole,
+    watch: Option<Watch<'w>>,
+    began: Instant,
+    /// How many turns are done, and how many there are if that is known.
+    round: u64,
+    rounds: Option<u64>,
+    /// The meter of the loop, and what is shown there.
+    meter: &'m Meter,
+    piece: Option<Piece<'m>>,
+}
+
+/// What a turn has come to.
+enum Turn {
+    /// The loop goes on.
+    Done,
+    /// The condition did not hold.
+    Over,
+    /// It was given up, and the state is again what it began with.
+    GivenUp,
+}
+
+impl<'m> Machine<'m> {
     /// Whether the turn at hand of a loop around is given up, from now on (Note [Turns that are given up]).
     pub(super) fn gives_up_turn(&mut self) -> bool {
         let Some(waiting) = &mut self.waiting else { return false };
@@ -62,67 +86,104 @@ impl Machine<'_> {
         let in_body = bound_in(body);
         let owned = in_body.union(&states).copied().collect();
         let rounds = counted_steps(state, condition, body);
-        let piece = rounds.and_then(|rounds| self.meter.begin(self.rounds(&rounds, state)));
-        let launches = self.launches;
-        let mut watch = whole.function().map(|whole| Watch::new(whole, self.cancel, launches));
-        let outside = self.meter;
-        if rounds.is_none() {
+        let mut running = self.running(whole, rounds.map(|rounds| self.rounds(&rounds, state)));
+        if running.rounds.is_none() {
             self.meter = self.quiet;
         }
-        let began = Instant::now();
-        let mut round = 0;
         loop {
-            if let Some(piece) = &piece {
-                piece.set(round);
+            if let Some(piece) = &running.piece {
+                piece.set(running.round);
             }
-            if let (Whole::Rows(whole), Some(rows), Some(watch)) = (whole, rows, &mut watch)
-                && let Some(function) = watch.turn(self.launches)
-            {
-                match self.finish_rows(whole, &function, rows, state)? {
-                    true => break,
-                    false => watch.leave(),
-                }
-            }
-            // Note [Long loops].
-            if let (Whole::Loop(whole), Some(watch)) = (whole, &mut watch)
-                && let Some(function) = watch.turn(self.launches)
-                && self.can_finish(whole, state, watch)
-            {
-                let progress = (round, piece.as_ref());
-                match self.finish_loop(whole, &function, state, progress)? {
-                    Finished::All => break,
-                    Finished::Some => watch.leave(),
-                }
-                let done = piece.as_ref().map(|piece| piece.counter());
-                round = done.map_or(round, |done| done.load(Ordering::Relaxed));
-            }
-            let kept = match (whole, &watch) {
-                (Whole::Rows(whole), Some(watch)) if watch.waits() && has_loops(body) => {
-                    self.keep(state, &whole.sequential, began)
-                }
-                _ => None,
-            };
-            let inside = self.meter;
-            let goes_on = self.turn([condition, body], blocks, state);
-            if let Some(Kept { state: kept, bytes }) = kept {
-                self.alive = self.alive.saturating_sub(bytes);
-                if self.waiting.take().is_some_and(|waiting| waiting.over) {
-                    self.meter = inside;
-                    self.put_back(state, kept, &bound_deep(condition), &bound_deep(body));
-                    continue;
-                }
-            }
-            if !goes_on? {
+            if self.is_finished(&mut running, rows.as_deref(), state)? {
                 break;
+            }
+            match self.turn_to_keep([condition, body], blocks, state, &running)? {
+                Turn::GivenUp => continue,
+                Turn::Over => break,
+                Turn::Done => {}
             }
             self.rename(&body.results, state, &owned);
             self.clear_all(&in_body, state);
-            round += 1;
+            running.round += 1;
         }
-        self.meter = outside;
+        self.meter = running.meter;
         self.rename(state, results, &states);
         self.clear_all(&states, results);
         Ok(())
+    }
+
+    /// A loop before its first turn.
+    fn running<'w>(&self, whole: &'w Whole, rounds: Option<u64>) -> Running<'w, 'm>
+    where
+        'm: 'w,
+    {
+        let watch =
+            whole.function().map(|function| Watch::new(function, self.cancel, self.launches));
+        let (began, meter) = (Instant::now(), self.meter);
+        let piece = rounds.and_then(|rounds| meter.begin(rounds));
+        Running { whole, watch, began, round: 0, rounds, meter, piece }
+    }
+
+    /// Goes on with a loop in a function, if there is one for it; whether that has come to the end.
+    fn is_finished(
+        &mut self,
+        running: &mut Running<'_, '_>,
+        rows: Option<&Rows<Program>>,
+        state: &[Var],
+    ) -> Result<bool, Stop> {
+        let Some(watch) = &mut running.watch else { return Ok(false) };
+        let Some(function) = watch.turn(self.launches) else { return Ok(false) };
+        match (running.whole, rows) {
+            (Whole::Rows(whole), Some(rows)) => {
+                // From now on points count, no turns.
+                running.piece = None;
+                if self.finish_rows(whole, &function, rows, state, running.meter)? {
+                    return Ok(true);
+                }
+                running.piece = running.rounds.and_then(|rounds| running.meter.begin(rounds));
+                watch.leave();
+            }
+            // Note [Long loops].
+            (Whole::Loop(whole), _) if self.can_finish(whole, state, watch) => {
+                let progress = (running.round, running.piece.as_ref());
+                match self.finish_loop(whole, &function, state, progress)? {
+                    Finished::All => return Ok(true),
+                    Finished::Some => watch.leave(),
+                }
+                if let Some(piece) = &running.piece {
+                    running.round = piece.counter().load(Ordering::Relaxed);
+                }
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    /// A turn that may be given up, where something may go on with the loop in the middle of it.
+    fn turn_to_keep(
+        &mut self,
+        [condition, body]: [&Block; 2],
+        blocks: &[PreparedBlock; 2],
+        state: &[Var],
+        running: &Running<'_, '_>,
+    ) -> Result<Turn, Stop> {
+        let kept = match (running.whole, &running.watch) {
+            (Whole::Rows(whole), Some(watch)) if watch.waits() && has_loops(body) => {
+                self.keep(state, &whole.sequential, running.began)
+            }
+            _ => None,
+        };
+        let inside = self.meter;
+        let goes_on = self.turn([condition, body], blocks, state);
+        if let Some(Kept { state: kept, bytes }) = kept {
+            self.alive = self.alive.saturating_sub(bytes);
+            if self.waiting.take().is_some_and(|waiting| waiting.over) {
+                self.meter = inside;
+                self.put_back(state, kept, &bound_deep(condition), &bound_deep(body));
+                return Ok(Turn::GivenUp);
+            }
+        }
+        Ok(if goes_on? { Turn::Done } else { Turn::Over })
     }
 
     /// The condition and, if it holds, the body.

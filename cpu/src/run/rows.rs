@@ -1,36 +1,30 @@
 //! Loops that functions run row by row (Note [Loops row by row] in `weft_ir`'s `rows`).
 
 use weft_codegen::LEFT;
-use weft_ir::flat::{Type, Var};
+use weft_ir::flat::Var;
 use weft_ir::plan::Program;
-use weft_ir::{ColumnBuilder, RowState, Rows, Span, Stop};
+use weft_ir::{ColumnBuilder, Meter, Piece, RowState, Rows, Scalar, Span, Stop};
 
-use super::{Datum, Machine, loops};
+use super::{Datum, Machine};
 use crate::lanes::{LaneType, Storage};
 use crate::native::{Function, Part, PointsCall};
 use crate::sequential::{RowFunction, SCRATCH};
 
-/// What a part of the state is while a function runs.
-struct Taken {
-    part: Part,
-    /// Where it goes behind it; nothing if it stays what it was.
-    to: Option<To>,
-}
-
-struct To {
-    extents: Vec<usize>,
-    length: usize,
-}
+/// How many elements a scalar of the state is while a function runs: it reads the first, which is the same for all
+/// rows, and writes the second.
+const SCALARS: usize = 2;
 
 impl Machine<'_> {
     /// Goes on with a loop at every point to its end; the state becomes the last one. Whether it did: not where there
-    /// is no memory for it, or where arrays grow too large for a function, and then the state is as before.
+    /// is no memory for it, or where arrays grow too large for a function, and then the state is as before. The meter
+    /// counts points.
     pub(super) fn finish_rows(
         &mut self,
         row_function: &RowFunction,
         function: &Function,
         rows: &Rows<Program>,
         state: &[Var],
+        meter: &Meter,
     ) -> Result<bool, Stop> {
         let sequential = &row_function.sequential;
         let points = self.size(rows.points, Span::default())?;
@@ -43,100 +37,81 @@ impl Machine<'_> {
         if points == 0 || all_empty || !self.has_memory(row_function, state) {
             return Ok(false);
         }
-        let mut taken = Vec::with_capacity(state.len());
+        let (mut parts, mut extents) = (Vec::new(), Vec::new());
         for (number, var) in state.iter().enumerate() {
-            taken.push(self.taken(row_function, rows.state[number], number, *var));
+            let (part, of_part) = self.part_of_rows(row_function, number, *var);
+            parts.push(part);
+            extents.push(of_part);
         }
-        let (mut parts, to): (Vec<Part>, Vec<Option<To>>) =
-            taken.into_iter().map(|Taken { part, to }| (part, to)).unzip();
         let inputs = self.sources(sequential.inputs());
+        let piece = meter.begin(points as u64);
         let call = PointsCall {
             inputs: &inputs,
             state: &mut parts,
             points,
-            scratch: row_function.small.then_some(SCRATCH),
+            scratch: row_function.has_scratch.then_some(SCRATCH),
             cancel: self.cancel,
+            done: piece.as_ref().map(Piece::counter),
             workers: self.config.workers,
         };
         let outcome = call.run(function);
         drop(inputs);
-        if outcome == LEFT && row_function.small {
+        if outcome == LEFT && row_function.has_scratch {
             return Ok(false);
         }
         if let Some(stop) = sequential.failed(outcome) {
             return Err(stop);
         }
-        let memory = self.config.workers.memory();
-        for ((part, to), var) in parts.into_iter().zip(to).zip(state) {
-            let Some(To { extents, length }) = to else { continue };
-            let Type { element, extents: sizes } = &self.types[var.0 as usize];
-            let elements = loops::column(part, *element, length, memory);
-            let datum = match sizes.is_empty() {
-                true => Datum::Scalar(elements.scalar(1).expect("the first and the last")),
-                false => {
-                    let bytes = elements.bytes() as u64;
-                    Datum::Array { extents, elements, bytes }
-                }
-            };
-            self.set(*var, datum);
+        for (((part, extents), var), of_part) in
+            parts.into_iter().zip(extents).zip(state).zip(&rows.state)
+        {
+            let is_row = !extents.is_empty();
+            if matches!(part, Part::Written(_)) && (is_row || matches!(of_part, RowState::All(_))) {
+                self.put_part(*var, part, extents, SCALARS);
+            }
         }
         Ok(true)
     }
 
     /// Whether there is memory for what a function needs beside the state.
     fn has_memory(&self, row_function: &RowFunction, state: &[Var]) -> bool {
-        let own = match row_function.small {
-            true => (self.config.workers.threads() * SCRATCH) as u64,
-            false => 0,
-        };
-        let more = |(number, var): (usize, &Var)| match self.get(*var) {
-            Datum::Array { elements, .. }
-                if row_function.sequential.updates(number)
-                    && (row_function.small || !elements.is_alone()) =>
-            {
-                elements.bytes() as u64
-            }
-            Datum::Array { .. } | Datum::Scalar(_) => 0,
-        };
-        let more: u64 = state.iter().enumerate().map(more).sum();
-        self.alive.saturating_add(more).saturating_add(own) <= self.config.memory_limit
+        let has_scratch = row_function.has_scratch;
+        let scratch = if has_scratch { self.config.workers.threads() * SCRATCH } else { 0 };
+        let written = self.written_bytes(&row_function.sequential, state, |elements| {
+            has_scratch || !elements.is_alone()
+        });
+        self.alive.saturating_add(written).saturating_add(scratch as u64)
+            <= self.config.memory_limit
     }
 
-    /// A part of the state, ready to be written to if it is.
-    fn taken(
+    /// A part of the state for a function, with its extents.
+    fn part_of_rows(
         &mut self,
         row_function: &RowFunction,
-        part: RowState,
         number: usize,
         var: Var,
-    ) -> Taken {
-        let extents = match self.get(var) {
-            Datum::Scalar(scalar) => {
-                let mut twice = ColumnBuilder::new(&weft_ir::Type::Scalar(scalar.ty()));
-                (0..2).for_each(|_| twice.push_scalar(*scalar));
-                let twice = twice.finish();
-                let to =
-                    matches!(part, RowState::All(_)).then(|| To { extents: vec![], length: 2 });
-                return Taken { part: Part::Written(Storage::from_column(twice)), to };
-            }
-            Datum::Array { elements, .. } if !row_function.sequential.updates(number) => {
-                return Taken { part: Part::Read(elements.clone()), to: None };
-            }
-            Datum::Array { extents, .. } => extents.clone(),
+    ) -> (Part, Vec<usize>) {
+        let (elements, extents) = match self.get(var) {
+            Datum::Scalar(scalar) => return (twice(*scalar), Vec::new()),
+            Datum::Array { elements, extents, .. } => (elements, extents.clone()),
         };
-        let length = extents.iter().product();
-        let storage = if row_function.small {
-            let ty = self.types[var.0 as usize].element;
-            self.config.workers.memory().take(LaneType::of(ty), length)
-        } else {
-            match self.take(var) {
-                Datum::Array { elements, bytes, .. } => {
-                    self.alive = self.alive.saturating_sub(bytes);
-                    Storage::from_column(elements)
-                }
-                Datum::Scalar(_) => panic!("an array"),
+        if !row_function.sequential.updates(number) {
+            return (Part::Read(elements.clone()), extents);
+        }
+        let storage = match row_function.has_scratch {
+            true => {
+                let ty = LaneType::of(self.types[var.0 as usize].element);
+                self.config.workers.memory().take(ty, extents.iter().product())
             }
+            false => Storage::from_column(self.take_elements(var).0),
         };
-        Taken { part: Part::Written(storage), to: Some(To { extents, length }) }
+        (Part::Written(storage), extents)
     }
+}
+
+/// A scalar of the state.
+fn twice(scalar: Scalar) -> Part {
+    let mut elements = ColumnBuilder::new(&weft_ir::Type::Scalar(scalar.ty()));
+    (0..SCALARS).for_each(|_| elements.push_scalar(scalar));
+    Part::Written(Storage::from_column(elements.finish()))
 }

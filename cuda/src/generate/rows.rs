@@ -38,7 +38,7 @@ impl Draft<'_, '_> {
     /// A loop row by row, unless it needs more memory than that of its state.
     pub(super) fn rows(&mut self, rows: &Rows<Program>, state: &[Var]) {
         let Some(row_loop) = row_loop_in_place(rows, state) else { return };
-        let RowLoop { text, functions, inputs, written, sites, small: _ } = row_loop;
+        let RowLoop { text, functions, inputs, written, sites, has_scratch: _ } = row_loop;
         self.shared.functions.merge(&functions);
         let faults = sites.into_iter().map(|(kind, span)| Fault { kind, span });
         self.shared.sites.extend(faults);

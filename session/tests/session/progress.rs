@@ -65,6 +65,13 @@ fn loops_that_count_tell_how_far_they_have_come() {
 }
 
 #[test]
+fn loops_that_run_row_by_row_tell_how_many_rows_are_done() {
+    let rows = "{ { i + j : j in iota 20 } : i in iota 4000 }";
+    let turns = "(loop (a, k) = (r, 0) while k < 10 ** 6 do ((a with [k % 20] = k), k + 1)).0";
+    check("cpu", &format!("{{ {turns} : r in {rows} }}"), 4000);
+}
+
+#[test]
 fn so_do_sequences() {
     check("cpu", "foldSeq (+) 0 (produce (10 ** 10) (\\i -> i % 7))", 32);
     check("interp", "foldSeq (+) 0 (produce (10 ** 8) (\\i -> i % 7))", 32);
