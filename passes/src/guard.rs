@@ -4,9 +4,12 @@
 //! also if there are none; and perhaps it has no value then. In `{ { x - sum (tail r) : x in r } : r in rows }` the
 //! tails of all rows are one array, and a row without elements has no tail, which nobody needs. Nearly always
 //! there are elements, and a condition around each map would keep what comes before it from fusing with what is
-//! in it. So that is done to a program that has met a fault, in those maps and loops that need what failed,
-//! and it runs again. What is in the branch of a condition does not leave it, and what is needed nowhere else
-//! sinks into it.
+//! in it. So that is done to a program that has met a fault, and it runs again. What is in the branch of a condition
+//! does not leave it, and what is needed nowhere else sinks into it.
+//!
+//! A condition is put around a map or a loop in which something that failed, or what depends on that, is the same for
+//! all elements or turns. What is not was computed for an element: its fault is no matter of a map without elements, as
+//! that of the index in `{ xs[i] : i in is }`, and the program is as before.
 //!
 //! ```
 //! use weft_ir::Span;
@@ -45,17 +48,18 @@
 //! The extents of rows that there are none of may come of what failed (`Note [Extents of nothing]` in the interpreter).
 //! So maps that yield rows have no conditions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use weft_ir::nested::{Atom, Body, Operation, Program, Statement, Type, Var};
+use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Statement, Type, Var};
 use weft_ir::{Column, Scalar, ScalarOp, ScalarType, Span};
 
-/// The program with conditions around the maps and loops that need what these places compute: they do so only if
-/// they have something to do (Note [Guarded maps]). It is the same program if there are none.
+/// The program with conditions around the maps and loops that need what these places compute and have no part in it:
+/// they do so only if they have something to do (Note [Guarded maps]). It is the same program if there are none.
 pub fn guard(program: &Program, places: &[Span]) -> Program {
     let mut program = program.clone();
-    let mut guarding =
-        Guarding { places, dependent: BTreeSet::new(), variables: program.variables };
+    let (dependent, levels, repeated) = Default::default();
+    let variables = program.variables;
+    let mut guarding = Guarding { places, dependent, levels, repeated, level: 0, variables };
     for function in &mut program.functions {
         guarding.body(&mut function.body);
     }
@@ -64,37 +68,128 @@ pub fn guard(program: &Program, places: &[Span]) -> Program {
     program
 }
 
+/// How many bodies of maps, loops and operators are around a place in the program. The level of a variable is that of
+/// the outermost place where it could be computed.
+type Level = usize;
+
 struct Guarding<'a> {
     places: &'a [Span],
     /// What is computed at these places, and what depends on it.
     dependent: BTreeSet<Var>,
+    /// The levels of the variables so far; that of parameters of the program and its functions is 0.
+    levels: BTreeMap<Var, Level>,
+    /// The levels of the elements that arrays repeat.
+    repeated: BTreeMap<Var, Level>,
+    /// The level of the body at hand.
+    level: Level,
     variables: u32,
 }
 
-impl Guarding<'_> {
-    /// Guards what is in a body. Whether that needs what the places compute.
-    fn body(&mut self, body: &mut Body) -> bool {
-        let mut needs = false;
-        for mut statement in std::mem::take(&mut body.statements) {
-            let mut of_operands = self.places.contains(&statement.span);
-            statement.operation.for_each_atom(&mut |atom| of_operands |= self.depends(atom));
-            let mut of_bodies = false;
-            statement.operation.for_each_body_mut(&mut |inner| of_bodies |= self.body(inner));
-            if of_operands || of_bodies {
-                needs = true;
-                self.dependent.extend(statement.results.iter().map(|(var, _)| *var));
-            }
-            if of_bodies {
-                self.statement(statement, &mut body.statements);
-            } else {
-                body.statements.push(statement);
-            }
-        }
-        needs
+/// What a statement or a body is made of.
+#[derive(Default)]
+struct Uses {
+    /// The levels of the variables.
+    levels: BTreeSet<Level>,
+    /// The lowest level of what is computed at the places, or depends on it.
+    dependent: Option<Level>,
+}
+
+impl Uses {
+    fn add(&mut self, other: Uses) {
+        self.levels.extend(other.levels);
+        self.depends(other.dependent);
     }
 
-    fn depends(&self, atom: &Atom) -> bool {
-        matches!(atom, Atom::Var(var) if self.dependent.contains(var))
+    fn depends(&mut self, level: Option<Level>) {
+        self.dependent = self.dependent.into_iter().chain(level).min();
+    }
+}
+
+impl Guarding<'_> {
+    /// Guards what is in a body.
+    fn body(&mut self, body: &mut Body) -> Uses {
+        let mut uses = Uses::default();
+        for mut statement in std::mem::take(&mut body.statements) {
+            let of_bodies = self.bodies(&mut statement.operation);
+            let is_shared = of_bodies.dependent.is_some_and(|level| level <= self.level);
+            let mut of_statement = of_bodies;
+            statement.operation.for_each_atom(&mut |atom| self.atom(atom, &mut of_statement));
+            // What the bodies bind is no part of what the whole is made of.
+            of_statement.levels.split_off(&(self.level + 1));
+            let level = of_statement.levels.last().copied().unwrap_or(0);
+            if self.places.contains(&statement.span) || of_statement.dependent.is_some() {
+                of_statement.depends(Some(level));
+                self.dependent.extend(statement.results.iter().map(|(var, _)| *var));
+            }
+            self.levels.extend(statement.results.iter().map(|(var, _)| (*var, level)));
+            if let (Operation::Replicate(_, element), [(array, _)]) =
+                (&statement.operation, &statement.results[..])
+            {
+                let of_element = self.level_of(element);
+                self.repeated.insert(*array, of_element);
+            }
+            uses.add(of_statement);
+            match is_shared {
+                true => self.statement(statement, &mut body.statements),
+                false => body.statements.push(statement),
+            }
+        }
+        body.results.iter().for_each(|atom| self.atom(atom, &mut uses));
+        uses
+    }
+
+    /// Guards what is in the bodies of an operation.
+    fn bodies(&mut self, operation: &mut Operation) -> Uses {
+        let (outside, mut binds) = (self.level, false);
+        operation.for_each_bound(&mut |var, _| {
+            self.levels.insert(*var, outside + 1);
+            binds = true;
+        });
+        self.bind_shared(operation);
+        self.level += usize::from(binds);
+        let mut uses = Uses::default();
+        operation.for_each_body_mut(&mut |inner| uses.add(self.body(inner)));
+        self.level = outside;
+        uses
+    }
+
+    /// Notes which parameters are the same for all elements or turns.
+    fn bind_shared(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Map(Lambda { params, .. }, arrays) => {
+                for (&(param, _), array) in params.iter().zip(arrays) {
+                    if let Atom::Var(array) = array
+                        && let Some(&level) = self.repeated.get(array)
+                    {
+                        self.levels.insert(param, level);
+                    }
+                }
+            }
+            Operation::While { state, initial, body, .. }
+            | Operation::For { state, initial, body, .. } => {
+                for ((&(var, _), first), next) in state.iter().zip(initial).zip(&body.results) {
+                    if *next == Atom::Var(var) {
+                        let level = self.level_of(first);
+                        self.levels.insert(var, level);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn atom(&self, atom: &Atom, uses: &mut Uses) {
+        let Atom::Var(var) = atom else { return };
+        let level = self.level_of(atom);
+        uses.levels.insert(level);
+        uses.depends(self.dependent.contains(var).then_some(level));
+    }
+
+    fn level_of(&self, atom: &Atom) -> Level {
+        match atom {
+            Atom::Var(var) => self.levels.get(var).copied().unwrap_or(0),
+            Atom::Scalar(_) => 0,
+        }
     }
 
     /// The statement under a condition, if there can be nothing to do for it.
@@ -185,4 +280,53 @@ enum Nothing {
     Atom(Atom),
     /// An array without elements.
     Array(ScalarType),
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_ir::Span;
+    use weft_ir::nested::parse;
+
+    use super::guard;
+
+    /// Whether anything is guarded if everything may have failed.
+    fn is_guarded(text: &str) -> bool {
+        let program = parse(text).expect("a program");
+        guard(&program, &[Span::default()]) != program
+    }
+
+    #[test]
+    fn what_depends_on_elements_needs_no_condition() {
+        let of_elements = "params x0: []i64, x1: []i64
+x2: []i64 = map x0
+  \\x3: i64
+    x4: i64 = index x1 x3
+    yield x4
+yield x2
+";
+        assert!(!is_guarded(of_elements));
+        assert!(is_guarded(&of_elements.replace("x1 x3", "x1 9i64")));
+    }
+
+    #[test]
+    fn the_inner_of_two_maps_needs_one_for_what_depends_on_the_outer() {
+        let nested = guard(
+            &parse(
+                "params x0: []i64, x1: []i64
+x2: []i64 = map x0
+  \\x3: i64
+    x4: []i64 = map x1
+      \\x5: i64
+        x6: i64 = index x1 x3
+        yield x6
+    x7: i64 = index x4 x3
+    yield x7
+yield x2
+",
+            )
+            .expect("a program"),
+            &[Span::default()],
+        );
+        assert_eq!(nested.to_string().matches("= if ").count(), 1, "{nested}");
+    }
 }

@@ -8,7 +8,7 @@ use weft_passes::guard::guard;
 
 use super::{Backend, Compiled, NotRun};
 
-/// How often a program is given further conditions.
+/// How often a program is compiled again with further conditions.
 const MOST_ATTEMPTS: usize = 3;
 
 /// The conditions that a program has been given (`Note [Guarded maps]` in `weft_passes`).
@@ -18,13 +18,13 @@ pub(super) struct Guards {
     without: Option<Arc<Lowered>>,
     /// Where it has failed.
     places: Vec<Span>,
-    /// How it has failed first.
+    /// How the program without them has failed.
     first: Option<Fault>,
 }
 
 impl Guards {
-    /// What is to run in the place of a program that has ended so: the same with conditions around what needs the
-    /// place of the fault, if there is something.
+    /// What is to run after a program that has ended so: the same with conditions around the maps and loops out of which
+    /// what failed may have been moved, unless there are none.
     pub(super) fn program_after(
         &mut self,
         outcome: &Result<Value, NotRun>,
@@ -32,9 +32,15 @@ impl Guards {
         known: &Compiled,
     ) -> Option<Compiled> {
         let Err(NotRun::Stop(Stop::Fault(fault))) = outcome else { return None };
-        // That of *nested* moves nothing.
+        // Only passes move something out of a map, and that interpreter runs what comes before them.
         let is_moved = backend != Backend::Nested;
-        if !is_moved || self.places.len() == MOST_ATTEMPTS || self.places.contains(&fault.span) {
+        // A fault of the passes' own statements is at no place of the program.
+        let has_place = fault.span != Span::default();
+        if !is_moved
+            || !has_place
+            || self.places.len() == MOST_ATTEMPTS
+            || self.places.contains(&fault.span)
+        {
             return None;
         }
         let last = known.lowered.as_ref()?;
@@ -49,7 +55,8 @@ impl Guards {
         Some(Compiled { lowered: Some(Arc::new(lowered)), ..Compiled::default() })
     }
 
-    /// What is to be said of the last run: what keeps a program with conditions from running is no matter of the one without.
+    /// What is to be said of the last run. Where the program with conditions has not come to a value either, that is the
+    /// first fault, of the program as it is written.
     pub(super) fn said(&self, outcome: Result<Value, NotRun>) -> Result<Value, NotRun> {
         match (&outcome, self.first) {
             (Ok(_), _)

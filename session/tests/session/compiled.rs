@@ -84,3 +84,45 @@ fn a_loop_that_its_body_needs_takes_more_turns_than_an_idle_one() {
         assert!(sink.events.iter().any(is_shown), "{backend}: {:?}", sink.events);
     }
 }
+
+/// How many plans were made for a cell that ends with a fault.
+fn plans_of_fault(session: &mut Session, cell: &str) -> u64 {
+    let before = plans(session);
+    let outcome = session.eval(Cell::typed(cell), &mut Collected::default(), &Cancel::new());
+    assert!(matches!(outcome, Outcome::Failed(_)), "{cell}: {outcome:?}");
+    plans(session) - before
+}
+
+/// How many plans `:cache` counts.
+fn plans(session: &mut Session) -> u64 {
+    let mut sink = Collected::default();
+    session.eval(Cell::typed(":cache"), &mut sink, &Cancel::new());
+    let number = |event: &Event| match event {
+        Event::Text(text) => text.split_once(" plans of ")?.0.parse().ok(),
+        _ => None,
+    };
+    sink.events.iter().find_map(number).expect("a number of plans")
+}
+
+#[test]
+fn a_program_is_compiled_again_only_if_what_failed_may_have_been_moved() {
+    let mut session = Session::new(&CONFIG);
+    session.set_mode("backend", "cpu").expect("a back end");
+    cache(&mut session, "vs = [3, 1, 2]\nis = [0, 1, 7]\nrows = [[1, 2], [3]]");
+    // Of an element, in several ways.
+    for cell in [
+        "{ vs[i] : i in is }",
+        "{ 10 // (i - 1) : i in is }",
+        "{ sum vs[[i, i + 1]] : i in is }",
+        "{ { vs[x * 4] : x in r } : r in rows }",
+        "loop s = 0 for i in is do s + sum vs[[i]]",
+    ] {
+        assert_eq!(plans_of_fault(&mut session, cell), 1, "{cell}");
+    }
+    // Of none, or of the row around it.
+    for cell in
+        ["{ i + sum vs[[9]] : i in is }", "{ sum { x + sum vs[[r[0] * 3]] : x in r } : r in rows }"]
+    {
+        assert_eq!(plans_of_fault(&mut session, cell), 2, "{cell}");
+    }
+}
