@@ -4,10 +4,11 @@
 
 use std::io::{self, Write as _};
 use std::process::Command;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session, display};
+use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session, Sink, display};
 
 /// A session on the CPU, whose functions are there at once, or when they are ready.
 fn session(tier: &str) -> Session {
@@ -75,6 +76,14 @@ fn a_loop_of_each_row_launches_nothing() {
     }
 }
 
+/// How many plans there are, by the words of `:cache`.
+fn plans(session: &mut Session) -> u64 {
+    let (_, said) = run(session, ":cache");
+    let (before, _) = said.split_once(" plans of ").unwrap_or_else(|| panic!("{said}"));
+    let number: String = before.chars().rev().take_while(char::is_ascii_digit).collect();
+    number.chars().rev().collect::<String>().parse().expect("a number")
+}
+
 #[test]
 fn a_device_has_a_thread_for_each_row() {
     let Some(mut session) = emulated() else { return };
@@ -106,39 +115,84 @@ fn a_device_has_a_thread_for_each_row() {
 
 #[test]
 fn a_row_that_never_ends_on_a_device_can_be_interrupted() {
-    if let Some(session) = emulated() {
-        is_interrupted(session);
-    }
+    let Some(mut session) = emulated() else { return };
+    let later = Duration::from_millis(300);
+    runs_until_interrupted(&mut session, &mut Collected::default(), &Cancel::new(), later);
 }
 
 #[test]
 fn rows_that_are_too_long_for_a_function_are_left_to_kernels() {
     let mut session = session("1");
-    let program = "{ sum (loop a = { i * x : i in iota 5000 } for k < 3 do { y * 3 + a[k] : y in a }) : x in iota 4 }";
-    let (found, said) = run(&mut session, &format!(":time {program}"));
-    assert!(launches(&said) >= 3, "{said}");
-    session.set_mode("backend", "interp").expect("a mode");
-    assert_eq!(found, run(&mut session, program).0);
+    let program = "{ sum (loop a = { i * x : i in iota n } for k < 9 do { y * 3 + a[k] : y in a }) : x in iota 4 }";
+    // How many kernels it launches for rows of that length, and how many plans are made for that.
+    let runs = |session: &mut Session, length: usize| {
+        run(session, &format!("n = {length}"));
+        let before = plans(session);
+        let (found, said) = run(session, &format!(":time {program}"));
+        let made = plans(session) - before;
+        session.set_mode("backend", "interp").expect("a mode");
+        assert_eq!(found, run(session, program).0, "{length}");
+        session.set_mode("backend", "cpu").expect("a mode");
+        (launches(&said), made)
+    };
+    // Before the loop and behind it; the loop is a function.
+    let (around, made) = runs(&mut session, 10);
+    assert!(around <= 2 && made == 1, "{around} {made}");
+    // The same function, which has no room for these rows.
+    let (launched, made) = runs(&mut session, 5000);
+    assert!(launched >= around + 9 && made == 0, "{launched} {made}");
+}
+
+/// Interrupts a run when it is told how many rows are done, which functions of rows count alone.
+struct Impatient {
+    cancel: Cancel,
+    rows: u64,
+    told: bool,
+}
+
+impl Sink for Impatient {
+    fn event(&mut self, event: Event) {
+        if let Event::Progress(Some(progress)) = event
+            && progress.total == self.rows
+        {
+            self.told = true;
+            self.cancel.cancel();
+        }
+    }
 }
 
 #[test]
 fn a_row_that_never_ends_can_be_interrupted() {
-    is_interrupted(session("1"));
+    let cancel = Cancel::new();
+    let mut sink = Impatient { cancel: cancel.clone(), rows: 100, told: false };
+    // Were it not told, it would not end.
+    let later = Duration::from_secs(60);
+    runs_until_interrupted(&mut session("1"), &mut sink, &cancel, later);
+    assert!(sink.told);
 }
 
-fn is_interrupted(mut session: Session) {
-    run(&mut session, DATA);
-    let cancel = Cancel::new();
+/// Runs rows that never end, and interrupts that at the latest after so long.
+fn runs_until_interrupted(
+    session: &mut Session,
+    sink: &mut dyn Sink,
+    cancel: &Cancel,
+    later: Duration,
+) {
+    run(session, DATA);
     let outcome = thread::scope(|scope| {
-        scope.spawn(|| {
-            thread::sleep(Duration::from_millis(300));
-            cancel.cancel();
+        let (over, is_over) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            if is_over.recv_timeout(later) == Err(RecvTimeoutError::Timeout) {
+                cancel.cancel();
+            }
         });
         let cell = Cell::typed("{ (loop a = r while a[0] >= 0 do (a with [1] = a[0])) : r in g }");
-        session.eval(cell, &mut Collected::default(), &cancel)
+        let outcome = session.eval(cell, sink, cancel);
+        drop(over);
+        outcome
     });
     assert!(matches!(outcome, Outcome::Interrupted), "{outcome:?}");
-    assert_eq!(run(&mut session, "sum (map sum g)").0, run(&mut session, "sum (flatten g)").0);
+    assert_eq!(run(session, "sum (map sum g)").0, run(session, "sum (flatten g)").0);
 }
 
 #[test]
@@ -192,6 +246,26 @@ fn the_report_on_fusion_names_such_loops() {
     // A loop of scalars is a part of its kernel.
     let (_, said) = run(&mut session, ":fuse { (loop s = 0 for k < 3 do s + r[k]) : r in g }");
     assert!(!said.contains("Row by row"), "{said}");
+}
+
+#[test]
+fn what_is_known_before_a_loop_of_rows_may_come_of_what_may_fail() {
+    let mut session = session("1");
+    run(&mut session, DATA);
+    let adds = "{ (loop a = r for k < 20 do (a with [k] = a[k] + ys[k])) : r in g }";
+    let program = format!(
+        "let n = sum {{ x // length w : x in flatten g }} in let ys = replicate 20 n in {adds}"
+    );
+    let (_, said) = run(&mut session, &format!(":fuse {program}"));
+    assert!(said.contains("Row by row on the CPU"), "{said}");
+    let (found, _) = run(&mut session, &program);
+    session.set_mode("backend", "interp").expect("a mode");
+    assert_eq!(found, run(&mut session, &program).0);
+    session.set_mode("backend", "cpu").expect("a mode");
+    // This would be computed before, also for no turns and no rows.
+    let program = format!("let n = length g // length w in let ys = replicate 20 n in {adds}");
+    let (_, said) = run(&mut session, &format!(":fuse {program}"));
+    assert!(!said.contains("Row by row on the CPU"), "{said}");
 }
 
 #[test]

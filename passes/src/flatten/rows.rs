@@ -16,7 +16,7 @@ use weft_ir::{RowInput, RowNumber, RowState, Rows, Scalar, ScalarOp, ScalarType,
 use super::control::{Axis, Layout, Repetition};
 use super::scalar::ScalarId;
 use super::survey::free_in;
-use super::view::{Length, MOST_STEPS, Source, Value, View};
+use super::view::{Length, Source, Value, View};
 use super::{Context, Flattener, flattened};
 
 /// How the turns of a loop are counted, and ended.
@@ -168,9 +168,14 @@ impl<'p> Flattener<'p> {
         }
     }
 
-    fn given_scalar(&mut self, id: ScalarId) -> Option<RowInput> {
+    /// Whether to compute a scalar for the loop may meet a fault. What is stored is there, and so is what it reads.
+    fn may_fail_for_rows(&self, id: ScalarId) -> bool {
         let node = self.scalars.node(id);
-        if node.may_fail && node.stored.is_none() {
+        node.may_fail && node.stored.is_none()
+    }
+
+    fn given_scalar(&mut self, id: ScalarId) -> Option<RowInput> {
+        if self.may_fail_for_rows(id) {
             return None;
         }
         Some(match self.scalars.depth(id) {
@@ -184,7 +189,7 @@ impl<'p> Flattener<'p> {
             Source::Stored { .. } => Rc::clone(view),
             Source::Iota(Length::Uniform(_)) => self.stored_for_all(view)?,
             Source::Replicate(Length::Uniform(_), Value::Scalar(id))
-                if self.scalars.depth(*id) == 0 && !self.may_be_error(*id, MOST_STEPS) =>
+                if self.scalars.depth(*id) == 0 && !self.may_fail_for_rows(*id) =>
             {
                 self.stored_for_all(view)?
             }
@@ -230,7 +235,7 @@ impl<'p> Flattener<'p> {
         if let Some(below) = self.points_of(prefix) {
             return Some(RowNumber::Point(below));
         }
-        if prefix.iter().any(|&(index, _)| self.may_be_error(index, MOST_STEPS)) {
+        if prefix.iter().any(|&(index, _)| self.may_fail_for_rows(index)) {
             return None;
         }
         let number = self.linear(prefix);
