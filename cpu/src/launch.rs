@@ -6,6 +6,7 @@
 //! so the cuts are no part of the result.
 
 mod affine;
+mod bits;
 mod chunk;
 mod claim;
 mod column;
@@ -13,6 +14,7 @@ mod filter;
 mod interior;
 mod layout;
 mod map;
+mod order;
 mod product;
 mod reduce;
 mod rows;
@@ -39,6 +41,8 @@ use crate::shape::{Axis, Shape};
 use crate::traverse::{Mode, Thunk};
 use crate::workers::Workers;
 use layout::Layout;
+pub(crate) use order::order_of;
+pub(crate) use sort::LONG as LONG_SORT;
 pub(crate) use sorted::{SortedKeys, sort_keys, sorted_keys};
 
 /// A kernel that is about to run.
@@ -59,8 +63,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) workers: &'a Workers,
     /// Set when the run shall end.
     pub(crate) cancel: &'a AtomicBool,
-    /// The array that a sort yields in place of the order: the keys in order (Note [Sorted keys]).
-    pub(crate) sorted: Option<Var>,
+    /// What a sort yields in place of the order (Note [Sorted keys]).
+    pub(crate) sorted: Option<&'a SortedKeys>,
     /// Shows how much of the space is done.
     pub(crate) meter: &'a Meter,
     /// How many bytes may be allocated.
@@ -206,17 +210,23 @@ impl<'a> Launch<'a> {
                         yields.push((*var, self.array(*var, extents, values)));
                     }
                 }
-                (Sink::Sort { descending, .. }, _) if let Some(sorted) = self.sorted => {
+                (Sink::Sort { descending, .. }, _)
+                    if let Some(SortedKeys { sorted, order: None, .. }) = self.sorted =>
+                {
                     let keys = &outputs[layout.keys[0]];
                     let values = self.sort_values(keys, *descending, &mut taken)?;
-                    yields.push((sorted, self.array(sorted, self.shape.storage(), values)));
+                    yields.push((*sorted, self.array(*sorted, self.shape.storage(), values)));
                 }
                 (Sink::Sort { descending, order, .. }, _) => {
                     let keys: Vec<&Storage> =
                         layout.keys.iter().map(|&output| &outputs[output]).collect();
                     let order_of = self.sort(&keys, *descending, &mut taken)?;
                     let extents = self.shape.storage();
-                    yields.push((*order, self.array(*order, extents, order_of)));
+                    if let Some(SortedKeys { sorted, .. }) = self.sorted {
+                        let values = self.keys_in_order(&order_of, keys[0], &mut taken)?;
+                        yields.push((*sorted, self.array(*sorted, extents.clone(), values)));
+                    }
+                    yields.push((*order, self.array(*order, extents, order_of.positions)));
                 }
                 (_, _) => {}
             }

@@ -11,6 +11,7 @@
 #![allow(unsafe_code)]
 
 mod bucket;
+pub(crate) mod counting;
 #[cfg(target_arch = "x86_64")]
 mod network;
 mod quick;
@@ -36,7 +37,7 @@ pub(crate) use quick::Vectors;
 const DIGIT: u32 = 11;
 
 /// Below so many items one thread sorts alone.
-const PARALLEL: usize = 1 << 16;
+pub(crate) const PARALLEL: usize = 1 << 16;
 
 /// About how many items of adjacent buckets a thread sorts at a time.
 const CLAIM: usize = 1 << 14;
@@ -471,7 +472,7 @@ fn distribute<K: Key>(
 /// Where several threads write, each to places of its own.
 struct Places<E>(*mut E);
 
-// SAFETY: only `distribute` uses the pointer, which gives no place to two threads.
+// SAFETY: only `distribute` and `counting::sort` use the pointer, which give no place to two threads.
 unsafe impl<E: Send> Sync for Places<E> {}
 
 #[cfg(test)]

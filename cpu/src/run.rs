@@ -22,7 +22,7 @@ use weft_ir::{Column, Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop, Va
 
 use crate::execute::Source;
 use crate::lanes::{Elements, Storage};
-use crate::launch::{Launch, Yield, sorted_keys};
+use crate::launch::{Launch, SortedKeys, Yield, sorted_keys};
 use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep};
 
 use crate::shape::{Axis, Shape};
@@ -246,7 +246,7 @@ impl Machine<'_> {
         kernel: &Kernel,
         bound: &BoundKernel,
         freed: &[Var],
-        sorted: Option<Var>,
+        sorted: Option<&SortedKeys>,
     ) -> Result<(), Stop> {
         let begin = Instant::now();
         let destinations = self.destinations(kernel, bound, freed)?;
@@ -297,7 +297,7 @@ impl Machine<'_> {
         bound: &BoundKernel,
         shape: Shape<'_>,
         destinations: Destinations,
-        sorted: Option<Var>,
+        sorted: Option<&SortedKeys>,
     ) -> Result<(Vec<(Var, Yield)>, u64), Stop> {
         let storage = shape.storage();
         let sources: Vec<Source<'_>> =

@@ -433,7 +433,9 @@ impl Launch<'_> {
             return Ok(destinations);
         };
         let mut folder = Folder::new(fold, &self.bound.kernel.types, self.context(), false);
-        let sources = self.ordered(&targets)?;
+        let order = self.ordered(&targets)?;
+        let sources: Vec<usize> = i64::storage(&order).iter().map(|&at| at as usize).collect();
+        self.workers.memory().keep(order);
         let (mut rows, mut lengths) = (Vec::new(), Vec::new());
         for equal in sources.chunk_by(|&a, &b| targets[a] == targets[b]) {
             rows.push(targets[equal[0]]);

@@ -3,6 +3,9 @@
 //! Note [Sorted keys]. Where an order only serves to bring the keys that it was made of into it, no order is made:
 //! the keys are sorted alone, and turned back into elements. What is equal has equal bits then, so that nobody
 //! sees whether such a sort is stable. Rows are shared by the threads, or all threads sort one if it is long.
+//!
+//! Where others read the order too, as in groups by key, both are made at once: keys that were counted are not read
+//! again (Note [Codes of keys] in `launch::order`).
 
 use weft_ir::code::{Operand, Operation, Yielded, is_in_order};
 use weft_ir::flat::{Var, first_stored};
@@ -10,7 +13,7 @@ use weft_ir::plan::{Kernel, Sink, Step};
 use weft_ir::{Exhausted, Stop};
 
 use super::Launch;
-use super::sort::{SIGN, SIGN_32, float_bits_f32, float_bits_f64};
+use super::bits::{SIGN, SIGN_32, float_bits_f32, float_bits_f64};
 use crate::execute::Halt;
 use crate::lanes::{Elements, Storage};
 use crate::radix::{self, Whole};
@@ -26,11 +29,13 @@ pub(crate) struct SortedKeys {
     pub(crate) descending: bool,
     /// The keys in order.
     pub(crate) sorted: Var,
+    /// The order, if others read it too.
+    pub(crate) order: Option<Var>,
 }
 
 /// Whether the step at a position and the one after it sort values (Note [Sorted keys]).
 pub(crate) fn sorted_keys(steps: &[Step], at: usize) -> Option<SortedKeys> {
-    let [Step::Launch(sort), Step::Launch(send), Step::Free(freed), ..] = &steps[at..] else {
+    let [Step::Launch(sort), Step::Launch(send), behind @ ..] = &steps[at..] else {
         return None;
     };
     let is_sort = |sink: &&Sink| matches!(sink, Sink::Sort { .. });
@@ -39,9 +44,10 @@ pub(crate) fn sorted_keys(steps: &[Step], at: usize) -> Option<SortedKeys> {
     };
     let ([key], [Sink::Store { value, array }]) = (&keys[..], &send.sinks[..]) else { return None };
     let simple = |kernel: &Kernel| !kernel.space.is_empty() && kernel.epilogue.is_none();
-    if !simple(sort) || !simple(send) || sort.space != send.space || !freed.contains(order) {
+    if !simple(sort) || !simple(send) || sort.space != send.space {
         return None;
     }
+    let freed = matches!(behind, [Step::Free(freed), ..] if freed.contains(order));
     let of_key = Yielded { indices: &sort.indices, code: &sort.body, value: *key };
     let sent = Yielded { indices: &send.indices, code: &send.body, value: *value };
     if !is_in_order(of_key, sent, *order) {
@@ -55,7 +61,8 @@ pub(crate) fn sorted_keys(steps: &[Step], at: usize) -> Option<SortedKeys> {
         },
         (_, _) => None,
     };
-    Some(SortedKeys { keys, descending: *descending, sorted: *array })
+    let order = (!freed).then_some(*order);
+    Some(SortedKeys { keys, descending: *descending, sorted: *array, order })
 }
 
 impl Launch<'_> {

@@ -1,4 +1,5 @@
-//! Sorts of values: two launches of the plan in one go (Note [Sorted keys] in `launch::sorted`).
+//! Sorts of values, and what is in order beside the order: two launches of the plan in one go (Note [Sorted keys]
+//! in `launch::sorted`).
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -9,13 +10,17 @@ use weft_ir::plan::{Kernel, Step};
 
 use super::{Datum, Launched, Machine};
 use crate::execute::Halt;
-use crate::lanes::Elements;
-use crate::launch::{SortedKeys, sort_keys};
+use crate::lanes::{Elements, Storage};
+use crate::launch::{LONG_SORT, SortedKeys, order_of, sort_keys};
 use crate::pool::IntoColumn as _;
 use crate::prepare::PreparedStep;
+use crate::shape::Shape;
 
 /// The bytes that a sort takes for each of its elements: the keys twice, and what is made of them.
 const COPIES: u64 = 3;
+
+/// The bytes that an order takes for each of its elements, with what is sorted to make it.
+const ORDER_BYTES: u64 = 40;
 
 impl Machine<'_> {
     /// Sorts values instead of running the next two launches, if there is memory for it; whether it did.
@@ -30,13 +35,19 @@ impl Machine<'_> {
         else {
             return Ok(false);
         };
+        let offsets = self.offsets(sort);
+        let shape = self.shape(sort, &offsets)?;
+        // An order of several rows says where elements lie in each.
+        if sorted.order.is_some() && (shape.rows() != 1 || shape.points() < LONG_SORT) {
+            return Ok(false);
+        }
         let (points, bytes_written) = match sorted.keys {
-            Some(keys) => match self.sort_array(sort, keys, sorted)? {
+            Some(keys) => match self.sort_array(sort, keys, sorted, &shape)? {
                 Some(length) => length,
                 None => return Ok(false),
             },
             None => {
-                self.launch(sort, bound, &[], Some(sorted.sorted))?;
+                self.launch(sort, bound, &[], Some(sorted))?;
                 (self.points_of(sorted.sorted), 0)
             }
         };
@@ -52,16 +63,17 @@ impl Machine<'_> {
         kernel: &Kernel,
         keys: Var,
         sorted: &SortedKeys,
+        shape: &Shape<'_>,
     ) -> Result<Option<(u64, u64)>, Stop> {
         let Datum::Array { extents, elements, .. } = self.get(keys) else { return Ok(None) };
         let (length, bytes) = (elements.len(), elements.bytes() as u64);
-        let wanted = bytes.saturating_mul(1 + COPIES);
-        if self.alive.saturating_add(wanted) > self.config.memory_limit {
-            return Ok(None);
-        }
-        let offsets = self.offsets(kernel);
-        let shape = self.shape(kernel, &offsets)?;
-        if shape.storage() != *extents {
+        let wanted = match sorted.order {
+            Some(_) => bytes.saturating_add(ORDER_BYTES.saturating_mul(length as u64)),
+            None => bytes.saturating_mul(1 + COPIES),
+        };
+        if self.alive.saturating_add(wanted) > self.config.memory_limit
+            || shape.storage() != *extents
+        {
             return Ok(None);
         }
         let begin = Instant::now();
@@ -70,17 +82,36 @@ impl Machine<'_> {
             true => Err(Halt::Interrupted),
             false => Ok(()),
         };
-        let keys = Elements::of_column(elements);
-        let values = sort_keys(keys, sorted.descending, &shape, workers, &poll)
-            .map_err(|halt| halt.stop(&[]))?;
-        let ty = self.types[sorted.sorted.0 as usize].element;
-        let elements = values.into_column(ty, length, workers.memory());
-        let datum = Datum::Array { extents: extents.clone(), elements, bytes };
-        self.set(sorted.sorted, datum);
+        let (keys, extents) = (Elements::of_column(elements), extents.clone());
+        let made: Result<(Storage, Option<Storage>), Halt> = match sorted.order {
+            Some(_) => {
+                order_of(&[keys], length, sorted.descending, workers, &poll).and_then(|order| {
+                    let room = workers.memory().take(keys.ty(), length);
+                    Ok((order.of_key(keys, room, workers)?, Some(order.positions)))
+                })
+            }
+            None => sort_keys(keys, sorted.descending, shape, workers, &poll)
+                .map(|values| (values, None)),
+        };
+        let (values, order) = made.map_err(|halt| halt.stop(&[]))?;
+        let mut bytes_written = 0;
+        for (var, storage) in sorted.order.into_iter().zip(order) {
+            bytes_written = self.put(var, extents.clone(), storage);
+        }
+        let bytes_of_values = self.put(sorted.sorted, extents, values);
         let (time, bytes_alive) = (begin.elapsed(), self.alive);
         let points = length as u64;
-        (self.observe)(Launched { kernel, points, time, bytes_written: 0, bytes_alive });
-        Ok(Some((points, bytes)))
+        (self.observe)(Launched { kernel, points, time, bytes_written, bytes_alive });
+        Ok(Some((points, bytes_of_values)))
+    }
+
+    /// Binds an array; its bytes.
+    fn put(&mut self, var: Var, extents: Vec<usize>, storage: Storage) -> u64 {
+        let (ty, length) = (self.types[var.0 as usize].element, storage.len());
+        let elements = storage.into_column(ty, length, self.config.workers.memory());
+        let bytes = elements.bytes() as u64;
+        self.set(var, Datum::Array { extents, elements, bytes });
+        bytes
     }
 
     fn points_of(&self, array: Var) -> u64 {
