@@ -260,21 +260,7 @@ impl<'a> Function<'a> {
         }
         let copies = self.arrays == Arrays::Copied;
         match step {
-            Step::Host { results, code, .. } => {
-                let names: Vec<String> = results.iter().map(|&var| self.declare(var)).collect();
-                self.line("{");
-                self.indent += 1;
-                let values = self.code(code, &[])?;
-                for (name, (value, _)) in names.iter().zip(values) {
-                    self.line(&format!("{name} = {value};"));
-                }
-                self.indent -= 1;
-                self.line("}");
-                for (&var, name) in results.iter().zip(names) {
-                    self.environment.bind(var, Place::Scalar(name));
-                }
-                Some(())
-            }
+            Step::Host { results, code, .. } => self.host(results, code),
             Step::Check { condition, kind, span } => {
                 let holds = self.environment.scalar(*condition)?;
                 let fail = self.environment.fail(*kind, *span);
@@ -289,19 +275,7 @@ impl<'a> Function<'a> {
                 self.conditional(results, *condition, [then, otherwise])
             }
             Step::While { results, state, initial, condition, body, .. } => {
-                for (&var, &first) in state.iter().zip(initial) {
-                    let place = match self.types[var.0 as usize].extents.is_empty() {
-                        true => {
-                            let value = self.environment.scalar(first)?;
-                            let name = self.declare(var);
-                            self.line(&format!("{name} = {value};"));
-                            Place::Scalar(name)
-                        }
-                        false if copies => self.first_state(first, initial)?,
-                        false => self.environment.take(first, self.depth, self.depth + 1)?,
-                    };
-                    self.environment.bind(var, place);
-                }
+                self.begin_state(state, initial)?;
                 self.turns(state, condition, body)?;
                 for (&result, &var) in results.iter().zip(state) {
                     let place = match self.types[var.0 as usize].extents.is_empty() {
@@ -316,6 +290,41 @@ impl<'a> Function<'a> {
             Step::Reshape { result, array } if copies => self.view(*result, *array),
             Step::Reshape { .. } | Step::Constant { .. } => None,
         }
+    }
+
+    /// Host code, in a block of its own.
+    fn host(&mut self, results: &[Var], code: &Code) -> Option<()> {
+        let names: Vec<String> = results.iter().map(|&var| self.declare(var)).collect();
+        self.line("{");
+        self.indent += 1;
+        let values = self.code(code, &[])?;
+        for (name, (value, _)) in names.iter().zip(values) {
+            self.line(&format!("{name} = {value};"));
+        }
+        self.indent -= 1;
+        self.line("}");
+        for (&var, name) in results.iter().zip(names) {
+            self.environment.bind(var, Place::Scalar(name));
+        }
+        Some(())
+    }
+
+    /// Binds the state of a loop to its first values.
+    fn begin_state(&mut self, state: &[Var], initial: &[Var]) -> Option<()> {
+        for (&var, &first) in state.iter().zip(initial) {
+            let place = match self.types[var.0 as usize].extents.is_empty() {
+                true => {
+                    let value = self.environment.scalar(first)?;
+                    let name = self.declare(var);
+                    self.line(&format!("{name} = {value};"));
+                    Place::Scalar(name)
+                }
+                false if self.arrays == Arrays::Copied => self.first_state(first, initial)?,
+                false => self.environment.take(first, self.depth, self.depth + 1)?,
+            };
+            self.environment.bind(var, place);
+        }
+        Some(())
     }
 
     fn conditional(&mut self, results: &[Var], condition: Var, sides: [&Block; 2]) -> Option<()> {

@@ -73,7 +73,8 @@ pub fn run(
     run_metered(program, prepared, inputs, config, cancel, &Meter::new(), observe)
 }
 
-/// As [`run`]; `meter` shows how far the loop that counts, or else the kernel, at hand has come.
+/// As [`run`]; `meter` shows how far the loop that counts, or its rows where a function runs them, or else the kernel at
+/// hand has come.
 ///
 /// # Errors
 /// As [`run`].

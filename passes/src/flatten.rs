@@ -34,6 +34,7 @@ mod layout;
 mod local;
 mod materialise;
 mod operators;
+mod repetition;
 mod rows;
 mod scalar;
 mod send;

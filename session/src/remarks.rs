@@ -121,36 +121,7 @@ impl<'p> Walk<'p, '_> {
                 self.scope.pop();
             }
             ExprKind::Apply { function, args, depth } => {
-                let head = head(self.program, function);
-                if let ExprKind::Builtin(builtin, _) = &head.kind {
-                    self.told.places.extend(letters::digits(*builtin, args));
-                    let remark = letters::remark(*builtin, function, args, *depth, self.sources)
-                        .or_else(|| letters::converted(*builtin, args, self.sources))
-                        .filter(|remark| !self.told.places.contains(&remark.span()))
-                        .or_else(|| self.operator(*builtin, function, args));
-                    if let Some(remark) = remark {
-                        self.told.places.insert(remark.span());
-                        self.found.push(remark);
-                    }
-                }
-                if let ExprKind::Function(FunctionRef::Instance(id)) = &head.kind {
-                    self.call(*id, args, expr.span);
-                }
-                let of_local = || {
-                    let local = self.local_function(function)?;
-                    mapped::local_remark(self.program, self.state, self.sources, local, args)
-                };
-                if let Some(remark) =
-                    mapped::remark(self.program, self.state, self.sources, function, args)
-                        .or_else(of_local)
-                        .or_else(|| {
-                            letters::plotted(self.program, function, args, *depth, self.sources)
-                        })
-                        .filter(|remark| !self.told.places.contains(&remark.span()))
-                {
-                    self.told.places.insert(remark.span());
-                    self.found.push(remark);
-                }
+                self.application(expr.span, function, args, *depth);
                 expr.for_each_child(&mut |child| self.expr(child));
             }
             ExprKind::Array(_) => {
@@ -158,13 +129,45 @@ impl<'p> Walk<'p, '_> {
                     && let Some(remark) =
                         ranges::remark(expr, self.sources, &mut self.told.brackets)
                 {
-                    self.told.places.insert(expr.span);
-                    self.found.push(remark);
+                    self.tell(remark);
                 }
                 expr.for_each_child(&mut |child| self.expr(child));
             }
             _ => expr.for_each_child(&mut |child| self.expr(child)),
         }
+    }
+
+    /// A function and its arguments.
+    fn application(&mut self, span: Span, function: &'p Expr, args: &'p [Arg], depth: usize) {
+        let head = head(self.program, function);
+        if let ExprKind::Builtin(builtin, _) = &head.kind {
+            self.told.places.extend(letters::digits(*builtin, args));
+            letters::remark(*builtin, function, args, depth, self.sources)
+                .or_else(|| letters::converted(*builtin, args, self.sources))
+                .filter(|remark| !self.told.places.contains(&remark.span()))
+                .or_else(|| self.operator(*builtin, function, args))
+                .into_iter()
+                .for_each(|remark| self.tell(remark));
+        }
+        if let ExprKind::Function(FunctionRef::Instance(id)) = &head.kind {
+            self.call(*id, args, span);
+        }
+        let of_local = || {
+            let local = self.local_function(function)?;
+            mapped::local_remark(self.program, self.state, self.sources, local, args)
+        };
+        mapped::remark(self.program, self.state, self.sources, function, args)
+            .or_else(of_local)
+            .or_else(|| letters::plotted(self.program, function, args, depth, self.sources))
+            .filter(|remark| !self.told.places.contains(&remark.span()))
+            .into_iter()
+            .for_each(|remark| self.tell(remark));
+    }
+
+    /// Adds a remark about a place of which nothing has been said.
+    fn tell(&mut self, remark: Diagnostic) {
+        self.told.places.insert(remark.span());
+        self.found.push(remark);
     }
 
     /// The local function that a variable stands for.

@@ -288,37 +288,7 @@ impl<'a> Caller<'a> {
             }
         }
         assert_eq!(self.inputs.len(), compiled.inputs.len(), "all inputs are given");
-        self.results.clear();
-        let mut past = false;
-        match results {
-            Results::Accumulators(accumulators, slots) => {
-                assert!(compiled.native.folds(), "the function combines its results");
-                for &slot in slots {
-                    assert!(!slot.uniform, "an accumulator has all lanes");
-                    with_lane_type!(slot.ty, T => {
-                        self.results.push(register::<T>(accumulators, slot, count).cast());
-                    });
-                }
-            }
-            Results::Places(places) => {
-                assert!(!compiled.native.folds(), "the function stores its results");
-                past = true;
-                for (number, &slot) in compiled.routine.results.iter().enumerate() {
-                    past &= places.is_past_caches(number) && !slot.uniform;
-                    let place = places.lanes(number, slot, position, count);
-                    with_lane_type!(slot.ty, T => {
-                        self.results.push(match place {
-                            Some(mut place) => {
-                                <T as Lane>::slice_mut(&mut place).as_mut_ptr().cast()
-                            }
-                            None => register::<T>(frame, slot, count).cast(),
-                        });
-                    });
-                    let to = self.results.last().expect("the one above");
-                    past &= to.addr().is_multiple_of(16);
-                }
-            }
-        }
+        let past = self.place_results(compiled, frame, results, position..position + count);
         assert_eq!(self.results.len(), compiled.routine.results.len(), "room for all results");
         let block = Block {
             count: count as i64,
@@ -345,6 +315,49 @@ impl<'a> Caller<'a> {
         // `self`.
         let failed = unsafe { (self.function.entry)(ptr::from_ref(&block).cast()) };
         self.outcome(failed)
+    }
+
+    /// Where the results of these points go; whether that is past the caches.
+    fn place_results(
+        &mut self,
+        compiled: &Compiled,
+        frame: &mut Frame,
+        results: Results<'_, '_>,
+        points: Range<usize>,
+    ) -> bool {
+        let count = points.len();
+        self.results.clear();
+        let mut past = false;
+        match results {
+            Results::Accumulators(accumulators, slots) => {
+                assert!(compiled.native.folds(), "the function combines its results");
+                for &slot in slots {
+                    assert!(!slot.uniform, "an accumulator has all lanes");
+                    with_lane_type!(slot.ty, T => {
+                        self.results.push(register::<T>(accumulators, slot, count).cast());
+                    });
+                }
+            }
+            Results::Places(places) => {
+                assert!(!compiled.native.folds(), "the function stores its results");
+                past = true;
+                for (number, &slot) in compiled.routine.results.iter().enumerate() {
+                    past &= places.is_past_caches(number) && !slot.uniform;
+                    let place = places.lanes(number, slot, points.start, count);
+                    with_lane_type!(slot.ty, T => {
+                        self.results.push(match place {
+                            Some(mut place) => {
+                                <T as Lane>::slice_mut(&mut place).as_mut_ptr().cast()
+                            }
+                            None => register::<T>(frame, slot, count).cast(),
+                        });
+                    });
+                    let to = self.results.last().expect("the one above");
+                    past &= to.addr().is_multiple_of(16);
+                }
+            }
+        }
+        past
     }
 
     /// Folds rows; the results have an element for each.

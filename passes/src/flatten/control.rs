@@ -1,5 +1,5 @@
-//! Conditionals and loops of the host: their branches and bodies are blocks, and their results and
-//! state are stored arrays.
+//! Conditionals of the host, whose branches are blocks, and what they have in common with its loops: blocks, and the
+//! layouts of results and state, which are stored arrays.
 //!
 //! Note [Common layouts]. An array that two branches yield, or that a loop carries, needs one layout. An
 //! axis is *fixed* if its extent is known outside, *carried* if its extent is a scalar that travels
@@ -12,16 +12,13 @@ use std::collections::{HashMap, HashSet};
 
 use weft_ir::flat::{Block, Dimension, Operation, Size, Statement, Type, Var, storage};
 use weft_ir::nested::{self, Body};
-use weft_ir::{FaultKind, RowState, ScalarOp, ScalarType};
+use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
 use super::layout::parts_of;
-use super::local::{is_local, is_scalar_code, scalars_of};
-use super::rows::Turns;
 use super::scalar::ScalarId;
 use super::survey::free_in;
 use super::view::{MOST_STEPS, Value};
-use super::{Flattener, Outcome, unsupported};
-use crate::MOST_IDLE_TURNS;
+use super::{Flattener, Outcome};
 
 /// An axis in a layout (Note [Common layouts]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,129 +35,7 @@ pub(super) struct Layout {
     pub(super) axes: Vec<Axis>,
 }
 
-/// What a loop does.
-pub(super) enum Repetition<'p> {
-    For(nested::Var, ScalarId, &'p Body),
-    While(&'p Body, &'p Body),
-}
-
-/// Why the turns of a loop of the host are counted.
-#[derive(Clone, Copy)]
-enum Counted {
-    /// There are so many.
-    To(ScalarId),
-    /// There may be no point, which this says (`Note [Idle loops]` in [`super::idle`]).
-    Idle(ScalarId),
-}
-
-/// A loop's blocks.
-struct LoopBody {
-    condition: Block,
-    body: Block,
-    carried: Vec<Var>,
-    /// What the state's layouts must be at least.
-    layouts: Vec<Layout>,
-}
-
 impl<'p> Flattener<'p> {
-    /// A loop, of the host or of an element.
-    pub(super) fn repetition(
-        &mut self,
-        statement: &'p nested::Statement,
-    ) -> Outcome<Vec<Value<'p>>> {
-        let scalars = statement.results.iter().all(|(_, ty)| ty.rank == 0);
-        let (state, initial, bodies) = match &statement.operation {
-            nested::Operation::For { state, initial, body, .. } => (state, initial, vec![body]),
-            nested::Operation::While { state, initial, condition, body } => {
-                (state, initial, vec![condition, body])
-            }
-            _ => panic!("flatten: a loop"),
-        };
-        let simple = bodies.iter().all(|body| is_scalar_code(body));
-        let local = scalars && bodies.iter().all(|body| is_local(body));
-        let initial: Vec<Value<'p>> = initial.iter().map(|atom| self.atom(atom)).collect();
-        let mut host = self.region.is_none() && !(scalars && simple);
-        let repetition = match &statement.operation {
-            nested::Operation::For { index, count, body, .. } => {
-                let count = self.scalar_atom(count);
-                host &= self.scalars.depth(count) == 0;
-                Repetition::For(*index, count, body)
-            }
-            nested::Operation::While { condition, body, .. } => {
-                // Where each element decides for itself when to stop, it loops by itself.
-                host &= self.depth() == 0 || !scalars;
-                Repetition::While(condition, body)
-            }
-            _ => panic!("flatten: a loop"),
-        };
-        if host && let Some(values) = self.host_loop(&repetition, state, &initial)? {
-            return Ok(values);
-        }
-        if local {
-            return self.local_loop(&repetition, state, scalars_of(initial));
-        }
-        if self.region.is_some() {
-            return unsupported(
-                "a loop over arrays inside an operator or a loop of an element",
-                statement.span,
-            );
-        }
-        self.divided_loop(&repetition, state, initial)
-    }
-
-    fn local_loop(
-        &mut self,
-        repetition: &Repetition<'p>,
-        state: &'p [(nested::Var, nested::Type)],
-        initial: Vec<ScalarId>,
-    ) -> Outcome<Vec<Value<'p>>> {
-        let results = match *repetition {
-            Repetition::While(condition, body) => {
-                let results = self.repeat(
-                    &initial,
-                    |flattener, ids| {
-                        flattener.bind_all(state, ids);
-                        Ok(scalars_of(flattener.body(condition)?)[0])
-                    },
-                    |flattener, ids| {
-                        flattener.bind_all(state, ids);
-                        Ok(scalars_of(flattener.body(body)?))
-                    },
-                )?;
-                self.note_long(&results);
-                results
-            }
-            Repetition::For(index, count, body) => {
-                let mut with_index = vec![self.scalars.integer(0)];
-                with_index.extend(&initial);
-                let results = self.repeat(
-                    &with_index,
-                    |flattener, ids| Ok(flattener.op(ScalarOp::Lt, &[ids[0], count])),
-                    |flattener, ids| {
-                        flattener.bind(index, Value::Scalar(ids[0]));
-                        flattener.bind_all(state, &ids[1..]);
-                        let one = flattener.scalars.integer(1);
-                        let mut next = vec![flattener.op(ScalarOp::Add, &[ids[0], one])];
-                        next.extend(scalars_of(flattener.body(body)?));
-                        Ok(next)
-                    },
-                )?;
-                if self.scalars.known_integer(count).is_none_or(|count| count > MOST_IDLE_TURNS) {
-                    self.note_long(&results);
-                }
-                results[1..].to_vec()
-            }
-        };
-        self.count_idle_turns(&results);
-        Ok(results.into_iter().map(Value::Scalar).collect())
-    }
-
-    fn bind_all(&mut self, state: &[(nested::Var, nested::Type)], ids: &[ScalarId]) {
-        for (&(var, _), &id) in state.iter().zip(ids) {
-            self.bind(var, Value::Scalar(id));
-        }
-    }
-
     /// A conditional of the host.
     pub(super) fn host_if(
         &mut self,
@@ -208,174 +83,9 @@ impl<'p> Flattener<'p> {
         Ok(values)
     }
 
-    /// A loop of the host; nothing if each element ends it by itself.
-    fn host_loop(
-        &mut self,
-        repetition: &Repetition<'p>,
-        state: &'p [(nested::Var, nested::Type)],
-        initial: &[Value<'p>],
-    ) -> Outcome<Option<Vec<Value<'p>>>> {
-        match *repetition {
-            Repetition::For(_, _, body) => self.store_free(&[body], true),
-            Repetition::While(condition, body) => self.store_free(&[condition, body], true),
-        }
-        let count = match *repetition {
-            Repetition::For(_, count, _) => {
-                let size = self.host_size(count);
-                Some(self.scalars.size(size))
-            }
-            Repetition::While(..) => None,
-        };
-        let turns = match (count, self.doubtful_point(0)) {
-            (Some(count), some_point) => {
-                if let Some(some_point) = some_point {
-                    let may_turn = self.may_turn(some_point, count);
-                    self.check(may_turn, FaultKind::AssertionFailed);
-                }
-                Some(Counted::To(count))
-            }
-            (None, some_point) => some_point.map(Counted::Idle),
-        };
-        let initial = self.stored_values(initial.to_vec())?;
-        let mut layouts: Vec<Layout> =
-            initial.iter().map(|value| self.layout(value, u32::MAX)).collect();
-        loop {
-            let attempt = self.loop_body(repetition, turns, state, &layouts)?;
-            let Some(LoopBody { condition, body, carried, layouts: found }) = attempt else {
-                return Ok(None);
-            };
-            if found != layouts {
-                // The variables of this attempt stay without a use.
-                layouts = found;
-                continue;
-            }
-            let mut first = self.converted_all(&initial, &layouts);
-            let (mut results, values) = self.carriers(&layouts);
-            if turns.is_some() {
-                let zero = self.scalars.integer(0);
-                first.insert(0, self.host_scalar(zero));
-                let counter = self.typed(Type { element: ScalarType::I64, extents: Vec::new() });
-                results.insert(0, counter);
-            }
-            let rows = match turns {
-                // The program of a point counts no turns that only the host counts.
-                Some(Counted::Idle(_)) => {
-                    let rows =
-                        self.rows_of(repetition, state, (&carried[1..], &layouts), Turns::Host);
-                    rows.map(|mut rows| {
-                        rows.state.insert(0, RowState::Kept);
-                        rows
-                    })
-                }
-                Some(Counted::To(_)) | None => {
-                    self.rows_of(repetition, state, (&carried, &layouts), Turns::Host)
-                }
-            };
-            let rows = rows.map(Box::new);
-            let operation =
-                Operation::While { state: carried, initial: first, condition, body, rows };
-            let span = self.span;
-            self.emit(Statement { results, operation, span });
-            return Ok(Some(values));
-        }
-    }
-
-    /// The blocks of a loop whose state has these layouts, and those that the body's results need;
-    /// nothing if its condition differs from element to element.
-    fn loop_body(
-        &mut self,
-        repetition: &Repetition<'p>,
-        turns: Option<Counted>,
-        state: &'p [(nested::Var, nested::Type)],
-        layouts: &[Layout],
-    ) -> Outcome<Option<LoopBody>> {
-        let counter = turns.map(|_| self.typed(Type { element: ScalarType::I64, extents: vec![] }));
-        let before = self.types.len() as u32;
-        let (mut carried, values) = self.carriers(layouts);
-        if let Some(counter) = counter {
-            carried.insert(0, counter);
-        }
-        self.open();
-        let condition = match (repetition, counter, turns) {
-            (Repetition::While(condition, _), _, _) => {
-                self.bind_values(state, &values);
-                self.body(condition).map(|results| scalars_of(results)[0])
-            }
-            (Repetition::For(..), Some(counter), Some(Counted::To(count))) => {
-                let counter = self.scalars.host(counter, ScalarType::I64);
-                Ok(self.op(ScalarOp::Lt, &[counter, count]))
-            }
-            (Repetition::For(..), _, _) => panic!("flatten: a counted loop counts"),
-        };
-        let condition = condition.map(|condition| match self.scalars.depth(condition) {
-            0 => Some(self.host_scalar(condition)),
-            _ => None,
-        });
-        let statements = self.close();
-        let Some(condition) = condition? else { return Ok(None) };
-        let condition = Block { statements, results: vec![condition] };
-        self.open();
-        if let (Some(counter), Some(Counted::Idle(some_point))) = (counter, turns) {
-            let counter = self.scalars.host(counter, ScalarType::I64);
-            let may_turn = self.may_turn(some_point, counter);
-            self.check(may_turn, FaultKind::AssertionFailed);
-        }
-        self.bind_values(state, &values);
-        let body = match *repetition {
-            Repetition::While(_, body) => body,
-            Repetition::For(index, _, body) => {
-                let counter = self.scalars.host(counter.expect("counted"), ScalarType::I64);
-                self.bind(index, Value::Scalar(counter));
-                body
-            }
-        };
-        let results = self.body(body).and_then(|results| self.stored_values(results));
-        let general = results.map(|results| {
-            let found: Vec<Layout> =
-                results.iter().map(|value| self.layout(value, before)).collect();
-            let general = layouts
-                .iter()
-                .zip(&found)
-                .map(|(known, found)| more_general(known, &self.in_sizes_of(known, found)))
-                .collect();
-            (results, general)
-        });
-        let (mut next, mut more) = (Vec::new(), Vec::new());
-        let mut failed = None;
-        match general {
-            Err(error) => failed = Some(error),
-            Ok((results, general)) => {
-                if general == layouts {
-                    next = self.converted_all(&results, layouts);
-                    if let Some(counter) = counter {
-                        let counter = self.scalars.host(counter, ScalarType::I64);
-                        let one = self.scalars.integer(1);
-                        let following = self.op(ScalarOp::Add, &[counter, one]);
-                        next.insert(0, self.host_scalar(following));
-                    }
-                }
-                more = general;
-            }
-        }
-        let statements = self.close();
-        match failed {
-            Some(error) => Err(error),
-            None => {
-                let body = Block { statements, results: next };
-                Ok(Some(LoopBody { condition, body, carried, layouts: more }))
-            }
-        }
-    }
-
-    fn bind_values(&mut self, state: &[(nested::Var, nested::Type)], values: &[Value<'p>]) {
-        for (&(var, _), value) in state.iter().zip(values) {
-            self.bind(var, value.clone());
-        }
-    }
-
     /// Stores the scalars from outside that bodies use, so that these do not compute them again; those
     /// that may fail too, if it is said so.
-    fn store_free(&mut self, bodies: &[&'p Body], fallible: bool) {
+    pub(super) fn store_free(&mut self, bodies: &[&'p Body], fallible: bool) {
         for var in free_in(bodies) {
             if let Some(Value::Scalar(id)) = self.bound.get(&var) {
                 let node = self.scalars.node(*id);

@@ -18,10 +18,11 @@ use weft_ir::nested::{self, Body, ScanForm};
 use weft_ir::{Scalar, ScalarOp, ScalarType};
 
 use super::compile::Sharing;
-use super::control::{Layout, Repetition, more_general};
+use super::control::{Layout, more_general};
 use super::layout::parts_of;
 use super::local::is_local;
 use super::materialise::{constant_thunk, plain_operator};
+use super::repetition::Repetition;
 use super::rows::Turns;
 use super::scalar::ScalarId;
 use super::survey::free_in;

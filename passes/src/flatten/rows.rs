@@ -13,7 +13,8 @@ use weft_ir::leaves::Axis as InputAxis;
 use weft_ir::nested::{self, Atom, Body};
 use weft_ir::{RowInput, RowNumber, RowState, Rows, Scalar, ScalarOp, ScalarType, Span};
 
-use super::control::{Axis, Layout, Repetition};
+use super::control::{Axis, Layout};
+use super::repetition::Repetition;
 use super::scalar::ScalarId;
 use super::survey::free_in;
 use super::view::{Length, Source, Value, View};

@@ -76,12 +76,12 @@ pub(super) fn rows_asked_for(
         {
             only_range(source).into_iter().collect()
         }
-        // Beside a value of the same type that is written in another way.
+        // The other side, written in another way, has the same type: so rows are known there.
         ExprKind::If { then, otherwise, .. } => match (only_range(then), only_range(otherwise)) {
             (Some(span), None) | (None, Some(span)) => vec![span],
             (Some(_), Some(_)) | (None, None) => Vec::new(),
         },
-        // The record has such a field before.
+        // The field was an array of arrays before.
         ExprKind::RecordUpdate { fields, .. } => {
             fields.iter().filter_map(|(_, value)| only_range(value)).collect()
         }
@@ -100,12 +100,12 @@ impl Asking<'_> {
     /// Whether an argument is to be an array of arrays.
     fn for_rows(&self, function: &Expr, args: &[Arg], position: usize) -> bool {
         match &self.head(function).kind {
-            // Joined with other rows.
+            // Joined with an array of arrays that is written in another way.
             ExprKind::Builtin(Builtin::Concat, _) => {
                 args.iter().any(|other| only_range(&other.expr).is_none())
             }
             ExprKind::Builtin(..) => {
-                // A neutral element that is a row, and functions of rows.
+                // Another argument is a row, as the start value of a fold, or a function that takes rows.
                 let row = element(&args[position].expr.ty);
                 let is_row = |other: &Arg| !other.mapped && Some(&other.expr.ty) == row;
                 self.rank(function, position) > 1
@@ -113,7 +113,7 @@ impl Asking<'_> {
                     || args.first().is_some_and(|first| self.takes_array(&first.expr))
             }
             ExprKind::Function(_) => self.rank(function, position) > 1,
-            // What a local function takes is not known here.
+            // What a local function takes is not known here, and in doubt nothing is said.
             _ => true,
         }
     }
@@ -130,7 +130,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Whether a variable stands where an array is asked for.
+    /// Whether a variable is used in an expression where an array is asked for: then it is a row.
     fn uses_array(&self, body: &Expr, pattern: &Pattern) -> bool {
         let Pattern::Local { local, .. } = pattern else { return false };
         let is_it = |expr: &Expr| matches!(&expr.kind, ExprKind::Local(other, _) if other == local);
@@ -154,7 +154,8 @@ impl Asking<'_> {
 
     /// How many axes a parameter of a function has, as far as its signature or definition says.
     fn rank(&self, function: &Expr, position: usize) -> usize {
-        // A definition that only passes its argument on has become another function, and may say more than that.
+        // `def total (m : [][]i64) = length m` has become `length`, to which an array of any rank can be given. The name
+        // that is written here leads to the signature of `total`, which asks for more.
         let written = self.sources.slice(function.span);
         let named = match self.state.environment.lookup(written) {
             Some(Binding::Global(global)) => self.state.environment.global(*global),
@@ -179,7 +180,7 @@ impl Asking<'_> {
         own.max(of_global(named))
     }
 
-    /// What a function is that is only another name for it.
+    /// What a function is another name for.
     fn head<'e>(&'e self, function: &'e Expr) -> &'e Expr {
         super::head(self.program, function)
     }

@@ -32,6 +32,19 @@ const IN_HEADS: KindSet = KindSet::of(&[
     Kind::Comma,
 ]);
 
+/// What stands before expressions, beside what opens brackets.
+const BEFORE_EXPRESSIONS: KindSet = KindSet::of(&[
+    Kind::Equals,
+    Kind::Arrow,
+    Kind::In,
+    Kind::Then,
+    Kind::Else,
+    Kind::Do,
+    Kind::Colon,
+    Kind::Comma,
+    Kind::NewLine,
+]);
+
 impl Context<'_, '_> {
     /// The name of the function that is defined, or would be with `def` before it.
     fn defined(&self) -> Option<usize> {
@@ -47,56 +60,13 @@ impl Context<'_, '_> {
     pub(super) fn value_as_parameter(&self) -> Option<Diagnostic> {
         let name = self.defined()?;
         let equals = self.next_outside(name, |kind| kind == Kind::Equals)?;
-        // Of a binding, what looks like a definition fails at its first parameter.
-        let value = match self.form {
-            Form::Def => self.at,
-            _ => (name + 1..equals).find(|token| {
-                let kind = self.reading.kinds[*token];
-                VALUES.contains(kind) || kind == Kind::OpenBracket
-            })?,
-        };
-        let is_head = |kinds: &[Kind]| kinds.iter().all(|kind| IN_HEADS.contains(*kind));
-        if value <= name || value >= equals || self.at > value {
-            return None;
-        }
-        if !is_head(self.reading.kinds.get(name + 1..value)?) {
-            return None;
-        }
+        let value = self.value_in_head(name, equals)?;
         let kind = self.kind(value)?;
-        // `pi` and the like are words, and no names either.
-        if self.reading.token_text(value).starts_with(char::is_alphabetic)
-            && !matches!(kind, Kind::True | Kind::False)
-        {
-            return None;
-        }
-        let is_empty_array =
-            kind == Kind::OpenBracket && self.kind(value + 1) == Some(Kind::CloseBracket);
-        if !VALUES.contains(kind) && !is_empty_array {
-            return None;
-        }
+        let is_empty_array = self.is_empty_array(value);
         let is_signed = matches!(kind, Kind::PrefixMinus | Kind::ArgumentMinus);
         let end = value + 1 + usize::from(is_empty_array || is_signed);
         let written = self.reading.span_text(self.reading.span(value, end));
-        // Another one than those of the other parameters.
-        let name_of = |usual: &'static str, others: [&'static str; 2]| {
-            let names = [usual].into_iter().chain(others);
-            names.into_iter().find(|name| !self.is_in_item(name)).unwrap_or("given")
-        };
-        let parameter = match kind {
-            Kind::True | Kind::False => name_of("b", ["flag", "holds"]),
-            Kind::Text => name_of("s", ["text", "t"]),
-            Kind::Char => name_of("c", ["letter", "d"]),
-            Kind::Numbers => name_of("xs", ["ys", "zs"]),
-            _ if is_empty_array => name_of("xs", ["ys", "zs"]),
-            _ => name_of("n", ["m", "k"]),
-        };
-        let condition = match kind {
-            Kind::True => parameter.to_owned(),
-            Kind::False => format!("!{parameter}"),
-            Kind::Text | Kind::Numbers => format!("same {parameter} {written}"),
-            _ if is_empty_array => format!("null {parameter}"),
-            _ => format!("{parameter} == {written}"),
-        };
+        let (parameter, condition) = self.parameter_for(kind, written);
         let before = self.quote_or_dots(name, value);
         let after = match self.quote(end, equals) {
             Some(rest) if rest.starts_with([')', ',']) => rest.to_owned(),
@@ -117,6 +87,61 @@ impl Context<'_, '_> {
                  {then} else …`"
             )),
         )
+    }
+
+    /// The value in the place of a parameter at which the definition of `name` fails.
+    fn value_in_head(&self, name: usize, equals: usize) -> Option<usize> {
+        // Of a binding, what looks like a definition fails at its first parameter.
+        let value = match self.form {
+            Form::Def => self.at,
+            _ => (name + 1..equals).find(|token| {
+                let kind = self.reading.kinds[*token];
+                VALUES.contains(kind) || kind == Kind::OpenBracket
+            })?,
+        };
+        if value <= name || value >= equals || self.at > value {
+            return None;
+        }
+        let before = self.reading.kinds.get(name + 1..value)?;
+        if !before.iter().all(|kind| IN_HEADS.contains(*kind)) {
+            return None;
+        }
+        let kind = self.kind(value)?;
+        // `pi` and the like are words, and no names either.
+        let is_word = self.reading.token_text(value).starts_with(char::is_alphabetic)
+            && !matches!(kind, Kind::True | Kind::False);
+        let is_value = VALUES.contains(kind) || self.is_empty_array(value);
+        (is_value && !is_word).then_some(value)
+    }
+
+    /// `[]`.
+    fn is_empty_array(&self, token: usize) -> bool {
+        self.kind(token) == Some(Kind::OpenBracket)
+            && self.kind(token + 1) == Some(Kind::CloseBracket)
+    }
+
+    /// A parameter for the place of a value, and the condition that it is that value.
+    fn parameter_for(&self, kind: Kind, written: &str) -> (&'static str, String) {
+        // Another one than those of the other parameters.
+        let free = |names: [&'static str; 3]| {
+            names.into_iter().find(|name| !self.is_in_item(name)).unwrap_or("given")
+        };
+        let parameter = match kind {
+            Kind::True | Kind::False => free(["b", "flag", "holds"]),
+            Kind::Text => free(["s", "text", "t"]),
+            Kind::Char => free(["c", "letter", "d"]),
+            // An array without elements begins with its bracket.
+            Kind::Numbers | Kind::OpenBracket => free(["xs", "ys", "zs"]),
+            _ => free(["n", "m", "k"]),
+        };
+        let condition = match kind {
+            Kind::True => parameter.to_owned(),
+            Kind::False => format!("!{parameter}"),
+            Kind::Text | Kind::Numbers => format!("same {parameter} {written}"),
+            Kind::OpenBracket => format!("null {parameter}"),
+            _ => format!("{parameter} == {written}"),
+        };
+        (parameter, condition)
     }
 
     /// `let go 0 = 1 in …`.
@@ -272,26 +297,9 @@ impl Context<'_, '_> {
 
     /// `case x of …`, `match x with …`, `switch (x) { … }`.
     pub(super) fn choice_of_cases(&self) -> Option<Diagnostic> {
-        let begins = |token: usize| {
-            let before = token.checked_sub(1).and_then(|before| self.kind(before));
-            before.is_none_or(|kind| {
-                OPENERS.contains(kind)
-                    || matches!(
-                        kind,
-                        Kind::Equals
-                            | Kind::Arrow
-                            | Kind::In
-                            | Kind::Then
-                            | Kind::Else
-                            | Kind::Do
-                            | Kind::Colon
-                            | Kind::Comma
-                            | Kind::NewLine
-                    )
-            }) || self.begins_line(token)
+        let is_it = |token: &usize| {
+            self.is_word(*token, &["case", "match", "switch"]) && self.begins_expression(*token)
         };
-        let is_it =
-            |token: &usize| self.is_word(*token, &["case", "match", "switch"]) && begins(*token);
         let place = (0..self.at).find(is_it)?;
         if matches!(self.kind(place + 1)?, Kind::Equals | Kind::Comma) {
             return None;
@@ -311,20 +319,10 @@ impl Context<'_, '_> {
             return None;
         }
         let word = self.reading.token_text(place);
-        let mut first = end + 1;
-        while self.is_word(first, &["case"])
-            || self.kind(first) == Some(Kind::Bar)
-            || self.reading.token_text(first) == "{"
-        {
-            first += 1;
-        }
+        let first = self.first_case(end + 1);
         let subject = self.quote_or_dots(place + 1, end);
         let subject =
             subject.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(subject);
-        let first = match self.kind(first) {
-            Some(Kind::Number | Kind::Char) => self.reading.token_text(first),
-            _ => "…",
-        };
         Some(
             Diagnostic::error(
                 "E0101",
@@ -334,5 +332,27 @@ impl Context<'_, '_> {
             )
             .help(format!("a choice is `if {subject} == {first} then … else if … then … else …`")),
         )
+    }
+
+    /// Whether an expression may begin with a token, by what stands before it.
+    fn begins_expression(&self, token: usize) -> bool {
+        let before = token.checked_sub(1).and_then(|before| self.kind(before));
+        before.is_none_or(|kind| OPENERS.contains(kind) || BEFORE_EXPRESSIONS.contains(kind))
+            || self.begins_line(token)
+    }
+
+    /// The value of the first of several cases, which begin at a token, if it can be compared with.
+    fn first_case(&self, begin: usize) -> &str {
+        let mut first = begin;
+        while self.is_word(first, &["case"])
+            || self.kind(first) == Some(Kind::Bar)
+            || self.reading.token_text(first) == "{"
+        {
+            first += 1;
+        }
+        match self.kind(first) {
+            Some(Kind::Number | Kind::Char) => self.reading.token_text(first),
+            _ => "…",
+        }
     }
 }

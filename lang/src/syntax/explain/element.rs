@@ -29,6 +29,18 @@ const IN_TYPES: KindSet =
 /// What other languages begin a function with.
 const LAMBDA_WORDS: [&str; 6] = ["lambda", "fn", "fun", "func", "function", "proc"];
 
+/// A comprehension of other languages.
+struct Comprehension<'t> {
+    /// What divides it: its `for` or its bar.
+    place: usize,
+    /// Where what it goes over begins.
+    source: usize,
+    /// The token before its condition.
+    condition: Option<usize>,
+    /// Its pattern, as it is written.
+    pattern: &'t str,
+}
+
 impl Context<'_, '_> {
     /// `let [x, y] = p in …`, `\[x, y] -> …`, `{ … : [x, y] in ps }`, `[x, y] = p`.
     pub(super) fn array_as_pattern(&self) -> Option<Diagnostic> {
@@ -47,6 +59,25 @@ impl Context<'_, '_> {
         if !(is_binding || is_pattern) || is_value || !are_names {
             return None;
         }
+        let help = self.elements_by_index(close, is_binding);
+        let help = match self.before() {
+            Some(Kind::Loop) => help,
+            _ => format!("the elements are taken by their index: {help}"),
+        };
+        Some(
+            Diagnostic::error(
+                "E0121",
+                "an array is not a pattern",
+                self.reading.span(self.at, close + 1),
+                "expected a name, `_`, or a tuple or record of patterns",
+            )
+            .help(help),
+        )
+    }
+
+    /// What to write for an array as a pattern that ends at a bracket.
+    fn elements_by_index(&self, close: usize, is_binding: bool) -> String {
+        let next = self.kind(close + 1);
         let names: Vec<&str> = (self.at + 1..close)
             .filter(|token| self.kind(*token) != Some(Kind::Comma))
             .map(|token| self.reading.token_text(token))
@@ -68,9 +99,9 @@ impl Context<'_, '_> {
         let parts: Vec<String> =
             parts.map(|(index, name)| format!("{name} = {}", element(index))).collect();
         let parts = parts.join("; ");
-        let all: Vec<String> = (0..names.len()).map(element).collect();
-        let help = match (next, self.before()) {
+        match (next, self.before()) {
             _ if is_binding => {
+                let all: Vec<String> = (0..names.len()).map(element).collect();
                 let whole =
                     if is_named { String::new() } else { format!("`{array} = …`, then ") };
                 format!("{whole}`({}) = ({})`", names.join(", "), all.join(", "))
@@ -86,20 +117,7 @@ impl Context<'_, '_> {
             (Some(Kind::Equals), _) if is_named => format!("`let {parts} in …`"),
             (Some(Kind::Equals), _) => format!("`let {array} = …; {parts} in …`"),
             _ => format!("`\\{array} -> let {parts} in …`"),
-        };
-        let help = match self.before() {
-            Some(Kind::Loop) => help,
-            _ => format!("the elements are taken by their index: {help}"),
-        };
-        Some(
-            Diagnostic::error(
-                "E0121",
-                "an array is not a pattern",
-                self.reading.span(self.at, close + 1),
-                "expected a name, `_`, or a tuple or record of patterns",
-            )
-            .help(help),
-        )
+        }
     }
 
     /// The `in` of `[e for i, x in xs]`, which was reported at its `for`.
@@ -117,68 +135,75 @@ impl Context<'_, '_> {
         let open = self.open_before(self.at)?;
         let opener = self.reading.token_text(open);
         let close = self.close_of(open);
-        let after = |from: usize, kind: Kind| {
-            self.next_outside(from, |found| found == kind).filter(|token| *token < close)
+        let comprehension = self.comprehension(opener, close)?;
+        let place = comprehension.place;
+        // `{x: e for …}` is no array.
+        if self.within(open + 1, close, Kind::Colon).is_some_and(|colon| colon < place) {
+            return None;
+        }
+        let (message, mark, remark) = match opener {
+            "{" => ("an apply-to-each has its generators behind `:`", place, "expected `:`"),
+            _ => ("an apply-to-each stands in braces", open, "expected `{`"),
         };
-        // What a bar divides: `e | x <- xs`, `e | x in xs`.
-        let barred = |bar: usize| {
-            // `<-` is no token of its own.
-            let less = after(bar + 1, Kind::Less);
-            let is_arrow = |less: &usize| {
-                let arrow = self.reading.span(*less, *less + 2);
-                self.reading.span_text(arrow) == "<-"
-            };
-            let (end, source) = match less.filter(is_arrow) {
-                Some(less) => (less, less + 2),
-                None => after(bar + 1, Kind::In).map(|inside| (inside, inside + 1))?,
-            };
-            Some((bar, source, after(source, Kind::Comma), self.quote(bar + 1, end)?))
-        };
-        let (place, source, condition, pattern) = match self.found {
+        let span = self.reading.span(mark, mark + 1);
+        let help = self.apply_to_each((open, close), &comprehension);
+        Some(Diagnostic::error("E0101", message, span, remark).help(help))
+    }
+
+    /// The next token of a kind, outside of brackets and before what closes those at hand.
+    fn within(&self, from: usize, close: usize, kind: Kind) -> Option<usize> {
+        self.next_outside(from, |found| found == kind).filter(|token| *token < close)
+    }
+
+    /// The next `<-`, which is no token of its own: its `<`.
+    fn arrow(&self, from: usize, close: usize) -> Option<usize> {
+        let less = self.within(from, close, Kind::Less)?;
+        (self.reading.span_text(self.reading.span(less, less + 2)) == "<-").then_some(less)
+    }
+
+    /// What a comprehension of other languages is made of, in brackets that end at `close`.
+    fn comprehension(&self, opener: &str, close: usize) -> Option<Comprehension<'_>> {
+        let after = |from: usize, kind: Kind| self.within(from, close, kind);
+        match self.found {
             _ if opener == "{" && after(self.at, Kind::For).is_none() => {
-                barred(after(self.at, Kind::Bar)?)?
+                self.barred_comprehension(after(self.at, Kind::Bar)?, close)
             }
             _ if opener == "{" || self.found == Kind::For && self.is_after_operand() => {
                 let place = after(self.at, Kind::For)?;
                 let inside = after(place + 1, Kind::In)?;
-                let pattern = self.quote(place + 1, inside)?;
-                (place, inside + 1, after(inside + 1, Kind::If), pattern)
+                let (source, pattern) = (inside + 1, self.quote(place + 1, inside)?);
+                let condition = after(source, Kind::If);
+                Some(Comprehension { place, source, condition, pattern })
             }
-            Kind::Bar if opener == "[" => barred(self.at)?,
-            _ => return None,
-        };
-        // `{x: e for …}` is no array.
-        if after(open + 1, Kind::Colon).is_some_and(|colon| colon < place) {
-            return None;
+            Kind::Bar if opener == "[" => self.barred_comprehension(self.at, close),
+            _ => None,
         }
-        let (mark, remark) = match opener {
-            "{" => (place, "expected `:`"),
-            _ => (open, "expected `{`"),
+    }
+
+    /// What a bar divides: `e | x <- xs`, `e | x in xs`.
+    fn barred_comprehension(&self, bar: usize, close: usize) -> Option<Comprehension<'_>> {
+        let (end, source) = match self.arrow(bar + 1, close) {
+            Some(less) => (less, less + 2),
+            None => {
+                let inside = self.within(bar + 1, close, Kind::In)?;
+                (inside, inside + 1)
+            }
         };
-        let report = Diagnostic::error(
-            "E0101",
-            match opener {
-                "{" => "an apply-to-each has its generators behind `:`",
-                _ => "an apply-to-each stands in braces",
-            },
-            self.reading.span(mark, mark + 1),
-            remark,
-        );
+        let condition = self.within(source, close, Kind::Comma);
+        Some(Comprehension { place: bar, source, condition, pattern: self.quote(bar + 1, end)? })
+    }
+
+    /// What to write for a comprehension in these brackets.
+    fn apply_to_each(&self, (open, close): (usize, usize), of: &Comprehension<'_>) -> String {
+        let &Comprehension { place, source, condition, pattern } = of;
         let end = condition.unwrap_or(close);
-        let has_two = self.next_outside(source, |kind| matches!(kind, Kind::For | Kind::Less));
-        let has_arrow = |from: usize| {
-            let less = after(from, Kind::Less)?;
-            let arrow = self.reading.span_text(self.reading.span(less, less + 2));
-            (arrow == "<-").then_some(less)
-        };
-        let has_two_arrows = self.found == Kind::Bar && has_arrow(source).is_some();
-        if has_two.is_some_and(|token| token < end) || has_two_arrows {
-            let help = "all combinations: `flatten { { e : y in ys } : x in xs }`";
-            return Some(report.help(help));
+        let second = self.next_outside(source, |kind| matches!(kind, Kind::For | Kind::Less));
+        let has_two_arrows = self.found == Kind::Bar && self.arrow(source, close).is_some();
+        if second.is_some_and(|token| token < end) || has_two_arrows {
+            return "all combinations: `flatten { { e : y in ys } : x in xs }`".to_owned();
         }
-        if after(source, Kind::Colon).is_some() {
-            let help = "write `{ e : x in a..b }`: a range leaves out b";
-            return Some(report.help(help));
+        if self.within(source, close, Kind::Colon).is_some() {
+            return "write `{ e : x in a..b }`: a range leaves out b".to_owned();
         }
         let text = self.reading.span_text(self.reading.span(source, end));
         let array = haskell_range(text)
@@ -190,7 +215,7 @@ impl Context<'_, '_> {
             Some(token) => format!(" | {}", self.quote_or_dots(token + 1, close)),
             None => String::new(),
         };
-        Some(report.help(format!("write `{{ {body} : {each}{condition} }}`")))
+        format!("write `{{ {body} : {each}{condition} }}`")
     }
 
     /// `lambda x: e`, `x -> e`, `(x, y) => e`, `|x| e`, `\x : t -> e`.
