@@ -13,6 +13,7 @@ mod guess;
 mod index;
 mod item;
 mod local;
+mod path;
 mod pattern;
 mod rank;
 mod record;
@@ -64,6 +65,12 @@ pub trait Files {
     /// # Errors
     /// A diagnostic (E04xx) at the request's span.
     fn load(&mut self, request: &LoadRequest<'_>) -> Result<(weft_ir::Type, Value), Diagnostic>;
+
+    /// A value that is there before the cell runs: nothing if it is only known when the program has run. Paths may be
+    /// made of such values.
+    fn value(&self, _value: GlobalId) -> Option<Value> {
+        None
+    }
 }
 
 /// There are no files: for programs that load nothing.

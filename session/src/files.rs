@@ -1,9 +1,11 @@
 //! Where a cell's `load`s get their values from.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use weft_ir::{Span, Type, Value};
+use weft_lang::typed::GlobalId;
 use weft_lang::{Diagnostic, Files, LoadRequest};
 
 use crate::io::{self, IoError, IoErrorKind, Limits};
@@ -19,9 +21,15 @@ pub(crate) struct Loader<'a> {
     pub(crate) cancel: &'a Cancel,
     /// Whether that happened.
     pub(crate) interrupted: bool,
+    /// The values that there are before the cell runs.
+    pub(crate) values: &'a BTreeMap<GlobalId, Value>,
 }
 
 impl Files for Loader<'_> {
+    fn value(&self, value: GlobalId) -> Option<Value> {
+        self.values.get(&value).cloned()
+    }
+
     fn load(&mut self, request: &LoadRequest<'_>) -> Result<(Type, Value), Diagnostic> {
         if !self.allowed {
             return Err(forbidden(request.span));

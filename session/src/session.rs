@@ -236,8 +236,13 @@ impl Session {
         let text = question(cell.text).unwrap_or_else(|| cell.text.to_owned());
         cancel.set_activity(format!("checking {name}"));
         let before = Arc::clone(self.state());
-        let loader =
-            Loader { allowed: self.io, limit: before.modes.memory, cancel, interrupted: false };
+        let loader = Loader {
+            allowed: self.io,
+            limit: before.modes.memory,
+            cancel,
+            interrupted: false,
+            values: &before.values,
+        };
         let mut state = (*before).clone();
         // States side by side, after an `:undo`, call no two values the same.
         for moment in &self.states {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span};
 
-use super::errors::OF_THE_FILE;
+use super::path::LOADERS;
 use super::expr::shared;
 use super::rank::{Site, SiteArg};
 use super::sequence::Callee;
@@ -12,25 +12,8 @@ use super::{Checker, Ranked, index_type};
 use crate::ast;
 use crate::builtins::signature::{self, SignatureType};
 use crate::builtins::{Builtin, Entry};
-use crate::diagnostic::Diagnostic;
-use crate::environment::Global;
 use crate::typed::{Arg, Expr, ExprKind, FunctionRef, Pattern};
 use crate::types::Type;
-
-/// The functions that read files.
-pub(super) const LOADERS: [&str; 11] = [
-    "load",
-    "loadCsv",
-    "loadMtx",
-    "loadImage",
-    "loadWav",
-    "loadText",
-    "loadLines",
-    "loadBytes",
-    "streamNpy",
-    "streamLines",
-    "streamWav",
-];
 
 /// What messages call a function without a name.
 pub(super) const UNNAMED: &str = "this function";
@@ -401,90 +384,6 @@ impl Checker<'_> {
         }
     }
 
-    fn load(&mut self, loader: &Name, args: &[&ast::Expr], span: Span) -> Expr {
-        if !self.top_level {
-            self.report(
-                Diagnostic::error(
-                    "E0205",
-                    format!("`{loader}` stands only at the top level of a cell"),
-                    span,
-                    "inside a function",
-                )
-                .help("load the file into a variable first, and pass that to the function"),
-            );
-            return self.unknown(span);
-        }
-        // The window and the hop are numbers like any other.
-        let (sizes, args) = match &**loader {
-            "streamWav" if args.len() >= 2 => args.split_at(2),
-            "streamWav" => {
-                return self.bad_path(span, "this needs a window and a hop before the path");
-            }
-            _ => args.split_at(0),
-        };
-        let mut texts = Vec::new();
-        for arg in args {
-            match &arg.kind {
-                ast::ExprKind::Text(bytes) => match std::str::from_utf8(bytes) {
-                    Ok(text) => texts.push(text),
-                    Err(_) => return self.bad_path(arg.span, "this path is not UTF-8"),
-                },
-                ast::ExprKind::Name(name) => return self.named_path(loader, name, arg.span),
-                _ => return self.bad_path(arg.span, "this is not a text literal"),
-            }
-        }
-        let most = if &**loader == "load" { 2 } else { 1 };
-        let (path, member) = match texts[..] {
-            [path] => (path, None),
-            [path, member] if most == 2 => (path, Some(member)),
-            _ => return self.bad_path(span, "too many arguments"),
-        };
-        let request = super::LoadRequest { loader, path, member, span };
-        match self.files.load(&request) {
-            Ok((ty, value)) => {
-                let stream = self.stream_of(loader, &value);
-                let id = self.environment.fresh();
-                let name = Arc::clone(loader);
-                let global = Global::Value { name, ty: ty.clone(), span };
-                self.environment.define(id, global);
-                self.loaded.push((id, value));
-                let loaded = Expr { kind: ExprKind::Value(id), ty: Type::of_value(&ty), span };
-                let Some(stream) = stream else { return loaded };
-                let mut given: Vec<Expr> = Vec::new();
-                for size in sizes {
-                    let typed = self.expr(size);
-                    self.expect(&typed, &Type::I64, span, &format!("`{loader}`"));
-                    given.push(typed);
-                }
-                given.push(loaded);
-                self.apply_helper(stream, given, span)
-            }
-            Err(diagnostic) => {
-                self.report(diagnostic);
-                self.unknown(span)
-            }
-        }
-    }
-
-    fn bad_path(&mut self, span: Span, remark: &str) -> Expr {
-        self.report(path_report(span, remark));
-        self.unknown(span)
-    }
-
-    /// A name where a path is written out: that of a value, or a path without quotes.
-    fn named_path(&mut self, loader: &Name, name: &Name, span: Span) -> Expr {
-        let is_known = self.scope.contains_key(name) || self.environment.lookup(name).is_some();
-        let (remark, path) = match is_known {
-            true => ("this is the name of a value", "…"),
-            false => ("there are no quotes around it", &**name),
-        };
-        let before = if &**loader == "streamWav" { " window hop" } else { "" };
-        self.report(
-            path_report(span, remark).help(format!("write it out: `{loader}{before} \"{path}\"`")),
-        );
-        self.unknown(span)
-    }
-
     /// Learns what can be learnt now about ranks that depend on an index type.
     pub(super) fn advance_ranked(&mut self) -> bool {
         let mut progress = false;
@@ -532,12 +431,6 @@ impl Checker<'_> {
         }
         rank.checked_sub(element_rank).filter(|rank| *rank > 0)
     }
-}
-
-/// That a path is not written out.
-fn path_report(span: Span, remark: &str) -> Diagnostic {
-    let message = "a file is loaded by a path that is written out";
-    Diagnostic::error("E0206", message, span, remark).note(OF_THE_FILE)
 }
 
 /// Whether an argument begins with a minus: `a -1` may have been meant as `a - 1`.

@@ -41,6 +41,12 @@ fn expressions_print_their_value() {
     check(&["-e", "sum (iota 10)"], "", 0, "45\n");
     check(&["-e", "x = 20", "-e", "x + 1"], "", 0, "21\n");
     check(&["-e", "map length args", "one", "three"], "", 0, "[2]i64 [3, 5]\n");
+    let iris = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/iris.csv");
+    let program = "d = loadCsv args[0]\nlength d.target";
+    check(&["-e", program, iris], "", 0, "150\n");
+    let (folder, name) = iris.rsplit_once('/').expect("a folder");
+    let program = "d = loadCsv (args[1] ++ \"/\" ++ args[0])\nlength d.target";
+    check(&["-e", program, name, folder], "", 0, "150\n");
 }
 
 #[test]

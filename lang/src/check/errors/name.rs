@@ -8,7 +8,7 @@ use super::many::MOST_ERRORS;
 use crate::ast;
 use crate::builtins;
 use crate::check::Checker;
-use crate::check::apply::LOADERS;
+use crate::check::path::LOADERS;
 use crate::check::columns::TABLES;
 use crate::diagnostic::Diagnostic;
 use crate::suggest;
