@@ -170,13 +170,19 @@ pub fn foreign_word(word: &str) -> Option<&'static str> {
         "normal" | "randn" | "rnorm" | "gauss" => {
             "`sqrt (-2.0 * log (1.0 - random 1 n)) * cos (2.0 * pi * random 2 n)` are n normal numbers"
         }
-        "replace" => "`select (text == ',') '.' text` replaces letters, and numbers likewise",
-        "strip" | "trim" => {
-            "`{ c in text | c != ' ' }` leaves spaces out; `parseFloat` and `parseInt` do not mind them"
+        "replaceAll" | "gsub" | "substitute" => {
+            "write `replace \"old\" \"new\" text`; letters and numbers: `select (xs == old) new xs`"
         }
-        "join" => {
-            "`flatten texts` joins texts, `a ++ b` two; how tables are joined shows `:search join`"
+        "strip" => "write `trim text`",
+        "intercalate" => "write `join \", \" texts`",
+        "isPrefixOf" | "hasPrefix" => "write `startsWith \"part\" text`",
+        "isSuffixOf" | "hasSuffix" => "write `endsWith \"part\" text`",
+        "inv" => "write `inverse m`, or `solve a b` for one system of equations",
+        "linsolve" => "write `solve a b`",
+        "lstsq" | "polyfit" | "ols" => {
+            "least squares: `solve (matmul (transpose a) a) (dot (transpose a) b)`"
         }
+        "rle" => "write `runs xs`",
         "ln" => "the natural logarithm is `log x`",
         "e" => "Euler's number is `exp 1.0`",
         "upper" | "uppercase" => "write `toUpper text`",

@@ -22,24 +22,28 @@ pub(crate) const TEXT: &str = concat!(
     "\n",
     include_str!("prelude/statistics.weft"),
     "\n",
+    include_str!("prelude/matrices.weft"),
+    "\n",
     include_str!("prelude/sequences.weft"),
     "\n",
     include_str!("prelude/display.weft"),
 );
 
 /// The subjects of its names: that of a name is the last one here that begins at or before it.
-const SUBJECTS: [(&str, &str); 6] = [
+const SUBJECTS: [(&str, &str); 7] = [
     ("positions", "arrays"),
     ("same", "texts"),
     ("parseFloat", "numbers and texts"),
     ("variance", "statistics"),
+    ("eliminated", "matrices"),
     ("produce", "sequences"),
     ("plot", "plots and pictures"),
 ];
 
 /// Names that only the prelude itself uses.
-const PRIVATE: [&str; 34] = [
+const PRIVATE: [&str; 35] = [
     "drawn",
+    "eliminated",
     "packed",
     "ranked",
     "powerOfTen",

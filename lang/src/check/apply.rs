@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span};
 
-use super::path::LOADERS;
 use super::expr::shared;
+use super::path::LOADERS;
 use super::rank::{Site, SiteArg};
 use super::sequence::Callee;
 use super::{Checker, Ranked, index_type};

@@ -314,6 +314,7 @@ fn help(builtin: Builtin, symbol: &str) -> &'static str {
         _ if is_fold => {
             "from left to right goes a loop: `loop s = z for x in xs do …`; `:explain E0318` has more"
         }
-        _ => "`:explain E0318` shows what to do with such a step",
+        _ if is_send => "`:explain E0318` shows what to do with such a step",
+        _ => "from left to right goes `states step start xs`; `:explain E0318` has more",
     }
 }

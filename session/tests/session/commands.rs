@@ -79,7 +79,7 @@ fn search_by_words_and_by_type() {
     for words in ["states", "scan carry"] {
         let recipe = session.eval(&format!(":search {words}"));
         assert!(recipe.contains("recipe “Keep all states of a loop”"), "{words}: {recipe}");
-        assert!(recipe.contains("def states step start xs ="), "{words}: {recipe}");
+        assert!(recipe.contains("states (\\level move -> "), "{words}: {recipe}");
     }
     session.check(":search qwertz", "nothing found for `qwertz`");
 }

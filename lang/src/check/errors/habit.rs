@@ -178,16 +178,13 @@ pub(super) fn method(
     }
     let is_text = rank > 0 && *head == Type::Scalar(ScalarType::Char);
     let of_text = match name {
-        "split" => {
-            "a text is split at a letter by a definition of three lines, which `:search split text` shows"
-        }
+        "split" => "write `splitOn ',' text`, or `words text`",
         "find" | "index" => "`contains part text` says whether a part stands in a text",
-        "startswith" | "startsWith" | "starts_with" => {
-            "`same (take (length part) text) part` says how a text begins"
-        }
-        "endswith" | "endsWith" | "ends_with" => {
-            "`same (reverse (take (length part) (reverse text))) part` says how a text ends"
-        }
+        "startswith" | "startsWith" | "starts_with" => "write `startsWith part text`",
+        "endswith" | "endsWith" | "ends_with" => "write `endsWith part text`",
+        "strip" | "trim" => "write `trim text`",
+        "join" => "write `join \", \" texts`",
+        "replace" => "write `replace \"old\" \"new\" text`",
         "format" => {
             "texts are joined with `++`, numbers are written by `showInt n` and `showFixed 2 x`"
         }

@@ -8,8 +8,8 @@ use super::many::MOST_ERRORS;
 use crate::ast;
 use crate::builtins;
 use crate::check::Checker;
-use crate::check::path::LOADERS;
 use crate::check::columns::TABLES;
+use crate::check::path::LOADERS;
 use crate::diagnostic::Diagnostic;
 use crate::suggest;
 
