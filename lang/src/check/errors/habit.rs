@@ -28,8 +28,7 @@ impl Checker<'_> {
             }
             "scan" | "scanl" | "scanr" => {
                 "a scan takes an associative operator on values of one type, as it combines in any \
-                 order; from left to right goes `loop s = z for x in xs do op s x`, and how to keep all \
-                 states `:search states` shows"
+                 order; from left to right goes `states op z xs`"
             }
             _ => return diagnostic,
         };
