@@ -17,6 +17,10 @@ const WORDS: &[(&str, &str)] = &[
     ("Count distinct", "value counts frequency unique"),
     ("Mean, spread", "describe summary statistics sample variance missing values nan dropna"),
     ("A line through points", "linear regression least squares fit slope intercept polyfit"),
+    (
+        "Least squares of several",
+        "multiple regression polynomial polyfit normal equations lstsq fit multivariate",
+    ),
     ("Random order", "train test split sample shuffle"),
     ("Normal random", "gaussian randn distribution"),
     ("Moving average", "rolling window cumulative"),
@@ -45,16 +49,32 @@ pub(crate) struct Recipe {
     pub(crate) program: &'static str,
 }
 
-/// The recipes in which each of the words occurs, given in small letters; those with a word in the title first.
+/// The words of a query that say something, in small letters.
+pub(crate) fn words(query: &str) -> Vec<String> {
+    const IDLE: [&str; 16] = [
+        "a", "an", "the", "of", "to", "in", "by", "how", "with", "into", "do", "i", "from", "for",
+        "and", "on",
+    ];
+    let all = query.split_whitespace().map(str::to_lowercase);
+    all.filter(|word| !IDLE.contains(&&**word)).collect()
+}
+
+/// The recipes in which each of the words occurs; those with a word in the title first.
 pub(crate) fn found(words: &[String]) -> Vec<Recipe> {
-    // Of the words that say nothing none has to occur.
-    const IDLE: [&str; 10] = ["a", "an", "the", "of", "to", "in", "by", "how", "with", "into"];
-    let words: Vec<&str> =
-        words.iter().map(|word| &**word).filter(|word| !IDLE.contains(word)).collect();
-    let mut found: Vec<(usize, Recipe)> = Vec::new();
+    recipes(words, words.len())
+}
+
+/// The recipes whose title, or what it is called elsewhere, has any of the words.
+pub(crate) fn found_by_any(words: &[String]) -> Vec<Recipe> {
+    recipes(words, 1)
+}
+
+/// The recipes that have so many of the words, one of them in the title or what it is called elsewhere.
+fn recipes(words: &[String], least: usize) -> Vec<Recipe> {
     if words.is_empty() {
         return Vec::new();
     }
+    let mut found: Vec<(usize, Recipe)> = Vec::new();
     for section in PAGE.split("\n## ").skip(1) {
         let (title, body) = section.split_once('\n').unwrap_or((section, ""));
         let more = WORDS.iter().find(|(start, _)| title.starts_with(start));
@@ -62,8 +82,8 @@ pub(crate) fn found(words: &[String]) -> Vec<Recipe> {
         let names = format!("{title} {more}").to_lowercase();
         let named = words.iter().filter(|word| has_word(&names, word)).count();
         let prose = body.split("```").step_by(2).collect::<String>().to_lowercase();
-        let is_found = words.iter().all(|word| has_word(&names, word) || has_word(&prose, word));
-        if !is_found || named == 0 {
+        let has = |word: &&String| has_word(&names, word) || has_word(&prose, word);
+        if words.iter().filter(has).count() < least || named == 0 {
             continue;
         }
         let program = body.split("```weft\n").nth(1).and_then(|rest| rest.split("```").next());
@@ -80,7 +100,7 @@ pub(crate) fn found(words: &[String]) -> Vec<Recipe> {
 }
 
 /// Whether a word of a text begins with a word, be that one of several things or not.
-fn has_word(text: &str, word: &str) -> bool {
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let stem = if word.len() > 3 { word.trim_end_matches('s') } else { word };
     text.split(|c: char| !c.is_alphanumeric()).any(|other| match stem.len() {
         0..=3 => other == word || other.strip_suffix('s') == Some(word),
@@ -90,11 +110,10 @@ fn has_word(text: &str, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{PAGE, WORDS, found};
+    use super::{PAGE, WORDS, found, words};
 
     fn titles(query: &str) -> Vec<&'static str> {
-        let words: Vec<String> = query.split_whitespace().map(str::to_owned).collect();
-        found(&words).into_iter().map(|recipe| recipe.title).collect()
+        found(&words(query)).into_iter().map(|recipe| recipe.title).collect()
     }
 
     #[test]
@@ -112,6 +131,7 @@ mod tests {
         check("date", "Dates as days");
         check("normal", "Normal random numbers");
         check("linear regression", "A line through points");
+        check("multiple regression", "Least squares of several");
         check("add a column", "Add a column");
         check("group by two keys", "Group by two keys");
         assert!(titles("quaternion").is_empty() && titles("of the").is_empty());

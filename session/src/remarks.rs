@@ -159,6 +159,7 @@ impl<'p> Walk<'p, '_> {
         mapped::remark(self.program, self.state, self.sources, function, args)
             .or_else(of_local)
             .or_else(|| letters::plotted(self.program, function, args, depth, self.sources))
+            .or_else(|| letters::separated(self.program, function, args, self.sources))
             .filter(|remark| !self.told.places.contains(&remark.span()))
             .into_iter()
             .for_each(|remark| self.tell(remark));

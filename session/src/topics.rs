@@ -56,9 +56,9 @@ pub(crate) const TOPICS: &[Topic] = &[
     Topic {
         names: &["loadCsv"],
         heading: "loadCsv \"a.csv\" : {column: []t, …}",
-        doc: "A table, comma or tab separated, as a record of columns; the first line names \
-              them. Numbers are []i64 or []f64 (NaN where a cell is empty), the rest is text. \
-              `rows` makes records of the columns.",
+        doc: "A table, separated by commas, semicolons or tabs, as a record of columns; the first \
+              line names them. Numbers are []i64 or []f64 (NaN where a cell is empty), the rest is \
+              text. `rows` makes records of the columns.",
         example: "w = loadCsv \"weather.csv\"",
         result: "",
     },
@@ -297,12 +297,35 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["substring", "find text", "search text"], &["contains", "same", "indexWhere"]),
     (&["pad", "shift", "roll"], &["rotate", "take", "drop"]),
     (&["dot product", "inner product", "matrix product", "matmul"], &["dot", "matmul", "outer"]),
+    (&["matrix multiply", "matrix multiplication"], &["matmul", "dot"]),
+    (&["outer product"], &["outer"]),
+    (&["read csv", "load csv"], &["loadCsv"]),
+    (&["write csv", "write file", "save csv", "write", "export"], &[":save"]),
+    (&["save plot", "save figure", "save picture"], &[":save", "plot", "image"]),
+    (&["for loop", "while loop"], &["loop"]),
+    (&["integer division", "floor division", "modulo", "remainder"], &["//", "%", "quot", "rem"]),
+    (&["type conversion", "convert", "cast", "casting"], &["f64", "i64", "char", "parseFloat"]),
+    (&["absolute value", "magnitude"], &["abs"]),
+    (&["split string", "split strings"], &["splitOn", "words", "lines"]),
+    (&["join strings", "join texts", "concatenate strings"], &["join", "++", "flatten"]),
+    (&["sort strings", "sort texts", "sort words"], &["codes", "argsort"]),
+    (
+        &["word count", "count words", "most common", "most frequent"],
+        &["codes", "groupBy", "words", "argmax"],
+    ),
+    (&["remove duplicates", "drop duplicates"], &["unique", "codes"]),
+    (&["percent change", "percentage change"], &["diff", "init"]),
+    (&["correlation matrix"], &["correlation", "outer"]),
+    (&["running maximum", "running max", "cumulative maximum"], &["scanl1", "max"]),
+    (&["moving maximum", "moving max", "rolling maximum", "rolling max"], &["windows", "maximum"]),
+    (&["bar chart", "bar plot"], &["histogramPlot", "histogramBins"]),
+    (&["random choice", "random sample", "random element"], &["shuffle", "randomInt", "take"]),
 ];
 
 #[cfg(test)]
 mod tests {
     use super::{SYNONYMS, TOPICS, meant, topic};
-    use crate::commands::is_documented;
+    use crate::commands::{is_documented, named};
     use crate::{Cancel, Cell, Collected, Config, Event, Session};
 
     #[test]
@@ -332,7 +355,11 @@ mod tests {
     #[test]
     fn what_words_mean_is_documented() {
         for (words, names) in SYNONYMS {
-            assert!(names.iter().all(|name| is_documented(name)), "{names:?}");
+            let is_known = |name: &&str| match name.strip_prefix(':') {
+                Some(command) => named(command).is_some(),
+                None => is_documented(name),
+            };
+            assert!(names.iter().all(is_known), "{names:?}");
             assert!(words.iter().all(|word| !meant(word).is_empty()), "{words:?}");
         }
     }

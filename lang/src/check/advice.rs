@@ -2,11 +2,12 @@
 //! languages write them, masks in brackets, a comparison whose left side was meant to be an argument.
 //!
 //! An item that failed is looked at once more. Each of its reports points at a part of the text; the
-//! expressions around that part, from the inside out, are held against the rules in [`call`], [`mod@array`] and
-//! [`text`]. The first that fits says what to write, in place of what the types had suggested.
+//! expressions around that part, from the inside out, are held against the rules in the files of this folder. The first that fits says what to write, in place of what the types had suggested.
 
 mod array;
 mod call;
+mod function;
+mod number;
 mod text;
 mod written;
 
@@ -63,7 +64,10 @@ impl Checker<'_> {
         if let Some(help) = array::advice(self, expr, found) {
             return Some(help);
         }
-        call::advice(self, expr, found)
+        if let Some(help) = function::advice(self, expr, found) {
+            return Some(help);
+        }
+        call::advice(self, expr, found).or_else(|| number::advice(self, expr, found))
     }
 
     /// The type of the expression at a place, if it is an argument of an application or one itself.

@@ -414,8 +414,8 @@ impl Checker<'_> {
                 self.not_an_index(span, &found);
                 continue;
             }
-            if let Err(clash) = self.table.unify(&array, &Type::arrays(rank, element)) {
-                self.ranked_differs(span, &array, rank, &clash);
+            if let Err(clash) = self.table.unify(&array, &Type::arrays(rank, element.clone())) {
+                self.ranked_differs(span, (&array, &element), rank, &clash);
             }
         }
         self.ranked.retain(|ranked| !ranked.settled);

@@ -1,11 +1,13 @@
 //! What the checker reports: the places that disagree, their types, and a way out.
 
 mod application;
+mod field;
 mod habit;
 mod many;
+mod mapped;
 mod name;
 
-use habit::{method, text_comparison};
+use habit::text_comparison;
 
 pub(super) use habit::foreign_type;
 pub(super) use name::OF_THE_FILE;
@@ -14,11 +16,7 @@ use weft_ir::{ScalarType, Span};
 
 use super::Checker;
 use super::unify::Clash;
-use crate::ast;
-use crate::builtins;
 use crate::diagnostic::Diagnostic;
-use crate::environment::{Binding, Global};
-use crate::suggest;
 use crate::typed::Expr;
 use crate::types::{Class, Type, TypeVar, variable_name};
 
@@ -215,6 +213,9 @@ impl Checker<'_> {
                     "`{unzip} xs` is a tuple of arrays; for each of the tuples goes `{{ … : {each} in xs }}`"
                 ))
             }
+            (_, Type::Tuple(names)) if found_rank > 0 && wanted_rank == 0 => {
+                diagnostic.help(taken_apart(names.len()))
+            }
             _ if found_rank > wanted_rank && wanted_rank == 0 => diagnostic
                 .help("an array stands where one value is needed; reduce it, or map over it"),
             _ => diagnostic,
@@ -256,6 +257,11 @@ impl Checker<'_> {
             format!("this is {b}"),
         )
         .label(then.span, format!("this is {a}"));
+        if self.is_text(&otherwise.ty) != self.is_text(&then.ty) {
+            let help =
+                "both are texts or none: `showInt n` and `showFixed 2 x` write a number as text";
+            return self.report(diagnostic.help(help));
+        }
         let diagnostic = self.with_fix(diagnostic, &otherwise.ty, &then.ty);
         self.report(diagnostic);
     }
@@ -273,6 +279,7 @@ impl Checker<'_> {
         )
         .label(init.span, format!("the first state is {a}"));
         let diagnostic = self.with_fix(diagnostic, &body.ty, &init.ty);
+        let diagnostic = self.with_mapped_application(diagnostic, body);
         self.report(diagnostic);
     }
 
@@ -294,7 +301,9 @@ impl Checker<'_> {
             if let Some(help) = self.other_order(&value, &first) {
                 return self.report(diagnostic.help(help));
             }
-            diagnostic = self.with_fix(diagnostic, &value, &first);
+            if self.is_text(&value) == self.is_text(&first) {
+                diagnostic = self.with_fix(diagnostic, &value, &first);
+            }
         }
         self.report(diagnostic.note("values of different types go together in a tuple, `(a, b)`"));
     }
@@ -310,7 +319,13 @@ impl Checker<'_> {
             array.span,
             format!("this is {found}"),
         );
-        self.report(match self.table_help(&array.ty) {
+        let of_tuples = || match self.table.peel(&array.ty).1 {
+            Type::Tuple(_) => {
+                Some("the elements are tuples: their first parts are `xs.0`, an array".to_owned())
+            }
+            _ => None,
+        };
+        self.report(match self.table_help(&array.ty).or_else(of_tuples) {
             Some(help) => diagnostic.help(help),
             None => diagnostic,
         });
@@ -351,101 +366,6 @@ impl Checker<'_> {
         );
     }
 
-    pub(super) fn not_a_record(&mut self, record: &Expr, ty: &Type) {
-        let found = self.show(ty);
-        let diagnostic = if matches!(ty, Type::Var(_)) {
-            Diagnostic::error(
-                "E0310",
-                "the type of this record is not known here",
-                record.span,
-                "annotate it: `(r : type)`",
-            )
-        } else {
-            Diagnostic::error("E0301", "this is no record", record.span, format!("it is {found}"))
-        };
-        self.report(diagnostic);
-    }
-
-    pub(super) fn no_such_field(&mut self, field: &ast::Ident, ty: &Type, record: Span) {
-        let diagnostic = self.missing_field(field, ty, record);
-        self.report(diagnostic);
-    }
-
-    /// A field that a record does not have.
-    pub(super) fn missing_field(&self, field: &ast::Ident, ty: &Type, record: Span) -> Diagnostic {
-        let (rank, head) = self.table.peel(ty);
-        let found = self.show(ty);
-        let mut diagnostic = Diagnostic::error(
-            "E0308",
-            format!("{found} has no field `{}`", field.name),
-            field.span,
-            "no such field",
-        )
-        .label(record, format!("this is {found}"));
-        if let Type::Record(fields) = &head {
-            let names = fields.iter().map(|(name, _)| &**name);
-            if let Some(close) = suggest::closest(&field.name, names.clone()) {
-                diagnostic = diagnostic.help(format!("did you mean `{close}`?"));
-            } else if let Some(help) = self.numbered_column(&field.name, &head) {
-                diagnostic = diagnostic.help(help);
-            } else if fields.len() > 4 {
-                let names: Vec<&str> = names.collect();
-                diagnostic = diagnostic.help(format!("its fields are {}", names.join(", ")));
-            }
-        } else if &*field.name == "T" {
-            diagnostic = diagnostic.help("write `transpose m`");
-        } else if let Some(help) = method(self, &field.name, rank, &head) {
-            diagnostic = diagnostic.help(help);
-        } else if self.is_function_name(&field.name) {
-            let name = &field.name;
-            let example = if rank == 0 { "x" } else { "xs" };
-            diagnostic = diagnostic
-                .help(format!("a function stands before its argument: `{name} {example}`"));
-        } else if let Type::Tuple(_) = &head {
-            diagnostic = diagnostic.help("the parts of a tuple are `.0`, `.1` and so on");
-        }
-        diagnostic
-    }
-
-    /// Whether a visible name is that of a function.
-    fn is_function_name(&self, name: &str) -> bool {
-        match self.environment.lookup(name) {
-            Some(Binding::Global(global)) => {
-                matches!(self.environment.global(*global), Some(Global::Function(_)))
-            }
-            Some(Binding::Alias(_) | Binding::Broken) => false,
-            None => builtins::all().any(|entry| entry.name == name),
-        }
-    }
-
-    pub(super) fn open_record(&mut self, position: usize) {
-        // An earlier error may be why nothing is known.
-        if self.errors > 0 || self.poisoned {
-            return;
-        }
-        let field = self.fields[position].field.clone();
-        let span = self.fields[position].record_span;
-        let example = match (field.name.parse::<usize>().is_ok(), self.own.is_some()) {
-            (true, true) => {
-                "annotate it, as in `def f (p : (f64, f64)) = …`, or take it apart: `def f (x, y) = …`"
-            }
-            (true, false) => {
-                "annotate it, as in `\\(p : (f64, f64)) -> …`, or take it apart: `\\(x, y) -> …`"
-            }
-            (false, true) => "annotate it, as in `def f (p : {x: f64, y: f64}) = …`",
-            (false, false) => "annotate it, as in `\\(p : {x: f64, y: f64}) -> …`",
-        };
-        self.report(
-            Diagnostic::error(
-                "E0310",
-                format!("nothing says what this value with a field `{}` is", field.name),
-                span,
-                "its type is not known here",
-            )
-            .help(example),
-        );
-    }
-
     pub(super) fn not_an_index(&mut self, span: Span, found: &Type) {
         let text = self.show(found);
         self.report(
@@ -459,11 +379,35 @@ impl Checker<'_> {
         );
     }
 
-    pub(super) fn ranked_differs(&mut self, span: Span, array: &Type, rank: usize, clash: &Clash) {
+    pub(super) fn ranked_differs(
+        &mut self,
+        span: Span,
+        (array, element): (&Type, &Type),
+        rank: usize,
+        clash: &Clash,
+    ) {
         if self.special_clash(clash, span) {
             return;
         }
         let found = self.show(array);
+        if let (own, Type::Scalar(from)) = self.table.peel(array)
+            && let (0, Type::Scalar(to)) = self.table.peel(element)
+            && own == rank
+        {
+            let wanted = self.show(&Type::arrays(rank, element.clone()));
+            return self.report(
+                Diagnostic::error(
+                    "E0301",
+                    format!("this needs {wanted}, but it is {found}"),
+                    span,
+                    "needed here",
+                )
+                .help(format!(
+                    "the arrays of one operation have one element type: convert this one with `{to} …`, or the \
+                     other with `{from} …`"
+                )),
+            );
+        }
         let help = self.table_help(array).unwrap_or_else(|| {
             "the arrays, kernels, indices and shapes of one operation have one rank; to go over the rows \
              of a matrix, write `{ … r : r in m }`"
@@ -557,6 +501,18 @@ fn class_words(class: Class) -> &'static str {
         Class::EQ => "a scalar or a tuple of scalars",
         _ => "another type",
     }
+}
+
+/// What to write for a tuple of the elements of an array.
+fn taken_apart(parts: usize) -> String {
+    let parts = parts.clamp(2, 4);
+    let names = &["a", "b", "c", "d"][..parts];
+    let elements: Vec<String> = (0..parts).map(|index| format!("v[{index}]")).collect();
+    format!(
+        "the elements of an array are taken by their index: `v = …`, then `({}) = ({})`",
+        names.join(", "),
+        elements.join(", ")
+    )
 }
 
 fn count(number: usize, one: &str, many: &str) -> String {

@@ -2,18 +2,22 @@
 
 mod shape;
 
+use std::cmp::Reverse;
+
 use weft_lang::{Diagnostic, Global, builtins, suggest};
 
 use super::documentation::{type_of_name, wrap};
-use super::{Call, unquoted};
+use super::{COMMANDS, Call, unquoted};
 use crate::plan::{Planner, Step};
 use crate::prelude;
-use crate::recipes;
+use crate::recipes::{self, Recipe};
 use crate::state::State;
 use crate::topics;
 
 /// Lines that `:search` shows.
 const MOST_FOUND: usize = 30;
+/// What it shows of what has only some of the words.
+const MOST_OF_SOME_WORDS: usize = 6;
 /// Recipes that it shows.
 const MOST_RECIPES: usize = 3;
 
@@ -29,7 +33,10 @@ pub(super) fn search(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<D
     found.truncate(MOST_FOUND);
     if !is_type {
         found.splice(0..0, advice(query));
-        found.extend(recipes_for(query));
+        found.extend(recipes_for(recipes::found(&recipes::words(query))));
+    }
+    if found.is_empty() && !is_type {
+        found = by_any_word(&planner.state, query);
     }
     let mut text = match found.is_empty() {
         true => format!("nothing found for `{query}`"),
@@ -49,9 +56,8 @@ fn advice(query: &str) -> Option<String> {
 }
 
 /// The recipes that a query is about, with the program of the first.
-fn recipes_for(query: &str) -> Vec<String> {
-    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-    let found = recipes::found(&words).into_iter().take(MOST_RECIPES).enumerate();
+fn recipes_for(recipes: Vec<Recipe>) -> Vec<String> {
+    let found = recipes.into_iter().take(MOST_RECIPES).enumerate();
     let text = found.map(|(position, recipe)| {
         let mut text = format!("recipe “{}”", recipe.title);
         let indented =
@@ -68,7 +74,10 @@ fn recipes_for(query: &str) -> Vec<String> {
 fn line(name: &str, ty: &str, doc: &str) -> String {
     let doc = doc.split(". ").next().unwrap_or_default().trim_end_matches('.');
     let doc: String = wrap(doc, 74).lines().map(|line| format!("\n    {line}")).collect();
-    format!("{name} : {ty}{doc}")
+    match name.starts_with(':') {
+        true => format!("{name} {ty}{doc}"),
+        false => format!("{name} : {ty}{doc}"),
+    }
 }
 
 /// Definitions and builtins in which each of the words occurs, or that the words may mean; those of
@@ -84,6 +93,7 @@ fn by_words(state: &State, query: &str) -> Vec<String> {
         } else if words.iter().all(|word| lower.contains(word) || text.contains(word)) {
             let rank = match () {
                 () if words.contains(&lower) => 0,
+                () if lower.starts_with(':') => meant.len() + 3,
                 () if words.iter().any(|word| lower.contains(word)) => meant.len() + 1,
                 () => meant.len() + 2,
             };
@@ -92,6 +102,39 @@ fn by_words(state: &State, query: &str) -> Vec<String> {
     }
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, line)| line).collect()
+}
+
+/// Where nothing has all of several words: what has most of them, the best first.
+fn by_any_word(state: &State, query: &str) -> Vec<String> {
+    let words = recipes::words(query);
+    if words.len() < 2 {
+        return Vec::new();
+    }
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for (name, ty, doc, subject) in everything(state) {
+        let (lower, text) = (name.to_lowercase(), format!("{doc} {subject}").to_lowercase());
+        let of_word = |word: &String| {
+            let is_meant = topics::meant(word).contains(&&*name);
+            match () {
+                () if lower == *word || is_meant => 4,
+                () if word.len() > 2 && lower.contains(word.as_str()) => 3,
+                () if recipes::has_word(&text, word) => 2,
+                () => 0,
+            }
+        };
+        let score: usize = words.iter().map(of_word).sum();
+        if score > 2 {
+            found.push((score, line(&name, &ty, &doc)));
+        }
+    }
+    found.sort_by_key(|(score, _)| Reverse(*score));
+    let mut lines: Vec<String> =
+        found.into_iter().take(MOST_OF_SOME_WORDS).map(|(_, line)| line).collect();
+    lines.extend(recipes_for(recipes::found_by_any(&words)));
+    if !lines.is_empty() {
+        lines.insert(0, "nothing has all of these words; some of them have:".to_owned());
+    }
+    lines
 }
 
 /// Definitions and builtins of a type, whatever their variables are called: first those of exactly
@@ -118,7 +161,7 @@ fn by_type(state: &State, query: &str) -> Vec<String> {
     found.into_iter().map(|(_, line)| line).collect()
 }
 
-/// Every name with its type, documentation and subject.
+/// Every name with its type, documentation and subject; commands with what they take.
 fn everything(state: &State) -> Vec<(String, String, String, String)> {
     let own = state.environment.names().filter_map(|(name, _)| {
         let ty = type_of_name(state, name)?;
@@ -137,7 +180,11 @@ fn everything(state: &State) -> Vec<(String, String, String, String)> {
     let forms = topics::TOPICS.iter().map(|topic| {
         (topic.names[0].to_owned(), topic.heading.to_owned(), topic.doc.to_owned(), String::new())
     });
-    own.chain(builtins).chain(forms).collect()
+    let commands = COMMANDS.iter().map(|command| {
+        let name = format!(":{}", command.name);
+        (name, command.arguments.to_owned(), command.doc.to_owned(), String::new())
+    });
+    own.chain(builtins).chain(forms).chain(commands).collect()
 }
 
 /// The operations on arrays that take sequences too, with their types then.

@@ -188,6 +188,37 @@ pub(super) fn plotted(
     )
 }
 
+/// What there is to say about `splitOn ", " text`, which splits the text once for each letter of the mark.
+pub(super) fn separated(
+    program: &Program,
+    function: &Expr,
+    args: &[Arg],
+    sources: &Sources,
+) -> Option<Diagnostic> {
+    let ExprKind::Function(FunctionRef::Instance(id)) = &function.kind else { return None };
+    let instance = program.instances.get(id.0 as usize)?;
+    let is_it = &*instance.name == "splitOn" && instance.body.span.source == prelude::SOURCE;
+    let ([Arg { expr: mark, mapped: true }, text], true) = (args, is_it) else { return None };
+    let ExprKind::Text(bytes) = &mark.kind else { return None };
+    let letter = bytes.iter().find(|byte| byte.is_ascii_graphic() && !b"'\\".contains(byte));
+    let letter = letter.map_or(' ', |byte| *byte as char);
+    let of = match sources.slice(text.expr.span) {
+        text if text.starts_with('"') || is_short(text) => text,
+        _ => "text",
+    };
+    let here = "this is a text, an array of letters";
+    Some(
+        Diagnostic::error(
+            "E0319",
+            "`splitOn` splits once for each letter of its mark",
+            mark.span,
+            here,
+        )
+        .warning()
+        .help(format!("the mark is one letter: `splitOn '{letter}' {of}`")),
+    )
+}
+
 /// The text of which `i64 "123" - 48` or `i64 "123" - i64 '0'` takes the digits: there the letters are meant.
 pub(super) fn digits(builtin: Builtin, args: &[Arg]) -> Option<Span> {
     let (Builtin::Op(ScalarOp::Sub), [codes, zero]) = (builtin, args) else { return None };

@@ -12,3 +12,4 @@ mod progress;
 mod sequences;
 mod transcript;
 mod truth;
+mod words;

@@ -27,8 +27,8 @@ fn check(cell: &str, texts: &[&str]) {
 fn a_function_after_a_point() {
     check("xs.sum", &["[]i64 has no field `sum`", "this is []i64", "its argument: `sum xs`"]);
     check("m.T", &["this is [][]f64", "Help: write `transpose m`"]);
-    check("3.5.sqrt", &["E0308", "its argument: `sqrt x`"]);
-    check("(3).g", &["its argument: `g x`"]);
+    check("3.5.sqrt", &["E0308", "its argument: `sqrt 3.5`"]);
+    check("(3).g", &["its argument: `g 3`"]);
     check("p.x", &["(i64, f64) has no field `x`", "the parts of a tuple are `.0`, `.1`"]);
     check("[r].b", &["[]{a: i64} has no field `b`"]);
 }

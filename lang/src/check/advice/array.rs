@@ -11,7 +11,14 @@ use crate::types::{Class, Type};
 /// What there is to say about an index, an operator between arrays or an apply-to-each.
 pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
     match &expr.kind {
-        ExprKind::Index { array, axes } => mask(checker, expr, array, axes, found),
+        ExprKind::Index { array, axes } => {
+            column(expr, array, axes, found).or_else(|| mask(checker, expr, array, axes, found))
+        }
+        ExprKind::Comprehension { body, generators, filter: Some(filter) }
+            if filter.span == found.span() && found.message.starts_with("the filter") =>
+        {
+            filter_of_rows(checker, body, generators, filter)
+        }
         ExprKind::Comprehension { body, generators, filter: Some(filter) }
             if found.code == "E0201" && filter.span.contains(found.span()) =>
         {
@@ -87,6 +94,49 @@ fn range_among_elements(elements: &[Expr]) -> Option<String> {
         "a range is an array by itself, `1..5`; arrays are joined with `++`: `(1..5) ++ [7]`"
             .to_owned()
     })
+}
+
+/// `{ c in texts | c != '$' }`: the letters of each text are meant.
+fn filter_of_rows(
+    checker: &Checker<'_>,
+    body: &Expr,
+    generators: &[(Pattern, Expr)],
+    filter: &Expr,
+) -> Option<String> {
+    let [(pattern, source)] = generators else { return None };
+    let (PatternKind::Name(element), ExprKind::Name(value)) = (&pattern.kind, &body.kind) else {
+        return None;
+    };
+    let (symbol, left, right) = operation(filter)?;
+    // Whole texts are compared with a text.
+    if [left, right].iter().any(|side| matches!(side.kind, ExprKind::Text(_))) {
+        return None;
+    }
+    let (rank, head) = checker.table.peel(&checker.type_at(filter.span).or_else(|| {
+        // The comparison of a letter of an array of texts.
+        checker.type_at(source.span)
+    })?);
+    let is_literal = matches!(&source.kind, ExprKind::Array(_));
+    if element != value || !is_comparison(symbol) || (rank == 0 && !is_literal) {
+        return None;
+    }
+    let of_char = matches!(head, Type::Scalar(ScalarType::Bool | ScalarType::Char));
+    let row = ["row", "text"][usize::from(of_char)];
+    let (condition, source) = (written(filter)?, written(source)?);
+    Some(format!(
+        "the elements of each row: `{{ {{ {element} in {row} | {condition} }} : {row} in {source} }}`"
+    ))
+}
+
+/// `t["wind"]`: a column by its name.
+fn column(expr: &Expr, array: &Expr, axes: &[Axis], found: &Diagnostic) -> Option<String> {
+    let [Axis::Index(Expr { kind: ExprKind::Text(name), .. })] = axes else { return None };
+    let name = std::str::from_utf8(name).ok()?;
+    let is_name = name.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    let is_own = found.span() == expr.span || found.span() == array.span;
+    (is_name && is_own).then_some(())?;
+    Some(format!("a field of a record is `{}.{name}`", argument(array)?))
 }
 
 /// `xs[xs > 2]`, `m[m[:, 0] > 2, :]`, `w[w.x > 2]`.
@@ -215,7 +265,15 @@ fn joined(checker: &Checker<'_>, left: &Expr, right: &Expr, found: &Diagnostic) 
         span if span == left.span => (left, left_rank, left_head, right_head),
         _ => return None,
     };
-    if rank > 0 && other == Type::Scalar(ScalarType::Char) && left_rank == right_rank {
+    let is_number = |ty: &Type| match ty {
+        Type::Scalar(scalar) => scalar.is_int() || scalar.is_float(),
+        _ => false,
+    };
+    if rank > 0
+        && other == Type::Scalar(ScalarType::Char)
+        && left_rank == right_rank
+        && !is_number(&head)
+    {
         return None;
     }
     let class = match &head {
@@ -236,6 +294,20 @@ fn joined(checker: &Checker<'_>, left: &Expr, right: &Expr, found: &Diagnostic) 
             ),
             false => format!("an integer is written as text by `showInt {text}`"),
         });
+    }
+    if is_text(&other) && rank == 1 && (is_float || is_int) {
+        let numbers = written(single)?;
+        let show = if is_float { "showFixed 2 x" } else { "showInt x" };
+        let whole = match std::ptr::eq(single, right) {
+            true => format!("{} ++ {show}", argument(left)?),
+            false => format!("{show} ++ {}", argument(right)?),
+        };
+        return Some(format!("of each of the numbers a text: `{{ {whole} : x in {numbers} }}`"));
+    }
+    let other_rank = if std::ptr::eq(single, right) { left_rank } else { right_rank };
+    if found.code == "E0307" && rank > 0 && rank + 1 == other_rank && head == other {
+        let element = written(single).unwrap_or_else(|| "row".to_owned());
+        return Some(format!("one row is joined as an array that holds it: `[{element}]`"));
     }
     let is_one = rank == 0 && (is_text(&other) == is_text(&head));
     if !is_one || (!is_text(&head) && !is_float && !is_int && class.is_none()) {

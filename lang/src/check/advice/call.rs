@@ -157,6 +157,12 @@ fn no_commas(function: &Expr, args: &[Expr]) -> Option<String> {
     };
     // A signed number may have been meant as a difference.
     let is_signed = args.first().is_some_and(crate::check::apply::is_signed);
+    if let (ExprKind::Number(..), [factor], false) = (&function.kind, args, is_signed)
+        && !is_literal(factor)
+    {
+        let (number, factor) = (written(function)?, argument(factor)?);
+        return Some(format!("a product is written with `*`: `{number} * {factor}`"));
+    }
     if !is_literal(function) || is_signed || !args.iter().all(is_literal) {
         return None;
     }
@@ -282,6 +288,11 @@ fn instead_of_more(checker: &Checker<'_>, name: &Name, args: &[Expr]) -> Option<
         _ => false,
     });
     match (&**name, args.len()) {
+        ("iota", 2 | 3) => {
+            let all: Vec<String> = args.iter().map(argument).collect::<Option<_>>()?;
+            let step = all.get(2).map_or_else(String::new, |step| format!(" by {step}"));
+            Some(format!("from one number to another goes `{}..{}{step}`", all[0], all[1]))
+        }
         ("round", 2) if digits.is_some() => {
             let digits = digits.unwrap_or(2);
             let x = argument(&args[0]).unwrap_or_else(|| "x".to_owned());
@@ -337,12 +348,39 @@ fn too_many(
     if let Some(help) = instead_of_more(checker, name, args) {
         return Some(help);
     }
+    if let Some(help) = applied_inside(checker, name, args) {
+        return Some(help);
+    }
     match args {
         [_, Expr { kind: ExprKind::Number(..), .. }] if REDUCTIONS.contains(&&**name) => {
             Some(axes_of(name))
         }
         _ => None,
     }
+}
+
+/// `sum iota 10`: one of the arguments is a function, to which those behind it belong; and `iota 2 10`.
+fn applied_inside(checker: &mut Checker<'_>, name: &Name, args: &[Expr]) -> Option<String> {
+    let whole = nested_calls(checker, name, args)?;
+    Some(format!("an argument that is an application stands in parentheses: `{whole}`"))
+}
+
+/// A call whose last parameter takes what the rest of the arguments make.
+fn nested_calls(checker: &mut Checker<'_>, name: &Name, args: &[Expr]) -> Option<String> {
+    let takes = parameters(checker, name)?.len();
+    let last = takes.checked_sub(1)?;
+    let own: Option<Vec<String>> = args.get(..last)?.iter().map(argument).collect();
+    let mut parts = vec![name.to_string()];
+    parts.extend(own?);
+    match args.get(last..)? {
+        [] => return None,
+        [only] => parts.push(argument(only)?),
+        [inner, behind @ ..] => {
+            let ExprKind::Name(inner) = &inner.kind else { return None };
+            parts.push(format!("({})", nested_calls(checker, inner, behind)?));
+        }
+    }
+    Some(parts.join(" "))
 }
 
 /// `sum (range 10)`: what is still a function, as it lacks an argument.
@@ -421,7 +459,7 @@ fn function_elsewhere(checker: &mut Checker<'_>, name: &Name, args: &[Expr]) -> 
 }
 
 /// Whether an expression is a function, as its form says.
-fn is_function(checker: &mut Checker<'_>, expr: &Expr) -> bool {
+pub(super) fn is_function(checker: &mut Checker<'_>, expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Lambda { .. } => true,
         ExprKind::Name(name) => parameters(checker, name).is_some_and(|params| !params.is_empty()),
@@ -502,7 +540,7 @@ fn other_order(
 }
 
 /// The types of the parameters of a function that has a name of its own.
-fn parameters(checker: &mut Checker<'_>, name: &Name) -> Option<Vec<Type>> {
+pub(super) fn parameters(checker: &mut Checker<'_>, name: &Name) -> Option<Vec<Type>> {
     let typed = match checker.environment.lookup(name) {
         Some(Binding::Global(global)) => match checker.environment.global(*global)? {
             Global::Function(_) => checker.name(name, weft_ir::Span::default()),
@@ -521,7 +559,7 @@ fn parameters(checker: &mut Checker<'_>, name: &Name) -> Option<Vec<Type>> {
 }
 
 /// The names of the parameters of a function.
-fn names_of(checker: &Checker<'_>, name: &Name) -> Option<String> {
+pub(super) fn names_of(checker: &Checker<'_>, name: &Name) -> Option<String> {
     if let Some(Binding::Global(global)) = checker.environment.lookup(name) {
         return parameter_names(checker, *global, MOST_PASSED_ON);
     }

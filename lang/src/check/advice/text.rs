@@ -3,7 +3,7 @@
 use weft_ir::ScalarType;
 
 use super::written::{argument, operation};
-use crate::ast::{ApplyForm, Expr, ExprKind};
+use crate::ast::{ApplyForm, Expr, ExprKind, Number};
 use crate::check::Checker;
 use crate::diagnostic::Diagnostic;
 use crate::types::Type;
@@ -65,6 +65,22 @@ fn numbers_in(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<
         Some((rank, head == Type::Scalar(ScalarType::Char)))
     };
     let (rank, true) = is_text(arg)? else { return None };
+    if matches!(found.code, "E0303" | "E0302") && matches!(symbol, "+" | "-" | "*") {
+        let numbers = checker.rank_at(other.span);
+        let is_count = |expr: &Expr| matches!(expr.kind, ExprKind::Number(Number::Int(_), _));
+        if rank == 0 && symbol != "*" && numbers == Some(0) && !is_text(other)?.1 {
+            let sides = |part: &Expr| {
+                let text = argument(part)?;
+                Some(if std::ptr::eq(part, arg) { format!("i64 {text}") } else { text })
+            };
+            let whole = format!("{} {symbol} {}", sides(left)?, sides(right)?);
+            return Some(format!("a letter has a number: `char ({whole})`"));
+        }
+        if rank == 1 && symbol == "*" && is_count(other) {
+            let (n, text) = (argument(other)?, argument(arg)?);
+            return Some(format!("a text is repeated by `flatten (replicate {n} {text})`"));
+        }
+    }
     if !is_arithmetic || !matches!(found.code, "E0303" | "E0302") || is_text(other)?.1 || rank == 0
     {
         return None;

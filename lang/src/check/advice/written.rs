@@ -70,7 +70,7 @@ fn whole(expr: &Expr, from: &str, to: &str) -> Option<String> {
             let is_plain = |letter: char| !letter.is_control() && letter != '"' && letter != '\\';
             text.chars().all(is_plain).then(|| format!("\"{text}\""))?
         }
-        ExprKind::Char(byte) if byte.is_ascii_alphanumeric() || b" ,.;:-/_".contains(byte) => {
+        ExprKind::Char(byte) if is_plain_letter(*byte) => {
             format!("'{}'", *byte as char)
         }
         ExprKind::Field { record, field } => format!("{}.{}", part(record)?, field.name),
@@ -121,4 +121,9 @@ fn whole(expr: &Expr, from: &str, to: &str) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// Whether a letter stands for itself between quotes.
+fn is_plain_letter(byte: u8) -> bool {
+    (byte.is_ascii_graphic() || byte == b' ') && !matches!(byte, b'\'' | b'\\')
 }

@@ -1,6 +1,6 @@
 //! What is wrong with an application: its arguments, their ranks, their number.
 
-use weft_ir::{Name, ScalarType, Span};
+use weft_ir::{ScalarType, Span};
 
 use super::habit::of_flags;
 use super::{TEXTS_AS_KEYS, class_words, count};
@@ -12,9 +12,9 @@ use crate::check::rank::{Site, SiteError};
 use crate::check::sequence::CONSUMERS;
 use crate::check::unify::Clash;
 use crate::diagnostic::Diagnostic;
-use crate::environment::{Binding, Global};
+use crate::environment::Global;
 use crate::suggest;
-use crate::typed::{Expr, ExprKind, Pattern};
+use crate::typed::{Expr, ExprKind};
 use crate::types::{Class, Type};
 
 /// Longer types of functions are not written out where arguments are counted.
@@ -112,10 +112,12 @@ impl Checker<'_> {
                     site.span,
                     format!("this is {found}"),
                 );
-                self.report(match self.passed_for_a_scalar(&site, &own) {
+                let diagnostic = match self.passed_for_a_scalar(&site, &own) {
                     Some(help) => diagnostic.help(help),
                     None => self.with_fix(diagnostic, &own, &site.result),
-                });
+                };
+                let diagnostic = self.with_mapped_parameter(diagnostic, position, &site);
+                self.report(diagnostic);
             }
             SiteError::PartialMapped(index) => {
                 let arg = &site.args[*index];
@@ -206,6 +208,11 @@ impl Checker<'_> {
                 None => diagnostic,
             });
         }
+        if let (Type::Tuple(_), 0) = (&wanted_head, wanted_rank)
+            && !of_parts
+        {
+            return self.argument_mismatch(position, site, index);
+        }
         // Of two classes that have nothing in common the parameter's is the one that is needed,
         // whichever of them was held against the other.
         let (class, found_type) = match (ty, open(&wanted_head), open(&found_head)) {
@@ -236,6 +243,8 @@ impl Checker<'_> {
             }
             _ if of_parts && self.is_text(found_type) => Some(TEXTS_AS_KEYS),
             _ if matches!(head, Type::Seq(_)) => Some(CONSUMERS),
+            // An array in a tuple is no number that lacks a conversion.
+            _ if of_parts && self.table.peel(found_type).0 > 0 => None,
             _ if class == Class::FLOAT => Some("convert it with `f64 …` or `f32 …`"),
             _ if class == Class::INT && is_float => {
                 Some("convert it with `i64 …`, which cuts fractions off, or `i64 (round …)`")
@@ -246,6 +255,7 @@ impl Checker<'_> {
             Some(help) => diagnostic.help(help),
             None => diagnostic,
         };
+        let diagnostic = self.with_mapped_parts(diagnostic, position, site);
         let diagnostic = self.with_sequential(diagnostic, site, index);
         self.report(diagnostic);
     }
@@ -357,44 +367,6 @@ impl Checker<'_> {
         self.report(diagnostic.note("arguments are mapped together over the same extra axes"));
     }
 
-    /// Adds why a definition is mapped over one of its arguments: nothing said that its parameter
-    /// is an array.
-    fn with_mapped_parameter(
-        &self,
-        diagnostic: Diagnostic,
-        position: usize,
-        site: &Site,
-    ) -> Diagnostic {
-        let name: Name = (&*site.function).into();
-        let Some(Binding::Global(global)) = self.environment.lookup(&name) else {
-            return diagnostic;
-        };
-        let Some(Global::Function(function)) = self.environment.global(*global) else {
-            return diagnostic;
-        };
-        let ExprKind::Lambda { params, .. } = &function.body.kind else { return diagnostic };
-        let is_global = !self.scope.contains_key(&name);
-        let mapped = site.args.iter().zip(&site.params).position(|(arg, param)| {
-            let (rank, head) = self.table.peel(param);
-            rank == 0
-                && !matches!(head, Type::Seq(_))
-                && !matches!(head, Type::Var(_) if self.table.is_rank_open(&head))
-                && self.table.peel(&arg.ty).0 > 0
-        });
-        let (Some(mapped), true) = (mapped, is_global) else { return diagnostic };
-        let argument = self.positions.get(&position).and_then(|all| all.get(mapped));
-        let argument = argument.copied().unwrap_or(mapped);
-        let parameter = match params.get(argument) {
-            Some(Pattern::Local { name, .. }) => name,
-            _ => return diagnostic,
-        };
-        diagnostic.note(format!(
-            "`{name}` is mapped over its argument {}, as its parameter `{parameter}` is a scalar; if \
-             it takes an array, say so: `({parameter} : []f64)`",
-            argument + 1
-        ))
-    }
-
     pub(in crate::check) fn not_a_function(
         &mut self,
         name: &str,
@@ -415,6 +387,15 @@ impl Checker<'_> {
         diagnostic.labels.truncate(if span == function.span { 1 } else { 2 });
         if let Some(hint) = args.first().and_then(|arg| self.unknown_operator(arg)) {
             diagnostic = diagnostic.help(hint);
+        } else if builtins::lookup(name).is_some()
+            && matches!(function.kind, ExprKind::Value(_) | ExprKind::Local(..))
+        {
+            diagnostic = diagnostic.help(match function.kind {
+                ExprKind::Value(_) => {
+                    format!("this name hides the builtin function; `:free {name}` brings that back")
+                }
+                _ => "this name hides the builtin function: choose another one".to_owned(),
+            });
         } else if self.table.peel(ty).0 > 0 {
             diagnostic = diagnostic.help("an element is `xs[i]`, without a space before `[`");
         } else if args.first().is_some_and(|arg| is_signed(arg)) {

@@ -74,7 +74,7 @@ impl Checker<'_> {
         let foreign = match &**name {
             "len" => Some("the length of an array is `length`"),
             "arange" => Some("`iota n` counts from 0; `a..b` and `range` do the rest"),
-            "reduce" | "foldl" | "foldr" | "accumulate" => Some(
+            "reduce" | "foldl" | "foldr" => Some(
                 "`fold op z xs` takes an associative operator, as it combines in any order; \
                  from left to right goes `loop s = z for x in xs do op s x`",
             ),
