@@ -13,6 +13,7 @@ mod guess;
 mod index;
 mod item;
 mod local;
+mod open;
 mod path;
 mod pattern;
 mod rank;
@@ -280,6 +281,10 @@ struct Checker<'a> {
     /// Whether an error was met that is not to be reported again.
     poisoned: bool,
     errors: usize,
+    /// Records of which something would have to be known, with what to report.
+    unknown_records: Vec<(Diagnostic, Type)>,
+    /// The open definitions that are used.
+    uses: open::Uses,
     /// The names that mean nothing: where each stands first, and in how many places. They are reported once.
     unknown: BTreeMap<Name, (Span, usize)>,
 }
@@ -448,8 +453,24 @@ impl Checker<'_> {
         }
     }
 
-    /// Completes a definition: what still waits is settled by the least ranks.
+    /// Completes an item: what still waits is settled by the least ranks, and what is not known then is an error.
     fn complete(&mut self) {
+        self.complete_types();
+        for position in 0..self.fields.len() {
+            if self.fields[position].found.is_none() && !self.fields[position].failed {
+                self.fields[position].failed = true;
+                self.open_record(position);
+            }
+        }
+        let unknown = std::mem::take(&mut self.unknown_records);
+        // An earlier error may be why nothing is known.
+        if self.errors == 0 && !self.poisoned {
+            unknown.into_iter().for_each(|(diagnostic, _)| self.report(diagnostic));
+        }
+    }
+
+    /// Settles what still waits by the least ranks.
+    fn complete_types(&mut self) {
         self.propagate();
         self.settle_sites(self.waiting.clone());
         self.propagate();
@@ -462,12 +483,6 @@ impl Checker<'_> {
             self.settle_sites(self.waiting.clone());
         }
         self.propagate();
-        for position in 0..self.fields.len() {
-            if self.fields[position].found.is_none() && !self.fields[position].failed {
-                self.fields[position].failed = true;
-                self.open_record(position);
-            }
-        }
     }
 
     fn settle_sites(&mut self, mut chosen: Vec<usize>) {

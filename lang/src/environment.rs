@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span};
 
-use crate::ast::TypeExpr;
+use crate::ast::{self, TypeExpr};
 use crate::typed::{Function, GlobalId};
 
 /// The names of a session. Cheap enough to clone per cell.
@@ -49,6 +49,19 @@ pub enum Global {
     },
 }
 
+/// A definition whose type follows from its arguments: Note [Open definitions] in `check/open.rs`.
+#[derive(Clone, Debug)]
+pub struct OpenDefinition {
+    /// Its parameters.
+    pub params: Vec<ast::Pattern>,
+    /// The annotated type of its result.
+    pub result: Option<TypeExpr>,
+    /// Its body.
+    pub body: ast::Expr,
+    /// What the names in it meant where it was defined.
+    pub names: BTreeMap<Name, Binding>,
+}
+
 impl Environment {
     /// What `name` stands for.
     pub fn lookup(&self, name: &str) -> Option<&Binding> {
@@ -68,6 +81,14 @@ impl Environment {
     /// Every function and value ever bound, superseded ones included, oldest first.
     pub fn globals(&self) -> impl Iterator<Item = (GlobalId, &Global)> {
         self.globals.iter().map(|(id, global)| (*id, global))
+    }
+
+    /// Makes these the only visible names, and yields those that were.
+    pub(crate) fn replace_names(
+        &mut self,
+        names: BTreeMap<Name, Binding>,
+    ) -> BTreeMap<Name, Binding> {
+        std::mem::replace(&mut self.names, names)
     }
 
     /// Makes `name` stand for something else from now on.

@@ -12,6 +12,7 @@ use weft_ir::{Name, Scalar, Span};
 
 use crate::ast::Number;
 use crate::builtins::Builtin;
+use crate::environment::OpenDefinition;
 use crate::types::{Scheme, Type};
 
 /// A top-level definition or value, for good: a redefinition gets a new id.
@@ -62,6 +63,9 @@ pub struct Function {
     pub span: Span,
     /// The parameters whose rank nothing said.
     pub guesses: Vec<Guess>,
+    /// What is checked anew at each use, if nothing says what the records are that it reads. `scheme` is then only shown,
+    /// and `body` names what the definition uses.
+    pub open: Option<Arc<OpenDefinition>>,
 }
 
 /// A parameter of a definition that is an operand beside others, and may be one element for all of theirs or an array

@@ -219,14 +219,20 @@ impl Class {
 pub struct Scheme {
     /// The classes of its variables `TypeVar(0)`, `TypeVar(1)`, …; `None` takes any type.
     pub vars: Vec<Option<Class>>,
+    /// For the type of a definition that is checked at each use: which of its variables are records with at least these
+    /// fields, and which are not known (none).
+    pub records: Vec<(TypeVar, Option<Fields>)>,
     /// The type.
     pub ty: Type,
 }
 
+/// The names of a record's fields with their types.
+pub type Fields = Vec<(Name, Type)>;
+
 impl Scheme {
     /// A type without variables.
     pub(crate) fn mono(ty: Type) -> Scheme {
-        Scheme { vars: Vec::new(), ty }
+        Scheme { vars: Vec::new(), records: Vec::new(), ty }
     }
 }
 
@@ -251,20 +257,53 @@ impl fmt::Display for Scheme {
             1 => write!(f, "{} => ", classes[0])?,
             _ => write!(f, "({}) => ", classes.join(", "))?,
         }
-        write!(f, "{}", self.ty)
+        write!(f, "{}", Shown { ty: &self.ty, records: &self.records })
     }
 }
 
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Type::Var(var) => f.write_str(&variable_name(var.0 as usize)),
+        Shown { ty: self, records: &[] }.fmt(f)
+    }
+}
+
+/// A type as it is written, with what is known of records among its variables.
+struct Shown<'a> {
+    ty: &'a Type,
+    records: &'a [(TypeVar, Option<Fields>)],
+}
+
+impl Shown<'_> {
+    /// A part of the type.
+    fn part<'a>(&'a self, ty: &'a Type) -> Shown<'a> {
+        Shown { ty, records: self.records }
+    }
+
+    fn variable(&self, var: TypeVar, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.records.iter().find(|(record, _)| *record == var) {
+            None => f.write_str(&variable_name(var.0 as usize)),
+            Some((_, None)) => f.write_str("_"),
+            Some((_, Some(fields))) => {
+                f.write_str("{")?;
+                for (name, ty) in fields {
+                    write!(f, "{name}: {}, ", self.part(ty))?;
+                }
+                f.write_str("…}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ty {
+            Type::Var(var) => self.variable(*var, f),
             Type::Scalar(ty) => write!(f, "{ty}"),
             Type::Tuple(parts) => {
                 f.write_str("(")?;
                 for (index, part) in parts.iter().enumerate() {
                     let comma = if index == 0 { "" } else { ", " };
-                    write!(f, "{comma}{part}")?;
+                    write!(f, "{comma}{}", self.part(part))?;
                 }
                 f.write_str(")")
             }
@@ -272,23 +311,27 @@ impl fmt::Display for Type {
                 f.write_str("{")?;
                 for (index, (name, ty)) in fields.iter().enumerate() {
                     let comma = if index == 0 { "" } else { ", " };
-                    write!(f, "{comma}{name}: {ty}")?;
+                    write!(f, "{comma}{name}: {}", self.part(ty))?;
                 }
                 f.write_str("}")
             }
             Type::Array(element) => match &**element {
-                Type::Function(..) => write!(f, "[]({element})"),
-                _ => write!(f, "[]{element}"),
+                Type::Function(..) => write!(f, "[]({})", self.part(element)),
+                _ => write!(f, "[]{}", self.part(element)),
             },
             Type::Function(parameter, result) => match &**parameter {
-                Type::Function(..) => write!(f, "({parameter}) -> {result}"),
-                _ => write!(f, "{parameter} -> {result}"),
+                Type::Function(..) => {
+                    write!(f, "({}) -> {}", self.part(parameter), self.part(result))
+                }
+                _ => write!(f, "{} -> {}", self.part(parameter), self.part(result)),
             },
             Type::Seq(item) => match &**item {
-                Type::Function(..) => write!(f, "seq ({item})"),
-                _ => write!(f, "seq {item}"),
+                Type::Function(..) => write!(f, "seq ({})", self.part(item)),
+                _ => write!(f, "seq {}", self.part(item)),
             },
-            Type::Window(index, element) => write!(f, "window{} {element}", index_rank(index)),
+            Type::Window(index, element) => {
+                write!(f, "window{} {}", index_rank(index), self.part(element))
+            }
             Type::Boundary(..) => write!(f, "boundary"),
         }
     }

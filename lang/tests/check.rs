@@ -238,7 +238,10 @@ fn annotations() {
     check("(1.5 : i64)", "E0303");
     check("def f (x : flaot) = x", "E0203");
     check("def f (x : a) (y : a) = x", "a -> a -> a");
-    check("def f p = p.x", "E0310");
+    check("def f p = p.x", "{x: a, …} -> a");
+    check("def f p = (p.x + p.y, p)", "Num a => {x: a, y: a, …} -> (a, {x: a, y: a, …})");
+    check("def f p = rows p", "{…} -> _");
+    check("def f p = if p.x then p else f p", "E0310");
     check("def f (p : seq f32) = p", "seq f32 -> seq f32");
     check(
         "def f (p : seq []a) (g : a -> i64) = (p, g)",

@@ -33,8 +33,7 @@ pub(crate) const TOPICS: &[Topic] = &[
         names: &["rows"],
         heading: "rows : {x: []a, y: []b, …} -> []{x: a, y: b, …}",
         doc: "A record of columns, such as a loaded table, as an array of records; also a tuple \
-              of arrays as an array of tuples. Columns of different lengths are an error. The \
-              record must be known: annotate the parameter of a function.",
+              of arrays as an array of tuples. Columns of different lengths are an error.",
         example: "rows {x = [1, 2], y = \"ab\"}",
         result: "[{x = 1, y = 'a'}, {x = 2, y = 'b'}]",
     },

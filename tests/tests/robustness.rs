@@ -151,6 +151,10 @@ fn towers_of_instances() {
     let functions: String =
         (1..=40).map(|i| format!("def f{i} x = f{0} (x, 1) + f{0} (1, x)\n", i - 1)).collect();
     check([(format!("def f0 x = 1\n{functions}f40 true"), "E0317")]);
+    let open: String = (1..2000).map(|i| format!("def f{i} t = f{} t + 1\n", i - 1)).collect();
+    check([(format!("def f0 t = t.x\n{open}f1999 {{x = 1}}"), "E0317")]);
+    let open: String = (1..40).map(|i| format!("def f{i} t = f{0} t + f{0} t\n", i - 1)).collect();
+    check([(format!("def f0 t = t.x\n{open}f39 {{x = 1}}"), "E0317")]);
 }
 
 #[test]

@@ -50,6 +50,11 @@ impl Checker<'_> {
         {
             return self.stencil2(entry, function.span, &args, span);
         }
+        if let ast::ExprKind::Name(name) = &function.kind
+            && let Some(open) = self.open_function(name)
+        {
+            return self.apply_open(&open, function.span, &args, span);
+        }
         let typed = self.expr(function);
         if self.is_broken(&typed) {
             // The arguments may hold errors of their own.
@@ -199,7 +204,7 @@ impl Checker<'_> {
         Expr { kind: ExprKind::Apply { function: Box::new(function), args, depth: site }, ty, span }
     }
 
-    fn new_site(
+    pub(super) fn new_site(
         &mut self,
         name: &str,
         function_span: Span,
@@ -230,7 +235,7 @@ impl Checker<'_> {
     }
 
     /// An argument where a function is wanted.
-    fn function_argument(
+    pub(super) fn function_argument(
         &mut self,
         callee: &str,
         arg: &ast::Expr,
@@ -247,10 +252,31 @@ impl Checker<'_> {
             self.expect(&typed, &wanted, call, &format!("`{callee}`"));
             return self.unknown(arg.span);
         }
+        if let ast::ExprKind::Name(name) = &arg.kind
+            && let Some(open) = self.open_function(name)
+        {
+            let takes_arguments = open.open.as_ref().is_some_and(|open| !open.params.is_empty());
+            if takes_arguments && matches!(wanted, Type::Function(..)) {
+                return self.open_use(&open, Some(&wanted), arg.span);
+            }
+        }
         let typed = self.expr(arg);
         if self.is_broken(&typed) {
             return typed;
         }
+        self.passed_function(callee, arg, typed, param, call)
+    }
+
+    /// A function that is an argument.
+    pub(super) fn passed_function(
+        &mut self,
+        callee: &str,
+        arg: &ast::Expr,
+        typed: Expr,
+        param: &Type,
+        call: Span,
+    ) -> Expr {
+        let wanted = self.table.shallow(param);
         match (&wanted, self.table.shallow(&typed.ty)) {
             (Type::Function(..), Type::Function(..)) => {
                 let name = function_name(arg);

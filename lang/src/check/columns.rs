@@ -193,23 +193,26 @@ impl Checker<'_> {
     fn no_table(&mut self, form: &str, what: &str, table: &Expr, ty: &Type, span: Span) -> Expr {
         let found = self.show(ty);
         let is_open = self.table.is_rank_open(&self.table.peel(ty).1);
-        self.report(if is_open {
-            Diagnostic::error(
+        if is_open {
+            let diagnostic = Diagnostic::error(
                 "E0310",
                 format!("nothing says which fields `{form}` meets here"),
                 table.span,
                 "the type of this is not known",
             )
-            .help("annotate it, as in `def f (t : {x: []f64, y: []f64}) = …`")
-        } else {
+            .help("annotate it, as in `def f (t : {x: []f64, y: []f64}) = …`");
+            self.record_not_known(diagnostic, ty);
+            return self.unknown(span);
+        }
+        self.report(
             Diagnostic::error(
                 "E0301",
                 format!("`{form}` needs {what}, but this is {found}"),
                 table.span,
                 format!("this is {found}"),
             )
-            .help("`rows {x = [1, 2], y = [3, 4]}` is `[{x = 1, y = 3}, {x = 2, y = 4}]`")
-        });
+            .help("`rows {x = [1, 2], y = [3, 4]}` is `[{x = 1, y = 3}, {x = 2, y = 4}]`"),
+        );
         self.unknown(span)
     }
 

@@ -38,12 +38,9 @@ impl Checker<'_> {
         if let Type::Var(var) = &head
             && let Some(class) = self.table.state(*var).and_then(|open| open.class)
         {
-            let kind = match class {
-                Class::NUM => "number",
-                Class::FLOAT => "float",
-                Class::INT => "integer",
-                _ if rank == 0 && class.has_tuples() => "scalar or a tuple of scalars",
-                _ => "scalar",
+            let kind = match class_word(class) {
+                "scalar" if rank == 0 && class.has_tuples() => "scalar or a tuple of scalars",
+                word => word,
             };
             let article = if class == Class::INT { "an" } else { "a" };
             return if rank == 0 { format!("{article} {kind}") } else { format!("{axes}{kind}") };
@@ -66,8 +63,34 @@ impl Checker<'_> {
             };
         }
         let resolved = self.table.resolve(ty);
+        if let Some(text) = self.parts_in_words(&resolved) {
+            return shortened(text);
+        }
         let mut vars = Vec::new();
         rename(&resolved, &mut vars)
+    }
+
+    /// A record, or the like, whose parts that are open are all literals.
+    fn parts_in_words(&self, ty: &Type) -> Option<String> {
+        Some(match ty {
+            Type::Var(var) => class_word(self.table.state(*var)?.class?).to_owned(),
+            Type::Scalar(scalar) => scalar.to_string(),
+            Type::Array(element) => format!("[]{}", self.parts_in_words(element)?),
+            Type::Tuple(parts) => {
+                let parts: Option<Vec<String>> =
+                    parts.iter().map(|part| self.parts_in_words(part)).collect();
+                format!("({})", parts?.join(", "))
+            }
+            Type::Record(fields) => {
+                let field =
+                    |(name, ty): &(_, Type)| Some(format!("{name}: {}", self.parts_in_words(ty)?));
+                let fields: Option<Vec<String>> = fields.iter().map(field).collect();
+                format!("{{{}}}", fields?.join(", "))
+            }
+            Type::Function(..) | Type::Seq(_) | Type::Window(..) | Type::Boundary(..) => {
+                return None;
+            }
+        })
     }
 
     /// Two types that should be equal: that of an expression, and what its place needs.
@@ -474,6 +497,21 @@ fn rename(ty: &Type, vars: &mut Vec<TypeVar>) -> String {
         Type::Var(_) => variable_name(0),
         other => walk(other, vars).to_string(),
     };
+    shortened(text)
+}
+
+/// How messages call what a class has.
+fn class_word(class: Class) -> &'static str {
+    match class {
+        Class::NUM => "number",
+        Class::FLOAT => "float",
+        Class::INT => "integer",
+        _ => "scalar",
+    }
+}
+
+/// The beginning of a long type.
+fn shortened(text: String) -> String {
     if text.len() <= 200 {
         return text;
     }

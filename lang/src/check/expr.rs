@@ -141,6 +141,10 @@ impl Checker<'_> {
             Some(Binding::Global(id)) => {
                 let id = *id;
                 match self.environment.global(id) {
+                    Some(Global::Function(function)) if function.open.is_some() => {
+                        let function = std::sync::Arc::clone(function);
+                        return self.open_use(&function, None, span);
+                    }
                     Some(Global::Function(function)) => {
                         let scheme = function.scheme.clone();
                         let types: Vec<Type> =

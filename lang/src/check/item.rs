@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span};
 
+use super::open::{Uses, Written};
 use super::{
     BoundName, Cell, Checked, CheckedItem, CheckedKind, Checker, Config, Files, Own, Table,
 };
-use crate::ast::{self, ItemKind, TypeExpr, TypeExprKind};
+use crate::ast::{self, Def, ItemKind, TypeExpr, TypeExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Environment, Global};
 use crate::monomorphise::monomorphise;
@@ -56,6 +57,8 @@ pub(super) fn check_item(
         wants_sequence: None,
         poisoned: false,
         errors: 0,
+        unknown_records: Vec::new(),
+        uses: Uses::default(),
         unknown: BTreeMap::new(),
     };
     let kind = match &item.kind {
@@ -67,6 +70,7 @@ pub(super) fn check_item(
     };
     let failed = checker.errors > 0 || checker.poisoned;
     if failed {
+        checker.label_uses(before, item.span);
         checker.leave_out_parts_of_function(before);
         checker.advise(item, before);
         checker.count_unreported(before);
@@ -124,7 +128,7 @@ pub(super) fn item_names(item: &ItemKind) -> Vec<Name> {
 }
 
 impl Checker<'_> {
-    fn def(&mut self, def: &ast::Def, span: Span) -> Option<CheckedKind> {
+    fn def(&mut self, def: &Def, span: Span) -> Option<CheckedKind> {
         self.top_level = false;
         self.table.level = 1;
         let global = self.environment.fresh();
@@ -148,6 +152,11 @@ impl Checker<'_> {
             }
             body
         };
+        let Def { params, result, body: text, .. } = def;
+        let written = Written { name: &name, params, result: result.as_ref(), body: text, span };
+        if let Some(open) = self.open_definition(&written, &body) {
+            return Some(open);
+        }
         let (scheme, body) = self.generalise(body)?;
         self.define(&name, global, scheme.clone(), body, &def.params, span);
         Some(CheckedKind::Define { name, global, scheme })
@@ -228,7 +237,8 @@ impl Checker<'_> {
     ) {
         let guesses = self.take_guesses(&body, params);
         let (name, body) = (name.clone(), Arc::new(body));
-        let function = Function { global, name: name.clone(), scheme, body, span, guesses };
+        let function =
+            Function { global, name: name.clone(), scheme, body, span, guesses, open: None };
         self.environment.define(global, Global::Function(Arc::new(function)));
         self.environment.bind(name, Binding::Global(global));
     }
@@ -260,7 +270,18 @@ impl Checker<'_> {
         span: Span,
     ) -> Option<CheckedKind> {
         self.table.level = 1;
-        let value = self.expr(value);
+        let text = value;
+        let value = self.expr(text);
+        if let ast::PatternKind::Name(name) = &pattern.kind {
+            let (params, body) = match &text.kind {
+                ast::ExprKind::Lambda { params, body } => (&params[..], &**body),
+                _ => (&[][..], text),
+            };
+            let written = Written { name, params, result: None, body, span };
+            if let Some(open) = self.open_definition(&written, &value) {
+                return Some(open);
+            }
+        }
         self.complete();
         if let (Type::Function(..) | Type::Seq(_), ast::PatternKind::Name(name)) =
             (self.table.shallow(&value.ty), &pattern.kind)
@@ -331,6 +352,11 @@ impl Checker<'_> {
         let arguments = named_arguments(value);
         let commas = self.with_commas(value);
         let value = self.expr(value);
+        if let Some(scheme) = self.open_scheme(&value) {
+            let missing = scheme.ty.arity();
+            let given = arguments.map(|given| (given, given + missing));
+            return Some(CheckedKind::ShowFunction { scheme, given, sequence: None, commas });
+        }
         self.complete();
         if matches!(self.table.shallow(&value.ty), Type::Seq(_)) {
             return self.shown_sequence(value);
@@ -414,7 +440,7 @@ impl Checker<'_> {
         if self.errors > 0 || self.poisoned {
             return None;
         }
-        Some((Scheme { vars: classes, ty: body.ty.clone() }, body))
+        Some((Scheme { vars: classes, records: Vec::new(), ty: body.ty.clone() }, body))
     }
 }
 

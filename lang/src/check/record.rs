@@ -46,7 +46,16 @@ impl Checker<'_> {
             if !self.is_broken(&record) {
                 self.not_a_record(&record, &ty);
             }
-            return self.unknown(span);
+            // What is wrong with the values is said all the same.
+            for (_, value) in fields {
+                self.expr(value);
+            }
+            let unknown = self.unknown(span);
+            return match ty {
+                // It stays the record that it is, whatever that is.
+                Type::Var(_) => Expr { ty, ..unknown },
+                _ => unknown,
+            };
         };
         let mut updates = Vec::new();
         for (field, value) in fields {

@@ -25,7 +25,10 @@ impl Checker<'_> {
         } else {
             Diagnostic::error("E0301", "this is no record", record.span, format!("it is {found}"))
         };
-        self.report(diagnostic);
+        match matches!(ty, Type::Var(_)) {
+            true => self.record_not_known(diagnostic, ty),
+            false => self.report(diagnostic),
+        }
     }
 
     pub(in crate::check) fn no_such_field(&mut self, field: &ast::Ident, ty: &Type, record: Span) {
