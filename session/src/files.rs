@@ -1,6 +1,6 @@
 //! Where a cell's `load`s get their values from.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use weft_ir::{Span, Type, Value};
 use weft_lang::typed::GlobalId;
 use weft_lang::{Diagnostic, Files, LoadRequest};
 
-use crate::io::{self, IoError, IoErrorKind, Limits};
+use crate::io::{self, Doubt, IoError, IoErrorKind, Limits};
 use crate::sink::Cancel;
 
 /// Reads the files that a cell loads, while it is checked.
@@ -21,6 +21,8 @@ pub(crate) struct Loader<'a> {
     pub(crate) cancel: &'a Cancel,
     /// Whether that happened.
     pub(crate) interrupted: bool,
+    /// What files may mean otherwise than they were read.
+    pub(crate) doubts: Vec<Diagnostic>,
     /// The values that there are before the cell runs.
     pub(crate) values: &'a BTreeMap<GlobalId, Value>,
 }
@@ -44,7 +46,10 @@ impl Files for Loader<'_> {
             }
         };
         let (read_bytes, value_bytes) = (self.limit, self.limit);
-        let limits = Limits { read_bytes, value_bytes, stop: &stop, progress: &progress };
+        let doubts = RefCell::new(Vec::new());
+        let doubt = |doubt| doubts.borrow_mut().push(doubt);
+        let limits =
+            Limits { read_bytes, value_bytes, stop: &stop, progress: &progress, doubt: &doubt };
         let path = Path::new(request.path);
         let loaded = match request.loader {
             "load" => io::load(path, request.member, &limits),
@@ -60,6 +65,8 @@ impl Files for Loader<'_> {
             "streamWav" => io::stream_wav(path, &limits),
             other => panic!("the checker asked for a loader `{other}`"),
         };
+        let remarks = doubts.into_inner().into_iter();
+        self.doubts.extend(remarks.map(|doubt| remark(doubt, request)));
         match loaded {
             Ok(loaded) => Ok((loaded.ty, loaded.value)),
             Err(error) => {
@@ -68,6 +75,13 @@ impl Files for Loader<'_> {
             }
         }
     }
+}
+
+/// A doubt about a file that was read, remarked at the request.
+fn remark(doubt: Doubt, request: &LoadRequest<'_>) -> Diagnostic {
+    let message = format!("{}: {}", request.path, doubt.message);
+    let help = doubt.help.replace("PATH", request.path);
+    Diagnostic::error("E0407", message, request.span, "loaded here").warning().help(help)
 }
 
 /// A failure to read or write a file, reported at the request.

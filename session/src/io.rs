@@ -8,6 +8,7 @@
 mod csv;
 mod error;
 mod fields;
+mod foreign;
 mod image;
 mod mapped;
 mod mtx;
@@ -48,12 +49,29 @@ pub struct Limits<'a> {
     pub stop: &'a dyn Fn() -> bool,
     /// Told at the same times how many bytes are read, of how many.
     pub progress: &'a dyn Fn(u64, u64),
+    /// Told what may have been read otherwise than is meant.
+    pub doubt: &'a dyn Fn(Doubt),
+}
+
+/// What a file may mean otherwise than it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// How it was read.
+    pub message: String,
+    /// What else it may mean, and what to do then. `PATH` in it stands for the path of the file.
+    pub help: String,
 }
 
 impl Limits<'_> {
     /// The same limit on what is read and on what it becomes, and no way to stop.
     pub fn bytes(limit: u64) -> Limits<'static> {
-        Limits { read_bytes: limit, value_bytes: limit, stop: &|| false, progress: &|_, _| {} }
+        Limits {
+            read_bytes: limit,
+            value_bytes: limit,
+            stop: &|| false,
+            progress: &|_, _| {},
+            doubt: &|_| {},
+        }
     }
 }
 
@@ -171,6 +189,9 @@ fn wrong_loader(format: &str) -> Problem {
         _ => None,
     };
     let problem = Problem::unsupported("`load` reads .npy and .npz files only");
+    if let Some(hint) = foreign::advice(format) {
+        return problem.hint(hint);
+    }
     match loader {
         Some(loader) => problem.hint(&format!("use `{loader}` for .{format} files")),
         None => problem.hint("`loadBytes` reads any file as []u8"),

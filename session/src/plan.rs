@@ -285,6 +285,7 @@ impl<'a> Planner<'a> {
         let started = Instant::now();
         let checked = check(&items, &self.state.environment, &self.config(), &mut self.loader);
         let check = started.elapsed();
+        self.diagnostics.append(&mut self.loader.doubts);
         self.footer.add(Phase::Parse, parse);
         self.footer.add(Phase::Type, check);
         let is_error = |found: &Diagnostic| found.severity == Severity::Error;
@@ -349,6 +350,7 @@ impl<'a> Planner<'a> {
         };
         let started = Instant::now();
         let checked = check(&items, &self.state.environment, &self.config(), &mut self.loader);
+        self.diagnostics.append(&mut self.loader.doubts);
         self.footer.add(Phase::Type, started.elapsed());
         self.state.environment = checked.environment;
         self.state.values.extend(checked.loaded);

@@ -239,6 +239,7 @@ impl Session {
         let loader = Loader {
             allowed: self.io,
             limit: before.modes.memory,
+            doubts: Vec::new(),
             cancel,
             interrupted: false,
             values: &before.values,

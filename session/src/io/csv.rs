@@ -1,14 +1,16 @@
 //! Tables of separated values (RFC 4180 and its relatives): read as a record of typed columns.
 
 mod cells;
+mod doubts;
 mod header;
 mod records;
+mod separator;
 mod write;
 
 use weft_ir::Name;
 
 use super::error::{Place, Problem};
-use super::{Limits, Loaded, fields, text};
+use super::{Limits, Loaded, fields, foreign, text};
 use cells::{Cells, is_missing, is_number};
 use records::Records;
 
@@ -28,7 +30,10 @@ pub(super) fn read(
 ) -> Result<Loaded, Problem> {
     let text = text::without_mark(bytes)?;
     let start = Start::after_comments(text);
-    let separator = separator.unwrap_or_else(|| records::find_separator(&text[start.offset..]));
+    if let Some(problem) = foreign::recognised(text) {
+        return Err(problem);
+    }
+    let separator = separator.unwrap_or_else(|| separator::find(text, &start));
     let table = Records::new(text, start.offset, start.line, separator);
 
     let mut rows = table.clone();
@@ -44,7 +49,10 @@ pub(super) fn read(
     if !is_numeric(&titles) {
         let header = header::names(&header_text(&titles, rows.line())?);
         let columns = read_columns(rows, width, limits)?;
-        if !is_repeated(&titles, &columns) {
+        if !is_row(&titles, &columns) {
+            for doubt in doubts::about(text, &start, &titles, &header, &columns) {
+                (limits.doubt)(doubt);
+            }
             return Ok(table_record(header, columns));
         }
     }
@@ -64,10 +72,13 @@ fn is_numeric(titles: &[Vec<u8>]) -> bool {
         && titles.iter().any(|title| is_number(title))
 }
 
-/// Whether, in a table of nothing but texts, the first line is a row like any other: one of its
-/// cells stands again in its column, which a title does not.
-fn is_repeated(titles: &[Vec<u8>], columns: &[Cells]) -> bool {
-    columns.iter().all(|cells| matches!(cells, Cells::Text { .. }))
+/// Whether the first line is a row like any other: one of its cells stands again in its column of text, which a
+/// title does not, and over each column of numbers or truths stands a number or nothing.
+fn is_row(titles: &[Vec<u8>], columns: &[Cells]) -> bool {
+    let fits = |(title, cells): (&Vec<u8>, &Cells)| {
+        matches!(cells, Cells::Text { .. }) || is_number(title) || is_missing(title, false)
+    };
+    titles.iter().zip(columns).all(fits)
         && titles.iter().zip(columns).any(|(title, cells)| cells.has_text(title))
 }
 

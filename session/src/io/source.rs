@@ -225,10 +225,30 @@ fn cannot_open(path: &Path, error: &io::Error) -> Problem {
     if error.kind() != io::ErrorKind::NotFound {
         return problem;
     }
-    match similar_file(path) {
+    match not_a_file(path).or_else(|| similar_file(path)) {
         Some(hint) => problem.hint(&hint),
         None => problem,
     }
+}
+
+/// A hint for what names no file of this machine, or several of them.
+fn not_a_file(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    if ["http://", "https://", "ftp://", "s3://", "gs://", "file://"]
+        .iter()
+        .any(|scheme| text.starts_with(scheme))
+    {
+        return Some(
+            "a loader reads a file of this machine: download it first, and name the file"
+                .to_owned(),
+        );
+    }
+    if text.starts_with("~/") {
+        return Some("`~` is not expanded: write the path of the folder out".to_owned());
+    }
+    text.contains(['*', '?']).then(|| {
+        "a loader reads one file: write a line for each, and join them with `++`".to_owned()
+    })
 }
 
 /// A hint for a file that does not exist: a similar name in its folder, or the missing folder.

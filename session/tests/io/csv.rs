@@ -1,6 +1,8 @@
 //! Tables.
 
-use weft_session::io::{Limits, load_csv};
+use std::cell::RefCell;
+
+use weft_session::io::{Doubt, Limits, load_csv};
 
 use crate::{LIMIT, fixture, outcome};
 
@@ -59,6 +61,15 @@ fn without_a_header() {
          \"eve\"]}",
     );
     check("name\nann\nbob\n", "{name: [][]char} {name = [\"ann\", \"bob\"]}");
+    // A number over each column of numbers, and a text that stands again.
+    check(
+        "5.1,setosa\n4.9,setosa\n",
+        "{c0: []f64, c1: [][]char} {c0 = [5.1, 4.9], c1 = [\"setosa\", \"setosa\"]}",
+    );
+    check(
+        "x,setosa\n4.9,setosa\n",
+        "{x: []f64, setosa: [][]char} {x = [4.9], setosa = [\"setosa\"]}",
+    );
 }
 
 #[test]
@@ -92,6 +103,111 @@ fn separators_and_line_ends() {
     );
     check("a,b\n1,\n", "{a: []i64, b: []f64} {a = [1], b = [NaN]}");
     check("a,b\n1,", "{a: []i64, b: []f64} {a = [1], b = [NaN]}");
+}
+
+#[test]
+fn bars_separate_where_nothing_else_does() {
+    let expected = "{a: []i64, b: []f64} {a = [1, 3], b = [2.5, 4.0]}";
+    check("a|b\n1|2.5\n3|4\n", expected);
+    check("a|b\n1|x, y\n", "{a: []i64, b: [][]char} {a = [1], b = [\"x, y\"]}");
+    check("a,b\nx|y,1\n", "{a: [][]char, b: []i64} {a = [\"x|y\"], b = [1]}");
+    check("a|b\n1|2|3\n", "{a_b: [][]char} {a_b = [\"1|2|3\"]}");
+}
+
+#[test]
+fn spaces_separate_numbers() {
+    let expected = "{a: []i64, b: []f64} {a = [1, 3], b = [2.5, 4.0]}";
+    check("a b\n1 2.5\n3 4\n", expected);
+    check("  a    b\n  1  2.5  \n   \n 30   4", &expected.replace("3]", "30]"));
+    check("a b \r\n1 2.5\r\n3 4 \r\n", expected);
+    check("1 NA\n2 0.5\n", "{c0: []i64, c1: []f64} {c0 = [1, 2], c1 = [NaN, 0.5]}");
+    check(
+        "a b c\n1 \"x y\" 2\n3 z 4\n",
+        "{a: []i64, b: [][]char, c: []i64} {a = [1, 3], b = [\"x y\", \"z\"], c = [2, 4]}",
+    );
+    // Texts that have spaces in them are one column.
+    check("name\nAnn Lee\n", "{name: [][]char} {name = [\"Ann Lee\"]}");
+    check(
+        "item name\nitem 1\nitem 2\n",
+        "{item_name: [][]char} {item_name = [\"item 1\", \"item 2\"]}",
+    );
+    check("when\n2012-01-01 10:00\n", "{when: [][]char} {when = [\"2012-01-01 10:00\"]}");
+    check("one two\n", "{one_two: []f64} {one_two = []}");
+}
+
+/// What is doubted about a table of these contents: message and help.
+fn check_doubts(contents: &str, expected: &[(&str, &str)]) {
+    let (_folder, path) = crate::file("t.csv", contents.as_bytes());
+    let doubts = RefCell::new(Vec::new());
+    let doubt = |doubt: Doubt| doubts.borrow_mut().push((doubt.message, doubt.help));
+    load_csv(&path, &Limits { doubt: &doubt, ..Limits::bytes(LIMIT) }).expect("a table");
+    let doubts = doubts.into_inner();
+    let doubts: Vec<_> = doubts.iter().map(|(message, help)| (&**message, &**help)).collect();
+    assert_eq!(doubts, expected, "{contents}");
+}
+
+#[test]
+fn doubts_about_the_separator() {
+    let spaces =
+        "one column of text; spaces may separate more, though not equally many in each line";
+    let help = "`{ parseFloat (words line) : line in drop 1 (loadLines \"PATH\") }` reads the numbers below \
+                the first line";
+    check_doubts("height age\n1 3.5 79\n2 1.5 54\n", &[(spaces, help)]);
+    let bars = "one column of text; `|` may separate more, though not equally many in each line";
+    let help = "`{ splitOn '|' line : line in loadLines \"PATH\" }` reads the cells of each line";
+    check_doubts("# t\na|b\n1|2|3\n4|5|6\n", &[(bars, help)]);
+    check_doubts("street\nMain Street 5\nBroadway 77\n", &[]);
+    check_doubts("a b\n1 2\n3 4\n", &[]);
+    check_doubts("date\n2012-01-01 10\n2012-01-02 11\n", &[]);
+}
+
+#[test]
+fn doubts_about_the_first_line() {
+    let message =
+        "the first line gave the columns their names, `ann`, `c5_5`, `c1`, and it looks like a row";
+    let help = "if it is one, write a line of titles above it into the file";
+    check_doubts("ann,5.5,1\nbob,6.5,2\ncat,4.5,0\n", &[(message, help)]);
+    // Years and positions are titles.
+    check_doubts("country,2012,2013\na,1,2\nb,9999,9999\n", &[]);
+    check_doubts("name,2012\na,1\nb,2\n", &[]);
+    check_doubts("name,x\na,1\nb,2\n", &[]);
+}
+
+#[test]
+fn doubts_about_commas_in_numbers() {
+    let message = "the column `b` is text: its numbers have a decimal comma";
+    let help = "`parseFloat (replace \",\" \".\" t.b)` are the numbers, if `t` is the table";
+    check_doubts("a;b\n1;2,5\n2;-0,375\n3;\n", &[(message, help)]);
+    let message = "the column `b` is text: its numbers have commas between thousands";
+    let help = "`parseFloat (replace \",\" \"\" t.b)` are the numbers, if `t` is the table";
+    check_doubts("a,b\n1,\"2,500\"\n2,\"1,000,000\"\n", &[(message, help)]);
+    check_doubts("a,b\n1,\"2,500\"\n2,\"1,a\"\n", &[]);
+    check_doubts("a,b\n1,\"x\"\n2,\"y\"\n", &[]);
+}
+
+#[test]
+fn other_formats() {
+    let refused = |contents: &[u8], what: &str, hint: &str| {
+        let expected =
+            format!("E0403 t.csv: the file {what}, no table of separated values | {hint}");
+        check(contents, &expected);
+    };
+    let python = |read: &str, first: &str| {
+        format!("{first}; in Python: `pandas.{read}(…).to_csv(\"table.csv\", index=False)`")
+    };
+    let json = python("read_json", "make a table of it first");
+    refused(b"{\"a\": [1, 2], \"b\": 5}\n", "is JSON", &json);
+    refused(b"[\n {\"a\": 1},\n {\"a\": 2}]\n", "is JSON", &json);
+    refused(b"{\"a\": 1}\n{\"a\": 2}\n", "is JSON", &json);
+    check("{a},[b]\n1,2\n", "{a: []i64, b: []i64} {a = [1], b = [2]}");
+    check("[a],b\n1,[2]\n", "{a: []i64, b: [][]char} {a = [1], b = [\"[2]\"]}");
+    let excel = python("read_excel", "save it as CSV first");
+    refused(b"PK\x03\x04\0\0", "is an archive or a spreadsheet (.xlsx)", &excel);
+    refused(
+        b"\n<!DOCTYPE html>\n<p>404",
+        "is a web page",
+        "`loadText` shows what it says: it may stand for a file that was not found",
+    );
 }
 
 #[test]

@@ -115,13 +115,39 @@ impl Cells {
 
     /// Whether one of the texts of a column is this one.
     pub(super) fn has_text(&self, wanted: &[u8]) -> bool {
-        let Cells::Text { lengths, chars } = self else { return false };
-        let mut rest = chars.as_slice();
-        lengths.iter().any(|&length| {
+        self.texts().any(|text| text == wanted)
+    }
+
+    /// The texts of a column; none, if it holds something else.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        let (lengths, mut rest): (&[usize], &[u8]) = match self {
+            Cells::Text { lengths, chars } => (lengths, chars),
+            Cells::Missing(_)
+            | Cells::Bool(_)
+            | Cells::Integer(_)
+            | Cells::Float(_)
+            | Cells::Mixed => (&[], &[]),
+        };
+        lengths.iter().map(move |&length| {
             let (text, after) = rest.split_at(length);
             rest = after;
-            text == wanted
+            text
         })
+    }
+
+    /// The least and the greatest number of a column of numbers.
+    pub(super) fn range(&self) -> Option<(f64, f64)> {
+        let range = |numbers: &mut dyn Iterator<Item = f64>| {
+            let start = (f64::INFINITY, f64::NEG_INFINITY);
+            let (least, greatest) =
+                numbers.fold(start, |(least, greatest), x| (x.min(least), x.max(greatest)));
+            (least <= greatest).then_some((least, greatest))
+        };
+        match self {
+            Cells::Integer(numbers) => range(&mut numbers.iter().map(|&number| number as f64)),
+            Cells::Float(numbers) => range(&mut numbers.iter().copied()),
+            Cells::Missing(_) | Cells::Bool(_) | Cells::Text { .. } | Cells::Mixed => None,
+        }
     }
 
     /// The column as an array. Truths of which some are missing become 1.0, 0.0 and NaN.

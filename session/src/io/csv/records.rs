@@ -1,44 +1,13 @@
 //! Splitting a table into records and fields.
 
 use super::super::error::{Place, Problem};
-
-/// Finds the separator from the first lines: the one of tab, comma and semicolon that occurs
-/// equally often in most of them. A table of one column has none; then it is the comma.
-pub(super) fn find_separator(text: &[u8]) -> u8 {
-    const LINES: usize = 20;
-    let lines: Vec<&[u8]> = text
-        .split(|&byte| byte == b'\n')
-        .filter(|line| !line.trim_ascii().is_empty())
-        .take(LINES)
-        .collect();
-    let score = |separator: u8| {
-        let counts: Vec<usize> = lines.iter().map(|line| occurrences(line, separator)).collect();
-        let first = counts.first().copied().unwrap_or(0);
-        let agreeing = counts.iter().filter(|&&count| count == first).count();
-        if first == 0 { (0, 0) } else { (agreeing, first) }
-    };
-    // `max_by_key` keeps the last of equals.
-    [b';', b',', b'\t']
-        .into_iter()
-        .max_by_key(|&separator| score(separator))
-        .map_or(b',', |best| if score(best) == (0, 0) { b',' } else { best })
-}
-
-/// How often a byte occurs outside quotes.
-fn occurrences(line: &[u8], separator: u8) -> usize {
-    let mut quoted = false;
-    let mut count = 0;
-    for &byte in line {
-        quoted ^= byte == b'"';
-        count += usize::from(byte == separator && !quoted);
-    }
-    count
-}
+use super::separator::SPACES;
 
 /// The records of a table, one at a time. Blank lines are skipped.
 ///
 /// A field that begins with a quote ends with one; between them, two quotes stand for one, and
-/// separators and line breaks are text. Quotes elsewhere are ordinary characters.
+/// separators and line breaks are text. Quotes elsewhere are ordinary characters. Where spaces separate,
+/// any number of them does, and those around a line are nothing.
 #[derive(Clone)]
 pub(super) struct Records<'a> {
     text: &'a [u8],
@@ -79,6 +48,7 @@ impl<'a> Records<'a> {
         self.fields.clear();
         self.unescaped.clear();
         while self.skip_blank_line() {}
+        self.skip_spaces();
         self.line = self.next_line;
         if self.position >= self.text.len() {
             return Ok(false);
@@ -109,8 +79,35 @@ impl<'a> Records<'a> {
         self.fields[index].quoted
     }
 
+    /// Goes over spaces, if these separate.
+    fn skip_spaces(&mut self) {
+        if self.separator == SPACES {
+            let rest = &self.text[self.position..];
+            self.position += rest.iter().take_while(|&&byte| byte == SPACES).count();
+        }
+    }
+
+    /// Goes over the spaces before a cell; `false` if the record ends behind them.
+    fn next_between_spaces(&mut self) -> bool {
+        self.skip_spaces();
+        match &self.text[self.position..] {
+            [b'\n', ..] => self.position += 1,
+            [b'\r', b'\n', ..] => self.position += 2,
+            [] => {}
+            _ => return true,
+        }
+        false
+    }
+
     fn skip_blank_line(&mut self) -> bool {
-        let rest = &self.text[self.position..];
+        let mut rest = &self.text[self.position..];
+        if self.separator == SPACES {
+            let spaces = rest.iter().take_while(|&&byte| byte == SPACES).count();
+            if rest.len() == spaces || matches!(rest[spaces..], [b'\n', ..] | [b'\r', b'\n', ..]) {
+                self.position += spaces;
+                rest = &rest[spaces..];
+            }
+        }
         let length = match rest {
             [b'\n', ..] => 1,
             [b'\r', b'\n', ..] => 2,
@@ -139,6 +136,9 @@ impl<'a> Records<'a> {
         }
         // A separator before the end of the file is followed by one more, empty field.
         self.fields.push(Field { start, end, quoted: false, escaped: false });
+        if more && separator == SPACES {
+            return Ok(self.next_between_spaces());
+        }
         if more && self.position == self.text.len() {
             let end = self.position;
             self.fields.push(Field { start: end, end, quoted: false, escaped: false });
@@ -194,6 +194,7 @@ impl<'a> Records<'a> {
         let end = position + blanks;
         self.position = (end + 1).min(self.text.len());
         match self.text.get(end) {
+            Some(&SPACES) if self.separator == SPACES => Ok(self.next_between_spaces()),
             Some(&byte) if byte == self.separator => {
                 if self.position == self.text.len() {
                     let end = self.position;

@@ -1,0 +1,129 @@
+//! What a table may mean otherwise than it was read: a separator that is not one of ours, a first line that is a
+//! row, numbers that are written otherwise.
+
+use super::super::Doubt;
+use super::cells::Cells;
+use super::separator::{self, Likely};
+use super::{Start, is_number};
+
+/// How many cells of a column are looked at.
+const CELLS: usize = 50;
+
+/// The doubts about a table whose first line was taken for titles.
+pub(super) fn about(
+    text: &[u8],
+    start: &Start,
+    titles: &[Vec<u8>],
+    names: &[weft_ir::Name],
+    columns: &[Cells],
+) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    doubts.extend(one_column(text, start, columns));
+    doubts.extend(titles_in_place_of_a_row(titles, names, columns));
+    doubts.extend(commas_in_numbers(names, columns));
+    doubts
+}
+
+/// One column of text, in which something else seems to separate.
+fn one_column(text: &[u8], start: &Start, columns: &[Cells]) -> Option<Doubt> {
+    let [Cells::Text { .. }] = columns else { return None };
+    let (what, help) = match separator::likely(text, start)? {
+        Likely::Bars => (
+            "`|`",
+            "`{ splitOn '|' line : line in loadLines \"PATH\" }` reads the cells of each line",
+        ),
+        Likely::Spaces => (
+            "spaces",
+            "`{ parseFloat (words line) : line in drop 1 (loadLines \"PATH\") }` reads the numbers below the first line",
+        ),
+    };
+    Some(Doubt {
+        message: format!(
+            "one column of text; {what} may separate more, though not equally many in each line"
+        ),
+        help: help.to_owned(),
+    })
+}
+
+/// A title that is a number, and one that its column could hold: the table may have no line of titles.
+/// Years and other numbers that count up are titles of columns (`country,2012,2013`).
+fn titles_in_place_of_a_row(
+    titles: &[Vec<u8>],
+    names: &[weft_ir::Name],
+    columns: &[Cells],
+) -> Option<Doubt> {
+    let number = |title: &[u8]| std::str::from_utf8(title).ok()?.trim().parse::<f64>().ok();
+    let over_numbers: Vec<(f64, &Cells)> = titles
+        .iter()
+        .zip(columns)
+        .filter(|(title, _)| is_number(title))
+        .filter_map(|(title, cells)| Some((number(title)?, cells)))
+        .collect();
+    let counts_up = over_numbers.len() > 1
+        && over_numbers.is_sorted_by(|(a, _), (b, _)| a < b)
+        && over_numbers.iter().all(|(title, _)| title.fract() == 0.0);
+    let could_hold = |&(title, cells): &(f64, &Cells)| {
+        cells.range().is_some_and(|(least, greatest)| least <= title && title <= greatest)
+    };
+    if counts_up || !over_numbers.iter().any(could_hold) {
+        return None;
+    }
+    let names: Vec<String> = names.iter().take(4).map(|name| format!("`{name}`")).collect();
+    let more = if titles.len() > names.len() { ", …" } else { "" };
+    Some(Doubt {
+        message: format!(
+            "the first line gave the columns their names, {}{more}, and it looks like a row",
+            names.join(", ")
+        ),
+        help: "if it is one, write a line of titles above it into the file".to_owned(),
+    })
+}
+
+/// A column of text whose cells are numbers with a comma in them.
+fn commas_in_numbers(names: &[weft_ir::Name], columns: &[Cells]) -> Option<Doubt> {
+    let found = names.iter().zip(columns).find_map(|(name, cells)| {
+        let mut kinds = cells.texts().filter(|text| !text.is_empty()).take(CELLS).map(comma);
+        let first = kinds.next()??;
+        let kind = kinds.try_fold(first, |kind, next| match (kind, next?) {
+            (Comma::Thousands, Comma::Thousands) => Some(Comma::Thousands),
+            (Comma::Decimal, _) | (_, Comma::Decimal) => Some(Comma::Decimal),
+        })?;
+        Some((name, kind))
+    })?;
+    let (name, (what, other)) = match found {
+        (name, Comma::Decimal) => (name, ("a decimal comma", ".")),
+        (name, Comma::Thousands) => (name, ("commas between thousands", "")),
+    };
+    Some(Doubt {
+        message: format!("the column `{name}` is text: its numbers have {what}"),
+        help: format!(
+            "`parseFloat (replace \",\" \"{other}\" t.{name})` are the numbers, if `t` is the table"
+        ),
+    })
+}
+
+#[derive(Clone, Copy)]
+enum Comma {
+    Decimal,
+    /// Three digits behind each comma: it may be either, and thousands are likelier.
+    Thousands,
+}
+
+/// What the comma in a number is; `None` if the text is something else.
+fn comma(text: &[u8]) -> Option<Comma> {
+    let text = text.trim_ascii();
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let mut parts = digits.split(|&byte| byte == b',');
+    let whole = parts.next()?;
+    let parts: Vec<&[u8]> = parts.collect();
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    if !is_number(whole) || parts.is_empty() || !parts.iter().all(|part| is_number(part)) {
+        return None;
+    }
+    let is_grouped = whole.len() <= 3 && whole != b"0" && parts.iter().all(|part| part.len() == 3);
+    match parts.len() {
+        _ if is_grouped => Some(Comma::Thousands),
+        1 => Some(Comma::Decimal),
+        _ => None,
+    }
+}
