@@ -257,6 +257,7 @@ pub(crate) struct Loop {
     pub(crate) init: Node,
     pub(crate) control: Control,
     pub(crate) body: Node,
+    pub(crate) span: Span,
 }
 
 /// What drives a loop.

@@ -36,6 +36,14 @@ impl Elements {
         }
     }
 
+    /// Whether the elements are scalars, as far as the first of them tells.
+    pub(crate) fn are_scalars(&self) -> bool {
+        match self {
+            Elements::Packed(column) => column.scalar_type().is_some(),
+            Elements::Boxed(elements) => elements.first().is_some_and(|val| val.word().is_some()),
+        }
+    }
+
     /// Element `index`, which must exist.
     pub(crate) fn get(&self, index: usize) -> Val {
         match self {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{Column, Span, TrapKind, Type};
+use weft_ir::{Column, Span, TrapKind, Type, Unit};
 use weft_lang::typed::{Size, SizeStep};
 
 use crate::apply::{Function, Source};
@@ -239,6 +239,7 @@ impl Machine<'_> {
     #[inline(never)]
     fn evaluate_loop(&mut self, node: &Loop) -> Result<Val, Unwind> {
         self.evaluate_into(&node.init, &node.state)?;
+        let places = self.places();
         match &node.control {
             Control::Count(target, count) => {
                 let count = match self.evaluate(count)? {
@@ -246,11 +247,13 @@ impl Machine<'_> {
                     error => return Ok(error),
                 };
                 let piece = self.meter.begin(u64::try_from(count).unwrap_or(0));
+                self.begin_place(Unit::Turn, node.span);
                 for index in 0..count {
                     self.step()?;
                     if let Some(piece) = &piece {
                         piece.set(index as u64);
                     }
+                    self.go_on_to(index as usize);
                     self.bind(target, Val::I64(index));
                     self.evaluate_into(&node.body, &node.state)?;
                 }
@@ -262,25 +265,37 @@ impl Machine<'_> {
                     error => return Ok(error),
                 };
                 let piece = self.meter.begin(elements.len() as u64);
+                self.begin_place(Unit::Turn, node.span);
                 for index in 0..elements.len() {
                     self.step()?;
                     if let Some(piece) = &piece {
                         piece.set(index as u64);
                     }
+                    self.go_on_to(index);
                     self.bind_element(target, &elements, index);
                     self.evaluate_into(&node.body, &node.state)?;
                 }
             }
-            Control::While(condition) => loop {
-                match self.evaluate(condition)? {
-                    Val::Bool(1) => {}
-                    Val::Bool(0) => break,
-                    error => return Ok(error),
+            Control::While(condition) => {
+                self.begin_place(Unit::Turn, node.span);
+                let mut turn = 0;
+                loop {
+                    self.go_on_to(turn);
+                    match self.evaluate(condition)? {
+                        Val::Bool(1) => {}
+                        Val::Bool(0) => break,
+                        error => {
+                            self.end_places(places);
+                            return Ok(error);
+                        }
+                    }
+                    self.step()?;
+                    self.evaluate_into(&node.body, &node.state)?;
+                    turn += 1;
                 }
-                self.step()?;
-                self.evaluate_into(&node.body, &node.state)?;
-            },
+            }
         }
+        self.end_places(places);
         Ok(self.unbind(&node.state))
     }
 
@@ -322,10 +337,14 @@ impl Machine<'_> {
         }
         let mut collector = Collector::new(&node.ty, node.span);
         let piece = self.meter.begin(length as u64);
+        let are_scalars = sources.iter().all(|(_, elements)| elements.are_scalars());
+        let places = self.places();
+        self.begin_place(if are_scalars { Unit::Element } else { Unit::Row }, node.span);
         for index in 0..length {
             if let Some(piece) = &piece {
                 piece.set(index as u64);
             }
+            self.go_on_to(index);
             for (target, elements) in &sources {
                 self.bind_element(target, elements, index);
             }
@@ -339,6 +358,7 @@ impl Machine<'_> {
                     // Which elements there are depends on it.
                     Val::Error(error) => {
                         self.finish(collector);
+                        self.end_places(places);
                         return Err(Stop::Error(error));
                     }
                     other => panic!("{other:?} is no bool"),
@@ -347,6 +367,7 @@ impl Machine<'_> {
             let val = self.evaluate(&node.body)?;
             self.collect(&mut collector, val)?;
         }
+        self.end_places(places);
         let result = self.finish(collector);
         let result = self.with_extents(result, &node.ty, |machine| {
             machine.known_of_comprehension(node, &sources)

@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{Column, ColumnBuilder, Scalar, Span, TrapKind, Type};
+use weft_ir::{Column, ColumnBuilder, Scalar, Span, TrapKind, Type, Unit};
 
 use crate::apply::{Callee, Source};
 use crate::collect::Collector;
@@ -30,6 +30,21 @@ impl Machine<'_> {
         name: &str,
         span: Span,
     ) -> Result<Val, Unwind> {
+        self.lift_over(callee, sources, depth, ty, name, span, true)
+    }
+
+    /// `are_rows`, if the outermost axis is not several axes of the program's that were made one.
+    #[expect(clippy::too_many_arguments)]
+    fn lift_over(
+        &mut self,
+        callee: &Callee,
+        sources: &[Source],
+        depth: usize,
+        ty: &Type,
+        name: &str,
+        span: Span,
+        are_rows: bool,
+    ) -> Result<Val, Unwind> {
         let mut lengths = sources.iter().filter_map(|source| match source {
             Source::Each(elements) => Some(elements.len()),
             Source::Shared(_) => None,
@@ -40,23 +55,51 @@ impl Machine<'_> {
             let operation = name.to_owned();
             return Ok(self.trap(TrapKind::LengthMismatch { operation, left, right }, span));
         }
+        if depth == 1 && are_rows {
+            return Ok(self.apply_to_rows(callee, sources, length, ty, span)?.into_val());
+        }
         if depth == 1 {
             return Ok(self.apply_to_each(callee, sources, length, ty, span)?.into_val());
         }
         if let Some((axis, inner)) = take_off_axis(sources) {
-            let inner = self.lift(callee, &inner, depth - 1, ty, name, span)?;
+            let inner = self.lift_over(callee, &inner, depth - 1, ty, name, span, false)?;
             let row = arrays(depth - 1, ty);
             return Ok(axis.put_back(inner, &row));
         }
         let mut collector = Collector::new(&arrays(depth - 1, ty), span);
+        let places = self.places();
+        if are_rows {
+            self.begin_place(Unit::Row, span);
+        }
         for index in 0..length {
+            if are_rows {
+                self.go_on_to(index);
+            }
             let row = match row_sources(sources, index) {
-                Ok(rows) => self.lift(callee, &rows, depth - 1, ty, name, span)?,
+                Ok(rows) => self.lift_over(callee, &rows, depth - 1, ty, name, span, are_rows)?,
                 Err(error) => error,
             };
             self.collect(&mut collector, row)?;
         }
+        self.end_places(places);
         Ok(self.finish(collector).into_val())
+    }
+
+    /// As [`Machine::apply_to_each`], for sources that are as users see them: errors remember in which row they
+    /// were made.
+    pub(crate) fn apply_to_rows(
+        &mut self,
+        callee: &Callee,
+        sources: &[Source],
+        length: usize,
+        ty: &Type,
+        span: Span,
+    ) -> Result<Elements, Unwind> {
+        let places = self.places();
+        self.begin_place(unit_of(sources), span);
+        let result = self.apply_in_order(callee, sources, length, ty, span, true);
+        self.end_places(places);
+        result
     }
 
     /// Applies a function `length` times, to the elements of its sources. `ty` is the type of a
@@ -69,6 +112,19 @@ impl Machine<'_> {
         ty: &Type,
         span: Span,
     ) -> Result<Elements, Unwind> {
+        self.apply_in_order(callee, sources, length, ty, span, false)
+    }
+
+    /// `is_placed`, if the innermost place is that of this map.
+    fn apply_in_order(
+        &mut self,
+        callee: &Callee,
+        sources: &[Source],
+        length: usize,
+        ty: &Type,
+        span: Span,
+        is_placed: bool,
+    ) -> Result<Elements, Unwind> {
         if let Callee::Operator(operator, _) = callee
             && let Some(elements) = self.operate(*operator, sources, length, ty, span)?
         {
@@ -79,6 +135,9 @@ impl Machine<'_> {
         for index in 0..length {
             if let Some(piece) = &piece {
                 piece.set(index as u64);
+            }
+            if is_placed {
+                self.go_on_to(index);
             }
             let val = self.apply_at(callee, sources, index)?;
             self.collect(&mut collector, val)?;
@@ -119,6 +178,15 @@ impl Machine<'_> {
         }
         Ok(Some(Elements::packed(builder.finish())))
     }
+}
+
+/// What a map over these sources goes through.
+fn unit_of(sources: &[Source]) -> Unit {
+    let are_scalars = sources.iter().all(|source| match source {
+        Source::Shared(_) => true,
+        Source::Each(elements) => elements.are_scalars(),
+    });
+    if are_scalars { Unit::Element } else { Unit::Row }
 }
 
 /// An operand of a scalar operator that is applied many times.

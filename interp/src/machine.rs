@@ -1,10 +1,10 @@
 //! The state of a run: the stack of frames, the call sites, the limits.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weft_ir::{Exhausted, Meter, Span, Trap, TrapKind, Type};
+use weft_ir::{Exhausted, Meter, Place, Span, Trap, TrapKind, Type, Unit};
 use weft_lang::typed::InstanceId;
 
 use crate::Limits;
@@ -64,6 +64,10 @@ pub(crate) struct Machine<'a> {
     pub(crate) base: usize,
     /// The call sites that are active, outermost first.
     pub(crate) calls: Vec<Span>,
+    /// The maps and loops that are active, outermost first, and how far they are.
+    places: Vec<Place>,
+    /// How many more errors remember that.
+    places_left: Cell<u32>,
     /// Why the evaluation at hand ends without a value, if it does.
     ending: Option<Ending>,
     /// How deep calls are nested now.
@@ -86,6 +90,8 @@ pub(crate) struct Machine<'a> {
 
 /// How many element evaluations, calls or iterations may pass between two looks at `cancel`.
 const STEPS: u32 = 1024;
+/// How many errors of a run remember in which rows they were made. Those that come later share more.
+const MOST_PLACED: u32 = 1000;
 /// How many elements a builtin moves or computes between two looks at `cancel`.
 pub(crate) const CHUNK: usize = 1 << 16;
 /// How much of the host's stack nested calls may use; the rest is for the expressions of one call.
@@ -98,6 +104,8 @@ impl<'a> Machine<'a> {
             stack: Vec::new(),
             base: 0,
             calls: Vec::new(),
+            places: Vec::new(),
+            places_left: Cell::new(MOST_PLACED),
             ending: None,
             depth: 0,
             limits,
@@ -116,15 +124,22 @@ impl<'a> Machine<'a> {
     #[cold]
     pub(crate) fn trap(&self, kind: TrapKind, span: Span) -> Val {
         let calls = || self.calls.iter().rev().take(Trap::MAX_CALLS);
+        let within = match self.places_left.get() {
+            0 => &[],
+            _ => &self.places[self.places.len().saturating_sub(Trap::MAX_CALLS)..],
+        };
         let mut last = self.last_trap.borrow_mut();
         if let Some(trap) = &*last
             && trap.span == span
             && trap.kind == kind
             && trap.calls.iter().eq(calls())
+            && trap.within == within
         {
             return Val::Error(Rc::clone(trap));
         }
-        let trap = Rc::new(Trap { kind, span, calls: calls().copied().collect() });
+        self.places_left.set(self.places_left.get().saturating_sub(1));
+        let calls = calls().copied().collect();
+        let trap = Rc::new(Trap { kind, span, calls, within: within.to_vec() });
         *last = Some(Rc::clone(&trap));
         Val::Error(trap)
     }
@@ -176,7 +191,7 @@ impl<'a> Machine<'a> {
         looks: &mut u32,
         body: impl FnOnce(&mut Self) -> Result<T, Unwind>,
     ) -> Result<Option<T>, Unwind> {
-        let (stack, calls) = (self.stack.len(), self.calls.len());
+        let (stack, calls, places) = (self.stack.len(), self.calls.len(), self.places.len());
         let (base, depth, held) = (self.base, self.depth, self.held);
         // What is attempted within another attempt counts there, too.
         let outer = self.looks;
@@ -197,6 +212,7 @@ impl<'a> Machine<'a> {
                 self.ending = None;
                 self.stack.truncate(stack);
                 self.calls.truncate(calls);
+                self.places.truncate(places);
                 (self.base, self.depth, self.held) = (base, depth, held);
                 Ok(None)
             }
@@ -288,6 +304,29 @@ impl<'a> Machine<'a> {
     pub(crate) fn finish(&mut self, collector: Collector) -> Elements {
         self.held -= collector.admitted;
         collector.finish()
+    }
+
+    /// Begins a map or a loop; [`Machine::go_on_to`] says how far it is, until [`Machine::end_places`].
+    pub(crate) fn begin_place(&mut self, unit: Unit, span: Span) {
+        self.places.push(Place { unit, index: 0, span });
+    }
+
+    /// The innermost map or loop goes on.
+    #[inline]
+    pub(crate) fn go_on_to(&mut self, index: usize) {
+        if let Some(place) = self.places.last_mut() {
+            place.index = index as u64;
+        }
+    }
+
+    /// How many maps and loops are active.
+    pub(crate) fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Ends all maps and loops but the outermost `count`.
+    pub(crate) fn end_places(&mut self, count: usize) {
+        self.places.truncate(count);
     }
 
     /// Enters a call.

@@ -278,7 +278,7 @@ impl Resolver<'_> {
                 Node::If(Box::new([self.node(condition), self.node(then), self.node(otherwise)]))
             }
             ExprKind::Loop { pattern, init, control, body } => {
-                self.resolve_loop(pattern, init, control, body)
+                self.resolve_loop(pattern, init, control, body, expr.span)
             }
             ExprKind::Tuple(parts) => Node::Tuple(self.nodes(parts)),
             ExprKind::RecordUpdate { record, fields } => {
@@ -426,6 +426,7 @@ impl Resolver<'_> {
         init: &Expr,
         control: &LoopControl,
         body: &Expr,
+        span: Span,
     ) -> Node {
         let init = self.node(init);
         // The bound and the array do not see the state, the condition does.
@@ -442,12 +443,12 @@ impl Resolver<'_> {
                 let state = self.state_target(pattern);
                 let control = Control::While(self.node(condition));
                 let body = self.node(body);
-                return Node::Loop(Box::new(Loop { state, init, control, body }));
+                return Node::Loop(Box::new(Loop { state, init, control, body, span }));
             }
         };
         let state = self.state_target(pattern);
         let body = self.node(body);
-        Node::Loop(Box::new(Loop { state, init, control, body }))
+        Node::Loop(Box::new(Loop { state, init, control, body, span }))
     }
 
     fn axis(&mut self, axis: &typed::Axis) -> Axis {

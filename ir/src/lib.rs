@@ -28,5 +28,5 @@ pub use op::ScalarOp;
 pub use rows::{RowInput, RowNumber, RowState, Rows};
 pub use scalar::{Scalar, ScalarType};
 pub use span::{SourceId, Span};
-pub use trap::{Exhausted, Failure, Trap, TrapKind};
+pub use trap::{Exhausted, Failure, Place, Trap, TrapKind, Unit};
 pub use value::{Name, Type, Value};

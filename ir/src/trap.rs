@@ -5,7 +5,7 @@ use std::fmt;
 use crate::Span;
 
 /// An error of the program, found while it ran. All engines report the same kind at the same span.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Trap {
     /// What went wrong, with the values involved.
     pub kind: TrapKind,
@@ -13,6 +13,49 @@ pub struct Trap {
     pub span: Span,
     /// The call sites that led there, innermost first; at most [`Trap::MAX_CALLS`] are kept.
     pub calls: Vec<Span>,
+    /// The maps and loops around it and how far they were, outermost first, if that is known; at most
+    /// [`Trap::MAX_CALLS`] are kept.
+    pub within: Vec<Place>,
+}
+
+/// Where a map or a loop stands while its body is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What is counted.
+    pub unit: Unit,
+    /// How many were before.
+    pub index: u64,
+    /// The map or the loop.
+    pub span: Span,
+}
+
+/// What a map or a loop goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// The scalars of an array.
+    Element,
+    /// The other elements of an array.
+    Row,
+    /// The turns of a loop.
+    Turn,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = match self.unit {
+            Unit::Element => "element",
+            Unit::Row => "row",
+            Unit::Turn => "turn",
+        };
+        write!(f, "{unit} {}", self.index)
+    }
+}
+
+/// Where maps and loops were is told, not compared: only the interpreter knows it.
+impl PartialEq for Trap {
+    fn eq(&self, other: &Trap) -> bool {
+        (&self.kind, self.span, &self.calls) == (&other.kind, other.span, &other.calls)
+    }
 }
 
 impl Trap {
@@ -21,7 +64,7 @@ impl Trap {
 
     /// A trap at `span`, with no call sites yet.
     pub fn new(kind: TrapKind, span: Span) -> Trap {
-        Trap { kind, span, calls: Vec::new() }
+        Trap { kind, span, calls: Vec::new(), within: Vec::new() }
     }
 }
 

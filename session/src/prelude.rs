@@ -118,11 +118,11 @@ pub(crate) fn entry(environment: &Environment, name: &str) -> Option<&'static En
 
 /// A trap inside of a function of the prelude as one of the expression that calls it: what users
 /// wrote failed, and the lines of the prelude tell them nothing.
-pub(crate) fn outside(trap: Trap) -> Trap {
+pub(crate) fn outside(mut trap: Trap) -> Trap {
+    trap.within.retain(|place| place.span.source != SOURCE);
     let Some(outer) = trap.calls.iter().position(|call| call.source != SOURCE) else { return trap };
     if trap.span.source != SOURCE {
         // A function of the user's that the prelude calls.
-        let mut trap = trap;
         trap.calls.retain(|call| call.source != SOURCE);
         return trap;
     }
@@ -152,7 +152,8 @@ pub(crate) fn outside(trap: Trap) -> Trap {
         | TrapKind::AssertionFailed
         | TrapKind::Error(_)) => kind,
     };
-    Trap { kind, span: trap.calls[outer], calls: trap.calls[outer + 1..].to_vec() }
+    let calls = trap.calls[outer + 1..].to_vec();
+    Trap { kind, span: trap.calls[outer], calls, within: trap.within }
 }
 
 /// Whether a name has its meaning from the prelude.

@@ -38,7 +38,7 @@ impl Machine<'_> {
     ) -> Outcome<Val> {
         self.with_callee(function, sources.len(), call.span, |machine, callee| {
             let ty = call.element();
-            Ok(machine.apply_to_each(callee, sources, length, ty, call.span)?.into_val())
+            Ok(machine.apply_to_rows(callee, sources, length, ty, call.span)?.into_val())
         })
     }
 }

@@ -65,7 +65,7 @@ impl Machine<'_> {
         let sources = [Source::Each(elements.clone())];
         self.with_callee(predicate, 1, call.span, |machine, callee| {
             let ty = Type::Scalar(ScalarType::Bool);
-            Ok(machine.apply_to_each(callee, &sources, elements.len(), &ty, call.span)?)
+            Ok(machine.apply_to_rows(callee, &sources, elements.len(), &ty, call.span)?)
         })
     }
 

@@ -1,6 +1,6 @@
 //! Run-time failures as diagnostics.
 
-use weft_ir::{Exhausted, Span, Trap, TrapKind};
+use weft_ir::{Exhausted, Place, Span, Trap, TrapKind};
 
 use crate::diagnostic::Diagnostic;
 
@@ -18,6 +18,10 @@ pub fn trap_diagnostic(trap: &Trap) -> Diagnostic {
             diagnostic = diagnostic.label(call, "called from here");
         }
         last = call;
+    }
+    if !trap.within.is_empty() {
+        let places: Vec<String> = trap.within.iter().map(Place::to_string).collect();
+        diagnostic = diagnostic.note(format!("in {}, counted from 0", places.join(", ")));
     }
     if trap.calls.len() >= Trap::MAX_CALLS {
         diagnostic = diagnostic.note("there may be more calls: only the innermost are kept");
