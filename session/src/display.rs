@@ -39,10 +39,11 @@ pub use shape::{discovered_type, size};
 pub use statistics::statistics;
 
 pub(crate) use picture::{base64, is_image};
+pub(crate) use shape::bound_type;
 
 use inline::{Amount, cut, fitted, list, prefix, shown, whole};
 use scalar::{plain_text, shown_scalar};
-use shape::{holds_array, is_text, leaves, rank_above_atoms};
+use shape::{fitted_type, holds_array, is_text, leaves, rank_above_atoms};
 use table::{component_columns, is_number, matrix, table};
 
 /// How much is shown, and on how wide a screen.
@@ -150,7 +151,7 @@ pub fn text(value: &Value, ty: &Type, options: &Options) -> String {
             Body::Line(text) | Body::Lines(text) => text,
         };
     }
-    let heading = cut(&discovered_type(value, ty), options.width);
+    let heading = fitted_type(value, ty, options.width);
     let beside = options.width.saturating_sub(heading.width() + 1);
     let shown_type =
         if options.colour { format!("\x1b[2m{heading}\x1b[0m") } else { heading.clone() };
@@ -199,7 +200,7 @@ fn composite(value: &Value, values: &[Value], ty: &Type, beside: usize, options:
         .map(|(value, (name, ty))| {
             let mut line = format!("{name}{:padding$} = ", "", padding = names - name.width());
             if holds_array(ty) {
-                line.push_str(&discovered_type(value, ty));
+                line.push_str(&fitted_type(value, ty, options.width / 2));
                 line.push(' ');
             }
             let room = options.width.saturating_sub(line.width()).max(20);

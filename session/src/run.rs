@@ -16,7 +16,7 @@ use weft_lang::typed::{ExprKind, GlobalId, Program};
 use weft_lang::{CheckedItem, CheckedKind, Diagnostic, render};
 
 use crate::commands::{devices_text, memory, variables};
-use crate::display::{discovered_type, has_heading};
+use crate::display::{bound_type, has_heading};
 use crate::engine::{Backend, Counters, Engine, Fallback, Job, Notice, Ran};
 use crate::files::{self, forbidden};
 use crate::footer::{Footer, Phase};
@@ -240,8 +240,9 @@ impl<'a> Runner<'a> {
                 for bound in names {
                     let value = component(&whole, &bound.path);
                     if shown {
-                        let (name, ty) =
-                            (bound.name.to_string(), discovered_type(&value, &bound.ty));
+                        let name = bound.name.to_string();
+                        let width = self.state.modes.limits.width;
+                        let ty = bound_type(&name, &value, &bound.ty, width);
                         self.announced.push(name.clone());
                         // Its type is about to stand before its value.
                         if !self.told_when_shown.contains(&bound.global) {

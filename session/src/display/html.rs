@@ -5,7 +5,7 @@ use std::fmt::Write;
 use weft_ir::{Column, Type, Value};
 
 use super::inline::shown;
-use super::shape::{discovered_type, rank_above_atoms};
+use super::shape::{fitted_type, rank_above_atoms};
 use super::table::{cell_text, component_columns, fraction_width, is_number};
 use super::{Digits, Options, WHOLE_ROWS, record_of_columns};
 use crate::modes::bytes_text;
@@ -13,6 +13,9 @@ use crate::plot;
 
 /// Tables with more rows scroll.
 const SCROLLED: usize = 40;
+
+/// The most cells that the type above a table takes.
+const HEADING: usize = 400;
 
 /// A value with rows and columns as an HTML table of at most `bytes` bytes, with its type above;
 /// `None` for other values. As many rows and columns are shown as the options say, from both ends.
@@ -28,7 +31,7 @@ pub fn html(value: &Value, ty: &Type, options: &Options, bytes: usize) -> Option
             (false, true) => "<code>:set rows</code> shows more".to_owned(),
             (false, false) => "<code>:show</code> shows more".to_owned(),
         };
-        let table = render((&columns, extent), &discovered_type(value, ty), rows, &more);
+        let table = render((&columns, extent), &fitted_type(value, ty, HEADING), rows, &more);
         if table.len() <= bytes {
             return Some(table);
         }

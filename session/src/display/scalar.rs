@@ -80,6 +80,13 @@ pub(crate) fn plain_text(bytes: &[u8]) -> String {
     out
 }
 
+/// Text as it is, on one line: as [`plain_text`], with newlines and tabs as escapes.
+pub(crate) fn line_text(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    escape_into(&mut out, bytes, |_| false, |_| false);
+    out
+}
+
 /// Appends `bytes` with escapes; `quote` marks characters to put a backslash before, `keep`
 /// control characters to leave alone.
 fn escape_into(
@@ -191,6 +198,7 @@ mod tests {
         assert_eq!(plain_text(b"caf\xe9!"), "caf\\xe9!");
         assert_eq!(plain_text("a\u{202e}b".as_bytes()), "a\\xe2\\x80\\xaeb");
         assert_eq!(plain_text("a\u{9b}b".as_bytes()), "a\\xc2\\x9bb");
+        assert_eq!(line_text(b"say \"hi\"\n\t\\"), "say \"hi\"\\n\\t\\");
         assert_eq!(string_literal(b"say \"hi\"\n\\"), "\"say \\\"hi\\\"\\n\\\\\"");
     }
 }

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use weft_ir::{Column, ScalarType, Type, Value};
 
 use super::inline::{Amount, cut, inline, prefix, shown};
-use super::scalar::string_literal;
+use super::scalar::line_text;
 use super::shape::is_text;
 use super::{Digits, Options};
 
@@ -30,7 +30,7 @@ pub(crate) fn matrix(rows: &Column, extent: usize, ty: &Type, options: &Options)
             })
         })
         .collect();
-    draw(columns, options)
+    draw(columns, options).0
 }
 
 /// A table with a header: `columns` of equal length with their names and element types.
@@ -49,7 +49,15 @@ pub(crate) fn table(columns: &[(String, Column, Type)], options: &Options) -> St
             })
         })
         .collect();
-    draw(strips, options)
+    let (text, drawn) = draw(strips, options);
+    match columns.len() - drawn {
+        0 => text,
+        // The cells say `…`, and nothing else would say what is behind that.
+        hidden => format!(
+            "{text}\n{hidden} of {} columns are left out; `:type it` names them",
+            columns.len()
+        ),
+    }
 }
 
 /// What a cell shows. Texts stand there without quotes; the header says what they are.
@@ -57,8 +65,7 @@ pub(crate) fn cell_text(value: &Value, ty: &Type, digits: Digits) -> String {
     if let (true, Value::Array(array)) = (is_text(ty), value)
         && let Column::Char(bytes) = &array.elements
     {
-        let literal = string_literal(prefix(bytes.as_slice(), CELL_BYTES));
-        return cut(&literal[1..literal.len() - 1], CELL);
+        return cut(&line_text(prefix(bytes.as_slice(), CELL_BYTES)), CELL);
     }
     cut(&inline(value, ty, Amount::ends(digits)), CELL)
 }
@@ -115,14 +122,15 @@ pub(crate) fn fraction_width(number: &str) -> usize {
     number.find('.').map_or(0, |point| number.len() - point)
 }
 
-/// Draws as many of the columns as fit, from both ends; `None` among them is columns left out.
-fn draw(columns: Vec<Option<Strip>>, options: &Options) -> String {
-    let Some(first) = columns.iter().flatten().next() else { return String::new() };
+/// Draws as many of the columns as fit, from both ends; `None` among them is columns left out. Says how many are
+/// drawn.
+fn draw(columns: Vec<Option<Strip>>, options: &Options) -> (String, usize) {
+    let Some(first) = columns.iter().flatten().next() else { return (String::new(), 0) };
     let gap = Strip::gap(first.header.is_some(), first.cells.len());
     let total: usize = columns.iter().map(|c| c.as_ref().map_or(gap.width(), Strip::width)).sum();
     if total <= options.width {
         let strips: Vec<&Strip> = columns.iter().map(|c| c.as_ref().unwrap_or(&gap)).collect();
-        return render(&strips, options);
+        return (render(&strips, options), columns.iter().flatten().count());
     }
     let widths: Vec<usize> = columns.iter().flatten().map(Strip::width).collect();
     let (head, tail) = fitting(&widths, options.width.saturating_sub(gap.width()));
@@ -130,7 +138,7 @@ fn draw(columns: Vec<Option<Strip>>, options: &Options) -> String {
     let mut chosen = strips[..head].to_vec();
     chosen.push(&gap);
     chosen.extend(&strips[strips.len() - tail..]);
-    render(&chosen, options)
+    (render(&chosen, options), head + tail)
 }
 
 /// How many columns from the left and from the right fit into `width`, taken in turn.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use weft_ir::{Array, Column, Name, Scalar, ScalarType, Type, Value};
 
-use super::{Options, discovered_type, html, latex, literal, statistics, text};
+use super::{Options, bound_type, discovered_type, html, latex, literal, statistics, text};
 
 const I64: Type = Type::Scalar(ScalarType::I64);
 const F64: Type = Type::Scalar(ScalarType::F64);
@@ -68,6 +68,47 @@ fn short_arrays_in_a_tuple_are_whole() {
         &value,
         &ty,
         "([40]f64, i64)\n.0 = [40]f64 [0.123456789012345, …, 0.423456789012345]\n.1 = 1",
+    );
+}
+
+#[test]
+fn of_many_columns_some_are_shown() {
+    let names: Vec<String> = (0..30).map(|index| format!("day{index}")).collect();
+    let fields: Vec<(&str, Type)> = names.iter().map(|name| (&**name, Type::array(I64))).collect();
+    let ty = record(&fields);
+    let value = Value::Tuple((0..30).map(|index| array(ints(&[index, 100]))).collect());
+    check(
+        &value,
+        &ty,
+        "
+{day0: [2]i64, day1: [2]i64, day2: [2]i64, … 27 more}
+ day0  day1  day2  day3  …  day26  day27  day28  day29
+──────────────────────────────────────────────────────
+    0     1     2     3  …     26     27     28     29
+  100   100   100   100  …    100    100    100    100
+22 of 30 columns are left out; `:type it` names them
+",
+    );
+    let bound = bound_type("days", &value, &ty, 30);
+    let expect = "{day0: [2]i64, day1: [2]i64, day2: [2]i64, day3: [2]i64, day4: [2]i64, … 25 more} (`:type days` shows all)";
+    assert_eq!(bound, expect);
+    assert_eq!(bound_type("one", &array(ints(&[1])), &Type::array(I64), 30), "[1]i64");
+}
+
+#[test]
+fn texts_in_tables_are_as_they_are() {
+    let ty = record(&[("says", Type::array(text_type()))]);
+    let value = Value::Tuple([array(texts(&["say \"hi\"", "C:\\a\n"]))].into());
+    check(
+        &value,
+        &ty,
+        "
+{says: [2][~]char}
+ says
+─────────
+ say \"hi\"
+ C:\\a\\n
+",
     );
 }
 
