@@ -55,7 +55,7 @@ pub(crate) const TOPICS: &[Topic] = &[
     Topic {
         names: &["loadCsv"],
         heading: "loadCsv \"a.csv\" : {column: []t, …}",
-        doc: "A table, separated by commas, semicolons or tabs, as a record of columns; the first \
+        doc: "A table, separated by commas, semicolons, tabs, bars or spaces, as a record of columns; the first \
               line names them. Numbers are []i64 or []f64 (NaN where a cell is empty), the rest is \
               text. `rows` makes records of the columns.",
         example: "w = loadCsv \"weather.csv\"",
