@@ -37,6 +37,8 @@ pub enum Tier {
     Interpreted,
     /// Always, waiting for the compiler: tier 1. For tests.
     Native,
+    /// As `Native`, but that each thread's first block is interpreted. For tests.
+    Turning,
 }
 
 /// How functions are compiled and kept.

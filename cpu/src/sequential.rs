@@ -219,7 +219,7 @@ impl<'a> Watch<'a> {
         let computes_arrays = self.sequential.computes_arrays;
         match (supply.tier, self.sequential.ticket.get()) {
             (Tier::Interpreted, _) => None,
-            (Tier::Native, _) => {
+            (Tier::Native | Tier::Turning, _) => {
                 let ticket = self.sequential.want()?;
                 supply.native.service().wait(ticket, self.cancel);
                 ticket.function()

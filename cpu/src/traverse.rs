@@ -240,11 +240,12 @@ impl<'a> Evaluator<'a> {
         places: &mut Places<'_>,
         mut show: impl FnMut(&mut Frame, Range<usize>) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
-        let began = self.begin();
+        let mut began = self.begin();
+        let mut looked = Instant::now();
         let results = &self.compiled.routine.results[..];
         let shows = places.show_any_of(results);
         let filled = self.varying.iter().any(Option::is_some);
-        let most = if self.engine.is_native() && !shows && !filled { CALL } else { self.block };
+        let mut most = if self.engine.is_native() && !shows && !filled { CALL } else { self.block };
         let first = positions.start;
         let mut position = first;
         while position < positions.end {
@@ -283,6 +284,14 @@ impl<'a> Evaluator<'a> {
                     }
                     self.run(level::BLOCK, count, position)?;
                     places.store(&self.frame, results, block.clone());
+                    if self.engine.shall_look(looked) {
+                        self.engine.end(began);
+                        began = self.begin();
+                        looked = Instant::now();
+                        if self.engine.is_native() && !shows && !filled {
+                            most = CALL;
+                        }
+                    }
                 }
                 if shows {
                     show(&mut self.frame, block)?;

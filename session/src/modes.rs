@@ -148,7 +148,7 @@ const MODES: &[Mode] = &[
             let name = match modes.tier {
                 weft_cpu::Tier::Automatic => "auto",
                 weft_cpu::Tier::Interpreted => "0",
-                weft_cpu::Tier::Native => "1",
+                weft_cpu::Tier::Native | weft_cpu::Tier::Turning => "1",
             };
             name.to_owned()
         },

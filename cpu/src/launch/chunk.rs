@@ -9,6 +9,9 @@ use crate::shape::Shape;
 /// The points of a chunk, about; a multiple of the second level of the tree of a fold.
 pub(crate) const CHUNK: usize = 4 * SECOND;
 
+/// Where chunks shall have fewer points than this, each point is much work, and smaller pieces of a row pay.
+const DEAR: usize = SECOND / 2;
+
 /// How many chunks are made between two looks at whether the run shall end.
 const POLL: usize = 1 << 16;
 
@@ -39,7 +42,7 @@ impl Chunk {
 pub(crate) enum Cut {
     /// Anywhere.
     Anywhere,
-    /// Between rows; long rows also at multiples of [`CHUNK`] from their start.
+    /// Between rows; long rows also at multiples of [`CHUNK`] from their start, or of [`SECOND`] where points are much work.
     FromStart,
     /// As `FromStart`, counted from the end of a row; the chunks are in reverse order.
     FromEnd,
@@ -48,7 +51,7 @@ pub(crate) enum Cut {
 }
 
 /// The chunks of a space in order, each of at most `most` points if it can; rows are cut that are longer
-/// than that and than [`CHUNK`]. A space that nobody stores can be very large: making the list then takes
+/// than that and than [`CHUNK`], or than [`SECOND`] where points are much work. A space that nobody stores can be very large: making the list then takes
 /// long, and ends when the run shall.
 pub(crate) fn chunks(
     shape: &Shape<'_>,
@@ -80,9 +83,9 @@ pub(crate) fn chunks(
             if shape.row(middle - 1).end - start <= most { fits = middle } else { beyond = middle }
         }
         let positions = start..shape.row(fits - 1).end;
-        let longest = most.max(CHUNK);
+        let longest = if most < DEAR { SECOND } else { most.max(CHUNK) };
         if positions.len() > longest && cut != Cut::Rows {
-            pieces(row, positions, cut, longest / CHUNK * CHUNK, context, &mut chunks)?;
+            pieces(row, positions, cut, longest / SECOND * SECOND, context, &mut chunks)?;
         } else {
             if chunks.len().is_multiple_of(POLL) {
                 context.poll()?;
@@ -97,7 +100,7 @@ pub(crate) fn chunks(
     Ok(chunks)
 }
 
-/// The pieces of a long row, by position, of so many points: a multiple of [`CHUNK`].
+/// The pieces of a long row, by position, of so many points: a multiple of [`SECOND`].
 fn pieces(
     row: usize,
     positions: Range<usize>,

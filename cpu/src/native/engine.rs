@@ -1,6 +1,7 @@
 //! Chooses, chunk by chunk, what computes the elements: the block interpreter or a native function.
 
-use std::time::Instant;
+use std::mem;
+use std::time::{Duration, Instant};
 
 use crate::compile::Compiled;
 use crate::execute::Context;
@@ -12,6 +13,9 @@ use crate::native::call::Caller;
 /// likely to run again.
 pub(crate) const PATIENCE: u64 = 1_000_000;
 
+/// After this time on the block interpreter one looks within a chunk too: its points may take seconds.
+const LOOK: Duration = Duration::from_millis(1);
+
 /// What computes elements on one thread.
 #[derive(Debug)]
 pub(crate) struct Engine<'a> {
@@ -19,17 +23,27 @@ pub(crate) struct Engine<'a> {
     context: Context<'a>,
     in_place: bool,
     caller: Option<Caller<'a>>,
+    /// Whether it was asked once.
+    asked: bool,
 }
 
 impl<'a> Engine<'a> {
     /// For some code of a launch; `in_place` says whether all arrays that it reads at the point have
     /// the extents of the space.
     pub(crate) fn new(compiled: &'a Compiled, context: Context<'a>, in_place: bool) -> Engine<'a> {
-        Engine { compiled, context, in_place, caller: None }
+        Engine { compiled, context, in_place, caller: None, asked: false }
     }
 
-    /// Looks whether there is a native function by now; to be called where a chunk begins. When the
-    /// chunk began, if its time is to be measured.
+    /// Whether one should look for a native function within a chunk, that long after the last look.
+    pub(crate) fn shall_look(&self, since: Instant) -> bool {
+        let Some(source) = self.context.native.filter(|_| self.caller.is_none()) else {
+            return false;
+        };
+        source.tier == Tier::Turning || since.elapsed() >= LOOK
+    }
+
+    /// Looks whether there is a native function by now; to be called where a chunk begins, and now and then within one
+    /// that takes long. When the chunk began, if its time is to be measured.
     pub(crate) fn begin(&mut self) -> Option<Instant> {
         if self.caller.is_some() {
             return None;
@@ -37,15 +51,17 @@ impl<'a> Engine<'a> {
         let source = self.context.native?;
         let service = source.native.service();
         let slot = &self.compiled.native;
+        let asked = mem::replace(&mut self.asked, true);
         let wanted = match (slot.wanted(self.in_place), source.tier) {
             (_, Tier::Interpreted) => return None,
+            (_, Tier::Turning) if !asked => return None,
             (None, Tier::Automatic) => return Some(Instant::now()),
-            (None, Tier::Native) => {
+            (None, Tier::Native | Tier::Turning) => {
                 slot.want(self.in_place, |function| service.request(function))?
             }
             (Some(wanted), _) => wanted,
         };
-        if source.tier == Tier::Native {
+        if matches!(source.tier, Tier::Native | Tier::Turning) {
             service.wait(&wanted.ticket, self.context.cancel);
         }
         if let Some(function) = wanted.ticket.function() {

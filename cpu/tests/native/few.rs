@@ -66,6 +66,9 @@ fn check(text: &str, lengths: &[usize]) {
                 let found = try_run(text, &inputs, threads, Some((&native, Tier::Native)));
                 let found = found.expect("a value");
                 assert!(same(&expected, &found), "{length} elements, {taken} of {BELOW}\n{text}");
+                let turning = try_run(text, &inputs, threads, Some((&native, Tier::Turning)));
+                let turning = turning.expect("a value");
+                assert!(same(&expected, &turning), "turning: {length}, {taken}\n{text}");
             }
         }
     }

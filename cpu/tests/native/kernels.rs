@@ -21,6 +21,9 @@ fn check(text: &str, inputs: impl Fn(usize) -> Vec<Value>) {
             let found =
                 try_run(text, &inputs, threads, Some((&native, Tier::Native))).expect("a value");
             assert!(same(&expected, &found), "length {length}, {threads} threads\n{text}");
+            let found =
+                try_run(text, &inputs, threads, Some((&native, Tier::Turning))).expect("a value");
+            assert!(same(&expected, &found), "turning: {length}, {threads} threads\n{text}");
         }
     }
     let statistics = native.statistics();
