@@ -14,12 +14,18 @@
 //! check r4
 //! r5 = read a2 r0 r3    r5 = read a2 r0 r2
 //! ```
+//!
+//! Where lanes are rows and the last index steps through their elements, an index may also be the point's own
+//! plus what differs from step to step, as the places of a kernel do whose extents are known only when it runs.
+//! Then the box is that of the least and the greatest of all steps (`steady.rs`).
 
 mod across;
+mod steady;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use across::crosses;
+pub(crate) use steady::{Interval, Offset, Steady};
 use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
 use weft_ir::{Scalar, ScalarOp, ScalarType};
 
@@ -34,15 +40,20 @@ pub(crate) struct Interior {
     pub(crate) bounds: Vec<Bound>,
     /// Whether it may run on from row to row (Note [On across rows]).
     pub(crate) crosses: bool,
+    /// What offsets are made of that differ from step to step.
+    pub(crate) steady: Steady,
 }
 
 /// A condition on the index along one dimension, plus an offset.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bound {
     pub(crate) dimension: usize,
-    pub(crate) offset: i64,
+    pub(crate) offset: Offset,
     pub(crate) limit: Limit,
 }
+
+/// An index plus an offset.
+type Place = (usize, Offset);
 
 /// What the sum is compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,9 +77,31 @@ const LEAST: Limit = Limit::AtLeast(Number::Constant(0));
 
 /// The interior of a canonical kernel's body, if it has one.
 pub(crate) fn interior(indices: &[Register], body: &Code, results: &[Operand]) -> Option<Interior> {
-    let mut finder = Finder::default();
-    for (dimension, &index) in indices.iter().enumerate() {
-        finder.affine.insert(index, (dimension, 0));
+    let finder = Finder::default();
+    found(finder, indices, indices, body, results)
+}
+
+/// The same where the last index steps through the elements of all rows together.
+pub(crate) fn interior_of_columns(
+    indices: &[Register],
+    body: &Code,
+    results: &[Operand],
+) -> Option<Interior> {
+    let (&step, outer) = indices.split_last()?;
+    let finder = Finder { steady: Some(Steady::new(step)), ..Finder::default() };
+    found(finder, outer, indices, body, results)
+}
+
+/// The interior of a box along some of the indices.
+fn found(
+    mut finder: Finder,
+    along: &[Register],
+    indices: &[Register],
+    body: &Code,
+    results: &[Operand],
+) -> Option<Interior> {
+    for (dimension, &index) in along.iter().enumerate() {
+        finder.affine.insert(index, (dimension, Offset::default()));
     }
     let mut instructions = Vec::with_capacity(body.instructions.len());
     finder.simplify(&body.instructions, &mut instructions);
@@ -81,17 +114,20 @@ pub(crate) fn interior(indices: &[Register], body: &Code, results: &[Operand]) -
     code.results.iter_mut().for_each(|operand| rename_operand(operand, &finder.same));
     remove_dead(&mut code, &results);
     let crosses = crosses(&code, &results, &finder.affine, indices.len());
-    Some(Interior { code, results, bounds: finder.bounds, crosses })
+    let steady = finder.steady.unwrap_or_default();
+    Some(Interior { code, results, bounds: finder.bounds, crosses, steady })
 }
 
 /// What is known of the registers so far.
 #[derive(Debug, Default)]
 struct Finder {
-    /// Registers that are an index plus a constant.
-    affine: BTreeMap<Register, (usize, i64)>,
+    /// Registers that are an index plus an offset.
+    affine: BTreeMap<Register, Place>,
     numbers: BTreeMap<Register, Number>,
-    /// Registers that are a scalar less an index plus a constant.
-    mirrored: BTreeMap<Register, (u32, (usize, i64))>,
+    /// What all lanes share, where the last index steps.
+    steady: Option<Steady>,
+    /// Registers that are a scalar less an index plus an offset.
+    mirrored: BTreeMap<Register, (u32, Place)>,
     /// Truth values that hold in a box.
     holding: BTreeMap<Register, Vec<Bound>>,
     /// Registers that are others in the box.
@@ -141,7 +177,7 @@ impl Finder {
             rename_operand(&mut value, &self.same);
             if let Operand::Register(value) = value {
                 self.same.insert(result, value);
-                if let Some(&affine) = self.affine.get(&value) {
+                if let Some(affine) = self.affine.get(&value).cloned() {
                     self.affine.insert(result, affine);
                 }
             }
@@ -151,6 +187,9 @@ impl Finder {
 
     /// Whether the instruction is not needed in the box.
     fn drops(&mut self, instruction: &Instruction) -> bool {
+        if let Some(steady) = &mut self.steady {
+            steady.see(instruction);
+        }
         match &instruction.operation {
             Operation::Read(array, indices) if indices.is_empty() => {
                 if let [(register, ScalarType::I64)] = instruction.results[..] {
@@ -161,7 +200,7 @@ impl Finder {
             Operation::Scalar(op, operands) => self.scalar(*op, operands, instruction.results[0].0),
             Operation::Check(Operand::Register(condition), _) => {
                 let Some(bounds) = self.holding.get(condition) else { return false };
-                self.bounds.extend(bounds);
+                self.bounds.extend(bounds.iter().cloned());
                 true
             }
             Operation::Read(..)
@@ -176,20 +215,7 @@ impl Finder {
         let [first, second] = *operands else { return false };
         match op {
             ScalarOp::Add | ScalarOp::Sub => {
-                let sum = match (self.index(first), second, self.index(second), first) {
-                    (Some((dimension, offset)), Operand::Scalar(Scalar::I64(more)), _, _) => {
-                        let more =
-                            if op == ScalarOp::Add { Some(more) } else { more.checked_neg() };
-                        more.and_then(|more| Some((dimension, offset.checked_add(more)?)))
-                    }
-                    (_, _, Some((dimension, offset)), Operand::Scalar(Scalar::I64(more)))
-                        if op == ScalarOp::Add =>
-                    {
-                        offset.checked_add(more).map(|offset| (dimension, offset))
-                    }
-                    _ => None,
-                };
-                if let Some(sum) = sum {
+                if let Some(sum) = self.sum(op, first, second) {
                     self.affine.insert(result, sum);
                 }
                 if let (ScalarOp::Sub, Some(Number::Read(scalar)), Some(index)) =
@@ -204,9 +230,9 @@ impl Finder {
                 let Some(Number::Read(_)) = self.number(second) else { return false };
                 let below = self.bound(first, second, Limit::Below);
                 let (Operand::Register(index), Some(below)) = (first, below) else { return false };
-                self.affine.insert(result, (below.dimension, below.offset));
+                self.affine.insert(result, (below.dimension, below.offset.clone()));
                 self.same.insert(result, index);
-                self.bounds.extend([Bound { limit: LEAST, ..below }, below]);
+                self.bounds.extend([Bound { limit: LEAST, ..below.clone() }, below]);
                 true
             }
             ScalarOp::Min if self.mirror(first, second).is_some() => {
@@ -214,9 +240,9 @@ impl Finder {
                 else {
                     return false;
                 };
-                self.affine.insert(result, (bound.dimension, bound.offset));
+                self.affine.insert(result, (bound.dimension, bound.offset.clone()));
                 self.same.insert(result, index);
-                self.bounds.extend([Bound { limit: LEAST, ..bound }, bound]);
+                self.bounds.extend([Bound { limit: LEAST, ..bound.clone() }, bound]);
                 true
             }
             ScalarOp::Max | ScalarOp::Min => {
@@ -225,7 +251,7 @@ impl Finder {
                     .into_iter()
                     .find_map(|(index, number)| Some((index, self.bound(index, number, limit)?)));
                 let Some((Operand::Register(index), bound)) = pair else { return false };
-                self.affine.insert(result, (bound.dimension, bound.offset));
+                self.affine.insert(result, (bound.dimension, bound.offset.clone()));
                 self.same.insert(result, index);
                 self.bounds.push(bound);
                 true
@@ -255,11 +281,26 @@ impl Finder {
         false
     }
 
-    fn index(&self, operand: Operand) -> Option<(usize, i64)> {
-        match operand {
-            Operand::Register(register) => self.affine.get(&register).copied(),
-            Operand::Scalar(_) => None,
-        }
+    fn index(&self, operand: Operand) -> Option<Place> {
+        self.affine.get(&operand.register()?).cloned()
+    }
+
+    /// A sum or a difference, if that is an index plus an offset.
+    fn sum(&self, op: ScalarOp, first: Operand, second: Operand) -> Option<Place> {
+        let ((dimension, offset), other) = match (self.index(first), self.index(second)) {
+            (Some(index), None) => (index, second),
+            (None, Some(index)) if op == ScalarOp::Add => (index, first),
+            (_, _) => return None,
+        };
+        let negated = op == ScalarOp::Sub;
+        let offset = match other {
+            Operand::Scalar(Scalar::I64(more)) => offset.plus(more, negated)?,
+            Operand::Register(other) if self.steady.as_ref()?.has(other) => {
+                offset.plus_steady(other, negated)
+            }
+            Operand::Register(_) | Operand::Scalar(_) => return None,
+        };
+        Some((dimension, offset))
     }
 
     fn bound(&self, index: Operand, number: Operand, limit: fn(Number) -> Limit) -> Option<Bound> {
@@ -278,9 +319,9 @@ impl Finder {
     /// Where an index is not more than a number less the same index: up to half of it.
     fn mirror(&self, index: Operand, other: Operand) -> Option<Bound> {
         let (dimension, offset) = self.index(index)?;
-        let (scalar, of) = *self.mirrored.get(&other.register()?)?;
-        let limit = Limit::AtMost(Number::Half(scalar));
-        (of == (dimension, offset)).then_some(Bound { dimension, offset, limit })
+        let (scalar, of) = self.mirrored.get(&other.register()?)?;
+        let limit = Limit::AtMost(Number::Half(*scalar));
+        (*of == (dimension, offset.clone())).then_some(Bound { dimension, offset, limit })
     }
 }
 
@@ -331,7 +372,11 @@ mod tests {
     use weft_ir::flat::Var;
     use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, Span};
 
-    use super::{Bound, Limit, Number, interior};
+    use super::{Bound, Interval, Limit, Number, Offset, interior, interior_of_columns};
+
+    fn by(constant: i64) -> Offset {
+        Offset::default().plus(constant, false).expect("a small one")
+    }
 
     fn register(number: u32) -> Operand {
         Operand::Register(Register(number))
@@ -377,7 +422,7 @@ mod tests {
         last.operation = Operation::Read(Var(1), vec![register(2)]);
         let kept = [instructions[0].clone(), instructions[2].clone(), last];
         assert_eq!(found.code.instructions, kept);
-        let bound = |limit: Limit| Bound { dimension: 0, offset: -1, limit };
+        let bound = |limit: Limit| Bound { dimension: 0, offset: by(-1), limit };
         let bounds = [
             bound(Limit::AtLeast(Number::Constant(0))),
             bound(Limit::Below(Number::Read(0))),
@@ -409,7 +454,7 @@ mod tests {
         assert_eq!(found.code.instructions, kept);
         assert_eq!(found.results, [register(4)]);
         let limit = Limit::AtLeast(Number::Constant(0));
-        assert_eq!(found.bounds[0], Bound { dimension: 0, offset: -1, limit });
+        assert_eq!(found.bounds[0], Bound { dimension: 0, offset: by(-1), limit });
     }
 
     #[test]
@@ -428,11 +473,11 @@ mod tests {
         let found = interior(&[Register(0)], &body, &[register(8)]).expect("an interior");
         let last = found.code.instructions.last().expect("a read");
         assert_eq!(last.operation, Operation::Read(Var(1), vec![register(2)]));
-        let bound = |limit| Bound { dimension: 0, offset: -1, limit };
+        let bound = |limit| Bound { dimension: 0, offset: by(-1), limit };
         let least = bound(Limit::AtLeast(Number::Constant(0)));
         let below = bound(Limit::Below(Number::Read(3)));
         let half = bound(Limit::AtMost(Number::Half(4)));
-        assert_eq!(found.bounds, [least, below, least, half]);
+        assert_eq!(found.bounds, [least.clone(), below, least, half]);
     }
 
     #[test]
@@ -460,5 +505,54 @@ mod tests {
         ];
         let body = Code { instructions, results: vec![register(2)] };
         assert_eq!(interior(&[Register(0)], &body, &[register(2)]), None);
+    }
+
+    #[test]
+    fn offsets_may_differ_from_step_to_step() {
+        // A kernel of rows of a1, as flat as r2 goes, whose middle is a2: clamped along the first dimension.
+        let instructions = vec![
+            instruction(3, ScalarType::I64, Operation::Read(Var(1), Vec::new())),
+            instruction(4, ScalarType::I64, Operation::Read(Var(2), Vec::new())),
+            instruction(5, ScalarType::I64, Operation::Read(Var(3), Vec::new())),
+            scalar(6, ScalarOp::FloorDiv, register(2), register(3)),
+            scalar(7, ScalarOp::Sub, register(6), register(4)),
+            scalar(8, ScalarOp::Add, register(0), register(7)),
+            scalar(9, ScalarOp::Max, register(8), number(0)),
+            scalar(10, ScalarOp::Min, register(9), register(5)),
+            scalar(11, ScalarOp::Mod, register(2), register(3)),
+            instruction(
+                12,
+                ScalarType::F32,
+                Operation::Read(Var(0), vec![register(10), register(11)]),
+            ),
+        ];
+        let body = Code { instructions, results: vec![register(12)] };
+        let indices = [Register(0), Register(1), Register(2)];
+        let found = interior_of_columns(&indices, &body, &[register(12)]).expect("an interior");
+        let last = found.code.instructions.last().expect("a read");
+        assert_eq!(last.operation, Operation::Read(Var(0), vec![register(8), register(11)]));
+        let limits: Vec<Limit> = found.bounds.iter().map(|bound| bound.limit).collect();
+        let expected = [Limit::AtLeast(Number::Constant(0)), Limit::AtMost(Number::Read(3))];
+        assert_eq!(limits, expected);
+        // 3 rows of 5, and the middle is the second.
+        let known = found
+            .steady
+            .intervals(15, |array| Some(i64::from(array == 2) + 5 * i64::from(array == 1)));
+        let offset = &found.bounds[0].offset;
+        assert_eq!(offset.interval(&known), Some(Interval { least: -1, greatest: 1 }));
+    }
+
+    #[test]
+    fn offsets_that_may_wrap_have_no_interval() {
+        let instructions = vec![
+            scalar(2, ScalarOp::Mul, register(1), number(i64::MAX)),
+            scalar(3, ScalarOp::Add, register(0), register(2)),
+            scalar(4, ScalarOp::Max, register(3), number(0)),
+        ];
+        let body = Code { instructions, results: vec![register(4)] };
+        let found = interior_of_columns(&[Register(0), Register(1)], &body, &[register(4)]);
+        let found = found.expect("an interior");
+        assert_eq!(found.bounds[0].offset.interval(&found.steady.intervals(3, |_| None)), None);
+        assert_ne!(found.bounds[0].offset.interval(&found.steady.intervals(2, |_| None)), None);
     }
 }

@@ -166,7 +166,7 @@ impl<'a> Launch<'a> {
             Some(results) => Some(results),
             None => match self.transpose(&mut outputs)? {
                 Some(results) => Some(results),
-                None => self.columns()?,
+                None => self.columns(&starts)?,
             },
         };
         let results = match known {

@@ -15,7 +15,7 @@ use crate::canonical::{Canonical, canonical};
 use crate::factors::{ComputedFactors, computed_factors};
 use crate::fold::Fold;
 use crate::hoist::{Hoisted, hoist};
-use crate::interior::{self, Bound};
+use crate::interior::{self, Bound, Interior, Steady};
 use crate::lanes::Storage;
 use crate::native::{self, Native, Tier};
 use crate::sequential::{RowFunction, Sequential};
@@ -135,7 +135,9 @@ pub(crate) struct PreparedKernel {
     pub(crate) body: Thunk,
     /// The body for a box of points (note [Interior points]).
     pub(crate) interior: Option<PreparedInterior>,
-    /// Whether that code may run on from row to row.
+    /// The same where the last index steps through the elements of all rows together.
+    pub(crate) interior_of_columns: Option<PreparedInterior>,
+    /// Whether the code of the interior may run on from row to row.
     pub(crate) crosses: bool,
     /// How many of these the sinks take; the others are inputs of the epilogue.
     pub(crate) own: usize,
@@ -161,6 +163,18 @@ pub(crate) struct PreparedInterior {
     pub(crate) bounds: Vec<Bound>,
     /// What all points of the box have to be able to read (Note [Reads before conditionals]).
     pub(crate) reads: Vec<Hoisted>,
+    /// What offsets in the bounds are made of that differ from step to step.
+    pub(crate) steady: Steady,
+}
+
+impl PreparedInterior {
+    /// Of the kernel's indices, with the code as it shall run.
+    fn new(indices: &[Register], found: Interior, reads: Vec<Hoisted>) -> PreparedInterior {
+        let Interior { code, results, bounds, steady, .. } = found;
+        let dense = vec![false; indices.len()];
+        let thunk = Thunk::new(indices.to_vec(), code, results, Vec::new(), dense);
+        PreparedInterior { thunk, bounds, reads, steady }
+    }
 }
 
 /// Whether there is a function for a loop with this state row by row (Note [Loops row by row] in `weft_ir`'s `rows`).
@@ -292,15 +306,24 @@ fn prepared(
     let found = interior::interior(&kernel.indices, &kernel.body, &results).filter(|_| dense);
     let crosses = found.as_ref().is_some_and(|found| found.crosses);
     let interior = found.map(|mut found| {
-        let (indices, ragged) = (kernel.indices.clone(), ragged.clone());
-        let reads = hoist(&indices, &mut found.code);
-        let thunk = Thunk::new(indices, found.code, found.results, Vec::new(), ragged);
-        PreparedInterior { thunk, bounds: found.bounds, reads }
+        let reads = hoist(&kernel.indices, &mut found.code);
+        PreparedInterior::new(&kernel.indices, found, reads)
     });
-    let starts: Vec<Option<Thunk>> = kernel.sinks.iter().map(start).collect();
     let folded_by = total_operators(&kernel.sinks, own == results.len());
+    let reduces =
+        own == results.len() && kernel.sinks.iter().all(|sink| matches!(sink, Sink::Reduce { .. }));
+    let interior_of_columns = (dense && reduces)
+        .then(|| interior::interior_of_columns(&kernel.indices, &kernel.body, &results))
+        .flatten()
+        .map(|found| {
+            let found = PreparedInterior::new(&kernel.indices, found, Vec::new());
+            let thunk = found.thunk.folded_by(folded_by.clone());
+            PreparedInterior { thunk, ..found }
+        });
+    let starts: Vec<Option<Thunk>> = kernel.sinks.iter().map(start).collect();
     PreparedKernel {
         interior,
+        interior_of_columns,
         crosses,
         types,
         native,

@@ -12,7 +12,9 @@ use crate::compile::{Compiled, Running, Signature, compile};
 use crate::execute::{Context, Halt, Lanes, Source, run};
 use crate::fold::TREE;
 use crate::isa::Slot;
-use crate::lanes::{BLOCK, Elements, Frame, GROUP, Lane, load_lanes, reserve, with_lane_type};
+use crate::lanes::{
+    BLOCK, Elements, Frame, GROUP, Lane, StorageMut, load_lanes, reserve, with_lane_type,
+};
 use crate::native::{Call, Engine, Inputs, Results};
 use crate::places::Places;
 use crate::routine::{level, set_uniform};
@@ -391,6 +393,35 @@ impl<'a> Evaluator<'a> {
                 step = until;
             }
             Ok(())
+        })
+    }
+
+    /// As [`Evaluator::folded_columns`], where the steps are one block of the tree: what rows come to goes to
+    /// `sums`, which are those of the rows from `first` on.
+    ///
+    /// # Panics
+    /// If there is no such function.
+    pub(crate) fn summed_columns(
+        &mut self,
+        rows: Range<usize>,
+        steps: Range<usize>,
+        sums: &mut [StorageMut<'_>],
+        first: usize,
+    ) -> Result<(), Halt> {
+        self.blocks_of_columns(rows, |evaluator, block| {
+            evaluator.context.poll()?;
+            evaluator.indices[last_index(evaluator.compiled)] = steps.start as i64;
+            let call = Call {
+                frame: &mut evaluator.frame,
+                indices: &evaluator.indices,
+                count: block.len(),
+                position: block.start,
+                steps: steps.len(),
+                inputs: Inputs::Registers,
+                results: Results::Sums(&mut *sums, block.start - first),
+            };
+            let caller = evaluator.engine.caller().expect("a native function");
+            caller.run(evaluator.compiled, call)
         })
     }
 

@@ -10,15 +10,17 @@ use std::collections::BTreeMap;
 use weft_ir::code::{Code, Operand, Operation, Register};
 use weft_ir::{ScalarType, math};
 
+use super::Place;
+
 /// Whether code over so many dimensions may; `affine` are the registers that are an index plus a constant.
 pub(super) fn crosses(
     code: &Code,
     results: &[Operand],
-    affine: &BTreeMap<Register, (usize, i64)>,
+    affine: &BTreeMap<Register, Place>,
     dimensions: usize,
 ) -> bool {
     let dimension = |operand: &Operand| match operand {
-        Operand::Register(register) => affine.get(register).map(|&(dimension, _)| dimension),
+        Operand::Register(register) => affine.get(register).map(|(dimension, _)| *dimension),
         Operand::Scalar(_) => None,
     };
     let plain = |operands: &[Operand]| operands.iter().all(|operand| dimension(operand).is_none());

@@ -2,24 +2,27 @@
 //! step. That suits short rows, and rows whose neighbours lie side by side in memory, as in the sums
 //! of a matrix's columns or its product with another.
 
+mod tree;
+
 use std::ops::Range;
 use std::sync::Mutex;
 
 use weft_ir::Stop;
 use weft_ir::plan::Sink;
 
+use crate::compile::Compiled;
 use crate::execute::{Halt, Source};
 use crate::fold::{Folder, TREE};
 use crate::isa::Slot;
-use crate::lanes::{
-    BLOCK, Frame, GROUP, Group, Lane, LaneType, Storage, copy_lanes, load_lanes, with_lane_type,
-};
+use crate::lanes::{BLOCK, Frame, Lane, Storage, StorageMut, load_lanes, with_lane_type};
 use crate::launch::chunk::CHUNK;
+use crate::launch::interior::run_from;
 use crate::launch::{Launch, SinkResult};
 use crate::routine::{Branch, Index, Instruction, Routine, level};
-use crate::shape::Axis;
+use crate::shape::{Axis, Shape};
 use crate::traverse::{Evaluator, Mode};
 use crate::workers::lock;
+use tree::{Sums, Tree, frame_of, slot_of, varying};
 
 /// The fewest rows that are worth it.
 const LANES: usize = 64;
@@ -35,27 +38,97 @@ struct Claim {
     steps: Range<usize>,
 }
 
+/// The places of what the rows of a claim come to, for each sink; none where the claim has only some of their steps.
+type Parts<'r> = Option<Vec<Vec<StorageMut<'r>>>>;
+
+/// How lanes run, and the code for a box of rows with the box (Note [Interior points]).
+struct Columns<'a> {
+    mode: Mode,
+    interior: Option<(&'a Compiled, Vec<Range<usize>>)>,
+}
+
+/// What evaluates a box of rows.
+struct Inside<'a, 's> {
+    evaluator: Evaluator<'a>,
+    /// The space of the rows.
+    outer: &'s Shape<'s>,
+    /// The box.
+    inside: &'s [Range<usize>],
+}
+
+impl<'a> Inside<'a, '_> {
+    /// Has rows in the box evaluated by its code, and those around it by the code for all.
+    fn runs(
+        &mut self,
+        around: &mut Evaluator<'a>,
+        rows: Range<usize>,
+        mut work: impl FnMut(&mut Evaluator<'a>, Range<usize>) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        let began = self.evaluator.begin();
+        around.engine().follow(self.evaluator.engine());
+        around.begin();
+        let mut position = rows.start;
+        while position < rows.end {
+            let (until, is_inside) = run_from(self.outer, position, self.inside);
+            let run = position..until.min(rows.end);
+            work(if is_inside { &mut self.evaluator } else { around }, run)?;
+            position = until;
+        }
+        self.evaluator.end(began);
+        Ok(())
+    }
+}
+
 impl Launch<'_> {
     /// The reductions, if all sinks are such and columns are the better way; else nothing.
-    pub(super) fn columns(&self) -> Result<Option<Vec<SinkResult>>, Stop> {
-        let Some(mode) = self.column_mode() else { return Ok(None) };
+    pub(super) fn columns(
+        &self,
+        starts: &[Option<Vec<Storage>>],
+    ) -> Result<Option<Vec<SinkResult>>, Stop> {
+        let Some(Columns { mode, interior }) = self.column_mode() else { return Ok(None) };
         let kernel = &*self.bound.kernel;
         let compiled = kernel.body.variant(mode, &kernel.types);
         let claims = self.column_claims(mode, &compiled.routine.results);
         let most = claims.iter().map(|claim| claim.rows.len()).max().unwrap_or(0);
-        let parts = Mutex::new(Vec::new());
-        let start = || {
-            let evaluator = Evaluator::new(compiled, mode, &self.shape, self.context(), most);
-            (evaluator, self.column_folders())
+        let in_pieces = claims.iter().any(|claim| claim.steps.start > 0);
+        let mut all = match in_pieces {
+            true => Vec::new(),
+            false => self.room_for_sums(&compiled.routine.results),
         };
+        let evaluator =
+            |compiled| Evaluator::new(compiled, mode, &self.shape, self.context(), most);
+        let outer = self.shape.outer();
+        let start = || {
+            let interior = interior.as_ref().map(|(compiled, inside)| Inside {
+                evaluator: evaluator(compiled),
+                outer: &outer,
+                inside,
+            });
+            (evaluator(compiled), interior, self.column_folders())
+        };
+        let pieces = Mutex::new(Vec::new());
+        let mut rest: Vec<Vec<StorageMut<'_>>> =
+            all.iter_mut().map(|all| all.iter_mut().map(Storage::as_mut).collect()).collect();
+        let mut parts_of = |claim: &Claim| {
+            (!in_pieces).then(|| {
+                let length = claim.rows.len();
+                let mut parts = Vec::new();
+                for rest in &mut rest {
+                    parts.push(rest.iter_mut().map(|rest| rest.take_front(length)).collect());
+                }
+                parts
+            })
+        };
+        let claims = claims.into_iter().map(|claim| (parts_of(&claim), claim));
         let piece = self.meter.begin(self.shape.points() as u64);
         self.workers
-            .each(self.is_parallel(), claims.into_iter(), start, |state, claim| {
-                let (evaluator, folders) = state;
+            .each(self.is_parallel(), claims, start, |state, (parts, claim)| {
+                let (evaluator, interior, folders) = state;
                 let done = claim.rows.len() * claim.steps.len();
-                let key = (claim.rows.start, claim.steps.start);
-                let sums = self.column_claim(evaluator, folders, claim)?;
-                lock(&parts).push((key, sums));
+                let key = claim.steps.start;
+                let sums =
+                    self.column_claim(evaluator, interior.as_mut(), folders, claim, parts)?;
+                self.keep_sums(sums, starts, |sums| lock(&pieces).push((key, sums)));
                 if let Some(piece) = &piece {
                     piece.advance(done as u64);
                 }
@@ -63,38 +136,49 @@ impl Launch<'_> {
             })
             .map_err(|halt| self.stop(halt))?;
         drop(piece);
-        let mut parts = parts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        parts.sort_by_key(|(key, _)| *key);
-        let in_pieces = parts.iter().any(|((_, step), _)| *step > 0);
-        let parts = parts.into_iter().map(|(_, part)| part);
-        let all = match in_pieces {
-            true => self.column_pieces(parts.collect()).map_err(|halt| self.stop(halt))?,
-            false => self.rows_in_order(parts.collect()),
+        if in_pieces {
+            let mut pieces = pieces.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+            pieces.sort_by_key(|(key, _)| *key);
+            let pieces = pieces.into_iter().map(|(_, pieces)| pieces).collect();
+            all = self.column_pieces(pieces).map_err(|halt| self.stop(halt))?;
+        }
+        let reduced = |(sink, values)| {
+            let started = !in_pieces && self.starts_in_chunks(sink, starts).is_some();
+            SinkResult::Reduced { values, started }
         };
-        let reduced = |values| SinkResult::Reduced { values, started: false };
-        Ok(Some(all.into_iter().map(reduced).collect()))
+        Ok(Some(all.into_iter().enumerate().map(reduced).collect()))
     }
 
-    /// What the parts hold of all rows, for each sink.
-    fn rows_in_order(&self, mut parts: Vec<Vec<Vec<Storage>>>) -> Vec<Vec<Storage>> {
-        if parts.len() < 2 {
-            return parts.pop().unwrap_or_default();
-        }
+    /// Room for what all rows come to, for each sink.
+    fn room_for_sums(&self, results: &[Slot]) -> Vec<Vec<Storage>> {
         let (rows, memory) = (self.shape.rows(), self.workers.memory());
-        let room = |part: &Storage| memory.take(part.ty(), rows);
-        let of_sink = |of_sink: &Vec<Storage>| of_sink.iter().map(room).collect();
-        let mut all: Vec<Vec<Storage>> = parts[0].iter().map(of_sink).collect();
-        let mut first = 0;
-        for part in &parts {
-            let count = part.iter().flatten().next().map_or(0, Storage::len);
-            for (all, part) in all.iter_mut().flatten().zip(part.iter().flatten()) {
-                with_lane_type!(all.ty(), T => {
-                    T::storage_mut(all)[first..first + count].copy_from_slice(T::storage(part));
-                });
+        let mut results = results.iter().map(|slot| memory.take(slot.ty, rows));
+        let sinks = self.kernel.sinks.iter();
+        sinks.map(|sink| results.by_ref().take(sink.operands().count()).collect()).collect()
+    }
+
+    /// Has rows meet their start values where that is done in chunks; pieces of rows go to `keep`.
+    fn keep_sums(
+        &self,
+        sums: Vec<Sums<'_>>,
+        starts: &[Option<Vec<Storage>>],
+        keep: impl FnOnce(Vec<Vec<Storage>>),
+    ) {
+        let mut pieces = Vec::new();
+        for (sink, sums) in sums.into_iter().enumerate() {
+            match (sums, self.starts_in_chunks(sink, starts)) {
+                (Sums::Pieces(sums), _) => pieces.push(sums),
+                (Sums::Rows(..), None) => {}
+                (Sums::Rows(sums, _), Some((primitives, starts))) => {
+                    for ((primitive, start), sums) in primitives.iter().zip(starts).zip(sums) {
+                        primitive.combine(start.elements(), sums);
+                    }
+                }
             }
-            first += count;
         }
-        all
+        if !pieces.is_empty() {
+            keep(pieces);
+        }
     }
 
     /// The work, cut: between rows, or between blocks of the tree, where rows are few and long.
@@ -133,54 +217,41 @@ impl Launch<'_> {
     }
 
     /// What some rows come to; of some of their steps what each block of the tree comes to.
-    fn column_claim(
+    fn column_claim<'a, 'r>(
         &self,
-        evaluator: &mut Evaluator<'_>,
+        evaluator: &mut Evaluator<'a>,
+        interior: Option<&mut Inside<'a, '_>>,
         folders: &mut [Folder<'_>],
         claim: Claim,
-    ) -> Result<Vec<Vec<Storage>>, Halt> {
+        parts: Parts<'r>,
+    ) -> Result<Vec<Sums<'r>>, Halt> {
         let Claim { rows, steps } = claim;
-        let first = rows.start;
-        let whole = steps.len() == self.shape.points() / self.shape.rows();
-        let began = evaluator.begin();
-        let accumulators = evaluator.folds().then(|| varying(&evaluator.compiled.routine.results));
-        let values = accumulators.as_ref().unwrap_or(&evaluator.compiled.routine.results).clone();
+        let whole = parts.is_some();
+        let mut results = &evaluator.compiled.routine.results[..];
+        let mut parts = parts.map(Vec::into_iter);
         let mut trees = Vec::new();
-        let mut at = 0;
         for sink in &self.kernel.sinks {
-            let count = sink.operands().count();
-            trees.push(Tree::new(&values[at..at + count], whole.then_some(rows.len())));
-            at += count;
+            let (own, others) = results.split_at(sink.operands().count());
+            let sums = match parts.as_mut().and_then(Iterator::next) {
+                Some(part) => Sums::Rows(part, rows.start),
+                None => Sums::Pieces(own.iter().map(|slot| Storage::new(slot.ty)).collect()),
+            };
+            trees.push(Tree::new(own, sums));
+            results = others;
         }
-        let last = steps.end;
-        let mut push = |frame: &Frame, block: Range<usize>, level: usize, step: usize| {
-            let count = block.len();
-            for (tree, folder) in trees.iter_mut().zip(&mut *folders) {
-                let values = std::mem::take(&mut tree.values);
-                tree.push(folder, level, frame, &values, count)?;
-                tree.values = values;
-                if step + 1 == last {
-                    tree.finish(folder, block.start - first, count)?;
-                }
-            }
-            Ok(())
+        let mut work = |evaluator: &mut Evaluator<'a>, rows: Range<usize>| {
+            column_run(evaluator, folders, &mut trees, rows, steps.clone())
         };
-        match &accumulators {
-            Some(slots) => {
-                let mut frame = frame_of(slots, 0);
-                evaluator.folded_columns(
-                    rows,
-                    steps,
-                    (&mut frame, slots),
-                    |frame, block, steps| push(frame, block, 1, steps.end - 1),
-                )?;
-            }
-            None => {
-                evaluator.columns(rows, steps, |frame, block, step| push(frame, block, 0, step))?
+        match interior {
+            // Pieces of rows lie in the order of whole rows of lanes.
+            Some(interior) if whole => interior.runs(evaluator, rows, work)?,
+            _ => {
+                let began = evaluator.begin();
+                work(evaluator, rows)?;
+                evaluator.end(began);
             }
         }
-        evaluator.end(began);
-        Ok(trees.into_iter().map(|tree| tree.results).collect())
+        Ok(trees.into_iter().map(|tree| tree.sums).collect())
     }
 
     /// What rows come to, of what the blocks of the tree have come to, in order.
@@ -189,12 +260,15 @@ impl Launch<'_> {
     fn column_pieces(&self, parts: Vec<Vec<Vec<Storage>>>) -> Result<Vec<Vec<Storage>>, Halt> {
         let rows = self.shape.rows();
         let (_, lanes) = self.lanes();
-        let mut all = Vec::new();
+        let mut all = self.room_for_sums(
+            &parts[0].iter().flatten().map(|part| slot_of(part.ty())).collect::<Vec<_>>(),
+        );
         for (sink, mut folder) in self.column_folders().into_iter().enumerate() {
             let types: Vec<Slot> = parts[0][sink].iter().map(|part| slot_of(part.ty())).collect();
             let slots = varying(&types);
             let mut frame = frame_of(&slots, lanes);
-            let mut tree = Tree::new(&slots, Some(rows));
+            let sums = all[sink].iter_mut().map(Storage::as_mut).collect();
+            let mut tree = Tree::new(&slots, Sums::Rows(sums, 0));
             for first in (0..rows).step_by(lanes) {
                 for part in &parts {
                     let blocks = part[sink][0].len() / rows;
@@ -211,7 +285,6 @@ impl Launch<'_> {
                 }
                 tree.finish(&mut folder, first, lanes)?;
             }
-            all.push(tree.results);
         }
         Ok(all)
     }
@@ -228,7 +301,7 @@ impl Launch<'_> {
     }
 
     /// How lanes run, if columns are the better way.
-    fn column_mode(&self) -> Option<Mode> {
+    fn column_mode(&self) -> Option<Columns<'_>> {
         let reduces = |sink: &Sink| matches!(sink, Sink::Reduce { .. });
         let rows = self.shape.rows();
         if self.bound.kernel.own != self.bound.kernel.body.results.len()
@@ -243,12 +316,16 @@ impl Launch<'_> {
         let kernel = &*self.bound.kernel;
         let row_mode = self.mode(&kernel.body, &self.shape);
         let row = kernel.body.variant(row_mode, &kernel.types);
-        let column = kernel.body.variant(mode, &kernel.types);
+        let interior = self.interior_of_columns(mode);
+        let column = match &interior {
+            Some((compiled, _)) => compiled,
+            None => kernel.body.variant(mode, &kernel.types),
+        };
         let (row, column) = (&row.routine, &column.routine);
         let per_row = self.cost(row, level::BLOCK, steps.min(1024)) + 1.0;
         let per_column = self.cost(column, level::STEP, lanes.min(1024))
             + self.cost(column, level::BLOCK, lanes.min(1024)) / steps as f64;
-        (per_column < per_row).then_some(mode)
+        (per_column < per_row).then_some(Columns { mode, interior })
     }
 
     /// About what one element costs in the instructions of a level, on so many lanes.
@@ -290,128 +367,58 @@ impl Launch<'_> {
     }
 }
 
-fn slot_of(ty: LaneType) -> Slot {
-    Slot { ty, uniform: false, index: 0 }
-}
-
-/// Registers of the same types in a frame of their own, that differ from lane to lane.
-fn varying(slots: &[Slot]) -> Vec<Slot> {
-    let mut own: Vec<Slot> = Vec::with_capacity(slots.len());
-    for slot in slots {
-        let index = own.iter().filter(|other| other.ty == slot.ty).count() as u32;
-        own.push(Slot { index, ..slot_of(slot.ty) });
-    }
-    own
-}
-
-/// A frame of such registers.
-fn frame_of(slots: &[Slot], lanes: usize) -> Frame {
-    let mut frame = Frame::default();
-    for slot in slots {
-        with_lane_type!(slot.ty, T => {
-            let group = Group([T::default(); GROUP]);
-            T::file_mut(&mut frame).push(vec![group; lanes.div_ceil(GROUP)]);
+/// What some rows come to, each tree one sink's.
+fn column_run(
+    evaluator: &mut Evaluator<'_>,
+    folders: &mut [Folder<'_>],
+    trees: &mut [Tree<'_>],
+    rows: Range<usize>,
+    steps: Range<usize>,
+) -> Result<(), Halt> {
+    let results = &evaluator.compiled.routine.results;
+    let last = steps.end;
+    if !evaluator.folds() {
+        let values = results.clone();
+        return evaluator.columns(rows, steps, |frame, block, step| {
+            push(trees, folders, (frame, &values), block, 0, step + 1 == last)
         });
     }
-    frame
+    if steps.len() <= TREE && trees.iter().all(|tree| matches!(tree.sums, Sums::Rows(..))) {
+        // One block of the tree is all.
+        let mut first = 0;
+        let sums = trees.iter_mut().filter_map(|tree| match &mut tree.sums {
+            Sums::Rows(sums, from) => {
+                first = *from;
+                Some(sums.iter_mut().map(StorageMut::reborrow))
+            }
+            Sums::Pieces(_) => None,
+        });
+        let mut sums: Vec<StorageMut<'_>> = sums.flatten().collect();
+        return evaluator.summed_columns(rows, steps, &mut sums, first);
+    }
+    let slots = varying(results);
+    let mut frame = frame_of(&slots, 0);
+    evaluator.folded_columns(rows, steps, (&mut frame, &slots), |frame, block, steps| {
+        push(trees, folders, (frame, &slots), block, 1, steps.end == last)
+    })
 }
 
-/// The tree of a fold with lanes for elements: level by level what the current block has come to.
-struct Tree {
-    /// The registers of the elements, where they come from.
-    values: Vec<Slot>,
-    /// The registers of a level.
-    slots: Vec<Slot>,
-    levels: Vec<(Frame, usize)>,
-    /// Whether it ends with what blocks of elements come to, one after the other.
-    in_pieces: bool,
-    results: Vec<Storage>,
-}
-
-impl Tree {
-    /// For elements in these registers, for so many rows; or for pieces of rows.
-    fn new(values: &[Slot], rows: Option<usize>) -> Tree {
-        let results = values.iter().map(|slot| Storage::zeros(slot.ty, rows.unwrap_or(0)));
-        Tree {
-            values: values.to_vec(),
-            slots: varying(values),
-            levels: Vec::new(),
-            in_pieces: rows.is_none(),
-            results: results.collect(),
+/// Adds an element of a level to each tree, for the rows of a block; the last ends them.
+fn push(
+    trees: &mut [Tree<'_>],
+    folders: &mut [Folder<'_>],
+    (frame, mut values): (&Frame, &[Slot]),
+    block: Range<usize>,
+    level: usize,
+    is_last: bool,
+) -> Result<(), Halt> {
+    for (tree, folder) in trees.iter_mut().zip(folders) {
+        let (own, others) = values.split_at(tree.width());
+        tree.push(folder, level, frame, own, block.len())?;
+        if is_last {
+            tree.finish(folder, block.start, block.len())?;
         }
+        values = others;
     }
-
-    /// Adds an element of a level per lane.
-    fn push(
-        &mut self,
-        folder: &mut Folder<'_>,
-        level: usize,
-        from: &Frame,
-        values: &[Slot],
-        count: usize,
-    ) -> Result<(), Halt> {
-        if self.in_pieces && level == 1 {
-            self.keep(from, values, count);
-            return Ok(());
-        }
-        while self.levels.len() <= level {
-            self.levels.push((frame_of(&self.slots, count), 0));
-        }
-        let (accumulator, taken) = &mut self.levels[level];
-        if *taken == 0 {
-            folder.replace(accumulator, &self.slots, from, values, count);
-        } else {
-            folder.accumulate(accumulator, &self.slots, from, values, count)?;
-        }
-        *taken += 1;
-        if *taken < TREE {
-            return Ok(());
-        }
-        *taken = 0;
-        let (complete, slots) = (std::mem::take(&mut self.levels[level].0), self.slots.clone());
-        let pushed = self.push(folder, level + 1, &complete, &slots, count);
-        self.levels[level].0 = complete;
-        pushed
-    }
-
-    /// Appends what a block has come to.
-    fn keep(&mut self, from: &Frame, values: &[Slot], count: usize) {
-        for (&slot, result) in values.iter().zip(&mut self.results) {
-            with_lane_type!(slot.ty, T => {
-                let result = T::storage_mut(result);
-                let start = result.len();
-                result.resize(start + count, T::default());
-                copy_lanes::<T>(from, slot, &mut result[start..]);
-            });
-        }
-    }
-
-    /// Combines the levels, and begins again for the next block of lanes.
-    fn finish(&mut self, folder: &mut Folder<'_>, at: usize, count: usize) -> Result<(), Halt> {
-        let mut carry: Option<Frame> = None;
-        for (mut frame, taken) in std::mem::take(&mut self.levels) {
-            if taken == 0 {
-                continue;
-            }
-            if let Some(carry) = &carry {
-                folder.accumulate(&mut frame, &self.slots, carry, &self.slots, count)?;
-            }
-            carry = Some(frame);
-        }
-        if self.in_pieces {
-            if let Some(frame) = carry {
-                let slots = self.slots.clone();
-                self.keep(&frame, &slots, count);
-            }
-            return Ok(());
-        }
-        let frame = carry.expect("a row has elements");
-        for (&slot, result) in self.slots.iter().zip(&mut self.results) {
-            with_lane_type!(slot.ty, T => {
-                let result = &mut T::storage_mut(result)[at..at + count];
-                copy_lanes::<T>(&frame, slot, result);
-            });
-        }
-        Ok(())
-    }
+    Ok(())
 }

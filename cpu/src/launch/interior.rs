@@ -7,24 +7,42 @@ use weft_ir::Scalar;
 use crate::compile::Compiled;
 use crate::execute::Source;
 use crate::hoist::Hoisted;
-use crate::interior::{Limit, Number};
+use crate::interior::{Interval, Limit, Number};
 use crate::launch::Launch;
 use crate::prepare::PreparedInterior;
-use crate::shape::Axis;
+use crate::shape::{Axis, Shape};
 use crate::traverse::Mode;
 
 impl Launch<'_> {
     /// The code for a box of points, and the box, if that is most of the space (note [Interior points]).
     pub(super) fn interior(&self, mode: Mode) -> Option<(Mode, &Compiled, Vec<Range<usize>>)> {
         let kernel = &*self.bound.kernel;
-        let PreparedInterior { thunk, bounds, reads } = kernel.interior.as_ref()?;
-        let mut inside = Vec::with_capacity(self.shape.axes.len());
-        for axis in &self.shape.axes {
+        let interior = kernel.interior.as_ref()?;
+        let inside = self.inside(interior, &self.shape)?;
+        let fits = mode == Mode::Row || inside.len() < 2;
+        (fits && interior.reads.iter().all(|read| self.is_there(read, &inside)))
+            .then(|| (mode, interior.thunk.variant(mode, &kernel.types), inside))
+    }
+
+    /// The same for rows whose elements are stepped through; the box is one of rows.
+    pub(super) fn interior_of_columns(&self, mode: Mode) -> Option<(&Compiled, Vec<Range<usize>>)> {
+        let kernel = &*self.bound.kernel;
+        let interior = kernel.interior_of_columns.as_ref()?;
+        let outer = self.shape.outer();
+        if mode != Mode::Column && outer.axes.len() > 1 {
+            return None;
+        }
+        let inside = self.inside(interior, &outer)?;
+        Some((interior.thunk.variant(mode, &kernel.types), inside))
+    }
+
+    /// The box of an interior along some dimensions, if that is most of their points.
+    fn inside(&self, interior: &PreparedInterior, shape: &Shape<'_>) -> Option<Vec<Range<usize>>> {
+        let PreparedInterior { bounds, steady, .. } = interior;
+        let mut inside = Vec::with_capacity(shape.axes.len());
+        for axis in &shape.axes {
             let Axis::Dense(extent) = axis else { return None };
             inside.push(0..*extent);
-        }
-        if mode != Mode::Row && inside.len() > 1 {
-            return None;
         }
         let scalar = |array: u32| match self.sources[array as usize] {
             Source::Scalar(Scalar::I64(value)) => Some(value),
@@ -35,22 +53,28 @@ impl Launch<'_> {
             Number::Read(array) => scalar(array),
             Number::Half(array) => scalar(array).map(|value| value.div_euclid(2)),
         };
+        let known = steady.intervals(self.shape.points() / self.shape.rows().max(1), scalar);
         for bound in bounds {
             let inside = &mut inside[bound.dimension];
+            let Interval { least, greatest } = bound.offset.interval(&known)?;
             // Below zero counts as zero.
-            let least =
-                |value: i64| usize::try_from(value.saturating_sub(bound.offset)).unwrap_or(0);
+            let from =
+                |value: i64, offset| usize::try_from(value.saturating_sub(offset)).unwrap_or(0);
             match bound.limit {
-                Limit::AtLeast(limit) => inside.start = inside.start.max(least(number(limit)?)),
-                Limit::Below(limit) => inside.end = inside.end.min(least(number(limit)?)),
+                Limit::AtLeast(limit) => {
+                    inside.start = inside.start.max(from(number(limit)?, least));
+                }
+                Limit::Below(limit) => {
+                    inside.end = inside.end.min(from(number(limit)?, greatest));
+                }
                 Limit::AtMost(limit) => {
-                    inside.end = inside.end.min(least(number(limit)?.saturating_add(1)));
+                    let limit = number(limit)?.saturating_add(1);
+                    inside.end = inside.end.min(from(limit, greatest));
                 }
             }
         }
         let points = inside.iter().map(ExactSizeIterator::len).product::<usize>();
-        (points > self.shape.points() / 2 && reads.iter().all(|read| self.is_there(read, &inside)))
-            .then(|| (mode, thunk.variant(mode, &kernel.types), inside))
+        (points > shape.points() / 2).then_some(inside)
     }
 
     /// Whether there is what a read reads, at all points of a box.
@@ -89,25 +113,29 @@ impl Launch<'_> {
         };
         place(|inside| inside.start)..place(|inside| inside.end - 1) + 1
     }
+}
 
-    /// Where the points end that lie, like the one at a position, inside the box or outside of it;
-    /// whether they are inside. They do not go beyond a row.
-    pub(super) fn run_from(&self, position: usize, inside: &[Range<usize>]) -> (usize, bool) {
-        let row = self.shape.row_of(position);
-        let Range { start, end } = self.shape.row(row);
-        let (last, outer) = inside.split_last().expect("a dimension");
-        let mut number = row;
-        for (axis, inside) in self.shape.axes.iter().zip(outer).rev() {
-            let Axis::Dense(extent) = axis else { unreachable!("dense spaces have an interior") };
-            if !inside.contains(&(number % extent)) {
-                return (end, false);
-            }
-            number /= extent;
+/// Where the points of a space end that lie, like the one at a position, inside the box or outside of it;
+/// whether they are inside. They do not go beyond a row.
+pub(super) fn run_from(
+    shape: &Shape<'_>,
+    position: usize,
+    inside: &[Range<usize>],
+) -> (usize, bool) {
+    let row = shape.row_of(position);
+    let Range { start, end } = shape.row(row);
+    let (last, outer) = inside.split_last().expect("a dimension");
+    let mut number = row;
+    for (axis, inside) in shape.axes.iter().zip(outer).rev() {
+        let Axis::Dense(extent) = axis else { unreachable!("dense spaces have an interior") };
+        if !inside.contains(&(number % extent)) {
+            return (end, false);
         }
-        match position - start {
-            index if index < last.start => (end.min(start + last.start), false),
-            index if index < last.end => (start + last.end, true),
-            _ => (end, false),
-        }
+        number /= extent;
+    }
+    match position - start {
+        index if index < last.start => (end.min(start + last.start), false),
+        index if index < last.end => (start + last.end, true),
+        _ => (end, false),
     }
 }

@@ -201,7 +201,7 @@ impl Launch<'_> {
 
     /// Whether what the rows of a chunk come to meets the start value at once: there is one for all, and
     /// a common operator.
-    fn starts_in_chunks<'s>(
+    pub(super) fn starts_in_chunks<'s>(
         &self,
         sink: usize,
         starts: &'s [Option<Vec<Storage>>],

@@ -13,6 +13,7 @@ use crate::lanes::{Elements, Storage, StorageMut};
 use crate::launch::chunk::{CHUNK, Chunk, Cut, chunks};
 use crate::launch::claim::{Claim, portions};
 use crate::launch::filter::Filtering;
+use crate::launch::interior::run_from;
 use crate::launch::layout::{Layout, Target};
 use crate::launch::rows::RowFolds;
 use crate::launch::scatter::{Grouped, Private, Sent};
@@ -377,7 +378,7 @@ impl Launch<'_> {
                 }
                 let mut position = chunk.positions.start;
                 while position < chunk.positions.end {
-                    let (until, is_inside) = self.run_from(position, inside);
+                    let (until, is_inside) = run_from(&self.shape, position, inside);
                     let run = position..until.min(chunk.positions.end);
                     match is_inside {
                         true if across => {}

@@ -151,6 +151,8 @@ pub(crate) enum Results<'c, 'p> {
     Places(&'c mut Places<'p>),
     /// To these registers, where they are combined.
     Accumulators(&'c mut Frame, &'c [Slot]),
+    /// What steps are combined to, among elements, from a number on.
+    Sums(&'c mut [StorageMut<'p>], usize),
 }
 
 /// A shared object in this process.
@@ -335,6 +337,17 @@ impl<'a> Caller<'a> {
                     assert!(!slot.uniform, "an accumulator has all lanes");
                     with_lane_type!(slot.ty, T => {
                         self.results.push(register::<T>(accumulators, slot, count).cast());
+                    });
+                }
+            }
+            Results::Sums(sums, first) => {
+                assert!(compiled.native.folds(), "the function combines its results");
+                let slots = &compiled.routine.results;
+                assert_eq!(sums.len(), slots.len(), "room for all results");
+                for (sums, slot) in sums.iter_mut().zip(slots) {
+                    with_lane_type!(slot.ty, T => {
+                        let sums = &mut <T as Lane>::slice_mut(sums)[first..first + count];
+                        self.results.push(sums.as_mut_ptr().cast());
                     });
                 }
             }

@@ -75,6 +75,10 @@ fn further(
             parts.push(("_columns", columns));
         }
     }
+    if let Some(PreparedInterior { thunk, .. }) = &kernel.interior_of_columns {
+        let mode = if thunk.ragged.len() > 2 { Mode::Column } else { Mode::FlatColumns };
+        parts.push(("_columns_interior", thunk.variant(mode, &kernel.types)));
+    }
     parts
 }
 
