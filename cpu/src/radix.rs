@@ -7,11 +7,12 @@
 //! a large share of all items is sorted like the whole, by all threads, before the others.
 //!
 //! Where items are their own keys, or hold their position behind the key, and the machine has AVX-512, they are
-//! compared instead ([`quick`]).
+//! compared instead ([`quick`]). Where they are in order already, or two parts of them are, they are merged ([`merge`]).
 #![allow(unsafe_code)]
 
 mod bucket;
 pub(crate) mod counting;
+mod merge;
 #[cfg(target_arch = "x86_64")]
 mod network;
 mod quick;
@@ -189,6 +190,10 @@ pub(crate) fn sort_elements<K: Key, A: Copy + Sync, R: Send>(
     workers: &Workers,
     poll: &(dyn Fn() -> Result<(), Halt> + Sync),
 ) -> Result<(), Halt> {
+    if let Some(middle) = merge::runs(elements, &item) {
+        let (left, right) = elements.split_at(middle);
+        return merge::merge([left, right], &item, &convert, places, workers, poll);
+    }
     let made = |start: usize, items: &mut [K::Item]| {
         items.iter_mut().zip(&elements[start..]).for_each(|(place, &of)| *place = item(of));
     };

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{First, Item, Key, Long, Sorting, Upper, Whole, sort_with};
+use super::{First, Item, Key, Long, Sorting, Upper, Whole, sort_elements, sort_with};
 use crate::execute::Halt;
 use crate::workers::Workers;
 
@@ -67,6 +67,46 @@ fn keys_that_share_most_bits() {
     // The exponents of floats between zero and one: half of all are the same.
     let float = |at: usize| ((noise(at) >> 11) as f64 / (1_u64 << 53) as f64).to_bits();
     check::<Whole<u64>>(float);
+}
+
+#[test]
+fn runs_are_merged() {
+    let ascending = |length: usize, most: u64| {
+        let mut run: Vec<u64> = (0..length).map(|at| noise(at + length) % most).collect();
+        run.sort_unstable();
+        run
+    };
+    let lengths = [0, 1, 2, 255, 256, 257, 1000, 20_000, 70_000];
+    for (left, right) in lengths.iter().flat_map(|left| lengths.map(|right| (*left, right))) {
+        for most in [u64::MAX, 1000, 3, 1] {
+            let elements = [ascending(left, most), ascending(right, most)].concat();
+            let middle = super::merge::runs(&elements, |element| element);
+            let falls = left > 0 && right > 0 && elements[left - 1] > elements[left];
+            assert_eq!(middle, Some(if falls { left } else { elements.len() }));
+            check_elements(&elements);
+            // In no order any more.
+            if elements.len() > 600 && most > 3 {
+                let mut elements = elements;
+                elements.swap(10, 300);
+                elements.swap(400, 500);
+                assert_eq!(super::merge::runs(&elements, |element| element), None);
+                check_elements(&elements);
+            }
+        }
+    }
+}
+
+/// Sorts elements by themselves.
+fn check_elements(elements: &[u64]) {
+    let mut expected = elements.to_vec();
+    expected.sort_unstable();
+    for threads in [1, 3] {
+        let (workers, mut sorted) = (Workers::new(threads), vec![0; elements.len()]);
+        let same = |element: u64| element;
+        sort_elements::<Whole<u64>, _, _>(elements, same, same, &mut sorted, &workers, &|| Ok(()))
+            .expect("nothing stops it");
+        assert!(sorted == expected, "{} elements, {threads} threads", elements.len());
+    }
 }
 
 #[test]
