@@ -64,6 +64,9 @@ pub const INTERRUPTED: u32 = 1 << 31;
 /// What a function of a loop over small arrays yields that leaves further turns to the host.
 pub const LEFT: u32 = 1 << 30;
 
+/// What such a function yields that has done all turns that it was asked for.
+pub const PAUSED: u32 = 1 << 29;
+
 /// How an index of a point runs along the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Running {

@@ -28,7 +28,7 @@ pub use small::small_loop;
 /// A loop as a function.
 ///
 /// It takes `struct serial` of the prelude: what it reads, by the numbers of [`SequentialLoop::inputs`],
-/// and its state, which it replaces by the last one. Its result is 0, [`crate::INTERRUPTED`], [`crate::LEFT`], or one more than
+/// and its state, which it replaces by the last one. Its result is 0, [`crate::INTERRUPTED`], [`crate::LEFT`], [`crate::PAUSED`], or one more than
 /// the number of the check that failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SequentialLoop {
@@ -242,6 +242,9 @@ impl<'a> Function<'a> {
         if self.arrays == Arrays::Computed {
             // A turn over arrays takes longer than one of scalars.
             self.line("if (*all->cancel) return 1U << 31;");
+            if self.depth == 1 && self.host_goes_on {
+                self.line("if (rounds >= all->until) PAUSE;");
+            }
         }
     }
 

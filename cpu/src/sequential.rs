@@ -10,15 +10,17 @@
 //! Note [Loops over small arrays]. Other loops have functions that compute arrays in memory of their own
 //! ([`weft_codegen::small_loop`]). One is asked for, and called, where the launches of a loop take no longer than
 //! launches of nothing do: then there is little in them to be gained from threads and vectors. It is the
-//! processor's time that counts: on a busy machine launches of nothing take any time. Where arrays grow too large
-//! for it, it leaves the rest of the loop to the host.
+//! processor's time that counts: on a busy machine launches of nothing take any time. Where launches take longer,
+//! but not long, it is tried out for a few turns beside as many of the host, and goes on if it is the faster one.
+//! How large the arrays were then is kept for the next run. Where arrays grow too large for it, it leaves the rest
+//! of the loop to the host.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use weft_codegen::{INTERRUPTED, LEFT, LaneFunction, RowLoop, SequentialLoop};
+use weft_codegen::{INTERRUPTED, LEFT, LaneFunction, PAUSED, RowLoop, SequentialLoop};
 use weft_ir::flat::Var;
 use weft_ir::{Exhausted, Fault, FaultKind, Span, Stop};
 
@@ -32,6 +34,12 @@ const TURNS: u32 = 16;
 
 /// Launches that take no longer, in nanoseconds, hardly compute anything.
 const SHORT_LAUNCH: u64 = 8_000;
+
+/// Launches that take longer compute so much that it is not tried whether a function does without them.
+const LONG_LAUNCH: u64 = 60_000;
+
+/// The most bytes of arrays that launches of nothing read and write.
+const SMALL: u64 = 1 << 15;
 
 /// The memory of functions that compute arrays, in bytes.
 pub(crate) const SCRATCH: usize = 1 << 20;
@@ -49,14 +57,28 @@ pub(crate) struct Sequential {
     spent: AtomicU64,
     /// How many launches it has made.
     launches: AtomicU64,
+    /// For how many bytes of arrays the function was tried and was faster, at most, and slower, at least.
+    faster: AtomicU64,
+    slower: AtomicU64,
 }
 
 impl Sequential {
     pub(crate) fn new(of: SequentialLoop, native: Option<Supply>) -> Sequential {
         let SequentialLoop { text, functions, inputs, updated, sites, computes_arrays } = of;
         let function = LaneFunction { text, functions, sites };
-        let (ticket, spent, launches) = Default::default();
-        Sequential { native, function, inputs, updated, computes_arrays, ticket, spent, launches }
+        let (ticket, spent, launches, faster) = Default::default();
+        Sequential {
+            native,
+            function,
+            inputs,
+            updated,
+            computes_arrays,
+            ticket,
+            spent,
+            launches,
+            faster,
+            slower: AtomicU64::new(u64::MAX),
+        }
     }
 
     /// The text of the function.
@@ -104,6 +126,7 @@ impl Sequential {
         memory.into_iter().for_each(|memory| pool.keep(memory));
         match outcome {
             LEFT if self.computes_arrays => Ok(Finished::Some),
+            PAUSED if self.computes_arrays => Ok(Finished::Asked),
             outcome => self.failed(outcome).map_or(Ok(Finished::All), Err),
         }
     }
@@ -150,6 +173,8 @@ pub(crate) enum Finished {
     All,
     /// Some; the host goes on.
     Some,
+    /// As many as it was asked for.
+    Asked,
 }
 
 /// One run of a loop on the host.
@@ -159,6 +184,10 @@ pub(crate) struct Watch<'a> {
     began: Instant,
     busy: Busy,
     turns: u32,
+    /// What the host had spent when the clock was last looked at, and before it for [`TURNS`] turns.
+    looked: [u64; 2],
+    /// Whether the function goes on without being tried.
+    sure: bool,
     /// How many launches there were in all before it, and how many at the turn at hand.
     launches: [u64; 2],
     /// How long the host had taken when a function took over.
@@ -175,7 +204,18 @@ impl<'a> Watch<'a> {
         launches: u64,
     ) -> Watch<'a> {
         let (began, busy, launches) = (Instant::now(), Busy::start(), [launches; 2]);
-        Watch { sequential, cancel, began, busy, turns: 0, launches, handed: None, left: false }
+        Watch {
+            sequential,
+            cancel,
+            began,
+            busy,
+            turns: 0,
+            looked: [0; 2],
+            sure: false,
+            launches,
+            handed: None,
+            left: false,
+        }
     }
 
     /// A function has left the loop to the host, for good.
@@ -190,9 +230,47 @@ impl<'a> Watch<'a> {
         !self.left && !failed && self.sequential.native.as_ref().is_some_and(automatic)
     }
 
+    /// How many turns the function shall do, given the bytes of the arrays around it: a few on trial, or all; nothing
+    /// if it was slower where there were as many.
+    pub(crate) fn most_turns(&mut self, bytes: impl FnOnce() -> u64) -> Option<u64> {
+        let native = self.sequential.native.as_ref().map(|supply| supply.tier);
+        if !self.sequential.computes_arrays || native != Some(Tier::Automatic) || self.sure {
+            self.handed = Some(self.here());
+            return Some(u64::MAX);
+        }
+        let bytes = bytes();
+        if bytes <= self.sequential.faster.load(Ordering::Relaxed)
+            || bytes <= SMALL && self.is_all_overhead()
+        {
+            self.handed = Some(self.here());
+            return Some(u64::MAX);
+        }
+        let may_be = bytes < self.sequential.slower.load(Ordering::Relaxed);
+        if !may_be {
+            self.leave();
+        }
+        (may_be && self.looked[1] > 0).then_some(u64::from(TURNS))
+    }
+
+    /// The function has taken so long for some turns on trial.
+    pub(crate) fn tried(&mut self, nanoseconds: u64, bytes: u64) {
+        self.sure = nanoseconds < self.looked[1];
+        if self.sure {
+            self.sequential.faster.fetch_max(bytes, Ordering::Relaxed);
+        } else {
+            self.sequential.slower.fetch_min(bytes, Ordering::Relaxed);
+            self.leave();
+        }
+    }
+
     /// Whether the launches of the loop take as long as if they computed nothing.
     fn is_all_overhead(&self) -> bool {
         self.spent() <= self.launched().saturating_mul(SHORT_LAUNCH)
+    }
+
+    /// Whether they take so short that a function may do without them.
+    fn launches_are_short(&self) -> bool {
+        self.spent() <= self.launched().saturating_mul(LONG_LAUNCH)
     }
 
     /// All launches of the loop.
@@ -208,7 +286,7 @@ impl<'a> Watch<'a> {
         }
         self.launches[1] = launches;
         let function = self.chosen();
-        if function.is_some() {
+        if function.is_some() && !self.sequential.computes_arrays {
             self.handed = Some(self.here());
         }
         function
@@ -226,12 +304,19 @@ impl<'a> Watch<'a> {
             }
             (Tier::Automatic, ticket) => {
                 let looks = self.turns.is_multiple_of(TURNS);
+                if looks {
+                    let now = self.here();
+                    let taken = if self.turns > 0 { now.saturating_sub(self.looked[0]) } else { 0 };
+                    self.looked = [now, taken];
+                }
                 self.turns += 1;
                 if let Some(ticket) = ticket {
-                    let function = ticket.function().filter(|_| !computes_arrays || looks);
-                    return function.filter(|_| !computes_arrays || self.is_all_overhead());
+                    let now = !computes_arrays || self.sure || looks && self.launches_are_short();
+                    return ticket.function().filter(|_| now);
                 }
-                if looks && self.spent() >= PATIENCE && (!computes_arrays || self.is_all_overhead())
+                if looks
+                    && self.spent() >= PATIENCE
+                    && (!computes_arrays || self.launches_are_short())
                 {
                     self.sequential.want();
                 }

@@ -10,6 +10,7 @@ struct serial {
   char *scratch;                /* Memory for arrays (Note [Small loops]), at a multiple of 64. */
   u64 room;                     /* How many bytes. */
   i64 first, end;               /* The points to do, where the loop is run row by row. */
+  u64 until;                    /* How many turns of the outermost loop are to be done at most, if the host may go on. */
 };
 
 /* Says now and then how far the run has come, and looks whether it shall end. */
@@ -23,10 +24,14 @@ struct serial {
    the turn at hand began: the host goes on. */
 #define LEAVE do { outcome = 1U << 30; goto leave; } while (0)
 
+/* The same where it has done all turns that it was asked for. */
+#define PAUSE do { outcome = 1U << 29; goto leave; } while (0)
+
 /* What is worth computing here: so many points of a kernel, and so many elements of a row that is folded, each
-   after the one before. Two levels of the tree take 4096. */
-#define MOST_POINTS (1 << 12)
-#define MOST_OF_ROW (1 << 9)
+   after the one before. Two levels of the tree take 4096. Whether it pays for as many is tried out, but where a loop
+   is run row by row. */
+#define MOST_POINTS (all->end ? 1 << 12 : 1 << 14)
+#define MOST_OF_ROW (all->end ? 1 << 9 : 1 << 12)
 
 /* So many elements are copied in a turn at most by loops inside that have functions of their own, which replace
    elements where they are: about as many as the host could copy while it begins one. */

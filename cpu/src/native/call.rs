@@ -24,7 +24,7 @@ use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use weft_codegen::{INTERRUPTED, LEFT};
+use weft_codegen::{INTERRUPTED, LEFT, PAUSED};
 use weft_ir::{Column, FaultKind, Scalar};
 
 use crate::compile::Compiled;
@@ -72,6 +72,7 @@ pub(super) struct Serial {
     pub(super) room: u64,
     pub(super) first: i64,
     pub(super) end: i64,
+    pub(super) until: u64,
 }
 
 /// What a function is called for.
@@ -141,6 +142,8 @@ pub(crate) struct SerialCall<'c> {
     pub(crate) cancel: &'c AtomicBool,
     /// How many turns are done.
     pub(crate) begun: u64,
+    /// How many shall be at most, if the host may go on.
+    pub(crate) until: u64,
     /// What is told how many are, if anybody wants to know.
     pub(crate) done: Option<&'c AtomicU64>,
 }
@@ -466,7 +469,7 @@ impl<'a> Caller<'a> {
 impl SerialCall<'_> {
     /// Calls the function of a loop for which `self` was made; its result.
     pub(crate) fn run(self, function: &Function) -> u32 {
-        let SerialCall { inputs, state, extents, scratch, cancel, begun, done } = self;
+        let SerialCall { inputs, state, extents, scratch, cancel, begun, until, done } = self;
         let Arrays { arrays, strides, scalars } = Arrays::new(inputs);
         let mut places: Vec<*mut c_void> = state.iter_mut().map(place_of).collect();
         let (computes, before) = (scratch.is_some(), places.clone());
@@ -485,12 +488,13 @@ impl SerialCall<'_> {
             done: done.map_or(ptr::null_mut(), AtomicU64::as_ptr),
             first: 0,
             end: 0,
+            until,
         };
         // SAFETY: Note [Native calls]. The function replaces the parts of the state that are written, which nobody else
         // holds and which have the extents that it is told, and looks at these before it writes; it reads the inputs where a check or the plan
         // says that they have an element. All of them outlive the call.
         let outcome = unsafe { (function.entry)(ptr::from_ref(&serial).cast()) };
-        if computes && (outcome == 0 || outcome == LEFT) {
+        if computes && matches!(outcome, 0 | LEFT | PAUSED) {
             let mut extents = &extents[..];
             for ((part, place), before) in state.iter_mut().zip(places).zip(before) {
                 let Part::Computed { column, axes } = part else { continue };

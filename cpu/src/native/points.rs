@@ -69,6 +69,7 @@ impl Shared {
             room: size_of_val(scratch) as u64,
             first: points.0 as i64,
             end: points.1 as i64,
+            until: u64::MAX,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Loops that functions run (Note [Long loops]).
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use weft_codegen::Host;
@@ -55,6 +56,7 @@ impl Machine<'_> {
                     scratch: None,
                     cancel,
                     begun: 0,
+                    until: u64::MAX,
                     done: piece.as_ref().map(Piece::counter),
                 };
                 sequential.run(&function, call, memory)?;
@@ -91,14 +93,14 @@ impl Machine<'_> {
                 && self.alive.saturating_add(copies) <= self.config.memory_limit)
     }
 
-    /// Goes on with a loop to its end, or to a turn that is better left to the host; the state becomes what it is
-    /// then.
+    /// Goes on with a loop to its end, through some turns at most, or to a turn that is better left to the host;
+    /// the state becomes what it is then. `turns` are how many are done, and how many may be.
     pub(super) fn finish_loop(
         &mut self,
         sequential: &Sequential,
         function: &Function,
         state: &[Var],
-        (begun, piece): (u64, Option<&Piece<'_>>),
+        (turns, piece): (Range<u64>, Option<&Piece<'_>>),
     ) -> Result<Finished, Stop> {
         let (mut parts, mut before) = (Vec::new(), Vec::new());
         for (number, var) in state.iter().enumerate() {
@@ -115,7 +117,8 @@ impl Machine<'_> {
             extents: &mut extents,
             scratch: None,
             cancel: self.cancel,
-            begun,
+            begun: turns.start,
+            until: turns.end,
             done: piece.map(Piece::counter),
         };
         let finished = sequential.run(function, call, memory)?;
@@ -146,6 +149,15 @@ impl Machine<'_> {
         }
         let (elements, extents) = self.take_elements(var);
         (Part::Written(Storage::from_column(elements)), extents)
+    }
+
+    /// The bytes of the state of a loop and of what its function reads.
+    pub(super) fn bytes_around(&self, sequential: &Sequential, state: &[Var]) -> u64 {
+        let bytes = |var: &Var| match self.get(*var) {
+            Datum::Array { elements, .. } => elements.bytes() as u64,
+            Datum::Scalar(_) => 0,
+        };
+        state.iter().chain(sequential.inputs()).map(bytes).sum()
     }
 
     /// The bytes of those arrays of the state that a function writes to and for which this holds.

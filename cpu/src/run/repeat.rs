@@ -16,6 +16,7 @@ use weft_ir::plan::{Block, Program, Step};
 use weft_ir::{Meter, Piece, Rows, Scalar, Stop};
 
 use super::{Datum, Machine, bound_in};
+use crate::busy::Busy;
 use crate::native::PATIENCE;
 use crate::prepare::{PreparedBlock, Whole};
 use crate::sequential::{Finished, Sequential, Watch};
@@ -145,10 +146,21 @@ impl<'m> Machine<'m> {
             }
             // Note [Long loops].
             (Whole::Loop(whole), _) if self.can_finish(whole, state, watch) => {
-                let progress = (running.round, running.piece.as_ref());
-                match self.finish_loop(whole, &function, state, progress)? {
+                let bytes = || self.bytes_around(whole, state);
+                let Some(most) = watch.most_turns(bytes) else { return Ok(false) };
+                let turns = running.round..running.round.saturating_add(most);
+                let began = Busy::start();
+                let finished =
+                    self.finish_loop(whole, &function, state, (turns, running.piece.as_ref()))?;
+                match finished {
                     Finished::All => return Ok(true),
                     Finished::Some => watch.leave(),
+                    // It goes on at the next turn, if that pays.
+                    Finished::Asked => {
+                        running.round += most;
+                        watch.tried(began.nanoseconds(), self.bytes_around(whole, state));
+                        return self.is_finished(running, rows, state);
+                    }
                 }
                 if let Some(piece) = &running.piece {
                     running.round = piece.counter().load(Ordering::Relaxed);

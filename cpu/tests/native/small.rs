@@ -63,24 +63,55 @@ fn outcome(
     native: Option<&Native>,
     memory_limit: u64,
 ) -> (Result<Vec<Value>, Stop>, usize) {
-    let program = plan::parse(TURNS).unwrap_or_else(|error| panic!("{error}"));
-    let mut known = match native {
+    let known = match native {
         Some(native) => KernelCache::with_native(native.clone(), Tier::Native),
         None => KernelCache::new(),
     };
+    outcomes(inputs, known, memory_limit, 1).remove(0)
+}
+
+/// The same of several runs of one program.
+fn outcomes(
+    inputs: &[Value],
+    mut known: KernelCache,
+    memory_limit: u64,
+    runs: usize,
+) -> Vec<(Result<Vec<Value>, Stop>, usize)> {
+    let program = plan::parse(TURNS).unwrap_or_else(|error| panic!("{error}"));
     let prepared = prepare(&program, &mut known);
     let workers = Workers::new(1);
     let config = Config { workers: &workers, memory_limit };
-    let mut launches = 0;
     let cancel = AtomicBool::new(false);
-    let values = run(&program, &prepared, inputs, &config, &cancel, &mut |_| launches += 1);
-    (values, launches)
+    let one = |_| {
+        let mut launches = 0;
+        let values = run(&program, &prepared, inputs, &config, &cancel, &mut |_| launches += 1);
+        (values, launches)
+    };
+    (0..runs).map(one).collect()
+}
+
+#[test]
+fn turns_on_trial_are_turns_of_the_loop() {
+    let native = Native::new(config(None));
+    for (elements, turns) in [(700, 2000), (4096, 333)] {
+        let inputs = inputs(elements, turns);
+        let (expected, steps) = outcome(&inputs, None, 1 << 30);
+        let expected = expected.expect("no fault");
+        let known = KernelCache::with_native(native.clone(), Tier::Automatic);
+        // The function comes in one of these runs, if the machine has a moment for the compiler.
+        for (found, launches) in outcomes(&inputs, known, 1 << 30, 40) {
+            assert!(same(&expected, &found.expect("no fault")), "{elements} elements");
+            assert!(launches <= steps, "{elements} elements, {launches} launches");
+        }
+    }
+    assert_eq!(native.statistics().failed, 0);
 }
 
 #[test]
 fn arrays_are_computed_within_the_function() {
     let native = Native::new(config(None));
-    for (elements, turns) in [(0, 3), (1, 1), (10, 0), (10, 100), (64, 7), (65, 7), (300, 8)] {
+    let small = [(0, 3), (1, 1), (10, 0), (10, 100), (64, 7), (65, 7), (300, 8)];
+    for (elements, turns) in small.into_iter().chain([(600, 8), (4096, 3)]) {
         let inputs = inputs(elements, turns);
         let (expected, steps) = outcome(&inputs, None, 1 << 30);
         let (found, launches) = outcome(&inputs, Some(&native), 1 << 30);
