@@ -135,6 +135,11 @@ impl Native {
         self.service().waited()
     }
 
+    /// Unloads the functions that no kernel has.
+    pub fn forget(&self) {
+        self.service().forget();
+    }
+
     /// Why functions are not compiled, once it is known; then never again.
     pub fn take_notice(&self) -> Option<String> {
         self.service().take_notice()

@@ -68,7 +68,7 @@ use cluster::{Clustering, greedy, objective};
 use emit::{Context, Written, emit};
 use graph::{Graph, Link};
 use prune::{UnusedChecks, prune};
-use region::Region;
+use region::{Kind, Region};
 pub use report::{Chosen, Control, KernelReport, Objective, Reason, Report, Saved, Unfused};
 use scatters::join_scatters;
 use sorts::sorted_values;
@@ -232,6 +232,10 @@ impl Fuser<'_> {
                 {
                     continue;
                 }
+                // A result with other extents is a result.
+                if nodes[*root].kind == Kind::View && graph.after[*root].is_empty() {
+                    continue;
+                }
                 let reason = match link {
                     _ if !self.config.fusion => Reason::Off,
                     Link::After(Reason::View) => graph.behind_view(*producer, *root),
@@ -263,6 +267,7 @@ impl Fuser<'_> {
                             reason,
                             between,
                             control: control(&nodes[*producer], &nodes[*root]),
+                            sorted: nodes[*producer].settled,
                         });
                     }
                 }
@@ -277,6 +282,7 @@ impl Fuser<'_> {
                         reason: Reason::Result,
                         between: None,
                         control: None,
+                        sorted: false,
                     });
                 }
             }

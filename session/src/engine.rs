@@ -185,6 +185,9 @@ impl Compiled {
     }
 }
 
+/// The most kernels that are kept for programs to come.
+const MOST_KERNELS: usize = 2_000;
+
 impl Engine {
     /// Runs a program, on the back end that the modes ask for.
     pub(crate) fn run(&self, job: &Job<'_>) -> (Result<Value, Failure>, Ran) {
@@ -453,6 +456,7 @@ impl Engine {
         let plan = compile::compiled(job.modes, lowered, inputs, ran)?.plan;
         let started = Instant::now();
         let mut all_kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        all_kernels.retain(|_, kernels| kernels.len() < MOST_KERNELS);
         let kernels = all_kernels.entry(job.modes.tier).or_insert_with(|| {
             weft_cpu::KernelCache::with_native(self.native().clone(), job.modes.tier)
         });
@@ -494,6 +498,9 @@ impl Engine {
         self.plans.clear();
         self.apart.clear();
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        if let Some(native) = self.native.get() {
+            native.forget();
+        }
         self.gpu.clear();
     }
 

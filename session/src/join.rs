@@ -112,6 +112,7 @@ fn uses(step: &Step, state: &State) -> BTreeSet<GlobalId> {
         Step::Cache { .. }
         | Step::Text(_)
         | Step::Devices
+        | Step::NeedsGpu
         | Step::Modes(_)
         | Step::SaveSource { .. }
         | Step::Quit => BTreeSet::new(),

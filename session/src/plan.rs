@@ -71,6 +71,8 @@ pub(crate) enum Step {
     Memory(Environment),
     /// `:devices`.
     Devices,
+    /// Say it if there is no GPU, which was asked for.
+    NeedsGpu,
     /// `:set mode value`: how the steps after it run.
     Modes(Box<Modes>),
     /// `:show e`.

@@ -174,6 +174,14 @@ impl<'a> Runner<'a> {
                 self.sink.event(Event::Text(text));
                 Ok(())
             }
+            Step::NeedsGpu => {
+                if let Err(why) = self.engine.gpu() {
+                    let text =
+                        format!("there is none: {why}; until there is, programs run on the CPU");
+                    self.sink.event(Event::Text(text));
+                }
+                Ok(())
+            }
             Step::SaveValue { program, ty, path, span } => self.save(&program, &ty, &path, span),
             Step::SaveSource { text, path, span } => self.save_source(&text, &path, span),
             Step::Whole(item) => {

@@ -373,6 +373,8 @@ impl Session {
     /// Lets go of the states furthest back, when there are too many or when they keep too much
     /// alive.
     fn forget_old_states(&mut self) {
+        // What is set now, not what was set when they were made.
+        let allowed = self.state().modes.outputs;
         let mut kept = BTreeSet::new();
         let mut bytes = 0;
         let mut first = 0;
@@ -383,8 +385,7 @@ impl Session {
                     bytes += value.memory_bytes() as u64;
                 }
             }
-            let too_much =
-                bytes > moment.state.modes.outputs || self.states.len() - index > UNDO_STEPS;
+            let too_much = bytes > allowed || self.states.len() - index > UNDO_STEPS;
             if too_much && !is_current {
                 first = index + 1;
                 break;

@@ -73,6 +73,8 @@ struct Queue {
     held: usize,
     running: bool,
     closed: bool,
+    /// Whether what is known is to be forgotten.
+    forget: bool,
 }
 
 #[derive(Debug)]
@@ -207,13 +209,25 @@ impl Service {
         lock(&self.notice).take()
     }
 
+    /// Lets go of the functions that no kernel has.
+    pub(crate) fn forget(&self) {
+        let mut queue = lock(&self.queue);
+        if queue.running {
+            queue.forget = true;
+            self.wake.notify_one();
+        }
+    }
+
     /// Compiles what has been asked for, all that has come meanwhile at once.
     fn work(&self) {
         let mut workshop = Workshop { service: self, known: BTreeMap::new(), environment: None };
         loop {
             let requests = {
                 let mut queue = lock(&self.queue);
-                while (queue.requests.is_empty() || queue.held > 0) && !queue.closed {
+                while (queue.requests.is_empty() || queue.held > 0)
+                    && !queue.closed
+                    && !queue.forget
+                {
                     queue =
                         self.wake.wait(queue).unwrap_or_else(std::sync::PoisonError::into_inner);
                 }
@@ -221,12 +235,19 @@ impl Service {
                     queue.requests.drain(..).for_each(|request| request.ticket.settle(None));
                     return;
                 }
+                if std::mem::take(&mut queue.forget) {
+                    workshop.forget();
+                }
                 std::mem::take(&mut queue.requests)
             };
             workshop.settle(requests);
         }
     }
 }
+
+/// The most functions that are known by their text: each keeps a shared object loaded, of which a process
+/// can have some ten thousand.
+const MOST_KNOWN: usize = 2_000;
 
 /// The state of the compiling thread.
 struct Workshop<'a> {
@@ -254,7 +275,18 @@ struct Missing {
 }
 
 impl Workshop<'_> {
+    /// Lets go of all functions; those that kernels have stay loaded for these.
+    fn forget(&mut self) {
+        self.known.clear();
+        if let Some(environment) = &mut self.environment {
+            environment.libraries.clear();
+        }
+    }
+
     fn settle(&mut self, requests: Vec<Request>) {
+        if self.known.len() >= MOST_KNOWN {
+            self.forget();
+        }
         let service = self.service;
         let environment = self.environment.get_or_insert_with(|| {
             let environment = Environment::new(&service.config, &service.given_up);

@@ -157,6 +157,30 @@ fn code_that_runs_for_long_becomes_native_in_the_background() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn what_is_forgotten_is_unloaded() {
+    let folder = folder();
+    let cache = folder.path().join("cache");
+    let native = Native::new(config(Some(&cache)));
+    let inputs = [f32s(3000)];
+    let run = || try_run(MAP, &inputs, 1, Some((&native, Tier::Native))).expect("a value");
+    let expected = run();
+    let is_loaded = || {
+        let maps = fs::read_to_string("/proc/self/maps").expect("what is mapped");
+        maps.contains(&*cache.to_string_lossy())
+    };
+    assert!(is_loaded(), "the next run may want it");
+    native.forget();
+    let begin = Instant::now();
+    while is_loaded() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "it is still loaded");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(same(&expected, &run()), "it is loaded again");
+    assert_eq!((native.statistics().compiled, native.statistics().from_disk), (1, 1));
+}
+
+#[test]
 fn another_process_finds_what_was_compiled() {
     let folder = folder();
     let cache = folder.path().join("cache");

@@ -152,6 +152,9 @@ impl<'r, 'p> Graph<'r, 'p> {
             return Link::After(reason);
         }
         let Some(at) = at else { return Link::After(Reason::Operator) };
+        if node.settled {
+            return Link::After(Reason::Boundary);
+        }
         match at {
             Index::Data => return Link::After(Reason::DataIndex),
             Index::Shared if node.kind == Kind::Map && !repeated => {
@@ -161,7 +164,7 @@ impl<'r, 'p> Graph<'r, 'p> {
             Index::Injective if node.kind == Kind::Map => return Link::After(Reason::OtherOrder),
             Index::Shared | Index::Injective | Index::Pointwise => {}
         }
-        if node.settled || target.settled {
+        if target.settled {
             return Link::After(Reason::Boundary);
         }
         if node.kind == Kind::Map {
@@ -251,6 +254,10 @@ impl<'r, 'p> Graph<'r, 'p> {
     fn add(&mut self, producer: usize, root: usize, link: Link) {
         let links = &mut self.before[root];
         match (links.get(&producer), link) {
+            // Of several reasons the one that says more.
+            (Some(Link::After(Reason::WholeResult)), Link::After(_)) => {
+                links.insert(producer, link);
+            }
             (Some(Link::After(_)), _) => {}
             (Some(Link::Body | Link::Epilogue) | None, _) => {
                 links.insert(producer, link);

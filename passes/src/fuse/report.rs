@@ -223,6 +223,8 @@ pub struct Unfused {
     pub between: Option<Span>,
     /// For [`Reason::HostControl`]: what stands there.
     pub control: Option<Control>,
+    /// Whether it is what a sort brings into order (`Note [Sorts of values]`).
+    pub sorted: bool,
 }
 
 /// What stands between a producer and its reader, when no kernel does.
@@ -240,6 +242,10 @@ impl Unfused {
     /// Why, in one sentence: as [`Reason::explanation`], but for this very array.
     pub fn explanation(&self) -> &'static str {
         match (self.reason, self.control, self.between) {
+            (Reason::Boundary, ..) if self.sorted => {
+                "what a sort brings into order is not computed together with what reads it, so that the \
+                 elements themselves can be sorted"
+            }
             (Reason::HostControl, Some(Control::Host), _) => "the host reads it",
             (Reason::HostControl, Some(Control::If), _) => {
                 "an `if` that the host decides stands between"

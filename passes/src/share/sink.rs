@@ -127,7 +127,9 @@ impl Sinking<'_> {
     }
 
     /// What says whether the map or the loop in that body has something to do that alone needs what is needed in `need`.
+    /// The body `id` may be within what stands before that.
     fn work(&self, id: BodyId, need: BodyId) -> Option<Work> {
+        let id = self.common_ancestor(id, need);
         let mut at = need;
         while at != id {
             let parent = self.bodies[at].parent?;

@@ -17,7 +17,17 @@ pub(super) fn ir(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagn
     let argument = call.needed(&usage)?;
     let (word, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
     let Some(stage) = Stage::from_name(word) else {
-        return Err(Box::new(call.misuse(&usage)));
+        let mut diagnostic = call.misuse(&usage);
+        let turned = rest.split_whitespace().next().and_then(Stage::from_name);
+        match (word, turned) {
+            ("--diff", Some(stage)) => {
+                let example =
+                    format!("`--diff` stands behind the stage: `:ir {} --diff e`", stage.name());
+                diagnostic = diagnostic.help(example);
+            }
+            _ => diagnostic = diagnostic.help(format!("for example `:ir plan {argument}`")),
+        }
+        return Err(Box::new(diagnostic));
     };
     let rest = rest.trim_start();
     let (diff, rest) = match rest.strip_prefix("--diff") {
@@ -28,8 +38,8 @@ pub(super) fn ir(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagn
         return Err(Box::new(call.misuse(&usage)));
     }
     if diff && !stage.has_difference() {
-        let message = "`--diff` shows what a pass has changed: `:ir shared --diff e`, and `flat`, \
-                       `fused` and `plan`";
+        let message = "`--diff` shows what a pass has changed: `:ir shared --diff e`, and \
+                       `unrolled`, `flat`, `fused` and `plan`";
         return Err(Box::new(call.misuse(message)));
     }
     let mut span = call.argument_span;
@@ -92,7 +102,12 @@ pub(super) fn backend(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<
     let value = call.argument.as_str();
     match planner.state.modes.set("backend", value) {
         Ok(line) if value.is_empty() => planner.steps.push(Step::Text(line)),
-        Ok(_) => planner.change_modes(),
+        Ok(_) => {
+            planner.change_modes();
+            if planner.state.modes.backend == Backend::Gpu {
+                planner.steps.push(Step::NeedsGpu);
+            }
+        }
         Err(problem) => return Err(Box::new(call.misuse(&problem))),
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The most that is kept of a kind; a session that makes more starts again.
-const MOST: usize = 10_000;
+const MOST: usize = 2_000;
 
 /// What came of programs, by the text of what it was made from.
 #[derive(Debug)]

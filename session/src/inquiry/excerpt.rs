@@ -9,7 +9,7 @@ use crate::sources::Sources;
 const WIDEST: usize = 96;
 
 /// The lines that the spans stand in, each once and in order of the source, with every remark under
-/// its own. Of a span over several lines only the first is shown.
+/// its own. Of a span over several lines only the first is shown, and of a long line the part around a span.
 ///
 /// ```text
 /// In[2]:1 │ let e = exp (xs - maximum xs) in e / sum e
@@ -24,13 +24,15 @@ pub(super) fn excerpt(remarks: &[(Span, &str)], sources: &Sources) -> Vec<String
     let mut lines = Vec::new();
     let mut shown = None;
     for mark in &marks {
-        let line = (mark.span.source.0, mark.line_start);
+        let from = mark.window();
+        let line = (mark.span.source.0, mark.line_start, from);
         if shown != Some(line) {
-            lines.push(format!("{:>width$} │ {}", mark.place, cut(mark.line)));
+            lines.push(format!("{:>width$} │ {}", mark.place, cut(mark.line, from)));
             shown = Some(line);
         }
-        let (column, length) = (mark.column.min(WIDEST), mark.length);
-        let length = length.clamp(1, WIDEST.saturating_sub(column).max(1));
+        // What is left out on the left is one character.
+        let column = if from == 0 { mark.column } else { mark.column - from + 1 };
+        let length = mark.length.clamp(1, WIDEST.saturating_sub(column).max(1));
         lines.push(format!(
             "{:>width$} │ {}{} {}",
             "",
@@ -72,11 +74,25 @@ fn mark<'a>(span: Span, remark: &'a str, sources: &'a Sources) -> Option<Mark<'a
     })
 }
 
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(WIDEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
+impl Mark<'_> {
+    /// The first character of the line that is shown.
+    fn window(&self) -> usize {
+        match self.column + self.length.min(WIDEST / 2) <= WIDEST {
+            true => 0,
+            false => self.column - WIDEST / 4,
+        }
     }
+}
+
+/// What is shown of a line, from a character on.
+fn cut(line: &str, from: usize) -> String {
+    let mut rest = line.chars().skip(from);
+    let mut shown = if from == 0 { String::new() } else { "…".to_owned() };
+    shown.extend(rest.by_ref().take(WIDEST));
+    if rest.next().is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -94,5 +110,24 @@ mod tests {
             "In[1]:2 │ let é = f x in é + 1\n        │                ^^^^^ reads it\n        \
              │         ^^^ makes it"
         );
+    }
+
+    #[test]
+    fn long_lines_are_shown_around_what_is_remarked_on() {
+        let mut sources = Sources::default();
+        let text = format!("{} + second + {}", "a".repeat(90), "b".repeat(90));
+        let source = sources.add("In[1]", &text);
+        let span = |start, end| Span { source, start, end };
+        let lines = excerpt(&[(span(0, 90), "first"), (span(93, 99), "then")], &sources);
+        assert_eq!(lines.len(), 4, "{lines:?}");
+        for (line, remark) in [(&lines[0], &lines[1]), (&lines[2], &lines[3])] {
+            let marked: String = line
+                .chars()
+                .zip(remark.chars())
+                .filter(|(_, mark)| *mark == '^')
+                .map(|(letter, _)| letter)
+                .collect();
+            assert!(marked == "second" || marked == "a".repeat(90), "{line}\n{remark}");
+        }
     }
 }

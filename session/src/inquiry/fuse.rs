@@ -11,6 +11,7 @@ use weft_cuda::has_row_kernel;
 use weft_ir::flat::Var;
 use weft_ir::{Rows, Span, nested, plan};
 use weft_lang::Diagnostic;
+use weft_lang::typed::{Expr, ExprKind};
 use weft_passes::fuse::{Chosen, KernelReport, Objective, Report, Unfused};
 use weft_passes::pipeline::MOST_UNSHARED;
 use weft_passes::share::unshare;
@@ -26,7 +27,7 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
     let stages = stages(job).map_err(|unsupported| unsupported_diagnostic(&unsupported, job))?;
     let names = Names::new(context, &stages);
     let report = &stages.compiled.report;
-    let mut paragraphs = vec![summary(&stages, &names)];
+    let mut paragraphs = vec![summary(&stages, &names, &job.program.entry)];
     let launches = launches(&stages.compiled.plan);
     let ways = Ways {
         loops: outer_loops(&stages.compiled.plan),
@@ -82,9 +83,12 @@ fn loops_by_rows(block: &plan::Block, has_function: HasFunction) -> Vec<Span> {
 }
 
 /// The counts: of the plan, of the plans that were not chosen, of what sharing and fusion saved.
-fn summary(stages: &Stages, names: &Names<'_>) -> String {
+fn summary(stages: &Stages, names: &Names<'_>, entry: &Expr) -> String {
     let report = &stages.compiled.report;
     let mut lines = vec![objective_text(&report.objective)];
+    if report.kernels.is_empty() && matches!(entry.kind, ExprKind::Value(_)) {
+        lines[0] = "no kernels: it is a value already, made by the cell that bound it".to_owned();
+    }
     match report.chosen {
         Chosen::Unfused => lines[0].push_str(" (fusion is switched off)"),
         Chosen::Greedy => {}
@@ -190,7 +194,10 @@ fn kernel_text(
 ) -> String {
     let name = kernel.name.replace("_then_", ", then ").replace('_', " and ");
     let (space, way) = (names.space(&kernel.space), ways.of(launch));
-    let mut text = format!("kernel {number}: {name} over {space}{way}");
+    let branch = launch.and_then(|launch| launch.branch);
+    let branch =
+        branch.map_or_else(String::new, |branch| format!(", in the `{branch}` of an `if`"));
+    let mut text = format!("kernel {number}: {name} over {space}{way}{branch}");
     let mut lines = Vec::new();
     let (mut reads, mut rows, mut onto) = (Vec::new(), Vec::new(), Vec::new());
     let starts = |var: &Var| launch.is_some_and(|launch| launch.starts_from(*var));

@@ -10,6 +10,8 @@ pub(super) struct Launch<'p> {
     pub(super) kernel: &'p Kernel,
     /// The loop around it, if there is one: the outermost, counted from 0.
     pub(super) turn_of: Option<usize>,
+    /// The branch of an `if` that it is in, the innermost.
+    pub(super) branch: Option<&'static str>,
     /// Arrays into which it scatters and that are needed as they were, so that they are copied first.
     pub(super) copied: Vec<Var>,
 }
@@ -24,7 +26,7 @@ impl Launch<'_> {
 /// The kernels of a plan in order.
 pub(super) fn launches(plan: &Program) -> Vec<Launch<'_>> {
     let mut walk = Walk { found: Vec::new(), loops: 0 };
-    walk.block(&plan.body, None);
+    walk.block(&plan.body, (None, None));
     walk.found
 }
 
@@ -32,9 +34,12 @@ pub(super) fn launches(plan: &Program) -> Vec<Launch<'_>> {
 /// counted.
 pub(super) fn outer_loops(plan: &Program) -> usize {
     let mut walk = Walk { found: Vec::new(), loops: 0 };
-    walk.block(&plan.body, None);
+    walk.block(&plan.body, (None, None));
     walk.loops
 }
+
+/// The loop and the branch around a step, as in [`Launch`].
+type Place = (Option<usize>, Option<&'static str>);
 
 struct Walk<'p> {
     found: Vec<Launch<'p>>,
@@ -42,7 +47,8 @@ struct Walk<'p> {
 }
 
 impl<'p> Walk<'p> {
-    fn block(&mut self, block: &'p Block, turn_of: Option<usize>) {
+    fn block(&mut self, block: &'p Block, place_of: Place) {
+        let (turn_of, branch) = place_of;
         for (place, step) in block.steps.iter().enumerate() {
             match step {
                 Step::Launch(kernel) => {
@@ -53,17 +59,17 @@ impl<'p> Walk<'p> {
                     };
                     let onto = kernel.sinks.iter().flat_map(Sink::destinations);
                     let copied = onto.filter(|var| !freed.contains(var)).copied().collect();
-                    self.found.push(Launch { kernel, turn_of, copied });
+                    self.found.push(Launch { kernel, turn_of, branch, copied });
                 }
                 Step::If { then, otherwise, .. } => {
-                    self.block(then, turn_of);
-                    self.block(otherwise, turn_of);
+                    self.block(then, (turn_of, Some("then")));
+                    self.block(otherwise, (turn_of, Some("else")));
                 }
                 Step::While { condition, body, .. } => {
                     let own = turn_of.unwrap_or(self.loops);
                     self.loops += usize::from(turn_of.is_none());
-                    self.block(condition, Some(own));
-                    self.block(body, Some(own));
+                    self.block(condition, (Some(own), None));
+                    self.block(body, (Some(own), None));
                 }
                 Step::Host { .. }
                 | Step::Reshape { .. }

@@ -160,6 +160,9 @@ fn native(
 ) -> Result<String, Box<Diagnostic>> {
     let prepared = weft_cpu::prepare(plan, &mut weft_cpu::KernelCache::new());
     let source = weft_cpu::native_source(&prepared);
+    if source.kernels.trim().is_empty() {
+        return Ok("no kernels: the host computes it".to_owned());
+    }
     if stage == Stage::Asm {
         let config = weft_cpu::NativeConfig::of_environment();
         return weft_cpu::native_assembly(&source.whole(), &config).map_err(|reason| {
@@ -207,6 +210,9 @@ fn inputs(context: &Context<'_>, stages: &crate::engine::Stages) -> String {
 
 /// Lines that went and came.
 fn difference(before: &str, after: &str) -> String {
+    if before == after {
+        return "nothing changed".to_owned();
+    }
     let diff = TextDiff::from_lines(before, after);
     let mut text = String::new();
     for change in diff.iter_all_changes() {

@@ -118,6 +118,20 @@ fn old_results_are_let_go_when_they_take_too_much() {
 }
 
 #[test]
+fn what_undo_keeps_is_bounded_by_what_is_set_now() {
+    let mut session = Transcript::new();
+    session.check("x = iota 1000000", "x : [1000000]i64");
+    session.check("x = iota 1000001", "x : [1000001]i64");
+    session.check("y = 1", "y : i64");
+    session.check(":goto 1", "as after In[1]");
+    session.check(":goto 3", "as after In[3]");
+    session.check(":set outputs 1M", "");
+    session.check("y = 2", "y : i64");
+    session.check(":goto 1", "E0504");
+    session.check(":goto 3", "as after In[3]");
+}
+
+#[test]
 fn a_redefinition_says_who_still_uses_the_old_one() {
     let mut session = Transcript::new();
     session.check("def f n = n + 1\ndef g n = f n * 2", "f : Num a => a -> a\ng : Num a => a -> a");
