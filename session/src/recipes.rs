@@ -12,9 +12,14 @@ const WORDS: &[(&str, &str)] = &[
     ("Texts to numbers", "parse convert float int"),
     ("Numbers to texts", "format print string pad"),
     ("Group by text", "groupby aggregate value counts"),
+    ("A value of the group", "transform groupby broadcast per group zscore demean within"),
     ("Group by two keys", "pivot crosstab table"),
     ("Join two tables", "merge lookup left inner"),
+    ("Every pair", "cross join cartesian product combinations meshgrid"),
     ("Count distinct", "value counts frequency unique"),
+    ("Drop duplicates", "deduplicate dedupe dedup distinct unique first occurrence keep order"),
+    ("A column for each", "one hot onehot encoding get_dummies dummies categorical indicator"),
+    ("A bar chart", "barplot bar plot histogram categories counts"),
     ("Mean, spread", "describe summary statistics sample variance missing values nan dropna"),
     ("A line through points", "linear regression least squares fit slope intercept polyfit"),
     (
@@ -23,7 +28,7 @@ const WORDS: &[(&str, &str)] = &[
     ),
     ("Random order", "train test split sample shuffle"),
     ("Normal random", "gaussian randn distribution"),
-    ("Moving average", "rolling window cumulative"),
+    ("Moving average", "rolling window cumulative moving sum mean"),
     ("Fill gaps", "missing values nan fillna ffill interpolate"),
     ("Smooth a series", "exponential moving average ewm"),
     (
@@ -55,7 +60,8 @@ pub(crate) fn words(query: &str) -> Vec<String> {
         "a", "an", "the", "of", "to", "in", "by", "how", "with", "into", "do", "i", "from", "for",
         "and", "on",
     ];
-    let all = query.split_whitespace().map(str::to_lowercase);
+    let parts = query.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    let all = parts.map(str::to_lowercase);
     all.filter(|word| !IDLE.contains(&&**word)).collect()
 }
 
@@ -134,6 +140,17 @@ mod tests {
         check("multiple regression", "Least squares of several");
         check("add a column", "Add a column");
         check("group by two keys", "Group by two keys");
+        check("one hot", "A column for each name");
+        check("one-hot encoding", "A column for each name");
+        check("get_dummies", "A column for each name");
+        check("cross join", "Every pair");
+        check("cartesian product", "Every pair");
+        check("groupby transform", "A value of the group");
+        check("drop duplicates", "Drop duplicates");
+        check("dedupe", "Drop duplicates");
+        check("moving sum", "Moving average");
+        check("rolling sum", "Moving average");
+        check("bar chart", "A bar chart");
         assert!(titles("quaternion").is_empty() && titles("of the").is_empty());
     }
 
