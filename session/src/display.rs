@@ -137,6 +137,13 @@ enum Body {
 
 /// A value as it is shown; without a newline at the end.
 pub fn text(value: &Value, ty: &Type, options: &Options) -> String {
+    match plot::nothing_to_see(value, ty) {
+        None => drawn_or_written(value, ty, options),
+        Some(why) => format!("{}\n{why}", drawn_or_written(value, ty, options)),
+    }
+}
+
+fn drawn_or_written(value: &Value, ty: &Type, options: &Options) -> String {
     if let Some(plot) = plot::text(value, ty, options.width, options.colour) {
         return plot;
     }

@@ -48,5 +48,17 @@ pub(crate) fn text(value: &Value, ty: &Type, width: usize, colour: bool) -> Opti
     figure::figures(value, ty).map(|figures| terminal::text(&figures, width, colour))
 }
 
+/// Why a plot shows nothing, or cannot be drawn at all.
+pub(crate) fn nothing_to_see(value: &Value, ty: &Type) -> Option<String> {
+    match figure::figures(value, ty) {
+        Some(figures) => figures
+            .iter()
+            .all(figure::Figure::is_blank)
+            .then(|| "a plot with nothing in it: none of its numbers can be drawn".to_owned()),
+        None if is_plot(ty) => figure::flaw(value),
+        None => None,
+    }
+}
+
 #[cfg(test)]
 mod tests;

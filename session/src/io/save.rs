@@ -23,6 +23,13 @@ pub(super) fn save(
         let message = format!("a .{format} file is not saved compressed");
         return Err(Problem::unsupported(message).hint("leave the last extension out"));
     }
+    if plot::is_plot(ty)
+        && matches!(format.as_str(), "png" | "pgm" | "ppm" | "jpg" | "jpeg" | "pdf")
+    {
+        let file = path.with_extension("svg");
+        return Err(Problem::does_not_fit("plots are saved as .svg")
+            .hint(&format!("name the file \"{}\"", file.display())));
+    }
     write_file(path, stop, |target| match format.as_str() {
         "npy" => npy::write(value, ty, target),
         "npz" => npz::write(value, ty, target),
@@ -32,7 +39,10 @@ pub(super) fn save(
         "png" | "pgm" | "ppm" => image::write(value, ty, &format, target),
         "svg" => match plot::svg(value, ty) {
             Some(svg) => target.write_bytes(svg.as_bytes()),
-            None => Err(Problem::does_not_fit(format!("only plots are saved as .svg, not {ty}"))),
+            None => Err(Problem::does_not_fit(match plot::nothing_to_see(value, ty) {
+                Some(why) => why,
+                None => format!("only plots are saved as .svg, not {ty}"),
+            })),
         },
         "wav" => wav::write(value, ty, target),
         "txt" => text::write(value, ty, target),

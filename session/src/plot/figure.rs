@@ -41,6 +41,53 @@ pub(crate) struct Grid {
     pub(crate) values: Vec<f64>,
 }
 
+impl Figure {
+    /// Whether there are numbers to draw, none of which is finite (or, on a logarithmic axis, positive).
+    pub(crate) fn is_blank(&self) -> bool {
+        let is_drawn = |number: &f64, log: bool| number.is_finite() && (!log || *number > 0.0);
+        match self.mark {
+            Mark::Cells => {
+                !self.grid.values.is_empty() && !self.grid.values.iter().any(|x| x.is_finite())
+            }
+            Mark::Bars => !self.y.is_empty() && !self.y.iter().any(|y| is_drawn(y, self.log_y)),
+            Mark::Line | Mark::Points => {
+                let mut points = self.x.iter().zip(&self.y);
+                !self.y.is_empty()
+                    && !points.any(|(x, y)| is_drawn(x, self.log_x) && is_drawn(y, self.log_y))
+            }
+        }
+    }
+}
+
+/// Why a value of the type of plots, or of arrays of them, cannot be drawn.
+pub(crate) fn flaw(value: &Value) -> Option<String> {
+    let fields = match value {
+        Value::Tuple(fields) => fields,
+        Value::Array(array) if array.len() > MOST => {
+            return Some(format!(
+                "one frame shows at most {MOST} plots, and these are {}",
+                array.len()
+            ));
+        }
+        Value::Array(array) => {
+            return (0..array.len()).find_map(|index| flaw(&array.elements.get(index)));
+        }
+        Value::Scalar(_) => return None,
+    };
+    let (mark, grid) = (fields.first()?, fields.get(3)?);
+    if let Value::Array(array) = grid
+        && let Err((row, first, length)) = array.elements.extent()
+    {
+        return Some(format!(
+            "this cannot be drawn: the rows of its grid have one length, but row {row} has {length} and row 0 has {first}"
+        ));
+    }
+    let mark = text(mark)?;
+    (!["line", "points", "bars", "cells"].contains(&&*mark)).then(|| {
+        format!("this cannot be drawn: its mark is \"{mark}\", not \"line\", \"points\", \"bars\" or \"cells\"")
+    })
+}
+
 /// The most figures that one frame shows.
 const MOST: usize = 64;
 

@@ -179,3 +179,29 @@ fn small_numbers_and_matrices_are_formulas() {
         assert_eq!(latex(other), None, "{other}");
     }
 }
+
+#[test]
+fn plots_that_show_nothing_say_why() {
+    let last = |program: &str| {
+        let text = shown(program).text(60, false);
+        text.lines().last().unwrap_or_default().to_owned()
+    };
+    let nothing = "a plot with nothing in it: none of its numbers can be drawn";
+    assert_eq!(last("plot [nan, nan]"), nothing);
+    assert_eq!(last("heatMap [[nan]]"), nothing);
+    assert_eq!(last("{plot [0.0, -1.0] with logY = true}"), nothing);
+    assert_ne!(last("plot [nan, 1.0]"), nothing);
+    assert_ne!(last("[plot [1.0], plot [nan]]"), nothing);
+    assert_eq!(
+        last("heatMap [[1, 2], [3]]"),
+        "this cannot be drawn: the rows of its grid have one length, but row 1 has 1 and row 0 has 2"
+    );
+    assert_eq!(
+        last("{plot [1] with mark = \"dots\"}"),
+        "this cannot be drawn: its mark is \"dots\", not \"line\", \"points\", \"bars\" or \"cells\""
+    );
+    assert_eq!(
+        last("replicate 65 (plot [1])"),
+        "one frame shows at most 64 plots, and these are 65"
+    );
+}
