@@ -168,6 +168,26 @@ pub fn save(
     save::save(value, ty, path, stop).map_err(|problem| problem.at(path))
 }
 
+/// How bright a picture of floats is.
+pub(crate) struct Brightness {
+    /// The least value.
+    pub(crate) least: f64,
+    /// The greatest value.
+    pub(crate) greatest: f64,
+    /// Which part of the values is not within 0.0 and 1.0.
+    pub(crate) clipped: f64,
+    /// Whether a pixel is one value.
+    pub(crate) is_grey: bool,
+}
+
+/// The brightness of a value that was saved as a picture, if much of it is beyond 0.0 to 1.0.
+pub(crate) fn brightness(value: &Value, path: &Path) -> Option<Brightness> {
+    match source::format(path).as_str() {
+        "png" | "pgm" | "ppm" => image::brightness_beyond(value),
+        _ => None,
+    }
+}
+
 /// Writes a text, such as the source of definitions, as carefully as [`save()`] writes values.
 pub(crate) fn save_source(
     text: &str,

@@ -110,6 +110,23 @@ pub(crate) fn most_items() -> Option<GlobalId> {
     PRELUDE.environment.helper("mostItems")
 }
 
+/// Gives a name that means nothing any more the meaning that it had at the beginning, if it had one.
+pub(crate) fn bring_back(name: &str, environment: &mut Environment) {
+    if let (true, Some(binding)) = (has(name), PRELUDE.environment.lookup(name)) {
+        environment.bind(Arc::from(name), binding.clone());
+    }
+}
+
+/// Whether a function or value is one of the prelude.
+pub(crate) fn defines(global: GlobalId) -> bool {
+    PRELUDE.environment.global(global).is_some()
+}
+
+/// Whether the prelude defines a name.
+pub(crate) fn has(name: &str) -> bool {
+    PRELUDE.entries.contains_key(name)
+}
+
 /// The entry of a name that means what it meant at the beginning.
 pub(crate) fn entry(environment: &Environment, name: &str) -> Option<&'static Entry> {
     environment.lookup(name).filter(|binding| is_own(name, binding))?;

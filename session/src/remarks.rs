@@ -4,6 +4,7 @@
 //! that prove it, and what depends on arguments that are not known is not talked about.
 
 mod associative;
+mod bounds;
 mod brackets;
 mod closed;
 mod letters;
@@ -144,6 +145,7 @@ impl<'p> Walk<'p, '_> {
             self.told.places.extend(letters::digits(*builtin, args));
             letters::remark(*builtin, function, args, depth, self.sources)
                 .or_else(|| letters::converted(*builtin, args, self.sources))
+                .or_else(|| bounds::remark(*builtin, function, args, self.sources))
                 .filter(|remark| !self.told.places.contains(&remark.span()))
                 .or_else(|| self.operator(*builtin, function, args))
                 .into_iter()

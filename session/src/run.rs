@@ -4,23 +4,22 @@ mod group;
 mod inquire;
 mod lengths;
 mod positions;
+mod save;
 mod sequence;
 
 use std::collections::BTreeSet;
 use std::mem;
-use std::path::Path;
 use std::time::Instant;
 
 use weft_ir::{Exhausted, Failure, Looks, Span, Trap, TrapKind, Type, Value};
 use weft_lang::typed::{ExprKind, GlobalId, Program};
-use weft_lang::{CheckedItem, CheckedKind, Diagnostic, render};
+use weft_lang::{CheckedItem, CheckedKind, Diagnostic, builtins, render};
 
 use crate::commands::{devices_text, memory, variables};
 use crate::display::{bound_type, has_heading};
 use crate::engine::{Backend, Counters, Engine, Fallback, Job, Notice, Ran};
-use crate::files::{self, forbidden};
+use crate::files;
 use crate::footer::{Footer, Phase};
-use crate::io::{self, IoError, IoErrorKind};
 use crate::join::{Unit, last_uses, program, units};
 use crate::modes::bytes_text;
 use crate::plan::Step;
@@ -232,7 +231,8 @@ impl<'a> Runner<'a> {
         match (&item.kind, value) {
             (CheckedKind::Define { name, scheme, .. }, _) => {
                 if shown {
-                    let (name, ty) = (name.to_string(), plot::shortened(scheme.to_string()));
+                    let ty = plot::shortened(scheme.to_string()) + &hidden(name);
+                    let name = name.to_string();
                     self.announced.push(name.clone());
                     self.sink.event(Event::Defined { name, ty });
                 }
@@ -250,7 +250,7 @@ impl<'a> Runner<'a> {
                     if shown {
                         let name = bound.name.to_string();
                         let width = self.state.modes.limits.width;
-                        let ty = bound_type(&name, &value, &bound.ty, width);
+                        let ty = bound_type(&name, &value, &bound.ty, width) + &hidden(&name);
                         self.announced.push(name.clone());
                         // Its type is about to stand before its value.
                         if !self.told_when_shown.contains(&bound.global) {
@@ -441,41 +441,14 @@ impl<'a> Runner<'a> {
         }
         self.last = Some(ran);
     }
+}
 
-    fn save(&mut self, program: &Program, ty: &Type, path: &Path, span: Span) -> Result<(), Stop> {
-        self.check_io(span)?;
-        let value = self.run(program, span)?;
-        self.cancel.set_activity(format!("writing {}", path.display()));
-        // What a device has lost may have to be computed again.
-        if !value.bring(Looks::AtAll, self.cancel.flag()) {
-            return Err(Stop::Interrupted);
-        }
-        let stop = || self.cancel.is_cancelled();
-        let saved = io::save(&value, ty, path, &stop);
-        self.saved(saved, path, span)
+/// What is said of a name that hides a function which came with Weft.
+fn hidden(name: &str) -> String {
+    if builtins::lookup(name).is_none() && !prelude::has(name) {
+        return String::new();
     }
-
-    fn save_source(&mut self, text: &str, path: &Path, span: Span) -> Result<(), Stop> {
-        self.check_io(span)?;
-        let saved = io::save_source(text, path, &|| self.cancel.is_cancelled());
-        self.saved(saved, path, span)
-    }
-
-    fn saved(&mut self, result: Result<u64, IoError>, path: &Path, span: Span) -> Result<(), Stop> {
-        match result {
-            Ok(bytes) => {
-                let text = format!("saved {} ({bytes} bytes)", path.display());
-                self.sink.event(Event::Note(text));
-                Ok(())
-            }
-            Err(error) if error.kind == IoErrorKind::Interrupted => Err(Stop::Interrupted),
-            Err(error) => Err(Stop::Failed(Box::new(files::diagnostic(&error, span)))),
-        }
-    }
-
-    fn check_io(&self, span: Span) -> Result<(), Stop> {
-        if self.io { Ok(()) } else { Err(Stop::Failed(Box::new(forbidden(span)))) }
-    }
+    format!(" (hides the function; `:free {name}` brings it back)")
 }
 
 /// Whether a step shows a value.

@@ -186,7 +186,8 @@ impl State {
             .environment
             .globals()
             .map(|(global, _)| global)
-            .filter(|global| !reachable.contains(global))
+            // Functions of the prelude come back when what hides them is let go of.
+            .filter(|global| !reachable.contains(global) && !prelude::defines(*global))
             .collect();
         for global in dead {
             self.environment.forget(global);

@@ -48,6 +48,7 @@ pub(super) fn free(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
             numbers.into_iter().for_each(|number| state.drop_output(number));
         }
         planner.state.environment.unbind(name);
+        prelude::bring_back(name, &mut planner.state.environment);
         let users = match binding {
             Binding::Global(global) => planner.state.users(global),
             Binding::Alias(_) | Binding::Broken => Vec::new(),

@@ -12,6 +12,8 @@ use super::target::Target;
 use super::{Limits, Loaded, text};
 use pixels::{Picture, Samples};
 
+pub(super) use pixels::brightness_beyond;
+
 /// Reads a picture; the format is told by the first bytes, whatever the name says.
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Loaded, Problem> {
     let picture = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {

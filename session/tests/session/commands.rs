@@ -400,3 +400,59 @@ fn kernels_are_drawn_as_a_graph() {
     assert_eq!(softmax.matches("marker-end").count(), 9, "{softmax}");
     assert_eq!(drawing(":fuse 1 + 1"), None);
 }
+
+#[test]
+fn a_name_that_hides_a_function_says_so_and_can_be_let_go_of() {
+    let mut session = Transcript::new();
+    for (name, call, value) in [("sum", "sum [1, 2]", "3"), ("first", "first [7]", "7")] {
+        let echo = format!("{name} : i64 (hides the function; `:free {name}` brings it back)");
+        session.check(&format!("{name} = 5"), &echo);
+        session.check(call, "E0304");
+        session.check(&format!(":free {name}"), &format!("`{name}` is forgotten"));
+        session.check(call, value);
+    }
+    // A function of the prelude, hidden by another one.
+    let echo = "words : a -> a (hides the function; `:free words` brings it back)";
+    session.check("def words x = x", echo);
+    session.check(":free words", "`words` is forgotten");
+    session.check("words \"a b\"", "[2][1]char [\"a\", \"b\"]");
+    session.check(":free words", "E0508");
+    session.check("own = 5", "own : i64");
+}
+
+#[test]
+fn pictures_beyond_black_and_white_are_remarked_on() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut session = Transcript::new();
+    session.eval("m = [[0.0, 128.0], [255.0, 64.0]]");
+    let mut check = |value: &str, texts: &[&str]| {
+        let file = folder.path().join("a.png").display().to_string();
+        let said = session.eval(&format!(":save {value} \"{file}\""));
+        assert!(said.contains("saved "), "{said}");
+        assert_eq!(said.contains("E0408"), !texts.is_empty(), "{value}: {said}");
+        if !texts.is_empty() {
+            let report = session.last_report().replace(&file, "a.png");
+            texts.iter().for_each(|text| assert!(report.contains(text), "{text}: {report}"));
+        }
+    };
+    let range = "its values go from 0.0 to 255.0: 75 % of them are saved as black or white";
+    check("m", &[range, "if 255 is white, `:save m / 255.0 \"a.png\"`"]);
+    check("m / 255.0", &[]);
+    check(
+        "m - 100.0",
+        &["`:save ((m - 100.0) + 100.0) / 255.0 \"a.png\"` goes from black to white"],
+    );
+    check("((m - 100.0) + 100.0) / 255.0", &[]);
+    check(
+        "m + 100.0",
+        &["`:save ((m + 100.0) - 100.0) / 255.0 \"a.png\"` goes from black to white"],
+    );
+    check(
+        "{ { (x, x, x) : x in row } : row in m }",
+        &[range, "or make them `u8`, of which 255 is white"],
+    );
+    // A little beyond is usual behind a filter.
+    check("[replicate 20 0.5 ++ [1.02]]", &[]);
+    check("u8 m", &[]);
+    check("m > 100.0", &[]);
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weft_ir::{Array, Column, ScalarType, Type, Value};
 
 use super::super::error::Problem;
-use super::super::{Loaded, fields};
+use super::super::{Brightness, Loaded, fields};
 
 /// A picture as its file has it: rows from the top, the samples of a pixel side by side.
 pub(super) struct Picture {
@@ -134,6 +134,41 @@ fn woven<T: Copy + Default>(planes: Vec<Vec<T>>) -> Vec<T> {
         }
     }
     samples
+}
+
+/// How bright a picture of floats is, if much of it is beyond 0.0 to 1.0. A little that is, as behind a filter, is no
+/// matter.
+pub(crate) fn brightness_beyond(value: &Value) -> Option<Brightness> {
+    const MUCH: f64 = 0.1;
+    const FAR: f64 = 1.0;
+    let pixels = fields::as_column(value)?.flatten();
+    let planes: Vec<&Column> = match &pixels {
+        Column::Tuple { parts, .. } => parts.iter().collect(),
+        grey => vec![grey],
+    };
+    let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
+    let (mut count, mut beyond) = (0_usize, 0_usize);
+    let mut add = |value: f64| {
+        (least, greatest) = (least.min(value), greatest.max(value));
+        count += 1;
+        beyond += usize::from(!(0.0..=1.0).contains(&value));
+    };
+    for plane in &planes {
+        match plane {
+            Column::F32(buf) => buf.as_slice().iter().for_each(|&value| add(value.into())),
+            Column::F64(buf) => buf.as_slice().iter().for_each(|&value| add(value)),
+            _ => return None,
+        }
+    }
+    let clipped = beyond as f64 / count.max(1) as f64;
+    let is_far = greatest > 1.0 + FAR || least < -FAR;
+    let is_finite = least.is_finite() && greatest.is_finite() && least < greatest;
+    (is_finite && (clipped > MUCH || (is_far && beyond > 0))).then_some(Brightness {
+        least,
+        greatest,
+        clipped,
+        is_grey: planes.len() == 1,
+    })
 }
 
 /// From 0 to 1 to a byte. The conversion saturates, and takes NaN to 0.
