@@ -1,7 +1,7 @@
 //! Finds a C compiler and runs it.
 
 use std::fs;
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -33,6 +33,24 @@ const MACHINE: &[&str] =
 
 /// How long a compiler may take to say what it is.
 const ANSWER: Duration = Duration::from_secs(3);
+
+/// Why there is no code. Both are sentences for the user.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    /// The compiler or the code is wrong, and will be the next time.
+    Lasting(String),
+    /// The system did not give what was needed, such as a file: it may do so later.
+    Passing(String),
+}
+
+impl Failure {
+    /// The sentence.
+    pub(crate) fn reason(self) -> String {
+        match self {
+            Failure::Lasting(reason) | Failure::Passing(reason) => reason,
+        }
+    }
+}
 
 /// A C compiler that has been tried.
 #[derive(Clone, Debug)]
@@ -73,23 +91,29 @@ impl Compiler {
     /// The first of the compilers that answers. It is ended when `given_up` is set.
     ///
     /// # Errors
-    /// A sentence for the user.
-    pub(crate) fn find(config: &Config, given_up: &Arc<AtomicBool>) -> Result<Compiler, String> {
+    /// None answers, or the system does not let them be asked.
+    pub(crate) fn find(config: &Config, given_up: &Arc<AtomicBool>) -> Result<Compiler, Failure> {
+        // Whether files can be written shows before anybody is asked, and who is to blame.
+        let scratch = scratch::folder(&config.scratch).map_err(interpreted)?;
         for command in &config.compilers {
             let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
             let Some((program, first)) = words.split_first() else { continue };
             let mut asking = Command::new(program);
             asking.args(first).arg("--version");
-            if let Ok(answer) = run(asking, ANSWER, given_up)
-                && let Some(version) = answer.lines().next()
-            {
+            let answer = match run(asking, scratch.path(), ANSWER, given_up) {
+                Ok(answer) => answer,
+                Err(Failure::Passing(reason)) => return Err(interpreted(reason)),
+                Err(Failure::Lasting(_)) => continue,
+            };
+            if let Some(version) = answer.lines().next() {
                 let (version, folder) = (version.to_owned(), config.scratch.clone());
                 let (patience, given_up) = (config.patience, Arc::clone(given_up));
                 return Ok(Compiler { command: words, version, folder, patience, given_up });
             }
         }
         let tried = config.compilers.join(", ");
-        Err(format!("no C compiler answers ({tried}): code runs interpreted, block by block"))
+        let reason = format!("no C compiler answers ({tried})");
+        Err(Failure::Lasting(format!("{reason}: code runs interpreted, block by block")))
     }
 
     /// What compiled code depends on beside its text: the compiler, its flags and the machine.
@@ -101,15 +125,15 @@ impl Compiler {
     /// Compiles a file.
     ///
     /// # Errors
-    /// A sentence with the compiler's first words.
-    pub(crate) fn compile(&self, source: &str) -> Result<Object, String> {
-        let folder = scratch::folder(&self.folder)?;
+    /// The compiler's first words, or what the system said.
+    pub(crate) fn compile(&self, source: &str) -> Result<Object, Failure> {
+        let folder = scratch::folder(&self.folder).map_err(Failure::Passing)?;
         let (input, output) = (folder.path().join("kernels.c"), folder.path().join("kernels.so"));
-        fs::write(&input, source).map_err(|error| error.to_string())?;
+        fs::write(&input, source).map_err(|error| self.not_written(&error))?;
         let mut command = self.command(&folder);
         command.args(FLAGS).args(MACHINE).arg("-o").arg(&output).arg(&input).arg("-lm");
-        run(command, self.patience, &self.given_up)?;
-        let bytes = fs::read(&output).map_err(|error| error.to_string())?;
+        run(command, folder.path(), self.patience, &self.given_up)?;
+        let bytes = fs::read(&output).map_err(|error| Failure::Lasting(error.to_string()))?;
         Ok(Object { path: output, bytes, _folder: folder })
     }
 
@@ -117,18 +141,23 @@ impl Compiler {
     ///
     /// # Errors
     /// As [`Compiler::compile`].
-    pub(crate) fn assemble(&self, source: &str) -> Result<String, String> {
-        let folder = scratch::folder(&self.folder)?;
+    pub(crate) fn assemble(&self, source: &str) -> Result<String, Failure> {
+        let folder = scratch::folder(&self.folder).map_err(Failure::Passing)?;
         let (input, output) = (folder.path().join("kernels.c"), folder.path().join("kernels.s"));
-        fs::write(&input, source).map_err(|error| error.to_string())?;
+        fs::write(&input, source).map_err(|error| self.not_written(&error))?;
         let mut command = self.command(&folder);
         let flags = FLAGS.into_iter().filter(|flag| *flag != "-shared");
         command.args(flags).args(MACHINE).args(["-S", "-fno-asynchronous-unwind-tables", "-o"]);
         command.arg(&output).arg(&input);
-        run(command, self.patience, &self.given_up)?;
-        let text = fs::read_to_string(&output).map_err(|error| error.to_string())?;
+        run(command, folder.path(), self.patience, &self.given_up)?;
+        let text = fs::read_to_string(&output);
+        let text = text.map_err(|error| Failure::Lasting(error.to_string()))?;
         let lines: Vec<&str> = text.lines().filter(|line| is_instruction_or_data(line)).collect();
         Ok(lines.join("\n"))
+    }
+
+    fn not_written(&self, error: &io::Error) -> Failure {
+        Failure::Passing(scratch::not_written(&self.folder, error))
     }
 
     /// The compiler, whose own files go to the scratch folder too, and with it: one that is killed leaves them
@@ -149,15 +178,31 @@ fn is_instruction_or_data(line: &str) -> bool {
     }
 }
 
-/// Runs a program to its end; what it has said. One that takes too long or that nobody waits for any
-/// more is killed.
+/// No compiler could be asked, for this reason.
+fn interpreted(reason: String) -> Failure {
+    Failure::Passing(format!("{reason}: code runs interpreted, block by block, until that changes"))
+}
+
+/// Runs a program to its end; what it has said, for which there is a file in that folder meanwhile. One that
+/// takes too long or that nobody waits for any more is killed.
 ///
 /// # Errors
 /// It cannot be run, is killed, or ends otherwise than well.
-fn run(mut command: Command, patience: Duration, given_up: &AtomicBool) -> Result<String, String> {
+fn run(
+    mut command: Command,
+    folder: &Path,
+    patience: Duration,
+    given_up: &AtomicBool,
+) -> Result<String, Failure> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let fails = |error: std::io::Error| format!("{program}: {error}");
-    let mut said = tempfile::tempfile().map_err(fails)?;
+    let fails = |error: io::Error| {
+        let is_absent =
+            matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied);
+        let reason = format!("{program}: {error}");
+        if is_absent { Failure::Lasting(reason) } else { Failure::Passing(reason) }
+    };
+    let not_written = |error: io::Error| Failure::Passing(scratch::not_written(folder, &error));
+    let mut said = tempfile::tempfile_in(folder).map_err(not_written)?;
     let (out, errors) = (said.try_clone().map_err(fails)?, said.try_clone().map_err(fails)?);
     // Messages in English.
     command.env("LC_ALL", "C").stdin(Stdio::null()).stdout(out).stderr(errors);
@@ -172,10 +217,10 @@ fn run(mut command: Command, patience: Duration, given_up: &AtomicBool) -> Resul
                 kill_group(child.id());
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(match given_up.load(Ordering::Relaxed) {
+                return Err(Failure::Lasting(match given_up.load(Ordering::Relaxed) {
                     true => format!("{program} was ended"),
                     false => format!("{program} took longer than {} s", patience.as_secs()),
-                });
+                }));
             }
             None => thread::sleep(Duration::from_millis(1)),
         }
@@ -187,7 +232,12 @@ fn run(mut command: Command, patience: Duration, given_up: &AtomicBool) -> Resul
         return Ok(text);
     }
     let error = text.lines().find(|line| line.contains("error")).or(text.lines().next());
-    Err(format!("{program} failed: {}", error.unwrap_or("it says nothing")))
+    let reason = format!("{program} failed: {}", error.unwrap_or("it says nothing"));
+    // It may be the disk, which was full for the compiler's own files.
+    match text.contains("No space left on device") || text.contains("Too many open files") {
+        true => Err(Failure::Passing(reason)),
+        false => Err(Failure::Lasting(reason)),
+    }
 }
 
 /// Puts a program in a process group of its own: an interrupt from the terminal is not for it.

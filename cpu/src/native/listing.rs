@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::compile::Compiled;
-use crate::native::compiler::Compiler;
+use crate::native::compiler::{Compiler, Failure};
 use crate::native::source::{Source, source};
 use crate::native::{Config, Native};
 use crate::prepare::{Prepared, PreparedBlock, PreparedInterior, PreparedKernel, PreparedStep};
@@ -38,7 +38,8 @@ pub fn native_source(prepared: &Prepared) -> Source {
 /// # Errors
 /// A sentence: there is no compiler, or it has failed.
 pub fn native_assembly(source: &str, config: &Config) -> Result<String, String> {
-    Compiler::find(config, &Arc::default())?.assemble(source)
+    let assembled = Compiler::find(config, &Arc::default());
+    assembled.and_then(|compiler| compiler.assemble(source)).map_err(Failure::reason)
 }
 
 /// Asks for the functions that a program needs on small arrays; those for other extents are asked for

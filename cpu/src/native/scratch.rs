@@ -5,6 +5,7 @@
 //! to none that runs. Processes of another machine or container are not seen: what is young stays.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,10 +20,18 @@ const YOUNG: Duration = Duration::from_secs(600);
 /// # Errors
 /// A sentence.
 pub(super) fn folder(within: &Path) -> Result<tempfile::TempDir, String> {
-    let fails = |error: std::io::Error| format!("cannot write to {}: {error}", within.display());
+    let fails = |error: io::Error| not_written(within, &error);
     fs::create_dir_all(within).map_err(fails)?;
     let prefix = format!("{PREFIX}{}-", std::process::id());
     tempfile::Builder::new().prefix(&prefix).tempdir_in(within).map_err(fails)
+}
+
+/// A sentence: nothing can be written to a folder.
+pub(super) fn not_written(within: &Path, error: &io::Error) -> String {
+    // Errors of `tempfile` go on with the name of a file that nobody knows.
+    let text = error.to_string();
+    let cause = text.split(" at path ").next().unwrap_or_default();
+    format!("cannot write to the folder for temporary files {} ({cause})", within.display())
 }
 
 /// Removes the folders of processes that are gone.

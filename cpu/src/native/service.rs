@@ -1,6 +1,7 @@
 //! The thread that has functions compiled.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use weft_codegen::{Cache, Digest, LaneFunction, text_hash};
 
 use crate::native::call::{Function, Library};
-use crate::native::compiler::Compiler;
+use crate::native::compiler::{Compiler, Failure};
 use crate::native::source::{prelude, source};
 use crate::native::{Config, Statistics, scratch};
 use crate::workers::lock;
@@ -63,7 +64,24 @@ pub(crate) struct Service {
     counts: Counts,
     waiting: Mutex<Waiting>,
     /// Why nothing is compiled, once that is known.
-    notice: Mutex<Option<String>>,
+    notice: Mutex<Notice>,
+}
+
+/// What somebody is to be told.
+#[derive(Debug, Default)]
+struct Notice {
+    text: Option<String>,
+    /// Whether there was anything about the system: it is told once, though every file may fail.
+    has_passing: bool,
+}
+
+impl Notice {
+    fn add(&mut self, failure: Failure) {
+        if matches!(failure, Failure::Passing(_)) && mem::replace(&mut self.has_passing, true) {
+            return;
+        }
+        self.text.get_or_insert(failure.reason());
+    }
 }
 
 #[derive(Debug, Default)]
@@ -206,7 +224,7 @@ impl Service {
     }
 
     pub(crate) fn take_notice(&self) -> Option<String> {
-        lock(&self.notice).take()
+        lock(&self.notice).text.take()
     }
 
     /// Lets go of the functions that no kernel has.
@@ -235,10 +253,10 @@ impl Service {
                     queue.requests.drain(..).for_each(|request| request.ticket.settle(None));
                     return;
                 }
-                if std::mem::take(&mut queue.forget) {
+                if mem::take(&mut queue.forget) {
                     workshop.forget();
                 }
-                std::mem::take(&mut queue.requests)
+                mem::take(&mut queue.requests)
             };
             workshop.settle(requests);
         }
@@ -259,7 +277,7 @@ struct Workshop<'a> {
 
 /// The compiler and the cache; none of them may be there.
 struct Environment {
-    compiler: Result<Compiler, String>,
+    compiler: Result<Compiler, Failure>,
     cache: Option<Cache>,
     /// What keys depend on beside the text.
     salt: String,
@@ -290,8 +308,8 @@ impl Workshop<'_> {
         let service = self.service;
         let environment = self.environment.get_or_insert_with(|| {
             let environment = Environment::new(&service.config, &service.given_up);
-            if let Err(reason) = &environment.compiler {
-                *lock(&service.notice) = Some(reason.clone());
+            if let Err(failure) = &environment.compiler {
+                lock(&service.notice).add(failure.clone());
             }
             environment
         });
@@ -314,16 +332,24 @@ impl Workshop<'_> {
         if missing.is_empty() {
             return;
         }
-        let functions = environment.compile(&missing).unwrap_or_else(|reason| {
-            lock(&service.notice).get_or_insert(reason);
+        let mut may_pass = false;
+        let functions = environment.compile(&missing).unwrap_or_else(|failure| {
+            may_pass = matches!(failure, Failure::Passing(_));
+            lock(&service.notice).add(failure);
             vec![None; missing.len()]
         });
+        if may_pass && environment.compiler.is_err() {
+            // The next request looks for a compiler again.
+            self.environment = None;
+        }
         for (Missing { key, tickets, .. }, function) in missing.into_iter().zip(functions) {
             let count =
                 if function.is_some() { &service.counts.compiled } else { &service.counts.failed };
             count.fetch_add(1, Ordering::Relaxed);
             tickets.iter().for_each(|ticket| ticket.settle(function.clone()));
-            self.known.insert(key, function);
+            if !may_pass {
+                self.known.insert(key, function);
+            }
         }
     }
 }
@@ -364,7 +390,7 @@ impl Environment {
     }
 
     /// Compiles functions in one file.
-    fn compile(&mut self, missing: &[Missing]) -> Result<Vec<Option<Function>>, String> {
+    fn compile(&mut self, missing: &[Missing]) -> Result<Vec<Option<Function>>, Failure> {
         let source = source(missing.iter().map(|missing| (&missing.function, name(&missing.key))));
         let compiler = self.compiler.as_ref().map_err(Clone::clone)?;
         let object = compiler.compile(&source.whole())?;
@@ -374,7 +400,7 @@ impl Environment {
         let stored = self.cache.as_ref().and_then(|cache| cache.store(&keys, object.bytes()).ok());
         let library = match stored.and_then(|path| self.library(&path).ok()) {
             Some(library) => library,
-            None => Arc::new(Library::load(object.path())?),
+            None => Arc::new(Library::load(object.path()).map_err(Failure::Lasting)?),
         };
         Ok(missing.iter().map(|missing| library.function(&name(&missing.key)).ok()).collect())
     }

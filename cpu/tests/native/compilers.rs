@@ -66,6 +66,28 @@ fn without_a_compiler_everything_is_interpreted() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_written_is_named_once_and_tried_again() {
+    let folder = folder();
+    // No folder can be made there as long as there is a file.
+    let scratch = folder.path().join("scratch");
+    fs::write(&scratch, "").expect("a file");
+    let config = NativeConfig { scratch: scratch.clone(), ..config(None) };
+    let has_compiler = config.has_compiler();
+    let native = Native::new(config);
+    let run = || try_run(MAP, &[f32s(3000)], 1, Some((&native, Tier::Native))).expect("a value");
+    run();
+    let notice = native.take_notice().expect("a notice");
+    assert!(notice.contains("cannot write to the folder for temporary files"), "{notice}");
+    assert!(notice.contains(&scratch.display().to_string()), "{notice}");
+    run();
+    assert_eq!(native.take_notice(), None, "it has been said");
+    assert_eq!(native.statistics().compiled, 0);
+    fs::remove_file(&scratch).expect("the file");
+    run();
+    assert_eq!(native.statistics().compiled, u64::from(has_compiler));
+}
+
+#[test]
 fn a_compiler_that_fails_is_told_once() {
     let folder = folder();
     let path = script(
