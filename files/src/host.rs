@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::{Access, Entry, FileSystem, Output};
+use crate::{Access, Entry, FileSystem, Output, read_regular};
 
 /// The files of the machine, as the system shows them to this process.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,7 +12,7 @@ pub struct Host;
 
 impl FileSystem for Host {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        fs::read(path)
+        read_regular(path, u64::MAX)
     }
 
     fn create(&self, path: &Path, access: Access) -> io::Result<Box<dyn Output>> {

@@ -8,7 +8,9 @@ mod faults;
 mod host;
 mod lines;
 mod mapped;
+mod regular;
 mod replace;
+mod unfinished;
 
 use std::fmt::Debug;
 use std::io::{self, Write};
@@ -19,14 +21,16 @@ pub use faults::{Faults, with_every_fault};
 pub use host::Host;
 pub use lines::Lines;
 pub use mapped::MappedFile;
+pub use regular::{read_at_most, read_regular};
 pub use replace::replace;
+pub use unfinished::remove_unfinished;
 
 /// A file system. Errors are those of the operating system.
 pub trait FileSystem: Debug + Send + Sync {
-    /// All bytes of a file.
+    /// All bytes of a regular file.
     ///
     /// # Errors
-    /// It is not there, or cannot be read.
+    /// It is not there, is a folder, a device or a pipe, or cannot be read.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
     /// A new file.

@@ -15,6 +15,8 @@ pub struct Lines {
     path: PathBuf,
     /// What a file begins with.
     heading: &'static str,
+    /// Whether it has been there.
+    was_there: bool,
 }
 
 impl Lines {
@@ -27,12 +29,12 @@ impl Lines {
         path: &Path,
         heading: &'static str,
     ) -> io::Result<(Lines, Vec<u8>)> {
-        let bytes = match files.read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        let (bytes, was_there) = match files.read(path) {
+            Ok(bytes) => (bytes, true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), false),
             Err(error) => return Err(error),
         };
-        Ok((Lines { files, path: path.to_owned(), heading }, bytes))
+        Ok((Lines { files, path: path.to_owned(), heading, was_there }, bytes))
     }
 
     /// Adds lines, each with its end.
@@ -40,7 +42,17 @@ impl Lines {
     /// # Errors
     /// They cannot be written, or only in part; one may try again.
     pub fn add(&mut self, lines: &str) -> io::Result<()> {
-        let mut output = self.files.append(&self.path, Access::Private)?;
+        let mut output = match self.files.append(&self.path, Access::Private) {
+            // Somebody has removed its folder meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.was_there => {
+                if let Some(folder) = self.path.parent() {
+                    self.files.make_folder(folder, Access::Private)?;
+                }
+                self.files.append(&self.path, Access::Private)?
+            }
+            opened => opened?,
+        };
+        self.was_there = true;
         let mut length = output.length()?;
         if (1..self.heading.len() as u64).contains(&length) {
             // The heading was cut off.
