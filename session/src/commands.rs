@@ -277,7 +277,14 @@ fn time(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
 
 fn load(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
     let argument = call.needed("`:load` takes the name of a source file")?;
-    let path = call.directory.join(unquoted(argument));
+    let name = match argument.starts_with('"') {
+        true => match planner.path(call.argument_span) {
+            Some(name) => name,
+            None => return Ok(()),
+        },
+        false => PathBuf::from(argument),
+    };
+    let path = call.directory.join(name);
     planner.file(&path, call.argument_span)?;
     planner.state.files.retain(|known| *known != path);
     planner.state.files.push(path);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weft_ir::{Span, Type};
-use weft_lang::ast::{Item, ItemKind};
+use weft_lang::ast::{ExprKind, Item, ItemKind};
 use weft_lang::diagnostic::Severity;
 use weft_lang::typed::Program;
 use weft_lang::{
@@ -261,6 +261,30 @@ impl<'a> Planner<'a> {
         self.argument(span, Argument::ExpressionOrBinding)
     }
 
+    /// The path that a text literal holds, with escapes as in every text. `None` if it holds none, which is then
+    /// reported.
+    pub(crate) fn path(&mut self, span: Span) -> Option<PathBuf> {
+        let text = render::Sources::text(&*self.sources, span.source);
+        let parsed = syntax::parse_item(span.source, text, span.range());
+        let is_broken = !parsed.diagnostics.is_empty();
+        self.diagnostics.extend(parsed.diagnostics);
+        if is_broken {
+            return None;
+        }
+        let path = if let [Item { kind: ItemKind::Expr { value, .. }, .. }] = &parsed.items[..]
+            && let ExprKind::Text(bytes) = &value.kind
+        {
+            std::str::from_utf8(bytes).ok().map(PathBuf::from)
+        } else {
+            None
+        };
+        if path.is_none() {
+            let message = "the name of a file is a text of UTF-8";
+            self.diagnostics.push(Diagnostic::error("E0502", message, span, "this is none"));
+        }
+        path
+    }
+
     fn argument(&mut self, span: Span, wanted: Argument) -> Option<Expression> {
         let started = Instant::now();
         let text = render::Sources::text(&*self.sources, span.source);
@@ -479,9 +503,12 @@ impl Numbered for Cells<'_> {
     }
 }
 
+/// The most bytes that a source file may have. People write some thousands; a device never ends.
+pub const SOURCE_BYTES: u64 = 64_000_000;
+
 /// The text of a source file; the error says what is wrong with it.
 pub(crate) fn read_source(path: &Path) -> Result<String, String> {
-    let bytes = fs::read(path).map_err(|error| {
+    let bytes = weft_files::read_regular(path, SOURCE_BYTES).map_err(|error| {
         // The operating system's number adds nothing for the reader.
         error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase()
     })?;

@@ -2,9 +2,9 @@
 //! changes nothing.
 
 use std::collections::BTreeSet;
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
-use std::{mem, thread};
 
 use weft_ir::{ColumnBuilder, ScalarType, Span, Type, Value};
 use weft_lang::typed::GlobalId;
@@ -21,6 +21,7 @@ use crate::remarks::Told;
 use crate::run::{Runner, Stop};
 use crate::sink::{Cancel, Event, Outcome, Sink};
 use crate::sources::Sources;
+use crate::stack::{NotRun, no_stack, on_large_stack};
 use crate::state::State;
 
 /// States that `:undo` can go back to, however small they are.
@@ -212,8 +213,12 @@ impl Session {
             on_large_stack(|| self.eval_here(number, cell, keep, sink, cancel))
         });
         let outcome = outcome.unwrap_or_else(|problem| {
-            sink.event(Event::Report(self.sources.report(vec![bug(&problem)])));
-            Outcome::Bug(problem)
+            let (diagnostic, outcome) = match problem {
+                NotRun::NoStack => (no_stack(), Outcome::Failed("E0701".to_owned())),
+                NotRun::Panic(problem) => (bug(&problem), Outcome::Bug(problem)),
+            };
+            sink.event(Event::Report(self.sources.report(vec![diagnostic])));
+            outcome
         });
         cancel.set_activity(String::new());
         if keep == Keep::Everything
@@ -517,28 +522,6 @@ fn question(text: &str) -> Option<String> {
     is_name.then(|| format!("{command} {name}"))
 }
 
-/// Runs something on a thread with the stack that deep programs need. The error is the message of
-/// a panic.
-fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
-    let mut work = Some(work);
-    for stack in [weft_lang::STACK_BYTES, weft_lang::STACK_BYTES / 8] {
-        let result = thread::scope(|scope| {
-            let slot = &mut work;
-            let builder = thread::Builder::new().name("weft-cell".to_owned()).stack_size(stack);
-            let run = move || slot.take().map(|work| work());
-            builder.spawn_scoped(scope, run).ok().map(thread::ScopedJoinHandle::join)
-        });
-        match result {
-            Some(Ok(Some(value))) => return Ok(value),
-            Some(Ok(None)) => return Err("a cell was run twice".to_owned()),
-            Some(Err(payload)) => return Err(panic_message(&*payload)),
-            // The system did not give that much address space; try with less.
-            None => {}
-        }
-    }
-    Err("the system gives no thread to run the cell on".to_owned())
-}
-
 /// Takes back what was told of names that a cell has bound before it failed.
 fn retract(names: &[String], sink: &mut dyn Sink) {
     const MOST: usize = 6;
@@ -560,9 +543,4 @@ fn bug(problem: &str) -> Diagnostic {
     let mut diagnostic = Diagnostic::error("E0901", message, Span::default(), "");
     diagnostic.labels.clear();
     diagnostic.help("the session is as before; please report this cell")
-}
-
-fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned()
 }

@@ -1,7 +1,7 @@
 //! `:save`: values to files, and definitions to a source file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use weft_ir::{Name, Span};
@@ -18,14 +18,26 @@ pub(super) fn save(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
     const USE: &str = "`:save` takes a value and the name of a file in quotes, or file.weft alone";
     let argument = call.needed(USE)?;
     let span = call.argument_span;
-    let name = unquoted(argument);
-    if name.ends_with(".weft") && !name.contains('"') {
+    // The last text, wherever quotes stand within it.
+    let last = tokens(argument).into_iter().next_back();
+    let is_quoted = matches!(&last, Some((TokenClass::String, range)) if range.start == 0);
+    if unquoted(argument).ends_with(".weft") && (is_quoted || !argument.contains('"')) {
+        let path = match is_quoted {
+            true => planner.path(span),
+            false => Some(PathBuf::from(argument)),
+        };
+        let Some(path) = path else { return Ok(()) };
         let text = definitions(planner, call)?;
-        planner.steps.push(Step::SaveSource { text, path: PathBuf::from(name), span });
+        planner.steps.push(Step::SaveSource { text, path, span });
         return Ok(());
     }
-    let quoted = argument.strip_suffix('"').and_then(|rest| rest.rsplit_once('"'));
-    let Some((expression, file)) = quoted else { return Err(Box::new(call.misuse(USE))) };
+    let file = match last {
+        Some((TokenClass::String, range)) if argument[range.clone()].starts_with('"') => range,
+        Some(_) | None => return Err(Box::new(call.misuse(USE))),
+    };
+    let expression = &argument[..file.start];
+    let start = span.start + file.start as u32;
+    let Some(file) = planner.path(Span { start, ..span }) else { return Ok(()) };
     if expression.trim().is_empty() {
         let problem = "there is no value to save; only a .weft file takes all definitions";
         return Err(Box::new(call.misuse(problem)));
@@ -35,12 +47,7 @@ pub(super) fn save(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
     let Some(expression) = planner.expression(value_span) else { return Ok(()) };
     match expression.item.kind {
         CheckedKind::Show { program, ty, .. } | CheckedKind::Bind { program, ty, .. } => {
-            planner.steps.push(Step::SaveValue {
-                program,
-                ty,
-                path: Path::new(file).to_owned(),
-                span,
-            });
+            planner.steps.push(Step::SaveValue { program, ty, path: file, span });
             Ok(())
         }
         CheckedKind::ShowFunction { scheme, .. } | CheckedKind::Define { scheme, .. } => {

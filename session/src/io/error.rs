@@ -65,7 +65,10 @@ pub enum Place {
 
 impl fmt::Display for IoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.path.display())?;
+        match self.path == Path::new("") {
+            true => write!(f, "\"\"")?,
+            false => write!(f, "{}", self.path.display())?,
+        }
         match self.kind {
             IoErrorKind::Malformed(Place::Byte(offset)) => write!(f, ", byte {offset}")?,
             IoErrorKind::Malformed(Place::Line(line)) => write!(f, ", line {line}")?,

@@ -1,7 +1,9 @@
 //! Reading a file: decompression, limits, interruption.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read};
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use bytemuck::Pod;
@@ -13,6 +15,10 @@ use super::error::{Place, Problem, plain};
 
 /// How often the user's wish to stop is asked for, and how much is read at once.
 const STEP: usize = 1 << 20;
+
+/// `O_NONBLOCK`, which regular files pay no attention to.
+#[cfg(target_os = "linux")]
+const DO_NOT_WAIT: i32 = 0o4000;
 
 /// What the xz decoder may allocate: the window of the highest preset needs 65 MiB.
 const XZ_MEMORY: u64 = 256 << 20;
@@ -200,6 +206,9 @@ pub(super) fn cut_off(wanted: u128, position: u64, length: u64) -> Problem {
 
 /// Opens a regular file for reading.
 pub(super) fn open_file(path: &Path) -> Result<File, Problem> {
+    if path == Path::new("") {
+        return Err(Problem::open("cannot be opened: it is the empty path"));
+    }
     // Asked before opening: opening a pipe without a writer would block for ever.
     let metadata = fs::metadata(path).map_err(|error| cannot_open(path, &error))?;
     if metadata.is_dir() {
@@ -208,7 +217,11 @@ pub(super) fn open_file(path: &Path) -> Result<File, Problem> {
     if !metadata.is_file() {
         return Err(Problem::open("is a device or a pipe, not a regular file"));
     }
-    File::open(path).map_err(|error| cannot_open(path, &error))
+    let mut options = OpenOptions::new();
+    // Some files of the system wait until there is something to read, such as /proc/kmsg.
+    #[cfg(target_os = "linux")]
+    OpenOptionsExt::custom_flags(&mut options, DO_NOT_WAIT);
+    options.read(true).open(path).map_err(|error| cannot_open(path, &error))
 }
 
 /// Room for `more` elements, or an error instead of the end of the process.
@@ -265,7 +278,18 @@ fn similar_file(path: &Path) -> Option<String> {
     let names = entries.take(10_000).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let (_, best) =
         names.filter_map(|name| Some((likeness(&wanted, &name.to_lowercase())?, name))).min()?;
-    Some(format!("did you mean `{}`?", path.with_file_name(best).display()))
+    Some(format!("did you mean `{}`?", typed(&path.with_file_name(best))))
+}
+
+/// A path as it stands within the quotes of a text.
+fn typed(path: &Path) -> String {
+    path.display().to_string().chars().fold(String::new(), |mut text, c| {
+        match c {
+            '\'' => text.push(c),
+            c => text.extend(c.escape_debug()),
+        }
+        text
+    })
 }
 
 /// How far a name is from the wanted one; `None` if it is another name altogether.

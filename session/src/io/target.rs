@@ -5,10 +5,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
-use weft_files::{Access, FileSystem, Host, replace};
+use weft_files::{Access, FileSystem, Host, remove_unfinished, replace};
 
 use super::error::Problem;
 use super::source::{Compression, compression};
+
+/// How the names of files end that are not complete yet.
+const ENDING: &str = "part";
 
 /// How often the user's wish to stop is asked for.
 const STEP: u64 = 1 << 20;
@@ -20,6 +23,8 @@ pub(super) fn write_file(
     stop: &dyn Fn() -> bool,
     body: impl FnOnce(&mut Target) -> Result<(), Problem>,
 ) -> Result<u64, Problem> {
+    // What was left there may be what the disk is full of.
+    remove_unfinished(folder(path), ENDING);
     write_file_in(&Host, path, stop, body)
 }
 
@@ -30,10 +35,7 @@ fn write_file_in(
     body: impl FnOnce(&mut Target) -> Result<(), Problem>,
 ) -> Result<u64, Problem> {
     let (path, is_new) = final_path(path)?;
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder(&path);
     if !folder.is_dir() {
         let message = format!("the folder `{}` does not exist", folder.display());
         return Err(Problem::cannot_write(message));
@@ -43,7 +45,7 @@ fn write_file_in(
         return Err(Problem::unsupported("files cannot be saved compressed with xz")
             .hint("end the name in .gz instead"));
     }
-    replace(files, &path, Access::Usual, "part", |file| {
+    replace(files, &path, Access::Usual, ENDING, |file| {
         let buffered = BufWriter::with_capacity(1 << 16, &mut *file);
         let output = match compression {
             Compression::Gzip => {
@@ -60,6 +62,14 @@ fn write_file_in(
         }
         Ok(file.length()?)
     })
+}
+
+/// The folder that a file is in.
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Where the file goes, and whether there is none yet: through a symbolic link, which stays one.

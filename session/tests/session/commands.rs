@@ -302,6 +302,39 @@ fn save_values_and_definitions() {
 }
 
 #[test]
+fn paths_have_the_escapes_of_texts_in_every_command() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    // Names with a quote, a tab and a backslash.
+    let escaped = |name: &str| format!("{}/{name}", folder.path().display());
+    let mut session = Transcript::new();
+    for (name, file) in
+        [("a\\\"b.csv", "a\"b.csv"), ("t\\tx.csv", "t\tx.csv"), ("c\\\\d.csv", "c\\d.csv")]
+    {
+        let saved = session.eval(&format!(":save [1, 2] \"{}\"", escaped(name)));
+        assert!(saved.starts_with("(saved "), "{saved}");
+        assert!(folder.path().join(file).exists(), "{name}");
+        session.check(&format!("(loadCsv \"{}\").c0", escaped(name)), "[2]i64 [1, 2]");
+    }
+    session.check(":save 1 \"a\\qb.npy\"", "E0107");
+    session.check(":load \"a\\qb.weft\"", "E0107");
+    session.eval("def f x = x");
+    session.eval(&format!(":save \"{}\"", escaped("d\\\"e.weft")));
+    assert!(folder.path().join("d\"e.weft").exists());
+    session.check(&format!(":load \"{}\"", escaped("d\\\"e.weft")), "f : a -> a");
+    // What is suggested can be typed.
+    session.check(&format!("loadCsv \"{}\"", escaped("a\\\"bb.csv")), "E0401");
+    let report = session.last_report();
+    assert!(report.contains(&format!("did you mean `{}`?", escaped("a\\\"b.csv"))), "{report}");
+}
+
+#[test]
+fn the_empty_path_is_named() {
+    let mut session = Transcript::new();
+    session.check("loadText \"\"", "E0401");
+    assert!(session.last_report().contains("\"\": cannot be opened: it is the empty path"));
+}
+
+#[test]
 fn without_io_files_are_out_of_reach() {
     let mut session = Transcript::with(&Config { io: false, ..CONFIG }, "".as_ref());
     session.check("import \"a.weft\"", "E0506");
