@@ -4,7 +4,8 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use weft_session::{Cell, Keep, Outcome, Session};
+use weft_files::read_regular;
+use weft_session::{Cell, Keep, Outcome, SOURCE_BYTES, Session};
 
 use crate::interrupt::Interrupts;
 use crate::output::{Output, Plain};
@@ -14,7 +15,7 @@ use crate::output::{Output, Plain};
 pub(crate) fn load(session: &mut Session, interrupts: &Interrupts, output: &mut Output) {
     let folder = config_folder(env::var_os("XDG_CONFIG_HOME"), env::var_os("HOME"));
     let Some(path) = folder.map(|folder| folder.join("weft/config.weft")) else { return };
-    let text = match std::fs::read(&path).map(String::from_utf8) {
+    let text = match read_regular(&path, SOURCE_BYTES).map(String::from_utf8) {
         Ok(Ok(text)) => text,
         Ok(Err(_)) => {
             output.error_line(&format!("weft: {} is not UTF-8", path.display()));

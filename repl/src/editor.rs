@@ -37,6 +37,9 @@ pub(crate) enum Input {
 pub(crate) trait LineEditor {
     /// Reads a cell, of as many lines as it takes.
     fn read(&mut self, prompt: &str) -> Input;
+    /// Whether the cell that was read is to be interrupted: Ctrl-C was typed right behind it, when there was
+    /// nothing to interrupt yet.
+    fn interrupts_cell(&self) -> bool;
     /// Adds a cell to the history, on disk too; a sentence, once, if that fails.
     fn remember(&mut self, cell: &str) -> Option<String>;
     /// What names and types completion offers from now on.

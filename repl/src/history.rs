@@ -9,7 +9,8 @@ use weft_files::{Access, FileSystem, Host};
 /// state folder (XDG base directories). `None` where there is no home: a session does without.
 pub(crate) fn file() -> Option<PathBuf> {
     if let Some(file) = env::var_os("WEFT_HISTORY") {
-        return (!file.is_empty()).then(|| PathBuf::from(file));
+        // What goes to the null device is not kept, and that is what who names it wants.
+        return (!file.is_empty() && file != "/dev/null").then(|| PathBuf::from(file));
     }
     let folder = state_folder(env::var_os("XDG_STATE_HOME"), env::var_os("HOME"))?.join("weft");
     // If there is no folder, writing to it says so.

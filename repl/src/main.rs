@@ -17,6 +17,7 @@ mod script;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use weft_session::{Config, Session, memory};
 
@@ -55,6 +56,7 @@ impl Exit {
 }
 
 fn main() -> ExitCode {
+    outlive_file_limits();
     let mut output = Output::new();
     let verb = std::env::args_os().nth(1).unwrap_or_default();
     let exit = match verb.to_str() {
@@ -118,7 +120,7 @@ fn run(arguments: &Arguments, output: &mut Output) -> Exit {
             Ok(program) => script::run(&mut session, program, &interrupts, output),
             Err(problem) => {
                 output.error_line(&format!("weft: {problem}"));
-                Exit::ProgramError
+                Exit::Usage
             }
         },
     }
@@ -127,6 +129,13 @@ fn run(arguments: &Arguments, output: &mut Output) -> Exit {
 /// Sets the modes of the command line; the error says what would be right.
 fn set_modes(session: &mut Session, arguments: &Arguments) -> Result<(), String> {
     arguments.modes.iter().try_for_each(|(name, value)| session.set_mode(name, value))
+}
+
+/// A file that may not become longer is an error of that write, as on a disk that is full, and not the end of
+/// the process. (A handler, unlike a signal that is ignored, is not handed on to the programs that this one starts.)
+fn outlive_file_limits() {
+    // Without a handler the system ends the process, as it does by default.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
 /// A panic is a bug that the session survives and reports; the default message would come on top

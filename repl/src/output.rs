@@ -5,13 +5,16 @@ use std::io::{self, IsTerminal, Write};
 
 use terminal_size::{Height, Width, terminal_size_of};
 use weft_session::display::graphics;
-use weft_session::{Event, Progress, Report, Shown, Sink};
+use weft_session::{Cancel, Event, Progress, Report, Shown, Sink};
 
 use crate::graphics::Environment;
 use crate::pager;
 
 /// The width where there is no terminal that knows better.
 const DEFAULT_WIDTH: usize = 80;
+
+/// How many bytes are written before anybody asks again whether the rest is wanted.
+const PIECE: usize = 1 << 16;
 
 /// Where the front end writes.
 #[derive(Debug)]
@@ -28,6 +31,8 @@ pub(crate) struct Output {
     /// Whether such a line stands there.
     has_status: bool,
     environment: Environment,
+    /// Whether an interrupt has cut something off.
+    cut: bool,
 }
 
 impl Output {
@@ -47,6 +52,7 @@ impl Output {
                 && environment.term != "dumb",
             has_status: false,
             environment,
+            cut: false,
         }
     }
 
@@ -56,6 +62,33 @@ impl Output {
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
         self.note(written);
+    }
+
+    /// As [`Output::line`], for what may be long and shows what a cell has found: it ends where the cell is
+    /// interrupted, and says so.
+    fn result_line(&mut self, text: &str, cancel: &Cancel) {
+        self.clear_status();
+        let mut stdout = io::stdout().lock();
+        let written = write_until(&mut stdout, text.as_bytes(), PIECE, &|| cancel.is_cancelled());
+        let written = written.and_then(|is_whole| {
+            stdout.write_all(b"\n")?;
+            Ok(is_whole)
+        });
+        drop(stdout);
+        let is_whole = written.as_ref().is_ok_and(|is_whole| *is_whole);
+        let is_cut = written.is_ok() && !is_whole;
+        self.note(written.map(drop));
+        if is_cut {
+            self.cut = true;
+            // A colour may have been left on.
+            let end = if self.colour { "\x1b[0m" } else { "" };
+            self.line(&format!("{end}… interrupted: the rest is not written"));
+        }
+    }
+
+    /// Whether an interrupt has cut something off since this was asked last.
+    pub(crate) fn take_cut(&mut self) -> bool {
+        std::mem::take(&mut self.cut)
     }
 
     /// A remark on standard output, dim where there are colours.
@@ -82,16 +115,17 @@ impl Output {
     }
 
     /// A value on standard output.
-    pub(crate) fn shown(&mut self, shown: &Shown) {
+    fn shown(&mut self, shown: &Shown, cancel: &Cancel) {
         let text = shown.text(self.width(), self.colour);
         if shown.whole {
-            self.page(&text);
+            self.page(&text, cancel);
         } else if let Some(picture) = self.picture(shown) {
             // The type stands on the first line, before the numbers that the picture replaces.
             self.line(text.lines().next().unwrap_or_default());
+            // Half of an escape sequence would swallow what comes after it.
             self.line(&picture);
         } else {
-            self.line(&text);
+            self.result_line(&text, cancel);
         }
     }
 
@@ -106,7 +140,7 @@ impl Output {
 
     /// A text on standard output; where a person reads it and it is longer than the screen, a page
     /// at a time.
-    pub(crate) fn page(&mut self, text: &str) {
+    fn page(&mut self, text: &str, cancel: &Cancel) {
         let height = terminal_size_of(io::stdout()).map_or(0, |(_, Height(rows))| rows.into());
         let columns = self.width();
         // Long lines go on in further rows.
@@ -119,7 +153,7 @@ impl Output {
                 return;
             }
         }
-        self.line(text);
+        self.result_line(text, cancel);
     }
 
     /// How far something has come, on a line that the next one replaces.
@@ -207,35 +241,57 @@ impl Output {
     }
 }
 
+/// Writes bytes until it is to stop. Yields whether all have been written.
+fn write_until(
+    output: &mut dyn Write,
+    bytes: &[u8],
+    piece: usize,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<bool> {
+    for (number, piece) in bytes.chunks(piece).enumerate() {
+        // What is short is written even if the interrupt came when the cell was at its end.
+        if number > 0 && stop() {
+            return Ok(false);
+        }
+        output.write_all(piece)?;
+    }
+    Ok(true)
+}
+
 /// Shows what a session does to a person at a prompt.
-pub(crate) struct Interactive<'a>(pub(crate) &'a mut Output);
+pub(crate) struct Interactive<'a> {
+    /// Where to.
+    pub(crate) output: &'a mut Output,
+    /// Whether it is to go on.
+    pub(crate) cancel: Cancel,
+}
 
 impl Sink for Interactive<'_> {
     fn event(&mut self, event: Event) {
         match event {
             Event::Shown(shown) => {
-                self.0.shown(&shown);
+                self.output.shown(&shown, &self.cancel);
                 if let Some(statistics) = shown.statistics() {
-                    self.0.dim_line(&statistics);
+                    self.output.dim_line(&statistics);
                 }
             }
-            Event::Bound { name, ty } => self.0.dim_line(&format!("{name} : {ty}")),
+            Event::Bound { name, ty } => self.output.dim_line(&format!("{name} : {ty}")),
             Event::Defined { name, ty } if ty.is_empty() => {
-                self.0.dim_line(&format!("type {name}"))
+                self.output.dim_line(&format!("type {name}"))
             }
-            Event::Defined { name, ty } => self.0.dim_line(&format!("{name} : {ty}")),
-            Event::Text(text) => self.0.page(&text),
-            Event::Note(text) | Event::Notice(text) => self.0.dim_line(&text),
-            Event::Report(report) => self.0.report(&report),
-            Event::Progress(Some(progress)) => self.0.progress(&progress),
-            Event::Progress(None) => self.0.clear_status(),
+            Event::Defined { name, ty } => self.output.dim_line(&format!("{name} : {ty}")),
+            Event::Text(text) => self.output.page(&text, &self.cancel),
+            Event::Note(text) | Event::Notice(text) => self.output.dim_line(&text),
+            Event::Report(report) => self.output.report(&report),
+            Event::Progress(Some(progress)) => self.output.progress(&progress),
+            Event::Progress(None) => self.output.clear_status(),
             Event::Footer(footer) if footer.wanted => {
-                let width = self.0.width();
-                self.0.dim_line(&footer.lines(width));
+                let width = self.output.width();
+                self.output.dim_line(&footer.lines(width));
             }
             Event::Drawing(_) | Event::Footer(_) => {}
         }
-        self.0.flush();
+        self.output.flush();
     }
 }
 
@@ -244,14 +300,14 @@ pub(crate) struct Plain<'a> {
     /// Where to.
     pub(crate) output: &'a mut Output,
     /// Stops the program when nobody listens any more.
-    pub(crate) cancel: weft_session::Cancel,
+    pub(crate) cancel: Cancel,
 }
 
 impl Sink for Plain<'_> {
     fn event(&mut self, event: Event) {
         match event {
-            Event::Shown(shown) => self.output.shown(&shown),
-            Event::Text(text) => self.output.line(&text),
+            Event::Shown(shown) => self.output.shown(&shown, &self.cancel),
+            Event::Text(text) => self.output.result_line(&text, &self.cancel),
             Event::Report(report) => self.output.report(&report),
             Event::Notice(text) => self.output.error_line(&format!("weft: {text}")),
             Event::Bound { .. }
@@ -264,5 +320,31 @@ impl Sink for Plain<'_> {
         if self.output.is_closed() {
             self.cancel.cancel();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::write_until;
+
+    #[test]
+    fn what_is_no_longer_wanted_is_not_written() {
+        let asked = Cell::new(0);
+        let stop = |at: usize| {
+            let asked = &asked;
+            move || {
+                asked.set(asked.get() + 1);
+                asked.get() == at
+            }
+        };
+        let mut written = Vec::new();
+        let is_whole = write_until(&mut written, &[7; 100], 10, &stop(3)).expect("a vector");
+        assert_eq!((is_whole, written.len()), (false, 30));
+        asked.set(0);
+        written.clear();
+        let is_whole = write_until(&mut written, &[7; 95], 10, &stop(10)).expect("a vector");
+        assert_eq!((is_whole, written.len()), (true, 95));
     }
 }

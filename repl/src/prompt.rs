@@ -21,10 +21,11 @@ pub(crate) fn run(session: &mut Session, interrupts: &Interrupts, output: &mut O
         editor.look_at(session.snapshot());
         match editor.read(&format!("{}> ", session.next_number())) {
             Input::Cell(text) => {
+                let is_interrupted = editor.interrupts_cell();
                 if let Some(problem) = editor.remember(&text) {
                     output.error_line(&format!("weft: {problem}"));
                 }
-                if evaluate(session, &text, interrupts, output) == Outcome::Quit {
+                if evaluate(session, &text, is_interrupted, interrupts, output) == Outcome::Quit {
                     return Exit::Success;
                 }
             }
@@ -47,12 +48,20 @@ pub(crate) fn run(session: &mut Session, interrupts: &Interrupts, output: &mut O
 fn evaluate(
     session: &mut Session,
     text: &str,
+    is_interrupted: bool,
     interrupts: &Interrupts,
     output: &mut Output,
 ) -> Outcome {
-    let outcome = interrupts
-        .during(|cancel| session.eval(Cell::typed(text), &mut Interactive(output), cancel));
+    let outcome = interrupts.during(|cancel| {
+        let mut sink = Interactive { output, cancel: cancel.clone() };
+        if is_interrupted {
+            cancel.cancel();
+        }
+        session.eval(Cell::typed(text), &mut sink, cancel)
+    });
     output.clear_status();
+    // It has been said.
+    output.take_cut();
     match &outcome {
         Outcome::Interrupted => output.error_line("interrupted; everything is as before"),
         Outcome::Done | Outcome::Quit | Outcome::Failed(_) | Outcome::Bug(_) => {}

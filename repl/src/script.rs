@@ -2,10 +2,11 @@
 //! printed, bindings are not.
 
 use std::ffi::OsString;
-use std::io::Read as _;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use weft_session::{Cell, Outcome, Session};
+use weft_files::read_at_most;
+use weft_session::{Cell, Outcome, SOURCE_BYTES, Session};
 
 use crate::Exit;
 use crate::interrupt::Interrupts;
@@ -22,7 +23,10 @@ impl Program {
     /// The program in a file; the error says why there is none.
     pub(crate) fn file(path: &Path) -> Result<Program, String> {
         let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+        // What `<(…)` of a shell names is a pipe, so any kind of file will do, but none without end.
+        let bytes = File::open(path)
+            .and_then(|file| read_at_most(file, SOURCE_BYTES))
+            .map_err(|error| format!("cannot read {name}: {error}"))?;
         let directory = path.parent().map(Path::to_owned).unwrap_or_default();
         let mut text = decode(bytes, &name)?;
         if text.starts_with("#!") {
@@ -34,9 +38,7 @@ impl Program {
 
     /// The program on standard input.
     pub(crate) fn standard_input() -> Result<Program, String> {
-        let mut bytes = Vec::new();
-        std::io::stdin()
-            .read_to_end(&mut bytes)
+        let bytes = read_at_most(std::io::stdin(), SOURCE_BYTES)
             .map_err(|error| format!("cannot read standard input: {error}"))?;
         let name = "<stdin>".to_owned();
         Ok(Program { text: decode(bytes, &name)?, name, directory: PathBuf::new() })
@@ -71,6 +73,8 @@ pub(crate) fn run(
     match outcome {
         // The reader of the output wanted no more of it, and that is all there is to say.
         Outcome::Interrupted if output.is_closed() => Exit::Success,
+        // It has been said that the output is not whole.
+        Outcome::Done | Outcome::Quit if output.take_cut() => Exit::Interrupted,
         Outcome::Done | Outcome::Quit => Exit::Success,
         Outcome::Failed(_) => Exit::ProgramError,
         Outcome::Bug(_) => Exit::Bug,

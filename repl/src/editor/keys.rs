@@ -51,6 +51,18 @@ impl Decoder {
         !self.bytes.is_empty()
     }
 
+    /// Whether Ctrl-C is among what has not become keys yet. It goes, and so does what was typed before it, as
+    /// the system does it.
+    pub(super) fn interrupt(&mut self) -> bool {
+        const CTRL_C: u8 = 3;
+        let found = self.bytes.iter().rposition(|byte| *byte == CTRL_C);
+        if let Some(at) = found {
+            self.bytes.drain(..=at);
+            self.searched = 0;
+        }
+        found.is_some()
+    }
+
     /// The next key. `None` if there is none yet; where nothing follows (`at_rest`), the beginning
     /// of a sequence is a key of its own.
     pub(super) fn next(&mut self, at_rest: bool) -> Option<Key> {
@@ -201,6 +213,17 @@ mod tests {
         assert_eq!(keys(&[b"\xe2", b"\x88", b"\x9a"]), [Key::Char('√')]);
         let paste = keys(&[b"\x1b[200~a\r\n\tb", b"c\x1b[20", b"1~d"]);
         assert_eq!(paste, [Key::Paste("a\n    bc".to_owned()), Key::Char('d')]);
+    }
+
+    #[test]
+    fn an_interrupt_is_found_among_what_is_typed_ahead() {
+        let mut decoder = Decoder::default();
+        decoder.feed(b"1 + 1\r");
+        assert!(!decoder.interrupt());
+        decoder.feed(b"2\x03x\x033");
+        assert!(decoder.interrupt());
+        assert_eq!(decoder.next(true), Some(Key::Char('3')));
+        assert_eq!(decoder.next(true), None);
     }
 
     #[test]

@@ -36,6 +36,11 @@ impl LineEditor for PlainEditor {
         }
     }
 
+    fn interrupts_cell(&self) -> bool {
+        // The system has sent its signal.
+        false
+    }
+
     fn remember(&mut self, _cell: &str) -> Option<String> {
         None
     }

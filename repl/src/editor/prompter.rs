@@ -13,7 +13,7 @@ use super::menu::{Choice, Menu};
 use super::recall::Recall;
 use super::screen::{Picture, Screen};
 use super::search::{self, Search};
-use super::terminal::Terminal;
+use super::terminal::{Before, Terminal};
 use super::text::{Text, Word};
 use super::{Input, LineEditor, colours, continuation, further_indent};
 
@@ -35,6 +35,10 @@ pub(super) struct Prompter {
     colour: bool,
     keys: Decoder,
     aid: Aid,
+    /// What the terminal was like before somebody typed.
+    before: Before,
+    /// Whether Ctrl-C was typed right behind the last cell.
+    interrupts_cell: bool,
 }
 
 /// What helps at the moment.
@@ -70,7 +74,11 @@ enum Next {
 impl Prompter {
     /// An editor with the history of a file.
     pub(super) fn new(history: Option<PathBuf>, colour: bool) -> Prompter {
+        let before = Before::default();
+        before.restore_on_signals();
         Prompter {
+            before,
+            interrupts_cell: false,
             text: Text::default(),
             recall: Recall::open(Arc::new(Host), history),
             snapshot: None,
@@ -82,7 +90,7 @@ impl Prompter {
     }
 
     fn edit(&mut self, prompt: &str) -> io::Result<Input> {
-        let mut terminal = Terminal::enter()?;
+        let mut terminal = Terminal::enter(&self.before)?;
         let mut screen = Screen::new(self.colour);
         let further = continuation(prompt);
         self.text.clear();
@@ -129,6 +137,13 @@ impl Prompter {
                 }
                 Next::Done(input) => {
                     terminal.write(&self.last_picture(&mut screen, prompt, &further, &terminal))?;
+                    // While the terminal is raw, Ctrl-C is a byte like any other.
+                    while let Some(bytes) = terminal.read(Some(Duration::ZERO))?
+                        && !bytes.is_empty()
+                    {
+                        self.keys.feed(&bytes);
+                    }
+                    self.interrupts_cell = matches!(input, Input::Cell(_)) && self.keys.interrupt();
                     return Ok(input);
                 }
             }
@@ -474,6 +489,10 @@ impl LineEditor for Prompter {
             Ok(input) => input,
             Err(error) => Input::Failed(format!("cannot read from the terminal: {error}")),
         }
+    }
+
+    fn interrupts_cell(&self) -> bool {
+        self.interrupts_cell
     }
 
     fn remember(&mut self, cell: &str) -> Option<String> {

@@ -2,5 +2,6 @@
 #![allow(clippy::print_stdout, reason = "what was skipped or measured")]
 
 mod cache;
+mod limits;
 mod script;
 mod terminal;

@@ -266,6 +266,84 @@ fn long_work_of_known_size_shows_how_far_it_is() {
 }
 
 #[test]
+fn ctrl_c_right_behind_a_cell_interrupts_it() {
+    let home = home();
+    let mut terminal = Terminal::open(home.path(), &[]);
+    terminal.keys("loop a = 0 while true do a + 1\r\x03");
+    terminal.expect("interrupted");
+    terminal.expect("2> ");
+    terminal.cell("1 + 1", "2");
+}
+
+#[test]
+fn ctrl_c_ends_a_long_text() {
+    let home = home();
+    let mut terminal = Terminal::open(home.path(), &[("PAGER", "")]);
+    terminal.keys(":set text 4000000\r");
+    terminal.expect("2> ");
+    terminal.keys(":show fill 3000000 'x'\r");
+    terminal.expect("xxxx");
+    terminal.keys(CTRL_C);
+    terminal.expect("interrupted: the rest is not written");
+    terminal.expect("3> ");
+}
+
+#[test]
+fn signals_that_end_it_leave_the_terminal_in_order() {
+    use rustix::termios::{LocalModes, tcgetattr};
+    use std::os::unix::process::ExitStatusExt as _;
+    for (name, signal) in [("TERM", 15), ("HUP", 1), ("QUIT", 3)] {
+        let home = home();
+        let mut terminal = Terminal::open(home.path(), &[]);
+        terminal.keys("1 +");
+        terminal.expect("1 +");
+        let modes = |terminal: &Terminal| tcgetattr(&terminal.keyboard).expect("modes").local_modes;
+        assert!(!modes(&terminal).contains(LocalModes::ICANON), "it is raw");
+        let id = terminal.child.id().to_string();
+        let sent = std::process::Command::new("sh")
+            .args(["-c", &format!("ulimit -c 0; kill -{name} {id}")])
+            .status()
+            .expect("a shell");
+        assert!(sent.success());
+        let status = terminal.child.wait().expect("its end");
+        assert_eq!(status.signal(), Some(signal));
+        assert!(modes(&terminal).contains(LocalModes::ICANON | LocalModes::ECHO), "after {name}");
+    }
+}
+
+#[test]
+fn a_history_that_is_a_pipe_is_refused() {
+    let home = home();
+    let pipe = home.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("a program");
+    assert!(made.success());
+    let variables = [("WEFT_HISTORY", pipe.to_str().expect("a plain path"))];
+    let mut terminal = Terminal::open(home.path(), &variables);
+    terminal.keys("1 + 1\r");
+    terminal.expect("is not kept in");
+    terminal.expect("a device or a pipe");
+    terminal.expect("2> ");
+    // This is no mistake.
+    let mut terminal = Terminal::open(home.path(), &[("WEFT_HISTORY", "/dev/null")]);
+    terminal.keys("1 + 1\r");
+    terminal.expect("\n2");
+    terminal.expect("2> ");
+    assert!(!terminal.seen.contains("not kept"));
+}
+
+#[test]
+fn a_history_whose_folder_goes_is_begun_again() {
+    let home = home();
+    let mut terminal = Terminal::open(home.path(), &[]);
+    terminal.cell("6 * 7", "42");
+    let folder = home.path().join(".local/state/weft");
+    std::fs::remove_dir_all(&folder).expect("the folder");
+    terminal.cell("6 * 8", "48");
+    let kept = std::fs::read_to_string(folder.join("history")).expect("the history");
+    assert!(kept.contains("6 * 8"), "{kept}");
+}
+
+#[test]
 fn history_lasts_over_sessions() {
     let home = home();
     let mut terminal = Terminal::open(home.path(), &[]);
