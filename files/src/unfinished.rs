@@ -9,7 +9,7 @@ use std::time::Duration;
 /// the folder as well; its processes are not to be seen here.
 const QUIET: Duration = Duration::from_secs(600);
 
-/// Removes the files with that ending that [`replace`](crate::replace) began in a folder, and whose process
+/// Removes the files with that ending that [`replace`](crate::replace()) began in a folder, and whose process
 /// is gone. What cannot be removed stays: nobody reads it.
 pub fn remove_unfinished(folder: &Path, ending: &str) {
     if !Path::new("/proc/self").exists() {
