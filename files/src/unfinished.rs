@@ -39,14 +39,13 @@ fn writer(name: &OsStr, ending: &str) -> Option<u32> {
     (found == ending).then(|| process.parse().ok())?
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::fs::{self, File};
     use std::time::{Duration, SystemTime};
 
     use super::remove_unfinished;
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn what_dead_processes_left_is_removed() {
         let folder = tempfile::tempdir().expect("a folder");
