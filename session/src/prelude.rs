@@ -24,24 +24,27 @@ pub(crate) const TEXT: &str = concat!(
     "\n",
     include_str!("prelude/matrices.weft"),
     "\n",
+    include_str!("prelude/signals.weft"),
+    "\n",
     include_str!("prelude/sequences.weft"),
     "\n",
     include_str!("prelude/display.weft"),
 );
 
 /// The subjects of its names: that of a name is the last one here that begins at or before it.
-const SUBJECTS: [(&str, &str); 7] = [
+const SUBJECTS: [(&str, &str); 8] = [
     ("positions", "arrays"),
     ("same", "texts"),
     ("parseFloat", "numbers and texts"),
     ("variance", "statistics"),
     ("eliminated", "matrices"),
+    ("rootOfOne", "signals"),
     ("produce", "sequences"),
     ("plot", "plots and pictures"),
 ];
 
 /// Names that only the prelude itself uses.
-const PRIVATE: [&str; 35] = [
+const PRIVATE: [&str; 41] = [
     "drawn",
     "eliminated",
     "packed",
@@ -58,6 +61,12 @@ const PRIVATE: [&str; 35] = [
     "nextSize",
     "overChunks",
     "foldSequence",
+    "rootOfOne",
+    "timesComplex",
+    "fftStep",
+    "fftStepOfFour",
+    "timesDividedBy",
+    "fftOfFactors",
     "together",
     "whole",
     "through1",

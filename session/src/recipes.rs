@@ -22,15 +22,14 @@ const WORDS: &[(&str, &str)] = &[
     ("A bar chart", "barplot bar plot histogram categories counts"),
     ("Mean, spread", "describe summary statistics sample variance missing values nan dropna"),
     ("A line through points", "linear regression least squares fit slope intercept polyfit"),
-    (
-        "Least squares of several",
-        "multiple regression polynomial polyfit normal equations lstsq fit multivariate",
-    ),
+    ("Least squares of several", "multiple regression polynomial polyfit lstsq fit multivariate"),
     ("Random order", "train test split sample shuffle"),
     ("Normal random", "gaussian randn distribution"),
     ("Moving average", "rolling window cumulative moving sum mean"),
     ("Fill gaps", "missing values nan fillna ffill interpolate"),
     ("Smooth a series", "exponential moving average ewm"),
+    ("Frequencies of", "fft rfft fourier transform spectrum filter low pass high pass frequency"),
+    ("Spectrogram", "stft short time fourier transform hann window"),
     (
         "Keep all states",
         "scan scanl accumulate carry mapAccumL lax state machine recurrence left right",

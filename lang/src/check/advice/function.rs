@@ -3,6 +3,7 @@
 use weft_ir::{Name, ScalarType};
 
 use super::call::{is_function, names_of, parameters};
+use super::number::is_of_the_start;
 use super::written::{argument, written};
 use crate::ast::{ApplyForm, Expr, ExprKind, Number};
 use crate::check::Checker;
@@ -19,13 +20,14 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
             let ExprKind::Name(name) = &function.kind else { return None };
             // The function, or what it is with the first of its arguments.
             if found.span().start == function.span.start && expr.span.contains(found.span()) {
-                return shape(checker, name, args);
+                return shape(checker, name, args).or_else(|| complex(checker, name, args));
             }
             let position = args.iter().position(|arg| arg.span == found.span())?;
             incomplete(checker, name, args, found)
                 .or_else(|| one_tuple(checker, name, args))
                 .or_else(|| split(checker, name, args, position))
                 .or_else(|| product(checker, name, args))
+                .or_else(|| complex(checker, name, args))
                 .or_else(|| negated(checker, name, args))
                 .or_else(|| of_sequence(checker, name, args))
                 .or_else(|| no_function(checker, name, args, position, found))
@@ -172,6 +174,27 @@ fn product(checker: &Checker<'_>, name: &Name, args: &[Expr]) -> Option<String> 
         _ => return None,
     };
     Some(format!("`matmul` takes two matrices; with a vector it is `{line}`"))
+}
+
+/// `fft xs` of real numbers, `rfft zs` of complex ones.
+fn complex(checker: &Checker<'_>, name: &Name, args: &[Expr]) -> Option<String> {
+    let [arg] = args else { return None };
+    if !is_of_the_start(checker, name) || checker.rank_at(arg.span)? == 0 {
+        return None;
+    }
+    let element = checker.table.shallow(&checker.table.peel(&checker.type_at(arg.span)?).1);
+    let are_pairs = matches!(&element, Type::Tuple(parts) if parts.len() == 2);
+    let xs = argument(arg).unwrap_or_else(|| "xs".to_owned());
+    let pairs = format!("complex numbers are pairs, `{{ (x, 0.0) : x in {xs} }}`");
+    match (&**name, are_pairs, checker.rank_at(arg.span)?) {
+        ("fft", false, 1) => Some(format!("{pairs}; of real numbers it is `rfft {xs}`")),
+        ("fft", false, _) => {
+            Some(format!("complex numbers are pairs; of real numbers it is `rfft {xs}`"))
+        }
+        ("ifft", false, 1) => Some(pairs),
+        ("rfft", true, _) => Some(format!("of complex numbers it is `fft {xs}`")),
+        _ => None,
+    }
 }
 
 /// `not isNan`: a function is no truth value.

@@ -233,7 +233,7 @@ fn special(checker: &Checker<'_>, name: &Name, args: &[Expr], position: usize) -
 }
 
 /// Whether a name is that of a function that is there from the start, and no builtin.
-fn is_of_the_start(checker: &Checker<'_>, name: &Name) -> bool {
+pub(super) fn is_of_the_start(checker: &Checker<'_>, name: &Name) -> bool {
     let Some(Binding::Global(global)) = checker.environment.lookup(name) else { return false };
     matches!(checker.environment.global(*global), Some(Global::Function(_)))
 }
