@@ -6,6 +6,7 @@ mod extents;
 mod flatten;
 pub mod fuse;
 pub mod guard;
+pub mod invariant;
 mod operator_cost;
 mod partial;
 pub mod pipeline;

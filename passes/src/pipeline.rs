@@ -3,7 +3,8 @@
 use weft_ir::leaves::Axis;
 use weft_ir::{Span, flat, nested, plan};
 
-use crate::fuse::{FuseConfig, Report, Solver, fuse};
+use crate::fuse::{FuseConfig, Fused, Report, Solver, fuse};
+use crate::invariant::{Split, split_invariant};
 pub use crate::recursion::Calls;
 use crate::recursion::without_calls;
 use crate::share::{self, share, unshare};
@@ -31,6 +32,9 @@ pub const SOLVER: Solver = Solver::Ilp { max_nodes: 24, max_branches: 150 };
 pub struct Config {
     /// Whether common terms are computed once.
     pub sharing: bool,
+    /// Whether inner maps are split, so that nothing is computed again in every turn of what is around them: that takes
+    /// memory. Without sharing they are not.
+    pub split: bool,
     /// Fusion.
     pub fuse: FuseConfig,
     /// Whether loops carry along what they are for one point: not where the back end has no use for it, as all arrays
@@ -72,8 +76,10 @@ impl Pass {
 pub struct Compiled {
     /// After sharing recovery.
     pub shared: nested::Program,
-    /// With slices read where they meet, and small folds written out, if there are such, and which these folds are.
-    pub unrolled: Option<(nested::Program, Vec<WrittenOut>)>,
+    /// With slices read where they meet, small folds written out, and inner maps split, if there are such.
+    pub unrolled: Option<nested::Program>,
+    /// What was written out and what has moved.
+    pub changes: Changes,
     /// After flattening.
     pub flat: flat::Program,
     /// After fusion.
@@ -85,10 +91,21 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// With slices read where they meet, and small folds written out.
+    /// With slices read where they meet, small folds written out, and inner maps split.
     pub fn unrolled(&self) -> &nested::Program {
-        self.unrolled.as_ref().map_or(&self.shared, |(unrolled, _)| unrolled)
+        self.unrolled.as_ref().unwrap_or(&self.shared)
     }
+}
+
+/// What the passes between sharing and flattening have done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// The folds of few elements that are written out.
+    pub written_out: Vec<WrittenOut>,
+    /// What is computed once for each element, in place of once for each element and turn of what is around.
+    pub moved: Vec<Span>,
+    /// What is computed again in every turn of what is around, since it stands in a condition.
+    pub stays: Vec<Span>,
 }
 
 /// Runs all passes. `after` hears of each when it is done, to take the time or to stop.
@@ -104,14 +121,15 @@ pub fn compile(
     config: &Config,
     after: &mut dyn FnMut(Pass),
 ) -> Result<Compiled, Unsupported> {
-    let Flattened { shared, unrolled, flat } = flattened(program, layouts, config, after)?;
+    let Flattened { shared, unrolled, changes, flat } = flattened(program, layouts, config, after)?;
     let fused = fuse(&flat, &config.fuse);
     checked(config, "fuse", &fused.program, plan::check);
     after(Pass::Fuse);
     let plan = place(fused.program.clone());
     checked(config, "place", &plan, plan::check);
     after(Pass::Place);
-    Ok(Compiled { shared, unrolled, flat, fused: fused.program, report: fused.report, plan })
+    let Fused { program: fused, report } = fused;
+    Ok(Compiled { shared, unrolled, changes, flat, fused, report, plan })
 }
 
 /// What the passes before fusion make of a program.
@@ -120,7 +138,9 @@ pub struct Flattened {
     /// As in [`Compiled`].
     pub shared: nested::Program,
     /// As in [`Compiled`].
-    pub unrolled: Option<(nested::Program, Vec<WrittenOut>)>,
+    pub unrolled: Option<nested::Program>,
+    /// As in [`Compiled`].
+    pub changes: Changes,
     /// As in [`Compiled`].
     pub flat: flat::Program,
 }
@@ -146,22 +166,31 @@ pub fn flattened(
         false => without_sharing(&program)?,
     };
     checked(config, "share", &shared, nested::check);
-    let unrolled = if config.sharing { unrolled(&shared) } else { None };
-    let last = unrolled.as_ref().map_or(&shared, |(unrolled, _)| unrolled);
+    let (unrolled, changes) =
+        if config.sharing { unrolled(&shared, config.split) } else { (None, Changes::default()) };
+    let last = unrolled.as_ref().unwrap_or(&shared);
     checked(config, "unroll", last, nested::check);
     after(Pass::Share);
     let flat = flatten::flattened(last, layouts, config.rows)?;
     checked(config, "flatten", &flat, flat::check);
     after(Pass::Flatten);
-    Ok(Flattened { shared, unrolled, flat })
+    Ok(Flattened { shared, unrolled, changes, flat })
 }
 
-/// The program with slices read where they meet and with small folds written out, and these, if any of it is there.
-fn unrolled(program: &nested::Program) -> Option<(nested::Program, Vec<WrittenOut>)> {
-    let (read, changed) = read_slices(program.clone());
+/// The program with slices read where they meet, with small folds written out and with inner maps split, if any of it
+/// is there, and what that was.
+fn unrolled(program: &nested::Program, split: bool) -> (Option<nested::Program>, Changes) {
+    let (read, is_read) = read_slices(program.clone());
     let (unrolled, written_out) = unroll(read);
-    let done = changed || !written_out.is_empty();
-    done.then(|| (share(unrolled, &SHARING), written_out))
+    let done = is_read || !written_out.is_empty();
+    let unrolled = done.then(|| share(unrolled, &SHARING));
+    if !split {
+        return (unrolled, Changes { written_out, ..Changes::default() });
+    }
+    let Split { program, moved, stays } =
+        split_invariant(unrolled.as_ref().unwrap_or(program).clone());
+    let unrolled = if moved.is_empty() { unrolled } else { Some(share(program, &SHARING)) };
+    (unrolled, Changes { written_out, moved, stays })
 }
 
 /// The program with loops in place of recursion. Equal calls are shared before, for equal loops are

@@ -36,7 +36,7 @@ use weft_lang::typed::{GlobalId, Program};
 use crate::footer::Phase;
 use crate::modes::Modes;
 use crate::traffic::bytes_read;
-pub(crate) use compile::{Stages, Unsupported, stages, unsupported_diagnostic};
+pub(crate) use compile::{Stages, Unsupported, nested, shared, stages, unsupported_diagnostic};
 use gpu::Elsewhere;
 use guards::Guards;
 pub(crate) use joined::{Joined, LeftApart};
@@ -185,6 +185,15 @@ impl Compiled {
     }
 }
 
+/// Whether a program has no room in memory that would take less without split maps.
+fn has_no_room(outcome: &Result<Value, NotRun>, job: &Job<'_>, known: &Compiled) -> bool {
+    let Err(NotRun::Stop(Stop::Exhausted(Exhausted::Memory { .. }))) = outcome else {
+        return false;
+    };
+    let lowered = known.lowered.as_ref().filter(|_| job.modes.split);
+    lowered.is_some_and(|lowered| compile::is_split(job.modes, lowered, &leaves(job, lowered)))
+}
+
 /// The most kernels that are kept for programs to come.
 const MOST_KERNELS: usize = 2_000;
 
@@ -259,6 +268,12 @@ impl Engine {
                 Ok((_, Some(guarded))) => {
                     *known = guarded;
                     ran.counters = Counters::default();
+                }
+                Ok((outcome, None)) if has_no_room(&outcome, job, known) => {
+                    let modes = Modes { split: false, ..job.modes.clone() };
+                    *known = Compiled::default();
+                    ran.counters = Counters::default();
+                    return self.compiled(&Job { modes: &modes, ..*job }, backend, known, ran);
                 }
                 Ok((outcome, None)) => return answer(guards.said(outcome), job, ran),
                 Err(panic) => {

@@ -25,6 +25,8 @@ pub(crate) struct Modes {
     pub fusion: bool,
     /// Whether the compiler shares common terms.
     pub sharing: bool,
+    /// Whether inner maps are split, which takes memory. Nobody sets it: what has no room runs again without.
+    pub split: bool,
     /// Whether lines of a cell that share arrays run as one program.
     pub join: bool,
     /// Threads that kernels run on.
@@ -257,6 +259,7 @@ impl Modes {
             backend: Backend::Auto,
             fusion: true,
             sharing: true,
+            split: true,
             join: true,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             tier: weft_cpu::Tier::Automatic,
@@ -341,7 +344,19 @@ fn parse_bytes(text: &str) -> Option<u64> {
     number.checked_mul(1 << shift)
 }
 
-/// The inverse of [`parse_bytes`], rounded down to a unit in which it is at least 10.
+/// A number of bytes in decimal units, as rates are: `800B`, `20kB`; rounded down to a unit in which it is at
+/// least 10.
+pub(crate) fn size_text(bytes: u64) -> String {
+    let units =
+        [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    let fits = |unit: u64| bytes / unit >= 10 || bytes >= 10_000 && bytes.is_multiple_of(unit);
+    match units.into_iter().find(|(unit, _)| fits(*unit)) {
+        Some((unit, name)) => format!("{}{name}", bytes / unit),
+        None => format!("{bytes}B"),
+    }
+}
+
+/// The inverse of [`parse_bytes`], for limits: units of powers of 1024, rounded down to a unit in which it is at least 10.
 pub(crate) fn bytes_text(bytes: u64) -> String {
     let units = [(40, "T"), (30, "G"), (20, "M"), (10, "k")];
     let unit = units.into_iter().find(|(shift, _)| {
@@ -367,6 +382,13 @@ mod tests {
         assert_eq!(bytes_text(4 << 30), "4G");
         assert_eq!(bytes_text(20_000), "19k");
         assert_eq!(bytes_text(7), "7");
+    }
+
+    #[test]
+    fn sizes_are_decimal() {
+        let texts = [8, 8_000, 10_240, 8_000_000, 1_562_500, 25_000_000_000].map(size_text);
+        let expected = ["8B", "8000B", "10kB", "8MB", "1562kB", "25GB"];
+        assert_eq!(texts, expected);
     }
 
     #[test]

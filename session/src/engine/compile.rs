@@ -8,12 +8,13 @@ use std::time::Instant;
 use weft_cpu::Tier;
 use weft_ir::flat::Dimension;
 use weft_ir::leaves::{Axis, leaf_extents, leaf_layout, shared_axes};
-use weft_ir::{Span, Value, flat, plan};
+use weft_ir::{Span, Value, flat, nested, plan};
 use weft_lang::Diagnostic;
 use weft_lang::lower::{Lowered, Part, lower};
 use weft_passes::fuse::FuseConfig;
 use weft_passes::named_extents;
 use weft_passes::pipeline::{self, Compiled, Pass};
+use weft_passes::share::share;
 
 use super::{Job, Ran};
 use crate::engine::Backend;
@@ -69,6 +70,18 @@ pub(super) fn lowered(job: &Job<'_>, ran: &mut Ran) -> Result<Lowered, Unsupport
     lowered.map_err(|why| Unsupported { reason: why.reason, span: why.span })
 }
 
+/// The program in *nested*, for people.
+pub(crate) fn nested(job: &Job<'_>) -> Result<Lowered, Unsupported> {
+    lowered(job, &mut Ran::new(job.modes.backend))
+}
+
+/// A program of *nested* with common terms shared, if its recursion can be compiled.
+pub(crate) fn shared(program: nested::Program, modes: &Modes) -> Option<nested::Program> {
+    let config = config(modes);
+    let program = pipeline::without_recursion(program, config.sharing, config.calls).ok()?;
+    config.sharing.then(|| share(program, &pipeline::SHARING))
+}
+
 /// The program in *flat*.
 pub(super) fn flattened(
     modes: &Modes,
@@ -79,6 +92,13 @@ pub(super) fn flattened(
     let (program, layouts) = (lowered.program.clone(), layouts(lowered, inputs));
     let flattened = pipeline::flattened(program, &layouts, &config(modes), &mut phases(ran));
     flattened.map(|flattened| flattened.flat).map_err(from_passes)
+}
+
+/// Whether inner maps of a program are split, so that it takes more memory than without.
+pub(super) fn is_split(modes: &Modes, lowered: &Lowered, inputs: &[Value]) -> bool {
+    let (program, layouts) = (lowered.program.clone(), layouts(lowered, inputs));
+    let flattened = pipeline::flattened(program, &layouts, &config(modes), &mut |_| {});
+    flattened.is_ok_and(|flattened| !flattened.changes.moved.is_empty())
 }
 
 /// The program as a plan.
@@ -186,6 +206,7 @@ fn config(modes: &Modes) -> pipeline::Config {
     let by_cpu = matches!(modes.backend, Backend::Auto | Backend::Cpu);
     pipeline::Config {
         sharing: modes.sharing,
+        split: modes.split,
         fuse: FuseConfig { fusion: modes.fusion, solver: pipeline::SOLVER },
         rows: true,
         calls: pipeline::Calls {

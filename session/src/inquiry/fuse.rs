@@ -22,6 +22,10 @@ use super::names::{Names, bytes_words};
 use super::{Answer, Context, graph};
 use crate::engine::{Backend, Job, Stages, stages, unsupported_diagnostic};
 
+/// What stands before the expressions that a condition keeps in a map or loop.
+const STAYS: &str = "F21 Computed again in every turn: in a condition it may not be needed, and it can take long or \
+                     fail; a `let` before the map or loop computes it once:";
+
 /// What fusion did.
 pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box<Diagnostic>> {
     let stages = stages(job).map_err(|unsupported| unsupported_diagnostic(&unsupported, job))?;
@@ -36,15 +40,26 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
     for (number, kernel) in report.kernels.iter().enumerate() {
         paragraphs.push(kernel_text(number + 1, kernel, launches.get(number), &ways, &names));
     }
-    if let Some((_, written_out)) = &stages.compiled.unrolled
-        && !written_out.is_empty()
-    {
-        let each = written_out.iter().map(|fold| {
-            format!("{}: {}", names.excerpt(fold.span), counted(fold.elements, "element"))
-        });
-        let lines: Vec<String> =
-            ["Folds of few elements, written out:".to_owned()].into_iter().chain(each).collect();
-        paragraphs.push(lines.join("\n"));
+    let changes = &stages.compiled.changes;
+    let written_out = changes
+        .written_out
+        .iter()
+        .map(|fold| format!("{}: {}", names.excerpt(fold.span), counted(fold.elements, "element")));
+    let places = |spans: &[Span]| -> Vec<String> {
+        let place = |span: &Span| format!("{}  {}", names.excerpt(*span), names.place(*span));
+        spans.iter().map(place).collect()
+    };
+    for (title, lines) in [
+        ("Folds of few elements, written out:", written_out.collect()),
+        (
+            "Computed once for each element, before the map or loop around it:",
+            places(&changes.moved),
+        ),
+        (STAYS, places(&changes.stays)),
+    ] {
+        if !lines.is_empty() {
+            paragraphs.push(format!("{title}\n{}", lines.join("\n")));
+        }
     }
     let on_device = matches!(job.modes.backend, Backend::Gpu | Backend::GpuEmulated);
     let has_function = if on_device { has_row_kernel } else { has_row_function };

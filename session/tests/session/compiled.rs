@@ -3,6 +3,7 @@
 use weft_session::{Cancel, Cell, Collected, Event, Footer, Outcome, Session};
 
 use crate::transcript::CONFIG;
+use crate::transcript::Transcript;
 
 /// Kernels that a cell found compiled, and kernels that it compiled.
 fn cache(session: &mut Session, cell: &str) -> (u64, u64) {
@@ -125,4 +126,18 @@ fn a_program_is_compiled_again_only_if_what_failed_may_have_been_moved() {
     {
         assert_eq!(plans_of_fault(&mut session, cell), 2, "{cell}");
     }
+}
+
+#[test]
+fn what_has_no_room_for_an_array_of_what_is_invariant_runs_without() {
+    let mut session = Transcript::new();
+    session.check(":set memory 4M", "");
+    session.eval("n = 1000000");
+    let program = "sum { sum { k * popcount (gcd j 12) : j in iota n } : k in iota 3 }";
+    let report = session.eval(&format!(":fuse {program}"));
+    assert!(report.contains("Computed once for each element"), "{report}");
+    let timed = session.eval(&format!(":time {program}"));
+    assert!(timed.starts_with("4000002\n") && timed.contains("on cpu"), "{timed}");
+    // What has no room anyway has none now.
+    session.check("{ { k * popcount (gcd j 12) : j in iota n } : k in iota 3 }", "E0701");
 }

@@ -1,0 +1,347 @@
+//! What leaves an inner map, and the maps that compute it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use weft_ir::nested::{Atom, Body, Lambda, Operation, Statement, Type, Var};
+use weft_ir::{ScalarOp, Span};
+
+use super::{LARGEST_BODY, LEAST_COST, Risk, Splitter, cost, free_variables, risk};
+use crate::code::Code;
+
+/// A statement of an inner map that does not depend on all that is around it.
+struct Candidate {
+    /// The innermost level of what it uses, with the arrays in place of the map's parameters.
+    lowest: usize,
+    /// The body that it can go to.
+    target: usize,
+    /// Those of the map's parameters that it uses, if through other candidates.
+    params: BTreeSet<usize>,
+    /// The candidates that it needs, itself included, by their places in the body.
+    cone: BTreeSet<usize>,
+    /// Whether its result may be stored.
+    may_be_stored: bool,
+}
+
+/// The candidates of a map by their places in its body.
+struct Candidates {
+    by_place: BTreeMap<usize, Candidate>,
+    places: HashMap<Var, usize>,
+}
+
+impl Splitter {
+    /// Splits a map of the current body, if something in it is worth an array: first what goes furthest out, so that
+    /// the rest of it can be made of that.
+    pub(super) fn split(&mut self, statement: &mut Statement) {
+        let Operation::Map(lambda, arrays) = &mut statement.operation else { return };
+        if lambda.body.statements.len() > LARGEST_BODY || self.level() == 0 {
+            return;
+        }
+        let mut candidates = self.candidates(lambda, arrays);
+        for target in 0..=self.level() {
+            if self.split_to(target, &candidates, lambda, arrays) {
+                candidates = self.candidates(lambda, arrays);
+            }
+        }
+    }
+
+    /// Moves what goes to one body, if anything does.
+    fn split_to(
+        &mut self,
+        target: usize,
+        candidates: &Candidates,
+        lambda: &mut Lambda,
+        arrays: &mut Vec<Atom>,
+    ) -> bool {
+        let stored = stored(target, &lambda.body, candidates);
+        if stored.is_empty() {
+            return false;
+        }
+        // Those that read the same arrays are one map.
+        let mut groups: BTreeMap<&BTreeSet<usize>, Vec<usize>> = BTreeMap::new();
+        for place in &stored {
+            groups.entry(&candidates.by_place[place].params).or_default().push(*place);
+        }
+        let mut names: HashMap<Var, Atom> = HashMap::new();
+        let mut added: Vec<((Var, Type), Atom)> = Vec::new();
+        for (params, places) in groups {
+            let made = self.chunk(lambda, arrays, candidates, params, &places);
+            let statements = places.iter().map(|at| &lambda.body.statements[*at]);
+            let olds = statements.flat_map(|statement| statement.results.iter().copied());
+            for ((old, ty), (new, _)) in olds.zip(&made.results) {
+                let param = Var(self.variables);
+                self.variables += 1;
+                names.insert(old, Atom::Var(param));
+                added.push(((param, ty), Atom::Var(*new)));
+            }
+            if target < self.level() {
+                self.moved.extend(places.iter().map(|at| lambda.body.statements[*at].span));
+            }
+            self.push_at(target, made);
+        }
+        rest(lambda, arrays, &stored, &names, added);
+        self.know_params(lambda, arrays);
+        true
+    }
+
+    fn candidates(&self, lambda: &Lambda, arrays: &[Atom]) -> Candidates {
+        let level = self.level();
+        let demanded = demanded(&lambda.body);
+        let params: HashMap<Var, usize> =
+            lambda.params.iter().enumerate().map(|(at, (var, _))| (*var, at)).collect();
+        let level_of = |atom: Atom| match atom {
+            Atom::Var(var) => self.known.get(&var).map_or(0, |known| known.level),
+            Atom::Scalar(_) => 0,
+        };
+        // As long as a row that is an element of one of the map's arrays.
+        let mut rows: HashSet<Var> =
+            lambda.params.iter().filter(|(_, ty)| ty.rank == 1).map(|(var, _)| *var).collect();
+        let mut found = Candidates { by_place: BTreeMap::new(), places: HashMap::new() };
+        'statements: for (place, statement) in lambda.body.statements.iter().enumerate() {
+            let is_scalar = statement.results.iter().all(|(_, ty)| ty.rank == 0);
+            let is_row = matches!(&statement.operation, Operation::Map(_, arrays)
+                if arrays.iter().any(|array| matches!(array, Atom::Var(var) if rows.contains(var))))
+                && statement.results.iter().all(|(_, ty)| ty.rank == 1);
+            if is_row {
+                rows.extend(statement.results.iter().map(|(var, _)| *var));
+            }
+            let is_needed = statement.results.iter().all(|(var, _)| demanded.contains(var));
+            match risk(statement) {
+                Risk::None => {}
+                Risk::MayFail if is_needed => {}
+                Risk::MayFail | Risk::MayNotEnd => continue,
+            }
+            let mut candidate = Candidate {
+                lowest: 0,
+                target: level,
+                params: BTreeSet::new(),
+                cone: BTreeSet::from([place]),
+                may_be_stored: is_scalar || is_row,
+            };
+            for var in free_variables(&statement.operation) {
+                if let Some(at) = params.get(&var) {
+                    candidate.params.insert(*at);
+                    candidate.lowest = candidate.lowest.max(level_of(arrays[*at]));
+                } else if let Some(other) = found.places.get(&var) {
+                    let other = &found.by_place[other];
+                    candidate.lowest = candidate.lowest.max(other.lowest);
+                    candidate.params.extend(&other.params);
+                    candidate.cone.extend(&other.cone);
+                } else if level_of(Atom::Var(var)) <= level {
+                    candidate.lowest = candidate.lowest.max(level_of(Atom::Var(var)));
+                } else {
+                    continue 'statements;
+                }
+            }
+            let turns = self.turns(&statement.operation);
+            candidate.target = self.target(level, candidate.lowest);
+            if candidate.target == level && !self.is_repeated(&turns) {
+                continue;
+            }
+            let mut arrays = candidate.params.iter().map(|at| arrays[*at]);
+            candidate.may_be_stored &= !candidate.params.is_empty()
+                && (candidate.target == level
+                    || arrays.all(|array| self.is_stored_along(array, candidate.target)));
+            found.places.extend(statement.results.iter().map(|(var, _)| (*var, place)));
+            found.by_place.insert(place, candidate);
+        }
+        found
+    }
+
+    /// Whether an array of a body is a row of what is stored, a row for each turn of the maps around
+    /// (Note [What is worth an array]).
+    fn is_stored_along(&self, array: Atom, level: usize) -> bool {
+        let mut maps = (1..=level).filter(|at| self.scopes[*at].is_map).peekable();
+        let Atom::Var(var) = array else { return false };
+        let Some(known) = self.known.get(&var) else { return false };
+        maps.peek().is_none() || known.is_stored && maps.all(|at| known.turns.contains(&at))
+    }
+
+    /// The map that computes some candidates.
+    fn chunk(
+        &mut self,
+        lambda: &Lambda,
+        arrays: &[Atom],
+        candidates: &Candidates,
+        params: &BTreeSet<usize>,
+        places: &[usize],
+    ) -> Statement {
+        let span = joined(places.iter().map(|at| lambda.body.statements[*at].span));
+        let cone: BTreeSet<usize> =
+            places.iter().flat_map(|at| candidates.by_place[at].cone.iter().copied()).collect();
+        let statements = &lambda.body.statements;
+        let copied = Lambda {
+            params: params.iter().map(|at| lambda.params[*at]).collect(),
+            body: Body {
+                statements: cone.iter().map(|at| statements[*at].clone()).collect(),
+                results: places
+                    .iter()
+                    .flat_map(|at| statements[*at].results.iter().map(|(var, _)| Atom::Var(*var)))
+                    .collect(),
+            },
+        };
+        let types: Vec<Type> = places
+            .iter()
+            .flat_map(|at| statements[*at].results.iter().map(|(_, ty)| ty.array()))
+            .collect();
+        let mut code = Code::new(&mut self.variables, span);
+        let elements: Vec<Type> = copied.params.iter().map(|(_, ty)| *ty).collect();
+        let inputs: Vec<Atom> = params.iter().map(|at| arrays[*at]).collect();
+        let results: Vec<Type> = types.iter().map(|ty| ty.element()).collect();
+        code.map(inputs, &elements, &results, |code, atoms| code.apply(&copied, atoms));
+        code.statements.pop().expect("it is one map")
+    }
+}
+
+/// The places of the candidates for a body whose results are to be stored: what the rest uses of them, if that is
+/// dearer than a load.
+fn stored(target: usize, body: &Body, candidates: &Candidates) -> BTreeSet<usize> {
+    let mut cheap: BTreeSet<usize> = BTreeSet::new();
+    loop {
+        let stored = frontier(target, body, candidates, &cheap);
+        let too_cheap: Vec<usize> = stored
+            .iter()
+            .copied()
+            .filter(|place| rest_cost(*place, body, candidates, &stored) < LEAST_COST)
+            .collect();
+        if too_cheap.is_empty() {
+            return stored;
+        }
+        cheap.extend(too_cheap);
+    }
+}
+
+/// What a candidate costs if others are stored.
+fn rest_cost(place: usize, body: &Body, candidates: &Candidates, stored: &BTreeSet<usize>) -> u32 {
+    let (mut open, mut seen, mut sum) = (vec![place], BTreeSet::new(), 0_u32);
+    while let Some(at) = open.pop() {
+        if !seen.insert(at) || at != place && stored.contains(&at) {
+            continue;
+        }
+        let statement = &body.statements[at];
+        sum = sum.saturating_add(cost(statement));
+        let used = free_variables(&statement.operation);
+        open.extend(used.iter().filter_map(|var| candidates.places.get(var)));
+    }
+    sum
+}
+
+/// The candidates that the rest of the body uses, where those in `cheap` belong to the rest.
+fn frontier(
+    target: usize,
+    body: &Body,
+    candidates: &Candidates,
+    cheap: &BTreeSet<usize>,
+) -> BTreeSet<usize> {
+    let mut used: HashSet<Var> = body.results.iter().filter_map(var).collect();
+    let mut stored = BTreeSet::new();
+    for (place, statement) in body.statements.iter().enumerate().rev() {
+        match candidates.by_place.get(&place) {
+            Some(_) if !statement.results.iter().any(|(var, _)| used.contains(var)) => continue,
+            Some(candidate)
+                if candidate.may_be_stored
+                    && candidate.target == target
+                    && !cheap.contains(&place) =>
+            {
+                stored.insert(place);
+            }
+            _ => used.extend(free_variables(&statement.operation)),
+        }
+    }
+    stored
+}
+
+/// What is left of a map whose stored statements are arrays now.
+fn rest(
+    lambda: &mut Lambda,
+    arrays: &mut Vec<Atom>,
+    stored: &BTreeSet<usize>,
+    names: &HashMap<Var, Atom>,
+    added: Vec<((Var, Type), Atom)>,
+) {
+    let used_in = |body: &Body| {
+        let mut used: BTreeSet<Var> = body.results.iter().filter_map(var).collect();
+        for statement in body.statements.iter().rev() {
+            if statement.results.iter().any(|(var, _)| used.contains(var)) {
+                used.extend(free_variables(&statement.operation));
+            }
+        }
+        used
+    };
+    let before = used_in(&lambda.body);
+    let mut place = 0;
+    lambda.body.statements.retain(|_| {
+        place += 1;
+        !stored.contains(&(place - 1))
+    });
+    rename(&mut lambda.body, names);
+    let after = used_in(&lambda.body);
+    let params = std::mem::take(&mut lambda.params);
+    for (param, array) in params.into_iter().zip(std::mem::take(arrays)) {
+        // What was not used says how long the arrays are.
+        if after.contains(&param.0) || !before.contains(&param.0) {
+            lambda.params.push(param);
+            arrays.push(array);
+        }
+    }
+    for (param, array) in added {
+        lambda.params.push(param);
+        arrays.push(array);
+    }
+    // What computed stored values alone uses what is not there any more.
+    let mut kept = Vec::new();
+    for statement in std::mem::take(&mut lambda.body.statements) {
+        if statement.results.iter().any(|(var, _)| after.contains(var)) {
+            kept.push(statement);
+        }
+    }
+    lambda.body.statements = kept;
+}
+
+fn rename(body: &mut Body, names: &HashMap<Var, Atom>) {
+    let replace = |atom: &mut Atom| *atom = crate::code::renamed(*atom, names);
+    for statement in &mut body.statements {
+        statement.operation.for_each_atom_mut(&mut |atom| replace(atom));
+        statement.operation.for_each_body_mut(&mut |inner| rename(inner, names));
+    }
+    body.results.iter_mut().for_each(replace);
+}
+
+fn var(atom: &Atom) -> Option<Var> {
+    match atom {
+        Atom::Var(var) => Some(*var),
+        Atom::Scalar(_) => None,
+    }
+}
+
+/// What every result of a body needs, whatever the values are.
+fn demanded(body: &Body) -> HashSet<Var> {
+    let mut demanded: HashSet<Var> = body.results.iter().filter_map(var).collect();
+    for statement in body.statements.iter().rev() {
+        if !statement.results.iter().any(|(var, _)| demanded.contains(var)) {
+            continue;
+        }
+        match &statement.operation {
+            Operation::Scalar(ScalarOp::And | ScalarOp::Or | ScalarOp::Select, operands) => {
+                demanded.extend(operands.first().and_then(var));
+            }
+            Operation::If { condition, .. } => demanded.extend(var(condition)),
+            Operation::While { .. }
+            | Operation::For { .. }
+            | Operation::Call(..)
+            | Operation::Literal(_)
+            | Operation::Pack { .. }
+            | Operation::Replicate(..) => {}
+            operation => operation.for_each_atom(&mut |atom| demanded.extend(var(atom))),
+        }
+    }
+    demanded
+}
+
+/// The smallest range of text that holds all of these.
+fn joined(spans: impl Iterator<Item = Span>) -> Span {
+    let join = |a: Span, b: Span| match a.source == b.source {
+        true => Span { source: a.source, start: a.start.min(b.start), end: a.end.max(b.end) },
+        false => a,
+    };
+    spans.reduce(join).unwrap_or_default()
+}
