@@ -119,9 +119,9 @@ impl Footer {
             parts.push(format!("cache {}/{kernels}", self.cache_hits));
         }
         if self.bytes_moved > 0 {
-            let moved = crate::modes::bytes_text(self.bytes_moved);
+            let moved = crate::modes::size_text(self.bytes_moved);
             let rate = self.rate().map_or_else(String::new, |rate| format!(" at {rate:.1} GB/s"));
-            parts.push(format!("moved {moved}B{rate}"));
+            parts.push(format!("moved {moved}{rate}"));
         }
         parts
     }
@@ -188,15 +188,15 @@ mod tests {
         footer.add(Phase::Run, Duration::from_micros(290));
         assert_eq!(footer.line(), "parse 12.0 µs · run 1.79 ms");
         let more =
-            Footer { cache_hits: 2, cache_misses: 1, bytes_moved: 4 << 20, ..footer.clone() };
+            Footer { cache_hits: 2, cache_misses: 1, bytes_moved: 4_000_000, ..footer.clone() };
         footer.merge(&more);
         assert_eq!(
             footer.line(),
-            "parse 24.0 µs · run 3.58 ms · cache 2/3 · moved 4MB at 1.2 GB/s"
+            "parse 24.0 µs · run 3.58 ms · cache 2/3 · moved 4MB at 1.1 GB/s"
         );
         assert_eq!(
             footer.lines(39),
-            "parse 24.0 µs · run 3.58 ms · cache 2/3\nmoved 4MB at 1.2 GB/s"
+            "parse 24.0 µs · run 3.58 ms · cache 2/3\nmoved 4MB at 1.1 GB/s"
         );
         assert_eq!(footer.lines(1).lines().count(), 4);
         assert_eq!(Footer::default().lines(79), "");

@@ -21,7 +21,7 @@ use crate::engine::{Backend, Counters, Engine, Fallback, Job, Notice, Ran};
 use crate::files;
 use crate::footer::{Footer, Phase};
 use crate::join::{Unit, last_uses, program, units};
-use crate::modes::bytes_text;
+use crate::modes::size_text;
 use crate::plan::Step;
 use crate::plot;
 use crate::prelude;
@@ -514,7 +514,7 @@ fn copied_text(counters: &Counters) -> String {
     if uploaded + reused + downloaded == 0 {
         return String::new();
     }
-    let text = |bytes: u64| format!("{}B", bytes_text(bytes));
+    let text = |bytes: u64| size_text(bytes);
     let mut parts = vec![format!("{} copied to it", text(uploaded))];
     if reused > 0 {
         parts.push(format!("{} were there", text(reused)));

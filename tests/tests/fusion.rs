@@ -73,8 +73,8 @@ fn configuration(line: &str) -> Option<Configuration> {
     let digits = bytes.trim_end_matches(|last: char| !last.is_ascii_digit());
     let factor = match &bytes[digits.len()..] {
         " bytes" => 1,
-        "kB" => 1 << 10,
-        "MB" => 1 << 20,
+        "kB" => 1_000,
+        "MB" => 1_000_000,
         _ => return None,
     };
     let bytes = digits.parse::<u64>().ok()? * factor;

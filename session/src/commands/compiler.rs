@@ -1,7 +1,8 @@
 //! Commands about how programs are compiled and where they run.
 
-use weft_ir::Span;
-use weft_lang::types::Type;
+use weft_ir::{ScalarType, Span};
+use weft_lang::render::Sources as _;
+use weft_lang::types::{Class, Scheme, Type};
 use weft_lang::{CheckedKind, Diagnostic};
 
 use super::Call;
@@ -89,12 +90,55 @@ fn inquire(planner: &mut Planner<'_>, span: Span, inquiry: Inquiry) -> Result<()
                 Type::Seq(_) => ("sequence", "consumed"),
                 _ => ("function", "applied"),
             };
-            let text = format!("a {what} : {scheme}\n(it becomes a program where it is {used})");
+            let mut text = format!("a {what} : {scheme}\n(it becomes a program where it is {used}");
+            let function = planner.sources.text(span.source).get(span.range()).unwrap_or_default();
+            let name = function.trim();
+            let is_name = name.chars().all(|one| one.is_alphanumeric() || one == '_');
+            if let Some(arguments) = sample_arguments(&scheme).filter(|_| is_name) {
+                text.push_str(&format!(", such as `{name} {arguments}`"));
+            }
+            text.push(')');
             planner.steps.push(Step::Text(text));
         }
         CheckedKind::Alias { .. } => {}
     }
     Ok(())
+}
+
+/// Arguments that a function of this type can be applied to, if it is one of data.
+fn sample_arguments(scheme: &Scheme) -> Option<String> {
+    let mut arguments = Vec::new();
+    let mut ty = &scheme.ty;
+    while let Type::Function(from, to) = ty {
+        arguments.push(sample(from, scheme)?);
+        ty = to;
+    }
+    (!arguments.is_empty() && scheme.records.is_empty()).then(|| arguments.join(" "))
+}
+
+/// A small value of a type.
+fn sample(ty: &Type, scheme: &Scheme) -> Option<String> {
+    match ty {
+        Type::Var(var) => match scheme.vars.get(var.0 as usize)? {
+            Some(class) if *class == Class::INT => Some("1".to_owned()),
+            Some(_) | None => Some("1.0".to_owned()),
+        },
+        Type::Scalar(ScalarType::Bool) => Some("true".to_owned()),
+        Type::Scalar(ScalarType::I64) => Some("1".to_owned()),
+        Type::Scalar(ScalarType::F64) => Some("1.0".to_owned()),
+        Type::Scalar(ScalarType::Char) => Some("'a'".to_owned()),
+        Type::Scalar(other) => Some(format!("1{}", other.name())).filter(|_| other.is_int()),
+        Type::Tuple(parts) if parts.len() > 1 => {
+            let parts: Option<Vec<String>> =
+                parts.iter().map(|part| sample(part, scheme)).collect();
+            Some(format!("({})", parts?.join(", ")))
+        }
+        Type::Array(element) => {
+            let element = sample(element, scheme)?;
+            Some(format!("[{element}, {element}]"))
+        }
+        _ => None,
+    }
 }
 
 /// `:backend`, `:backend name`.

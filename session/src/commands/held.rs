@@ -9,7 +9,7 @@ use weft_lang::{Binding, Diagnostic, Global};
 
 use super::Call;
 use crate::display::discovered_type;
-use crate::modes::bytes_text;
+use crate::modes::{bytes_text, size_text};
 use crate::plan::{Change, Planner, Step};
 use crate::prelude;
 use crate::state::State;
@@ -136,11 +136,13 @@ pub(crate) fn memory(
         .iter()
         .map(|(bytes, name, ty)| {
             let padding = widest - name.width();
-            format!("{:>8}  host  {name}{:padding$}  {ty}", size(*bytes), "").trim_end().to_owned()
+            format!("{:>8}  host  {name}{:padding$}  {ty}", size_text(*bytes), "")
+                .trim_end()
+                .to_owned()
         })
         .collect();
     let limit = bytes_text(state.modes.memory);
-    lines.push(format!("{:>8}  in all; a run may take {limit} beside", size(total)));
+    lines.push(format!("{:>8}  in all; a run may take {limit} beside", size_text(total)));
     lines.join("\n")
 }
 
@@ -156,11 +158,11 @@ fn places(value: &Value, on_device: u64) -> String {
     let mut text = String::new();
     match value.mapped_bytes() as u64 {
         0 => {}
-        bytes => text.push_str(&format!("  ({} in a file)", size(bytes))),
+        bytes => text.push_str(&format!("  ({} in a file)", size_text(bytes))),
     }
     match on_device {
         0 => {}
-        bytes => text.push_str(&format!("  ({} on the gpu {also})", size(bytes))),
+        bytes => text.push_str(&format!("  ({} on the gpu {also})", size_text(bytes))),
     }
     text
 }
@@ -187,11 +189,4 @@ fn brief_type(value: &Value, ty: &Type) -> String {
 /// The number of the result that a name stands for: `_7`.
 fn output_number(name: &str) -> Option<usize> {
     name.strip_prefix('_')?.parse().ok()
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..10_240 => format!("{bytes}B"),
-        _ => format!("{}B", bytes_text(bytes)),
-    }
 }

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 use weft_lang::{Binding, Environment, Global};
 
 use crate::display::discovered_type;
-use crate::modes::bytes_text;
+use crate::modes::size_text;
 use crate::prelude;
 use crate::state::State;
 
@@ -60,10 +60,7 @@ pub(crate) fn variables(environment: &Environment, state: &State) -> String {
 }
 
 fn size_of(bytes: u64) -> String {
-    match bytes {
-        0..10_000 => format!("{bytes} bytes"),
-        _ => format!("{}B", bytes_text(bytes)),
-    }
+    if bytes < 10_000 { format!("{bytes} bytes") } else { size_text(bytes) }
 }
 
 /// Whether it is the name of a numbered result, `_7`.

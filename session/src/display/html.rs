@@ -8,7 +8,7 @@ use super::inline::shown;
 use super::shape::{fitted_type, rank_above_atoms};
 use super::table::{cell_text, component_columns, fraction_width, is_number};
 use super::{Digits, Options, WHOLE_ROWS, record_of_columns};
-use crate::modes::bytes_text;
+use crate::modes::size_text;
 use crate::plot;
 
 /// Tables with more rows scroll.
@@ -27,7 +27,7 @@ pub fn html(value: &Value, ty: &Type, options: &Options, bytes: usize) -> Option
     let mut rows = options.max_rows;
     loop {
         let more = match (rows < options.max_rows, options.max_rows >= WHOLE_ROWS) {
-            (true, _) => format!("a table takes at most {}B here", bytes_text(bytes as u64)),
+            (true, _) => format!("a table takes at most {} here", size_text(bytes as u64)),
             (false, true) => "<code>:set rows</code> shows more".to_owned(),
             (false, false) => "<code>:show</code> shows more".to_owned(),
         };

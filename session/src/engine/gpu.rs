@@ -18,7 +18,7 @@ use super::kept::Kept;
 use super::{Job, NotRun, Notice, Ran, Unsupported, compile};
 use crate::engine::Backend;
 use crate::footer::Phase;
-use crate::modes::{Modes, bytes_text};
+use crate::modes::{Modes, size_text};
 use crate::traffic::bytes_read;
 
 /// The device of a session.
@@ -64,14 +64,14 @@ impl Gpu {
     pub(super) fn describe(&self) -> Result<String, String> {
         lock(&self.device).take_if(|found| found.is_err());
         self.with(|device| {
-            let memory = bytes_text(device.description().bytes);
+            let memory = size_text(device.description().bytes);
             let held = match device.residency() {
                 weft_device::Residency { arrays: 0, .. } => String::new(),
                 held => {
-                    format!("; {} arrays of {}B are there", held.arrays, bytes_text(held.bytes))
+                    format!("; {} arrays of {} are there", held.arrays, size_text(held.bytes))
                 }
             };
-            format!("{}; {memory}B{held}", device.description())
+            format!("{}; {memory}{held}", device.description())
         })
     }
 
@@ -240,9 +240,9 @@ fn again(kernels: &Arc<Kernels>, inputs: &[Value], threads: usize) -> Again {
 fn failure_text(broken: &Broken) -> String {
     let what = match broken {
         Broken::Memory { wanted, held } => {
-            let (wanted, held) = (bytes_text(*wanted), bytes_text(*held));
+            let (wanted, held) = (size_text(*wanted), size_text(*held));
             format!(
-                "the GPU has no room: an array of {wanted}B was wanted, beside {held}B of this program, and \
+                "the GPU has no room: an array of {wanted} was wanted, beside {held} of this program, and \
                  nothing is left to let go of"
             )
         }

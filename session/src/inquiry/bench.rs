@@ -10,7 +10,7 @@ use super::bandwidth::copying;
 use super::fuse::counted;
 use crate::engine::{Compiled, Job};
 use crate::footer::time_text;
-use crate::modes::bytes_text;
+use crate::modes::size_text;
 use crate::prelude;
 use crate::run::Stop;
 
@@ -78,12 +78,15 @@ pub(super) fn text(context: &Context<'_>, job: &Job<'_>) -> Result<String, Stop>
     {
         let rate = moved as f64 / seconds;
         text += &format!(
-            "\n{}B a run at {:.1} GB/s, {:.0} % of the {:.1} GB/s that copying reaches here",
-            bytes_text(moved),
+            "\n{} a run at {:.1} GB/s, {:.0} % of the {:.1} GB/s that copying reaches here",
+            size_text(moved),
             rate / 1e9,
             100.0 * rate / reached,
             reached / 1e9,
         );
+        if rate > reached {
+            text += " (of every load, those from a cache too)";
+        }
     }
     Ok(text)
 }

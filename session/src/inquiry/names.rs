@@ -12,7 +12,7 @@ use weft_lang::render::Sources as _;
 
 use super::{Context, launches};
 use crate::engine::Stages;
-use crate::modes::bytes_text;
+use crate::modes::size_text;
 use crate::sources::Sources;
 
 /// What people call the variables of a plan.
@@ -291,12 +291,7 @@ fn bound_name(sources: &Sources, span: Span) -> Option<String> {
 
 /// `800 bytes`, `20kB`.
 pub(super) fn bytes_words(bytes: u64) -> String {
-    let text = bytes_text(bytes);
-    if text.ends_with(|last: char| last.is_ascii_digit()) {
-        format!("{text} bytes")
-    } else {
-        format!("{text}B")
-    }
+    if bytes < 10_000 { format!("{bytes} bytes") } else { size_text(bytes) }
 }
 
 #[cfg(test)]
@@ -321,6 +316,6 @@ mod tests {
 
     #[test]
     fn bytes_have_a_unit() {
-        assert_eq!((bytes_words(8), bytes_words(20_480)), ("8 bytes".into(), "20kB".into()));
+        assert_eq!((bytes_words(8), bytes_words(20_000)), ("8 bytes".into(), "20kB".into()));
     }
 }

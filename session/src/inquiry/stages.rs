@@ -3,11 +3,12 @@
 use similar::{ChangeTag, TextDiff};
 use weft_ir::Span;
 use weft_lang::Diagnostic;
+use weft_lang::lower::Lowered;
 use weft_lang::render::Sources as _;
 
 use super::Context;
 use crate::commands::typed_text;
-use crate::engine::{Job, stages, unsupported_diagnostic};
+use crate::engine::{Job, Unsupported, nested, shared, stages, unsupported_diagnostic};
 use crate::modes::Modes;
 
 /// Expressions are shown up to so many characters in comments.
@@ -95,7 +96,13 @@ pub(super) fn text(
     if stage == Stage::Typed {
         return Ok(typed_text::program(job.program, &name));
     }
-    let stages = stages(job).map_err(|unsupported| unsupported_diagnostic(&unsupported, job))?;
+    let stages = match stages(job) {
+        Ok(stages) => stages,
+        Err(unsupported) => {
+            return before_refusal(stage, context, job, &unsupported)
+                .ok_or_else(|| unsupported_diagnostic(&unsupported, job));
+        }
+    };
     if matches!(stage, Stage::C | Stage::Asm) {
         return native(stage, &stages.compiled.plan, job);
     }
@@ -104,7 +111,7 @@ pub(super) fn text(
         let remarks = |span| source_of(span, context);
         let code = weft_cuda::generate_with_remarks(&stages.compiled.plan, &policy, &remarks);
         let needs = needs(&code.text());
-        return Ok(format!("{}{}\n\n{needs}", inputs(context, &stages), code.body.trim()));
+        return Ok(format!("{}{}\n\n{needs}", inputs(context, &stages.lowered), code.body.trim()));
     }
     let of = |stage| match stage {
         Stage::Typed => typed_text::program(job.program, &name),
@@ -115,7 +122,7 @@ pub(super) fn text(
         Stage::Fused => stages.compiled.fused.to_string(),
         Stage::Plan | Stage::C | Stage::Asm | Stage::Cuda => stages.compiled.plan.to_string(),
     };
-    let mut text = inputs(context, &stages);
+    let mut text = inputs(context, &stages.lowered);
     let before = match (diff, stage.before()) {
         (true, Some(before)) => Some(of(before)),
         (true, None) => without_pass(stage, job),
@@ -126,6 +133,24 @@ pub(super) fn text(
         None => text.push_str(&of(stage)),
     }
     Ok(text.trim_end().to_owned())
+}
+
+/// The text of a stage of a program that a later stage cannot do, with the reason.
+fn before_refusal(
+    stage: Stage,
+    context: &Context<'_>,
+    job: &Job<'_>,
+    unsupported: &Unsupported,
+) -> Option<String> {
+    let lowered = nested(job).ok()?;
+    let program = match stage {
+        Stage::Nested => lowered.program.clone(),
+        Stage::Shared => shared(lowered.program.clone(), job.modes)?,
+        _ => return None,
+    };
+    let inputs = inputs(context, &lowered);
+    let text = format!("-- this is not compiled: {}\n{inputs}{program}", unsupported.reason);
+    Some(text.trim_end().to_owned())
 }
 
 /// The text of a stage whose pass changes the language, as it would be without sharing, or without
@@ -195,9 +220,8 @@ fn source_of(span: Span, context: &Context<'_>) -> Option<String> {
 }
 
 /// A comment that says which earlier values are the inputs.
-fn inputs(context: &Context<'_>, stages: &crate::engine::Stages) -> String {
-    let names: Vec<String> = stages
-        .lowered
+fn inputs(context: &Context<'_>, lowered: &Lowered) -> String {
+    let names: Vec<String> = lowered
         .inputs
         .iter()
         .map(|(global, ty)| format!("{} : {ty}", context.state.name_of(*global)))

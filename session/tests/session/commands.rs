@@ -101,7 +101,7 @@ fn time_shows_the_value_and_the_phases() {
     session.check(":backend cpu", "");
     session.check("xs = f64 (iota 200000)", "xs : [200000]f64");
     let text = session.eval(":time sum xs");
-    assert!(text.contains("moved 1562kB at "), "{text}");
+    assert!(text.contains("moved 1600kB at "), "{text}");
 }
 
 #[test]
@@ -173,9 +173,9 @@ fn memory_is_listed_and_let_go_of() {
     session.check("xs", "[10000]i64 [0, 1, 2, …, 9998, 9999]");
     let mem = session.eval(":mem");
     let lines: Vec<&str> = mem.lines().collect();
-    assert_eq!(lines[0], "    78kB  host  _2, it  [10000]i64");
-    assert_eq!(lines[1], "    78kB  host  xs      [10000]i64");
-    assert!(lines[2].starts_with("   156kB  in all; a run may take 1G"), "{mem}");
+    assert_eq!(lines[0], "    80kB  host  _2, it  [10000]i64");
+    assert_eq!(lines[1], "    80kB  host  xs      [10000]i64");
+    assert!(lines[2].starts_with("   160kB  in all; a run may take 1G"), "{mem}");
     session.check("def f y = y + length xs", "f : i64 -> i64");
     session.check(":free xs it", "`xs` is forgotten; still held by `f`\n`it` is forgotten");
     session.check("xs", "E0201");
@@ -190,7 +190,7 @@ fn memory_is_listed_and_let_go_of() {
     session.check("def f y = y", "f : a -> a");
     session.check(":free xs", "`xs` is forgotten");
     let mem = session.eval(":mem");
-    assert!(mem.contains("    78kB  host  (kept for :undo)"), "{mem}");
+    assert!(mem.contains("    80kB  host  (kept for :undo)"), "{mem}");
     assert!(!mem.contains("(held by functions)"), "{mem}");
 }
 
@@ -202,11 +202,11 @@ fn memory_is_that_of_the_line_that_asks() {
     let limit = "in all; a run may take 1G beside";
     let expect = format!(
         "x : [1000]i64\n    \
-         15kB  host  old  [2000]i64\n   8000B  host  x    [1000]i64\n    23kB  {limit}\n\
+         16kB  host  old  [2000]i64\n   8000B  host  x    [1000]i64\n    24kB  {limit}\n\
          x : i64\nold : i64\ny : [3000]i64\n    \
-         23kB  host  y                 [3000]i64\n      8B  host  old               i64\n      \
+         24kB  host  y                 [3000]i64\n      8B  host  old               i64\n      \
          8B  host  x                 i64\n    \
-         15kB  host  (kept for :undo)\n    39kB  {limit}"
+         16kB  host  (kept for :undo)\n    40kB  {limit}"
     );
     session.check(cell, &expect);
 }
@@ -221,6 +221,37 @@ fn expressions_are_checked_without_running() {
 }
 
 #[test]
+fn of_what_does_not_compile_there_is_what_comes_before() {
+    let mut session = Transcript::new();
+    let refused = "fold (\\a b -> (sort [a, b])[0]) 0 (iota 10)";
+    for stage in ["nested", "shared"] {
+        let text = session.eval(&format!(":ir {stage} {refused}"));
+        assert!(text.starts_with("-- this is not compiled: sorting inside"), "{text}");
+        assert!(text.contains("fold from 0i64 over x0"), "{text}");
+    }
+    session.check(&format!(":ir flat {refused}"), "E0509");
+    session.check(&format!(":fuse {refused}"), "E0509");
+}
+
+#[test]
+fn a_function_is_shown_where_it_is_applied() {
+    let mut session = Transcript::new();
+    session.eval(
+        "def g xs = sum (map exp xs)\ndef f n (x, m) = n // 2 + x + sum m\ndef h k x = k x + 1",
+    );
+    for (name, example) in
+        [("g", "`g [1.0, 1.0]`"), ("f", "`f 1.0 (1.0, [1.0, 1.0])`"), ("popcount", "`popcount 1`")]
+    {
+        let text = session.eval(&format!(":fuse {name}"));
+        assert!(text.contains(&format!("where it is applied, such as {example})")), "{text}");
+        let typed = session.eval(&format!(":ir typed {}", example.trim_matches('`')));
+        assert!(typed.contains(") : "), "{typed}");
+    }
+    let text = session.eval(":fuse h");
+    assert!(text.ends_with("where it is applied)"), "{text}");
+}
+
+#[test]
 fn every_code_of_a_page_is_explained() {
     let mut session = Transcript::new();
     assert!(explain::codes().count() > 50);
@@ -229,7 +260,7 @@ fn every_code_of_a_page_is_explained() {
     session.check(":explain E9999", "E0508");
     session.check(":explain F14", "E0508");
     let report = session.last_report();
-    assert!(report.contains("F13, F15") && report.contains("F20"), "{report}");
+    assert!(report.contains("F13, F15") && report.contains("F21"), "{report}");
 }
 
 #[test]

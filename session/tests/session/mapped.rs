@@ -70,10 +70,10 @@ fn copies_of_what_is_in_files_are_held_against_the_limit() {
 fn values_in_files_take_no_memory() {
     let (_folder, path) = bytes(8 << 30);
     let mut session = session(&path);
-    session.check(":vars", "xs : [8589934592]u8  (8GB, in a file)");
+    session.check(":vars", "xs : [8589934592]u8  (8589MB, in a file)");
     let mem = session.eval(":mem");
     let lines: Vec<&str> = mem.lines().collect();
-    assert_eq!(lines[0], "      0B  host  xs  [8589934592]u8  (8GB in a file)");
+    assert_eq!(lines[0], "      0B  host  xs  [8589934592]u8  (8589MB in a file)");
     assert!(lines[1].starts_with("      0B  in all; a run may take 1G"), "{mem}");
     // What takes no memory may be kept.
     session.check("xs = 1", "xs : i64");
@@ -92,11 +92,11 @@ fn sequences_in_files_are_told_of() {
     // The file has no other name any more.
     session.check("s = stream xs\nxs = 1", "s : seq u8\nxs : i64\n(`s` still uses the old `xs`)");
     session.check("t = map (+ 1) s", "t : seq u8");
-    let file = "(8GB, in a file)";
+    let file = "(8589MB, in a file)";
     session.check(":vars", &format!("s  : seq u8  {file}\nt  : seq u8  {file}\nxs : i64"));
     let mem = session.eval(":mem");
     let lines: Vec<&str> = mem.lines().collect();
-    assert!(lines.contains(&"      0B  host  s, t  seq u8  (8GB in a file)"), "{mem}");
+    assert!(lines.contains(&"      0B  host  s, t  seq u8  (8589MB in a file)"), "{mem}");
 }
 
 #[test]
