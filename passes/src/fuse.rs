@@ -64,6 +64,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_ir::flat::{Block, Operation, Program, Type, Var};
 use weft_ir::{Span, plan};
 
+use apart::apart;
+pub use apart::{Apart, ApartReason};
 use cluster::{Clustering, greedy, objective};
 use emit::{Context, Written, emit};
 use graph::{Graph, Link};
@@ -75,6 +77,7 @@ use sorts::sorted_values;
 
 mod access;
 mod algebra;
+mod apart;
 mod cluster;
 mod compose;
 mod cost;
@@ -141,12 +144,13 @@ pub fn fuse(program: &Program, config: &FuseConfig) -> Fused {
         settled,
         config,
         unfused: Vec::new(),
+        apart: Vec::new(),
         objective: Objective::default(),
         greedy: Objective::default(),
     };
     let mut written = Written::default();
     let body = fuser.block(&work.body, &mut written);
-    let (objective, greedy, unfused) = (fuser.objective, fuser.greedy, fuser.unfused);
+    let Fuser { objective, greedy, unfused, apart, .. } = fuser;
     let chosen = match config {
         FuseConfig { fusion: false, .. } => Chosen::Unfused,
         _ if objective < greedy => Chosen::Solver,
@@ -162,6 +166,7 @@ pub fn fuse(program: &Program, config: &FuseConfig) -> Fused {
         spans: spans.clone(),
         kernels: written.kernels,
         unfused,
+        apart,
         chosen,
         objective,
         greedy,
@@ -179,6 +184,7 @@ struct Fuser<'c> {
     settled: BTreeSet<Var>,
     config: &'c FuseConfig,
     unfused: Vec<Unfused>,
+    apart: Vec<Apart>,
     objective: Objective,
     greedy: Objective,
 }
@@ -191,6 +197,9 @@ impl Fuser<'_> {
         let graph = Graph::new(&region);
         let clustering = self.cluster(&graph);
         self.explain(&graph, &clustering);
+        if self.config.fusion {
+            self.apart.extend(apart(&graph, &clustering));
+        }
         let context = Context { ..self.context };
         let steps = emit(&graph, &clustering, &context, written, &mut |block, written| {
             self.block(block, written)

@@ -7,6 +7,8 @@ use std::fmt;
 use weft_ir::flat::{Size, Space, Var};
 use weft_ir::{Name, ScalarType, Span};
 
+use super::apart::Apart;
+
 /// Why a reader does not compute an array's elements itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
@@ -285,6 +287,8 @@ pub struct Report {
     pub kernels: Vec<KernelReport>,
     /// What did not fuse.
     pub unfused: Vec<Unfused>,
+    /// Kernels that read one array at the same points.
+    pub apart: Vec<Apart>,
     /// What is not stored.
     pub saved: Vec<Saved>,
     /// How the plan was found.

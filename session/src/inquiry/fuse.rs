@@ -12,7 +12,7 @@ use weft_ir::flat::Var;
 use weft_ir::{Rows, Span, nested, plan};
 use weft_lang::Diagnostic;
 use weft_lang::typed::{Expr, ExprKind};
-use weft_passes::fuse::{Chosen, KernelReport, Objective, Report, Unfused};
+use weft_passes::fuse::{Apart, ApartReason, Chosen, KernelReport, Objective, Report, Unfused};
 use weft_passes::pipeline::MOST_UNSHARED;
 use weft_passes::share::unshare;
 
@@ -26,6 +26,11 @@ use crate::engine::{Backend, Job, Stages, stages, unsupported_diagnostic};
 const STAYS: &str = "F21 Computed again in every turn: in a condition it may not be needed, and it can take long or \
                      fail; a `let` before the map or loop computes it once:";
 
+/// Of so many kernels there is an overview.
+const MANY_KERNELS: usize = 8;
+/// How many places it names.
+const MOST_PLACES: usize = 4;
+
 /// What fusion did.
 pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box<Diagnostic>> {
     let stages = stages(job).map_err(|unsupported| unsupported_diagnostic(&unsupported, job))?;
@@ -37,6 +42,7 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
         loops: outer_loops(&stages.compiled.plan),
         is_recursive: !stages.lowered.program.functions.is_empty(),
     };
+    paragraphs.extend(overview(report, &launches, &names));
     for (number, kernel) in report.kernels.iter().enumerate() {
         paragraphs.push(kernel_text(number + 1, kernel, launches.get(number), &ways, &names));
     }
@@ -73,6 +79,7 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
         let lines: Vec<String> = std::iter::once(title.to_owned()).chain(each).collect();
         paragraphs.push(lines.join("\n"));
     }
+    paragraphs.extend(apart_text(report, &names));
     let edges = edges(report);
     if !edges.is_empty() {
         paragraphs.push("Stored, although a kernel or the host reads it again:".to_owned());
@@ -133,10 +140,12 @@ fn summary(stages: &Stages, names: &Names<'_>, entry: &Expr) -> String {
     let unshared = unshare(&stages.lowered.program, MOST_UNSHARED).map(|tree| operations(&tree));
     match unshared {
         Ok(unshared) if unshared == shared => {}
-        Ok(unshared) => lines
-            .push(format!("{} after sharing; {unshared} without", counted(shared, "operation"))),
+        Ok(unshared) => lines.push(format!(
+            "{}; {unshared} if every use computed its own",
+            counted(shared, "operation")
+        )),
         Err(_) => lines.push(format!(
-            "{} after sharing; more than {MOST_UNSHARED} without",
+            "{}; more than {MOST_UNSHARED} if every use computed its own",
             counted(shared, "operation")
         )),
     }
@@ -296,6 +305,61 @@ fn name_list(vars: &[Var], names: &Names<'_>) -> String {
         }
         _ => vars.iter().map(|var| names.of(*var)).collect::<Vec<_>>().join(", "),
     }
+}
+
+/// Of many kernels, how many are in loops, and where most is stored for a reader.
+fn overview(report: &Report, launches: &[Launch<'_>], names: &Names<'_>) -> Option<String> {
+    if report.kernels.len() < MANY_KERNELS {
+        return None;
+    }
+    let mut lines = Vec::new();
+    let in_loops = launches.iter().filter(|launch| launch.turn_of.is_some()).count();
+    if in_loops > 0 {
+        lines.push(format!(
+            "{in_loops} of the {} are launched in each turn of a loop",
+            report.kernels.len()
+        ));
+    }
+    let edges = edges(report);
+    let bytes =
+        |edge: &Edge| edge.arrays.iter().filter_map(|array| names.bytes(*array)).sum::<u64>();
+    let mut largest: Vec<(u64, &Edge)> = edges.iter().map(|edge| (bytes(edge), edge)).collect();
+    largest.retain(|(bytes, _)| *bytes > 0);
+    largest.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    if !largest.is_empty() {
+        lines.push("most of what is stored for a reader:".to_owned());
+    }
+    for (bytes, edge) in largest.into_iter().take(MOST_PLACES) {
+        let (array, span) = (name_list(&edge.arrays, names), edge.first.producer);
+        let (bytes, code) = (bytes_words(bytes), edge.first.reason.code());
+        lines.push(format!(
+            "  {array}, {bytes}, {code}: {}  {}",
+            names.excerpt(span),
+            names.place(span)
+        ));
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// Which kernels read one array at the same points, and why they are several.
+fn apart_text(report: &Report, names: &Names<'_>) -> Option<String> {
+    let number = |var: Var| {
+        report.kernels.iter().position(|kernel| kernel.writes.contains(&var)).map(|at| at + 1)
+    };
+    let mut groups: BTreeMap<ApartReason, Vec<String>> = BTreeMap::new();
+    for Apart { first, second, reads, reason } in &report.apart {
+        if let (Some(first), Some(second)) = (number(*first), number(*second)) {
+            let line = format!("kernels {first} and {second} read {}", names.of(*reads));
+            groups.entry(*reason).or_default().push(line);
+        }
+    }
+    let texts = groups
+        .into_iter()
+        .map(|(reason, lines)| format!("F22 {}: {}", lines.join("; "), reason.explanation()));
+    let texts: Vec<String> = texts.collect();
+    (!texts.is_empty()).then(|| {
+        format!("Apart, although they read one array at the same points:\n{}", texts.join("\n"))
+    })
 }
 
 /// What did not fuse: the arrays that one expression makes and another reads.

@@ -260,7 +260,7 @@ fn every_code_of_a_page_is_explained() {
     session.check(":explain E9999", "E0508");
     session.check(":explain F14", "E0508");
     let report = session.last_report();
-    assert!(report.contains("F13, F15") && report.contains("F21"), "{report}");
+    assert!(report.contains("F13, F15") && report.contains("F22"), "{report}");
 }
 
 #[test]

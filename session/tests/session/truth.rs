@@ -110,7 +110,7 @@ fn the_first_line_of_fuse_counts_what_it_lists() {
         assert_eq!(counted, listed, "{text}");
     }
     // The operations of loops in place of calls are compared with no others.
-    assert!(!session.eval(":fuse fib 20").contains("after sharing"));
+    assert!(!session.eval(":fuse fib 20").contains("every use"));
 }
 
 #[test]
