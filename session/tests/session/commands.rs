@@ -234,6 +234,26 @@ fn of_what_does_not_compile_there_is_what_comes_before() {
 }
 
 #[test]
+fn fuse_says_why_kernels_are_several_and_what_is_computed_again() {
+    let mut session = Transcript::new();
+    session.eval("xs = { f64 i : i in iota 10 }");
+    let apart = session.eval(":fuse (filter (> 3.0) xs, filter (< 5.0) xs)");
+    assert!(apart.contains("F22 kernels 1 and 2 read xs: a filter, a scatter"), "{apart}");
+    for program in ["(sum xs, maximum xs)", "let e = exp (xs - maximum xs) in e / sum e"] {
+        let one = session.eval(&format!(":fuse {program}"));
+        assert!(one.contains("kernel 1") && !one.contains("F22"), "{one}");
+    }
+    let again = session.eval(":fuse { if x > 3.0 then x / sum xs else x : x in xs }");
+    assert!(again.contains("F21 ") && again.contains("\n`sum xs`  In["), "{again}");
+    let moved = session.eval(":fuse { { x * exp y : y in xs } : x in xs }");
+    assert!(moved.contains("before the map or loop around it:\n`exp y`  In["), "{moved}");
+    let many = "loop v = xs for k < 3 do let a = sort v; b = sort (1.0 / a); c = sort (a + b); d = sort (c * b) in d";
+    let overview = session.eval(&format!(":fuse {many}"));
+    assert!(overview.contains("8 of the 8 are launched in each turn of a loop"), "{overview}");
+    assert!(overview.contains("most of what is stored for a reader:\n  "), "{overview}");
+}
+
+#[test]
 fn a_function_is_shown_where_it_is_applied() {
     let mut session = Transcript::new();
     session.eval(
