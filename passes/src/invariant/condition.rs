@@ -76,7 +76,20 @@ impl Splitter {
     /// Notes a statement that stays in a condition.
     pub(super) fn note_if_it_stays(&mut self, statement: &Statement) {
         let is_in_branch = self.scopes.last().is_some_and(|scope| scope.kind == Kind::Branch);
-        if !is_in_branch || cost(statement) < COLLECTIVE_COST {
+        if !is_in_branch {
+            return;
+        }
+        // Of a map it is what does not depend on what is around it, and else would leave it.
+        if let Operation::Map(lambda, _) = &statement.operation {
+            for inner in &lambda.body.statements {
+                let turns = self.turns(&inner.operation);
+                if cost(inner) >= LEAST_COST && self.can_leave_the_repeated_body(&turns) {
+                    self.stays.push(inner.span);
+                }
+            }
+            return;
+        }
+        if cost(statement) < COLLECTIVE_COST {
             return;
         }
         let turns = self.turns(&statement.operation);

@@ -168,6 +168,13 @@ yield x2
         )
     };
     let params = "x0: []bool, x1: []i64";
+    let map = "          x7: []i64 = map x1\n            \\x8: i64\n              x9: i64 = gcd x8 x5\n              \
+               yield x9\n          x10: i64 = length x7\n";
+    check_stays(
+        params,
+        &program(map).replace("yield x7", "yield x10").replace("length x7", "index x7 0i64"),
+        1,
+    );
     // It may fail, and may not be needed.
     check_stays(params, &program("          x7: i64 = floor_div 9i64 x5\n"), 0);
     // It may take long.
