@@ -323,20 +323,25 @@ fn overview(report: &Report, launches: &[Launch<'_>], names: &Names<'_>) -> Opti
     let edges = edges(report);
     let bytes =
         |edge: &Edge| edge.arrays.iter().filter_map(|array| names.bytes(*array)).sum::<u64>();
-    let mut largest: Vec<(u64, &Edge)> = edges.iter().map(|edge| (bytes(edge), edge)).collect();
-    largest.retain(|(bytes, _)| *bytes > 0);
-    largest.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    let mut largest: Vec<(u64, &Edge, BTreeSet<&str>)> = Vec::new();
+    for edge in edges.iter().filter(|edge| bytes(edge) > 0) {
+        let code = edge.first.reason.code();
+        match largest.iter_mut().find(|(_, other, _)| other.arrays == edge.arrays) {
+            Some((.., codes)) => {
+                codes.insert(code);
+            }
+            None => largest.push((bytes(edge), edge, BTreeSet::from([code]))),
+        }
+    }
+    largest.sort_by_key(|(bytes, ..)| std::cmp::Reverse(*bytes));
     if !largest.is_empty() {
         lines.push("most of what is stored for a reader:".to_owned());
     }
-    for (bytes, edge) in largest.into_iter().take(MOST_PLACES) {
+    for (bytes, edge, codes) in largest.into_iter().take(MOST_PLACES) {
         let (array, span) = (name_list(&edge.arrays, names), edge.first.producer);
-        let (bytes, code) = (bytes_words(bytes), edge.first.reason.code());
-        lines.push(format!(
-            "  {array}, {bytes}, {code}: {}  {}",
-            names.excerpt(span),
-            names.place(span)
-        ));
+        let (bytes, source) = (bytes_words(bytes), names.excerpt(span));
+        let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
+        lines.push(format!("  {array}, {bytes}: {source}  {}  {codes}", names.place(span)));
     }
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
