@@ -258,6 +258,7 @@ impl Machine<'_> {
         }
         self.memory.inputs_are_uploaded();
         self.steps(&program.body, &mut 0)?;
+        self.memory.target.end_kernels().map_err(stop)?;
         self.stop_if_failed()?;
         let mut fetched = BTreeMap::new();
         for (number, leaf) in program.outputs.iter().enumerate() {

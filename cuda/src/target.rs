@@ -178,6 +178,14 @@ pub trait Target {
         Ok(())
     }
 
+    /// All kernels have been asked for: what comes now looks at whether they failed, and at results.
+    ///
+    /// # Errors
+    /// If the device is broken.
+    fn end_kernels(&mut self) -> Result<(), Broken> {
+        Ok(())
+    }
+
     /// A buffer with these elements, which need not be in memory then, if the device keeps one for all
     /// runs. Nobody writes into it or gives it back.
     ///

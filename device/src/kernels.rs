@@ -18,6 +18,10 @@ use crate::state::{Loaded, State};
 use crate::summary::Tools;
 use crate::words::Failure;
 
+/// The stack of a thread that compiles: the compiler's recursion grows with the functions, and a main thread has as much
+/// and more.
+const COMPILER_STACK: usize = 16 << 20;
+
 /// A plan with its kernels, for one device.
 #[derive(Debug)]
 pub struct Kernels {
@@ -184,7 +188,11 @@ impl Stage {
                     None => {
                         let (images, text, key) =
                             (Arc::clone(images), Arc::clone(text), key.clone());
-                        Stage::Compiling(thread::spawn(move || images.image(&key, &text)))
+                        let compiler = thread::Builder::new().stack_size(COMPILER_STACK);
+                        let begun = compiler.spawn(move || images.image(&key, &text));
+                        Stage::Compiling(begun.map_err(|why| {
+                            NotLoaded::Compiler(format!("the compiler cannot begin: {why}"))
+                        })?)
                     }
                 };
             }

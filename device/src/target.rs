@@ -35,7 +35,7 @@ use inputs::Inputs;
 /// Launches of a slice.
 const SLICE: usize = 64;
 
-/// From so many bytes on a result stays on the device, or it is noted how long copying it takes.
+/// From so many bytes on a result stays on the device.
 const LARGE: usize = 4096;
 
 /// Up to so many bytes the driver copies from memory that is not pinned without waiting for what is queued.
@@ -58,7 +58,8 @@ pub struct Traffic {
     pub download: Duration,
     /// How long the run waited for the compiler, and for the kernels to be loaded.
     pub compile: Duration,
-    /// From the first to the last thing that the device did, by its own clock, but for copies of results.
+    /// From the first to the last thing that the device did, by its own clock, but for what looks at whether
+    /// it failed and at results.
     pub on_device: Duration,
     /// Whether the code of the kernels was there.
     pub cached: bool,
@@ -105,8 +106,8 @@ pub(crate) struct DeviceTarget<'a> {
     ways: Ways,
     pinned: Vec<Identity>,
     launched: usize,
-    /// The time that copies of results took on the device.
-    copying: Duration,
+    /// Behind the last kernel.
+    last: Option<Event>,
     slices: VecDeque<Event>,
     pub(crate) traffic: Traffic,
     /// Why the device is of no use any more.
@@ -159,7 +160,7 @@ impl<'a> DeviceTarget<'a> {
             ways,
             pinned: Vec::new(),
             launched: 0,
-            copying: Duration::ZERO,
+            last: None,
             slices: VecDeque::new(),
             traffic: Traffic::default(),
             lost: None,
@@ -190,7 +191,7 @@ impl<'a> DeviceTarget<'a> {
         for identity in self.pinned.drain(..) {
             self.state.table.unpin(&identity);
         }
-        for mark in self.slices.drain(..) {
+        for mark in self.slices.drain(..).chain(self.last.take()) {
             self.state.driver.forget(mark);
         }
         let absent = self.take_absent_inputs();
@@ -253,26 +254,16 @@ impl<'a> DeviceTarget<'a> {
     /// Waits for the end of all, and notes the time since a mark.
     pub(crate) fn finish(&mut self, begin: Event) -> Result<(), Broken> {
         self.traffic.beside = self.streams.beside;
-        self.traffic.on_device = self.since(begin)?.saturating_sub(self.copying);
-        Ok(())
-    }
-
-    /// The time since a mark by the clock of the device, after waiting for all that is queued.
-    fn since(&mut self, mark: Event) -> Result<Duration, Broken> {
-        let end = match self.mark() {
-            Ok(end) => end,
-            Err(broken) => {
-                self.state.driver.forget(mark);
-                return Err(broken);
+        let time = self.wait().and_then(|()| match &self.last {
+            None => Ok(Duration::ZERO),
+            Some(end) => {
+                let time = self.state.driver.between(&begin, end);
+                self.checked(time)
             }
-        };
-        let time = self.wait().and_then(|()| {
-            let time = self.state.driver.between(&mark, &end);
-            self.checked(time)
         });
-        self.state.driver.forget(mark);
-        self.state.driver.forget(end);
-        time
+        self.state.driver.forget(begin);
+        self.traffic.on_device = time?;
+        Ok(())
     }
 
     /// Takes what a call says; anything but a lack of memory is the end of the device.
@@ -430,13 +421,8 @@ impl Target for DeviceTarget<'_> {
         self.bring_input_at(address)?;
         self.wait()?;
         let begun = Instant::now();
-        let mark = if into.len() >= LARGE { Some(self.mark()?) } else { None };
         let read = self.state.driver.read(address, into);
         self.checked(read)?;
-        if let Some(mark) = mark {
-            let time = self.since(mark)?;
-            self.copying += time;
-        }
         self.traffic.downloaded += into.len() as u64;
         self.traffic.download += begun.elapsed();
         Ok(())
@@ -494,6 +480,12 @@ impl Target for DeviceTarget<'_> {
         self.loop_ends()
     }
 
+    fn end_kernels(&mut self) -> Result<(), Broken> {
+        let last = self.mark()?;
+        self.last = Some(last);
+        Ok(())
+    }
+
     fn resident(&mut self, elements: &Column) -> Result<Option<u64>, Broken> {
         let Some(identity) = elements.identity() else { return Ok(None) };
         let bytes = weft_cuda::elements::byte_count(elements);
@@ -516,13 +508,18 @@ impl Target for DeviceTarget<'_> {
     }
 
     fn defer(&mut self, address: u64, output: Output) -> Option<Column> {
-        let (results, &bytes) = (self.results.as_ref()?, self.own.get(&address)?);
+        let &held = self.own.get(&address)?;
         let Output { leaf, count, element } = output;
         let needed = (count * element.bytes()) as u64;
         // Small ones are looked at soon, and what is made of many results holds too much.
-        if needed < LARGE as u64 || bytes > 2 * needed || self.depth >= MOST_DEPTH {
+        if self.results.is_none() || needed < LARGE as u64 || self.depth >= MOST_DEPTH {
             return None;
         }
+        let (address, bytes) = match held > 2 * needed {
+            true => (self.moved_closer(address, needed)?, needed),
+            false => (address, held),
+        };
+        let results = self.results.as_ref()?;
         let (context, depth) = (self.state.number, self.depth + 1);
         let kept = Kept { context, address, count, element, depth };
         let (device, origin) = (results.device.clone(), Arc::clone(&results.origin));
@@ -545,6 +542,16 @@ impl Target for DeviceTarget<'_> {
             self.own.remove(&address);
             self.held -= bytes;
         }
+    }
+}
+
+impl DeviceTarget<'_> {
+    /// A buffer of no more than these bytes, with what is at the beginning of one that has room for much more: a filter has
+    /// room for all that it might have kept. Nothing if there is no room for both, or the device is of no use any more.
+    fn moved_closer(&mut self, from: u64, bytes: u64) -> Option<u64> {
+        let to = self.allocate(bytes, 1, "result").ok()?;
+        self.copy(to, from, bytes).ok()?;
+        Some(to)
     }
 }
 

@@ -9,15 +9,17 @@ pub mod compiler;
 mod golden;
 mod programs;
 mod timing;
+mod watch;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, thread};
 
 use weft_ir::{Type, Value};
 use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session};
 
+use self::watch::Watch;
 use crate::engine::{Engine, GPU, INTERPRETER};
 use crate::runner;
 use crate::{pages, repository};
@@ -29,8 +31,13 @@ pub struct Options {
     pub is_small: bool,
     /// What is done, in the order of [`Step`].
     pub steps: Vec<Step>,
-    /// The only program that is timed, and the only golden plan, page or example whose name has this in it.
+    /// Parts of names, with commas between them: only golden plans, pages, examples and programs that have one of
+    /// them in their name.
     pub only: Option<String>,
+    /// A part of a name: of a list that has it, nothing that comes before.
+    pub from: Option<String>,
+    /// How many pages are checked at once; as many as there are processors without.
+    pub threads: Option<usize>,
     /// Whether programs are timed even if not all checks hold.
     pub times_anyway: bool,
     /// The Python that runs the peers; none are timed without.
@@ -80,15 +87,29 @@ impl Options {
     }
 
     fn is_about(&self, name: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
+        self.only.as_ref().is_none_or(|only| only.split(',').any(|part| name.contains(part)))
+    }
+
+    /// What of a list is asked for.
+    fn chosen<T>(&self, list: impl IntoIterator<Item = T>, name: impl Fn(&T) -> String) -> Vec<T> {
+        let mut list: Vec<T> = list.into_iter().collect();
+        let begins = |item: &T| self.from.as_ref().is_some_and(|from| name(item).contains(from));
+        if let Some(first) = list.iter().position(begins) {
+            list.drain(..first);
+        }
+        list.retain(|item| self.is_about(&name(item)));
+        list
     }
 }
 
 /// So many pages are checked beside each other: what is known is said after each such number.
 const TOGETHER: usize = 20;
 
+/// How long an example may take, or a program with the inputs that the host makes for it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// How long a case may take.
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Checks, then times, and reports line by line. Yields whether all checks hold.
 ///
@@ -149,8 +170,9 @@ fn check_pages(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
     if options.is_small {
         pages.retain(|page| page.name.ends_with("fusion/producers.md"));
     }
-    pages.retain(|page| options.is_about(&page.name));
+    let pages = options.chosen(pages, |page| page.name.clone());
     let threads = thread::available_parallelism().map_or(2, usize::from);
+    let threads = options.threads.unwrap_or(threads);
     let engines: [&dyn Engine; 2] = [&INTERPRETER, &GPU];
     let (mut passed, mut failed, mut compiled, mut unsupported) = (0, 0, 0, 0);
     let mut done = 0;
@@ -186,11 +208,10 @@ fn check_examples(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
         return Ok(true);
     }
     let (mut failed, mut held) = (0, 0);
-    for example in &examples {
-        let name = example.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if !options.is_about(&name) {
-            continue;
-        }
+    let watch = Watch::new(PATIENCE);
+    for example in options.chosen(&examples, |path| stem(path)) {
+        let name = stem(example);
+        watch.on(format!("example {name}"));
         held += 1;
         let mut session = session("gpu");
         let said = say(&mut session, &format!(":load \"examples/{name}.weft\""));
@@ -204,6 +225,11 @@ fn check_examples(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
     }
     writeln!(out, "examples: {} hold, {failed} do not", held - failed)?;
     Ok(failed == 0)
+}
+
+/// The name of a file without its ending.
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// What a cell says.

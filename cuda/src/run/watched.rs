@@ -115,6 +115,11 @@ impl<'a> Watched<'a> {
         self.watch(result)
     }
 
+    pub(crate) fn end_kernels(&mut self) -> Result<(), Broken> {
+        let result = self.target.end_kernels();
+        self.watch(result)
+    }
+
     pub(crate) fn resident(&mut self, elements: &Column) -> Result<Option<u64>, Broken> {
         let result = self.target.resident(elements);
         self.watch(result)

@@ -42,6 +42,11 @@ fn emulated() -> Option<&'static Emulated> {
     emulated.as_ref()
 }
 
+/// Whether blocks have as many threads as on a device.
+fn has_whole_blocks() -> bool {
+    std::env::var("WEFT_WHOLE_BLOCKS").is_ok_and(|text| text == "on")
+}
+
 /// How kernels are cut.
 fn policy() -> &'static Policy {
     const WHOLE: Policy = Policy {
@@ -49,7 +54,7 @@ fn policy() -> &'static Policy {
         staged_blocks: Policy::SM_90.staged_blocks,
         ..Policy::EMULATED
     };
-    match std::env::var("WEFT_WHOLE_BLOCKS").is_ok_and(|text| text == "on") {
+    match has_whole_blocks() {
         true => &WHOLE,
         false => &Policy::EMULATED,
     }

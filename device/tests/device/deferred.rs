@@ -82,6 +82,23 @@ pub(crate) fn results_stay_until_they_are_seen() {
     assert!(is_here(&result(few)));
 }
 
+/// A filter has room for all that it might have kept; what it keeps stays without that.
+pub(crate) fn few_of_many_stay() {
+    stand_in();
+    let mut device = device();
+    let (filter, runs) = (golden(&device, "filter"), Arc::new(AtomicU32::new(0)));
+    let kept = |at: &usize| at.is_multiple_of(4);
+    let input = f32s((0..4 * MANY).map(|at| if kept(&at) { 1.0 + at as f32 } else { -1.0 }));
+    let expected = f32s((0..4 * MANY).filter(kept).map(|at| 2.0 * (1.0 + at as f32)));
+    let found = result(deferring(&mut device, &filter, &input, again(&expected, &runs)));
+    assert!(!is_here(&found));
+    assert_eq!(device.resident_bytes(&found), 4 * MANY as u64);
+    // Besides the input, nothing else is left there.
+    assert_eq!(device.residency().bytes, 4 * (4 * MANY + MANY) as u64);
+    assert_same(&found, &expected, "what is kept");
+    assert_eq!(runs.load(Ordering::Relaxed), 0);
+}
+
 /// The column of an array of scalars.
 fn column(value: &Value) -> &Column {
     match value {

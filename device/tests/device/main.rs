@@ -55,6 +55,7 @@ const TESTS: &[(&str, fn())] = &[
     ("inputs_of_loops_come_before_them", inputs::inputs_of_loops_come_before_them),
     ("results_stay_until_they_are_seen", deferred::results_stay_until_they_are_seen),
     ("showing_does_not_fetch", deferred::showing_does_not_fetch),
+    ("few_of_many_stay", deferred::few_of_many_stay),
     ("showing_survives_any_failure", deferred::showing_survives_any_failure),
     ("results_of_results_do_not_pile_up", deferred::results_of_results_do_not_pile_up),
     ("what_nobody_has_seen_makes_room_too", deferred::what_nobody_has_seen_makes_room_too),

@@ -1,10 +1,11 @@
 //! `weft-device`: checks Weft on a machine with a device, and times it there (`bench/device.sh`).
 //!
-//! `weft-device [--small] [--only STEP[,STEP…]] [--name TEXT] [--times-anyway] [--no-times] [--python PYTHON]
-//! [--peers FILE] [--peers-limit SECONDS]`. Steps are `golden`, `pages`, `examples`, `programs`, `loops` and `compile`; all without `--only`.
-//! `--name` chooses what has the text in its name; `--peers` takes what `bench/device_peers.py` has printed, else each library has
+//! `weft-device [--small] [--only STEP[,STEP…]] [--name TEXT[,TEXT…]] [--from TEXT] [--threads N] [--times-anyway] [--no-times]
+//! [--python PYTHON] [--peers FILE] [--peers-limit SECONDS]`. Steps are `golden`, `pages`, `examples`, `programs`, `loops` and `compile`; all without `--only`.
+//! `--name` chooses what has one of the texts in its name, `--from` leaves out what comes before the first that has it, so that
+//! another process goes on where one had to end; `--threads` says how many pages are checked at once; `--peers` takes what `bench/device_peers.py` has printed, else each library has
 //! `--peers-limit` seconds (100). The files
-//! of the repository are looked for where `WEFT_ROOT` says. Exit code 0 if all checks hold.
+//! of the repository are looked for where `WEFT_ROOT` says. Exit code 0 if all checks hold, 3 if something did not end.
 //!
 //! `weft-device --compiler`: how long NVRTC takes for the programs that are timed. That needs no device.
 //! `weft-device --compile-once PLAN` is what this starts for each that is the first of a process.
@@ -21,6 +22,8 @@ fn main() -> ExitCode {
         is_small: false,
         steps: Step::ALL.map(|(_, step)| step).to_vec(),
         only: None,
+        from: None,
+        threads: None,
         times_anyway: false,
         python: None,
         peers: None,
@@ -44,6 +47,14 @@ fn main() -> ExitCode {
                 }
             },
             "--name" => options.only = arguments.next(),
+            "--from" => options.from = arguments.next(),
+            "--threads" => match arguments.next().and_then(|number| number.parse().ok()) {
+                Some(threads) => options.threads = Some(threads),
+                None => {
+                    eprintln!("weft-device: --threads takes a number");
+                    return ExitCode::from(2);
+                }
+            },
             "--peers" => options.peers = arguments.next().map(Into::into),
             "--peers-limit" => match arguments.next().and_then(|seconds| seconds.parse().ok()) {
                 Some(seconds) => options.peers_limit = seconds,

@@ -10,15 +10,18 @@ mod peers;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread;
 use std::time::{Duration, Instant};
 
+use weft_cpu::Workers;
 use weft_device::{Again, Config, Description, Device, Kernels};
 use weft_ir::leaves::value_to_leaves;
 use weft_ir::{Value, plan};
 use weft_session::Session;
 
 use super::programs::{PROGRAMS, Program};
-use super::{Options, Step, say, session};
+use super::watch::Watch;
+use super::{Options, PATIENCE, Step, golden, say, session};
 
 /// Memory of a run.
 const MEMORY: u64 = 100 << 30;
@@ -83,25 +86,19 @@ fn programs(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let small = options.is_small;
-    let peers = peers::times(options);
     writeln!(
         out,
         "Medians of {} runs by events of the device, over {} sets of inputs in turn, behind {} MB that it clears; \
-         milliseconds. A factor above 1: the peer takes longer. The time with the host is of other runs, before which it \
-         clears nothing.\n",
+         milliseconds. The time with the host is of other runs, before which it clears nothing.\n",
         effort.runs,
         effort.sets,
         if small { 1 } else { CLEARED >> 20 }
     )?;
     writeln!(
         out,
-        "| program | size | full | no fusion | no sharing | with the host | launches | limit | share of it | \
-         best peer | factor | other peers |"
+        "| program | size | full | no fusion | no sharing | with the host | launches | limit | share of it |"
     )?;
-    writeln!(
-        out,
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- |"
-    )?;
+    writeln!(out, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")?;
     let config = Config {
         cache: None,
         cache_bytes: 0,
@@ -110,12 +107,19 @@ fn programs(
         ..Config::of_environment()
     };
     let mut device = Device::open(description.clone(), &config).map_err(io::Error::other)?;
-    let about = PROGRAMS.iter().filter(|program| options.is_about(program.name));
-    for (number, program) in about.enumerate() {
+    let about = options.chosen(PROGRAMS, |program| program.name.to_owned());
+    let watch = Watch::new(PATIENCE);
+    let workers = Workers::new(thread::available_parallelism().map_or(1, usize::from));
+    let mut own = Vec::new();
+    for (number, program) in about.into_iter().enumerate() {
+        watch.on(format!("| {}", program.name));
         let size = if small { program.small } else { program.size };
         let modes = if small && number > 0 { 1 } else { MODES.len() };
-        match measured(&mut device, program, size, effort, modes) {
-            Ok(times) => row(program, size, &times, &peers, options, out)?,
+        match measured(&mut device, &workers, program, size, effort, modes) {
+            Ok(times) => {
+                row(program, size, &times, options, out)?;
+                own.extend(times[0].as_ref().map(|full| (program.name, milliseconds(full.device))));
+            }
             Err(why) => writeln!(out, "| {} | {size} | not on the device: {why} |", program.name)?,
         }
         out.flush()?;
@@ -124,6 +128,34 @@ fn programs(
     for program in PROGRAMS.iter().filter(|program| program.limited_by != "bytes") {
         writeln!(out, "- The limit of {} is {}.", program.name, program.limited_by)?;
     }
+    out.flush()?;
+    // The device is theirs now.
+    drop(device);
+    drop(watch);
+    beside_peers(&own, &peers::times(options), out)
+}
+
+/// The table of the programs beside their peers.
+fn beside_peers(own: &[(&str, f64)], peers: &peers::Peers, out: &mut dyn Write) -> io::Result<()> {
+    if own.iter().any(|(name, _)| !peers.of(name).is_empty()) {
+        writeln!(out, "\nA factor above 1: the peer takes longer.\n")?;
+        writeln!(out, "| program | Weft | best peer | factor | other peers |")?;
+        writeln!(out, "| --- | ---: | --- | ---: | --- |")?;
+    }
+    for (name, time) in own {
+        let mut of_program = peers.of(name);
+        of_program.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((peer, best)) = of_program.first() else { continue };
+        let rest = of_program.iter().skip(1);
+        let rest = rest.map(|(peer, theirs)| format!("{peer} {theirs:.4} ({:.2})", theirs / time));
+        let rest = rest.collect::<Vec<_>>().join(", ");
+        writeln!(
+            out,
+            "| {name} | {time:.4} | {peer} {best:.4} | **{:.2}** | {rest} |",
+            best / time
+        )?;
+    }
+    writeln!(out)?;
     peers.skipped.iter().try_for_each(|line| writeln!(out, "- Peers: {line}."))
 }
 
@@ -131,7 +163,6 @@ fn row(
     program: &Program,
     size: u64,
     times: &[Result<Times, String>; 3],
-    peers: &peers::Peers,
     options: &Options,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -141,7 +172,6 @@ fn row(
     };
     let [full, no_fusion, no_sharing] = times;
     let (mut host, mut launches, mut share) = Default::default();
-    let (mut best, mut factor, mut others) = (String::new(), String::new(), String::new());
     if let Ok(full) = full {
         let own = milliseconds(full.device);
         host = format!("{:.4}", milliseconds(full.host));
@@ -150,28 +180,19 @@ fn row(
         if !options.is_small {
             share = format!("{:.0} %", 100.0 * program.limit / own);
         }
-        let mut of_program = peers.of(program.name);
-        of_program.sort_by(|a, b| a.1.total_cmp(&b.1));
-        if let Some((peer, time)) = of_program.first() {
-            best = format!("{peer} {time:.4}");
-            factor = format!("**{:.2}**", time / own);
-        }
-        let rest = of_program.iter().skip(1);
-        let rest = rest.map(|(peer, time)| format!("{peer} {time:.4} ({:.2})", time / own));
-        others = rest.collect::<Vec<_>>().join(", ");
     }
     let (name, limit) = (program.name, program.limit);
     let (full, no_fusion, no_sharing) = (cell(full), cell(no_fusion), cell(no_sharing));
     writeln!(
         out,
-        "| {name} | {size} | {full} | {no_fusion} | {no_sharing} | {host} | {launches} | {limit} | {share} | \
-         {best} | {factor} | {others} |"
+        "| {name} | {size} | {full} | {no_fusion} | {no_sharing} | {host} | {launches} | {limit} | {share} |"
     )
 }
 
 /// The times of a program in the first modes.
 fn measured(
     device: &mut Device,
+    workers: &Workers,
     program: &Program,
     size: u64,
     effort: Effort,
@@ -203,6 +224,10 @@ fn measured(
             names = Some(inputs);
         }
         let kernels = device.kernels(plan);
+        // In the other modes it is another program with the same value.
+        if mode == 0 {
+            golden::compare(device, &kernels, workers, &sets[0], 2)?;
+        }
         device.set_cleared(cleared);
         let times = replayed(device, &kernels, &sets, effort.runs)?;
         device.set_cleared(0);

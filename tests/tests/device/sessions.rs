@@ -441,6 +441,8 @@ pub(crate) fn the_device_program_runs() {
         is_small: true,
         steps: Step::ALL.map(|(_, step)| step).to_vec(),
         only: None,
+        from: None,
+        threads: None,
         times_anyway: false,
         python: Some("python3".into()),
         peers: None,

@@ -93,6 +93,8 @@ mod tests {
             is_small: true,
             steps: Vec::new(),
             only: None,
+            from: None,
+            threads: None,
             times_anyway: false,
             python: None,
             peers: None,
