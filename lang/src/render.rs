@@ -79,6 +79,7 @@ fn report(diagnostic: &Diagnostic, sources: &dyn Sources, colour: bool, width: u
     builder.with_helps(diagnostic.help.iter().map(|help| clean(help)));
     builder.with_notes(diagnostic.notes.iter().map(|note| clean(note)));
     builder.with_notes(excerpts.notes.iter());
+    let has_no_place = excerpts.places.is_empty();
     let mut bytes = Vec::new();
     if builder.finish().write(excerpts, &mut bytes).is_err() {
         // A vector takes every byte; should ariadne give up, the message is still told.
@@ -87,6 +88,14 @@ fn report(diagnostic: &Diagnostic, sources: &dyn Sources, colour: bool, width: u
     let text = String::from_utf8_lossy(&bytes);
     let mut trimmed: String =
         text.lines().map(str::trim_end).flat_map(|line| [line, "\n"]).collect();
+    if has_no_place {
+        // Without an excerpt there is nothing under which ariadne would write them.
+        let lines = |kind: &'static str, texts: &[String]| -> String {
+            texts.iter().map(|text| format!("  {kind}: {}\n", clean(text))).collect()
+        };
+        trimmed += &lines("Help", &diagnostic.help);
+        trimmed += &lines("Note", &diagnostic.notes);
+    }
     trimmed.push('\n');
     trimmed
 }
