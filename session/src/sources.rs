@@ -1,6 +1,7 @@
 //! The texts of a session: every cell and every imported file is a source of its own, so that a
 //! diagnostic can point into any of them, however old.
 
+use std::iter;
 use std::sync::Arc;
 
 use weft_ir::{SourceId, Span};
@@ -20,13 +21,17 @@ pub struct Sources {
 struct Source {
     name: Arc<str>,
     text: Arc<str>,
+    /// Where its lines begin.
+    lines: Arc<[usize]>,
 }
 
 impl Sources {
     /// Adds a text under the name that diagnostics show: `In[7]`, or a file's path.
     pub(crate) fn add(&mut self, name: &str, text: &str) -> SourceId {
         let id = SourceId(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
-        Arc::make_mut(&mut self.texts).push(Source { name: name.into(), text: text.into() });
+        let lines = iter::once(0).chain(text.match_indices('\n').map(|(newline, _)| newline + 1));
+        let lines = lines.collect();
+        Arc::make_mut(&mut self.texts).push(Source { name: name.into(), text: text.into(), lines });
         id
     }
 
@@ -80,10 +85,15 @@ impl Sources {
 
     /// `In[7]:2`: a place as people name it.
     pub fn place(&self, span: Span) -> String {
-        let (name, text) =
-            (render::Sources::name(self, span.source), render::Sources::text(self, span.source));
-        let before = text.get(..span.start as usize).unwrap_or("");
-        format!("{name}:{}", 1 + before.matches('\n').count())
+        let name = render::Sources::name(self, span.source);
+        let line = match self.texts.get(span.source.0 as usize) {
+            Some(source) => source.lines.partition_point(|start| *start <= span.start as usize),
+            None => {
+                let text = render::Sources::text(self, span.source);
+                1 + text.get(..span.start as usize).unwrap_or("").matches('\n').count()
+            }
+        };
+        format!("{name}:{line}")
     }
 }
 
