@@ -1,5 +1,6 @@
 //! `weft fuzz …`: random programs, on the interpreter and compiled.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -62,6 +63,7 @@ pub(crate) fn run(output: &mut Output) -> Exit {
     let mut open: Vec<(&dyn Engine, Open<'_>)> =
         engines.iter().map(|engine| (*engine, Open::new(*engine))).collect();
     let started = Instant::now();
+    let mut slow = BTreeMap::new();
     for done in 0..request.programs {
         let seed = request.seed.wrapping_add(done);
         let mut choices = Choices::random(seed);
@@ -69,7 +71,9 @@ pub(crate) fn run(output: &mut Output) -> Exit {
         let expected = reference.run(&cells);
         for (engine, session) in &mut open {
             let found = session.run(&cells);
-            if !is_too_slow(*engine, &found) && difference(&expected, &found).is_some() {
+            if is_too_slow(*engine, &found) {
+                *slow.entry(engine.name()).or_default() += 1;
+            } else if difference(&expected, &found).is_some() {
                 output.clear_status();
                 return differs(*engine, choices.used(), seed, output);
             }
@@ -82,8 +86,18 @@ pub(crate) fn run(output: &mut Output) -> Exit {
     }
     output.clear_status();
     let seconds = started.elapsed().as_secs_f64();
-    output.line(&format!("{} programs, no difference ({seconds:.1} s)", request.programs));
+    output.line(&summary(request.programs, &slow, seconds));
     Exit::Success
+}
+
+/// What is said in the end; `slow` has by engine how many programs took too long there to be compared.
+fn summary(programs: u64, slow: &BTreeMap<&str, u64>, seconds: f64) -> String {
+    let mut text = format!("{programs} programs, no difference ({seconds:.1} s)");
+    for (engine, count) in slow {
+        let programs = if *count == 1 { "program was" } else { "programs were" };
+        text += &format!("\n{count} {programs} too slow on {engine}, and not compared there");
+    }
+    text
 }
 
 /// Says what differs, and keeps it.
@@ -122,9 +136,19 @@ fn parse(mut parser: Parser) -> Result<Request, lexopt::Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use lexopt::Parser;
 
-    use super::{Request, parse};
+    use super::{Request, parse, summary};
+
+    #[test]
+    fn what_was_not_compared_is_told() {
+        assert_eq!(summary(9, &BTreeMap::new(), 1.0), "9 programs, no difference (1.0 s)");
+        let slow = BTreeMap::from([("flat", 1), ("unshared", 2)]);
+        let lines = "\n1 program was too slow on flat, and not compared there\n2 programs were too slow on unshared, and not compared there";
+        assert_eq!(summary(9, &slow, 1.0), format!("9 programs, no difference (1.0 s){lines}"));
+    }
 
     #[test]
     fn the_command_line() {
