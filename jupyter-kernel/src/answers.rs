@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use weft_session::{Cancel, Candidate, Completeness, Detail, Snapshot, completeness};
@@ -39,6 +40,43 @@ pub(crate) struct Cells {
     /// Whether the next one is to stop as soon as it begins: somebody who sees it marked as running
     /// cannot know that it still waits.
     stop_next: bool,
+    /// A wish to stop that came when there was no cell.
+    early: Option<Early>,
+}
+
+/// A wish to stop a cell that had not come: requests for cells and wishes come through different sockets, and
+/// what was sent later may come first.
+#[derive(Debug)]
+struct Early {
+    /// The session of the client.
+    session: String,
+    /// When the client sent it.
+    date: String,
+    /// When it came.
+    came: Instant,
+}
+
+/// How long a wish to stop waits for the cell that it is about.
+const OVERTAKEN: Duration = Duration::from_secs(1);
+
+impl Early {
+    /// The wish with that header; none without a date.
+    fn new(header: &Value) -> Option<Early> {
+        let (session, date) = sent(header)?;
+        Some(Early { session: session.to_owned(), date: date.to_owned(), came: Instant::now() })
+    }
+
+    /// Whether the cell with that header was sent before it. Clocks of several clients are not compared.
+    fn is_about(&self, cell: &Value) -> bool {
+        self.came.elapsed() < OVERTAKEN
+            && sent(cell)
+                .is_some_and(|(session, date)| session == self.session && date < &*self.date)
+    }
+}
+
+/// From which session a message was sent, and when: one client writes all dates in one form.
+fn sent(header: &Value) -> Option<(&str, &str)> {
+    Some((header["session"].as_str()?, header["date"].as_str()?.trim_end_matches('Z')))
 }
 
 /// The content, whatever happened to a thread that held it.
@@ -47,9 +85,13 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    /// A cell has come.
-    pub(crate) fn queue(&self) {
-        lock(&self.cells).waiting += 1;
+    /// A cell has come, in a request with that header.
+    pub(crate) fn queue(&self, header: &Value) {
+        let mut cells = lock(&self.cells);
+        if let Some(early) = cells.early.take() {
+            cells.stop_next = early.is_about(header);
+        }
+        cells.waiting += 1;
     }
 
     /// A cell begins.
@@ -75,14 +117,16 @@ impl Shared {
         cells.stop_next &= cells.waiting > 0;
     }
 
-    /// Stops the running cell, else the one that comes next of those that wait; a wish to stop never
-    /// hits a later one.
-    pub(crate) fn interrupt(&self) {
+    /// Stops the running cell, else the one that comes next of those that wait, else one that the client
+    /// had sent before; a wish to stop never hits a later one. The wish came in a request with that header.
+    pub(crate) fn interrupt(&self, header: &Value) {
         let mut cells = lock(&self.cells);
         if cells.running {
             self.cancel.cancel();
+        } else if cells.waiting > 0 {
+            cells.stop_next = true;
         } else {
-            cells.stop_next = cells.waiting > 0;
+            cells.early = Early::new(header);
         }
     }
 }
@@ -126,6 +170,7 @@ fn answer(message: &Message, shared: &Shared) -> Option<Value> {
         "is_complete_request" => Some(is_complete(message.text("code"))),
         "history_request" => Some(lock(&shared.history).answer(message)),
         "comm_info_request" => Some(json!({"status": "ok", "comms": {}})),
+        "debug_request" => Some(content::no_debugger(message)),
         _ => None,
     }
 }
@@ -224,6 +269,7 @@ fn code_points(text: &str, offset: usize) -> usize {
 mod tests {
     use std::sync::{Arc, Mutex};
 
+    use serde_json::json;
     use weft_session::{Cancel, Config, Session};
 
     use super::{Shared, byte_offset, code_points, guarded};
@@ -244,19 +290,38 @@ mod tests {
             shared.end();
             is_cancelled
         };
-        shared.interrupt();
-        shared.queue();
+        // Headers of requests that the second client sends too, one after the other.
+        let headers = |client: &str| {
+            [1, 2, 3].map(|at| json!({"session": client, "date": format!("5.{at}Z")}))
+        };
+        let [first, second, third] = headers("a");
+        let [other, ..] = headers("b");
+        shared.interrupt(&second);
+        shared.queue(&third);
         assert!(!run(), "nothing was there when it came");
-        shared.queue();
-        shared.queue();
-        shared.interrupt();
+        shared.queue(&first);
+        shared.queue(&second);
+        shared.interrupt(&third);
         assert!(run(), "it waited");
         assert!(!run(), "it came behind");
-        shared.queue();
-        shared.interrupt();
+        shared.queue(&first);
+        shared.interrupt(&second);
         shared.abort();
-        shared.queue();
+        shared.queue(&third);
         assert!(!run(), "the one before was meant");
+        shared.interrupt(&third);
+        shared.queue(&first);
+        shared.queue(&second);
+        assert!(run(), "the wish had overtaken it");
+        assert!(!run(), "one wish stops one cell");
+        shared.interrupt(&second);
+        shared.queue(&other);
+        assert!(!run(), "somebody else sent it");
+        shared.queue(&first);
+        assert!(!run(), "the wish has waited for one cell");
+        shared.interrupt(&json!({}));
+        shared.queue(&json!({}));
+        assert!(!run(), "nobody knows which was first");
     }
 
     #[test]

@@ -4,6 +4,8 @@
 use serde_json::{Map, Value, json};
 use weft_session::Footer;
 
+use crate::wire::Message;
+
 /// How the kernel describes itself.
 pub(crate) fn kernel_info() -> Value {
     let version = env!("CARGO_PKG_VERSION");
@@ -121,4 +123,20 @@ pub(crate) struct Failure {
 /// What was not run because a cell before it failed.
 pub(crate) fn aborted() -> Value {
     json!({"status": "aborted"})
+}
+
+/// The answer to a request to debug, which names another protocol's request: as that protocol refuses one.
+pub(crate) fn no_debugger(message: &Message) -> Value {
+    let problem = "Weft has no debugger: `:ir` and `:fuse` show what becomes of a program";
+    json!({
+        "status": "error",
+        "ename": "NotSupported",
+        "evalue": problem,
+        "traceback": [],
+        "type": "response",
+        "request_seq": message.content["seq"],
+        "command": message.content["command"],
+        "success": false,
+        "message": problem,
+    })
 }

@@ -129,7 +129,8 @@ fn serve(runtime: &Runtime, connection: &ConnectionInfo, session: Session) -> Re
     runtime.block_on(async {
         let interrupts = async {
             while tokio::signal::ctrl_c().await.is_ok() {
-                shared.interrupt();
+                // A signal has no header.
+                shared.interrupt(&json!({}));
             }
         };
         tokio::select! {
@@ -138,7 +139,7 @@ fn serve(runtime: &Runtime, connection: &ConnectionInfo, session: Session) -> Re
             () = terminated() => {}
             () = async { interrupts.await; std::future::pending().await } => {}
         }
-        shared.interrupt();
+        shared.interrupt(&json!({}));
         outlet.drain().await;
     });
     Ok(())
@@ -209,17 +210,17 @@ impl Dispatcher {
         let parent = Arc::clone(&request.message.header);
         match request.message.kind() {
             "execute_request" => {
-                self.shared.queue();
+                self.shared.queue(&parent);
                 let _ = self.cells.send(request);
             }
             "interrupt_request" => {
-                self.shared.interrupt();
+                self.shared.interrupt(&parent);
                 self.outlet.status("busy", &parent);
                 self.outlet.reply(&request, json!({"status": "ok"}));
                 self.outlet.status("idle", &parent);
             }
             "shutdown_request" => {
-                self.shared.interrupt();
+                self.shared.interrupt(&parent);
                 let restart = request.message.flag("restart", false);
                 let content = json!({"status": "ok", "restart": restart});
                 self.outlet.status("busy", &parent);

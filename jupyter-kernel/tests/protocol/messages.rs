@@ -297,6 +297,35 @@ fn history_outlives_the_kernel() {
 }
 
 #[test]
+fn a_request_to_debug_is_refused() {
+    let mut bench = Bench::start();
+    let arguments = json!({"type": "request", "seq": 7, "command": "initialize", "arguments": {}});
+    let id = bench.client.request(Channel::Control, "debug_request", arguments);
+    let reply = bench.client.reply(Channel::Control, &id, PATIENCE).unwrap();
+    assert_eq!((reply.kind(), reply.text("status")), ("debug_reply", "error"));
+    assert_eq!(
+        (&reply.content["success"], &reply.content["request_seq"]),
+        (&json!(false), &json!(7))
+    );
+    assert_eq!(reply.text("command"), "initialize");
+    assert!(reply.text("message").contains("no debugger"), "{}", reply.content);
+}
+
+/// The two go through different sockets.
+#[test]
+fn an_interrupt_right_behind_a_cell_stops_it() {
+    let mut bench = Bench::start();
+    for _ in 0..20 {
+        let endless = bench.send("loop x = 0 while x >= 0 do (x + 1) % 7");
+        bench.client.request(Channel::Control, "interrupt_request", json!({}));
+        let reply = bench.client.reply(Channel::Shell, &endless, PATIENCE).unwrap();
+        assert_eq!(reply.text("ename"), "Interrupted");
+        let (reply, _) = bench.run("1 + 1");
+        assert_eq!(reply["status"], "ok");
+    }
+}
+
+#[test]
 fn a_shutdown_is_answered_before_the_end() {
     let mut bench = Bench::start();
     bench.send("loop x = 0 while x >= 0 do (x + 1) % 7");
