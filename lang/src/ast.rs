@@ -24,6 +24,8 @@ pub struct Item {
     pub kind: ItemKind,
     /// All of its text, from column 0 to its last token.
     pub span: Span,
+    /// How deep its tree can be at most, where each operator of a chain and each binding of a `let` is a level.
+    pub levels: u32,
 }
 
 /// The kinds of items.

@@ -33,6 +33,7 @@ pub use self::highlight::{TokenClass, tokens};
 use self::explain::Explained;
 use self::grammar::Grammar;
 use self::kind::Kind;
+pub(crate) use self::layout::MAX_DEPTH;
 use self::layout::{Form, ItemTokens, OpenContext, Stream};
 use self::lexer::{Lexemes, Purpose, lex};
 use self::reading::Reading;
@@ -179,7 +180,7 @@ fn parse_items(
         names: HashMap::new(),
     });
     let mut items = Vec::with_capacity(stream.items.len());
-    for (index, ItemTokens { tokens, form, .. }) in stream.items.iter().enumerate() {
+    for (index, ItemTokens { tokens, form, levels, .. }) in stream.items.iter().enumerate() {
         let is_last = stream.has_last && index + 1 == stream.items.len();
         state.0.kinds = &stream.kinds[tokens.clone()];
         state.0.places = &stream.places[tokens.clone()];
@@ -205,7 +206,7 @@ fn parse_items(
             diagnostics.extend(told.into_iter().map(|told| told.report));
             kind.filter(is_worth_keeping).or_else(|| broken_definition(*form, &mut state.0))
         };
-        items.extend(kind.map(|kind| Item { kind, span }));
+        items.extend(kind.map(|kind| Item { kind, span, levels: *levels }));
     }
     items
 }

@@ -318,3 +318,14 @@ fn a_lambda_where_no_function_can_be() {
         check(input, code);
     }
 }
+
+/// Each stands in the scope of the one before, and all that looks at programs goes down into it.
+#[test]
+fn so_many_bindings_stand_in_an_item() {
+    let item = |count: usize| format!("let {}in a", "a = 1; ".repeat(count));
+    check(&item(15_000), "i64");
+    check(&item(25_000), "E0116");
+    check(&format!("x = ({}) + 1\ny = x", item(25_000)), "E0116");
+    // Side by side they do not count.
+    check(&format!("[{}{}]", (item(5_000) + ", ").repeat(9), item(5_000)), "[]i64");
+}

@@ -332,6 +332,26 @@ fn towers_of_functions_end() {
     assert!(error.reason.contains("operations"), "{error}");
 }
 
+/// The passes behind go down into them.
+#[test]
+fn functions_are_expanded_only_so_deep() {
+    let mut text = "def f0 x = x\n".to_owned();
+    let chain = " + x".repeat(2_000);
+    for level in 1..15 {
+        text += &format!("def f{level} x = f{} x{chain}\n", level - 1);
+    }
+    text += "f14 1";
+    let error = lowered(&text).expect_err("too deep");
+    assert!(error.reason.contains("more than 25000 levels deep"), "{error}");
+    let mut text = "def f0 x = x\n".to_owned();
+    for level in 1..1100 {
+        text += &format!("def f{level} x = if x == {level} then 0 else f{} x\n", level - 1);
+    }
+    text += "f1099 1";
+    let error = lowered(&text).expect_err("too deep");
+    assert!(error.reason.contains("more than 1000 branches"), "{error}");
+}
+
 #[test]
 fn long_programs_are_lowered_in_time() {
     let mut text = "let x0 = iota 10\n".to_owned();

@@ -124,8 +124,37 @@ pub struct Fused {
     pub report: Report,
 }
 
+/// How many branches and loops of a kernel may stand in each other: as many as `lang::lower` lets through. The
+/// threads that run kernels have stacks for that.
+const MOST_NESTED: usize = 1_000;
+
 /// Turns a program of *flat* into kernels. It never fails: what does not fuse runs alone.
 pub fn fuse(program: &Program, config: &FuseConfig) -> Fused {
+    let fused = fuse_all(program, config);
+    // Each of a long chain of arrays that are put behind one another is a branch in the one before.
+    if config.fusion && is_too_deep(&fused.program.body) {
+        return fuse_all(program, &FuseConfig { fusion: false, ..*config });
+    }
+    fused
+}
+
+fn is_too_deep(block: &plan::Block) -> bool {
+    block.steps.iter().any(|step| {
+        let deep = match step {
+            plan::Step::Launch(kernel) => kernel.codes().any(|code| code.depth() > MOST_NESTED),
+            plan::Step::Host { code, .. } => code.depth() > MOST_NESTED,
+            plan::Step::Reshape { .. }
+            | plan::Step::Constant { .. }
+            | plan::Step::Check { .. }
+            | plan::Step::Free(_)
+            | plan::Step::If { .. }
+            | plan::Step::While { .. } => false,
+        };
+        deep || step.blocks().any(is_too_deep)
+    })
+}
+
+fn fuse_all(program: &Program, config: &FuseConfig) -> Fused {
     let mut work = program.clone();
     prune(&mut work, UnusedChecks::Keep);
     let mut spans = BTreeMap::new();

@@ -14,6 +14,9 @@ use std::thread::{Builder, JoinHandle};
 
 use super::lock;
 
+/// The stack of a thread: kernels nest up to 1000 branches and loops, which take up to 1 KB each.
+const STACK_BYTES: usize = 8 << 20;
+
 /// How often a thread looks for work, or for the end of work, before it sleeps: some tens of
 /// microseconds.
 const LOOKS: usize = 1000;
@@ -70,7 +73,8 @@ impl Team {
         let shared = Arc::new(Shared::default());
         let start = |number: usize| {
             let shared = Arc::clone(&shared);
-            Builder::new().name(format!("weft-{number}")).spawn(move || shared.serve(number)).ok()
+            let builder = Builder::new().name(format!("weft-{number}")).stack_size(STACK_BYTES);
+            builder.spawn(move || shared.serve(number)).ok()
         };
         let threads = (1..=threads).map_while(start).collect();
         Team { shared, threads, busy: AtomicBool::new(false) }

@@ -161,6 +161,17 @@ impl Code {
         self.walk().any(|instruction| matches!(instruction.operation, Operation::Check(..)))
     }
 
+    /// How many branches and loops stand in each other at most.
+    pub fn depth(&self) -> usize {
+        let of = |instruction: &Instruction| {
+            let mut deepest = 0;
+            let mut visit = |body: &Code| deepest = deepest.max(body.depth() + 1);
+            instruction.operation.for_each_body(&mut visit);
+            deepest
+        };
+        self.instructions.iter().map(of).max().unwrap_or(0)
+    }
+
     /// The first register from which on none is bound in the code. What is given to it may have others.
     pub fn next_register(&self) -> Register {
         let mut next = 0;

@@ -13,6 +13,7 @@ use crate::ast::{self, Def, ItemKind, TypeExpr, TypeExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Environment, Global};
 use crate::monomorphise::monomorphise;
+use crate::syntax::MAX_DEPTH;
 use crate::typed::{Expr, Function, GlobalId, Pattern};
 use crate::types::{Scheme, Type};
 
@@ -62,6 +63,10 @@ pub(super) fn check_item(
         unknown: BTreeMap::new(),
     };
     let kind = match &item.kind {
+        _ if item.levels > MAX_DEPTH => {
+            checker.too_many_bindings(item.span);
+            None
+        }
         ItemKind::Def(def) => checker.def(def, item.span),
         ItemKind::TypeAlias { name, ty } => checker.alias(name, ty),
         ItemKind::Binding { pattern, value } => checker.binding(pattern, value, item.span),

@@ -26,6 +26,12 @@ pub(super) type OperatorOf<'a, 'p> =
 /// How many statements a program may have: towers of functions double with every call.
 const MAX_STATEMENTS: usize = 200_000;
 
+/// How deep expressions may stand in each other when functions are expanded: more than in one item
+/// (Note \[Depth\] in `syntax/layout/frame.rs`).
+const MAX_DEPTH: u32 = 25_000;
+/// How many bodies may be open: branches, loops and lambdas within each other. As many as in one item.
+const MAX_BODIES: usize = 1_000;
+
 /// The scalar type of indices and lengths.
 pub(super) const I64: Type = Type { rank: 0, element: ScalarType::I64 };
 /// The type of conditions.
@@ -42,6 +48,8 @@ pub(super) struct Lowering<'p> {
     bodies: Vec<OpenBody<'p>>,
     /// How many statements there are in all.
     statements: usize,
+    /// How many expressions are being lowered, each within the one before.
+    depth: u32,
     /// How many of the open bodies are lambdas'.
     lambdas: usize,
     /// The earlier bindings that were asked for, in order.
@@ -111,6 +119,7 @@ impl<'p> Lowering<'p> {
             variables: Vec::new(),
             bodies: vec![OpenBody::default()],
             statements: 0,
+            depth: 0,
             lambdas: 0,
             inputs: Vec::new(),
             globals: None,
@@ -504,6 +513,27 @@ impl<'p> Lowering<'p> {
         self.unsupported(format!(
             "with its functions expanded this program has more than {MAX_STATEMENTS} operations"
         ))
+    }
+
+    /// Begins an expression within another; fails where that is too deep for the passes behind.
+    pub(super) fn enter_expression(&mut self) -> Outcome<()> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return self.unsupported(format!(
+                "with its functions expanded this program is more than {MAX_DEPTH} levels deep"
+            ));
+        }
+        if self.bodies.len() > MAX_BODIES {
+            return self.unsupported(format!(
+                "with its functions expanded more than {MAX_BODIES} branches, loops and lambdas stand in each other"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Ends what [`Lowering::enter_expression`] began.
+    pub(super) fn leave_expression(&mut self) {
+        self.depth -= 1;
     }
 
     /// Adds a function without a definition yet.

@@ -38,7 +38,9 @@ impl<'p> Lowering<'p> {
             }
         }
         let outer = std::mem::replace(&mut self.span, expr.span);
+        self.enter_expression()?;
         let result = self.simple_expression(expr, frame);
+        self.leave_expression();
         self.span = outer;
         result
     }

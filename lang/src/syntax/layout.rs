@@ -25,7 +25,7 @@ use crate::diagnostic::Diagnostic;
 pub(super) const MAX_NESTING: u32 = 1_000;
 
 /// How deep the tree of one item may be. Operator chains count: each operator is a level.
-pub(super) const MAX_DEPTH: u32 = 20_000;
+pub(crate) const MAX_DEPTH: u32 = 20_000;
 
 /// The forms of items, as their tokens tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub(super) struct ItemTokens {
     pub(super) form: Form,
     /// How deep its tree can be at most.
     pub(super) depth: u32,
+    /// The same, where each binding of a `let` is a level too.
+    pub(super) levels: u32,
 }
 
 /// A `let` or bracket that is open at the end of the text, and where its content starts.
@@ -151,13 +153,13 @@ impl Layout<'_> {
             *last = Kind::Quiet;
         }
         self.close_all(&mut nest, is_last);
-        let depth = nest.frames.pop().map_or(0, Frame::depth);
+        let (depth, levels) = nest.frames.pop().map_or((0, 0), Frame::depth);
         if depth > MAX_DEPTH {
             return self.too_deep(begin, self.lexemes.places[range.start], TOO_LONG);
         }
         self.stream.has_last = is_last;
         let tokens = begin..self.stream.kinds.len();
-        self.stream.items.push(ItemTokens { tokens, form, depth });
+        self.stream.items.push(ItemTokens { tokens, form, depth, levels });
     }
 
     /// Starts a `let` block at its first token, and marks the later lines that are aligned to it.
@@ -350,6 +352,11 @@ impl Nest {
         let inner = frame.deepest + 1;
         let top = self.top();
         top.inner = top.inner.max(inner);
+        // What follows a `let` stands in it, what follows a bracket beside it.
+        if frame.kind == FrameKind::Let {
+            top.bindings += frame.ended;
+        }
+        top.inner_bindings = top.inner_bindings.max(frame.scope);
         Some(frame)
     }
 }

@@ -3,8 +3,11 @@
 
 use std::mem;
 
+use weft_ir::Span;
+
 use crate::check::Checker;
 use crate::diagnostic::Diagnostic;
+use crate::syntax::MAX_DEPTH;
 
 /// The most errors of an item that are reported one by one.
 pub(super) const MOST_ERRORS: usize = 100;
@@ -16,6 +19,17 @@ impl Checker<'_> {
         if self.errors <= MOST_ERRORS {
             self.diagnostics.push(diagnostic);
         }
+    }
+
+    /// The bindings of an item stand in each other's scope, deeper than the passes go.
+    pub(in crate::check) fn too_many_bindings(&mut self, item: Span) {
+        let remark = format!("with them its tree is deeper than {MAX_DEPTH} levels");
+        let message = "this item has too many bindings in `let`s";
+        // All of the item would be many lines.
+        let start = item.start as usize;
+        let span = Span::new(item.source, start, start);
+        let help = "bind some of them in items of their own, or load the data from a file";
+        self.report(Diagnostic::error("E0116", message, span, remark).help(help));
     }
 
     /// Tells of the errors that are not reported one by one, in the reports from position `first` on.

@@ -5,6 +5,9 @@
 //! its operators and other links, plus its open forms, plus its deepest bracket. The bound is
 //! never too small, and it is exact for chains. The number of brackets and forms that are open at
 //! once is bounded separately and lower, because the parser recurses for those only.
+//!
+//! The bindings of a `let` are side by side for the parser, but each is a level for what comes behind it, as the
+//! next ones stand in its scope. They are counted here, and the checker refuses an item with too many.
 
 use crate::syntax::kind::{Kind, NAMES};
 
@@ -53,6 +56,14 @@ pub(super) struct Frame {
     pub(super) inner: u32,
     /// The depth of the deepest segment so far.
     pub(super) deepest: u32,
+    /// The bindings of the `let`s in this segment.
+    pub(super) bindings: u32,
+    /// The most bindings that are in scope in a bracket or binding of this segment.
+    pub(super) inner_bindings: u32,
+    /// The most bindings that are in scope in a segment so far.
+    pub(super) scope: u32,
+    /// The segments that have ended.
+    pub(super) ended: u32,
     /// `for`s that still wait for their `in` or `do`.
     pub(super) fors: u32,
     /// `loop`s that still wait for their `=`.
@@ -78,6 +89,10 @@ impl Frame {
             links: 0,
             inner: 0,
             deepest: 0,
+            bindings: 0,
+            inner_bindings: 0,
+            scope: 0,
+            ended: 0,
             fors: 0,
             loops: 0,
             has_in: false,
@@ -95,15 +110,19 @@ impl Frame {
     /// Ends a segment and returns how many forms were open in it.
     pub(super) fn end_segment(&mut self) -> u32 {
         self.deepest = self.deepest.max(self.forms + self.links + self.inner);
+        self.scope = self.scope.max(self.bindings + self.inner_bindings);
         self.links = 0;
         self.inner = 0;
+        self.bindings = 0;
+        self.inner_bindings = 0;
+        self.ended += 1;
         std::mem::take(&mut self.forms)
     }
 
-    /// The depth of all that was in it.
-    pub(super) fn depth(mut self) -> u32 {
+    /// The depth of all that was in it, without and with the bindings of `let`s.
+    pub(super) fn depth(mut self) -> (u32, u32) {
         self.end_segment();
-        self.deepest
+        (self.deepest, self.deepest + self.scope)
     }
 
     /// What kind of brace this was, given its tokens.
