@@ -49,7 +49,7 @@ fn main() {
 
 #[allow(clippy::print_stdout, reason = "this is a command")]
 fn measure() {
-    let limits = Limits { memory: 1 << 32, recursion: 10_000 };
+    let limits = Limits { memory: 1 << 32, recursion: 10_000, stack: weft_lang::STACK_BYTES };
     for (text, operations) in PROGRAMS {
         let parsed = weft_lang::syntax::parse(SourceId(0), text);
         let config = Config { float: ScalarType::F64 };

@@ -25,7 +25,7 @@ use crate::nested::memory::Memory;
 /// Evaluates a checked program. `inputs` are leaves of the layouts of its inputs, and the results
 /// leaves of the layouts of its outputs.
 ///
-/// The caller provides a stack of [`weft_lang::STACK_BYTES`].
+/// The caller provides the stack that `limits` says.
 ///
 /// # Errors
 /// A fault with the span of the check that failed, an exhausted limit, or the interrupt that

@@ -43,12 +43,15 @@ pub struct Limits {
     pub memory: u64,
     /// How deep calls may nest.
     pub recursion: u64,
+    /// The bytes of the stack that the caller runs on. Nested calls take half of them at most; the rest is for
+    /// the expressions of one call.
+    pub stack: usize,
 }
 
 /// Evaluates a monomorphic program.
 ///
-/// `values` gives the values of earlier top-level bindings. The caller provides a stack of
-/// [`weft_lang::STACK_BYTES`].
+/// `values` gives the values of earlier top-level bindings. The caller provides the stack that `limits` says,
+/// an eighth of [`weft_lang::STACK_BYTES`] at least.
 ///
 /// # Errors
 /// The trap that a needed value raised, an exhausted limit, or the interrupt that `cancel` asked

@@ -94,8 +94,13 @@ const STEPS: u32 = 1024;
 const MOST_PLACED: u32 = 1000;
 /// How many elements a builtin moves or computes between two looks at `cancel`.
 pub(crate) const CHUNK: usize = 1 << 16;
-/// How much of the host's stack nested calls may use; the rest is for the expressions of one call.
-pub(crate) const STACK_FOR_CALLS: usize = weft_lang::STACK_BYTES / 2;
+
+impl Limits {
+    /// How much of the host's stack nested calls may use; the rest is for the expressions of one call.
+    pub(crate) fn stack_for_calls(&self) -> usize {
+        self.stack / 2
+    }
+}
 
 impl<'a> Machine<'a> {
     pub(crate) fn new(limits: &'a Limits, cancel: &'a AtomicBool, meter: &'a Meter) -> Machine<'a> {
@@ -335,8 +340,12 @@ impl<'a> Machine<'a> {
         let used = self.stack_start.abs_diff(stack_address());
         // The program is a call too, but none that somebody has written.
         let depth = self.depth - 1;
-        if depth > self.limits.recursion || used > STACK_FOR_CALLS {
+        if depth > self.limits.recursion {
             return Err(self.give_up(Exhausted::Recursion { depth, span }));
+        }
+        let room = self.limits.stack_for_calls();
+        if used > room {
+            return Err(self.give_up(Exhausted::Stack { depth, bytes: room as u64, span }));
         }
         self.step()
     }

@@ -17,13 +17,13 @@ use weft_ir::{
 };
 
 use crate::Limits;
-use crate::machine::{STACK_FOR_CALLS, stack_address};
+use crate::machine::stack_address;
 use crate::nested::memory::Memory;
 
 /// Evaluates a checked program. `inputs` are the values of its parameters, and the results those of
 /// its body: scalars, or arrays whose columns hold no tuples.
 ///
-/// The caller provides a stack of [`weft_lang::STACK_BYTES`].
+/// The caller provides the stack that `limits` says.
 ///
 /// # Errors
 /// A fault with the span of the statement that failed, an exhausted limit, or the interrupt that
@@ -46,6 +46,7 @@ pub fn run_nested(
         memory: Memory::new(limits.memory, cancel),
         depth: 0,
         deepest: limits.recursion,
+        stack_for_calls: limits.stack_for_calls(),
         stack_start: stack_address(),
     };
     for (&(var, _), input) in program.params.iter().zip(inputs) {
@@ -65,6 +66,8 @@ struct Evaluator<'a> {
     /// How deep calls are nested, and how deep they may be.
     depth: u64,
     deepest: u64,
+    /// The bytes that they may take of the host's stack.
+    stack_for_calls: usize,
     /// The address of a local variable of the run's first Rust frame.
     stack_start: usize,
 }
@@ -236,8 +239,12 @@ impl Evaluator<'_> {
         let arguments = self.all(atoms);
         self.depth += 1;
         let used = self.stack_start.abs_diff(stack_address());
-        if self.depth > self.deepest || used > STACK_FOR_CALLS {
-            return Err(Exhausted::Recursion { depth: self.depth, span }.into());
+        let depth = self.depth;
+        if depth > self.deepest {
+            return Err(Exhausted::Recursion { depth, span }.into());
+        }
+        if used > self.stack_for_calls {
+            return Err(Exhausted::Stack { depth, bytes: self.stack_for_calls as u64, span }.into());
         }
         // The callee may be a function that is active already: its variables come back afterwards.
         let locals = &self.locals[function];

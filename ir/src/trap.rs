@@ -231,6 +231,15 @@ pub enum Exhausted {
         /// The call.
         span: Span,
     },
+    /// Calls nested deeper than the host's stack has room for.
+    Stack {
+        /// How deep.
+        depth: u64,
+        /// The bytes that nested calls may take of the stack.
+        bytes: u64,
+        /// The call.
+        span: Span,
+    },
     /// The user interrupted the run.
     Interrupted,
 }
@@ -240,7 +249,7 @@ impl Exhausted {
     pub fn code(&self) -> &'static str {
         match self {
             Exhausted::Memory { .. } => "E0701",
-            Exhausted::Recursion { .. } => "E0702",
+            Exhausted::Recursion { .. } | Exhausted::Stack { .. } => "E0702",
             Exhausted::Interrupted => "E0703",
         }
     }
@@ -253,6 +262,10 @@ impl fmt::Display for Exhausted {
                 write!(f, "this needs {wanted} bytes, and the limit is {limit}")
             }
             Exhausted::Recursion { depth, .. } => write!(f, "calls are nested {depth} deep"),
+            Exhausted::Stack { depth, bytes, .. } => write!(
+                f,
+                "calls are nested {depth} deep, and the {bytes} bytes that the stack has for them are used up"
+            ),
             Exhausted::Interrupted => f.write_str("interrupted"),
         }
     }

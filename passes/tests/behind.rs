@@ -45,7 +45,10 @@ fn rows(lengths: &[usize]) -> Value {
 fn rows_behind_rows_are_elements_behind_elements() {
     let program = nested::parse(TEXT).expect("a program");
     nested::check(&program).expect("a program");
-    let (limits, cancel) = (Limits { memory: 1 << 30, recursion: 100 }, AtomicBool::new(false));
+    let (limits, cancel) = (
+        Limits { memory: 1 << 30, recursion: 100, stack: weft_lang::STACK_BYTES },
+        AtomicBool::new(false),
+    );
     let shapes =
         [&[][..], &[0], &[3], &[2, 2, 2], &[0, 0], &[1, 0, 4, 2], &[0, 3, 0], &[64, 65, 1]];
     for lengths in shapes {

@@ -22,7 +22,7 @@ fn is_ragged(text: &str, inputs: &[Value], layouts: &[Vec<Axis>]) -> bool {
     nested::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let flat = flatten(&program, layouts).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     weft_ir::flat::check(&flat).unwrap_or_else(|error| panic!("{error}\n{flat}"));
-    let limits = Limits { memory: 1 << 30, recursion: 100 };
+    let limits = Limits { memory: 1 << 30, recursion: 100, stack: weft_lang::STACK_BYTES };
     let cancel = AtomicBool::new(false);
     let expected = run_nested(&program, inputs, &limits, &cancel);
     let found = run_flat(&flat, inputs, &limits, &cancel);

@@ -19,7 +19,7 @@ fn flattened(text: &str) -> String {
     let layouts = [leaf_layout(&integers(&[]))];
     let flat = flatten(&program, &layouts).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     flat::check(&flat).unwrap_or_else(|error| panic!("{error}\n{flat}"));
-    let limits = Limits { memory: 1 << 30, recursion: 100 };
+    let limits = Limits { memory: 1 << 30, recursion: 100, stack: weft_lang::STACK_BYTES };
     let cancel = AtomicBool::new(false);
     for values in [&[][..], &[1], &[7], &[7, 9], &[1, 2], &[0, 8, -3, 6, 6], &[6, 1, 9]] {
         let inputs = [integers(values)];

@@ -39,7 +39,7 @@ fn flattened(text: &str, inputs: &[Value]) -> (nested::Program, flat::Program) {
 /// Both programs yield the same, or both fail.
 fn check(text: &str, inputs: &[Value]) {
     let (nested, flat) = flattened(text, inputs);
-    let limits = Limits { memory: 1 << 30, recursion: 100 };
+    let limits = Limits { memory: 1 << 30, recursion: 100, stack: weft_lang::STACK_BYTES };
     let cancel = AtomicBool::new(false);
     let expected = run_nested(&nested, inputs, &limits, &cancel);
     let found = run_flat(&flat, inputs, &limits, &cancel);
@@ -477,7 +477,7 @@ x1: [][]i64 = map x0
     yield x8
 yield x1
 ";
-    let limits = Limits { memory: 1 << 30, recursion: 100 };
+    let limits = Limits { memory: 1 << 30, recursion: 100, stack: weft_lang::STACK_BYTES };
     let cancel = AtomicBool::new(false);
     for lengths in [&[][..], &[0], &[3, 0, 4], &[0, 0]] {
         let (_, flat) = flattened(text, &[rows(lengths)]);

@@ -8,7 +8,7 @@ use weft_ir::{Scalar, Value, flat, nested};
 use weft_passes::pipeline::{Calls, without_recursion};
 use weft_passes::{flatten, share};
 
-const LIMITS: Limits = Limits { memory: 1 << 30, recursion: 1000 };
+const LIMITS: Limits = Limits { memory: 1 << 30, recursion: 1000, stack: weft_lang::STACK_BYTES };
 
 const LEVELS: Calls = Calls { deepest: LIMITS.recursion, stack: false };
 const STACK: Calls = Calls { deepest: LIMITS.recursion, stack: true };

@@ -109,6 +109,8 @@ pub(crate) struct Job<'a> {
     pub(crate) cancel: &'a AtomicBool,
     /// Shows how far it has come.
     pub(crate) meter: &'a Meter,
+    /// The bytes of the stack that it runs on.
+    pub(crate) stack: usize,
 }
 
 /// What people are to hear of a run.
@@ -310,7 +312,7 @@ impl Engine {
     ) -> Result<Value, NotRun> {
         let (lowered, inputs) = known.lowered(job, Looks::AtAll, ran)?;
         let results = ran.timed(Phase::Run, || {
-            weft_interp::run_nested(&lowered.program, &inputs, &limits(job.modes), job.cancel)
+            weft_interp::run_nested(&lowered.program, &inputs, &limits(job), job.cancel)
         })?;
         Ok(leaves_to_value(&results, &lowered.ty))
     }
@@ -323,9 +325,8 @@ impl Engine {
     ) -> Result<Value, NotRun> {
         let (lowered, inputs) = known.lowered(job, Looks::AtAll, ran)?;
         let flat = compile::flattened(job.modes, &lowered, &inputs, ran)?;
-        let results = ran.timed(Phase::Run, || {
-            weft_interp::run_flat(&flat, &inputs, &limits(job.modes), job.cancel)
-        });
+        let results = ran
+            .timed(Phase::Run, || weft_interp::run_flat(&flat, &inputs, &limits(job), job.cancel));
         value(results, &lowered)
     }
 
@@ -557,11 +558,11 @@ fn message(panic: &(dyn Any + Send)) -> String {
 
 /// Runs a program on the reference interpreter.
 fn interpret(job: &Job<'_>) -> Result<Value, Failure> {
-    weft_interp::run_metered(job.program, job.values, &limits(job.modes), job.cancel, job.meter)
+    weft_interp::run_metered(job.program, job.values, &limits(job), job.cancel, job.meter)
 }
 
-fn limits(modes: &Modes) -> Limits {
-    Limits { memory: modes.memory, recursion: modes.recursion }
+fn limits(job: &Job<'_>) -> Limits {
+    Limits { memory: job.modes.memory, recursion: job.modes.recursion, stack: job.stack }
 }
 
 /// The leaves of the earlier values that a program reads.

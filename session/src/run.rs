@@ -29,6 +29,7 @@ use crate::references;
 use crate::remarks::{self, Told};
 use crate::sink::{Cancel, Event, Shown, Sink};
 use crate::sources::Sources;
+use crate::stack;
 use crate::state::State;
 
 /// Why a cell ends early.
@@ -53,6 +54,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) announced: Vec<String>,
     /// What the steps have cost.
     pub(crate) footer: Footer,
+    /// The bytes of the stack that it runs on.
+    pub(crate) stack: usize,
     /// The bytes of values that only earlier and later states hold.
     pub(crate) kept_for_undo: u64,
     /// What the session has remarked on.
@@ -89,6 +92,7 @@ impl<'a> Runner<'a> {
             shown: None,
             announced: Vec::new(),
             footer: Footer::default(),
+            stack: stack::LEAST,
             kept_for_undo: 0,
             told: Told::default(),
             engine,
@@ -366,6 +370,7 @@ impl<'a> Runner<'a> {
             modes: &self.state.modes,
             cancel: self.cancel.flag(),
             meter: self.cancel.meter(),
+            stack: self.stack,
         };
         let (result, ran) = self.engine.run(&job);
         self.account(ran, "the interpreter ran this");

@@ -210,7 +210,7 @@ impl Session {
             self.log.push(Entry { number, text: cell.text.into(), succeeded: false });
         }
         let outcome = progress::watched(sink, cancel, |sink| {
-            on_large_stack(|| self.eval_here(number, cell, keep, sink, cancel))
+            on_large_stack(|stack| self.eval_here(number, cell, keep, stack, sink, cancel))
         });
         let outcome = outcome.unwrap_or_else(|problem| {
             let (diagnostic, outcome) = match problem {
@@ -234,6 +234,7 @@ impl Session {
         number: usize,
         cell: Cell<'_>,
         keep: Keep,
+        stack: usize,
         sink: &mut dyn Sink,
         cancel: &Cancel,
     ) -> Outcome {
@@ -288,6 +289,7 @@ impl Session {
         }
         let mut runner =
             Runner::new(state, &self.engine, &self.sources, sink, cancel, number, self.io);
+        runner.stack = stack;
         if steps.iter().any(|step| matches!(step, Step::Memory(_))) {
             runner.kept_for_undo = self.kept_for_undo();
         }
@@ -461,8 +463,10 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         // Programs nest deeply, and so does dropping them.
-        let states = mem::take(&mut self.states);
-        let _ = on_large_stack(move || drop(states));
+        let mut states = mem::take(&mut self.states);
+        let _ = on_large_stack(|_| states.clear());
+        // Where there is no such stack, they are left.
+        mem::forget(states);
     }
 }
 

@@ -19,14 +19,14 @@ pub(crate) enum NotRun {
     Panic(String),
 }
 
-/// Runs something on a thread with the stack that deep programs need.
-pub(crate) fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, NotRun> {
+/// Runs something on a thread with the stack that deep programs need. It is told the bytes that there are.
+pub(crate) fn on_large_stack<T: Send>(work: impl FnOnce(usize) -> T + Send) -> Result<T, NotRun> {
     let mut work = Some(work);
     for stack in [weft_lang::STACK_BYTES, LEAST] {
         let result = thread::scope(|scope| {
             let slot = &mut work;
             let builder = thread::Builder::new().name("weft-cell".to_owned()).stack_size(stack);
-            let run = move || slot.take().map(|work| work());
+            let run = move || slot.take().map(|work| work(stack));
             builder.spawn_scoped(scope, run).ok().map(thread::ScopedJoinHandle::join)
         });
         match result {

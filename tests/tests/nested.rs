@@ -88,7 +88,7 @@ fn the_check_finds_mutations() {
 
 /// The results, or why there are none.
 fn run(program: &Program, inputs: &[Value]) -> Result<Vec<Value>, Stop> {
-    let limits = Limits { memory: 1 << 20, recursion: 60 };
+    let limits = Limits { memory: 1 << 20, recursion: 60, stack: weft_lang::STACK_BYTES };
     run_nested(program, inputs, &limits, &AtomicBool::new(false))
 }
 

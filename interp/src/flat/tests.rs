@@ -39,7 +39,7 @@ fn text(value: &Value) -> String {
 fn run_with(program: &str, inputs: &[Value], memory: u64) -> Result<Vec<Value>, Stop> {
     let program = parse(program).unwrap_or_else(|error| panic!("{error}"));
     check(&program).unwrap_or_else(|problem| panic!("{problem}"));
-    let limits = Limits { memory, recursion: 100 };
+    let limits = Limits { memory, recursion: 100, stack: weft_lang::STACK_BYTES };
     run_flat(&program, inputs, &limits, &AtomicBool::new(false))
 }
 
@@ -365,7 +365,7 @@ a0: i64 = map ()
   yield r0
 output a0: i64";
     let program = parse(endless).expect("it parses");
-    let limits = Limits { memory: 1 << 20, recursion: 100 };
+    let limits = Limits { memory: 1 << 20, recursion: 100, stack: weft_lang::STACK_BYTES };
     assert_eq!(
         run_flat(&program, &[], &limits, &AtomicBool::new(true)).map(|_| ()),
         Err(Stop::Exhausted(Exhausted::Interrupted))

@@ -9,7 +9,7 @@ use weft_ir::{Exhausted, Fault, FaultKind, Span, Stop, Value};
 use super::run_nested;
 use crate::Limits;
 
-const LIMITS: Limits = Limits { memory: 1 << 20, recursion: 50 };
+const LIMITS: Limits = Limits { memory: 1 << 20, recursion: 50, stack: weft_lang::STACK_BYTES };
 
 fn program(text: &str) -> Program {
     let program = parse(text).expect(text);
@@ -182,7 +182,7 @@ fn folds_and_scans_have_the_trees_of_the_reference_interpreter() {
     );
     let column = weft_ir::Column::F64(values.clone().into());
     let input = Value::Array(std::sync::Arc::new(weft_ir::Array::new(column)));
-    let limits = Limits { memory: 1 << 30, recursion: 1 };
+    let limits = Limits { memory: 1 << 30, recursion: 1, stack: weft_lang::STACK_BYTES };
     let results = run_nested(&program(&text), &[input], &limits, &AtomicBool::new(false));
     let results: Vec<String> = results.expect("no fault").iter().map(written).collect();
     let sum = |range: std::ops::Range<usize>| tree_sum(&values[range]);

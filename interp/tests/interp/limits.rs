@@ -62,8 +62,19 @@ fn calls_nest_only_so_deep() {
     ));
     // The host's stack is a limit too.
     let text = "def f n = 1 + f (n + 1)\nf 0";
-    let limits = Limits { recursion: u64::MAX, ..LIMITS };
-    assert!(matches!(exhausted(text, &limits), Exhausted::Recursion { .. }));
+    let deepest = |stack: usize| {
+        let limits = Limits { recursion: u64::MAX, stack, ..LIMITS };
+        match exhausted(text, &limits) {
+            Exhausted::Stack { depth, bytes, span } => {
+                assert_eq!(bytes, stack as u64 / 2);
+                assert_eq!(&text[span.range()], "f (n + 1)");
+                depth
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let (small, large) = (deepest(LIMITS.stack / 8), deepest(LIMITS.stack));
+    assert!(small * 7 < large && large < small * 9, "{small} {large}");
     let text = "def f n = { 1 + sum (f (n + i)) : i in [1] }\nf 0";
     assert!(matches!(exhausted(text, &LIMITS), Exhausted::Recursion { .. }));
 }

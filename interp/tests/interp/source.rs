@@ -9,7 +9,8 @@ use weft_lang::typed::GlobalId;
 use weft_lang::{CheckedKind, Config, Environment, NoFiles};
 
 /// Plenty for every test that is not about limits.
-pub(crate) const LIMITS: Limits = Limits { memory: 1 << 28, recursion: 10_000 };
+pub(crate) const LIMITS: Limits =
+    Limits { memory: 1 << 28, recursion: 10_000, stack: weft_lang::STACK_BYTES };
 
 /// The value of the last expression of a cell, and its type.
 pub(crate) fn run_with(

@@ -11,7 +11,7 @@ use weft_lang::lower::lower;
 use weft_lang::typed::{GlobalId, Program};
 use weft_lang::{CheckedKind, Config, Environment, NoFiles};
 
-const LIMITS: Limits = Limits { memory: 1 << 28, recursion: 10_000 };
+const LIMITS: Limits = Limits { memory: 1 << 28, recursion: 10_000, stack: weft_lang::STACK_BYTES };
 
 /// What came of many cells.
 #[derive(Default)]

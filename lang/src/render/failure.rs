@@ -62,6 +62,8 @@ pub fn exhausted_diagnostic(exhausted: &Exhausted) -> Diagnostic {
             .help("work on a part of the data, or raise the limit with `:set memory`"),
         Exhausted::Recursion { span, .. } => at(*span, "calls itself here")
             .help("does the recursion end? a `loop` needs no depth at all; `:set recursion` raises the limit"),
+        Exhausted::Stack { span, .. } => at(*span, "calls itself here")
+            .help("does the recursion end? a `loop` needs no stack at all"),
         Exhausted::Interrupted => {
             let mut diagnostic = at(Span::default(), "");
             diagnostic.labels.clear();

@@ -192,7 +192,7 @@ fn plans_of_random_programs() {
         integers(&[2, 7, 1, -8, 2, 8, 1]),
         Value::Scalar(weft_ir::Scalar::I64(5)),
     ];
-    let limits = Limits { memory: 1 << 28, recursion: 100 };
+    let limits = Limits { memory: 1 << 28, recursion: 100, stack: weft_lang::STACK_BYTES };
     let cancel = AtomicBool::new(false);
     with_stack(|| {
         for seed in 0..400 {

@@ -20,7 +20,7 @@ use crate::{GREEDY, ILP, OFF};
 /// Without a stack: the interpreter of *flat* takes half a millisecond for a turn, and some programs make 100,000s.
 const CALLS: pipeline::Calls = pipeline::Calls { deepest: 10_000, stack: false };
 
-const LIMITS: Limits = Limits { memory: 1 << 28, recursion: 10_000 };
+const LIMITS: Limits = Limits { memory: 1 << 28, recursion: 10_000, stack: weft_lang::STACK_BYTES };
 
 /// What came of many cells.
 #[derive(Default)]

@@ -117,6 +117,45 @@ fn little_address_space_is_a_limit_of_memory() {
     assert!(stderr.contains("`ulimit -v`"), "{stderr}");
 }
 
+/// A cell then runs on a stack of an eighth.
+#[test]
+fn little_address_space_is_a_limit_of_depth() {
+    let folder = folder();
+    let deep = |name: &str, text: &str| {
+        fs::write(folder.path().join(name), text).expect("a file");
+        check(folder.path(), &format!("ulimit -v 900000; exec \"$W\" {name}"), 1)
+    };
+    let chain = " + 1".repeat(19_000);
+    for (name, body) in [
+        ("calls.weft", "1 + f (n - 1)"),
+        ("rows.weft", "sum { f (n - 1) + i : i in iota 1 }"),
+        ("chain.weft", &format!("f (n - 1){chain}")),
+    ] {
+        let text = format!(
+            ":set backend interp\n:set recursion 100000000\ndef f n = if n == 0 then 0 else {body}\nf 9000000\n"
+        );
+        let stderr = deep(name, &text);
+        assert!(stderr.contains("E0702"), "{name}: {stderr}");
+        assert!(stderr.contains("67108864 bytes that the stack has"), "{name}: {stderr}");
+        assert!(!stderr.contains(":set recursion"), "{name}: {stderr}");
+    }
+    // What the parser lets through has room, and a chain of functions is not expanded for ever.
+    let functions: String =
+        (1..40_000).map(|i| format!("def f{i} x = f{} x + 1\n", i - 1)).collect();
+    let text = format!("1{chain}\ndef f0 x = x\n{functions}f39999 1\n");
+    assert!(deep("functions.weft", &text).contains("calls are nested 10001 deep"));
+}
+
+/// The threads that run kernels have small stacks.
+#[test]
+fn long_chains_of_arrays_run_on_every_thread() {
+    let folder = folder();
+    let text = format!("x = iota 3\nsum (x{})\n", " ++ x".repeat(2_500));
+    fs::write(folder.path().join("chain.weft"), text).expect("a file");
+    let output = shell(folder.path(), "exec \"$W\" chain.weft");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "7503\n", "{output:?}");
+}
+
 #[test]
 fn what_a_killed_process_left_goes_with_the_next_save() {
     let folder = folder();

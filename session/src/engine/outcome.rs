@@ -75,6 +75,9 @@ fn at_item(exhausted: Exhausted, job: &Job<'_>) -> Exhausted {
             Exhausted::Memory { wanted, limit, span: known(span) }
         }
         Exhausted::Recursion { depth, span } => Exhausted::Recursion { depth, span: known(span) },
+        Exhausted::Stack { depth, bytes, span } => {
+            Exhausted::Stack { depth, bytes, span: known(span) }
+        }
         Exhausted::Interrupted => Exhausted::Interrupted,
     }
 }

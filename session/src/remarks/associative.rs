@@ -32,7 +32,7 @@ use crate::display;
 /// How many triples of neighbours of an array are tried.
 const MOST_NEIGHBOURS: usize = 16;
 /// What an operator may use, which has no arrays and calls nothing that calls itself.
-const LIMITS: Limits = Limits { memory: 1 << 20, recursion: 1000 };
+const LIMITS: Limits = Limits { memory: 1 << 20, recursion: 1000, stack: crate::stack::LEAST };
 
 /// Three elements, and what the operator makes of them.
 struct Counterexample {

@@ -117,6 +117,7 @@ impl Runner<'_> {
             modes: &self.state.modes,
             cancel: self.cancel.flag(),
             meter: self.cancel.meter(),
+            stack: self.stack,
         };
         let (joined, ran) = self.engine.run_joined(&job, &members);
         self.account(ran, "its lines ran one by one");

@@ -24,6 +24,7 @@ impl Runner<'_> {
             modes: &self.state.modes,
             cancel: self.cancel.flag(),
             meter: self.cancel.meter(),
+            stack: self.stack,
         };
         let context = Context {
             engine: self.engine,

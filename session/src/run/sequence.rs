@@ -21,7 +21,9 @@ const SOON: Duration = Duration::from_millis(100);
 pub(super) fn wanted(failure: &Failure) -> Option<u64> {
     match failure {
         Failure::Exhausted(Exhausted::Memory { wanted, .. }) => Some(*wanted),
-        Failure::Exhausted(Exhausted::Recursion { .. } | Exhausted::Interrupted)
+        Failure::Exhausted(
+            Exhausted::Recursion { .. } | Exhausted::Stack { .. } | Exhausted::Interrupted,
+        )
         | Failure::Trap(_) => None,
     }
 }
