@@ -10,6 +10,7 @@ mod native;
 mod numbers;
 mod progress;
 mod sequences;
+mod signals;
 mod transcript;
 mod truth;
 mod words;
