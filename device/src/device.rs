@@ -145,6 +145,19 @@ impl Device {
         self.cleared = bytes;
     }
 
+    /// The bytes that the device reads and writes in a second when so many are copied from one buffer to another; nothing if
+    /// that took no time by its clock.
+    ///
+    /// # Errors
+    /// Why it cannot: there is no room for two such buffers, or the device is of no use.
+    pub fn copying(&mut self, bytes: u64) -> Result<Option<f64>, String> {
+        let shared = Arc::clone(&self.state);
+        let mut guard = lock(&shared);
+        self.ready(&mut guard)?;
+        let state = guard.as_ref().expect("it is ready");
+        crate::copying::rate(&state.driver, bytes).map_err(|failure| failure.to_string())
+    }
+
     /// Runs a plan: its leaves in, the leaves of its value out. All arrays together may take
     /// `memory_limit` bytes, inputs excluded. What the inputs have on the device is used again, and what
     /// they have not is left there for the next run, as are the results. A context that was lost is

@@ -9,6 +9,7 @@
 //! context is thrown away, a new one is made for the next program, and this one runs elsewhere.
 
 mod compiler;
+mod copying;
 mod deferred;
 mod device;
 mod driver;

@@ -45,6 +45,7 @@ const TESTS: &[(&str, fn())] = &[
     ),
     ("nothing_is_read_that_nothing_depends_on", runs::nothing_is_read_that_nothing_depends_on),
     ("a_long_plan_can_be_interrupted", runs::a_long_plan_can_be_interrupted),
+    ("copying_has_a_rate", runs::copying_has_a_rate),
     ("inputs_and_results_stay", memory::inputs_and_results_stay),
     ("what_the_host_forgets_goes", memory::what_the_host_forgets_goes),
     ("the_oldest_copies_make_room", memory::the_oldest_copies_make_room),

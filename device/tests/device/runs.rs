@@ -332,3 +332,16 @@ pub(crate) fn a_long_plan_can_be_interrupted() {
     // What was queued, two slices at most, does nothing.
     assert!(accesses < 1000, "{accesses} accesses");
 }
+
+pub(crate) fn copying_has_a_rate() {
+    let stand_in = stand_in();
+    let mut device = device();
+    let held = device.residency();
+    let rate = device.copying(1 << 16).expect("room");
+    assert!(rate.is_none_or(|rate| rate > 0.0), "{rate:?}");
+    assert_eq!(device.residency(), held);
+    stand_in.set_memory(1 << 16);
+    let why = device.copying(1 << 20).expect_err("no room for two");
+    assert!(why.contains("allocating memory"), "{why}");
+    assert_eq!(device.contexts(), 1);
+}

@@ -1,5 +1,8 @@
 //! The programs that are timed on a device.
 
+/// The bytes in a second that the limits of programs are of: an H200's.
+pub(super) const BANDWIDTH: f64 = 4.3e12;
+
 /// A program.
 pub(super) struct Program {
     /// As `bench/device_peers.py` has it.

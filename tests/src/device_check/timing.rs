@@ -19,7 +19,7 @@ use weft_ir::leaves::value_to_leaves;
 use weft_ir::{Value, plan};
 use weft_session::Session;
 
-use super::programs::{PROGRAMS, Program};
+use super::programs::{BANDWIDTH, PROGRAMS, Program};
 use super::watch::Watch;
 use super::{Options, PATIENCE, Step, golden, say, session};
 
@@ -78,6 +78,26 @@ pub(super) fn time(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// How many times slower the memory is than that of which the limits tell.
+fn bandwidth(device: &mut Device, small: bool, out: &mut dyn Write) -> io::Result<f64> {
+    match device.copying(if small { 1 << 20 } else { 2 << 30 }) {
+        Ok(Some(rate)) => {
+            writeln!(
+                out,
+                "Copying on the device reads and writes {:.2} TB/s: limits that are bytes are those of {:.1} TB/s, in proportion.\n",
+                rate / 1e12,
+                BANDWIDTH / 1e12
+            )?;
+            Ok(BANDWIDTH / rate)
+        }
+        Ok(None) => Ok(1.0),
+        Err(why) => {
+            writeln!(out, "What copying reaches is not known: {why}.\n")?;
+            Ok(1.0)
+        }
+    }
+}
+
 /// The table of the programs.
 fn programs(
     description: &Description,
@@ -86,6 +106,15 @@ fn programs(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let small = options.is_small;
+    let config = Config {
+        cache: None,
+        cache_bytes: 0,
+        graphs: true,
+        streams: true,
+        ..Config::of_environment()
+    };
+    let mut device = Device::open(description.clone(), &config).map_err(io::Error::other)?;
+    let slower = bandwidth(&mut device, small, out)?;
     writeln!(
         out,
         "Medians of {} runs by events of the device, over {} sets of inputs in turn, behind {} MB that it clears; \
@@ -99,14 +128,6 @@ fn programs(
         "| program | size | full | no fusion | no sharing | with the host | launches | limit | share of it |"
     )?;
     writeln!(out, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")?;
-    let config = Config {
-        cache: None,
-        cache_bytes: 0,
-        graphs: true,
-        streams: true,
-        ..Config::of_environment()
-    };
-    let mut device = Device::open(description.clone(), &config).map_err(io::Error::other)?;
     let about = options.chosen(PROGRAMS, |program| program.name.to_owned());
     let watch = Watch::new(PATIENCE);
     let workers = Workers::new(thread::available_parallelism().map_or(1, usize::from));
@@ -117,7 +138,7 @@ fn programs(
         let modes = if small && number > 0 { 1 } else { MODES.len() };
         match measured(&mut device, &workers, program, size, effort, modes) {
             Ok(times) => {
-                row(program, size, &times, options, out)?;
+                row(program, size, &times, slower, options, out)?;
                 own.extend(times[0].as_ref().map(|full| (program.name, milliseconds(full.device))));
             }
             Err(why) => writeln!(out, "| {} | {size} | not on the device: {why} |", program.name)?,
@@ -163,6 +184,7 @@ fn row(
     program: &Program,
     size: u64,
     times: &[Result<Times, String>; 3],
+    slower: f64,
     options: &Options,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -170,6 +192,7 @@ fn row(
         Ok(times) => format!("{:.4}", milliseconds(times.device)),
         Err(why) => why.replace('|', "/"),
     };
+    let limit = program.limit * if program.limited_by.starts_with("bytes") { slower } else { 1.0 };
     let [full, no_fusion, no_sharing] = times;
     let (mut host, mut launches, mut share) = Default::default();
     if let Ok(full) = full {
@@ -178,14 +201,14 @@ fn row(
         launches = full.launches.to_string();
         // A small size says nothing about the limit of the whole one.
         if !options.is_small {
-            share = format!("{:.0} %", 100.0 * program.limit / own);
+            share = format!("{:.0} %", 100.0 * limit / own);
         }
     }
-    let (name, limit) = (program.name, program.limit);
+    let name = program.name;
     let (full, no_fusion, no_sharing) = (cell(full), cell(no_fusion), cell(no_sharing));
     writeln!(
         out,
-        "| {name} | {size} | {full} | {no_fusion} | {no_sharing} | {host} | {launches} | {limit} | {share} |"
+        "| {name} | {size} | {full} | {no_fusion} | {no_sharing} | {host} | {launches} | {limit:.3} | {share} |"
     )
 }
 
