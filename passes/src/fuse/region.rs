@@ -257,13 +257,16 @@ impl<'p> Region<'p> {
         let at_one_index = reads.iter().all(|access| access.single && access.at(first));
         let injective = reads.iter().all(|access| access.index <= Index::Injective);
         let scattered = repeated || (conditional && sites > 1);
-        if !injective || !at_one_index || (scattered && (!pointwise || in_start)) {
+        // Whether each point of the reader has an element of the producer. Where there are more points, a condition says
+        // which of them may look, and nothing may be computed before it.
+        let at_each_point = pointwise && !in_start && target.space == node.space;
+        if !injective || !at_one_index || (scattered && !at_each_point) {
             return None;
         }
-        if self.uses_hidden(index) && (!pointwise || in_start || target.space != node.space) {
+        if self.uses_hidden(index) && !at_each_point {
             return None;
         }
-        let settled = !pointwise || in_start || target.space != node.space || rivals[index] <= 1;
+        let settled = !at_each_point || rivals[index] <= 1;
         settled.then_some((reader, scattered))
     }
 
