@@ -52,9 +52,11 @@ impl Walk<'_> {
                     self.makers.insert(*result, makers);
                 }
                 Step::Host { code, .. } => {
-                    if code.reads().any(|var| self.makers_of(var) != 0) {
+                    let own = kernels_of(step);
+                    if own > 0 || code.reads().any(|var| self.makers_of(var) != 0) {
                         self.settle();
                     }
+                    number += own;
                 }
                 Step::Check { condition, .. } => {
                     if self.makers_of(*condition) != 0 {

@@ -6,10 +6,10 @@
 
 mod filter;
 mod interior;
+mod loops;
 mod map;
 mod rare;
 mod reduce;
-mod rows;
 mod scan;
 mod scatter;
 mod sort;
@@ -26,7 +26,7 @@ use weft_codegen::{Functions, Writer};
 use weft_ir::code::{Code as ScalarCode, Operand, Register};
 use weft_ir::flat::{Dimension, Space, Type, Var, first_stored, storage};
 use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
-use weft_ir::{Rows, ScalarType};
+use weft_ir::{Rows, ScalarType, Span};
 
 use crate::beside;
 use crate::inside::stays_inside;
@@ -36,7 +36,7 @@ use crate::shared::{MOST_SHARED, declared};
 use crate::structure::{Finished, Indices, Point, Remarks, Shared, Structure, same_strides};
 use crate::text::{Code, Entry, KernelCode, Length, Piece, Skeleton};
 
-pub use rows::has_row_kernel;
+pub use loops::has_row_kernel;
 
 /// The kernels of a plan that [`weft_ir::plan::check`] accepts.
 pub fn generate(program: &Program, policy: &Policy) -> Code {
@@ -55,7 +55,7 @@ fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) 
         .iter()
         .flat_map(|work| match work {
             Work::Kernel(kernel) => computed_scalars(kernel, &program.types),
-            Work::Rows { .. } => Vec::new(),
+            Work::Rows { .. } | Work::Loop { .. } | Work::HostLoop { .. } => Vec::new(),
         })
         .collect();
     let axes = program.inputs.iter().flat_map(|leaf| &leaf.axes);
@@ -76,15 +76,15 @@ fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) 
         sites: 0,
         computed: &computed,
         given: &given,
-        in_rows: false,
+        in_loop: false,
     };
     let mut codes: Vec<KernelCode> = Vec::new();
-    // The kernels before this one are of loops that run row by row.
+    // The kernels before this one are of loops that are kernels themselves.
     let mut behind = 0;
     for (number, work) in works.into_iter().enumerate() {
-        generator.in_rows = number < behind;
+        generator.in_loop = number < behind;
         let code = generator.work(&work, number, &program.types, &mut functions);
-        if let Work::Rows { kernels, .. } = work
+        if let Work::Rows { kernels, .. } | Work::Loop { kernels, .. } = work
             && !code.pieces.is_empty()
         {
             behind = behind.max(number + 1 + kernels);
@@ -102,6 +102,32 @@ fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) 
     Code { body, entries, common, common_entries, kernels: codes }
 }
 
+/// The loops of a plan that run on one thread of a device (`Note [Loops on one thread]`), but for those inside of others.
+pub fn loops_on_one_thread(program: &Program) -> Vec<Span> {
+    let mut works = Vec::new();
+    collect(&program.body, &mut works);
+    let (mut behind, mut found) = (0, Vec::new());
+    for (number, work) in works.iter().enumerate() {
+        let is_own = match work {
+            Work::Rows { rows, state, .. } => has_row_kernel(rows, state),
+            _ => loops::loop_on_one_thread(work, &program.types).is_some(),
+        };
+        if number < behind || !is_own {
+            continue;
+        }
+        match work {
+            Work::Kernel(_) => {}
+            Work::Rows { kernels, .. } => behind = number + 1 + kernels,
+            Work::Loop { kernels, span, .. } => {
+                behind = number + 1 + kernels;
+                found.push(*span);
+            }
+            Work::HostLoop { span, .. } => found.push(*span),
+        }
+    }
+    found
+}
+
 /// What the host launches.
 enum Work<'p> {
     Kernel(&'p Kernel),
@@ -111,6 +137,20 @@ enum Work<'p> {
         state: &'p [Var],
         kernels: usize,
     },
+    /// Another loop, in front of so many kernels in it.
+    Loop {
+        state: &'p [Var],
+        condition: &'p Block,
+        body: &'p Block,
+        kernels: usize,
+        span: Span,
+    },
+    /// Host code with loops.
+    HostLoop {
+        results: &'p [Var],
+        code: &'p ScalarCode,
+        span: Span,
+    },
 }
 
 /// What a block launches, in the order of its text.
@@ -118,14 +158,32 @@ fn collect<'p>(block: &'p Block, works: &mut Vec<Work<'p>>) {
     for step in &block.steps {
         match step {
             Step::Launch(kernel) => works.push(Work::Kernel(kernel)),
-            Step::While { rows: Some(rows), state, condition, body, .. } => {
+            Step::While { rows, state, condition, body, .. } => {
                 let kernels = kernels_in(condition) + kernels_in(body);
-                works.push(Work::Rows { rows, state, kernels });
+                works.push(match rows {
+                    Some(rows) => Work::Rows { rows, state, kernels },
+                    None => {
+                        let span = span_of(condition).or_else(|| span_of(body)).unwrap_or_default();
+                        Work::Loop { state, condition, body, kernels, span }
+                    }
+                });
+            }
+            Step::Host { results, code, span } if code.has_loops() => {
+                works.push(Work::HostLoop { results, code, span: *span });
             }
             _ => {}
         }
         step.blocks().for_each(|inner| collect(inner, works));
     }
+}
+
+/// Where the first step of a block comes from that says so.
+fn span_of(block: &Block) -> Option<Span> {
+    block.steps.iter().find_map(|step| match step {
+        Step::Host { span, .. } | Step::Check { span, .. } => Some(*span),
+        Step::Launch(kernel) => Some(kernel.span),
+        _ => step.blocks().find_map(span_of),
+    })
 }
 
 struct Generator<'a> {
@@ -141,8 +199,8 @@ struct Generator<'a> {
     computed: &'a BTreeSet<Var>,
     /// The offsets of rows that the program takes.
     given: &'a BTreeSet<Var>,
-    /// Whether the kernel at hand is of a loop that runs row by row: hardly ever by kernels.
-    in_rows: bool,
+    /// Whether the kernel at hand is of a loop that is a kernel itself: hardly ever launched.
+    in_loop: bool,
 }
 
 /// A kernel that is being generated.
@@ -185,8 +243,8 @@ impl Generator<'_> {
                 let relies = !stays_inside(kernel, types, self.given);
                 (written.as_ref().unwrap_or(kernel), relies)
             }
-            Work::Rows { rows, .. } => {
-                of_loop = rows::kernel(rows);
+            Work::Rows { .. } | Work::Loop { .. } | Work::HostLoop { .. } => {
+                of_loop = loops::kernel(work);
                 (&of_loop, true)
             }
         };
@@ -213,6 +271,7 @@ impl Generator<'_> {
         match work {
             Work::Kernel(_) => draft.pieces(),
             Work::Rows { rows, state, .. } => draft.rows(rows, state),
+            Work::Loop { .. } | Work::HostLoop { .. } => draft.one_thread(work),
         }
         let Draft { pieces, text, entries, lengths, shared, .. } = draft;
         let name = kernel.name.replace(['\n', '\r'], " ").replace("*/", "");
@@ -231,7 +290,7 @@ impl Generator<'_> {
             )
             .expect("a string takes all");
             let at = start..self.text.len();
-            let rare = rare || self.in_rows;
+            let rare = rare || self.in_loop;
             self.entries.push(Entry { name, chosen, rare, shared, at, written });
         }
         self.text.push('\n');

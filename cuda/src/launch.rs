@@ -3,6 +3,8 @@
 mod reduce;
 mod sort;
 
+pub(crate) use reduce::large_tiles;
+
 use std::collections::BTreeMap;
 
 use weft_ir::flat::{Dimension, Var};
@@ -123,7 +125,9 @@ impl<'m, 'a> Launch<'m, 'a> {
                 Skeleton::Runs { sink, keys, components } => {
                     self.runs(piece, *sink, *keys, components)?;
                 }
-                Skeleton::Rows { replaced, same } => self.rows(piece, replaced, same)?,
+                Skeleton::Loop { entry, replaced, same } => {
+                    self.to_the_end(piece, entry, replaced, same)?;
+                }
                 Skeleton::Sort(keys) => self.sort(piece, keys)?,
             }
         }
@@ -504,13 +508,22 @@ impl<'m, 'a> Launch<'m, 'a> {
     }
 
     /// A loop to its end at each point: its state becomes the last one.
-    fn rows(&mut self, piece: &Piece, replaced: &[Var], same: &[(Var, usize)]) -> Result<(), Stop> {
+    fn to_the_end(
+        &mut self,
+        piece: &Piece,
+        entry: &str,
+        replaced: &[Var],
+        same: &[(Var, usize)],
+    ) -> Result<(), Stop> {
         // Nobody sees the state at hand any more.
         replaced.iter().try_for_each(|part| self.destination(*part, *part, true))?;
         let points = self.shape.points;
-        let parameters = [self.arguments(piece)?, word(points)];
+        let mut parameters = vec![self.arguments(piece)?];
+        if entry == "rows" {
+            parameters.push(word(points));
+        }
         let warps = points.div_ceil(32).min(u64::from(self.machine.config.policy.blocks));
-        self.launch(piece, "rows", warps, &parameters)?;
+        self.launch(piece, entry, warps, &parameters)?;
         let last = |(part, temporary): &(Var, usize)| (*part, self.temporaries[*temporary].clone());
         let same: Vec<(Var, Buffer)> = same.iter().map(last).collect();
         self.outputs.extend(same);

@@ -24,7 +24,7 @@ mod target;
 mod text;
 mod units;
 
-pub use generate::{generate, generate_with_remarks, has_row_kernel};
+pub use generate::{generate, generate_with_remarks, has_row_kernel, loops_on_one_thread};
 pub use policy::Policy;
 pub use run::{Config, Emulated, Halt, Launched, run, run_emulated, run_fallible};
 pub use shared::MOST_SHARED;

@@ -22,6 +22,9 @@ pub struct Policy {
     pub least_grid: u64,
     /// So many tiles of 128 by 128 points are worth a block of threads each, whose threads fold 8 by 8.
     pub least_large_tiles: u64,
+    /// So many more points in a hundred may large tiles have than small ones: what is beyond the edges of a grid is
+    /// computed, too.
+    pub most_beyond: u64,
     /// So many rows that all go through the same places are worked on by a thread each.
     pub least_pairs: u64,
     /// Scatters into at most that many targets combine in shared memory first; at most 1024.
@@ -83,6 +86,7 @@ impl Policy {
             staged_blocks: 64,
             least_grid: 16,
             least_large_tiles: multiprocessors as u64 / 2,
+            most_beyond: 25,
             // Fewer leave half of the multiprocessors without a block.
             least_pairs: (multiprocessors * threads / 2) as u64,
             bins: 1024,
@@ -98,6 +102,8 @@ impl Policy {
         staged_blocks: 4,
         least_grid: 4,
         least_large_tiles: 2,
+        // What is beyond the edges is to be tested.
+        most_beyond: 1000,
         least_pairs: 40,
         bins: 1024,
     };

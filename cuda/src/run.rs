@@ -296,6 +296,12 @@ impl Machine<'_> {
     fn step(&mut self, step: &Step, freed: &[Var], kernel: &mut usize) -> Result<(), Stop> {
         match step {
             Step::Host { results, code, span: _ } => {
+                if code.has_loops() {
+                    *kernel += 1;
+                    if self.is_kernel(*kernel - 1) {
+                        return self.launch(*kernel - 1, &[]);
+                    }
+                }
                 let cancel = self.cancel;
                 let mut read = |var: Var, indices: &[i64]| self.element(var, indices);
                 let meter = &Meter::new();
@@ -339,8 +345,8 @@ impl Machine<'_> {
                 self.clear_all(&bound_in(chosen), results);
             }
             Step::While { results, state, initial, condition, body, rows } => {
-                let by_rows = rows.as_ref().map(|_| *kernel);
-                let first = *kernel + usize::from(by_rows.is_some());
+                let number = *kernel;
+                let first = number + 1;
                 let middle = first + kernels_in(condition);
                 *kernel = middle + kernels_in(body);
                 self.rename(initial, state);
@@ -348,9 +354,7 @@ impl Machine<'_> {
                 for var in freed.iter().filter(|var| initial.contains(var)) {
                     self.environment[var.0 as usize] = None;
                 }
-                if let Some(number) = by_rows
-                    && self.finish_rows(number, state)?
-                {
+                if self.finish_loop(number, rows.is_some(), state)? {
                     self.rename(state, results);
                     self.clear_all(&state.iter().copied().collect(), results);
                     return Ok(());
@@ -358,8 +362,8 @@ impl Machine<'_> {
                 let in_condition = bound_in(condition);
                 let in_body = bound_in(body);
                 // Where it lies in the plan tells it from all other loops.
-                let number = std::ptr::from_ref(body).addr();
-                self.memory.target.begin_loop(number).map_err(stop)?;
+                let place = std::ptr::from_ref(body).addr();
+                self.memory.target.begin_loop(place).map_err(stop)?;
                 for turn in 1_u32.. {
                     self.steps(condition, &mut first.clone())?;
                     let holds = self.scalar(condition.results[0])? == Scalar::Bool(true);
@@ -386,20 +390,25 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Runs a loop with this state row by row, if it has code for that: then the state becomes the last one. Arrays
-    /// without elements are left to the kernels: of their rows there may be more than anybody can count.
-    fn finish_rows(&mut self, number: usize, state: &[Var]) -> Result<bool, Stop> {
-        let code: &KernelCode = &self.code.kernels[number];
-        if code.pieces.is_empty() {
+    /// Whether a loop is a kernel itself.
+    fn is_kernel(&self, number: usize) -> bool {
+        !self.code.kernels[number].pieces.is_empty()
+    }
+
+    /// Runs a loop with this state as one kernel, if it is one: then the state becomes the last one. Row by row, arrays
+    /// without elements are left to the kernels of the turns: of their rows there may be more than anybody can count.
+    fn finish_loop(&mut self, number: usize, rows: bool, state: &[Var]) -> Result<bool, Stop> {
+        if !self.is_kernel(number) {
             return Ok(false);
         }
+        let code: &KernelCode = &self.code.kernels[number];
         let points = self.shape(&code.kernel)?.points;
         let elements = |var: &Var| match self.get(*var) {
             Datum::Array { extents, .. } => extents.iter().product::<usize>() as u64,
             Datum::Scalar(_) | Datum::Computed { .. } => 0,
         };
         let most = state.iter().map(elements).max().unwrap_or(0);
-        if points == 0 || points > most {
+        if rows && (points == 0 || points > most) {
             return Ok(false);
         }
         self.launch(number, &[])?;
@@ -553,14 +562,18 @@ impl Machine<'_> {
     }
 }
 
-/// How many kernels a block launches, loops row by row counted (`KernelCode`).
+/// How many kernels a block launches, loops counted, which may be kernels themselves (`KernelCode`).
 pub(crate) fn kernels_in(block: &Block) -> usize {
     block.steps.iter().map(kernels_of).sum()
 }
 
 /// How many kernels a step launches.
 pub(crate) fn kernels_of(step: &Step) -> usize {
-    let own = matches!(step, Step::Launch(_) | Step::While { rows: Some(_), .. });
+    let own = match step {
+        Step::Launch(_) | Step::While { .. } => true,
+        Step::Host { code, .. } => code.has_loops(),
+        _ => false,
+    };
     usize::from(own) + step.blocks().map(kernels_in).sum::<usize>()
 }
 

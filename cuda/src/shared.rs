@@ -30,7 +30,7 @@ pub(crate) fn declared(entry: &str, skeleton: &Skeleton, policy: &Policy) -> usi
         | Skeleton::Scatter(_)
         | Skeleton::Update(_)
         | Skeleton::Targets { .. }
-        | Skeleton::Rows { .. }
+        | Skeleton::Loop { .. }
         | Skeleton::Sort(_) => return 0,
     };
     let tree = TREE as usize;

@@ -20,8 +20,8 @@ pub struct Code {
     pub common: String,
     /// The `__global__` functions of the common part, in the order of its text.
     pub common_entries: Vec<Entry>,
-    /// One per kernel of the plan, and per loop that is to run row by row in front of its kernels, in the order of its
-    /// text. One that does not has no pieces.
+    /// One per kernel of the plan, and per loop in front of the kernels in it, in the order of its text. A loop that is no
+    /// kernel has no pieces.
     pub kernels: Vec<KernelCode>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) const SKELETONS: [&str; 11] = [
     include_str!("skeletons/filter.cu"),
     include_str!("skeletons/scatter.cu"),
     include_str!("skeletons/sort.cu"),
-    include_str!("skeletons/rows.cu"),
+    include_str!("skeletons/loops.cu"),
 ];
 
 /// A `__global__` function.
@@ -228,9 +228,11 @@ pub(crate) enum Skeleton {
         /// The types of the components.
         components: Vec<ScalarType>,
     },
-    /// A loop row by row: the parts of its state that it replaces where they are, and those that are the same at all
-    /// points, with the temporaries that they come to.
-    Rows {
+    /// A loop row by row, or on one thread: the parts of its state that it replaces where they are, and those that are
+    /// the same at all points, with the temporaries that they come to.
+    Loop {
+        /// The function.
+        entry: &'static str,
         /// Arrays.
         replaced: Vec<Var>,
         /// Scalars.

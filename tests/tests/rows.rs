@@ -114,6 +114,42 @@ fn a_device_has_a_thread_for_each_row() {
 }
 
 #[test]
+fn a_device_has_one_thread_for_a_loop_with_nothing_parallel() {
+    let Some(mut session) = emulated() else { return };
+    run(
+        &mut session,
+        "xs = { i * i % 31 : i in iota 60 }\nm = { { i + j : j in iota 5 } : i in iota 4 }",
+    );
+    for (program, most) in [
+        ("loop a = xs for i < 60 do (a with [i * 7 % 60] = a[i] + 1)", 1),
+        ("loop s = 0 for x in xs do (s * 3 + x) % 1000", 1),
+        ("loop (i, s) = (0, 0) while i < 60 && xs[i] != 7 do (i + 1, s + m[i % 4, i % 5])", 1),
+        // A loop in a loop, a search for what an element is worth, and what a kernel has computed.
+        (
+            "(loop (a, s) = (xs, sum xs) for i < 5 do (loop (b, t) = (a, s) for j < i do ((b with [j] = t % 100), t + b[j + 1]))).0",
+            2,
+        ),
+        // An array as it was before is needed, or there is work on whole arrays.
+        ("loop a = xs for i < 3 do (a with [i] = sum a % 50)", 99),
+    ] {
+        let (found, said) = run(&mut session, &format!(":time {program}"));
+        assert_eq!(launches(&said) <= 2, most <= 2, "{program}: {said}");
+        assert!(launches(&said) <= most, "{program}: {said}");
+        session.set_mode("backend", "interp").expect("a mode");
+        let (expected, _) = run(&mut session, program);
+        session.set_mode("backend", "gpu-emulated").expect("a mode");
+        assert_eq!(found, expected, "{program}");
+        let (_, said) = run(&mut session, &format!(":fuse {program}"));
+        assert_eq!(said.contains("On one thread of the GPU:"), most <= 2, "{said}");
+    }
+    // An index beyond the array is said as ever.
+    let mut sink = Collected::default();
+    session.eval(Cell::typed("loop s = 0 for i < 61 do s + xs[i]"), &mut sink, &Cancel::new());
+    let said = format!("{:?}", sink.events);
+    assert!(said.contains("E0601") && said.contains("60"), "{said}");
+}
+
+#[test]
 fn a_row_that_never_ends_on_a_device_can_be_interrupted() {
     let Some(mut session) = emulated() else { return };
     let later = Duration::from_millis(300);

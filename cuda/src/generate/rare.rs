@@ -8,6 +8,7 @@ use weft_ir::ScalarType;
 use weft_ir::flat::{Dimension, Size};
 use weft_ir::plan::Kernel;
 
+use crate::launch::large_tiles;
 use crate::policy::Policy;
 use crate::text::{KernelCode, Sharing, Skeleton};
 
@@ -28,9 +29,20 @@ pub(super) fn is_rare(kernel: &Kernel, skeleton: &Skeleton, entry: &str, policy:
     match skeleton {
         // Whole tiles are transposed, and shared.
         Skeleton::Map { transposed: true } => entry == "map",
-        // What goes to a device is large.
+        // What goes to a device is large, unless the text says that one side of the grid is not.
         Skeleton::Reduce { sharing: Some(Sharing::Grid { large: true }), .. } => {
-            entry != "reduce_large_grid"
+            let known = |back: usize| match kernel.space[kernel.space.len() - back] {
+                Dimension::Dense(Size::Constant(extent)) => u64::try_from(extent).ok(),
+                Dimension::Dense(Size::Var(_)) | Dimension::Ragged { .. } => None,
+            };
+            let many = 1 << 20;
+            let (down, across) = (known(3).unwrap_or(many), known(2).unwrap_or(many));
+            entry
+                != if large_tiles(policy, 1, down, across) {
+                    "reduce_large_grid"
+                } else {
+                    "reduce_grid"
+                }
         }
         Skeleton::Reduce { sharing: Some(_), .. } => for_short || for_long,
         // Rows without elements.
@@ -51,7 +63,7 @@ pub(super) fn is_rare(kernel: &Kernel, skeleton: &Skeleton, entry: &str, policy:
         | Skeleton::Update(_)
         | Skeleton::Targets { .. }
         | Skeleton::Runs { .. }
-        | Skeleton::Rows { .. }
+        | Skeleton::Loop { .. }
         | Skeleton::Sort(_) => false,
     }
 }
@@ -88,7 +100,7 @@ pub(super) fn sorts(codes: &[KernelCode]) -> [Steps; 2] {
                 | Skeleton::Scatter(_)
                 | Skeleton::Update(_)
                 | Skeleton::Runs { .. }
-                | Skeleton::Rows { .. } => {}
+                | Skeleton::Loop { .. } => {}
             }
         }
     }

@@ -4,6 +4,7 @@ use weft_ir::{ScalarType, Stop};
 
 use super::{Launch, half, word};
 use crate::fields::Divisor;
+use crate::policy::Policy;
 use crate::run::Buffer;
 use crate::shape::{Row, Shape, TILE, TREE, tree_nodes};
 use crate::text::{Piece, Sharing};
@@ -21,6 +22,19 @@ const MOST_IN_GRID: u64 = 1 << 18;
 
 /// Elements that six levels of the tree hold, as a thread has them that folds or scans a row on its own.
 const MOST_ALONE: u64 = 1 << 36;
+
+/// How many tiles a grid has whose threads fold so many points along both dimensions.
+fn tiles(policy: &Policy, down: u64, across: u64, each: u64) -> u64 {
+    down.div_ceil(u64::from(policy.threads) / LANES * each) * across.div_ceil(LANES * each)
+}
+
+/// Whether large tiles are worth it: there are enough of them for the device, and most of their points are in the grid.
+pub(crate) fn large_tiles(policy: &Policy, batches: u64, down: u64, across: u64) -> bool {
+    let [large, small] = [EACH_OF_LARGE, EACH].map(|each| tiles(policy, down, across, each));
+    let most = u128::from(small * EACH * EACH) * u128::from(100 + policy.most_beyond);
+    batches * large >= policy.least_large_tiles
+        && u128::from(large * EACH_OF_LARGE * EACH_OF_LARGE) * 100 <= most
+}
 
 impl Launch<'_, '_> {
     /// Whether rows are short enough for a thread each.
@@ -51,17 +65,12 @@ impl Launch<'_, '_> {
                 if !(2..=MOST_IN_GRID).contains(&length) || down < least || across < least {
                     return Ok(false);
                 }
-                let tiles = |each: u64| {
-                    let tile_down = self.threads() / LANES * each;
-                    let tiles = down.div_ceil(tile_down) * across.div_ceil(LANES * each);
-                    rows / (down * across) * tiles
+                let batches = rows / (down * across);
+                let (entry, each) = match large && large_tiles(policy, batches, down, across) {
+                    true => ("reduce_large_grid", EACH_OF_LARGE),
+                    false => ("reduce_grid", EACH),
                 };
-                let (entry, blocks) = match tiles(EACH_OF_LARGE) {
-                    blocks if large && blocks >= policy.least_large_tiles => {
-                        ("reduce_large_grid", blocks)
-                    }
-                    _ => ("reduce_grid", tiles(EACH)),
-                };
+                let blocks = batches * tiles(policy, down, across, each);
                 let parameters = [self.arguments(piece)?, word(down), word(across), word(length)];
                 self.launch(piece, entry, blocks, &parameters)?;
             }
@@ -196,5 +205,29 @@ impl Nodes {
     /// The bytes of the structure.
     pub(super) fn bytes(&self) -> Vec<u8> {
         self.addresses.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::large_tiles;
+    use crate::policy::Policy;
+
+    #[test]
+    fn large_tiles_are_for_grids_that_fill_them() {
+        for (batches, down, across, is_large) in [
+            (1, 4096, 4096, true),
+            (1, 4000, 4000, true),
+            (100, 512, 512, true),
+            // Of a tile as wide as two small ones, half would be beyond the edge.
+            (1, 4_000_000, 64, false),
+            (1, 4_000_000, 160, false),
+            (1, 4_000_000, 250, true),
+            // Too few for all multiprocessors.
+            (1, 512, 512, false),
+        ] {
+            let found = large_tiles(&Policy::SM_90, batches, down, across);
+            assert_eq!(found, is_large, "{batches} x {down} x {across}");
+        }
     }
 }

@@ -175,6 +175,11 @@ FUNCTION void stage(const typename K::Arguments& in, ScanMemory<K>& memory, i64 
   }
 }
 
+/* How many steps of a fold are written out. It goes from left to right, in the order of the tree; so the loads of a few
+   steps from shared memory, some 30 cycles each, are under way together, and only the operators wait for each other.
+   More take the compiler longer, wide elements registers. */
+template <class K> FUNCTION constexpr int ahead() { return sizeof(typename K::Element) <= 16 ? 4 : 1; }
+
 /* The first half: the tile's blocks on their own, and the scan of their last values. Yields in thread
    0 what the tile comes to. */
 template <class K>
@@ -191,7 +196,7 @@ FUNCTION typename K::Element scan_up(const typename K::Arguments& in, ScanMemory
       const int from = block * (TREE + 1);
       const int ends = here - block * TREE < TREE ? here - block * TREE : TREE;
       typename K::Element value = memory.staged.get(from);
-#pragma unroll 1
+#pragma unroll (ahead<K>())
       for (int at = 1; at < ends; at++) {
         value = follow<K>(in, value, memory.staged.get(from + at));
       }
@@ -202,7 +207,7 @@ FUNCTION typename K::Element scan_up(const typename K::Arguments& in, ScanMemory
   typename K::Element value = memory.blocks.get(0);
   if (threadIdx.x == 0) {
     const int blocks = (count + TREE - 1) / TREE;
-#pragma unroll 1
+#pragma unroll (ahead<K>())
     for (int block = 1; block < blocks; block++) {
       value = follow<K>(in, value, memory.blocks.get(block));
       memory.blocks.put(block, value);
@@ -239,7 +244,7 @@ FUNCTION void scan_down(const typename K::Arguments& in, ScanMemory<K>& memory, 
         carry = memory.before.get(0);
       }
       typename K::Element value = memory.staged.get(from);
-#pragma unroll 1
+#pragma unroll (ahead<K>())
       for (int at = 0; at < ends; at++) {
         if (at > 0) value = follow<K>(in, value, memory.staged.get(from + at));
         memory.staged.put(from + at, combines ? follow<K>(in, carry, value) : value);
@@ -280,7 +285,7 @@ FUNCTION typename K::Element looked_fold(const typename K::Arguments& in, ScanMe
                                          int count) {
   typename K::Element value = memory.looked.get(0);
   if (threadIdx.x == 0) {
-#pragma unroll 1
+#pragma unroll (ahead<K>())
     for (int at = 1; at < count; at++) value = follow<K>(in, value, memory.looked.get(at));
   }
   return value;

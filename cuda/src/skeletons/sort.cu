@@ -33,20 +33,33 @@ FUNCTION void count_digits(u32* failure, const T* keys, i64 points, int position
   }
 }
 
+/* Tiles that are looked at together, as each look waits for the second-level cache. With three, fewer blocks of threads
+   are on a multiprocessor, for want of registers. */
+constexpr int LOOKED_AT = 2;
+
 /* How many keys with a digit come before a tile; says so to the tiles behind. */
 FUNCTION u64 digits_before(u64* status, i64 tile, int digit, u64 count) {
   u64* own = status + tile * DIGITS + digit;
   store_relaxed(own, (tile == 0 ? SUMMED : COUNTED) | count);
   u64 before = 0;
+  bool summed = tile == 0;
 #pragma unroll 1
-  for (i64 at = tile - 1; at >= 0; at--) {
-    u64 word = load_relaxed(status + at * DIGITS + digit);
-    while (word >> 62 == 0) {
-      __nanosleep(32);
-      word = load_relaxed(status + at * DIGITS + digit);
+  for (i64 at = tile - 1; !summed; at -= LOOKED_AT) {
+    u64 words[LOOKED_AT];
+#pragma unroll
+    for (int back = 0; back < LOOKED_AT; back++) {
+      words[back] = back <= at ? load_relaxed(status + (at - back) * DIGITS + digit) : SUMMED;
     }
-    before += word & COUNT_MASK;
-    if (word >> 62 == 2) break;
+#pragma unroll
+    for (int back = 0; back < LOOKED_AT; back++) {
+      u64 word = words[back];
+      while (!summed && word >> 62 == 0) {
+        __nanosleep(32);
+        word = load_relaxed(status + (at - back) * DIGITS + digit);
+      }
+      if (!summed) before += word & COUNT_MASK;
+      summed = summed || word >> 62 == 2;
+    }
   }
   if (tile > 0) store_relaxed(own, SUMMED | (before + count));
   return before;

@@ -21,7 +21,9 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-use weft_cuda::{Code, Config, Emulated, EmulatedTarget, Entry, Policy, Target, generate, run};
+use weft_cuda::{
+    Code, Config, Emulated, EmulatedTarget, Entry, Launched, Policy, Target, generate, run,
+};
 use weft_emulator::{Error, Schedule};
 use weft_ir::{Array, Column, ColumnBuilder, Scalar, ScalarType, Stop, Type, Value, plan};
 
@@ -85,6 +87,26 @@ impl Compiled {
         inputs: &[Value],
         schedule: u64,
     ) -> Result<Vec<Value>, Stop> {
+        self.observed(emulated, inputs, schedule, &mut |_| {})
+    }
+
+    /// The names of the kernels that it launches.
+    #[track_caller]
+    fn launched(&self, emulated: &Emulated, inputs: &[Value]) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut observe = |launched: Launched<'_>| names.push(launched.kernel.name.to_string());
+        let found = self.observed(emulated, inputs, 0, &mut observe);
+        found.unwrap_or_else(|stop| panic!("{stop:?}\n{}", self.program));
+        names
+    }
+
+    fn observed(
+        &self,
+        emulated: &Emulated,
+        inputs: &[Value],
+        schedule: u64,
+        observe: &mut dyn FnMut(Launched<'_>),
+    ) -> Result<Vec<Value>, Stop> {
         let cancel = AtomicBool::new(false);
         let (emulator, entries) = (emulated.emulator(), self.entries.clone());
         let order = Schedule::numbered(schedule);
@@ -99,7 +121,7 @@ impl Compiled {
             &mut target
         };
         let config = Config { policy: policy(), memory_limit: 1 << 30 };
-        run(&self.program, &self.code, inputs, target, &config, &cancel, &mut |_| {})
+        run(&self.program, &self.code, inputs, target, &config, &cancel, observe)
     }
 
     /// What it yields is this.

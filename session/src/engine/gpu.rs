@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use weft_cuda::{Broken, Halt};
+use weft_cuda::{Broken, Halt, loops_on_one_thread};
 use weft_device::{Again, Config, Device, Kernels, WORTHWHILE_ELEMENTS};
 use weft_ir::leaves::leaves_to_value;
 use weft_ir::{Column, Exhausted, Looks, Stop, Value};
@@ -122,6 +122,10 @@ impl Gpu {
             return Ok(kernels);
         }
         let plan = compile::compiled(&modes, lowered, inputs, ran)?.plan;
+        // A thread of the host is faster than one of a device.
+        if job.modes.backend == Backend::Auto && !loops_on_one_thread(&plan).is_empty() {
+            return Err(Elsewhere::Cpu);
+        }
         let kernels = ran
             .timed(Phase::Compile, || self.with(|device| Arc::new(device.kernels(plan))))
             .map_err(|absent| self.absent(&absent))?;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use weft_cpu::has_row_function;
-use weft_cuda::has_row_kernel;
+use weft_cuda::{has_row_kernel, loops_on_one_thread};
 use weft_ir::flat::Var;
 use weft_ir::{Rows, Span, nested, plan};
 use weft_lang::Diagnostic;
@@ -70,14 +70,17 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
     let on_device = matches!(job.modes.backend, Backend::Gpu | Backend::GpuEmulated);
     let has_function = if on_device { has_row_kernel } else { has_row_function };
     let by_rows = loops_by_rows(&stages.compiled.plan.body, has_function);
-    if !by_rows.is_empty() {
-        let each = by_rows.into_iter().map(|span| names.excerpt(span));
-        let title = match on_device {
-            true => "Row by row on the GPU, a thread for each:",
-            false => "Row by row on the CPU, as one function, once it has taken a millisecond:",
-        };
-        let lines: Vec<String> = std::iter::once(title.to_owned()).chain(each).collect();
-        paragraphs.push(lines.join("\n"));
+    let rows_title = match on_device {
+        true => "Row by row on the GPU, a thread for each:",
+        false => "Row by row on the CPU, as one function, once it has taken a millisecond:",
+    };
+    let alone = if on_device { loops_on_one_thread(&stages.compiled.plan) } else { Vec::new() };
+    for (title, loops) in [(rows_title, by_rows), ("On one thread of the GPU:", alone)] {
+        if !loops.is_empty() {
+            let each = loops.into_iter().map(|span| names.excerpt(span));
+            let lines: Vec<String> = std::iter::once(title.to_owned()).chain(each).collect();
+            paragraphs.push(lines.join("\n"));
+        }
     }
     paragraphs.extend(apart_text(report, &names));
     let edges = edges(report);

@@ -31,6 +31,10 @@ const TESTS: &[(&str, fn())] = &[
         "elements_that_are_too_wide_are_for_the_cpu",
         sessions::elements_that_are_too_wide_are_for_the_cpu,
     ),
+    (
+        "loops_with_nothing_parallel_are_for_the_cpu",
+        sessions::loops_with_nothing_parallel_are_for_the_cpu,
+    ),
     ("recursion_with_a_stack_is_for_the_cpu", sessions::recursion_with_a_stack_is_for_the_cpu),
     ("a_device_may_come_later", sessions::a_device_may_come_later),
     ("the_device_program_is_carried", sessions::the_device_program_is_carried),

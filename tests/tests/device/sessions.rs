@@ -355,6 +355,27 @@ pub(crate) fn elements_that_are_too_wide_are_for_the_cpu() {
     assert!(note.starts_with("In[1]:2: "), "where the kernel begins: {note}");
 }
 
+/// A loop with nothing parallel: a thread of the CPU is faster than one of a device.
+pub(crate) fn loops_with_nothing_parallel_are_for_the_cpu() {
+    stand_in();
+    let (definitions, program) =
+        ("xs = { i % 7 : i in iota 100_000 }", "loop s = 0 for i < 1000 do (s * 3 + xs[i]) % 1000");
+    let mut interp = session("interp");
+    say(&mut interp, definitions);
+    let expected = [value(&mut interp, program)];
+    for (backend, where_it_ran) in [("auto", "on cpu, "), ("gpu", "on gpu, 1 kernel launch,")] {
+        let mut session = session(backend);
+        say(&mut session, definitions);
+        // It is there already, as the elements are.
+        say(&mut session, "sum xs");
+        for _ in 0..2 {
+            let said = say(&mut session, &format!(":time {program}"));
+            assert!(said.texts.concat().contains(where_it_ran), "{said:?}");
+            assert_eq!(said.values, expected);
+        }
+    }
+}
+
 /// A call whose result is an argument of another one: the CPU has a stack for it, a device has not.
 pub(crate) fn recursion_with_a_stack_is_for_the_cpu() {
     stand_in();

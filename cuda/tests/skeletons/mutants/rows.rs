@@ -3,7 +3,7 @@
 use weft_ir::{Column, Scalar, ScalarType};
 
 use super::{NONE, Subject};
-use crate::{column, dense, i64s, noise, ragged};
+use crate::{array, column, dense, i64s, noise, ragged};
 
 fn numbers(length: i64) -> Column {
     column(ScalarType::I64, (0..length).map(Scalar::I64))
@@ -65,6 +65,20 @@ pub(super) const SUBJECTS: &[Subject] = &[
             ("* 32 + lane; at < points;", "* 32 + lane; at < points - 1;"),
             ("(warp * gridDim.x + blockIdx.x) * 32", "blockIdx.x * 32"),
             ("(warp * gridDim.x + blockIdx.x) * 32", "(warp + blockIdx.x) * 32"),
+        ],
+    },
+    Subject {
+        name: "loop",
+        text: include_str!("../../../gate/plans/loop.plan"),
+        inputs: || {
+            let numbers = |count: usize| {
+                column(ScalarType::F32, noise(count).map(|bits| Scalar::F32((bits % 8) as f32)))
+            };
+            vec![array(numbers(20)), dense(2, 3, numbers(6))]
+        },
+        mutants: &[
+            ("if (threadIdx.x == 0) K::point(in, 0);", "K::point(in, 0);"),
+            ("if (threadIdx.x == 0) K::point(in, 0);", "if (threadIdx.x == 0) K::point(in, 1);"),
         ],
     },
     Subject {

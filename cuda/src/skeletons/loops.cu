@@ -11,6 +11,11 @@ template <class K> FUNCTION void rows(const typename K::Arguments& in, i64 point
   }
 }
 
+/* A loop in which nothing is parallel, on one thread. K: point(in, number). */
+template <class K> FUNCTION void loop(const typename K::Arguments& in) {
+  if (threadIdx.x == 0) K::point(in, 0);
+}
+
 /* What functions of C are given as `struct serial`, as members of a structure of which the compiler sees where each
    comes from. */
 #define restrict __restrict__
