@@ -457,8 +457,19 @@ impl<'m, 'a> Search<'m, 'a> {
                 }
                 bind(frame, target, Known::Nothing);
             }
-            Control::Each(target, elements) => {
-                let (_, element) = self.evaluate(elements, frame)?.elements();
+            Control::Each(target, array) => {
+                let array = self.evaluate(array, frame)?;
+                let (length, element) = array.elements();
+                let count = length.and_then(|length| i64::try_from(length).ok());
+                if let Some(count) = count.filter(|count| *count <= MOST_ROUNDS) {
+                    for index in 0..count {
+                        let element = self.index(array.clone(), &[Known::Val(Val::I64(index))]);
+                        bind(frame, target, element);
+                        bind(frame, &node.state, state);
+                        state = self.evaluate(&node.body, frame)?;
+                    }
+                    return Ok(state);
+                }
                 bind(frame, target, element);
             }
             Control::While(_) => {}

@@ -14,12 +14,14 @@
 mod check;
 mod parse;
 mod print;
+mod reading;
 #[cfg(test)]
 mod tests;
 mod visit;
 
 pub use check::{check, epilogue_space};
 pub use parse::parse;
+pub use reading::read_back;
 pub use visit::last_uses;
 
 use crate::code::{Code, Operand, Operator, Register, Thunk};

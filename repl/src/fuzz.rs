@@ -54,8 +54,8 @@ pub(crate) fn run(output: &mut Output) -> Exit {
         }
     };
     let mut engines = match request.every_engine {
-        true => engine::all(),
-        false => vec![&engine::INTERPRETER as &dyn Engine, &engine::CPU],
+        true => engine::all_and_plans(),
+        false => vec![&engine::INTERPRETER as &dyn Engine, &engine::CPU, &engine::PLAN],
     };
     // The others are held against it.
     engines.retain(|engine| engine.name() != engine::INTERPRETER.name());

@@ -58,6 +58,8 @@ pub enum Backend {
     GpuEmulated,
     /// The interpreter of the intermediate language *flat*, to test the passes before it.
     Flat,
+    /// The same on what a plan says in *flat*, to test the passes behind it: every read is checked.
+    Plan,
     /// The interpreter of the intermediate language *nested*, to test lowering.
     Nested,
     /// The reference interpreter.
@@ -66,12 +68,13 @@ pub enum Backend {
 
 impl Backend {
     /// Every back end.
-    pub const ALL: [Backend; 7] = [
+    pub const ALL: [Backend; 8] = [
         Backend::Auto,
         Backend::Cpu,
         Backend::Gpu,
         Backend::GpuEmulated,
         Backend::Flat,
+        Backend::Plan,
         Backend::Nested,
         Backend::Interp,
     ];
@@ -84,6 +87,7 @@ impl Backend {
             Backend::Gpu => "gpu",
             Backend::GpuEmulated => "gpu-emulated",
             Backend::Flat => "flat",
+            Backend::Plan => "plan",
             Backend::Nested => "nested",
             Backend::Interp => "interp",
         }
@@ -91,7 +95,7 @@ impl Backend {
 
     /// Whether it evaluates, in place of compiling: that can take a thousand times as long.
     pub(crate) fn is_interpreter(self) -> bool {
-        matches!(self, Backend::Flat | Backend::Nested | Backend::Interp)
+        matches!(self, Backend::Flat | Backend::Plan | Backend::Nested | Backend::Interp)
     }
 
     /// The back end of that name.
@@ -297,6 +301,7 @@ impl Engine {
         match backend {
             Backend::Nested => self.run_nested(job, known, ran),
             Backend::Flat => self.run_flat(job, known, ran),
+            Backend::Plan => self.run_read_back(job, known, ran),
             Backend::GpuEmulated => self.run_emulated(job, known, ran),
             Backend::Gpu | Backend::Auto | Backend::Cpu | Backend::Interp => {
                 self.run_plan(job, known, ran)
@@ -325,6 +330,21 @@ impl Engine {
     ) -> Result<Value, NotRun> {
         let (lowered, inputs) = known.lowered(job, Looks::AtAll, ran)?;
         let flat = compile::flattened(job.modes, &lowered, &inputs, ran)?;
+        let results = ran
+            .timed(Phase::Run, || weft_interp::run_flat(&flat, &inputs, &limits(job), job.cancel));
+        value(results, &lowered)
+    }
+
+    /// Runs a plan on the interpreter of *flat*.
+    fn run_read_back(
+        &self,
+        job: &Job<'_>,
+        known: &mut Compiled,
+        ran: &mut Ran,
+    ) -> Result<Value, NotRun> {
+        let (lowered, inputs) = known.lowered(job, Looks::AtAll, ran)?;
+        let plan = compile::compiled(job.modes, &lowered, &inputs, ran)?.plan;
+        let flat = weft_ir::plan::read_back(&plan);
         let results = ran
             .timed(Phase::Run, || weft_interp::run_flat(&flat, &inputs, &limits(job), job.cancel));
         value(results, &lowered)

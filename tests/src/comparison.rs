@@ -122,7 +122,7 @@ fn same(left: Option<&(Value, Type)>, right: Option<&(Value, Type)>) -> bool {
 /// program may become exponentially larger, and the interpreters of the intermediate languages are for
 /// tests of less work.
 pub fn is_too_slow(engine: &dyn Engine, said: &Said) -> bool {
-    let may_be_slow = [&engine::UNSHARED, &engine::NESTED, &engine::FLAT];
+    let may_be_slow = [&engine::UNSHARED, &engine::NESTED, &engine::FLAT, &engine::PLAN];
     let is_late = match said.answers.last() {
         Some(Answer::Late(_)) => true,
         Some(Answer::Bug(why)) => why.starts_with("takes longer"),

@@ -52,6 +52,11 @@ pub fn all() -> Vec<&'static dyn Engine> {
     vec![&INTERPRETER, &NESTED, &FLAT, &CPU, &THREADED, &UNFUSED, &UNSHARED]
 }
 
+/// Every engine, and the interpreter of plans: the pages of the suite meet that one in the tests of `passes`.
+pub fn all_and_plans() -> Vec<&'static dyn Engine> {
+    all().into_iter().chain([&PLAN as &dyn Engine]).collect()
+}
+
 /// A session on one back end.
 #[derive(Clone, Copy, Debug)]
 pub struct Backend {
@@ -66,6 +71,8 @@ pub const INTERPRETER: Backend = Backend { name: "interp", modes: &[("backend", 
 pub const NESTED: Backend = Backend { name: "nested", modes: &[("backend", "nested")] };
 /// The interpreter of *flat*: what sharing and flattening make.
 pub const FLAT: Backend = Backend { name: "flat", modes: &[("backend", "flat")] };
+/// The interpreter of *flat* on what plans say: what fusion makes, with every read checked.
+pub const PLAN: Backend = Backend { name: "plan", modes: &[("backend", "plan")] };
 
 /// The compiled path as it is by default, on one thread.
 pub const CPU: Backend = Backend { name: "cpu", modes: &[("backend", "cpu"), ("threads", "1")] };

@@ -11,6 +11,7 @@
 mod array;
 mod choices;
 mod nested;
+mod parts;
 mod scalar;
 mod sequence;
 mod shrink;

@@ -30,7 +30,7 @@ fn every_engine_says_what_the_interpreter_says() {
     let (count, seed) = (number("WEFT_PROGRAMS", 300), number("WEFT_SEED", 1));
     let mut choices: Vec<Choices> = (seed..seed + count).map(Choices::random).collect();
     let programs: Vec<Vec<String>> = choices.iter_mut().map(program).collect();
-    let engines = engine::all();
+    let engines = engine::all_and_plans();
     let ran: Vec<(Vec<Said>, Statistics)> = std::thread::scope(|scope| {
         let run = |engine| {
             let programs = &programs;

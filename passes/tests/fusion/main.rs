@@ -3,7 +3,6 @@
 
 mod counts;
 mod random;
-mod reading;
 mod suite;
 
 use weft_passes::fuse::{FuseConfig, Solver};

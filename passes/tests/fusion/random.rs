@@ -8,7 +8,6 @@ use weft_interp::{Limits, run_flat};
 use weft_ir::{Array, Column, Value, flat, plan};
 use weft_passes::{fuse::fuse, place};
 
-use crate::reading::read_back;
 use crate::suite::with_stack;
 use crate::{GREEDY, ILP, OFF};
 

@@ -14,7 +14,6 @@ use weft_lang::{CheckedKind, Config, Environment, NoFiles};
 use weft_passes::fuse::{FuseConfig, fuse};
 use weft_passes::{flatten, pipeline, place, share};
 
-use crate::reading::read_back;
 use crate::{GREEDY, ILP, OFF};
 
 /// Without a stack: the interpreter of *flat* takes half a millisecond for a turn, and some programs make 100,000s.
@@ -152,7 +151,7 @@ fn compare_program(
         match planned(&flat, config) {
             Err(problem) => summary.wrong.push(format!("{text}\n{flat}\n{problem}")),
             Ok(plan) => {
-                let again = read_back(&plan);
+                let again = plan::read_back(&plan);
                 summary.kernels[at] += kernels(&plan.body);
                 if let Err(problem) = flat::check(&again) {
                     summary.wrong.push(format!("{text}\n{plan}\n{again}\n{problem}"));

@@ -24,6 +24,7 @@ fn configurations(modes: &Modes, has_gpu: bool) -> Vec<(&'static str, Modes)> {
         ("interp", with(Backend::Interp)),
         ("nested", with(Backend::Nested)),
         ("flat", with(Backend::Flat)),
+        ("plan", Modes { fusion: true, sharing: true, ..with(Backend::Plan) }),
         ("cpu", Modes { fusion: true, sharing: true, ..cpu.clone() }),
         ("cpu, in C", Modes { fusion: true, sharing: true, tier: Tier::Native, ..cpu.clone() }),
         ("cpu, no fusion", Modes { fusion: false, sharing: true, ..cpu.clone() }),

@@ -198,7 +198,7 @@ impl Writer<'_> {
 
     fn array_of_ints(&mut self) -> String {
         let ints = Type::Int.array();
-        match self.choices.below(16) {
+        match self.choices.below(18) {
             0 => format!("(iota ({} % 6))", self.expression(&Type::Int)),
             1 | 2 => {
                 let order = self.choices.of(&["sort", "sortDesc", "argsort", "unique"]);
@@ -257,6 +257,7 @@ impl Writer<'_> {
                 format!("(let {name} = {array} in select ({name} > {limit}) {name} {limit})")
             }
             14 => self.letters(),
+            15 | 16 => self.parts(),
             _ => {
                 let ty = [Type::Float, Type::Bool][self.choices.below(2)].array();
                 format!("(i64 {})", self.expression(&ty))

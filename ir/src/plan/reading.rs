@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use weft_ir::ScalarType;
-use weft_ir::code::{Code, Instruction, Operand, Operation as CodeOperation, Register, Thunk};
-use weft_ir::flat::{self, Operation, Size, Space, Statement, Type, Var, first_stored, storage};
-use weft_ir::plan::{self, Epilogue, Kernel, Sink, Step, epilogue_space};
+use super::{Block, Epilogue, Kernel, Program, Sink, Step, epilogue_space};
+use crate::code::{Code, Instruction, Operand, Operation as CodeOperation, Register, Thunk};
+use crate::flat::{self, Operation, Size, Space, Statement, Type, Var, first_stored, storage};
+use crate::{ScalarType, Span};
 
-/// The program of *flat* that does what the plan does.
-pub(crate) fn read_back(plan: &plan::Program) -> flat::Program {
+/// The program of *flat* that does what the plan does. Its interpreter is one of plans, too: it finds wrong reads, where
+/// a back end might read anything.
+pub fn read_back(plan: &Program) -> flat::Program {
     let mut reading = Reading { types: plan.types.clone() };
     let body = reading.block(&plan.body);
     let (inputs, outputs) = (plan.inputs.clone(), plan.outputs.clone());
@@ -21,7 +22,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn block(&mut self, block: &plan::Block) -> flat::Block {
+    fn block(&mut self, block: &Block) -> flat::Block {
         let mut statements = Vec::new();
         for step in &block.steps {
             self.step(step, &mut statements);
@@ -35,9 +36,13 @@ impl Reading {
     }
 
     fn step(&mut self, step: &Step, statements: &mut Vec<Statement>) {
+        let span = match step {
+            Step::Host { span, .. } | Step::Check { span, .. } => *span,
+            _ => Span::default(),
+        };
         let mut push = |results: &[Var], operation: Operation| {
             let results = results.to_vec();
-            statements.push(Statement { results, operation, span: weft_ir::Span::default() });
+            statements.push(Statement { results, operation, span });
         };
         match step {
             Step::Host { results, code, span: _ } => {
@@ -199,7 +204,7 @@ fn follow(
         .map(|(register, (array, ty))| Instruction {
             results: vec![(*register, *ty)],
             operation: CodeOperation::Read(*array, index.clone()),
-            span: weft_ir::Span::default(),
+            span: Span::default(),
         })
         .collect();
     instructions.extend(epilogue.code.instructions.iter().cloned());
@@ -208,6 +213,6 @@ fn follow(
     Statement {
         results: epilogue.stores.iter().map(|(_, array)| *array).collect(),
         operation: Operation::Map { space, thunk },
-        span: weft_ir::Span::default(),
+        span: Span::default(),
     }
 }
