@@ -126,7 +126,7 @@ impl<'m, 'a> Launch<'m, 'a> {
                     self.runs(piece, *sink, *keys, components)?;
                 }
                 Skeleton::Loop { entry, replaced, same } => {
-                    self.to_the_end(piece, entry, replaced, same)?;
+                    self.finish_loop(piece, entry, replaced, same)?;
                 }
                 Skeleton::Sort(keys) => self.sort(piece, keys)?,
             }
@@ -508,7 +508,7 @@ impl<'m, 'a> Launch<'m, 'a> {
     }
 
     /// A loop to its end at each point: its state becomes the last one.
-    fn to_the_end(
+    fn finish_loop(
         &mut self,
         piece: &Piece,
         entry: &str,

@@ -204,7 +204,7 @@ fn plans_of_random_programs() {
                 let fused = fuse(&flat, &config);
                 let plan = place(fused.program);
                 plan::check(&plan).unwrap_or_else(|problem| panic!("{text}\n{plan}\n{problem}"));
-                let found = run_flat(&read_back(&plan), &inputs, &limits, &cancel);
+                let found = run_flat(&plan::read_back(&plan), &inputs, &limits, &cancel);
                 let found = found.unwrap_or_else(|stop| panic!("{stop:?}\n{text}\n{plan}"));
                 let same = found.iter().zip(&expected).all(|(a, b)| a.same_bits(b));
                 assert!(same, "seed {seed}\n{text}\n{plan}\n{found:?}\n{expected:?}");
