@@ -20,6 +20,7 @@ mod visit;
 
 pub use check::check;
 pub use parse::parse;
+pub use visit::free_variables;
 
 use crate::{Column, FaultKind, Name, Scalar, ScalarOp, ScalarType, Span};
 
@@ -68,6 +69,16 @@ pub enum Atom {
     Var(Var),
     /// A constant.
     Scalar(Scalar),
+}
+
+impl Atom {
+    /// The variable, if it is one.
+    pub fn var(self) -> Option<Var> {
+        match self {
+            Atom::Var(var) => Some(var),
+            Atom::Scalar(_) => None,
+        }
+    }
 }
 
 /// A program: what it takes from earlier bindings, and what it yields.

@@ -140,6 +140,15 @@ pub(crate) fn renamed(atom: Atom, names: &HashMap<Var, Atom>) -> Atom {
     }
 }
 
+/// Puts other atoms in the place of those that a body uses, in its bodies too.
+pub(crate) fn replace(body: &mut Body, with: &dyn Fn(Atom) -> Atom) {
+    for statement in &mut body.statements {
+        statement.operation.for_each_atom_mut(&mut |atom| *atom = with(*atom));
+        statement.operation.for_each_body_mut(&mut |inner| replace(inner, with));
+    }
+    body.results.iter_mut().for_each(|atom| *atom = with(*atom));
+}
+
 pub(crate) fn atoms(vars: &[(Var, Type)]) -> Vec<Atom> {
     vars.iter().map(|(var, _)| Atom::Var(*var)).collect()
 }

@@ -53,6 +53,7 @@
 mod chunk;
 mod condition;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Statement, Var};
@@ -227,7 +228,7 @@ impl Splitter {
     fn turns(&self, operation: &Operation) -> Turns {
         let inner = self.scopes.len();
         let mut turns = Turns::new();
-        for var in free_variables(operation) {
+        for var in operation.free_variables() {
             turns.extend(self.turns_of(Atom::Var(var)).iter().filter(|level| **level < inner));
         }
         turns
@@ -249,31 +250,6 @@ impl Splitter {
         let kinds = self.scopes.iter().map(|scope| scope.kind).enumerate().rev();
         kinds.take_while(|(_, kind)| *kind == Kind::Repeated).any(|(at, _)| !turns.contains(&at))
     }
-}
-
-/// The variables from outside that an operation uses.
-fn free_variables(operation: &Operation) -> BTreeSet<Var> {
-    fn walk(operation: &Operation, used: &mut BTreeSet<Var>, bound: &mut BTreeSet<Var>) {
-        let mut note = |atom: &Atom| {
-            if let Atom::Var(var) = atom {
-                used.insert(*var);
-            }
-        };
-        operation.for_each_atom(&mut note);
-        operation.for_each_body(&mut |body| body.results.iter().for_each(&mut note));
-        operation.for_each_bound(&mut |var, _| {
-            bound.insert(*var);
-        });
-        operation.for_each_body(&mut |body| {
-            for statement in &body.statements {
-                bound.extend(statement.results.iter().map(|(var, _)| *var));
-                walk(&statement.operation, used, bound);
-            }
-        });
-    }
-    let (mut used, mut bound) = (BTreeSet::new(), BTreeSet::new());
-    walk(operation, &mut used, &mut bound);
-    &used - &bound
 }
 
 /// What a statement is to whoever wants to move it.
@@ -399,14 +375,23 @@ fn cost(statement: &Statement) -> u32 {
 /// Each once, in order.
 fn distinct(spans: Vec<Span>) -> Vec<Span> {
     let mut known = BTreeSet::new();
-    spans.into_iter().filter(|span| known.insert((span.source, span.start, span.end))).collect()
+    spans.into_iter().filter(|span| known.insert(*span)).collect()
 }
 
-/// Those that are in no other.
+/// Those that are in no other, in their order. Each is there once.
 fn outermost(spans: &[Span]) -> Vec<Span> {
-    let within =
-        |a: &Span, b: &Span| a != b && a.source == b.source && b.start <= a.start && a.end <= b.end;
-    spans.iter().copied().filter(|a| !spans.iter().any(|b| within(a, b))).collect()
+    let mut nested = spans.to_vec();
+    // What holds another comes before it.
+    nested.sort_by_key(|span| (span.source, span.start, Reverse(span.end)));
+    let mut kept: Vec<Span> = Vec::new();
+    for span in nested {
+        // If any before it holds it, the last that no other holds does: it ends last.
+        if !kept.last().is_some_and(|last| last.contains(span)) {
+            kept.push(span);
+        }
+    }
+    let kept: BTreeSet<Span> = kept.into_iter().collect();
+    spans.iter().copied().filter(|span| kept.contains(span)).collect()
 }
 
 #[cfg(test)]

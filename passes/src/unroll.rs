@@ -363,10 +363,7 @@ fn drop_unused(body: &mut Body) {
         });
     }
     fn variables(atoms: &[Atom]) -> impl Iterator<Item = Var> {
-        atoms.iter().filter_map(|atom| match atom {
-            Atom::Var(var) => Some(*var),
-            Atom::Scalar(_) => None,
-        })
+        atoms.iter().filter_map(|atom| atom.var())
     }
     let mut used: BTreeSet<Var> = variables(&body.results).collect();
     let mut kept = Vec::new();

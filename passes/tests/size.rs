@@ -1,10 +1,12 @@
-//! Programs whose code would grow exponentially.
+//! Programs whose code would grow exponentially, and such for which passes would take too long.
 
 use std::fmt::Write as _;
+use std::time::{Duration, Instant};
 
 use weft_ir::flat::Operation;
 use weft_ir::nested;
 use weft_passes::flatten;
+use weft_passes::invariant::split_invariant;
 
 #[test]
 fn towers_of_concatenations_are_stored_floor_by_floor() {
@@ -57,4 +59,26 @@ fn a_choice_among_exponentially_many_elements_is_not_compiled() {
     let dense = vec![weft_ir::leaves::Axis::Dense];
     let error = flatten(&program, &[dense, Vec::new()]).expect_err("too long");
     assert!(error.reason.contains("too long"), "{}", error.reason);
+}
+
+#[test]
+fn a_long_branch_of_an_inner_map_takes_time_in_proportion() {
+    const LINES: u32 = 6400;
+    let mut text =
+        "params x0: []f64, x1: []f64\nx2: [][]f64 = map x0\n  \\x3: f64\n    x4: []f64 = map x1\n"
+            .to_owned();
+    text += "      \\x5: f64\n        x6: bool = gt x3 1.0f64\n        x7: f64 = if x6\n";
+    for line in 0..LINES {
+        let (at, before) = (8 + line, if line == 0 { 5 } else { 7 + line });
+        writeln!(text, "          x{at}: f64 = mul x{before} 1.5f64").expect("a string");
+    }
+    let last = 7 + LINES;
+    writeln!(text, "          yield x{last}\n        else\n          yield x5").expect("a string");
+    text += "        yield x7\n    yield x4\nyield x2\n";
+    let program = nested::parse(&text).expect("a program");
+    let started = Instant::now();
+    let split = split_invariant(program.clone());
+    // What each statement needs, in a set of its own, took a hundred times as long.
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!(split.program, program);
 }

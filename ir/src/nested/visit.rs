@@ -1,6 +1,8 @@
 //! Walking over the parts of an operation: its operands, its bodies, and what it binds for them.
 //! Each of the three looks at the operation itself, not at the statements in its bodies.
 
+use std::collections::BTreeSet;
+
 use crate::nested::{Atom, Body, Lambda, Operation, Start, Type, Var};
 
 /// The three walks, shared or mutable.
@@ -150,4 +152,47 @@ macro_rules! walks {
 impl Operation {
     walks!(for_each_atom, for_each_body, for_each_bound, []);
     walks!(for_each_atom_mut, for_each_body_mut, for_each_bound_mut, [mut]);
+}
+
+impl Operation {
+    /// The variables from outside that the operation uses, its bodies included.
+    pub fn free_variables(&self) -> BTreeSet<Var> {
+        let (mut used, mut bound) = (BTreeSet::new(), BTreeSet::new());
+        collect_operation(self, &mut used, &mut bound);
+        &used - &bound
+    }
+}
+
+impl Lambda {
+    /// The variables from outside that it uses.
+    pub fn free_variables(&self) -> BTreeSet<Var> {
+        let mut free = free_variables(&[&self.body]);
+        self.params.iter().for_each(|(var, _)| {
+            free.remove(var);
+        });
+        free
+    }
+}
+
+/// The variables from outside that some bodies use.
+pub fn free_variables(bodies: &[&Body]) -> BTreeSet<Var> {
+    let (mut used, mut bound) = (BTreeSet::new(), BTreeSet::new());
+    bodies.iter().for_each(|body| collect(body, &mut used, &mut bound));
+    &used - &bound
+}
+
+fn collect(body: &Body, used: &mut BTreeSet<Var>, bound: &mut BTreeSet<Var>) {
+    used.extend(body.results.iter().filter_map(|atom| atom.var()));
+    for statement in &body.statements {
+        bound.extend(statement.results.iter().map(|(var, _)| *var));
+        collect_operation(&statement.operation, used, bound);
+    }
+}
+
+fn collect_operation(operation: &Operation, used: &mut BTreeSet<Var>, bound: &mut BTreeSet<Var>) {
+    operation.for_each_atom(&mut |atom| used.extend(atom.var()));
+    operation.for_each_bound(&mut |var, _| {
+        bound.insert(*var);
+    });
+    operation.for_each_body(&mut |body| collect(body, used, bound));
 }

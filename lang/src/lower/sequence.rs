@@ -42,7 +42,7 @@ pub fn lower_sequence(members: &[Member<'_>]) -> Result<Lowered, (usize, Unsuppo
         let own = &lowering.open_statements()[before..];
         let rereads = own.iter().filter_map(|statement| reread(statement, &mut delayed)).max();
         let arrays = leaves.iter().filter(|leaf| lowering.type_of(**leaf).rank > 0);
-        delayed.extend(arrays.filter_map(|leaf| Some((variable(*leaf)?, index))));
+        delayed.extend(arrays.filter_map(|leaf| Some((leaf.var()?, index))));
         let start = results.len();
         results.extend(leaves);
         types.push(ty);
@@ -134,14 +134,7 @@ fn mentioned(body: &Body, delayed: &Delayed) -> Option<usize> {
 }
 
 fn delayed_at(atom: Atom, delayed: &Delayed) -> Option<usize> {
-    delayed.get(&variable(atom)?).copied()
-}
-
-fn variable(atom: Atom) -> Option<Var> {
-    match atom {
-        Atom::Var(var) => Some(var),
-        Atom::Scalar(_) => None,
-    }
+    delayed.get(&atom.var()?).copied()
 }
 
 /// Whether the elements of the results are computed of single elements of the operands, so that they

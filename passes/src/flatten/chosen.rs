@@ -24,7 +24,8 @@ impl<'p> Flattener<'p> {
         let mut readers = HashMap::new();
         for (number, statement) in body.statements.iter().enumerate() {
             if let Operation::Map(_, arrays) = &statement.operation {
-                readers.extend(arrays.iter().filter_map(variable).map(|var| (var, number)));
+                readers
+                    .extend(arrays.iter().filter_map(|atom| atom.var()).map(|var| (var, number)));
             }
         }
         let mut chosen = vec![false; body.statements.len()];
@@ -45,7 +46,7 @@ impl<'p> Flattener<'p> {
                 let of_chosen =
                     |var| producers.get(&var).is_some_and(|&number: &usize| chosen[number]);
                 let may_fail = || self.may_fail(&lambda.body);
-                let arrays = || arrays.iter().filter_map(variable);
+                let arrays = || arrays.iter().filter_map(|atom| atom.var());
                 let needed = chosen[number] && (may_fail() || arrays().any(of_chosen));
                 chosen[number] = needed;
                 producers.extend(statement.results.iter().map(|(var, _)| (*var, number)));
@@ -126,13 +127,6 @@ impl<'p> Flattener<'p> {
             self.check_equal(lengths[0], length);
         }
         self.local_map(lambda, arrays)
-    }
-}
-
-fn variable(atom: &Atom) -> Option<Var> {
-    match atom {
-        Atom::Var(var) => Some(*var),
-        Atom::Scalar(_) => None,
     }
 }
 

@@ -491,7 +491,8 @@ fn element_by_element(lambda: &Lambda) -> Option<(&Lambda, Vec<usize>)> {
     seen.sort_unstable();
     let all = seen.iter().copied().eq(0..lambda.params.len());
     let results = statement.results.iter().map(|(var, _)| Atom::Var(*var));
-    let captures = super::survey::free_variables(inner)
+    let captures = inner
+        .free_variables()
         .iter()
         .any(|var| lambda.params.iter().any(|(param, _)| param == var));
     (all && !captures && results.eq(lambda.body.results.iter().copied())).then_some((inner, order))

@@ -16,7 +16,6 @@ use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
 use super::layout::parts_of;
 use super::scalar::ScalarId;
-use super::survey::free_in;
 use super::view::{MOST_STEPS, Value};
 use super::{Flattener, Outcome};
 
@@ -86,7 +85,7 @@ impl<'p> Flattener<'p> {
     /// Stores the scalars from outside that bodies use, so that these do not compute them again; those
     /// that may fail too, if it is said so.
     pub(super) fn store_free(&mut self, bodies: &[&'p Body], fallible: bool) {
-        for var in free_in(bodies) {
+        for var in nested::free_variables(bodies) {
             if let Some(Value::Scalar(id)) = self.bound.get(&var) {
                 let node = self.scalars.node(*id);
                 let wanted = node.home.is_none() && node.stored.is_none() && node.cost > 1;

@@ -25,7 +25,6 @@ use super::materialise::{constant_thunk, plain_operator};
 use super::repetition::Repetition;
 use super::rows::Turns;
 use super::scalar::ScalarId;
-use super::survey::free_in;
 use super::view::{Length, Source, Value, View};
 use super::{Flattener, Outcome};
 
@@ -93,7 +92,7 @@ impl<'p> Flattener<'p> {
         body: Inside<'_, 'p>,
     ) -> Outcome<Part> {
         let outer = self.context.clone();
-        let free: Vec<(nested::Var, Value<'p>)> = free_in(bodies)
+        let free: Vec<(nested::Var, Value<'p>)> = nested::free_variables(bodies)
             .into_iter()
             .filter_map(|var| Some((var, self.bound.get(&var)?.clone())))
             .collect();

@@ -7,7 +7,6 @@ use weft_ir::nested::{self, Atom, Body, Lambda, Operation, Start};
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::scalar::{Control, Region, ScalarId};
-use super::survey::free_variables;
 use super::view::{Delayed, Length, Source, Value, View};
 use super::{Flattener, Outcome, unsupported};
 
@@ -179,7 +178,8 @@ impl<'p> Flattener<'p> {
                 });
             }
         }
-        let captured = free_variables(lambda)
+        let captured = lambda
+            .free_variables()
             .into_iter()
             .filter_map(|var| Some((var, self.bound.get(&var)?.clone())))
             .collect();

@@ -18,10 +18,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use weft_ir::ScalarOp;
-use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Start, Statement, Type, Var};
+use weft_ir::nested::{
+    Atom, Body, Lambda, Operation, Program, Start, Statement, Type, Var, free_variables,
+};
 
 use super::collective::operator_of_elements;
-use super::survey::{free_in, free_variables};
 use crate::code::{Code, atoms, renamed};
 
 /// The program with operators on arrays that work element by element as one map each, where they do.
@@ -201,7 +202,8 @@ impl Rows {
             Operation::Map(lambda, arrays) => {
                 let elements: Option<Vec<Atom>> =
                     arrays.iter().map(|array| self.row(*array)).collect();
-                let (Some(elements), Some(names)) = (elements, self.names(&free_variables(lambda)))
+                let (Some(elements), Some(names)) =
+                    (elements, self.names(&lambda.free_variables()))
                 else {
                     return false;
                 };
@@ -244,8 +246,8 @@ impl Rows {
                 if statement.results.iter().any(|(_, ty)| ty.rank > 0) {
                     return false;
                 }
-                let body = Body { statements: vec![statement.clone()], results: Vec::new() };
-                let Some(mut names) = self.names(&free_in(&[&body])) else { return false };
+                let used = statement.operation.free_variables();
+                let Some(mut names) = self.names(&used) else { return false };
                 code.copy(statement, &mut names);
                 let own = statement.results.iter();
                 let inside: Vec<Meaning> =
@@ -289,7 +291,7 @@ impl Rows {
     }
 
     /// What code that uses these variables calls them inside, if it can stand there.
-    fn names(&self, used: &[Var]) -> Option<HashMap<Var, Atom>> {
+    fn names(&self, used: &BTreeSet<Var>) -> Option<HashMap<Var, Atom>> {
         used.iter().map(|var| Some((*var, self.scalar(Atom::Var(*var))?))).collect()
     }
 }
@@ -302,7 +304,7 @@ fn independent(operator: &Lambda) -> Vec<Vec<usize>> {
     let mut groups: Vec<(BTreeSet<usize>, bool)> = Vec::new();
     for (at, result) in operator.body.results.iter().enumerate() {
         let statements = needed(&operator.body.statements, &[*result]);
-        let used = free_in(&[&Body { statements, results: vec![*result] }]);
+        let used = free_variables(&[&Body { statements, results: vec![*result] }]);
         let mut group: BTreeSet<usize> = (0..count)
             .filter(|&at| used.contains(&left[at].0) || used.contains(&right[at].0))
             .collect();
@@ -324,15 +326,11 @@ fn independent(operator: &Lambda) -> Vec<Vec<usize>> {
 /// The statements that some results depend on.
 fn needed(statements: &[Statement], results: &[Atom]) -> Vec<Statement> {
     let mut wanted: BTreeSet<Var> = BTreeSet::new();
-    wanted.extend(results.iter().filter_map(|atom| match atom {
-        Atom::Var(var) => Some(*var),
-        Atom::Scalar(_) => None,
-    }));
+    wanted.extend(results.iter().filter_map(|atom| atom.var()));
     let mut kept = Vec::new();
     for statement in statements.iter().rev() {
         if statement.results.iter().any(|(var, _)| wanted.contains(var)) {
-            let body = Body { statements: vec![statement.clone()], results: Vec::new() };
-            wanted.extend(free_in(&[&body]));
+            wanted.extend(statement.operation.free_variables());
             kept.push(statement.clone());
         }
     }

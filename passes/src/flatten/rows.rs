@@ -16,7 +16,6 @@ use weft_ir::{RowInput, RowNumber, RowState, Rows, Scalar, ScalarOp, ScalarType,
 use super::control::{Axis, Layout};
 use super::repetition::Repetition;
 use super::scalar::ScalarId;
-use super::survey::free_in;
 use super::view::{Length, Source, Value, View};
 use super::{Context, Flattener, flattened};
 
@@ -144,7 +143,7 @@ impl<'p> Flattener<'p> {
             let is_index = counted.is_some_and(|(index, _)| index == *var);
             is_index || state.iter().any(|(own, _)| own == var)
         };
-        for var in free_in(&bodies).into_iter().filter(|var| !own(var)) {
+        for var in nested::free_variables(&bodies).into_iter().filter(|var| !own(var)) {
             let value = self.bound.get(&var)?.clone();
             let (given, extents) = self.given(&value)?;
             inputs.push(var, self.var_types[&var], given, extents);

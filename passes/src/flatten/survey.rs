@@ -25,43 +25,6 @@ pub(super) fn survey(body: &Body, uses: &mut [u32], types: &mut HashMap<Var, Typ
     }
 }
 
-/// The variables from outside that a lambda uses, in ascending order.
-pub(super) fn free_variables(lambda: &Lambda) -> Vec<Var> {
-    let mut used = BTreeSet::new();
-    let mut bound: BTreeSet<Var> = lambda.params.iter().map(|(var, _)| *var).collect();
-    collect(&lambda.body, &mut used, &mut bound);
-    used.difference(&bound).copied().collect()
-}
-
-/// The variables from outside that some bodies use.
-pub(super) fn free_in(bodies: &[&Body]) -> Vec<Var> {
-    let mut used = BTreeSet::new();
-    let mut bound = BTreeSet::new();
-    for body in bodies {
-        collect(body, &mut used, &mut bound);
-    }
-    used.difference(&bound).copied().collect()
-}
-
-fn collect(body: &Body, used: &mut BTreeSet<Var>, bound: &mut BTreeSet<Var>) {
-    let mut note = |atom: &Atom| {
-        if let Atom::Var(var) = atom {
-            used.insert(*var);
-        }
-    };
-    body.results.iter().for_each(&mut note);
-    for statement in &body.statements {
-        bound.extend(statement.results.iter().map(|(var, _)| *var));
-        statement.operation.for_each_atom(&mut note);
-        statement.operation.for_each_bound(&mut |var, _| {
-            bound.insert(*var);
-        });
-    }
-    for statement in &body.statements {
-        statement.operation.for_each_body(&mut |body| collect(body, used, bound));
-    }
-}
-
 /// Which parameters of a lambda it looks at whatever happens, so that an error in one of them is found when
 /// its results are computed. What is used in a branch or in a loop only may never be looked at.
 pub(super) fn surely_read(lambda: &Lambda) -> Vec<bool> {

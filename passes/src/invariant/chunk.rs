@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use weft_ir::ScalarOp;
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Statement, Type, Var};
-use weft_ir::{ScalarOp, Span};
 
-use super::{LARGEST_BODY, LEAST_COST, Risk, Splitter, cost, free_variables, risk};
-use crate::code::Code;
+use super::{LARGEST_BODY, LEAST_COST, Risk, Splitter, cost, risk};
+use crate::code::{Code, renamed, replace};
 
 /// A statement of an inner map that does not depend on all that is around it.
 struct Candidate {
@@ -117,7 +117,7 @@ impl Splitter {
                 cone: BTreeSet::from([place]),
                 may_be_stored: is_scalar || is_row,
             };
-            for var in free_variables(&statement.operation) {
+            for var in statement.operation.free_variables() {
                 if let Some(at) = params.get(&var) {
                     candidate.params.insert(*at);
                     candidate.lowest = candidate.lowest.max(level_of(arrays[*at]));
@@ -165,7 +165,11 @@ impl Splitter {
         params: &BTreeSet<usize>,
         places: &[usize],
     ) -> Statement {
-        let span = joined(places.iter().map(|at| lambda.body.statements[*at].span));
+        let spans = places.iter().map(|at| lambda.body.statements[*at].span);
+        let span = spans.reduce(|first, next| match first.source == next.source {
+            true => first.to(next),
+            false => first,
+        });
         let cone: BTreeSet<usize> =
             places.iter().flat_map(|at| candidates.by_place[at].cone.iter().copied()).collect();
         let statements = &lambda.body.statements;
@@ -183,7 +187,7 @@ impl Splitter {
             .iter()
             .flat_map(|at| statements[*at].results.iter().map(|(_, ty)| ty.array()))
             .collect();
-        let mut code = Code::new(&mut self.variables, span);
+        let mut code = Code::new(&mut self.variables, span.unwrap_or_default());
         let elements: Vec<Type> = copied.params.iter().map(|(_, ty)| *ty).collect();
         let inputs: Vec<Atom> = params.iter().map(|at| arrays[*at]).collect();
         let results: Vec<Type> = types.iter().map(|ty| ty.element()).collect();
@@ -219,7 +223,7 @@ fn rest_cost(place: usize, body: &Body, candidates: &Candidates, stored: &BTreeS
         }
         let statement = &body.statements[at];
         sum = sum.saturating_add(cost(statement));
-        let used = free_variables(&statement.operation);
+        let used = statement.operation.free_variables();
         open.extend(used.iter().filter_map(|var| candidates.places.get(var)));
     }
     sum
@@ -232,7 +236,7 @@ fn frontier(
     candidates: &Candidates,
     cheap: &BTreeSet<usize>,
 ) -> BTreeSet<usize> {
-    let mut used: HashSet<Var> = body.results.iter().filter_map(var).collect();
+    let mut used: HashSet<Var> = body.results.iter().filter_map(|atom| atom.var()).collect();
     let mut stored = BTreeSet::new();
     for (place, statement) in body.statements.iter().enumerate().rev() {
         match candidates.by_place.get(&place) {
@@ -244,7 +248,7 @@ fn frontier(
             {
                 stored.insert(place);
             }
-            _ => used.extend(free_variables(&statement.operation)),
+            _ => used.extend(statement.operation.free_variables()),
         }
     }
     stored
@@ -259,10 +263,10 @@ fn rest(
     added: Vec<((Var, Type), Atom)>,
 ) {
     let used_in = |body: &Body| {
-        let mut used: BTreeSet<Var> = body.results.iter().filter_map(var).collect();
+        let mut used: BTreeSet<Var> = body.results.iter().filter_map(|atom| atom.var()).collect();
         for statement in body.statements.iter().rev() {
             if statement.results.iter().any(|(var, _)| used.contains(var)) {
-                used.extend(free_variables(&statement.operation));
+                used.extend(statement.operation.free_variables());
             }
         }
         used
@@ -273,7 +277,7 @@ fn rest(
         place += 1;
         !stored.contains(&(place - 1))
     });
-    rename(&mut lambda.body, names);
+    replace(&mut lambda.body, &|atom| renamed(atom, names));
     let after = used_in(&lambda.body);
     let params = std::mem::take(&mut lambda.params);
     for (param, array) in params.into_iter().zip(std::mem::take(arrays)) {
@@ -297,51 +301,26 @@ fn rest(
     lambda.body.statements = kept;
 }
 
-fn rename(body: &mut Body, names: &HashMap<Var, Atom>) {
-    let replace = |atom: &mut Atom| *atom = crate::code::renamed(*atom, names);
-    for statement in &mut body.statements {
-        statement.operation.for_each_atom_mut(&mut |atom| replace(atom));
-        statement.operation.for_each_body_mut(&mut |inner| rename(inner, names));
-    }
-    body.results.iter_mut().for_each(replace);
-}
-
-fn var(atom: &Atom) -> Option<Var> {
-    match atom {
-        Atom::Var(var) => Some(*var),
-        Atom::Scalar(_) => None,
-    }
-}
-
 /// What every result of a body needs, whatever the values are.
 fn demanded(body: &Body) -> HashSet<Var> {
-    let mut demanded: HashSet<Var> = body.results.iter().filter_map(var).collect();
+    let mut demanded: HashSet<Var> = body.results.iter().filter_map(|atom| atom.var()).collect();
     for statement in body.statements.iter().rev() {
         if !statement.results.iter().any(|(var, _)| demanded.contains(var)) {
             continue;
         }
         match &statement.operation {
             Operation::Scalar(ScalarOp::And | ScalarOp::Or | ScalarOp::Select, operands) => {
-                demanded.extend(operands.first().and_then(var));
+                demanded.extend(operands.first().and_then(|atom| atom.var()));
             }
-            Operation::If { condition, .. } => demanded.extend(var(condition)),
+            Operation::If { condition, .. } => demanded.extend(condition.var()),
             Operation::While { .. }
             | Operation::For { .. }
             | Operation::Call(..)
             | Operation::Literal(_)
             | Operation::Pack { .. }
             | Operation::Replicate(..) => {}
-            operation => operation.for_each_atom(&mut |atom| demanded.extend(var(atom))),
+            operation => operation.for_each_atom(&mut |atom| demanded.extend(atom.var())),
         }
     }
     demanded
-}
-
-/// The smallest range of text that holds all of these.
-fn joined(spans: impl Iterator<Item = Span>) -> Span {
-    let join = |a: Span, b: Span| match a.source == b.source {
-        true => Span { source: a.source, start: a.start.min(b.start), end: a.end.max(b.end) },
-        false => a,
-    };
-    spans.reduce(join).unwrap_or_default()
 }

@@ -1,46 +1,37 @@
 //! What leaves the branches of an `if`, and what stays in them though it is computed again and again.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-use weft_ir::nested::{Body, Operation, Statement};
+use weft_ir::nested::{Body, Operation, Statement, Var};
 
-use super::{COLLECTIVE_COST, Kind, LEAST_COST, Risk, Splitter, Turns, cost, free_variables, risk};
+use super::{COLLECTIVE_COST, Kind, LARGEST_BODY, LEAST_COST, Risk, Splitter, Turns, cost, risk};
 
 impl Splitter {
     /// Puts scalar operators of a branch before the `if`, where what is around that computes them again and again
-    /// (Note [What is sure to be needed]).
+    /// (Note [What is sure to be needed]). A long branch keeps them: the map around it would be too long to be split.
     pub(super) fn lift(&mut self, branch: &mut Body) {
-        if !self.can_leave_the_repeated_body(&Turns::new()) {
+        let is_long = branch.statements.len() > LARGEST_BODY;
+        if is_long || !self.can_leave_the_repeated_body(&Turns::new()) {
             return;
         }
         let inner = self.scopes.len();
-        let mut cones: Vec<(usize, HashSet<usize>, u32)> = Vec::new();
+        // Those that can leave, by what they yield.
+        let mut free: BTreeMap<Var, usize> = BTreeMap::new();
         for (place, statement) in branch.statements.iter().enumerate() {
             let is_scalar =
                 matches!(statement.operation, Operation::Scalar(..) | Operation::Random(..));
             if !is_scalar || risk(statement) != Risk::None {
                 continue;
             }
-            let mut cone = HashSet::from([place]);
-            let is_free = free_variables(&statement.operation).into_iter().all(|var| {
-                let of = |at: &usize| branch.statements[*at].results[0].0 == var;
-                match cones.iter().find(|(at, ..)| of(at)) {
-                    Some((_, other, _)) => {
-                        cone.extend(other);
-                        true
-                    }
-                    None => self.known.get(&var).is_none_or(|known| known.level < inner),
-                }
+            let is_free = statement.operation.free_variables().into_iter().all(|var| {
+                free.contains_key(&var) || self.known.get(&var).is_none_or(|it| it.level < inner)
             });
             let turns = self.turns(&statement.operation);
             if is_free && self.can_leave_the_repeated_body(&turns) {
-                let costs = cone.iter().map(|at| cost(&branch.statements[*at]));
-                let sum = costs.fold(0, u32::saturating_add);
-                cones.push((place, cone, sum));
+                free.insert(statement.results[0].0, place);
             }
         }
-        let dear = cones.iter().filter(|(.., cost)| *cost >= LEAST_COST);
-        let lifted: HashSet<usize> = dear.flat_map(|(_, cone, _)| cone.iter().copied()).collect();
+        let lifted = dear(&branch.statements, &free);
         for (place, statement) in std::mem::take(&mut branch.statements).into_iter().enumerate() {
             match lifted.contains(&place) {
                 true => self.push_outside(statement),
@@ -51,7 +42,7 @@ impl Splitter {
 
     /// Appends a statement to the outermost body that it can stand in.
     fn push_outside(&mut self, statement: Statement) {
-        let used = free_variables(&statement.operation);
+        let used = statement.operation.free_variables();
         let levels = used.iter().filter_map(|var| self.known.get(var)).map(|known| known.level);
         let target = self.target(self.level(), levels.max().unwrap_or(0));
         // What does not differ in the turns of this body leaves it when it is shared again.
@@ -97,4 +88,35 @@ impl Splitter {
             self.stays.push(statement.span);
         }
     }
+}
+
+/// The places of those statements that are worth an array together with all that they need, and of what they need.
+/// `free` has the places of all statements that can leave.
+fn dear(statements: &[Statement], free: &BTreeMap<Var, usize>) -> HashSet<usize> {
+    let needed = |place: usize| {
+        let used = statements[place].operation.free_variables();
+        used.into_iter().filter_map(|var| free.get(&var).copied())
+    };
+    let mut dear = HashSet::new();
+    for place in free.values() {
+        // Each costs something, so this ends after a few.
+        let (mut open, mut seen, mut sum) = (vec![*place], HashSet::new(), 0_u32);
+        while sum < LEAST_COST
+            && let Some(at) = open.pop()
+        {
+            if seen.insert(at) {
+                sum = sum.saturating_add(cost(&statements[at]));
+                open.extend(needed(at));
+            }
+        }
+        if sum >= LEAST_COST {
+            dear.insert(*place);
+        }
+    }
+    for place in (0..statements.len()).rev() {
+        if dear.contains(&place) {
+            dear.extend(needed(place));
+        }
+    }
+    dear
 }

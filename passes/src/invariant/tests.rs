@@ -1,8 +1,9 @@
 //! Tests of splitting inner maps, from text to text.
 
 use weft_ir::nested::{check, parse};
+use weft_ir::{SourceId, Span};
 
-use super::split_invariant;
+use super::{outermost, split_invariant};
 use crate::pipeline::SHARING;
 use crate::share::share;
 
@@ -204,4 +205,11 @@ yield x2
 ",
         (1, 0),
     );
+}
+
+#[test]
+fn spans_in_others_do_not_count() {
+    let span = |source: u32, start, end| Span::new(SourceId(source), start, end);
+    let spans = [span(0, 4, 6), span(0, 2, 8), span(1, 3, 5), span(0, 2, 5), span(0, 7, 9)];
+    assert_eq!(outermost(&spans), [span(0, 2, 8), span(1, 3, 5), span(0, 7, 9)]);
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use weft_ir::nested::{Atom, Body, Operation, Var};
 
-use crate::code::renamed;
+use crate::code::{renamed, replace};
 
 type Names = HashMap<Var, Atom>;
 
@@ -16,7 +16,7 @@ pub(super) fn without_steady_state(body: &mut Body) {
     let mut names = Names::new();
     find(body, &mut names);
     if !names.is_empty() {
-        rename(body, &names);
+        replace(body, &|atom| resolved(atom, &names));
     }
 }
 
@@ -64,12 +64,4 @@ fn retain<T>(parts: &mut Vec<T>, steady: &[bool]) {
 fn resolved(atom: Atom, names: &Names) -> Atom {
     let next = renamed(atom, names);
     if next == atom { atom } else { resolved(next, names) }
-}
-
-fn rename(body: &mut Body, names: &Names) {
-    for statement in &mut body.statements {
-        statement.operation.for_each_atom_mut(&mut |atom| *atom = resolved(*atom, names));
-        statement.operation.for_each_body_mut(&mut |inner| rename(inner, names));
-    }
-    body.results.iter_mut().for_each(|atom| *atom = resolved(*atom, names));
 }

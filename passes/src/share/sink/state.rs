@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use weft_ir::nested::{Atom, Body, Operation, Type, Var};
+use weft_ir::nested::{Body, Operation, Type, Var};
 
 /// For each component whether it is needed, given which results are used.
 pub(super) fn needed(
@@ -22,10 +22,10 @@ pub(super) fn needed(
     let mut flags = used;
     let mut waiting: Vec<Var> = Vec::new();
     if let Some(condition) = condition {
-        waiting.extend(condition.results.iter().filter_map(variable));
+        waiting.extend(condition.results.iter().filter_map(|atom| atom.var()));
     }
     for (index, flag) in flags.iter().enumerate() {
-        waiting.extend(variable(&body.results[index]).filter(|_| *flag));
+        waiting.extend(body.results[index].var().filter(|_| *flag));
     }
     let mut seen = HashSet::new();
     while let Some(var) = waiting.pop() {
@@ -34,7 +34,7 @@ pub(super) fn needed(
         }
         if let Some(&index) = component.get(&var) {
             flags[index] = true;
-            waiting.extend(variable(&body.results[index]));
+            waiting.extend(body.results[index].var());
         }
         if let Some(sources) = sources.get(&var) {
             waiting.extend(sources);
@@ -56,18 +56,11 @@ fn collect(body: &Body, sources: &mut HashMap<Var, Vec<Var>>) {
 
 /// The variables that an operation uses, in its bodies too.
 fn uses(operation: &Operation, vars: &mut Vec<Var>) {
-    operation.for_each_atom(&mut |atom| vars.extend(variable(atom)));
+    operation.for_each_atom(&mut |atom| vars.extend(atom.var()));
     operation.for_each_body(&mut |body| {
         for statement in &body.statements {
             uses(&statement.operation, vars);
         }
-        vars.extend(body.results.iter().filter_map(variable));
+        vars.extend(body.results.iter().filter_map(|atom| atom.var()));
     });
-}
-
-fn variable(atom: &Atom) -> Option<Var> {
-    match atom {
-        Atom::Var(var) => Some(*var),
-        Atom::Scalar(_) => None,
-    }
 }
