@@ -5,82 +5,6 @@ use std::cmp::Ordering;
 use crate::math::{arity, binary, can_fail, eval, result_type, ternary, total_cmp, unary};
 use crate::{Scalar, ScalarOp, ScalarType, TrapKind};
 
-/// Every operator, conversions to every type included.
-fn every_op() -> Vec<ScalarOp> {
-    let mut ops = vec![
-        ScalarOp::Neg,
-        ScalarOp::Not,
-        ScalarOp::Complement,
-        ScalarOp::Abs,
-        ScalarOp::Signum,
-        ScalarOp::Sqrt,
-        ScalarOp::Rsqrt,
-        ScalarOp::Cbrt,
-        ScalarOp::Exp,
-        ScalarOp::Exp2,
-        ScalarOp::Expm1,
-        ScalarOp::Log,
-        ScalarOp::Log2,
-        ScalarOp::Log10,
-        ScalarOp::Log1p,
-        ScalarOp::Sin,
-        ScalarOp::Cos,
-        ScalarOp::Tan,
-        ScalarOp::Asin,
-        ScalarOp::Acos,
-        ScalarOp::Atan,
-        ScalarOp::Sinh,
-        ScalarOp::Cosh,
-        ScalarOp::Tanh,
-        ScalarOp::Asinh,
-        ScalarOp::Acosh,
-        ScalarOp::Atanh,
-        ScalarOp::Erf,
-        ScalarOp::Floor,
-        ScalarOp::Ceil,
-        ScalarOp::Round,
-        ScalarOp::Trunc,
-        ScalarOp::IsNan,
-        ScalarOp::IsInf,
-        ScalarOp::Popcount,
-        ScalarOp::Clz,
-        ScalarOp::Ctz,
-        ScalarOp::Add,
-        ScalarOp::Sub,
-        ScalarOp::Mul,
-        ScalarOp::Div,
-        ScalarOp::FloorDiv,
-        ScalarOp::Mod,
-        ScalarOp::Quot,
-        ScalarOp::Rem,
-        ScalarOp::Pow,
-        ScalarOp::Min,
-        ScalarOp::Max,
-        ScalarOp::Atan2,
-        ScalarOp::Hypot,
-        ScalarOp::Gcd,
-        ScalarOp::BitAnd,
-        ScalarOp::BitOr,
-        ScalarOp::BitXor,
-        ScalarOp::Shl,
-        ScalarOp::Shr,
-        ScalarOp::Eq,
-        ScalarOp::Ne,
-        ScalarOp::Lt,
-        ScalarOp::Le,
-        ScalarOp::Gt,
-        ScalarOp::Ge,
-        ScalarOp::And,
-        ScalarOp::Or,
-        ScalarOp::Fma,
-        ScalarOp::Clip,
-        ScalarOp::Select,
-    ];
-    ops.extend(ScalarType::ALL.map(ScalarOp::Cast));
-    ops.extend(ScalarType::ALL.map(ScalarOp::Bitcast));
-    ops
-}
-
 /// A value as the tests write it.
 trait Literal {
     fn scalar(self) -> Scalar;
@@ -133,7 +57,7 @@ macro_rules! each_int {
 
 #[test]
 fn the_lookups_follow_the_typing_rules() {
-    for op in every_op() {
+    for op in ScalarOp::all() {
         for ty in ScalarType::ALL {
             let value = Scalar::zero(ty);
             let (found, operands) = match arity(op) {
@@ -515,7 +439,7 @@ fn classification() {
 
 #[test]
 fn what_can_fail_does_so_for_some_operands() {
-    for op in every_op() {
+    for op in ScalarOp::all() {
         for ty in ScalarType::ALL {
             let of = |number: i64| eval(ScalarOp::Cast(ty), &[Scalar::I64(number)]);
             let some = [-3, -1, 0, 1, 2, 100].map(|number| of(number).expect("casts do not fail"));

@@ -5,92 +5,111 @@ use std::fmt;
 use crate::nested::{RandomKind, ScanForm};
 use crate::{ScalarOp, ScalarType};
 
-/// Every operator but the conversions with its name; those are `cast_f32`, `bitcast_u64`, ….
-pub const OPERATORS: [(ScalarOp, &str); 67] = [
-    (ScalarOp::Neg, "neg"),
-    (ScalarOp::Not, "not"),
-    (ScalarOp::Complement, "complement"),
-    (ScalarOp::Abs, "abs"),
-    (ScalarOp::Signum, "signum"),
-    (ScalarOp::Sqrt, "sqrt"),
-    (ScalarOp::Rsqrt, "rsqrt"),
-    (ScalarOp::Cbrt, "cbrt"),
-    (ScalarOp::Exp, "exp"),
-    (ScalarOp::Exp2, "exp2"),
-    (ScalarOp::Expm1, "expm1"),
-    (ScalarOp::Log, "log"),
-    (ScalarOp::Log2, "log2"),
-    (ScalarOp::Log10, "log10"),
-    (ScalarOp::Log1p, "log1p"),
-    (ScalarOp::Sin, "sin"),
-    (ScalarOp::Cos, "cos"),
-    (ScalarOp::Tan, "tan"),
-    (ScalarOp::Asin, "asin"),
-    (ScalarOp::Acos, "acos"),
-    (ScalarOp::Atan, "atan"),
-    (ScalarOp::Sinh, "sinh"),
-    (ScalarOp::Cosh, "cosh"),
-    (ScalarOp::Tanh, "tanh"),
-    (ScalarOp::Asinh, "asinh"),
-    (ScalarOp::Acosh, "acosh"),
-    (ScalarOp::Atanh, "atanh"),
-    (ScalarOp::Erf, "erf"),
-    (ScalarOp::Floor, "floor"),
-    (ScalarOp::Ceil, "ceil"),
-    (ScalarOp::Round, "round"),
-    (ScalarOp::Trunc, "trunc"),
-    (ScalarOp::IsNan, "is_nan"),
-    (ScalarOp::IsInf, "is_inf"),
-    (ScalarOp::Popcount, "popcount"),
-    (ScalarOp::Clz, "clz"),
-    (ScalarOp::Ctz, "ctz"),
-    (ScalarOp::Add, "add"),
-    (ScalarOp::Sub, "sub"),
-    (ScalarOp::Mul, "mul"),
-    (ScalarOp::Div, "div"),
-    (ScalarOp::FloorDiv, "floor_div"),
-    (ScalarOp::Mod, "mod"),
-    (ScalarOp::Quot, "quot"),
-    (ScalarOp::Rem, "rem"),
-    (ScalarOp::Pow, "pow"),
-    (ScalarOp::Min, "min"),
-    (ScalarOp::Max, "max"),
-    (ScalarOp::Atan2, "atan2"),
-    (ScalarOp::Hypot, "hypot"),
-    (ScalarOp::Gcd, "gcd"),
-    (ScalarOp::BitAnd, "bit_and"),
-    (ScalarOp::BitOr, "bit_or"),
-    (ScalarOp::BitXor, "bit_xor"),
-    (ScalarOp::Shl, "shl"),
-    (ScalarOp::Shr, "shr"),
-    (ScalarOp::Eq, "eq"),
-    (ScalarOp::Ne, "ne"),
-    (ScalarOp::Lt, "lt"),
-    (ScalarOp::Le, "le"),
-    (ScalarOp::Gt, "gt"),
-    (ScalarOp::Ge, "ge"),
-    (ScalarOp::And, "and"),
-    (ScalarOp::Or, "or"),
-    (ScalarOp::Fma, "fma"),
-    (ScalarOp::Clip, "clip"),
-    (ScalarOp::Select, "select"),
-];
+/// Makes the table, and a match that the compiler only takes if the table has every operator.
+macro_rules! operators {
+    ($($op:ident $name:literal,)*) => {
+        /// Every operator but the conversions with its name; those are `cast_f32`, `bitcast_u64`, ….
+        pub const OPERATORS: [(ScalarOp, &str); [$($name),*].len()] = [$((ScalarOp::$op, $name)),*];
+
+        /// The name of an operator, and of a conversion what comes before the type.
+        fn name(op: ScalarOp) -> (&'static str, Option<ScalarType>) {
+            match op {
+                $(ScalarOp::$op => ($name, None),)*
+                ScalarOp::Cast(target) => ("cast_", Some(target)),
+                ScalarOp::Bitcast(target) => ("bitcast_", Some(target)),
+            }
+        }
+    };
+}
+
+operators! {
+    Neg "neg",
+    Not "not",
+    Complement "complement",
+    Abs "abs",
+    Signum "signum",
+    Sqrt "sqrt",
+    Rsqrt "rsqrt",
+    Cbrt "cbrt",
+    Exp "exp",
+    Exp2 "exp2",
+    Expm1 "expm1",
+    Log "log",
+    Log2 "log2",
+    Log10 "log10",
+    Log1p "log1p",
+    Sin "sin",
+    Cos "cos",
+    Tan "tan",
+    Asin "asin",
+    Acos "acos",
+    Atan "atan",
+    Sinh "sinh",
+    Cosh "cosh",
+    Tanh "tanh",
+    Asinh "asinh",
+    Acosh "acosh",
+    Atanh "atanh",
+    Erf "erf",
+    Floor "floor",
+    Ceil "ceil",
+    Round "round",
+    Trunc "trunc",
+    IsNan "is_nan",
+    IsInf "is_inf",
+    Popcount "popcount",
+    Clz "clz",
+    Ctz "ctz",
+    Add "add",
+    Sub "sub",
+    Mul "mul",
+    Div "div",
+    FloorDiv "floor_div",
+    Mod "mod",
+    Quot "quot",
+    Rem "rem",
+    Pow "pow",
+    Min "min",
+    Max "max",
+    Atan2 "atan2",
+    Hypot "hypot",
+    Gcd "gcd",
+    BitAnd "bit_and",
+    BitOr "bit_or",
+    BitXor "bit_xor",
+    Shl "shl",
+    Shr "shr",
+    Eq "eq",
+    Ne "ne",
+    Lt "lt",
+    Le "le",
+    Gt "gt",
+    Ge "ge",
+    And "and",
+    Or "or",
+    Fma "fma",
+    Clip "clip",
+    Select "select",
+}
 
 /// The name in the text of the intermediate languages: `floor_div`, `cast_f32`.
 impl fmt::Display for ScalarOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ScalarOp::Cast(target) => write!(f, "cast_{target}"),
-            ScalarOp::Bitcast(target) => write!(f, "bitcast_{target}"),
-            op => {
-                let entry = OPERATORS.iter().find(|(other, _)| other == op);
-                f.write_str(entry.expect("the table has every operator").1)
-            }
+        match name(*self) {
+            (name, None) => f.write_str(name),
+            (name, Some(target)) => write!(f, "{name}{target}"),
         }
     }
 }
 
 impl ScalarOp {
+    /// Every operator, with the conversions to every type.
+    pub fn all() -> impl Iterator<Item = ScalarOp> {
+        let to = |conversion: fn(ScalarType) -> ScalarOp| ScalarType::ALL.map(conversion);
+        let plain = OPERATORS.into_iter().map(|(op, _)| op);
+        plain.chain(to(ScalarOp::Cast)).chain(to(ScalarOp::Bitcast))
+    }
+
     /// The operator of that name.
     pub fn from_name(name: &str) -> Option<ScalarOp> {
         if let Some(target) = name.strip_prefix("cast_") {
