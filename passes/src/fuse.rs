@@ -67,11 +67,14 @@ use weft_ir::{Span, plan};
 use apart::apart;
 pub use apart::{Apart, ApartReason};
 use cluster::{Clustering, greedy, objective};
+use depth::{cuts_of, is_too_deep};
 use emit::{Context, Written, emit};
 use graph::{Graph, Link};
 use prune::{UnusedChecks, prune};
 use region::{Kind, Region};
-pub use report::{Chosen, Control, KernelReport, Objective, Reason, Report, Saved, Unfused};
+pub use report::{
+    Chosen, Control, KernelReport, Objective, Reason, Remark, Report, Saved, Unfused,
+};
 use scatters::join_scatters;
 use sorts::sorted_values;
 
@@ -81,6 +84,7 @@ mod apart;
 mod cluster;
 mod compose;
 mod cost;
+mod depth;
 mod emit;
 mod graph;
 mod inline;
@@ -124,44 +128,45 @@ pub struct Fused {
     pub report: Report,
 }
 
-/// How many branches and loops of a kernel may stand in each other: as many as `lang::lower` lets through. The
-/// threads that run kernels have stacks for that.
-const MOST_NESTED: usize = 1_000;
+/// How often kernels that are too deep are divided (Note [Kernels of a chain]).
+const MOST_DIVISIONS: usize = 4;
 
 /// Turns a program of *flat* into kernels. It never fails: what does not fuse runs alone.
 pub fn fuse(program: &Program, config: &FuseConfig) -> Fused {
-    let fused = fuse_all(program, config);
-    // Each of a long chain of arrays that are put behind one another is a branch in the one before.
-    if config.fusion && is_too_deep(&fused.program.body) {
-        return fuse_all(program, &FuseConfig { fusion: false, ..*config });
+    let mut cuts = BTreeSet::new();
+    for _ in 0..MOST_DIVISIONS {
+        let fused = fuse_all(program, config, &cuts);
+        if !config.fusion || !is_too_deep(&fused.program.body) {
+            return fused;
+        }
+        cuts.extend(cuts_of(&fused));
+    }
+    without_fusion(program, config)
+}
+
+/// The plan for a program that is too deep wherever it is divided.
+fn without_fusion(program: &Program, config: &FuseConfig) -> Fused {
+    let alone = FuseConfig { fusion: false, ..*config };
+    let mut fused = fuse_all(program, &alone, &BTreeSet::new());
+    fused.report.chosen = Chosen::TooDeep;
+    for unfused in &mut fused.report.unfused {
+        if unfused.reason == Reason::Off {
+            unfused.reason = Reason::TooDeep;
+        }
     }
     fused
 }
 
-fn is_too_deep(block: &plan::Block) -> bool {
-    block.steps.iter().any(|step| {
-        let deep = match step {
-            plan::Step::Launch(kernel) => kernel.codes().any(|code| code.depth() > MOST_NESTED),
-            plan::Step::Host { code, .. } => code.depth() > MOST_NESTED,
-            plan::Step::Reshape { .. }
-            | plan::Step::Constant { .. }
-            | plan::Step::Check { .. }
-            | plan::Step::Free(_)
-            | plan::Step::If { .. }
-            | plan::Step::While { .. } => false,
-        };
-        deep || step.blocks().any(is_too_deep)
-    })
-}
-
-fn fuse_all(program: &Program, config: &FuseConfig) -> Fused {
+/// The plan in which the arrays of `cuts` have kernels of their own.
+fn fuse_all(program: &Program, config: &FuseConfig, cuts: &BTreeSet<Var>) -> Fused {
     let mut work = program.clone();
     prune(&mut work, UnusedChecks::Keep);
     let mut spans = BTreeMap::new();
     let mut arrays = Vec::new();
     collect(&work.body, &work.types, &mut spans, &mut arrays);
     let unfused_objective = unfused(&work.body, &work.types, &outputs(&work));
-    let settled = if config.fusion { sorted_values(&work) } else { BTreeSet::new() };
+    let mut settled = if config.fusion { sorted_values(&work) } else { BTreeSet::new() };
+    settled.extend(cuts);
     let mut absorbed = inline::inline(&mut work, config.fusion, &settled);
     prune(&mut work, UnusedChecks::Drop);
     if config.fusion {
@@ -171,6 +176,7 @@ fn fuse_all(program: &Program, config: &FuseConfig) -> Fused {
         context: Context { types: &work.types, absorbed: &absorbed, config, spans: &spans },
         outputs: outputs(&work),
         settled,
+        cuts,
         config,
         unfused: Vec::new(),
         apart: Vec::new(),
@@ -211,6 +217,8 @@ struct Fuser<'c> {
     outputs: BTreeSet<Var>,
     /// What stays in kernels of its own (Note [Sorts of values]).
     settled: BTreeSet<Var>,
+    /// What of it would else be part of a kernel that is too deep.
+    cuts: &'c BTreeSet<Var>,
     config: &'c FuseConfig,
     unfused: Vec<Unfused>,
     apart: Vec<Apart>,
@@ -262,6 +270,9 @@ impl Fuser<'_> {
     /// Why arrays are stored that something reads.
     fn explain(&mut self, graph: &Graph, clustering: &Clustering) {
         let nodes = &graph.region.nodes;
+        let is_cut = |node: usize| {
+            nodes[node].statement.results.iter().any(|result| self.cuts.contains(result))
+        };
         let mut alone = Clustering::alone(graph);
         for root in &graph.roots {
             for (producer, link) in &graph.before[*root] {
@@ -276,6 +287,12 @@ impl Fuser<'_> {
                 }
                 let reason = match link {
                     _ if !self.config.fusion => Reason::Off,
+                    Link::After(Reason::Boundary) if is_cut(*producer) => Reason::TooDeep,
+                    Link::After(Reason::Boundary)
+                        if is_cut(*root) && nodes[*producer].kind == Kind::Map =>
+                    {
+                        Reason::TooDeep
+                    }
                     Link::After(Reason::View) => graph.behind_view(*producer, *root),
                     Link::After(reason) => *reason,
                     Link::Body | Link::Epilogue => {

@@ -3,6 +3,7 @@
 
 use std::{env, fs};
 
+use weft_passes::fuse::{Reason, Remark};
 use weft_tests::{operations, repository};
 
 #[test]
@@ -21,4 +22,16 @@ fn the_page_of_operations_is_current() {
         "docs/manual/operations.md:{line} is not what the table of builtins says; run this with \
          UPDATE_EXPECT=1"
     );
+}
+
+#[test]
+fn every_code_of_fuse_has_a_section() {
+    let page = fs::read_to_string(repository().join("docs/manual/compiler.md")).expect("the page");
+    let headings = page.lines().filter_map(|line| line.strip_prefix("### F"));
+    let headings: Vec<String> =
+        headings.filter_map(|rest| Some(format!("F{}", rest.split_once(':')?.0))).collect();
+    let reasons = Reason::ALL.into_iter().map(Reason::code);
+    let mut codes: Vec<&str> = reasons.chain(Remark::ALL.into_iter().map(Remark::code)).collect();
+    codes.sort_unstable();
+    assert_eq!(headings, codes);
 }

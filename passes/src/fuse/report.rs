@@ -50,11 +50,13 @@ pub enum Reason {
     AfterScan,
     /// A reduction combines what a filter keeps.
     AfterFilter,
+    /// The kernel would have more branches and loops in each other than it may.
+    TooDeep,
 }
 
 impl Reason {
-    /// Every reason, in the order of the codes.
-    pub const ALL: [Reason; 19] = [
+    /// Every reason, in the order of the codes; between them are those of [`Remark`].
+    pub const ALL: [Reason; 20] = [
         Reason::Result,
         Reason::DataIndex,
         Reason::SharedElement,
@@ -74,6 +76,7 @@ impl Reason {
         Reason::Off,
         Reason::AfterScan,
         Reason::AfterFilter,
+        Reason::TooDeep,
     ];
 
     /// The stable code.
@@ -98,6 +101,7 @@ impl Reason {
             Reason::Off => "F18",
             Reason::AfterScan => "F19",
             Reason::AfterFilter => "F20",
+            Reason::TooDeep => "F23",
         }
     }
 
@@ -139,6 +143,43 @@ impl Reason {
                 "the tree of a fold is over what the filter keeps, which has to be complete; a fold \
                  of `if … then x else 0` has another tree and no filter"
             }
+            Reason::TooDeep => {
+                "one kernel of all of it would be too deep: what stands in each other there, such as one `++` in \
+                 another, has a limit"
+            }
+        }
+    }
+}
+
+/// What there is to say beside the reasons why arrays are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Remark {
+    /// Something is computed again in every turn of what is around it, as it stands in a condition.
+    InCondition,
+    /// Kernels read one array at the same points.
+    Apart,
+}
+
+impl Remark {
+    /// Every remark, in the order of the codes.
+    pub const ALL: [Remark; 2] = [Remark::InCondition, Remark::Apart];
+
+    /// The stable code.
+    pub fn code(self) -> &'static str {
+        match self {
+            Remark::InCondition => "F21",
+            Remark::Apart => "F22",
+        }
+    }
+
+    /// What stands before the places.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Remark::InCondition => {
+                "Computed again in every turn: in a condition it may not be needed, and it can take long or fail; a \
+                 `let` before the map or loop computes it once:"
+            }
+            Remark::Apart => "Apart, although they read one array at the same points:",
         }
     }
 }
@@ -187,6 +228,8 @@ pub enum Chosen {
     Solver,
     /// Fusion is switched off.
     Unfused,
+    /// Kernels would be too deep, wherever they are divided: as if fusion were switched off.
+    TooDeep,
 }
 
 /// A kernel.

@@ -2,6 +2,7 @@
 //! and arrays as they should.
 
 mod counts;
+mod depth;
 mod random;
 mod suite;
 

@@ -12,7 +12,9 @@ use weft_ir::flat::Var;
 use weft_ir::{Rows, Span, nested, plan};
 use weft_lang::Diagnostic;
 use weft_lang::typed::{Expr, ExprKind};
-use weft_passes::fuse::{Apart, ApartReason, Chosen, KernelReport, Objective, Report, Unfused};
+use weft_passes::fuse::{
+    Apart, ApartReason, Chosen, KernelReport, Objective, Remark, Report, Unfused,
+};
 use weft_passes::pipeline::MOST_UNSHARED;
 use weft_passes::share::unshare;
 
@@ -21,10 +23,6 @@ use super::launches::{Launch, launches, outer_loops};
 use super::names::{Names, bytes_words};
 use super::{Answer, Context, graph};
 use crate::engine::{Backend, Job, Stages, stages, unsupported_diagnostic};
-
-/// What stands before the expressions that a condition keeps in a map or loop.
-const STAYS: &str = "F21 Computed again in every turn: in a condition it may not be needed, and it can take long or \
-                     fail; a `let` before the map or loop computes it once:";
 
 /// Of so many kernels there is an overview.
 const MANY_KERNELS: usize = 8;
@@ -55,13 +53,14 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
         let place = |span: &Span| format!("{}  {}", names.excerpt(*span), names.place(*span));
         spans.iter().map(place).collect()
     };
+    let stays = Remark::InCondition;
     for (title, lines) in [
         ("Folds of few elements, written out:", written_out.collect()),
         (
             "Computed once for each element, before the map or loop around it:",
             places(&changes.moved),
         ),
-        (STAYS, places(&changes.stays)),
+        (&format!("{} {}", stays.code(), stays.heading()), places(&changes.stays)),
     ] {
         if !lines.is_empty() {
             paragraphs.push(format!("{title}\n{}", lines.join("\n")));
@@ -116,13 +115,15 @@ fn summary(stages: &Stages, names: &Names<'_>, entry: &Expr) -> String {
     }
     match report.chosen {
         Chosen::Unfused => lines[0].push_str(" (fusion is switched off)"),
+        Chosen::TooDeep => lines[0].push_str(" (too deep to be fused)"),
         Chosen::Greedy => {}
         Chosen::Solver => lines.push(format!(
             "chosen by the solver; edge by edge: {}",
             objective_text(&report.greedy)
         )),
     }
-    if report.chosen != Chosen::Unfused && report.unfused_objective != report.objective {
+    let is_fused = !matches!(report.chosen, Chosen::Unfused | Chosen::TooDeep);
+    if is_fused && report.unfused_objective != report.objective {
         lines.push(format!("without fusion: {}", objective_text(&report.unfused_objective)));
     }
     let arrays: Vec<Var> = report.saved.iter().map(|saved| saved.array).collect();
@@ -361,13 +362,12 @@ fn apart_text(report: &Report, names: &Names<'_>) -> Option<String> {
             groups.entry(*reason).or_default().push(line);
         }
     }
+    let code = Remark::Apart.code();
     let texts = groups
         .into_iter()
-        .map(|(reason, lines)| format!("F22 {}: {}", lines.join("; "), reason.explanation()));
+        .map(|(reason, lines)| format!("{code} {}: {}", lines.join("; "), reason.explanation()));
     let texts: Vec<String> = texts.collect();
-    (!texts.is_empty()).then(|| {
-        format!("Apart, although they read one array at the same points:\n{}", texts.join("\n"))
-    })
+    (!texts.is_empty()).then(|| format!("{}\n{}", Remark::Apart.heading(), texts.join("\n")))
 }
 
 /// What did not fuse: the arrays that one expression makes and another reads.
