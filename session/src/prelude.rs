@@ -14,79 +14,26 @@ use weft_lang::{Binding, Config, Environment, NoFiles, check, syntax};
 pub(crate) const NAME: &str = "prelude";
 /// The source. It is that of no cell.
 pub(crate) const SOURCE: SourceId = SourceId(u32::MAX - 1);
-/// Its text.
-pub(crate) const TEXT: &str = concat!(
-    include_str!("prelude/texts.weft"),
-    "\n",
-    include_str!("prelude/numbers.weft"),
-    "\n",
-    include_str!("prelude/statistics.weft"),
-    "\n",
-    include_str!("prelude/matrices.weft"),
-    "\n",
-    include_str!("prelude/signals.weft"),
-    "\n",
-    include_str!("prelude/sequences.weft"),
-    "\n",
-    include_str!("prelude/display.weft"),
-);
 
-/// The subjects of its names: that of a name is the last one here that begins at or before it.
-const SUBJECTS: [(&str, &str); 8] = [
-    ("positions", "arrays"),
-    ("same", "texts"),
-    ("parseFloat", "numbers and texts"),
-    ("variance", "statistics"),
-    ("eliminated", "matrices"),
-    ("rootOfOne", "signals"),
-    ("produce", "sequences"),
-    ("plot", "plots and pictures"),
-];
+/// The files with the subjects of what they define, in the order in which they are checked.
+macro_rules! files {
+    ($(($subject:literal, $file:literal),)*) => {
+        const FILES: &[(&str, &str)] = &[$(($subject, include_str!($file))),*];
+        /// Its text.
+        pub(crate) const TEXT: &str = concat!($(include_str!($file), "\n"),*);
+    };
+}
 
-/// Names that only the prelude itself uses.
-const PRIVATE: [&str; 41] = [
-    "drawn",
-    "eliminated",
-    "packed",
-    "ranked",
-    "powerOfTen",
-    "wideProduct",
-    "wideQuotient",
-    "widePowerOfTen",
-    "scaled",
-    "readNumber",
-    "countDigits",
-    "digitAt",
-    "mostItems",
-    "nextSize",
-    "overChunks",
-    "foldSequence",
-    "rootOfOne",
-    "timesComplex",
-    "fftStep",
-    "fftStepOfFour",
-    "timesDividedBy",
-    "fftOfFactors",
-    "together",
-    "whole",
-    "through1",
-    "through2",
-    "through3",
-    "through4",
-    "mapSequence",
-    "mapSequenceWithIndex",
-    "filterSequence",
-    "zipSequences",
-    "zipSequences3",
-    "zipSequencesWith",
-    "zipSequencesWith3",
-    "zipSequencesWith4",
-    "streamedArray",
-    "streamedLines",
-    "windowCount",
-    "streamedSound",
-    "streamedChannels",
-];
+files! {
+    ("arrays", "prelude/arrays.weft"),
+    ("texts", "prelude/texts.weft"),
+    ("numbers and texts", "prelude/numbers.weft"),
+    ("statistics", "prelude/statistics.weft"),
+    ("matrices", "prelude/matrices.weft"),
+    ("signals", "prelude/signals.weft"),
+    ("sequences", "prelude/sequences.weft"),
+    ("plots and pictures", "prelude/display.weft"),
+}
 
 /// Names of the prelude that the checker looks for: what is shown of these is their effect.
 const SEEN: [&str; 1] = ["streamOut"];
@@ -96,7 +43,9 @@ const SEEN: [&str; 1] = ["streamOut"];
 pub(crate) struct Entry {
     /// What it does: the comment above it.
     pub(crate) doc: String,
-    /// An expression to try; empty for a type.
+    /// Whether only the prelude itself uses it.
+    is_private: bool,
+    /// An expression to try; empty for a type, and for what is private.
     pub(crate) example: &'static str,
     /// Its value, in source syntax; empty where that is a plot or a picture.
     pub(crate) result: &'static str,
@@ -193,7 +142,7 @@ pub(crate) fn is_own(name: &str, binding: &Binding) -> bool {
 
 static PRELUDE: LazyLock<Prelude> = LazyLock::new(|| {
     let parsed = syntax::parse(SOURCE, TEXT);
-    let entries = parsed.items.iter().filter_map(described).collect();
+    let entries: BTreeMap<Arc<str>, Entry> = parsed.items.iter().filter_map(described).collect();
     let config = Config { float: ScalarType::F64 };
     let checked = check(&parsed.items, &Environment::of_prelude(), &config, &mut NoFiles);
     assert!(
@@ -203,7 +152,8 @@ static PRELUDE: LazyLock<Prelude> = LazyLock::new(|| {
         checked.diagnostics
     );
     let mut environment = checked.environment;
-    environment.end_prelude(&PRIVATE, &SEEN);
+    let private = entries.iter().filter(|(_, entry)| entry.is_private);
+    environment.end_prelude(&private.map(|(name, _)| &**name).collect::<Vec<_>>(), &SEEN);
     Prelude { environment, entries }
 });
 
@@ -212,18 +162,21 @@ pub(crate) fn functions() -> Vec<(&'static str, &'static Entry, &'static str)> {
     let mut own: Vec<_> =
         PRELUDE.entries.iter().filter(|(_, entry)| !entry.example.is_empty()).collect();
     own.sort_by_key(|(_, entry)| entry.span.start);
-    let mut subject = "";
-    let with_subject = own.into_iter().map(|(name, entry)| {
-        if let Some((_, next)) = SUBJECTS.iter().find(|(first, _)| *first == &**name) {
-            subject = next;
-        }
-        (&**name, entry, subject)
+    own.into_iter().map(|(name, entry)| (&**name, entry, subject(entry))).collect()
+}
+
+/// The subject of the file that an entry is in.
+fn subject(entry: &Entry) -> &'static str {
+    let mut end = 0;
+    let file = FILES.iter().find(|(_, text)| {
+        end += text.len() + 1;
+        (entry.span.start as usize) < end
     });
-    with_subject.collect()
+    file.expect("the text is made of the files").0
 }
 
 /// The name of an item, with what the comment above it says. A line of it that begins with `~` is
-/// an example, one that begins with `=` its value.
+/// an example, one that begins with `=` its value; one that says `private` hides the name.
 fn described(item: &Item) -> Option<(Arc<str>, Entry)> {
     let name = match &item.kind {
         ItemKind::Def(def) => Arc::clone(&def.name.name),
@@ -236,26 +189,27 @@ fn described(item: &Item) -> Option<(Arc<str>, Entry)> {
     let before = TEXT[..item.span.start as usize].trim_end();
     let comment = before.rsplit("\n\n").next().unwrap_or_default();
     let lines = comment.lines().filter_map(|line| line.strip_prefix("-- "));
-    let (mut example, mut result, mut doc) = ("", "", Vec::new());
+    let (mut example, mut result, mut doc, mut is_private) = ("", "", Vec::new(), false);
     for line in lines {
         match (line.strip_prefix("~ "), line.strip_prefix("= ")) {
             (Some(text), _) => example = text,
             (None, Some(text)) => result = text,
+            (None, None) if line == "private" => is_private = true,
             (None, None) => doc.push(line),
         }
     }
-    Some((name, Entry { doc: doc.join(" "), example, result, span: item.span }))
+    Some((name, Entry { doc: doc.join(" "), is_private, example, result, span: item.span }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{PRELUDE, PRIVATE, SEEN, functions};
+    use super::{FILES, PRELUDE, SEEN, functions};
 
     #[test]
     fn every_name_is_described_and_every_function_has_an_example() {
         for (name, entry) in &PRELUDE.entries {
             assert!(entry.doc.ends_with('.'), "{name}: {}", entry.doc);
-            let needs_none = PRIVATE.contains(&&**name) || &**name == "figure";
+            let needs_none = entry.is_private || &**name == "figure";
             assert_eq!(entry.example.is_empty(), needs_none, "{name}");
         }
         assert!(PRELUDE.entries.len() > 6);
@@ -267,6 +221,26 @@ mod tests {
             assert!(!subject.is_empty(), "{name}");
             let shows = subject == "plots and pictures" || SEEN.contains(&name);
             assert_eq!(entry.result.is_empty(), shows, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_subject_has_what_its_file_defines() {
+        let functions = functions();
+        for (subject, _) in FILES {
+            assert!(functions.iter().any(|(.., of)| of == subject), "nothing is of {subject}");
+        }
+        for (name, subject) in [
+            ("positions", "arrays"),
+            ("same", "texts"),
+            ("parseFloat", "numbers and texts"),
+            ("variance", "statistics"),
+            ("solve", "matrices"),
+            ("fft", "signals"),
+            ("plot", "plots and pictures"),
+        ] {
+            let found = functions.iter().find(|(own, ..)| *own == name).expect(name);
+            assert_eq!(found.2, subject, "{name}");
         }
     }
 }
