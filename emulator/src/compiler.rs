@@ -86,22 +86,27 @@ impl Emulator {
     /// on this machine.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] with the reason, if there is no `g++`.
+    /// [`Error::Unavailable`] with the reason, if there is no `g++`; [`Error::Broken`], if there is and the device
+    /// cannot be built with it.
     pub fn new() -> Result<Emulator, Error> {
-        let compiler = std::env::var("WEFT_CXX").unwrap_or_else(|_| "g++".into());
+        Emulator::built_with(std::env::var("WEFT_CXX").unwrap_or_else(|_| "g++".into()))
+    }
+
+    fn built_with(compiler: String) -> Result<Emulator, Error> {
         let says = |argument: &str| match Command::new(&compiler).arg(argument).output() {
             Ok(output) if output.status.success() => {
                 Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
             }
-            Ok(output) => Err(Error::Unavailable(format!("{compiler}: {}", output.status))),
-            Err(error) => Err(Error::Unavailable(format!("{compiler}: {error}"))),
+            Ok(output) => Err(format!("{compiler}: {}", output.status)),
+            Err(error) => Err(format!("{compiler}: {error}")),
         };
-        let version = hash(&(says("--version")?, RUNTIME, SERVE, FLAGS, MOST_SHARED));
-        let linker = says("-print-prog-name=ld")?;
-        let kept = Kept::new().map_err(unavailable)?;
-        let directory = kept.fresh_directory().map_err(unavailable)?;
+        let described = says("--version").map_err(Error::Unavailable)?;
+        let version = hash(&(described, RUNTIME, SERVE, FLAGS, MOST_SHARED));
+        let linker = says("-print-prog-name=ld").map_err(Error::Broken)?;
+        let kept = Kept::new().map_err(broken)?;
+        let directory = kept.fresh_directory().map_err(broken)?;
         for (name, text) in RUNTIME.into_iter().chain([SERVE]) {
-            fs::write(directory.join(name), text).map_err(unavailable)?;
+            fs::write(directory.join(name), text).map_err(broken)?;
         }
         let runner = kept.file(&format!("device-{version:016x}"));
         // One build is enough for all threads of this process.
@@ -117,8 +122,8 @@ impl Emulator {
                 }
             }
             execute(command.arg("-ldl"))
-                .map_err(|error| Error::Unavailable(format!("{compiler}: {error}")))?;
-            fs::rename(&built, &runner).map_err(unavailable)?;
+                .map_err(|error| Error::Broken(format!("{compiler}: {error}")))?;
+            fs::rename(&built, &runner).map_err(broken)?;
         }
         drop(building);
         Ok(Emulator {
@@ -236,8 +241,8 @@ impl Drop for Emulator {
     }
 }
 
-fn unavailable(error: std::io::Error) -> Error {
-    Error::Unavailable(error.to_string())
+fn broken(error: std::io::Error) -> Error {
+    Error::Broken(error.to_string())
 }
 
 /// Runs a command; what it says, if it fails.
@@ -251,4 +256,19 @@ fn execute(command: &mut Command) -> Result<(), String> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Emulator;
+    use crate::Error;
+
+    #[test]
+    fn a_compiler_that_builds_nothing_is_not_one_that_is_not_there() {
+        // What it is asked it says again, with success.
+        let broken = Emulator::built_with("echo".into());
+        assert!(matches!(broken, Err(Error::Broken(_))), "{broken:?}");
+        let absent = Emulator::built_with("there-is-no-such-compiler".into());
+        assert!(matches!(absent, Err(Error::Unavailable(_))), "{absent:?}");
+    }
 }

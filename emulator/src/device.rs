@@ -89,16 +89,16 @@ impl Device {
     /// Starts one.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if the process does not start.
+    /// [`Error::Broken`] if the process does not start.
     pub fn new(emulator: &Emulator) -> Result<Device, Error> {
         let child = Command::new(emulator.runner())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn();
-        let mut child = child.map_err(|error| Error::Unavailable(error.to_string()))?;
+        let mut child = child.map_err(|error| Error::Broken(error.to_string()))?;
         let (Some(stdin), Some(mut stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Error::Unavailable("the device has no streams".into()));
+            return Err(Error::Broken("the device has no streams".into()));
         };
         let (sender, answers) = channel();
         std::thread::spawn(move || {

@@ -29,6 +29,8 @@ use std::fmt;
 pub enum Error {
     /// There is no compiler that the emulator can use.
     Unavailable(String),
+    /// There is a compiler, and what the emulator itself needs of it could not be made: tests must not pass over that.
+    Broken(String),
     /// The text is no program; what the compiler says.
     Compile(String),
     /// What the device found wrong, or why it refused.
@@ -39,10 +41,18 @@ pub enum Error {
     Interrupted,
 }
 
+impl Error {
+    /// Whether the machine lacks what the emulator needs, so that nothing is wrong.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Error::Unavailable(_))
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Unavailable(why) => write!(f, "there is no emulator: {why}"),
+            Error::Broken(why) => write!(f, "the emulated device cannot be built: {why}"),
             Error::Compile(message) => write!(f, "the kernels do not compile:\n{message}"),
             Error::Report(message) => f.write_str(message),
             Error::Died(message) => write!(f, "the emulated device ended: {message}"),

@@ -357,9 +357,11 @@ impl Engine {
         known: &mut Compiled,
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
-        let emulated = self
-            .emulated
-            .get_or_init(|| weft_cuda::Emulated::new().map_err(|error| error.to_string()));
+        let emulated = self.emulated.get_or_init(|| match weft_cuda::Emulated::new() {
+            Ok(emulated) => Ok(emulated),
+            Err(error) if error.is_unavailable() => Err(error.to_string()),
+            Err(error) => panic!("{error}"),
+        });
         let emulated = emulated.as_ref().map_err(|reason| {
             let (reason, span) = (reason.clone(), Span::default());
             Unsupported { reason, span }

@@ -114,7 +114,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Machine {
     /// Starts one; nothing where there is no emulator.
     pub(crate) fn new() -> Option<Machine> {
-        let mut device = Device::new(emulator()?).ok()?;
+        let device = Device::new(emulator()?);
+        let mut device = device.unwrap_or_else(|error| panic!("{error}"));
         let (shared, poker) = (Arc::new(Shared::default()), device.poker());
         let own = Arc::clone(&shared);
         thread::spawn(move || {
