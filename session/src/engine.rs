@@ -224,7 +224,7 @@ impl Engine {
             ran.backend = Backend::Interp;
             ran.timed(Phase::Run, || interpret(job))
         });
-        self.count(&ran);
+        self.count(&ran, job.modes.backend);
         (result, ran)
     }
 
@@ -520,13 +520,14 @@ impl Engine {
         }
     }
 
-    fn count(&self, ran: &Ran) {
+    fn count(&self, ran: &Ran, asked: Backend) {
         let mut statistics = self.statistics.lock().unwrap_or_else(PoisonError::into_inner);
         match (&ran.fallback, ran.backend) {
             (Some(Fallback::Unsupported(_)), _) => statistics.unsupported += 1,
             (Some(Fallback::Fault(_)), _) => statistics.faults += 1,
             (Some(Fallback::Bug(_)), _) => statistics.bugs += 1,
             (None, Backend::Interp) => statistics.interpreted += 1,
+            (None, Backend::Cpu) if asked == Backend::Gpu => statistics.elsewhere += 1,
             (None, _) => statistics.compiled += 1,
         }
     }

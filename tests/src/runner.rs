@@ -145,6 +145,7 @@ fn run_section(
 
 fn add(sum: &mut Statistics, more: Statistics) {
     sum.compiled += more.compiled;
+    sum.elsewhere += more.elsewhere;
     sum.unsupported += more.unsupported;
     sum.faults += more.faults;
     sum.bugs += more.bugs;

@@ -12,7 +12,7 @@ use std::sync::{Arc, PoisonError};
 use weft_ir::{Exhausted, Failure, Span, Value};
 use weft_lang::lower::{Lowered, Member, lower_sequence};
 
-use super::{Compiled, Engine, Fallback, Job, Ran, compile, leaves, message};
+use super::{Backend, Compiled, Engine, Fallback, Job, Ran, compile, leaves, message};
 use crate::footer::Phase;
 
 /// What came of lines that were to run as one program.
@@ -52,7 +52,11 @@ impl Engine {
         match &joined {
             Joined::Values(values) => {
                 statistics.joined += 1;
-                statistics.compiled += values.len() as u64;
+                let is_elsewhere = job.modes.backend == Backend::Gpu && ran.backend == Backend::Cpu;
+                match is_elsewhere {
+                    true => statistics.elsewhere += values.len() as u64,
+                    false => statistics.compiled += values.len() as u64,
+                }
             }
             Joined::Interrupted | Joined::Apart { how: LeftApart::Groups(_), .. } => {}
             Joined::Apart { .. } => statistics.apart += 1,

@@ -90,8 +90,10 @@ impl Counters {
 /// The programs that ran on each engine since a session began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Programs that ran compiled to the end.
+    /// Programs that ran compiled to the end, where they were to run.
     pub compiled: u64,
+    /// Programs that ran compiled to the end on the CPU, though a GPU was asked for.
+    pub elsewhere: u64,
     /// Programs that the compiled path cannot do.
     pub unsupported: u64,
     /// Programs whose compiled form met a fault.
