@@ -1,4 +1,5 @@
-//! The whole pipeline on one screen.
+//! The pipeline: which passes run, in which order. Flattening begins with three of its own, without which it does not
+//! understand a program: plain operators, unfolded loops, filters ([`flatten::flatten`]).
 
 use weft_ir::leaves::Axis;
 use weft_ir::{Span, flat, nested, plan};
