@@ -13,7 +13,7 @@ mod watch;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use weft_ir::{Type, Value};
@@ -34,7 +34,7 @@ pub struct Options {
     /// Parts of names, with commas between them: only golden plans, pages, examples and programs that have one of
     /// them in their name.
     pub only: Option<String>,
-    /// A part of a name: of a list that has it, nothing that comes before.
+    /// A name, or a part of one: of a list that has it, nothing that comes before.
     pub from: Option<String>,
     /// How many pages are checked at once; as many as there are processors without.
     pub threads: Option<usize>,
@@ -93,9 +93,11 @@ impl Options {
     /// What of a list is asked for.
     fn chosen<T>(&self, list: impl IntoIterator<Item = T>, name: impl Fn(&T) -> String) -> Vec<T> {
         let mut list: Vec<T> = list.into_iter().collect();
-        let begins = |item: &T| self.from.as_ref().is_some_and(|from| name(item).contains(from));
-        if let Some(first) = list.iter().position(begins) {
-            list.drain(..first);
+        if let Some(from) = &self.from {
+            // A whole name may be a part of one that comes before.
+            let whole = list.iter().position(|item| name(item) == *from);
+            let first = whole.or_else(|| list.iter().position(|item| name(item).contains(from)));
+            list.drain(..first.unwrap_or_default());
         }
         list.retain(|item| self.is_about(&name(item)));
         list
@@ -209,20 +211,23 @@ fn check_examples(options: &Options, out: &mut dyn Write) -> io::Result<bool> {
     }
     let (mut failed, mut held) = (0, 0);
     let watch = Watch::new(PATIENCE);
-    for example in options.chosen(&examples, |path| stem(path)) {
-        let name = stem(example);
-        watch.on(format!("example {name}"));
+    let chosen = options.chosen(&examples, |path| stem(path));
+    for (at, example) in chosen.iter().enumerate() {
+        let (name, next) = (stem(example), chosen.get(at + 1));
+        watch.on(format!("example {name}"), next.map(|path| stem(path)));
+        let begun = Instant::now();
         let mut session = session("gpu");
         let said = say(&mut session, &format!(":load \"examples/{name}.weft\""));
         let ran = session.statistics();
         if said.is_done && is_compiled(&ran) {
             held += 1;
+            writeln!(out, "example {name} holds, {:.1} s", begun.elapsed().as_secs_f64())?;
         } else {
             failed += 1;
             let (errors, notes) = (said.errors.concat(), said.notes.concat());
             writeln!(out, "example {name}: {errors}{notes} {ran:?}")?;
-            out.flush()?;
         }
+        out.flush()?;
     }
     writeln!(out, "examples: {held} hold, {failed} do not")?;
     Ok(failed == 0 && held > 0)

@@ -1,18 +1,18 @@
 //! The golden kernels (`cuda/gate/plans`), on the device and on the CPU: equal bits, or the same fault.
 
-use std::collections::BTreeMap;
+mod inputs;
+
 use std::io::{self, Write};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use std::{fs, thread};
+use std::{fmt, fs, thread};
 
 use weft_cpu::{KernelCache, Workers};
 use weft_device::{Config, Device, Halt, Kernels};
-use weft_ir::flat::{Dimension, Leaf, Size, Type};
-use weft_ir::{Array, Column, ColumnBuilder, Scalar, ScalarType, Stop, Value, plan};
+use weft_ir::{Stop, Value, plan};
 
-use super::watch::Watch;
+use self::inputs::{FEW, SHAPES, Shape, inputs};
+use super::watch::{Watch, goes_on};
 use super::{Options, stem};
 use crate::{pages, repository};
 
@@ -25,24 +25,7 @@ const OF_FLOATS: [&str; 6] = ["div", "sqrt", "exp", "log", "sin", "fma"];
 /// Memory of a run.
 const MEMORY: u64 = 32 << 30;
 
-/// The extents of arrays of one axis, and beside each those of more axes. From 4097 on there are several tiles in every kernel,
-/// from 300 001 more than there are blocks at once, and the last has more tiles than are folded at once.
-const EXTENTS: [(usize, usize); 8] = [
-    (0, 0),
-    (1, 1),
-    (70, 70),
-    (513, 70),
-    (2000, 130),
-    (4097, 300),
-    (300_001, 1300),
-    (17_000_001, 4096),
-];
-/// Those of a device that is emulated.
-const FEW: [(usize, usize); 2] = [(0, 0), (70, 70)];
-
-/// From this extent on, floats have all digits that they have room for, so that the order of sums shows, and each run is made
-/// several times, since what is not in order may go well once.
-const MANY: usize = 2000;
+/// Large inputs are run several times, since what is not in order may go well once.
 const TIMES: usize = 5;
 
 /// How long a run may take on the CPU, by what a smaller one took.
@@ -55,37 +38,42 @@ pub(super) fn check(options: &Options, out: &mut dyn Write) -> io::Result<bool> 
     let mut device = Device::open(found[0].clone(), &Config::of_environment())
         .map_err(|why| io::Error::other(format!("the device does not open: {why}")))?;
     let workers = Workers::new(thread::available_parallelism().map_or(1, usize::from));
-    let (types, list): (usize, &[(usize, usize)]) =
-        if options.is_small { (1, &FEW) } else { (TYPES.len(), &EXTENTS) };
-    let (mut held, mut broken, mut left_out) = (0, 0, 0);
+    let (types, shapes): (usize, &[Shape]) =
+        if options.is_small { (1, &FEW) } else { (TYPES.len(), &SHAPES) };
+    let mut all = Counts::default();
     let watch = Watch::new(STUCK);
     let plans = pages::files(&repository().join("cuda/gate/plans"), "plan")?;
-    for path in options.chosen(plans, |path| stem(path)) {
-        let name = stem(&path);
-        let text = fs::read_to_string(&path)?;
+    let plans = options.chosen(plans, |path| stem(path));
+    for (at, path) in plans.iter().enumerate() {
+        let (name, next) = (stem(path), plans.get(at + 1).map(|path| stem(path)));
+        let text = fs::read_to_string(path)?;
         for (ty, program) in programs(&text).into_iter().take(types) {
             let Some(program) = program else {
                 writeln!(out, "golden {name}: no plan for {ty}")?;
-                broken += 1;
+                all.broken += 1;
                 continue;
             };
             let kernels = device.kernels(program);
-            let mut pace = Pace::default();
-            for (at, extents) in list.iter().enumerate() {
-                if pace.of(extents.0) > PATIENCE {
-                    left_out += list.len() - at;
-                    break;
+            let (begun, mut own, mut pace) = (Instant::now(), Counts::default(), Pace::default());
+            for shape in shapes.iter().filter(|shape| !shape.is_left_out(&kernels.plan)) {
+                let extent = shape.extent(&kernels.plan);
+                if shape.is_even() && pace.of(extent) > PATIENCE {
+                    own.left_out += 1;
+                    continue;
                 }
-                let place = format!("golden {name}, {ty}, extents of {}", extents.0);
-                watch.on(place.clone());
-                let inputs = inputs(&kernels.plan, *extents);
-                let times = if extents.0 < MANY { 1 } else { TIMES };
-                let answer = compare(&mut device, &kernels, &workers, &inputs, times);
-                held += u32::from(answer.is_ok());
-                match answer {
-                    Ok(time) => pace.note(extents.0, time),
+                let place = format!("golden {name}, {ty}, {shape}");
+                watch.on(place.clone(), next.clone());
+                let inputs = inputs(&kernels.plan, *shape);
+                let times = if shape.is_large() { TIMES } else { 1 };
+                match compare(&mut device, &kernels, &workers, &inputs, times) {
+                    Ok(time) => {
+                        own.held += 1;
+                        if shape.is_even() {
+                            pace.note(extent, time);
+                        }
+                    }
                     Err(why) => {
-                        broken += 1;
+                        own.broken += 1;
                         writeln!(out, "{place}: {why}")?;
                         out.flush()?;
                     }
@@ -94,19 +82,51 @@ pub(super) fn check(options: &Options, out: &mut dyn Write) -> io::Result<bool> 
                     // What comes behind a device that was lost may be a consequence.
                     writeln!(
                         out,
-                        "golden kernels: the device was lost, by {name} or what ran before; {held} hold so far, and \
-                         another process goes on with `--only golden --from`"
+                        "golden kernels: the device was lost, by {name} or what ran before; {} hold so far; {}",
+                        all.held + own.held,
+                        goes_on(next.as_deref())
                     )?;
                     return Ok(false);
                 }
             }
+            // Whoever ends this process knows how far it has come.
+            writeln!(out, "golden {name} {ty}: {own}, {:.1} s", begun.elapsed().as_secs_f64())?;
+            out.flush()?;
+            all.add(own);
         }
     }
-    if left_out > 0 {
-        writeln!(out, "golden kernels: {left_out} left out, which take long on the CPU")?;
+    writeln!(out, "golden kernels: {all}; those give the bits of the CPU")?;
+    Ok(all.broken == 0 && all.held > 0)
+}
+
+/// How runs ended.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    held: u32,
+    broken: u32,
+    /// Those that would take long on the CPU.
+    left_out: u32,
+}
+
+impl Counts {
+    fn add(&mut self, other: Counts) {
+        self.held += other.held;
+        self.broken += other.broken;
+        self.left_out += other.left_out;
     }
-    writeln!(out, "golden kernels: {held} runs give the bits of the CPU, {broken} do not")?;
-    Ok(broken == 0 && held > 0)
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} hold", self.held)?;
+        if self.broken > 0 {
+            write!(f, ", {} do not", self.broken)?;
+        }
+        match self.left_out {
+            0 => Ok(()),
+            many => write!(f, ", {many} left out, which take long on the CPU"),
+        }
+    }
 }
 
 /// The program with each of the types, if it is one: one that says no `f32` is the same with all, and what divides or takes roots
@@ -141,13 +161,18 @@ impl Pace {
         self.runs = [self.runs[1], (extent, took)];
     }
 
-    /// What one of this extent may take: in proportion to it, or to its square if the last one looked like that.
+    /// What one of this extent may take: in proportion to it, to its square or to its cube, whichever the last one looked
+    /// like.
     fn of(&self, extent: usize) -> Duration {
         let [(before, took_before), (last, took)] = self.runs;
         let grown = |from: usize, to: usize| to as f64 / from.max(1) as f64;
-        let is_square =
-            took.as_secs_f64() > took_before.as_secs_f64() * grown(before, last).powf(1.5);
-        let growth = grown(last, extent).powi(if is_square { 2 } else { 1 });
+        let looks_like = |power: i32| {
+            let half_a_power_less = took_before.as_secs_f64().max(1e-9)
+                * grown(before, last).powf(f64::from(power) - 0.5);
+            took.as_secs_f64() > half_a_power_less
+        };
+        let power = [3, 2].into_iter().find(|power| looks_like(*power)).unwrap_or(1);
+        let growth = grown(last, extent).powi(power);
         Duration::try_from_secs_f64(took.as_secs_f64() * growth).unwrap_or(Duration::MAX)
     }
 }
@@ -195,109 +220,19 @@ fn is_same(expected: &Stop, found: &Stop) -> bool {
     }
 }
 
-/// Inputs all of whose extents are about the same; those of two or more axes are smaller.
-fn inputs(program: &plan::Program, (extent, of_more): (usize, usize)) -> Vec<Value> {
-    let widest = program.inputs.iter().map(|leaf| leaf.axes.len()).max().unwrap_or(1);
-    let sizes =
-        Sizes { extent: if widest > 1 { of_more } else { extent }, has_digits: extent >= MANY };
-    let mut offsets = BTreeMap::new();
-    let input = |leaf: &Leaf| value(leaf, &program.types, sizes, &mut offsets);
-    program.inputs.iter().map(input).collect()
-}
-
-/// How large inputs are.
-#[derive(Clone, Copy, Debug)]
-struct Sizes {
-    extent: usize,
-    /// Whether floats have all their digits.
-    has_digits: bool,
-}
-
-fn value(
-    leaf: &Leaf,
-    types: &[Type],
-    sizes: Sizes,
-    offsets: &mut BTreeMap<u32, Vec<usize>>,
-) -> Value {
-    let element = types[leaf.data.0 as usize].element;
-    let fixed = |size: Size| match size {
-        Size::Constant(value) => value as usize,
-        Size::Var(_) => sizes.extent,
-    };
-    // From the outermost axis inwards: how many rows each has.
-    let mut rows = vec![1_usize];
-    for axis in &leaf.axes {
-        let before = rows[rows.len() - 1];
-        rows.push(match axis {
-            Dimension::Dense(size) => before * fixed(*size),
-            Dimension::Ragged { offsets: var, .. } => {
-                let ragged = offsets.entry(var.0).or_insert_with(|| ragged(before));
-                ragged[before]
-            }
-        });
-    }
-    let count = rows[rows.len() - 1];
-    let mut column = elements(element, count, sizes.has_digits);
-    if leaf.axes.is_empty() {
-        return Value::Scalar(column.scalar(0).expect("one element"));
-    }
-    for (at, axis) in leaf.axes.iter().enumerate().skip(1).rev() {
-        let (len, inner) = (rows[at], Box::new(column));
-        column = match axis {
-            Dimension::Dense(size) => Column::Dense { len, extent: fixed(*size), inner },
-            Dimension::Ragged { offsets: var, .. } => {
-                Column::Ragged { offsets: offsets[&var.0].clone().into(), inner }
-            }
-        };
-    }
-    Value::Array(Arc::new(Array::new(column)))
-}
-
-/// Offsets of rows of 0 to 6 elements.
-fn ragged(rows: usize) -> Vec<usize> {
-    let mut offsets = vec![0];
-    for row in 0..rows {
-        offsets.push(offsets[row] + row % 7);
-    }
-    offsets
-}
-
-/// Small numbers in no order, whose sums are exact unless they have all their digits.
-fn elements(ty: ScalarType, count: usize, has_digits: bool) -> Column {
-    let mut builder = ColumnBuilder::new(&weft_ir::Type::Scalar(ty));
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    for _ in 0..count {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let number = (state % 7) as u8;
-        let digits = if has_digits { (state >> 40) as f32 / 16_777_216.0 } else { 0.0 };
-        builder.push_scalar(match ty {
-            ScalarType::I8 => Scalar::I8(number as i8),
-            ScalarType::I16 => Scalar::I16(i16::from(number)),
-            ScalarType::I32 => Scalar::I32(i32::from(number)),
-            ScalarType::I64 => Scalar::I64(i64::from(number)),
-            ScalarType::U8 => Scalar::U8(number),
-            ScalarType::U16 => Scalar::U16(u16::from(number)),
-            ScalarType::U32 => Scalar::U32(u32::from(number)),
-            ScalarType::U64 => Scalar::U64(u64::from(number)),
-            ScalarType::F32 => Scalar::F32((f32::from(number) + digits) / 4.0),
-            ScalarType::F64 => Scalar::F64((f64::from(number) + f64::from(digits)) / 4.0),
-            ScalarType::Bool => Scalar::Bool(number > 3),
-            ScalarType::Char => Scalar::Char(b'a' + number),
-        });
-    }
-    builder.finish()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::fs;
+    use std::sync::atomic::AtomicBool;
     use std::time::Duration;
 
+    use weft_cuda::{Access, Broken, Policy, Target};
     use weft_ir::{Exhausted, Fault, FaultKind, Span, Stop};
 
-    use super::{Pace, is_same, programs};
+    use super::inputs::{SHAPES, inputs};
+    use super::{Counts, MEMORY, Pace, is_same, programs};
+    use crate::device_check::stem;
     use crate::{pages, repository};
 
     #[test]
@@ -315,6 +250,116 @@ mod tests {
         assert!(counts[1] > 1 && counts[2] > 1 && counts[4] > 10, "{counts:?}");
     }
 
+    /// Does nothing, and knows what it was asked to launch. Its memory is all zeros.
+    #[derive(Default)]
+    struct Launches {
+        next: u64,
+        names: BTreeSet<String>,
+    }
+
+    impl Target for Launches {
+        fn allocate(&mut self, bytes: u64, _element: usize, _name: &str) -> Result<u64, Broken> {
+            self.next += bytes.next_multiple_of(256) + 256;
+            Ok(self.next)
+        }
+
+        fn free(&mut self, _address: u64) -> Result<(), Broken> {
+            Ok(())
+        }
+
+        fn write(&mut self, _address: u64, _bytes: &[u8]) -> Result<(), Broken> {
+            Ok(())
+        }
+
+        fn read(&mut self, _address: u64, into: &mut [u8]) -> Result<(), Broken> {
+            into.fill(0);
+            Ok(())
+        }
+
+        fn copy(&mut self, _to: u64, _from: u64, _bytes: u64) -> Result<(), Broken> {
+            Ok(())
+        }
+
+        fn clear(&mut self, _address: u64, _bytes: u64) -> Result<(), Broken> {
+            Ok(())
+        }
+
+        fn launch(
+            &mut self,
+            entry: &str,
+            _blocks: u32,
+            _threads: u32,
+            _parameters: &[Vec<u8>],
+            _access: Access<'_>,
+        ) -> Result<(), Broken> {
+            self.names.insert(entry.to_owned());
+            Ok(())
+        }
+
+        fn end_kernels(&mut self) -> Result<(), Broken> {
+            // It has no results.
+            Err(Broken::Interrupted)
+        }
+    }
+
+    /// Each function of the golden kernels is launched with one of the shapes, on the device that most is known of.
+    #[test]
+    fn every_way_of_each_skeleton_is_taken() {
+        let (policy, never) = (Policy::SM_90, AtomicBool::new(false));
+        let config = weft_cuda::Config { policy: &policy, memory_limit: MEMORY };
+        let (mut missing, mut common, mut launched) =
+            (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        for path in pages::files(&repository().join("cuda/gate/plans"), "plan").expect("plans") {
+            let text = fs::read_to_string(&path).expect("a plan");
+            let (_, program) = programs(&text).remove(0);
+            let program = program.expect("a plan");
+            let code = weft_cuda::generate(&program, &policy);
+            let mut launches = Launches::default();
+            // The largest takes long to make, and chooses nothing that another one does not.
+            let shapes = SHAPES.iter().take(SHAPES.len() - 1);
+            for shape in shapes.filter(|shape| !shape.is_left_out(&program)) {
+                // Also where the plan has a fault.
+                drop(weft_cuda::run_fallible(
+                    &program,
+                    &code,
+                    &inputs(&program, *shape),
+                    &mut launches,
+                    &config,
+                    &never,
+                    &mut |_| {},
+                ));
+            }
+            let own = code.entries.iter().map(|entry| &entry.name);
+            let is_missing = |name: &&String| !launches.names.contains(*name);
+            missing.extend(own.filter(is_missing).map(|name| format!("{}: {name}", stem(&path))));
+            common.extend(code.common_entries.iter().map(|entry| entry.name.clone()));
+            launched.extend(launches.names);
+        }
+        missing.extend(common.difference(&launched).cloned());
+        // More points than 32 bits number take too long.
+        missing.retain(|name| !name.ends_with("_wide") && name != "sort_widen");
+        assert_eq!(
+            missing,
+            [
+                // Where there are rows each runs on its own, and where there are none nothing does.
+                "row_loops: k1_map",
+                "row_loops: k2_scatter_vote",
+                "row_loops: k2_scatter_write",
+                // Of several keys, and of rows: the pages have these.
+                "sort_gather",
+                "sort_rows",
+            ]
+        );
+    }
+
+    #[test]
+    fn how_runs_ended() {
+        let mut counts = Counts { held: 8, ..Counts::default() };
+        assert_eq!(counts.to_string(), "8 hold");
+        counts.add(Counts { held: 1, broken: 2, left_out: 1 });
+        assert_eq!(counts.to_string(), "9 hold, 2 do not, 1 left out, which take long on the CPU");
+    }
+
     #[test]
     fn what_looks_at_all_pairs_takes_the_square() {
         let runs = |first, second| {
@@ -326,6 +371,8 @@ mod tests {
         };
         assert!(runs(50, 100) < Duration::from_millis(11));
         assert!(runs(5000, 20_000) > Duration::from_secs(199));
+        assert!(runs(5000, 20_000) < Duration::from_secs(201));
+        assert!(runs(10, 80) > Duration::from_secs(79));
     }
 
     #[test]

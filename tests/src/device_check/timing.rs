@@ -132,8 +132,9 @@ fn programs(
     let watch = Watch::new(PATIENCE);
     let workers = Workers::new(thread::available_parallelism().map_or(1, usize::from));
     let mut own = Vec::new();
-    for (number, program) in about.into_iter().enumerate() {
-        watch.on(format!("| {}", program.name));
+    for (number, program) in about.iter().enumerate() {
+        let next = about.get(number + 1).map(|next| next.name.to_owned());
+        watch.on(format!("| {}", program.name), next);
         let size = if small { program.small } else { program.size };
         let modes = if small && number > 0 { 1 } else { MODES.len() };
         match measured(&mut device, &workers, program, size, effort, modes) {

@@ -11,7 +11,8 @@ use std::{env, fs, process};
 use weft_device::{Config, Description, Device, Kernels};
 use weft_ir::{Array, Column, Value, plan};
 
-use super::super::Options;
+use super::super::watch::Watch;
+use super::super::{Options, PATIENCE};
 use super::{MEMORY, median, milliseconds};
 
 /// Prints a line about programs of one and of ten kernels, and one about what a warm run takes.
@@ -22,7 +23,9 @@ pub(super) fn time(
 ) -> io::Result<()> {
     let folder = env::temp_dir().join(format!("weft-device-{}", process::id()));
     let mut text = String::new();
+    let watch = Watch::new(PATIENCE);
     for kernels in [1, 10] {
+        watch.on(format!("compiling programs of {kernels} kernels"), None);
         let cold = first(description, kernels, &folder)?;
         let cached = first(description, kernels, &folder)?;
         let words = if kernels == 1 { "1 kernel".to_owned() } else { format!("{kernels} kernels") };
@@ -37,6 +40,7 @@ pub(super) fn time(
     // Nobody else knows the folder.
     drop(fs::remove_dir_all(&folder));
     writeln!(out, "- Compiling and loading a program of {}.", text.trim_end_matches("; "))?;
+    watch.on("a warm program of one small kernel".to_owned(), None);
     let warm = warm(description, if options.is_small { 3 } else { 300 })?;
     let microseconds = warm.as_secs_f64() * 1e6;
     // A kernel of a thousand elements is some 2 to 3 µs of this.

@@ -2,61 +2,67 @@
 //! with several streams and with one.
 
 use std::io::{self, Write};
+use std::thread;
 
+use weft_cpu::Workers;
 use weft_device::{Config, Description, Device};
 
-use super::{Effort, Times, leaves, milliseconds, planned, replayed};
+use super::{Effort, Times, golden, leaves, milliseconds, planned, replayed};
 use crate::device_check::programs::{BRANCHES, LOOPS, Short};
-use crate::device_check::{Options, say, session};
+use crate::device_check::watch::Watch;
+use crate::device_check::{Options, PATIENCE, say, session};
 
-/// Prints two tables.
+/// What is switched off in one of two runs, with the words of its table.
+struct Means {
+    title: &'static str,
+    columns: &'static str,
+    without: fn(Config) -> Config,
+    counts: fn(&Times) -> String,
+}
+
+const GRAPHS: Means = Means {
+    title: "Loops with graphs, and without: milliseconds by the clock of the device, and of the host.",
+    columns: "| loop | size | kernels | graphs | functions in them |",
+    without: |config| Config { graphs: false, ..config },
+    counts: |with| format!("{} | {}", with.graphs, with.in_graphs),
+};
+
+const STREAMS: Means = Means {
+    title: "Kernels that do not depend on each other, with several streams, and with one: milliseconds as above.",
+    columns: "| program | size | kernels | functions beside others |",
+    without: |config| Config { streams: false, ..config },
+    counts: |with| with.beside.to_string(),
+};
+
+/// Prints two tables, with what is asked for of their programs.
 pub(super) fn time(
     description: &Description,
     effort: Effort,
     options: &Options,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(
-        out,
-        "\nLoops with graphs, and without: milliseconds by the clock of the device, and of the host.\n"
-    )?;
-    writeln!(
-        out,
-        "| loop | size | kernels | graphs | functions in them | with | with, host | without | without, host | factor |"
-    )?;
-    writeln!(out, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")?;
-    for program in LOOPS {
-        let counts = |with: &Times| format!("{} | {}", with.graphs, with.in_graphs);
-        row(
-            description,
-            program,
-            effort,
-            options,
-            |config| Config { graphs: false, ..config },
-            &counts,
-            out,
-        )?;
-    }
-    writeln!(
-        out,
-        "\nKernels that do not depend on each other, with several streams, and with one: milliseconds as above.\n"
-    )?;
-    writeln!(
-        out,
-        "| program | size | kernels | functions beside others | with | with, host | without | without, host | factor |"
-    )?;
-    writeln!(out, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")?;
-    for program in BRANCHES {
-        let counts = |with: &Times| with.beside.to_string();
-        row(
-            description,
-            program,
-            effort,
-            options,
-            |config| Config { streams: false, ..config },
-            &counts,
-            out,
-        )?;
+    let of = |means: &'static Means| move |program: &'static Short| (means, program);
+    let all = LOOPS.iter().map(of(&GRAPHS)).chain(BRANCHES.iter().map(of(&STREAMS)));
+    let chosen = options.chosen(all, |(_, program)| program.name.to_owned());
+    let workers = Workers::new(thread::available_parallelism().map_or(1, usize::from));
+    let watch = Watch::new(PATIENCE);
+    let mut title = "";
+    for (at, (means, program)) in chosen.iter().enumerate() {
+        if title != means.title {
+            title = means.title;
+            writeln!(
+                out,
+                "\n{title}\n\n{} with | with, host | without | without, host | factor |",
+                means.columns
+            )?;
+            // The columns of numbers stand to the right.
+            let numbers = means.columns.matches('|').count() - 2 + 5;
+            writeln!(out, "| --- |{}", " ---: |".repeat(numbers))?;
+        }
+        let next = chosen.get(at + 1).map(|(_, next)| next.name.to_owned());
+        watch.on(format!("| {}", program.name), next);
+        row(description, &workers, (means, program), effort, options, out)?;
+        out.flush()?;
     }
     Ok(())
 }
@@ -64,11 +70,10 @@ pub(super) fn time(
 /// A line about a program: as it is, and with something switched off.
 fn row(
     description: &Description,
-    program: &Short,
+    workers: &Workers,
+    (means, program): (&Means, &Short),
     effort: Effort,
     options: &Options,
-    without: fn(Config) -> Config,
-    counts: &dyn Fn(&Times) -> String,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let size = if options.is_small { program.small } else { program.size };
@@ -79,8 +84,9 @@ fn row(
         streams: true,
         ..Config::of_environment()
     };
-    let times = measured(description, program, size, effort, &all).and_then(|with| {
-        let without = measured(description, program, size, effort, &without(all.clone()))?;
+    let times = measured(description, workers, program, size, effort, &all).and_then(|with| {
+        let config = (means.without)(all.clone());
+        let without = measured(description, workers, program, size, effort, &config)?;
         Ok((with, without))
     });
     match times {
@@ -89,7 +95,7 @@ fn row(
             "| {} | {size} | {} | {} | {:.4} | {:.4} | {:.4} | {:.4} | {:.2} |",
             program.name,
             with.launches,
-            counts(&with),
+            (means.counts)(&with),
             milliseconds(with.device),
             milliseconds(with.host),
             milliseconds(without.device),
@@ -102,6 +108,7 @@ fn row(
 
 fn measured(
     description: &Description,
+    workers: &Workers,
     program: &Short,
     size: u64,
     effort: Effort,
@@ -116,5 +123,6 @@ fn measured(
     let (plan, names) = planned(&mut session, program.expression, None)?;
     let inputs = leaves(&mut session, &names)?;
     let kernels = device.kernels(plan);
+    golden::compare(&mut device, &kernels, workers, &inputs, 2)?;
     replayed(&mut device, &kernels, &[inputs], effort.runs)
 }
