@@ -4,12 +4,14 @@ Prints a line for each program and peer, `program<TAB>peer<TAB>milliseconds`: th
 timed by events of the device, over three sets of inputs in turn, so that the cache of the device does not
 hold them. Lines without tabs say what was skipped, and why. `--small` uses small sizes. The programs and
 their sizes are those of `tests/src/device_check/programs.rs`; the peers of each are in `device_peers/`.
-Before each run the device clears a gigabyte: its caches hold nothing of the inputs then, and the host is ahead
-of it, so that the time is the device's alone.
+Before each run the device clears a gigabyte, and reads an eighth of it: its caches hold nothing of the inputs then, nor
+anything that would have to be written to memory during the run, and the host is ahead of it, so that the time is the
+device's alone.
 
-Each library runs in a process of its own, which may take `--limit` seconds (300) and then ends with all that it has
-started; one that fails or ends badly is said, and what it has printed before counts. Names of libraries (`torch`, `cupy`, `cub`, `jax`, `numba`) choose
-some. `device_peers.py > FILE` and `weft-device --peers FILE` are two calls instead of one.
+Each library runs in a process of its own, which may take `--limit` seconds (110: all five in ten minutes) and
+then ends with all that it has started; one that fails or ends badly is said, and what it has printed before
+counts. Names of libraries (`torch`, `cupy`, `cub`, `jax`, `numba`) choose some. `device_peers.py > FILE` and
+`weft-device --peers FILE` are two calls instead of one.
 """
 
 import importlib
@@ -28,8 +30,8 @@ RUNS = 3 if SMALL else 30
 SETS = 3
 # What is cleared before each run, in bytes.
 FLUSH = 1 << 20 if SMALL else 1 << 30
-# How many seconds a program may take with a peer.
-PATIENCE = 90
+# How many seconds a program may take with a peer: a compiler that takes longer leaves the others no time.
+PATIENCE = 30
 LIBRARIES = ["torch", "cupy", "cub", "jax", "numba"]
 
 
@@ -81,7 +83,7 @@ def main():
     # Whoever ends this program ends the library that runs, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     arguments = [argument for argument in sys.argv[1:] if argument != "--small"]
-    limit = 300
+    limit = 110
     if "--limit" in arguments:
         at = arguments.index("--limit")
         limit = float(arguments[at + 1])

@@ -4,7 +4,7 @@
 //! [--python PYTHON] [--peers FILE] [--peers-limit SECONDS]`. Steps are `golden`, `pages`, `examples`, `programs`, `loops` and `compile`; all without `--only`.
 //! `--name` chooses what has one of the texts in its name, `--from` leaves out what comes before the first that has it, so that
 //! another process goes on where one had to end; `--threads` says how many pages are checked at once; `--peers` takes what `bench/device_peers.py` has printed, else each library has
-//! `--peers-limit` seconds (100). The files
+//! `--peers-limit` seconds (110). The files
 //! of the repository are looked for where `WEFT_ROOT` says. Exit code 0 if all checks hold, 3 if something did not end.
 //!
 //! `weft-device --compiler`: how long NVRTC takes for the programs that are timed. That needs no device.
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         python: None,
         peers: None,
         // Five of them in one call of ten minutes.
-        peers_limit: 100,
+        peers_limit: 110,
     };
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {

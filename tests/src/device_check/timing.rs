@@ -154,7 +154,8 @@ fn programs(
     // The device is theirs now.
     drop(device);
     drop(watch);
-    beside_peers(&own, &peers::times(options), out)
+    let peers = peers::times(options, out);
+    beside_peers(&own, &peers, out)
 }
 
 /// The table of the programs beside their peers.

@@ -1,9 +1,10 @@
 //! What else the machine has for the programs: `bench/device_peers.py`.
 
 use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::Command;
-use std::{env, fs, io};
+use std::process::{Command, Stdio};
+use std::{env, fs, thread};
 
 use super::super::Options;
 use crate::repository;
@@ -24,7 +25,7 @@ impl Peers {
 }
 
 /// Runs the peers, or takes what a run of them has printed into a file.
-pub(super) fn times(options: &Options) -> Peers {
+pub(super) fn times(options: &Options, out: &mut dyn Write) -> Peers {
     let none =
         |why: &str| Peers { times: BTreeMap::new(), skipped: vec![format!("all skipped: {why}")] };
     if let Some(file) = &options.peers {
@@ -34,7 +35,7 @@ pub(super) fn times(options: &Options) -> Peers {
         };
     }
     let Some(python) = &options.python else { return none("no Python was named") };
-    match answer(python, &repository().join("bench/device_peers.py"), options) {
+    match answer(python, &repository().join("bench/device_peers.py"), options, out) {
         Err(why) => none(why.to_string().lines().last().unwrap_or_default()),
         Ok(text) => of_text(&text),
     }
@@ -60,8 +61,14 @@ fn of_text(text: &str) -> Peers {
     peers
 }
 
-/// What the peers print. How they end comes last: what they have printed before counts.
-fn answer(python: &Path, script: &Path, options: &Options) -> io::Result<String> {
+/// What the peers print, which is passed on line by line: whoever ends this process has what they have told by then. How
+/// they end comes last: what they have printed before counts.
+fn answer(
+    python: &Path,
+    script: &Path,
+    options: &Options,
+    out: &mut dyn Write,
+) -> io::Result<String> {
     let mut command = Command::new(python);
     command.arg(script).arg("--limit").arg(options.peers_limit.to_string());
     if options.is_small {
@@ -71,12 +78,30 @@ fn answer(python: &Path, script: &Path, options: &Options) -> io::Result<String>
     if let Some(path) = env::var_os("WEFT_PEERS_LD_LIBRARY_PATH") {
         command.env("LD_LIBRARY_PATH", path);
     }
-    let output = command.output()?;
-    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (stdout, mut stderr) =
+        (child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"));
+    // Else they wait for somebody to read their warnings.
+    let said = thread::spawn(move || {
+        let mut said = Vec::new();
+        // What there is of it.
+        drop(stderr.read_to_end(&mut said));
+        said
+    });
+    let mut text = String::new();
+    for line in BufReader::new(stdout).split(b'\n') {
+        let line = String::from_utf8_lossy(&line?).into_owned();
+        writeln!(out, "{line}")?;
+        out.flush()?;
+        text += &line;
+        text.push('\n');
+    }
+    let status = child.wait()?;
+    let said = said.join().unwrap_or_default();
+    if !status.success() {
+        let said = String::from_utf8_lossy(&said);
         let last = said.trim_end().lines().last().unwrap_or_default().replace('\t', " ");
-        text += &format!("\nthe peers ended with {}: {last}\n", output.status);
+        text += &format!("\nthe peers ended with {status}: {last}\n");
     }
     Ok(text)
 }
@@ -117,10 +142,33 @@ mod tests {
         let script = folder.path().join("peers");
         let lines = "printf 'dot\\ttorch\\t0.05\\n'; echo broken >&2; exit 139";
         fs::write(&script, lines).expect("a script");
-        let text = answer("sh".as_ref(), &script, &options()).expect("it starts");
+        let mut out = Vec::new();
+        let text = answer("sh".as_ref(), &script, &options(), &mut out).expect("it starts");
+        assert_eq!(out, b"dot\ttorch\t0.05\n");
         let peers = of_text(&text);
         assert_eq!(peers.of("dot"), [("torch".to_owned(), 0.05)]);
         assert_eq!(peers.skipped, ["the peers ended with exit status: 139: broken"]);
+    }
+
+    /// What the peers print if these modules are all that there is of them; nothing where there is no Python.
+    #[cfg(target_os = "linux")]
+    fn of_modules(folder: &std::path::Path, modules: &[(&str, &str)]) -> Option<super::Peers> {
+        use std::process::Command;
+
+        use crate::repository;
+
+        let python = "python3".as_ref();
+        let version = Command::new(python).arg("--version").output();
+        version.ok().filter(|said| said.status.success())?;
+        let script = folder.join("peers.py");
+        fs::copy(repository().join("bench/device_peers.py"), &script).expect("the script");
+        fs::create_dir(folder.join("device_peers")).expect("a folder");
+        for (name, text) in [("__init__", "")].iter().chain(modules) {
+            let file = folder.join("device_peers").join(name).with_extension("py");
+            fs::write(file, text).expect("a module");
+        }
+        let text = answer(python, &script, &options(), &mut Vec::new()).expect("it starts");
+        Some(of_text(&text))
     }
 
     /// A library that takes too long ends with all that it has started, and the next one has its turn.
@@ -128,28 +176,16 @@ mod tests {
     #[test]
     fn what_takes_too_long_ends_with_all_that_it_has_started() {
         use std::path::Path;
-        use std::process::Command;
 
-        use crate::repository;
-
-        let python = "python3".as_ref();
-        if !Command::new(python).arg("--version").output().is_ok_and(|said| said.status.success()) {
-            return;
-        }
         let folder = tempfile::tempdir().expect("a folder");
-        let at = |name: &str| folder.path().join(name);
-        fs::copy(repository().join("bench/device_peers.py"), at("peers.py")).expect("the script");
-        fs::create_dir(at("device_peers")).expect("a folder");
-        fs::write(at("device_peers/__init__.py"), "").expect("a module");
+        let child = folder.path().join("child");
         // Libraries that are not there are said. This one waits for a process of its own.
         let numba = format!(
             "import subprocess\n\n\ndef run(size, report, flush):\n    print('dot', 'numba', 1, sep='\\t', \
-             flush=True)\n    child = subprocess.Popen(['sleep', '1000'])\n    open({:?}, \
+             flush=True)\n    child = subprocess.Popen(['sleep', '1000'])\n    open({child:?}, \
              'w').write(str(child.pid))\n    child.wait()\n",
-            at("child")
         );
-        fs::write(at("device_peers/with_numba.py"), numba).expect("a module");
-        let peers = of_text(&answer(python, &at("peers.py"), &options()).expect("it starts"));
+        let Some(peers) = of_modules(folder.path(), &[("with_numba", &numba)]) else { return };
         assert!(
             peers.skipped.iter().any(|line| line.contains("all else of torch")),
             "{:?}",
@@ -158,9 +194,32 @@ mod tests {
         let last = peers.skipped.last().expect("what was skipped");
         assert!(last.contains("the rest of numba"), "{last}");
         assert_eq!(peers.of("dot"), [("numba".to_owned(), 1.0)]);
-        let child = fs::read_to_string(at("child")).expect("it was started");
+        let child = fs::read_to_string(child).expect("it was started");
         // Nobody may have asked for how it ended.
         let state = fs::read_to_string(Path::new("/proc").join(child).join("stat"));
         assert!(state.is_err() || state.is_ok_and(|state| state.contains(") Z ")));
+    }
+
+    /// A library that another one is too new for fails in many ways, as it is imported or in one of its functions.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_fails_is_skipped_with_the_reason() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let why = "module 'numpy' has no attribute 'row_stack'";
+        let cupy = format!(
+            "def run(size, report, flush):\n    def fails():\n        raise AttributeError({why:?})\n    \
+             report('sort', 'cupy', fails, lambda: (), lambda run, _: run())\n    report('dot', 'cupy', lambda: 0, \
+             lambda: (), lambda _run, _: 2.0)\n"
+        );
+        let numba = format!("raise AttributeError({why:?})\n");
+        let modules = [("with_cupy", &cupy[..]), ("with_numba", &numba)];
+        let Some(peers) = of_modules(folder.path(), &modules) else { return };
+        for line in [
+            format!("skipped: sort with cupy: AttributeError: {why}"),
+            format!("skipped: all else of numba: AttributeError: {why}"),
+        ] {
+            assert!(peers.skipped.contains(&line), "{:?}", peers.skipped);
+        }
+        assert_eq!(peers.of("dot"), [("cupy".to_owned(), 2.0)]);
     }
 }
