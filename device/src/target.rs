@@ -41,6 +41,10 @@ const LARGE: usize = 4096;
 /// Up to so many bytes the driver copies from memory that is not pinned without waiting for what is queued.
 const STAGED: usize = 64 << 10;
 
+/// Of what is cleared before a run this part is read, in so many pieces.
+const READ: u64 = 8;
+const PIECES: u64 = 64;
+
 /// What a run has moved, and how long parts of it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -213,7 +217,9 @@ impl<'a> DeviceTarget<'a> {
         self.streams.reorders_checks || self.graphs.reorders_checks
     }
 
-    /// Has the device clear its caches, unless these are no bytes.
+    /// Has the device clear its caches, unless these are no bytes. What it clears last is in the caches and not yet in memory,
+    /// and would be written there beside the first kernel. So it reads something else behind that, an eighth, by copying
+    /// pieces that are all put into one place, of which alone the caches then have something that memory has not.
     pub(crate) fn clear_caches(&mut self, bytes: u64) -> Result<(), Broken> {
         if bytes == 0 {
             return Ok(());
@@ -229,8 +235,16 @@ impl<'a> DeviceTarget<'a> {
                 address
             }
         };
-        let cleared = self.state.driver.queue(Work::Clear { address, bytes }, &[], FIRST);
-        self.checked(cleared)
+        let piece = bytes / (READ * PIECES);
+        // Neither of the first nor of the last that was cleared.
+        let from = |number: u64| address + bytes / 2 + number * piece;
+        let copy = |number| Work::Copy { to: address, from: from(number), bytes: piece };
+        let copies = (0..PIECES).filter(|_| piece > 0).map(copy);
+        for work in [Work::Clear { address, bytes }].into_iter().chain(copies) {
+            let queued = self.state.driver.queue(work, &[], FIRST);
+            self.checked(queued)?;
+        }
+        Ok(())
     }
 
     /// Forgets a mark.
