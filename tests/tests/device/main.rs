@@ -38,6 +38,7 @@ const TESTS: &[(&str, fn())] = &[
     ("recursion_with_a_stack_is_for_the_cpu", sessions::recursion_with_a_stack_is_for_the_cpu),
     ("a_device_may_come_later", sessions::a_device_may_come_later),
     ("the_device_program_is_carried", sessions::the_device_program_is_carried),
+    ("the_compiler_of_a_package_comes_first", sessions::the_compiler_of_a_package_comes_first),
     ("the_device_program_runs", sessions::the_device_program_runs),
     ("errors_are_those_of_the_interpreter", sessions::errors_are_those_of_the_interpreter),
 ];

@@ -440,6 +440,8 @@ pub(crate) fn the_device_program_is_carried() {
         for name in ["LD_LIBRARY_PATH", "PATH"] {
             command.env(name, std::env::var_os(name).unwrap_or_default());
         }
+        // A package of the compiler would come before the stand-in.
+        command.env("WEFT_PYTHON", "no-python");
         let output = command.current_dir(&folder).env("HOME", folder.path()).output();
         let output = output.expect("a shell");
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -456,6 +458,46 @@ pub(crate) fn the_device_program_is_carried() {
     assert!(!is_well && errors.contains("cuda/gate/plans"), "{report}{errors}");
 }
 
+/// Of the compilers that are Python packages the newest comes before whatever else is called `libnvrtc.so`.
+pub(crate) fn the_compiler_of_a_package_comes_first() {
+    if !Command::new("python3").arg("--version").output().is_ok_and(|said| said.status.success()) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let write = |name: &str, text: &str| {
+        std::fs::create_dir_all(at(name).parent().expect("a folder")).expect("a folder");
+        std::fs::write(at(name), text).expect("a file");
+    };
+    write("old/libnvrtc.so", "");
+    // Older than any driver's.
+    for (package, release) in [("cuda_nvrtc", 1), ("cu2", 2)] {
+        write(&format!("packages/nvidia/{package}/lib/libnvrtc.so.{release}"), "");
+        write(&format!("packages/nvidia/{package}/lib/libnvrtc-builtins.so.{release}.0"), "");
+    }
+    write(
+        "program",
+        "first=${LD_LIBRARY_PATH%%:*}\necho \"$first\"\nreadlink \"$first/libnvrtc.so\"\nls \"$first\"\nexit 7\n",
+    );
+    let chmod = Command::new("chmod").arg("+x").arg(at("program")).status();
+    assert!(chmod.expect("chmod").success());
+    let output = Command::new("sh")
+        .arg(weft_tests::repository().join("bench/device.sh"))
+        .arg(at("program"))
+        .env("LD_LIBRARY_PATH", at("old"))
+        .env("PYTHONPATH", at("packages"))
+        .env_remove("WEFT_PYTHON")
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(7), "{said}");
+    let lines: Vec<&str> = said.lines().skip_while(|line| !line.starts_with('/')).collect();
+    let newest = at("packages/nvidia/cu2/lib/libnvrtc.so.2");
+    assert_eq!(lines[1], newest.to_string_lossy(), "{said}");
+    assert_eq!(lines[2..], ["libnvrtc-builtins.so.2.0", "libnvrtc.so", "libnvrtc.so.2"], "{said}");
+    assert!(!std::path::Path::new(lines[0]).exists(), "{said}");
+}
+
 pub(crate) fn the_device_program_runs() {
     stand_in();
     let options = Options {
@@ -467,13 +509,14 @@ pub(crate) fn the_device_program_runs() {
         times_anyway: false,
         python: Some("python3".into()),
         peers: None,
-        peers_limit: 100,
+        peers_limit: 110,
     };
     let mut report = Vec::new();
     let all_hold = device_check::run(&options, &mut report).expect("the repository");
     let report = String::from_utf8(report).expect("a text");
     assert!(all_hold, "{report}");
-    assert!(report.contains("golden kernels: "), "{report}");
+    assert!(report.contains("\ngolden sort f32: 3 hold, "), "{report}");
+    assert!(report.contains("\ngolden kernels: "), "{report}");
     for name in ["dot", "Canny", "PageRank", "k-means, 100 turns", "six prefix sums"] {
         assert!(report.contains(&format!("\n| {name} | ")), "{name}: {report}");
     }
