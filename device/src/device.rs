@@ -40,8 +40,8 @@ pub struct Config {
     pub compilers: usize,
     /// When so many modules are loaded, of which a program has one to about ten, all go.
     pub modules: usize,
-    /// So many bytes the device clears before each run, so that its caches hold nothing and the host is ahead of it:
-    /// for measurements.
+    /// So many bytes the device clears before each run, of which it reads an eighth then, so that its caches hold nothing,
+    /// neither of the inputs nor for its memory, and the host is ahead of it: for measurements.
     pub cleared: u64,
 }
 

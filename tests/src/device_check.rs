@@ -284,8 +284,9 @@ fn say(session: &mut Session, source: &str) -> Said {
 
 #[cfg(test)]
 mod tests {
-    use super::is_compiled;
     use weft_session::Statistics;
+
+    use super::{Options, is_compiled};
 
     #[test]
     fn what_ran_nowhere_or_elsewhere_did_not_run_on_the_device() {
@@ -301,5 +302,27 @@ mod tests {
         ] {
             assert!(!is_compiled(&wrong), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn a_list_begins_with_a_whole_name_or_else_with_a_part_of_one() {
+        let chosen = |from: &str, only: Option<&str>| {
+            let options = Options {
+                is_small: true,
+                steps: Vec::new(),
+                only: only.map(str::to_owned),
+                from: Some(from.to_owned()),
+                threads: None,
+                times_anyway: false,
+                python: None,
+                peers: None,
+                peers_limit: 1,
+            };
+            options.chosen(["column_sums", "filter", "sums", "tables"], |name| (*name).to_owned())
+        };
+        assert_eq!(chosen("sums", None), ["sums", "tables"]);
+        assert_eq!(chosen("sum", None), ["column_sums", "filter", "sums", "tables"]);
+        assert_eq!(chosen("filter", Some("sum,tab")), ["sums", "tables"]);
+        assert_eq!(chosen("none", Some("filter")), ["filter"]);
     }
 }

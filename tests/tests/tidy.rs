@@ -26,7 +26,11 @@ const CRATES: [(&str, &[&str], &[&str]); 16] = [
     ("session", &["files", "ir", "lang", "interp", "passes", "cpu", "cuda", "device"], &[]),
     ("jupyter-kernel", &["files", "session"], &[]),
     ("repl", &["files", "session", "jupyter-kernel", "tests"], &[]),
-    ("tests", &["ir", "lang", "interp", "passes", "session", "cpu", "device"], &["cuda", "stand-in"]),
+    (
+        "tests",
+        &["ir", "lang", "interp", "passes", "session", "cpu", "device"],
+        &["cuda", "stand-in"],
+    ),
 ];
 
 /// The most lines of a source file.

@@ -167,9 +167,10 @@ impl Pace {
         let [(before, took_before), (last, took)] = self.runs;
         let grown = |from: usize, to: usize| to as f64 / from.max(1) as f64;
         let looks_like = |power: i32| {
-            let half_a_power_less = took_before.as_secs_f64().max(1e-9)
-                * grown(before, last).powf(f64::from(power) - 0.5);
-            took.as_secs_f64() > half_a_power_less
+            let half_a_power_less =
+                took_before.as_secs_f64() * grown(before, last).powf(f64::from(power) - 0.5);
+            // What has hardly grown tells nothing.
+            before > 0 && last > before && took.as_secs_f64() > half_a_power_less
         };
         let power = [3, 2].into_iter().find(|power| looks_like(*power)).unwrap_or(1);
         let growth = grown(last, extent).powi(power);
@@ -365,6 +366,8 @@ mod tests {
         let runs = |first, second| {
             let mut pace = Pace::default();
             assert_eq!(pace.of(70), Duration::ZERO);
+            pace.note(0, Duration::from_micros(100));
+            assert_eq!(pace.of(70), Duration::from_millis(7));
             pace.note(2000, Duration::from_micros(first));
             pace.note(4000, Duration::from_micros(second));
             pace.of(400_000)

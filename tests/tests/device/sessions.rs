@@ -515,7 +515,7 @@ pub(crate) fn the_device_program_runs() {
     let all_hold = device_check::run(&options, &mut report).expect("the repository");
     let report = String::from_utf8(report).expect("a text");
     assert!(all_hold, "{report}");
-    assert!(report.contains("\ngolden sort f32: 3 hold, "), "{report}");
+    assert!(report.contains("\ngolden sort f32: 4 hold, "), "{report}");
     assert!(report.contains("\ngolden kernels: "), "{report}");
     for name in ["dot", "Canny", "PageRank", "k-means, 100 turns", "six prefix sums"] {
         assert!(report.contains(&format!("\n| {name} | ")), "{name}: {report}");
