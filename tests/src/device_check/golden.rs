@@ -342,7 +342,9 @@ mod tests {
         assert_eq!(
             missing,
             [
-                // Where there are rows each runs on its own, and where there are none nothing does.
+                // These loops are a kernel each, and nothing of their turns is launched.
+                "loop: k1_scatter_vote",
+                "loop: k1_scatter_write",
                 "row_loops: k1_map",
                 "row_loops: k2_scatter_vote",
                 "row_loops: k2_scatter_write",
