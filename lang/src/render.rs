@@ -6,6 +6,7 @@
 
 mod excerpt;
 mod failure;
+mod prose;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -16,6 +17,7 @@ use weft_ir::SourceId;
 pub use self::failure::{exhausted_diagnostic, trap_diagnostic};
 
 use self::excerpt::{Excerpt, excerpt};
+use self::prose::wrapped;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 
 /// The texts that spans point into.
@@ -76,28 +78,53 @@ fn report(diagnostic: &Diagnostic, sources: &dyn Sources, colour: bool, width: u
                 .with_priority(i32::from(is_primary)),
         );
     }
-    builder.with_helps(diagnostic.help.iter().map(|help| clean(help)));
-    builder.with_notes(diagnostic.notes.iter().map(|note| clean(note)));
-    builder.with_notes(excerpts.notes.iter());
+    // What stands before them: the margin, and `Help 1: ` where there are several.
+    let margin = if excerpts.places.is_empty() { 2 } else { excerpts.widest_number() + 4 };
+    let told = |texts: &[String]| -> Vec<String> {
+        let room = width.saturating_sub(margin + if texts.len() > 1 { 8 } else { 6 });
+        texts.iter().map(|text| wrapped(&clean(text), room)).collect()
+    };
+    let (helps, notes) = (told(&diagnostic.help), told(&diagnostic.notes));
+    builder.with_helps(helps.iter().cloned());
+    builder.with_notes(notes.iter().cloned());
     let has_no_place = excerpts.places.is_empty();
+    let headers = excerpts.headers.clone();
     let mut bytes = Vec::new();
     if builder.finish().write(excerpts, &mut bytes).is_err() {
         // A vector takes every byte; should ariadne give up, the message is still told.
         return format!("[{}] {}\n", diagnostic.code, clean(&diagnostic.message));
     }
-    let text = String::from_utf8_lossy(&bytes);
+    let text = with_true_places(&String::from_utf8_lossy(&bytes), &headers);
     let mut trimmed: String =
         text.lines().map(str::trim_end).flat_map(|line| [line, "\n"]).collect();
     if has_no_place {
         // Without an excerpt there is nothing under which ariadne would write them.
         let lines = |kind: &'static str, texts: &[String]| -> String {
-            texts.iter().map(|text| format!("  {kind}: {}\n", clean(text))).collect()
+            texts
+                .iter()
+                .map(|text| format!("  {kind}: {}\n", text.replace('\n', "\n        ")))
+                .collect()
         };
-        trimmed += &lines("Help", &diagnostic.help);
-        trimmed += &lines("Note", &diagnostic.notes);
+        trimmed += &lines("Help", &helps);
+        trimmed += &lines("Note", &notes);
     }
     trimmed.push('\n');
     trimmed
+}
+
+/// Names the places of the source where ariadne has named those of the excerpt, in which long lines are cut and tabs
+/// are blanks.
+fn with_true_places(text: &str, headers: &[(String, String)]) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for (shown, true_place) in headers.iter().filter(|(shown, true_place)| shown != true_place) {
+        let has_it =
+            |line: &&mut String| line.contains(['╭', '├']) && line.contains(&format!(" {shown} "));
+        let found = lines.iter_mut().find(has_it);
+        if let Some(line) = found {
+            *line = line.replacen(&format!(" {shown} "), &format!(" {true_place} "), 1);
+        }
+    }
+    lines.join("\n")
 }
 
 /// A message may quote the source, so it is cleaned as the source is.
@@ -116,8 +143,8 @@ struct Excerpts<'a> {
     /// In the order in which they are shown: by source, the primary one first, then by line.
     places: Vec<(&'a Label, Place)>,
     sources: BTreeMap<SourceId, (String, Source<String>)>,
-    /// What the excerpts do not show.
-    notes: Vec<String>,
+    /// What ariadne calls the place of each label, and what it is in the source.
+    headers: Vec<(String, String)>,
 }
 
 impl<'a> Excerpts<'a> {
@@ -129,12 +156,20 @@ impl<'a> Excerpts<'a> {
             }
         }
         let mut excerpts =
-            Excerpts { places: Vec::new(), sources: BTreeMap::new(), notes: Vec::new() };
+            Excerpts { places: Vec::new(), sources: BTreeMap::new(), headers: Vec::new() };
         for source in order {
             let labels: Vec<&Label> =
                 diagnostic.labels.iter().filter(|label| label.span.source == source).collect();
             let ranges: Vec<_> = labels.iter().map(|label| label.span.range()).collect();
-            let Excerpt { text, ranges, note } = excerpt(sources.text(source), &ranges, width);
+            let Excerpt { text, ranges, places: own } =
+                excerpt(sources.text(source), &ranges, width);
+            let name = clean(sources.name(source));
+            for (range, place) in ranges.iter().zip(own) {
+                let shown = excerpt::place(&text, range.start);
+                let called =
+                    |place: excerpt::Place| format!("{name}:{}:{}", place.line, place.column);
+                excerpts.headers.push((called(shown), called(place)));
+            }
             let mut places: Vec<_> = labels
                 .into_iter()
                 .zip(ranges)
@@ -142,11 +177,15 @@ impl<'a> Excerpts<'a> {
                 .collect();
             places.sort_by_key(|(_, (_, range))| range.end);
             excerpts.places.extend(places);
-            let name = clean(sources.name(source));
             excerpts.sources.insert(source, (name, Source::from(text)));
-            excerpts.notes.extend(note);
         }
         excerpts
+    }
+
+    /// The digits of the last line that is shown.
+    fn widest_number(&self) -> usize {
+        let lines = self.sources.values().map(|(_, source)| source.text().lines().count());
+        lines.max().unwrap_or(1).max(1).ilog10() as usize + 1
     }
 }
 

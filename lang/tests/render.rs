@@ -29,6 +29,19 @@ fn lines(has_place: bool) -> Vec<String> {
 }
 
 #[test]
+fn helps_are_wrapped_at_words() {
+    let span = Span::new(SourceId(0), 0, 1);
+    let help = "a sentence of many words ".repeat(8);
+    let report = Diagnostic::error("E0701", "no thread", span, "here").help(help.trim_end());
+    for report in [report.clone(), Diagnostic { labels: Vec::new(), ..report }] {
+        let shown = render(&[report], &One, false, 60);
+        assert!(shown.lines().all(|line| line.chars().count() <= 60), "{shown}");
+        let words: Vec<&str> = shown.split_whitespace().filter(|word| *word != "│").collect();
+        assert!(words.join(" ").contains(help.trim_end()), "{shown}");
+    }
+}
+
+#[test]
 fn helps_and_notes_are_shown_with_and_without_a_place() {
     for has_place in [false, true] {
         let lines = lines(has_place);

@@ -22,8 +22,23 @@ pub(super) struct Excerpt {
     pub(super) text: String,
     /// The ranges in it that correspond to those asked for; none is empty.
     pub(super) ranges: Vec<Range<usize>>,
-    /// The true column of the first range, if its line was cut at the left.
-    pub(super) note: Option<String>,
+    /// Where each range begins, in the text itself.
+    pub(super) places: Vec<Place>,
+}
+
+/// A line and a column, both counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) line: usize,
+    /// In characters.
+    pub(super) column: usize,
+}
+
+/// Where a byte of a text is.
+pub(super) fn place(text: &str, at: usize) -> Place {
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = 1 + text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
+    Place { line, column: 1 + text[start..at].chars().count() }
 }
 
 /// Cuts what shows `ranges` out of `text`, for a terminal of `width` columns. The first range is
@@ -58,8 +73,7 @@ pub(super) fn excerpt(text: &str, ranges: &[Range<usize>], width: usize) -> Exce
         }
         let from = excerpt.len();
         let offsets = show(&text[line.range.clone()], &window, &mut excerpt);
-        let (range, is_cut) = (from..excerpt.len(), window.start > 0);
-        shown.push((line.clone(), Shown { range, window, offsets, is_cut }));
+        shown.push((line.clone(), Shown { range: from..excerpt.len(), window, offsets }));
     }
     let locate = |at: usize| {
         shown
@@ -73,13 +87,8 @@ pub(super) fn excerpt(text: &str, ranges: &[Range<usize>], width: usize) -> Exce
         start..end.max(start + 1)
     });
     let mapped = mapped.collect();
-    let note = ranges.first().and_then(|first| {
-        let (line, _) =
-            shown.iter().find(|(line, shown)| shown.is_cut && line.contains(first.start))?;
-        let column = text[line.range.start..first.start].chars().count() + 1;
-        Some(format!("line {} is long; the place is at character {column}", line.number + 1))
-    });
-    Excerpt { text: excerpt, ranges: mapped, note }
+    let places = ranges.iter().map(|range| place(text, range.start)).collect();
+    Excerpt { text: excerpt, ranges: mapped, places }
 }
 
 /// What stands for a character on the terminal.
@@ -242,7 +251,6 @@ struct Shown {
     window: Range<usize>,
     /// For each byte of the window that begins a character, and for its end: where that is shown.
     offsets: BTreeMap<usize, usize>,
-    is_cut: bool,
 }
 
 impl Shown {
@@ -325,7 +333,8 @@ mod tests {
         let marked: Vec<&str> =
             excerpt.ranges.iter().map(|range| &excerpt.text[range.clone()]).collect();
         assert_eq!(marked, ["é", "…", "…"]);
-        assert_eq!(excerpt.note.as_deref(), Some("line 1 is long; the place is at character 1001"));
+        let columns: Vec<usize> = excerpt.places.iter().map(|place| place.column).collect();
+        assert_eq!(columns, [1001, 4, 1800]);
     }
 
     /// The lines that are shown, and in which column each mark stands.
