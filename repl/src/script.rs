@@ -28,12 +28,7 @@ impl Program {
             .and_then(|file| read_at_most(file, SOURCE_BYTES))
             .map_err(|error| format!("cannot read {name}: {error}"))?;
         let directory = path.parent().map(Path::to_owned).unwrap_or_default();
-        let mut text = decode(bytes, &name)?;
-        if text.starts_with("#!") {
-            // For the system, which starts this program with it; places stay what they are.
-            text.replace_range(..2, "--");
-        }
-        Ok(Program { text, name, directory })
+        Ok(Program { text: decode(bytes, &name)?, name, directory })
     }
 
     /// The program on standard input.

@@ -54,6 +54,12 @@
     if (state.depth > 0) {
       return comment(stream, state);
     }
+    const isFirst = !state.begun;
+    state.begun = true;
+    if (isFirst && stream.match('#!')) {
+      stream.skipToEnd();
+      return 'comment';
+    }
     if (stream.sol() && stream.match(/^:[a-z]*/)) {
       return 'meta';
     }
@@ -109,7 +115,7 @@
 
   const mode = {
     name: 'weft',
-    startState: () => ({ depth: 0, defines: false }),
+    startState: () => ({ depth: 0, defines: false, begun: false }),
     copyState: state => ({ ...state }),
     token,
     languageData: {

@@ -39,6 +39,9 @@ class Lexer(unittest.TestCase):
         self.assertEqual(tokens("0xffu8 1e-3"), [(Number.Hex, "0xffu8"), (Number.Float, "1e-3")])
         self.assertEqual(tokens("größe + größe")[0], (Name, "größe"))
 
+    def test_a_line_for_the_system(self):
+        self.assertEqual(tokens("#!/usr/bin/env weft\nx")[0][0], Comment.Hashbang)
+
     def test_comments_nest(self):
         kinds = {kind for kind, _ in tokens("{- a {- b -} c -}")}
         self.assertEqual(kinds, {Comment.Multiline})

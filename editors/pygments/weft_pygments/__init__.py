@@ -36,6 +36,7 @@ class WeftLexer(RegexLexer):
 
     tokens = {
         "root": [
+            (r"\A#![^\n]*", Comment.Hashbang),
             (r"^:[a-z]*", Keyword.Pseudo),
             (r"\s+", Whitespace),
             (r"--[^\n]*", Comment.Single),

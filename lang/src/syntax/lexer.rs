@@ -112,6 +112,10 @@ impl<'a> Lexer<'a> {
         if self.at == 0 && self.text.starts_with('\u{feff}') {
             self.at = '\u{feff}'.len_utf8();
         }
+        if self.rest().starts_with("#!") {
+            // For the system, which starts `weft` with such a file.
+            self.line_comment();
+        }
         self.measure_indent();
         while let Some(byte) = self.peek(0) {
             match byte {
