@@ -29,6 +29,7 @@ use unicode_width::UnicodeWidthStr;
 use weft_ir::{Array, Column, Type, Value};
 
 use crate::plot;
+use crate::sink::Cancel;
 
 pub use graphics::{Graphics, Pictures, graphics};
 pub use html::html;
@@ -97,31 +98,40 @@ impl Options {
     }
 }
 
+/// How many elements or bytes are looked at before anybody asks again whether the rest is wanted.
+const PIECE: usize = 1 << 16;
+
 /// The rows of a table that `:show` shows at least.
 const WHOLE_ROWS: usize = 10_000;
 
 /// What is left of a value that somebody asked to see all of, where its text leaves something out.
-pub(crate) fn left_out(text: &str, value: &Value) -> Option<&'static str> {
+pub(crate) fn left_out(text: &str, value: &Value, cancel: &Cancel) -> Option<&'static str> {
     const GAP: &str = "…";
-    fn has_gap(column: &Column) -> bool {
+    fn has_gap(column: &Column, cancel: &Cancel) -> bool {
         match column {
             Column::Char(bytes) => {
-                bytes.as_slice().windows(GAP.len()).any(|part| part == GAP.as_bytes())
+                let has = |part: &[u8]| part.windows(GAP.len()).any(|part| part == GAP.as_bytes());
+                let bytes = bytes.as_slice();
+                // Pieces overlap, as the sign may lie across their border.
+                let starts = (0..bytes.len()).step_by(PIECE);
+                let mut pieces =
+                    starts.map(|at| &bytes[at..(at + PIECE + GAP.len()).min(bytes.len())]);
+                pieces.any(|piece| cancel.is_cancelled() || has(piece))
             }
-            Column::Dense { .. } | Column::Ragged { .. } => has_gap(&column.flatten()),
-            Column::Tuple { parts, .. } => parts.iter().any(has_gap),
+            Column::Dense { .. } | Column::Ragged { .. } => has_gap(&column.flatten(), cancel),
+            Column::Tuple { parts, .. } => parts.iter().any(|part| has_gap(part, cancel)),
             _ => false,
         }
     }
-    fn value_has_gap(value: &Value) -> bool {
+    fn value_has_gap(value: &Value, cancel: &Cancel) -> bool {
         match value {
             Value::Scalar(_) => false,
-            Value::Tuple(parts) => parts.iter().any(value_has_gap),
-            Value::Array(array) => has_gap(&array.elements),
+            Value::Tuple(parts) => parts.iter().any(|part| value_has_gap(part, cancel)),
+            Value::Array(array) => has_gap(&array.elements, cancel),
         }
     }
     // A text may have such a sign of its own.
-    (text.contains(GAP) && !value_has_gap(value)).then_some(
+    (text.contains(GAP) && !value_has_gap(value, cancel)).then_some(
         "`…` stands for what is left out: `:set elements`, `:set rows`, `:set columns` and a wider \
          screen show more",
     )
@@ -135,37 +145,44 @@ enum Body {
     Lines(String),
 }
 
-/// A value as it is shown; without a newline at the end.
-pub fn text(value: &Value, ty: &Type, options: &Options) -> String {
-    match plot::nothing_to_see(value, ty) {
-        None => drawn_or_written(value, ty, options),
-        Some(why) => format!("{}\n{why}", drawn_or_written(value, ty, options)),
-    }
+/// A value as it is shown; without a newline at the end. `None` if it is cancelled, which may come at any time:
+/// a person may have asked for a million rows.
+pub fn text(value: &Value, ty: &Type, options: &Options, cancel: &Cancel) -> Option<String> {
+    let text = drawn_or_written(value, ty, options, cancel)?;
+    Some(match plot::nothing_to_see(value, ty) {
+        None => text,
+        Some(why) => format!("{text}\n{why}"),
+    })
 }
 
-fn drawn_or_written(value: &Value, ty: &Type, options: &Options) -> String {
+fn drawn_or_written(
+    value: &Value,
+    ty: &Type,
+    options: &Options,
+    cancel: &Cancel,
+) -> Option<String> {
     if let Some(plot) = plot::text(value, ty, options.width, options.colour) {
-        return plot;
+        return Some(plot);
     }
     if let (true, Value::Tuple(fields)) = (is_image(ty), value)
         && let Some(Value::Array(rows)) = fields.first()
         && let Ok(extent) = rows.elements.extent()
     {
-        return format!("a picture of {extent} by {} pixels", rows.len());
+        return Some(format!("a picture of {extent} by {} pixels", rows.len()));
     }
     if !holds_array(ty) {
-        return match body(value, ty, options.width, options) {
+        return Some(match body(value, ty, options.width, options, cancel)? {
             Body::Line(text) | Body::Lines(text) => text,
-        };
+        });
     }
     let heading = fitted_type(value, ty, options.width);
     let beside = options.width.saturating_sub(heading.width() + 1);
     let shown_type =
         if options.colour { format!("\x1b[2m{heading}\x1b[0m") } else { heading.clone() };
-    match body(value, ty, beside, options) {
+    Some(match body(value, ty, beside, options, cancel)? {
         Body::Line(line) if line.width() <= beside => format!("{shown_type} {line}"),
         Body::Line(text) | Body::Lines(text) => format!("{shown_type}\n{text}"),
-    }
+    })
 }
 
 /// Whether the type of a value stands before it.
@@ -174,24 +191,36 @@ pub(crate) fn has_heading(ty: &Type) -> bool {
 }
 
 /// The value without its type; one line if that takes at most `beside` cells.
-fn body(value: &Value, ty: &Type, beside: usize, options: &Options) -> Body {
+fn body(
+    value: &Value,
+    ty: &Type,
+    beside: usize,
+    options: &Options,
+    cancel: &Cancel,
+) -> Option<Body> {
     match (value, ty) {
-        (Value::Scalar(scalar), _) => Body::Line(shown_scalar(*scalar, options.digits)),
-        (Value::Tuple(values), _) => composite(value, values, ty, beside, options),
+        (Value::Scalar(scalar), _) => Some(Body::Line(shown_scalar(*scalar, options.digits))),
+        (Value::Tuple(values), _) => composite(value, values, ty, (beside, options), cancel),
         (Value::Array(array), Type::Array(element)) => {
-            array_body(array, ty, element, beside, options)
+            array_body(array, (ty, element), beside, options, cancel)
         }
         (value, ty) => panic!("a value that is not of its type {ty}: {value:?}"),
     }
 }
 
 /// A tuple or a record: a record of columns as a table, else on one line, else a line a component.
-fn composite(value: &Value, values: &[Value], ty: &Type, beside: usize, options: &Options) -> Body {
+fn composite(
+    value: &Value,
+    values: &[Value],
+    ty: &Type,
+    (beside, options): (usize, &Options),
+    cancel: &Cancel,
+) -> Option<Body> {
     if let Some(columns) = record_of_columns(values, ty) {
-        return Body::Lines(table(&columns, options));
+        return table(&columns, options, cancel).map(Body::Lines);
     }
     if let Some(line) = whole(value, ty, beside, options.digits) {
-        return Body::Line(line);
+        return Some(Body::Line(line));
     }
     let fields: Vec<(String, &Type)> = match ty {
         Type::Record(fields) => fields.iter().map(|(name, ty)| (name.to_string(), ty)).collect(),
@@ -211,7 +240,7 @@ fn composite(value: &Value, values: &[Value], ty: &Type, beside: usize, options:
                 line.push(' ');
             }
             let room = options.width.saturating_sub(line.width()).max(20);
-            if let Some(rows) = short_rows(value, ty, room, options) {
+            if let Some(rows) = short_rows(value, ty, room, options, cancel) {
                 line.truncate(line.trim_end().len());
                 return line + "\n" + &rows;
             }
@@ -219,18 +248,24 @@ fn composite(value: &Value, values: &[Value], ty: &Type, beside: usize, options:
             cut(&line, options.width)
         })
         .collect();
-    Body::Lines(lines.join("\n"))
+    Some(Body::Lines(lines.join("\n")))
 }
 
 /// A short list of scalars as indented lines, if it does not fit on the rest of a line.
-fn short_rows(value: &Value, ty: &Type, room: usize, options: &Options) -> Option<String> {
+fn short_rows(
+    value: &Value,
+    ty: &Type,
+    room: usize,
+    options: &Options,
+    cancel: &Cancel,
+) -> Option<String> {
     let (Value::Array(array), Type::Array(element)) = (value, ty) else { return None };
     let is_short = matches!(**element, Type::Scalar(_)) && array.len() <= inline::SHORT;
     if !is_short || is_text(ty) {
         return None;
     }
     let narrower = Options { width: options.width.saturating_sub(2).max(20), ..options.clone() };
-    match numbers(&array.elements, element, room, &narrower) {
+    match numbers(&array.elements, element, room, &narrower, cancel)? {
         Body::Line(_) => None,
         Body::Lines(lines) => {
             Some(lines.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"))
@@ -253,89 +288,132 @@ fn record_of_columns(values: &[Value], ty: &Type) -> Option<Vec<(String, Column,
     (count > 0 && columns.iter().all(|(_, column, _)| column.len() == count)).then_some(columns)
 }
 
-fn array_body(array: &Array, ty: &Type, element: &Type, beside: usize, options: &Options) -> Body {
+fn array_body(
+    array: &Array,
+    (ty, element): (&Type, &Type),
+    beside: usize,
+    options: &Options,
+    cancel: &Cancel,
+) -> Option<Body> {
     let elements = &array.elements;
     match elements {
         Column::Char(bytes) if is_text(ty) => {
-            return Body::Lines(text_lines(bytes.as_slice(), options));
+            return text_lines(bytes.as_slice(), options, cancel).map(Body::Lines);
         }
-        elements if elements.is_empty() => return Body::Line("[]".to_owned()),
+        elements if elements.is_empty() => return Some(Body::Line("[]".to_owned())),
         Column::Tuple { parts, .. } if !parts.is_empty() => {
-            return Body::Lines(table(&component_columns(parts, element), options));
+            let columns = component_columns(parts, element);
+            return table(&columns, options, cancel).map(Body::Lines);
         }
         _ => {}
     }
     match rank_above_atoms(ty) {
-        0 | 1 if is_text(element) => rows(elements, element, beside, options),
-        0 | 1 => numbers(elements, element, beside, options),
+        0 | 1 if is_text(element) => rows(elements, element, beside, options, cancel),
+        0 | 1 => numbers(elements, element, beside, options, cancel),
         2 => match (elements.extent(), element) {
             (Ok(extent), Type::Array(inner)) if extent > 0 => {
-                Body::Lines(matrix(elements, extent, inner, options))
+                matrix(elements, extent, inner, options, cancel).map(Body::Lines)
             }
-            _ => rows(elements, element, beside, options),
+            _ => rows(elements, element, beside, options, cancel),
         },
         _ => {
             let mut out = Vec::new();
-            slices(elements, element, "", options, &mut out);
-            Body::Lines(out.join("\n"))
+            slices(elements, element, "", (options, cancel), &mut out)?;
+            Some(Body::Lines(out.join("\n")))
         }
     }
 }
 
 /// A list of scalars.
-fn numbers(elements: &Column, ty: &Type, beside: usize, options: &Options) -> Body {
+fn numbers(
+    elements: &Column,
+    ty: &Type,
+    beside: usize,
+    options: &Options,
+    cancel: &Cancel,
+) -> Option<Body> {
     let amount = Amount::all(options.digits);
     if elements.len() > options.max_elements.max(5) {
         let ends = inline::ends(elements.len(), 3, 2);
-        return Body::Line(list(elements, ty, &ends, Amount::ends(options.digits)));
+        return Some(Body::Line(list(elements, ty, &ends, Amount::ends(options.digits))));
     }
-    let all: Vec<_> = (0..elements.len()).map(Some).collect();
-    let line = list(elements, ty, &all, amount);
-    if line.width() <= beside {
-        return Body::Line(line);
+    // The texts of the elements one behind the other, and where each ends.
+    let (mut texts, mut ends) = (String::new(), Vec::new());
+    let (mut widest, mut total) = (0, 0);
+    for index in 0..elements.len() {
+        if cancel.is_cancelled() {
+            return None;
+        }
+        let text = inline::inline(&elements.get(index), ty, amount);
+        let width = text.width();
+        (widest, total) = (widest.max(width), total + width);
+        texts.push_str(&text);
+        ends.push(texts.len());
     }
-    let cells: Vec<String> =
-        (0..elements.len()).map(|i| inline::inline(&elements.get(i), ty, amount)).collect();
-    let widest = cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
-    let a_line = ((options.width.saturating_sub(1)) / (widest + 2)).max(1);
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let cells = starts.zip(&ends).map(|(start, end)| &texts[start..*end]);
+    const SEPARATOR: usize = 2;
+    if SEPARATOR * elements.len().max(1) + total <= beside {
+        return Some(Body::Line(format!("[{}]", cells.collect::<Vec<_>>().join(", "))));
+    }
+    let a_line = ((options.width.saturating_sub(1)) / (widest + SEPARATOR)).max(1);
     let right = is_number(ty);
-    let lines: Vec<String> = cells
-        .chunks(a_line)
-        .map(|chunk| {
-            let padded: Vec<String> = chunk
-                .iter()
-                .map(|cell| {
-                    let padding = widest - cell.width();
-                    if right { format!("{:padding$}{cell}", "") } else { cell.clone() }
-                })
-                .collect();
-            padded.join(", ")
-        })
-        .collect();
-    Body::Lines(format!("[{}]", lines.join(",\n ")))
+    let mut lines = "[".to_owned();
+    for (index, cell) in cells.enumerate() {
+        if cancel.is_cancelled() {
+            return None;
+        }
+        match (index, index % a_line) {
+            (0, _) => {}
+            (_, 0) => lines.push_str(",\n "),
+            _ => lines.push_str(", "),
+        }
+        if right {
+            lines.extend(std::iter::repeat_n(' ', widest - cell.width()));
+        }
+        lines.push_str(cell);
+    }
+    lines.push(']');
+    Some(Body::Lines(lines))
 }
 
 /// Texts, or rows of different lengths: on one line, else a line each.
-fn rows(elements: &Column, ty: &Type, beside: usize, options: &Options) -> Body {
+fn rows(
+    elements: &Column,
+    ty: &Type,
+    beside: usize,
+    options: &Options,
+    cancel: &Cancel,
+) -> Option<Body> {
     if leaves(elements) <= beside {
         let all: Vec<_> = (0..elements.len()).map(Some).collect();
         let line = list(elements, ty, &all, Amount::all(options.digits));
         if line.width() <= beside {
-            return Body::Line(line);
+            return Some(Body::Line(line));
         }
     }
-    let lines: Vec<String> = shown(elements.len(), options.max_rows)
-        .into_iter()
-        .map(|row| match row {
+    let mut lines = Vec::new();
+    for row in shown(elements.len(), options.max_rows) {
+        if cancel.is_cancelled() {
+            return None;
+        }
+        lines.push(match row {
             Some(row) => fitted(&elements.get(row), ty, options.width, options.digits),
             None => "…".to_owned(),
-        })
-        .collect();
-    Body::Lines(lines.join("\n"))
+        });
+    }
+    Some(Body::Lines(lines.join("\n")))
 }
 
 /// An array of rank 3 or more: the arrays of rank 2 or less in it, each under its index.
-fn slices(elements: &Column, ty: &Type, index: &str, options: &Options, out: &mut Vec<String>) {
+/// Nothing if it is cancelled.
+fn slices(
+    elements: &Column,
+    ty: &Type,
+    index: &str,
+    (options, cancel): (&Options, &Cancel),
+    out: &mut Vec<String>,
+) -> Option<()> {
     let inner_options = Options { max_rows: options.max_rows.div_ceil(2), ..options.clone() };
     // Deeper levels show less of each, so that the whole stays on a screen or two.
     let most = if index.is_empty() { 4 } else { 2 };
@@ -351,20 +429,21 @@ fn slices(elements: &Column, ty: &Type, index: &str, options: &Options, out: &mu
             (Value::Array(array), Type::Array(inner))
                 if rank_above_atoms(ty) > 2 && !array.is_empty() =>
             {
-                slices(&array.elements, inner, &label, options, out);
+                slices(&array.elements, inner, &label, (options, cancel), out)?;
             }
-            _ => match body(&value, ty, options.width, &inner_options) {
+            _ => match body(&value, ty, options.width, &inner_options, cancel)? {
                 Body::Line(text) => out.push(format!("[{label}] {text}")),
                 Body::Lines(text) => out.push(format!("[{label}]\n{text}")),
             },
         }
     }
+    Some(())
 }
 
 /// A text as it is; of a long one the beginning and the end.
-fn text_lines(bytes: &[u8], options: &Options) -> String {
+fn text_lines(bytes: &[u8], options: &Options, cancel: &Cancel) -> Option<String> {
     if bytes.len() <= options.max_text {
-        return plain_text(bytes);
+        return pieces_of_text(bytes, cancel);
     }
     let head = prefix(bytes, options.max_text / 4 * 3);
     let mut tail = &bytes[bytes.len() - options.max_text / 4..];
@@ -374,7 +453,22 @@ fn text_lines(bytes: &[u8], options: &Options) -> String {
         tail = rest;
     }
     let hidden = bytes.len() - head.len() - tail.len();
-    format!("{}\n… {hidden} bytes …\n{}", plain_text(head), plain_text(tail))
+    let (head, tail) = (pieces_of_text(head, cancel)?, pieces_of_text(tail, cancel)?);
+    Some(format!("{head}\n… {hidden} bytes …\n{tail}"))
+}
+
+/// A text as it is; nothing if that is cancelled.
+fn pieces_of_text(mut bytes: &[u8], cancel: &Cancel) -> Option<String> {
+    let mut out = String::new();
+    while !bytes.is_empty() {
+        if cancel.is_cancelled() {
+            return None;
+        }
+        let piece = prefix(bytes, PIECE);
+        out.push_str(&plain_text(piece));
+        bytes = &bytes[piece.len()..];
+    }
+    Some(out)
 }
 
 #[cfg(test)]

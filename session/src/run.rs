@@ -318,6 +318,8 @@ impl<'a> Runner<'a> {
         };
         self.to_show = self.to_show.saturating_sub(1);
         let (number, is_last, whole) = (self.number, self.to_show == 0, self.whole);
+        // Whoever listens may take long to write it.
+        self.cancel.set_activity(format!("showing a value of In[{number}]"));
         self.sink.event(Event::Shown(Shown { number, value, ty, limits, is_last, whole }));
     }
 

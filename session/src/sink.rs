@@ -70,13 +70,15 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// The value as text for a screen of `width` cells.
-    pub fn text(&self, width: usize, colour: bool) -> String {
-        let mut text = display::text(&self.value, &self.ty, &self.options(width, colour));
-        if let Some(remark) = self.whole.then(|| display::left_out(&text, &self.value)).flatten() {
+    /// The value as text for a screen of `width` cells. `None` if it is cancelled meanwhile.
+    pub fn text(&self, width: usize, colour: bool, cancel: &Cancel) -> Option<String> {
+        let options = self.options(width, colour);
+        let mut text = display::text(&self.value, &self.ty, &options, cancel)?;
+        let left_out = || display::left_out(&text, &self.value, cancel);
+        if let Some(remark) = self.whole.then(left_out).flatten() {
             text.push_str(&format!("\n({remark})"));
         }
-        text
+        Some(text)
     }
 
     /// The value as an HTML table, if it has rows and columns; at most `bytes` long.
@@ -99,11 +101,12 @@ impl Shown {
         display::latex(&self.value, &self.ty, self.limits.digits)
     }
 
-    /// A line of statistics, if the array is a large one of numbers: it visits every element.
-    pub fn statistics(&self) -> Option<String> {
+    /// A line of statistics, if the array is a large one of numbers: it visits every element, unless it is
+    /// cancelled.
+    pub fn statistics(&self, cancel: &Cancel) -> Option<String> {
         const LARGE: usize = 1000;
         (display::size(&self.value) >= LARGE)
-            .then(|| display::statistics(&self.value, &self.ty, self.limits.digits))
+            .then(|| display::statistics(&self.value, &self.ty, self.limits.digits, cancel))
             .flatten()
     }
 

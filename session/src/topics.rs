@@ -340,7 +340,7 @@ mod tests {
                 let mut sink = Collected::default();
                 session.eval(Cell::typed(text), &mut sink, &Cancel::new());
                 let shown = sink.events.into_iter().filter_map(|event| match event {
-                    Event::Shown(shown) => Some(shown.text(200, false)),
+                    Event::Shown(shown) => shown.text(200, false, &Cancel::new()),
                     _ => None,
                 });
                 shown.collect::<Vec<_>>()

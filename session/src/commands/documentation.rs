@@ -85,7 +85,7 @@ pub(super) fn demonstrated(command: &Command) -> String {
 /// What an event is at a prompt.
 fn printed(event: Event) -> Option<String> {
     match event {
-        Event::Shown(shown) => Some(shown.text(72, false)),
+        Event::Shown(shown) => shown.text(72, false, &Cancel::new()),
         Event::Text(text) | Event::Note(text) | Event::Notice(text) => Some(text),
         Event::Bound { name, ty } | Event::Defined { name, ty } => Some(format!("{name} : {ty}")),
         Event::Drawing(_) | Event::Report(_) | Event::Progress(_) | Event::Footer(_) => None,

@@ -14,6 +14,9 @@ use crate::plot;
 /// Tables with more rows scroll.
 const SCROLLED: usize = 40;
 
+/// The bytes that a cell of a table takes at least.
+const CELL_BYTES: usize = "<td style=\"text-align: left\"></td>".len();
+
 /// The most cells that the type above a table takes.
 const HEADING: usize = 400;
 
@@ -24,14 +27,20 @@ pub fn html(value: &Value, ty: &Type, options: &Options, bytes: usize) -> Option
         return None;
     }
     let (columns, extent) = columns(value, ty, options)?;
+    let count = columns.iter().flatten().next().map_or(0, |strip| strip.column.len());
     let mut rows = options.max_rows;
+    // What is sure to be too long need not be written to know that.
+    while rows > 2 && rows.min(count).saturating_mul(columns.len() * CELL_BYTES) > bytes {
+        rows /= 2;
+    }
+    let heading = fitted_type(value, ty, HEADING);
     loop {
         let more = match (rows < options.max_rows, options.max_rows >= WHOLE_ROWS) {
             (true, _) => format!("a table takes at most {} here", size_text(bytes as u64)),
             (false, true) => "<code>:set rows</code> shows more".to_owned(),
             (false, false) => "<code>:show</code> shows more".to_owned(),
         };
-        let table = render((&columns, extent), &fitted_type(value, ty, HEADING), rows, &more);
+        let table = render((&columns, extent), &heading, rows, &more);
         if table.len() <= bytes {
             return Some(table);
         }

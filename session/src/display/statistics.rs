@@ -2,15 +2,16 @@
 
 use weft_ir::{Column, Scalar, ScalarType, Summary, Type, Value};
 
-use super::Digits;
 use super::scalar::shown_scalar;
+use super::{Digits, PIECE};
+use crate::sink::Cancel;
 
 /// `min 0.0, max 99.9, mean 49.95, nan 0` of all numbers of an array, however nested. The count of
 /// NaNs stands there for floats only; they take no part in the other figures.
 ///
 /// `None` if the value is no array of numbers, or holds none. It visits every element, or has the device do
-/// that which has them.
-pub fn statistics(value: &Value, ty: &Type, digits: Digits) -> Option<String> {
+/// that which has them; and it is `None` if that is cancelled.
+pub fn statistics(value: &Value, ty: &Type, digits: Digits, cancel: &Cancel) -> Option<String> {
     let Value::Array(array) = value else { return None };
     let mut element = ty;
     while let Type::Array(inner) = element {
@@ -24,11 +25,11 @@ pub fn statistics(value: &Value, ty: &Type, digits: Digits) -> Option<String> {
     while matches!(column, Column::Dense { .. } | Column::Ragged { .. }) {
         column = column.flatten();
     }
-    summary(&column, digits)
+    summary(&column, digits, cancel)
 }
 
 /// Summarises a column of numbers.
-fn summary(column: &Column, digits: Digits) -> Option<String> {
+fn summary(column: &Column, digits: Digits, cancel: &Cancel) -> Option<String> {
     if let Some(Summary { least, greatest, sum, nans }) = column.summary() {
         let count = column.len() - nans;
         if count == 0 {
@@ -41,25 +42,43 @@ fn summary(column: &Column, digits: Digits) -> Option<String> {
     macro_rules! integers {
         ($data:expr, $scalar:path) => {{
             let data = $data.as_slice();
-            let (min, max) = (data.iter().min()?, data.iter().max()?);
-            let sum = sum(data.iter().map(|&value| value as f64));
-            line($scalar(*min), $scalar(*max), sum, data.len(), digits)
+            let (mut min, mut max) = (*data.first()?, *data.first()?);
+            let mut sum = Sum::default();
+            for piece in data.chunks(PIECE) {
+                if cancel.is_cancelled() {
+                    return None;
+                }
+                min = min.min(*piece.iter().min()?);
+                max = max.max(*piece.iter().max()?);
+                piece.iter().for_each(|&value| sum.add(value as f64));
+            }
+            line($scalar(min), $scalar(max), sum.total(), data.len(), digits)
         }};
     }
     macro_rules! floats {
         ($data:expr, $scalar:path) => {{
             let data = $data.as_slice();
-            let numbers = data.iter().copied().filter(|value| !value.is_nan());
-            let count = numbers.clone().count();
-            let nans = data.len() - count;
-            if count == 0 {
-                return (nans > 0).then(|| format!("nan {nans}"));
+            let mut sum = Sum::default();
+            let (mut count, mut ends) = (0, None);
+            for piece in data.chunks(PIECE) {
+                if cancel.is_cancelled() {
+                    return None;
+                }
+                for &value in piece {
+                    if value.is_nan() {
+                        sum.add(0.0);
+                        continue;
+                    }
+                    count += 1;
+                    sum.add(value.into());
+                    let (min, max) = ends.unwrap_or((value, value));
+                    let min = if value < min { value } else { min };
+                    ends = Some((min, if value > max { value } else { max }));
+                }
             }
-            let min = numbers.clone().reduce(|a, b| if b < a { b } else { a })?;
-            let max = numbers.clone().reduce(|a, b| if b > a { b } else { a })?;
-            let sum =
-                sum(data.iter().map(|&value| if value.is_nan() { 0.0 } else { value.into() }));
-            let figures = line($scalar(min), $scalar(max), sum, count, digits);
+            let nans = data.len() - count;
+            let Some((min, max)) = ends else { return (nans > 0).then(|| format!("nan {nans}")) };
+            let figures = line($scalar(min), $scalar(max), sum.total(), count, digits);
             format!("{figures}, nan {nans}")
         }};
     }
@@ -82,29 +101,36 @@ fn summary(column: &Column, digits: Digits) -> Option<String> {
     })
 }
 
-/// The sum as the language folds: blocks of 64 from left to right, then their sums likewise.
-fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
-    const BLOCK: usize = 64;
-    fn push(levels: &mut Vec<(usize, f64)>, level: usize, number: f64) {
-        match levels.get_mut(level) {
-            None => levels.push((1, number)),
-            Some((count, sum)) => {
-                *sum = if *count == 0 { number } else { *sum + number };
-                *count += 1;
+/// A sum as the language folds: blocks of 64 from left to right, then their sums likewise.
+#[derive(Default)]
+struct Sum {
+    /// How much each level has so far, and its sum.
+    levels: Vec<(usize, f64)>,
+}
+
+impl Sum {
+    fn add(&mut self, number: f64) {
+        const BLOCK: usize = 64;
+        let mut number = number;
+        for level in 0.. {
+            let Some((count, sum)) = self.levels.get_mut(level) else {
+                self.levels.push((1, number));
+                return;
+            };
+            *sum = if *count == 0 { number } else { *sum + number };
+            *count += 1;
+            if *count < BLOCK {
+                return;
             }
-        }
-        let (count, sum) = levels[level];
-        if count == BLOCK {
-            levels[level].0 = 0;
-            push(levels, level + 1, sum);
+            (*count, number) = (0, *sum);
         }
     }
-    // How much each level has so far, and its sum.
-    let mut levels = Vec::new();
-    numbers.for_each(|number| push(&mut levels, 0, number));
-    // What is left of a level is one more for the next.
-    let left = levels.iter().filter(|(count, _)| *count > 0).map(|(_, sum)| *sum);
-    left.reduce(|below, above| above + below).unwrap_or(0.0)
+
+    fn total(self) -> f64 {
+        // What is left of a level is one more for the next.
+        let left = self.levels.iter().filter(|(count, _)| *count > 0).map(|(_, sum)| *sum);
+        left.reduce(|below, above| above + below).unwrap_or(0.0)
+    }
 }
 
 fn float(number: Scalar) -> f64 {

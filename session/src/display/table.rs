@@ -1,6 +1,10 @@
 //! Matrices and tables: columns that line up, those in the middle left out where they do not fit.
+//!
+//! Only the columns that are drawn are written out, and whoever has to wait for many rows of them may
+//! cancel that.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use std::fmt::Write as _;
+
 use unicode_width::UnicodeWidthStr;
 use weft_ir::{Column, ScalarType, Type, Value};
 
@@ -8,56 +12,75 @@ use super::inline::{Amount, cut, inline, prefix, shown};
 use super::scalar::line_text;
 use super::shape::is_text;
 use super::{Digits, Options};
+use crate::sink::Cancel;
 
 /// The most cells that one column of a table takes.
 const CELL: usize = 40;
 /// The bytes of a text that are looked at to fill one.
 const CELL_BYTES: usize = 4 * CELL;
 
-/// A regular matrix; `rows` are arrays of `extent` elements of type `ty`.
-pub(crate) fn matrix(rows: &Column, extent: usize, ty: &Type, options: &Options) -> String {
-    let row_positions = shown(rows.len(), options.max_rows);
-    let shown_rows: Vec<Option<Column>> =
-        row_positions.iter().map(|row| row.and_then(|row| rows.row(row))).collect();
-    let columns = shown(extent, options.max_columns)
-        .into_iter()
-        .map(|column| {
-            column.map(|column| {
-                let cells = shown_rows.iter().map(|row| {
-                    row.as_ref().map(|row| cell_text(&row.get(column), ty, options.digits))
-                });
-                Strip::new(None, cells.collect(), ty)
-            })
-        })
-        .collect();
-    draw(columns, options).0
+/// A regular matrix; `rows` are arrays of `extent` elements of type `ty`. `None` if it is cancelled.
+pub(crate) fn matrix(
+    rows: &Column,
+    extent: usize,
+    ty: &Type,
+    options: &Options,
+    cancel: &Cancel,
+) -> Option<String> {
+    let mut shown_rows: Vec<Option<Column>> = Vec::new();
+    for row in shown(rows.len(), options.max_rows) {
+        shown_rows.push(row.and_then(|row| rows.row(row)));
+        if cancel.is_cancelled() {
+            return None;
+        }
+    }
+    let strip = |column: usize| {
+        let cell = |row: &Option<Column>| {
+            row.as_ref().map(|row| cell_text(&row.get(column), ty, options.digits))
+        };
+        Some(Strip::new(None, gathered(shown_rows.iter().map(cell), cancel)?, ty))
+    };
+    let positions = shown(extent, options.max_columns);
+    draw(&positions, &strip, options, cancel).map(|(text, _)| text)
 }
 
-/// A table with a header: `columns` of equal length with their names and element types.
-pub(crate) fn table(columns: &[(String, Column, Type)], options: &Options) -> String {
+/// A table with a header: `columns` of equal length with their names and element types. `None` if it is
+/// cancelled.
+pub(crate) fn table(
+    columns: &[(String, Column, Type)],
+    options: &Options,
+    cancel: &Cancel,
+) -> Option<String> {
     let count = columns.first().map_or(0, |(_, column, _)| column.len());
     let rows = shown(count, options.max_rows);
-    let strips = shown(columns.len(), options.max_columns)
-        .into_iter()
-        .map(|position| {
-            position.map(|position| {
-                let (name, column, ty) = &columns[position];
-                let cells = rows
-                    .iter()
-                    .map(|row| row.map(|row| cell_text(&column.get(row), ty, options.digits)));
-                Strip::new(Some(name.clone()), cells.collect(), ty)
-            })
-        })
-        .collect();
-    let (text, drawn) = draw(strips, options);
-    match columns.len() - drawn {
+    let strip = |position: usize| {
+        let (name, column, ty) = &columns[position];
+        let cell =
+            |row: &Option<usize>| row.map(|row| cell_text(&column.get(row), ty, options.digits));
+        Some(Strip::new(Some(name.clone()), gathered(rows.iter().map(cell), cancel)?, ty))
+    };
+    let positions = shown(columns.len(), options.max_columns);
+    let (text, drawn) = draw(&positions, &strip, options, cancel)?;
+    Some(match columns.len() - drawn {
         0 => text,
         // The cells say `…`, and nothing else would say what is behind that.
         hidden => format!(
             "{text}\n{hidden} of {} columns are left out; `:type it` names them",
             columns.len()
         ),
+    })
+}
+
+/// All that an iterator yields; `None` if it is cancelled.
+fn gathered<T>(items: impl Iterator<Item = T>, cancel: &Cancel) -> Option<Vec<T>> {
+    let mut all = Vec::new();
+    for item in items {
+        if cancel.is_cancelled() {
+            return None;
+        }
+        all.push(item);
     }
+    Some(all)
 }
 
 /// What a cell shows. Texts stand there without quotes; the header says what they are.
@@ -71,15 +94,17 @@ pub(crate) fn cell_text(value: &Value, ty: &Type, digits: Digits) -> String {
 }
 
 /// One column as it will be drawn.
-struct Strip {
+pub(super) struct Strip {
     header: Option<String>,
     cells: Vec<String>,
-    alignment: CellAlignment,
+    is_number: bool,
+    /// Terminal cells, without blanks around them.
+    width: usize,
 }
 
 impl Strip {
     /// A column; `None` among the cells is a row of rows left out.
-    fn new(header: Option<String>, cells: Vec<Option<String>>, ty: &Type) -> Strip {
+    pub(super) fn new(header: Option<String>, cells: Vec<Option<String>>, ty: &Type) -> Strip {
         let (is_number, is_float) = match ty {
             Type::Scalar(scalar) => (scalar.is_int() || scalar.is_float(), scalar.is_float()),
             Type::Tuple(_) | Type::Record(_) | Type::Array(_) => (false, false),
@@ -96,24 +121,30 @@ impl Strip {
                 None => "…".to_owned(),
             })
             .collect();
-        let alignment = if is_number { CellAlignment::Right } else { CellAlignment::Left };
-        Strip { header: header.map(|name| cut(&name, CELL)), cells, alignment }
+        Strip::measured(header.map(|name| cut(&name, CELL)), cells, is_number)
     }
 
     /// The column that stands for columns left out.
     fn gap(header: bool, rows: usize) -> Strip {
         let mark = || "…".to_owned();
-        Strip {
-            header: header.then(mark),
-            cells: (0..rows).map(|_| mark()).collect(),
-            alignment: CellAlignment::Left,
-        }
+        Strip::measured(header.then(mark), (0..rows).map(|_| mark()).collect(), false)
+    }
+
+    fn measured(header: Option<String>, cells: Vec<String>, is_number: bool) -> Strip {
+        let width = header.iter().chain(&cells).map(|cell| cell.width()).max().unwrap_or(0);
+        Strip { header, cells, is_number, width }
     }
 
     /// Terminal cells, with a blank on both sides.
-    fn width(&self) -> usize {
-        let header = self.header.iter();
-        2 + header.chain(&self.cells).map(|cell| cell.width()).max().unwrap_or(0)
+    fn outer_width(&self) -> usize {
+        2 + self.width
+    }
+
+    /// Appends a cell of it, and a blank before that.
+    fn write(&self, cell: &str, line: &mut String) {
+        let padding = self.width.saturating_sub(cell.width());
+        let (before, behind) = if self.is_number { (padding, 0) } else { (0, padding) };
+        write!(line, " {:before$}{cell}{:behind$}", "", "").expect("writing to a string");
     }
 }
 
@@ -122,65 +153,103 @@ pub(crate) fn fraction_width(number: &str) -> usize {
     number.find('.').map_or(0, |point| number.len() - point)
 }
 
-/// Draws as many of the columns as fit, from both ends; `None` among them is columns left out. Says how many are
-/// drawn.
-fn draw(columns: Vec<Option<Strip>>, options: &Options) -> (String, usize) {
-    let Some(first) = columns.iter().flatten().next() else { return (String::new(), 0) };
+/// The least that a column takes.
+const NARROWEST: usize = 2;
+
+/// Draws as many of the columns at `positions` as fit, from both ends; `None` among them is columns left out.
+/// `strip` writes one of them out. Says how many are drawn; nothing if that is cancelled.
+pub(super) fn draw(
+    positions: &[Option<usize>],
+    strip: &dyn Fn(usize) -> Option<Strip>,
+    options: &Options,
+    cancel: &Cancel,
+) -> Option<(String, usize)> {
+    let columns: Vec<usize> = positions.iter().copied().flatten().collect();
+    let Some(&first) = columns.first() else { return Some((String::new(), 0)) };
+    let first = strip(first)?;
     let gap = Strip::gap(first.header.is_some(), first.cells.len());
-    let total: usize = columns.iter().map(|c| c.as_ref().map_or(gap.width(), Strip::width)).sum();
-    if total <= options.width {
-        let strips: Vec<&Strip> = columns.iter().map(|c| c.as_ref().unwrap_or(&gap)).collect();
-        return (render(&strips, options), columns.iter().flatten().count());
+    // What cannot fit need not be written out to know that.
+    if positions.len() * NARROWEST <= options.width {
+        let mut all = vec![first];
+        for column in &columns[1..] {
+            all.push(strip(*column)?);
+        }
+        let gaps = (positions.len() - all.len()) * gap.outer_width();
+        if gaps + all.iter().map(Strip::outer_width).sum::<usize>() <= options.width {
+            let mut own = all.iter();
+            let strips: Vec<&Strip> = positions
+                .iter()
+                .map(|position| position.and_then(|_| own.next()).unwrap_or(&gap))
+                .collect();
+            return Some((render(&strips, cancel)?, columns.len()));
+        }
+        let mut all = all.into_iter();
+        let first = all.next()?;
+        let mut rest: Vec<Option<Strip>> = all.map(Some).collect();
+        return fitting(first, columns.len(), &gap, options, cancel, &mut |at| rest[at - 1].take());
     }
-    let widths: Vec<usize> = columns.iter().flatten().map(Strip::width).collect();
-    let (head, tail) = fitting(&widths, options.width.saturating_sub(gap.width()));
-    let strips: Vec<&Strip> = columns.iter().flatten().collect();
-    let mut chosen = strips[..head].to_vec();
-    chosen.push(&gap);
-    chosen.extend(&strips[strips.len() - tail..]);
-    (render(&chosen, options), head + tail)
+    fitting(first, columns.len(), &gap, options, cancel, &mut |at| strip(columns[at]))
 }
 
-/// How many columns from the left and from the right fit into `width`, taken in turn.
-fn fitting(widths: &[usize], width: usize) -> (usize, usize) {
-    let (mut head, mut tail) = (1, 0);
-    let mut used = widths[0];
-    while head + tail < widths.len() {
-        let from_left = head <= tail;
-        let next = if from_left { widths[head] } else { widths[widths.len() - 1 - tail] };
-        if used + next > width {
+/// Draws as many of `count` columns as fit from the left and from the right, taken in turn, and the mark of those
+/// left out between them.
+fn fitting(
+    first: Strip,
+    count: usize,
+    gap: &Strip,
+    options: &Options,
+    cancel: &Cancel,
+    strip: &mut dyn FnMut(usize) -> Option<Strip>,
+) -> Option<(String, usize)> {
+    let room = options.width.saturating_sub(gap.outer_width());
+    let mut used = first.outer_width();
+    let (mut head, mut tail) = (vec![first], Vec::new());
+    while head.len() + tail.len() < count {
+        let from_left = head.len() <= tail.len();
+        let next = strip(if from_left { head.len() } else { count - 1 - tail.len() })?;
+        if used + next.outer_width() > room {
             break;
         }
-        used += next;
-        if from_left {
-            head += 1;
-        } else {
-            tail += 1;
-        }
+        used += next.outer_width();
+        if from_left { &mut head } else { &mut tail }.push(next);
     }
-    (head, tail)
+    let strips: Vec<&Strip> = head.iter().chain([gap]).chain(tail.iter().rev()).collect();
+    Some((render(&strips, cancel)?, head.len() + tail.len()))
 }
 
-fn render(strips: &[&Strip], options: &Options) -> String {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')));
-    table.set_width(u16::try_from(options.width).unwrap_or(u16::MAX));
-    table.set_content_arrangement(ContentArrangement::Disabled);
+/// The columns side by side, two blanks apart; nothing if that is cancelled.
+fn render(strips: &[&Strip], cancel: &Cancel) -> Option<String> {
+    let mut out = String::new();
     if strips.iter().any(|strip| strip.header.is_some()) {
-        table.set_header(strips.iter().map(|strip| {
-            Cell::new(strip.header.as_deref().unwrap_or("")).set_alignment(strip.alignment)
-        }));
+        row(strips, |strip| strip.header.as_deref().unwrap_or(""), &mut out);
+        let width: usize = strips.iter().map(|strip| strip.outer_width()).sum();
+        out.push('\n');
+        out.extend(std::iter::repeat_n('─', width - 1));
+        out.push('\n');
     }
-    for row in 0..strips[0].cells.len() {
-        table.add_row(
-            strips.iter().map(|strip| Cell::new(&strip.cells[row]).set_alignment(strip.alignment)),
-        );
+    for index in 0..strips[0].cells.len() {
+        if cancel.is_cancelled() {
+            return None;
+        }
+        if index > 0 {
+            out.push('\n');
+        }
+        row(strips, |strip| &strip.cells[index], &mut out);
     }
-    // The style keeps a blank for the line between columns; with one before each cell that is two.
-    for column in table.column_iter_mut() {
-        column.set_padding((1, 0));
+    Some(out)
+}
+
+/// Appends a row, without blanks at its end.
+fn row<'a>(strips: &[&'a Strip], cell: impl Fn(&'a Strip) -> &'a str, out: &mut String) {
+    let start = out.len();
+    for (index, strip) in strips.iter().enumerate() {
+        if index > 0 {
+            out.push(' ');
+        }
+        strip.write(cell(strip), out);
     }
-    table.trim_fmt()
+    let end = out.trim_end_matches(' ').len();
+    out.truncate(end.max(start));
 }
 
 /// The columns of an array of tuples or records, named by field or position.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use weft_ir::{Array, Column, Name, Scalar, ScalarType, Type, Value};
 
-use super::{Options, bound_type, discovered_type, html, latex, literal, statistics, text};
+use super::{Options, bound_type, discovered_type, html, latex, left_out, literal, text};
+use crate::sink::Cancel;
 
 const I64: Type = Type::Scalar(ScalarType::I64);
 const F64: Type = Type::Scalar(ScalarType::F64);
@@ -39,9 +40,17 @@ fn text_type() -> Type {
     Type::array(Type::Scalar(ScalarType::Char))
 }
 
+fn written(value: &Value, ty: &Type, options: &Options) -> String {
+    text(value, ty, options, &Cancel::new()).expect("nobody cancels it")
+}
+
+fn statistics(value: &Value, ty: &Type, digits: super::Digits) -> Option<String> {
+    super::statistics(value, ty, digits, &Cancel::new())
+}
+
 #[track_caller]
 fn check(value: &Value, ty: &Type, expect: &str) {
-    assert_eq!(text(value, ty, &Options::new(60)), expect.trim_matches('\n'));
+    assert_eq!(written(value, ty, &Options::new(60)), expect.trim_matches('\n'));
 }
 
 #[test]
@@ -216,7 +225,7 @@ fn higher_ranks_print_matrix_by_matrix() {
     let data: Vec<i64> = (0..60).collect();
     let tesseract = dense(5, dense(3, dense(2, ints(&data))));
     let ty = Type::array(ty);
-    let shown = text(&array(tesseract), &ty, &Options::new(60));
+    let shown = written(&array(tesseract), &ty, &Options::new(60));
     assert_eq!(shown.lines().next(), Some("[2][5][3][2]i64"));
     assert!(shown.contains("\n[0, 0]\n 0  1\n 2  3\n 4  5\n…\n[0, 4]\n"), "{shown}");
 }
@@ -300,7 +309,7 @@ fn text_prints_as_text() {
 #[test]
 fn a_long_text_is_elided_between_characters() {
     let long = "é".repeat(100_000);
-    let shown = text(&Value::text(&long), &text_type(), &Options::new(60));
+    let shown = written(&Value::text(&long), &text_type(), &Options::new(60));
     assert!(shown.contains("\n… 180000 bytes …\n"), "{}", shown.len());
     assert!(!shown.contains("\\x"), "cut within a character");
 }
@@ -310,7 +319,7 @@ fn columns_that_do_not_fit_are_left_out_of_the_middle() {
     let fields: Vec<(String, Type)> = (0..30).map(|i| (format!("column{i}"), I64)).collect();
     let ty = Type::Record(fields.iter().map(|(n, t)| (Name::from(&**n), t.clone())).collect());
     let rows = Column::Tuple { len: 1, parts: (0..30).map(|i| ints(&[i])).collect() };
-    let shown = text(&array(rows), &Type::array(ty), &Options::new(60));
+    let shown = written(&array(rows), &Type::array(ty), &Options::new(60));
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines[1], " column0  column1  column2  …  column27  column28  column29");
     assert!(lines.iter().all(|line| line.chars().count() <= 60), "{shown}");
@@ -368,9 +377,9 @@ fn floats_are_shown_with_the_digits_that_are_asked_for() {
     let options = Options { digits: NonZeroU8::new(3), ..Options::new(40) };
     let third = array(floats(&[1.0 / 3.0, 1234.5]));
     let ty = Type::array(F64);
-    assert_eq!(text(&third, &ty, &options), "[2]f64 [0.333, 1230.0]");
+    assert_eq!(written(&third, &ty, &options), "[2]f64 [0.333, 1230.0]");
     let rows = array(dense(2, floats(&[1.0 / 3.0, 1234.5])));
-    let matrix = text(&rows, &Type::array(ty.clone()), &options);
+    let matrix = written(&rows, &Type::array(ty.clone()), &options);
     assert!(matrix.contains("0.333") && matrix.contains("1230.0"), "{matrix}");
     let html = html(&rows, &Type::array(ty.clone()), &options, 10_000).expect("a table");
     assert!(html.contains(">0.333<") && html.contains(">1230.0<"), "{html}");
@@ -399,4 +408,58 @@ fn points_of_numbers_stand_below_each_other_in_notebooks() {
     for cell in [">1.25<", ">10.5\u{2007}<", ">nan\u{2008}\u{2007}\u{2007}<"] {
         assert!(html.contains(cell), "{html}");
     }
+}
+
+/// Values of every layout that takes long where there is much of it.
+fn large() -> Vec<(Value, Type)> {
+    let row = || Type::array(I64);
+    let many: Vec<i64> = (0..200_000).collect();
+    let texts: Vec<&str> = vec!["a text"; 200_000];
+    let pairs = Column::Tuple { len: many.len(), parts: [ints(&many), ints(&many)].into() };
+    let ragged: Vec<usize> = (0..600).collect();
+    let uneven = Column::from_lengths(&ragged, ints(&many[..ragged.iter().sum()]));
+    let columns = Value::Tuple([array(ints(&many)), array(floats(&[0.5; 200_000]))].into());
+    vec![
+        (array(ints(&many)), row()),
+        (array(dense(400, ints(&many))), Type::array(row())),
+        (array(dense(20, dense(20, ints(&many)))), Type::array(Type::array(row()))),
+        (array(uneven), Type::array(row())),
+        (array(self::texts(&texts)), Type::array(text_type())),
+        (Value::text(&"long … ".repeat(100_000)), text_type()),
+        (array(pairs), Type::array(Type::Tuple([I64, I64].into()))),
+        (columns, record(&[("a", row()), ("b", Type::array(F64))])),
+    ]
+}
+
+#[test]
+fn what_is_large_can_be_cancelled() {
+    let everything = Options { max_elements: 1 << 30, max_rows: 1 << 30, ..Options::new(60) };
+    let everything = Options { max_text: 1 << 30, max_columns: 1000, ..everything };
+    let (calm, cancelled) = (Cancel::new(), Cancel::new());
+    cancelled.cancel();
+    for (value, ty) in large() {
+        assert_eq!(text(&value, &ty, &everything, &cancelled), None, "{ty}");
+        let shown = text(&value, &ty, &everything, &calm).expect("nobody cancels it");
+        assert!(shown.len() > 1000, "{ty}");
+        assert_eq!(super::statistics(&value, &ty, None, &cancelled), None);
+        let remark = left_out(&shown, &value, &calm);
+        assert_eq!(remark.is_some(), shown.contains('…') && ty != text_type(), "{ty}");
+    }
+}
+
+#[test]
+fn only_the_columns_that_fit_are_written() {
+    let options = Options { max_columns: 1 << 20, max_rows: 4, ..Options::new(24) };
+    let (columns, asked) = (1_000_000_usize, std::cell::Cell::new(0));
+    let numbers: Vec<i64> = (0..2 * columns as i64).collect();
+    let value = array(dense(columns, ints(&numbers)));
+    let shown = written(&value, &Type::array(Type::array(I64)), &options);
+    assert_eq!(shown, "[2][1000000]i64\n       0  …   999999\n 1000000  …  1999999",);
+    let strip = |_: usize| {
+        asked.set(asked.get() + 1);
+        Some(super::table::Strip::new(None, vec![Some("12".to_owned())], &I64))
+    };
+    let positions: Vec<Option<usize>> = (0..columns).map(Some).collect();
+    super::table::draw(&positions, &strip, &options, &Cancel::new()).expect("nobody cancels it");
+    assert!(asked.get() < 10, "{}", asked.get());
 }

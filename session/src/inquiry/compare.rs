@@ -14,7 +14,7 @@ use crate::engine::{Backend, Counters, Fallback, Job, Ran};
 use crate::footer::time_text;
 use crate::modes::Modes;
 use crate::run::Stop;
-use crate::sink::{Event, Sink};
+use crate::sink::{Cancel, Event, Sink};
 
 /// The back ends and configurations that are compared, the reference first.
 fn configurations(modes: &Modes, has_gpu: bool) -> Vec<(&'static str, Modes)> {
@@ -223,7 +223,8 @@ fn bug(wrong: &[&str]) -> Option<String> {
 fn shown(result: &Result<Value, Failure>, ty: &Type) -> String {
     match result {
         Ok(value) => {
-            let text = display::text(value, ty, &display::Options::new(60));
+            let text = display::text(value, ty, &display::Options::new(60), &Cancel::new());
+            let text = text.unwrap_or_default();
             let words: Vec<&str> = text.split_whitespace().take(12).collect();
             words.join(" ")
         }

@@ -14,9 +14,13 @@ fn shown(program: &str) -> Shown {
     shown.unwrap_or_else(|| panic!("{program}: {outcome:?}"))
 }
 
+fn written(shown: &Shown, width: usize, colour: bool) -> String {
+    shown.text(width, colour, &Cancel::new()).expect("nobody cancels it")
+}
+
 #[track_caller]
 fn check(program: &str, expected: &str) {
-    let found = shown(program).text(40, false);
+    let found = written(&shown(program), 40, false);
     let found: Vec<&str> = found.lines().map(str::trim_end).collect();
     let expected: Vec<&str> = expected.trim_matches('\n').lines().collect();
     assert_eq!(found, expected, "\n{}", found.join("\n"));
@@ -100,7 +104,7 @@ fn cells_have_densities() {
 
 #[test]
 fn nothing_to_draw_is_an_empty_frame() {
-    let text = shown("plot ([] : []f64)").text(60, false);
+    let text = written(&shown("plot ([] : []f64)"), 60, false);
     assert!(text.contains('└') && text.contains("0.5"), "{text}");
     let svg = shown("linePlot [nan] [nan]").svg().expect("a plot");
     assert!(svg.contains("<path d=\"\" "), "{svg}");
@@ -130,7 +134,7 @@ fn text_stays_within_the_width() {
     ];
     for program in programs {
         for colour in [false, true] {
-            let text = shown(program).text(40, colour);
+            let text = written(&shown(program), 40, colour);
             for line in text.lines() {
                 let mut width = 0;
                 let mut escape = false;
@@ -161,7 +165,7 @@ fn matrices_are_pictures_when_asked_for() {
     assert_eq!(colours.bytes[..3], [255, 0, 1]);
     assert_eq!(shown("image [[1, 300], [-5, 7]]").picture().expect("a picture").bytes[255], 255);
     assert!(shown("image [[1], [2, 3]]").picture().is_none());
-    assert_eq!(shown("image [[1, 2]]").text(80, false), "a picture of 2 by 1 pixels");
+    assert_eq!(written(&shown("image [[1, 2]]"), 80, false), "a picture of 2 by 1 pixels");
     assert!(shown("fill (40, 40) 7u8").picture().is_some());
     assert!(shown("fill (40, 40) 7i64").picture().is_none());
 }
@@ -183,7 +187,7 @@ fn small_numbers_and_matrices_are_formulas() {
 #[test]
 fn plots_that_show_nothing_say_why() {
     let last = |program: &str| {
-        let text = shown(program).text(60, false);
+        let text = written(&shown(program), 60, false);
         text.lines().last().unwrap_or_default().to_owned()
     };
     let nothing = "a plot with nothing in it: none of its numbers can be drawn";

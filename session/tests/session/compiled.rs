@@ -79,7 +79,9 @@ fn a_loop_that_its_body_needs_takes_more_turns_than_an_idle_one() {
         let mut sink = Collected::default();
         session.eval(Cell::typed(cell), &mut sink, &Cancel::new());
         let is_shown = |event: &Event| match event {
-            Event::Shown(shown) => shown.text(80, false).ends_with("[70005, 70003]"),
+            Event::Shown(shown) => shown
+                .text(80, false, &Cancel::new())
+                .is_some_and(|text| text.ends_with("[70005, 70003]")),
             _ => false,
         };
         assert!(sink.events.iter().any(is_shown), "{backend}: {:?}", sink.events);

@@ -66,7 +66,7 @@ impl Transcript {
 
 fn event_text(event: &Event) -> String {
     match event {
-        Event::Shown(shown) => shown.text(80, false),
+        Event::Shown(shown) => shown.text(80, false, &Cancel::new()).expect("nobody cancels it"),
         Event::Bound { name, ty } => format!("{name} : {ty}"),
         Event::Defined { name, ty } if ty.is_empty() => format!("type {name}"),
         Event::Defined { name, ty } => format!("{name} : {ty}"),
