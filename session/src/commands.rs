@@ -96,6 +96,11 @@ impl Call {
         }
     }
 
+    /// The argument without a comment behind it.
+    pub(crate) fn words(&self) -> &str {
+        self.argument.split("--").next().unwrap_or_default().trim_end()
+    }
+
     /// The argument, which must not be missing.
     fn needed(&self, what: &str) -> Result<&str, Box<Diagnostic>> {
         match &*self.argument {
@@ -108,6 +113,10 @@ impl Call {
 /// Plans a command.
 pub(crate) fn plan(planner: &mut Planner<'_>, call: Call) -> Result<(), Box<Diagnostic>> {
     let command = resolve(&call.name.name).map_err(|unknown| Box::new(unknown.at(&call)))?;
+    if command.arguments.is_empty() && !call.words().is_empty() {
+        let message = format!("`:{}` takes nothing after its name", command.name);
+        return Err(Box::new(call.misuse(&message)));
+    }
     match command.action {
         Action::Plan(action) => action(planner, &call),
         Action::Alone(alone) if call.is_only_item => {
@@ -174,12 +183,16 @@ impl Unknown {
         let (name, span) = (&call.name.name, call.name.span);
         match self {
             Unknown::Nothing(closest) => {
+                if &**name == "clear" {
+                    let message =
+                        "`:clear` is a command of notebooks, only on the first line of a cell";
+                    let diagnostic = Diagnostic::error("E0501", message, span, "not here");
+                    return diagnostic
+                        .help("it clears the output of the cell; `:reset` forgets definitions");
+                }
                 let message = format!("there is no command `:{name}`");
                 let diagnostic = Diagnostic::error("E0501", message, span, "not a command");
                 match closest {
-                    _ if &**name == "clear" => diagnostic.help(
-                        "in a notebook it stands on the first line of a cell, which it clears",
-                    ),
                     Some(closest) => diagnostic.help(format!("did you mean `:{closest}`?")),
                     None => diagnostic.help("`:help` lists them"),
                 }

@@ -1,16 +1,17 @@
 //! A session: cells in, events out. A cell is a transaction: it yields the next state, or it
 //! changes nothing.
 
-use std::collections::BTreeSet;
+mod moments;
+
+use std::collections::BTreeMap;
 use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 
 use weft_ir::{ColumnBuilder, ScalarType, Span, Type, Value};
 use weft_lang::typed::GlobalId;
-use weft_lang::{Binding, Diagnostic, Global};
+use weft_lang::{Binding, Diagnostic, Global, builtins};
 
-use crate::commands::{Alone, Call};
 use crate::complete::Snapshot;
 use crate::engine::{Engine, Statistics};
 use crate::files::Loader;
@@ -23,9 +24,6 @@ use crate::sink::{Cancel, Event, Outcome, Sink};
 use crate::sources::Sources;
 use crate::stack::{NotRun, no_stack, on_large_stack};
 use crate::state::State;
-
-/// States that `:undo` can go back to, however small they are.
-const UNDO_STEPS: usize = 200;
 
 /// How a session starts.
 #[derive(Clone, Debug)]
@@ -90,11 +88,18 @@ pub struct Session {
     states: Vec<Moment>,
     /// The one that counts. Those after it can be redone.
     position: usize,
+    /// Which of the states held after each cell, by its id: for `:goto`.
+    after: BTreeMap<usize, usize>,
+    /// The id of the next state.
+    next_id: usize,
 }
 
 /// The state after a cell.
 #[derive(Clone, Debug)]
 struct Moment {
+    /// Tells it from all others that this session has had.
+    id: usize,
+    /// The cell that made it.
     number: usize,
     state: Arc<State>,
 }
@@ -110,8 +115,10 @@ impl Session {
             told: Told::default(),
             next_number: 1,
             log: Vec::new(),
-            states: vec![Moment { number: 0, state }],
+            states: vec![Moment { id: 0, number: 0, state }],
             position: 0,
+            after: BTreeMap::from([(0, 0)]),
+            next_id: 1,
         }
     }
 
@@ -124,8 +131,10 @@ impl Session {
             told: Told::default(),
             next_number: 1,
             log: Vec::new(),
-            states: vec![Moment { number: 0, state }],
+            states: vec![Moment { id: 0, number: 0, state }],
             position: 0,
+            after: BTreeMap::from([(0, 0)]),
+            next_id: 1,
         }
     }
 
@@ -221,6 +230,7 @@ impl Session {
             outcome
         });
         cancel.set_activity(String::new());
+        self.note_moment(number, keep);
         if keep == Keep::Everything
             && let Some(entry) = self.log.last_mut()
         {
@@ -303,17 +313,17 @@ impl Session {
             Ok(()) => Outcome::Done,
             Err(Stop::Quit) => Outcome::Quit,
             Err(Stop::Interrupted) => {
-                retract(&announced, sink);
+                retract(&announced, &before, sink);
                 return Outcome::Interrupted;
             }
             Err(Stop::Failed(diagnostic)) => {
                 let outcome = self.fail(vec![*diagnostic], sink);
-                retract(&announced, sink);
+                retract(&announced, &before, sink);
                 return outcome;
             }
             Err(Stop::Bug(problem)) => {
                 sink.event(Event::Report(self.sources.report(vec![bug(&problem)])));
-                retract(&announced, sink);
+                retract(&announced, &before, sink);
                 return Outcome::Bug(problem);
             }
         };
@@ -362,9 +372,7 @@ impl Session {
         }
         note_old_meanings(before, &state, sink);
         state.collect_garbage();
-        self.states.truncate(self.position + 1);
-        self.states.push(Moment { number, state: Arc::new(state) });
-        self.position += 1;
+        self.add_moment(number, state);
         self.forget_old_states();
     }
 
@@ -375,88 +383,6 @@ impl Session {
         }
         state.collect_garbage();
         self.states[self.position].state = Arc::new(state);
-    }
-
-    /// Lets go of the states furthest back, when there are too many or when they keep too much
-    /// alive.
-    fn forget_old_states(&mut self) {
-        // What is set now, not what was set when they were made.
-        let allowed = self.state().modes.outputs;
-        let mut kept = BTreeSet::new();
-        let mut bytes = 0;
-        let mut first = 0;
-        for (index, moment) in self.states.iter().enumerate().rev() {
-            let is_current = index + 1 == self.states.len();
-            for (global, value) in &moment.state.values {
-                if kept.insert(*global) && !is_current {
-                    bytes += value.memory_bytes() as u64;
-                }
-            }
-            let too_much = bytes > allowed || self.states.len() - index > UNDO_STEPS;
-            if too_much && !is_current {
-                first = index + 1;
-                break;
-            }
-        }
-        self.states.drain(..first);
-        self.position -= first;
-    }
-
-    /// The bytes of memory of the values that the current state does not hold, but others do.
-    fn kept_for_undo(&self) -> u64 {
-        let mut kept: BTreeSet<GlobalId> = self.state().values.keys().copied().collect();
-        let values = self.states.iter().flat_map(|moment| &moment.state.values);
-        let others = values.filter(|(global, _)| kept.insert(**global));
-        others.map(|(_, value)| value.memory_bytes() as u64).sum()
-    }
-
-    /// `:undo`, `:redo`, `:goto`, `:reset`.
-    fn time_travel(
-        &mut self,
-        alone: Alone,
-        call: &Call,
-        number: usize,
-        sink: &mut dyn Sink,
-    ) -> Result<(), Box<Diagnostic>> {
-        let nothing = |message: &str, remark: &str| {
-            Box::new(Diagnostic::error("E0504", message, call.name.span, remark))
-        };
-        match alone {
-            Alone::Undo if self.position == 0 => {
-                return Err(nothing("there is nothing to undo", "no earlier state is kept"));
-            }
-            Alone::Undo => self.position -= 1,
-            Alone::Redo if self.position + 1 == self.states.len() => {
-                return Err(nothing("there is nothing to redo", "nothing is undone"));
-            }
-            Alone::Redo => self.position += 1,
-            Alone::Goto => {
-                let wanted: Option<usize> = call.argument.parse().ok();
-                let Some(wanted) = wanted else {
-                    return Err(Box::new(call.misuse("`:goto` takes the number of a cell")));
-                };
-                let found = self.states.iter().rposition(|moment| moment.number <= wanted);
-                let Some(found) = found else {
-                    return Err(nothing("that state is no longer kept", "too long ago"));
-                };
-                self.position = found;
-            }
-            Alone::Reset => {
-                let fresh = State::new(self.state().modes.clone());
-                self.states.truncate(self.position + 1);
-                self.states.push(Moment { number, state: Arc::new(fresh) });
-                self.position += 1;
-            }
-        }
-        let text = match self.states[self.position].number {
-            _ if alone == Alone::Reset => {
-                "everything is forgotten; `:undo` brings it back".to_owned()
-            }
-            0 => "as at the start".to_owned(),
-            number => format!("as after In[{number}]"),
-        };
-        sink.event(Event::Text(text));
-        Ok(())
     }
 }
 
@@ -526,18 +452,30 @@ fn question(text: &str) -> Option<String> {
     is_name.then(|| format!("{command} {name}"))
 }
 
-/// Takes back what was told of names that a cell has bound before it failed.
-fn retract(names: &[String], sink: &mut dyn Sink) {
+/// Takes back what was told of names that a cell has bound before it failed: what they are is what they were
+/// before.
+fn retract(names: &[String], before: &State, sink: &mut dyn Sink) {
     const MOST: usize = 6;
-    let mut words: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
-    if names.len() > MOST {
-        words.push("…".to_owned());
-    }
-    if let [name] = &words[..] {
-        sink.event(Event::Note(format!("nothing of this cell is kept: {name} is as before")));
-    } else if !words.is_empty() {
-        let words = words.join(", ");
-        sink.event(Event::Note(format!("nothing of this cell is kept: {words} are as before")));
+    let told = &names[..names.len().min(MOST)];
+    let (old, new): (Vec<&String>, Vec<&String>) = told.iter().partition(|name| {
+        before.environment.lookup(name).is_some() || builtins::lookup(name).is_some()
+    });
+    let said = |names: &[&String], one: &str, several: &str| {
+        let words: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        match words.len() {
+            0 => None,
+            1 => Some(format!("{} {one}", words[0])),
+            _ => Some(format!("{} {several}", words.join(", "))),
+        }
+    };
+    let parts = [
+        said(&old, "is as before", "are as before"),
+        said(&new, "is not defined", "are not defined"),
+        (names.len() > MOST).then(|| "…".to_owned()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if !parts.is_empty() {
+        sink.event(Event::Note(format!("nothing of this cell is kept: {}", parts.join("; "))));
     }
 }
 

@@ -105,6 +105,9 @@ fn results_have_numbers() {
     session.check("map (\\x -> x + Out[1]) [1, 2]", "[2]i64 [11, 12]");
     session.check("Out[99]", "E0504");
     session.check("In[99]", "E0504");
+    session.check("_99 + 1", "E0504");
+    session.check(":type _99", "E0504");
+    session.check("(\\_99 -> _99) 1", "1");
 }
 
 #[test]
@@ -162,14 +165,14 @@ fn a_cell_that_fails_takes_back_what_it_has_told() {
     session.check("a = 1", "a : i64");
     session.check(
         "a = 2\ndef f x = x\na\n[1][a]",
-        "a : i64\nf : a -> a\n2\nE0601\n(nothing of this cell is kept: `a`, `f` are as before)",
+        "a : i64\nf : a -> a\n2\nE0601\n(nothing of this cell is kept: `a` is as before; `f` is not defined)",
     );
     session.check("a", "1");
     session.check("f 1", "E0201");
     session.check("[1][a]", "E0601");
     session.check(
         "b = sum (iota 10)\n1 // (b - 45)",
-        "b : i64\nE0604\n(nothing of this cell is kept: `b` is as before)",
+        "b : i64\nE0604\n(nothing of this cell is kept: `b` is not defined)",
     );
 }
 
@@ -300,6 +303,78 @@ fn undo_redo_goto_and_reset() {
     session.check("x", "E0201");
     session.check(":undo", "as after In[1]");
     session.check("x\n:undo", "E0503");
+}
+
+#[test]
+fn an_error_in_a_file_says_who_imported_it() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    std::fs::write(folder.path().join("inner.weft"), "x = nothing\n").expect("a file");
+    std::fs::write(folder.path().join("outer.weft"), "import \"inner.weft\"\n").expect("a file");
+    let mut session = Transcript::new();
+    session.check(&format!("1\nimport \"{}/outer.weft\"", folder.path().display()), "E0201");
+    let report = session.last_report();
+    let report: Vec<&str> = report.split_whitespace().filter(|word| *word != "│").collect();
+    let report = report.join(" ");
+    let inner = format!("inner.weft` is imported at {}/outer.weft:1", folder.path().display());
+    assert!(report.contains(&inner), "{report}");
+    assert!(report.contains("outer.weft` is imported at In[1]:2"), "{report}");
+}
+
+#[test]
+fn several_steps_at_once() {
+    let mut session = Transcript::new();
+    session.check("a = 1", "a : i64");
+    session.check("a = 2", "a : i64");
+    session.check("a = 3", "a : i64");
+    session.check(":undo 2 -- both", "as after In[1]");
+    session.check(":undo 2", "E0504");
+    session.check("a", "1");
+    session.check(":redo 3", "E0504");
+    session.check(":redo 2", "as after In[3]");
+    session.check("a", "3");
+    for misuse in [":undo x", ":undo 0", ":redo -1", ":vars a", ":mem a", ":reset a", ":goto"] {
+        session.check(misuse, "E0502");
+    }
+    session.check(":vars -- all", "a  : i64\nit : i64");
+}
+
+#[test]
+fn goto_finds_what_held_after_a_cell() {
+    let mut session = Transcript::new();
+    for cell in ["a = 1", "a = 2", "a = 3", ":undo", "a", ":goto 0"] {
+        session.eval(cell);
+    }
+    session.check(":goto 5", "as after In[2]");
+    session.check("a", "2");
+    session.check(":goto 99", "E0504");
+    assert!(session.last_report().contains("no cell 99"), "{}", session.last_report());
+    session.check("a", "2");
+    session.check(":goto 3", "as after In[3]");
+    session.check(":goto 4", "as after In[2]");
+    // What another cell replaces is gone.
+    session.check("a = 4", "a : i64");
+    session.check(":goto 3", "E0504");
+    session.check("a", "4");
+    // A cell that fails leaves what was there.
+    session.check("b = nothing", "E0201");
+    session.check("a = 5", "a : i64");
+    session.check(":goto 16", "as after In[13]");
+    session.check("a", "4");
+}
+
+#[test]
+fn what_is_taken_back_was_there_or_not() {
+    let mut session = Transcript::new();
+    session.check("a = 1", "a : i64");
+    session.check(
+        "def f x = x\n[1][f 5]",
+        "f : a -> a\nE0601\n(nothing of this cell is kept: `f` is not defined)",
+    );
+    session.check(
+        "a = 2\nb = 3\nc = 4\n[1][5]",
+        "a : i64\nb : i64\nc : i64\nE0601\n\
+         (nothing of this cell is kept: `a` is as before; `b`, `c` are not defined)",
+    );
 }
 
 #[test]

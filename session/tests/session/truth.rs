@@ -140,7 +140,7 @@ fn costs_count_operators_and_name_what_they_do_not_count() {
 #[test]
 fn a_cell_that_fails_takes_back_what_it_has_announced() {
     let mut session = Transcript::new();
-    let note = "(nothing of this cell is kept: `first_ok` is as before)";
+    let note = "(nothing of this cell is kept: `first_ok` is not defined)";
     session.check("first_ok = 42\n[1, 2, 3] + [1, 2]", &format!("first_ok : i64\nE0602\n{note}"));
     session.check("first_ok", "E0201");
     session.check("1 + 1\n[1, 2, 3] + [1, 2]", "2\nE0602");
