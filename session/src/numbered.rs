@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use weft_ir::{Name, Span};
+use weft_lang::Diagnostic;
 use weft_lang::ast::{Axis, Expr, ExprKind, Item, ItemKind, Number};
 
 /// The earlier cells and results that a cell may name.
@@ -26,6 +27,21 @@ pub(crate) struct Missing {
     pub(crate) number: usize,
     /// Where it is used.
     pub(crate) span: Span,
+}
+
+impl Missing {
+    /// E0504.
+    pub(crate) fn report(&self) -> Diagnostic {
+        let Missing { what, number, span } = self;
+        let message = format!("there is no {what}[{number}]");
+        let note = match *what {
+            "In" => "In[n] is the text of cell n of this session",
+            _ => {
+                "Out[n], or _n, is what cell n has shown; the oldest results are let go (`:set outputs`)"
+            }
+        };
+        Diagnostic::error("E0504", message, *span, "not kept or never there").note(note)
+    }
 }
 
 /// Resolves the numbers in an item; what is not there is added to `missing`.
@@ -67,6 +83,12 @@ impl Resolver<'_> {
 /// The name under which the environment has the result of cell `number`.
 pub(crate) fn output_name(number: usize) -> Name {
     format!("_{number}").into()
+}
+
+/// The number of the result that a name stands for: `_7`.
+pub(crate) fn output_number(name: &str) -> Option<usize> {
+    let digits = name.strip_prefix('_').filter(|rest| rest.chars().all(|c| c.is_ascii_digit()))?;
+    digits.parse().ok()
 }
 
 /// `In[n]` or `Out[n]` with a literal number.

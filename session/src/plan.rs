@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use weft_ir::{Span, Type};
 use weft_lang::ast::{ExprKind, Item, ItemKind};
 use weft_lang::diagnostic::Severity;
-use weft_lang::typed::Program;
+use weft_lang::typed::{self, GlobalId, Program};
 use weft_lang::{
     CheckedItem, CheckedKind, Config, Diagnostic, Environment, Global, check, render, syntax,
 };
@@ -219,8 +219,13 @@ impl<'a> Planner<'a> {
             return Ok(());
         }
         let shown = mem::replace(&mut self.shown, false);
+        let known = self.diagnostics.len();
         let result = self.file(path, span);
         self.shown = shown;
+        let place = self.sources.place(span);
+        for found in &mut self.diagnostics[known..] {
+            found.notes.push(format!("`{}` is imported at {place}", path.display()));
+        }
         result
     }
 
@@ -318,7 +323,9 @@ impl<'a> Planner<'a> {
         let is_wrong = broken || checked.diagnostics.iter().any(is_error);
         // What else is wrong with a text that does not parse may only follow from that.
         if !broken {
-            self.diagnostics.extend(checked.diagnostics);
+            let found = checked.diagnostics.into_iter().map(|found| self.numbered(found));
+            let found: Vec<Diagnostic> = found.collect();
+            self.diagnostics.extend(found);
         }
         match checked.items.into_iter().next().filter(|_| !is_wrong) {
             Some(item) => {
@@ -381,8 +388,9 @@ impl<'a> Planner<'a> {
         self.state.environment = checked.environment;
         self.state.values.extend(checked.loaded);
         // What else is wrong with an item that does not parse may only follow from that.
-        self.diagnostics
-            .extend(checked.diagnostics.into_iter().filter(|found| !is_broken(found.span())));
+        let found = checked.diagnostics.into_iter().filter(|found| !is_broken(found.span()));
+        let found: Vec<Diagnostic> = found.map(|found| self.numbered(found)).collect();
+        self.diagnostics.extend(found);
         for item in checked.items {
             self.remember(&item);
             self.steps.push(Step::Item { item, shown: self.shown });
@@ -399,35 +407,42 @@ impl<'a> Planner<'a> {
         for item in items {
             numbered::resolve(item, &cells, &mut missing);
         }
-        for numbered::Missing { what, number, span } in missing {
-            let message = format!("there is no {what}[{number}]");
-            let note = match what {
-                "In" => "In[n] is the text of cell n of this session",
-                _ => {
-                    "Out[n] is what cell n has shown; the oldest results are let go (`:set outputs`)"
-                }
-            };
-            let diagnostic = Diagnostic::error("E0504", message, span, "not kept or never there");
-            self.diagnostics.push(diagnostic.note(note));
+        self.diagnostics.extend(missing.iter().map(numbered::Missing::report));
+    }
+
+    /// A finding; where it is that `_7` is unknown, the one that there is no such result.
+    fn numbered(&self, found: Diagnostic) -> Diagnostic {
+        let span = found.span();
+        match numbered::output_number(self.sources.slice(span)) {
+            Some(number) if found.code == "E0201" => {
+                numbered::Missing { what: "Out", number, span }.report()
+            }
+            _ => found,
         }
     }
 
     /// Notes where the definitions of an item come from.
     fn remember(&mut self, item: &CheckedItem) {
-        let (globals, uses, anonymous) = match &item.kind {
+        let is_result = |global: &GlobalId| {
+            self.state.origins.get(global).is_some_and(|origin| origin.anonymous)
+        };
+        let places = |body: &typed::Expr| references::places(body, item.span, &is_result);
+        let (globals, uses, anonymous, results) = match &item.kind {
             CheckedKind::Define { global, .. } => {
-                let uses = match self.state.environment.global(*global) {
-                    Some(Global::Function(function)) => references::of_expr(&function.body),
-                    Some(Global::Value { .. }) | None => BTreeSet::new(),
+                let (uses, results) = match self.state.environment.global(*global) {
+                    Some(Global::Function(function)) => {
+                        (references::of_expr(&function.body), places(&function.body))
+                    }
+                    Some(Global::Value { .. }) | None => (BTreeSet::new(), Vec::new()),
                 };
-                (vec![*global], uses, false)
+                (vec![*global], uses, false, results)
             }
             CheckedKind::Bind { program, names, .. } => {
                 let globals = names.iter().map(|name| name.global).collect();
-                (globals, references::of_program(program), false)
+                (globals, references::of_program(program), false, places(&program.entry))
             }
             CheckedKind::Show { program, global, .. } => {
-                (vec![*global], references::of_program(program), true)
+                (vec![*global], references::of_program(program), true, places(&program.entry))
             }
             CheckedKind::Alias { name } => {
                 self.state.aliases.insert(Arc::clone(name), item.span);
@@ -435,7 +450,8 @@ impl<'a> Planner<'a> {
             }
             CheckedKind::ShowFunction { .. } => return,
         };
-        let origin = Arc::new(Origin { item: item.span, uses, anonymous });
+        let float = self.state.modes.float;
+        let origin = Arc::new(Origin { item: item.span, uses, anonymous, results, float });
         for global in globals {
             self.state.origins.insert(global, Arc::clone(&origin));
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use weft_ir::Span;
 use weft_lang::typed::{Expr, ExprKind, FunctionRef, GlobalId, Program};
 
 /// What an expression uses directly.
@@ -19,6 +20,33 @@ pub(crate) fn of_program(program: &Program) -> BTreeSet<GlobalId> {
         collect(&instance.body, &mut used);
     }
     used
+}
+
+/// Where the text of an item names values of a kind; a place that several expressions share is there once.
+pub(crate) fn places(
+    body: &Expr,
+    item: Span,
+    is_wanted: &dyn Fn(&GlobalId) -> bool,
+) -> Vec<(Span, GlobalId)> {
+    fn collect(
+        expr: &Expr,
+        item: Span,
+        is_wanted: &dyn Fn(&GlobalId) -> bool,
+        found: &mut Vec<(Span, GlobalId)>,
+    ) {
+        if let ExprKind::Value(global) = &expr.kind
+            && item.contains(expr.span)
+            && is_wanted(global)
+            && !found.contains(&(expr.span, *global))
+        {
+            found.push((expr.span, *global));
+        }
+        expr.for_each_child(&mut |child| collect(child, item, is_wanted, found));
+    }
+    let mut found = Vec::new();
+    collect(body, item, is_wanted, &mut found);
+    found.sort_by_key(|(place, _)| place.start);
+    found
 }
 
 fn collect(expr: &Expr, used: &mut BTreeSet<GlobalId>) {

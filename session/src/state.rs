@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use weft_ir::{Name, Span, Type, Value};
+use weft_ir::{Name, ScalarType, Span, Type, Value};
 use weft_lang::typed::GlobalId;
 use weft_lang::{Binding, Environment, Global, types};
 
@@ -43,6 +43,10 @@ pub(crate) struct Origin {
     pub(crate) uses: BTreeSet<GlobalId>,
     /// Whether it is the value of a bare expression, which no later text can name.
     pub(crate) anonymous: bool,
+    /// Where the item names values of bare expressions: `it`, `_7` or `Out[7]`, which are others elsewhere.
+    pub(crate) results: Vec<(Span, GlobalId)>,
+    /// The type of its literals with a point, where nothing else fixes it.
+    pub(crate) float: ScalarType,
 }
 
 impl State {

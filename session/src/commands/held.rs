@@ -10,6 +10,7 @@ use weft_lang::{Binding, Diagnostic, Global};
 use super::Call;
 use crate::display::discovered_type;
 use crate::modes::{bytes_text, size_text};
+use crate::numbered::output_number;
 use crate::plan::{Change, Planner, Step};
 use crate::prelude;
 use crate::state::State;
@@ -184,9 +185,4 @@ fn brief_type(value: &Value, ty: &Type) -> String {
         Some((end, _)) => format!("{}…", &whole[..end]),
         None => whole,
     }
-}
-
-/// The number of the result that a name stands for: `_7`.
-fn output_number(name: &str) -> Option<usize> {
-    name.strip_prefix('_')?.parse().ok()
 }

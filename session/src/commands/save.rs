@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use weft_ir::{Name, Span};
+use weft_ir::{ScalarType, Span};
 use weft_lang::syntax::{TokenClass, tokens};
 use weft_lang::typed::GlobalId;
 use weft_lang::types::Type;
-use weft_lang::{Binding, CheckedKind, Diagnostic};
+use weft_lang::{Binding, CheckedKind, Diagnostic, Global};
 
 use super::{Call, unquoted};
 use crate::plan::{Planner, Step};
+use crate::prelude;
+use crate::state::Origin;
 
 /// `:save e "file"` or `:save file.weft`.
 pub(super) fn save(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
@@ -65,7 +66,8 @@ pub(super) fn save(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
 }
 
 /// The source of everything that is visible, with what it needs, in the order in which it was
-/// defined.
+/// defined. What a bare expression has computed gets a name, where something was computed from it; and where
+/// literals with a point meant something else than usual, the file says so.
 fn definitions(planner: &Planner<'_>, call: &Call) -> Result<String, Box<Diagnostic>> {
     let state = &planner.state;
     let mut wanted: BTreeSet<GlobalId> = BTreeSet::new();
@@ -79,27 +81,90 @@ fn definitions(planner: &Planner<'_>, call: &Call) -> Result<String, Box<Diagnos
         }
     }
     while let Some((global, user)) = pending.pop() {
-        let Some(origin) = state.origins.get(&global) else { continue };
-        if let (true, Some(user)) = (origin.anonymous, user) {
-            return Err(Box::new(uses_a_result(planner, call, user)));
+        let Some(origin) = state.origins.get(&global) else {
+            match (state.environment.global(global), user) {
+                (Some(Global::Value { name, .. }), Some(user)) if !prelude::defines(global) => {
+                    return Err(Box::new(uses_no_text(planner, call, user, name)));
+                }
+                // What came with Weft is there wherever the file is read.
+                _ => continue,
+            }
+        };
+        let is_named = |used: &GlobalId| {
+            let is_result = state.origins.get(used).is_some_and(|origin| origin.anonymous);
+            !is_result || origin.results.iter().any(|(_, result)| result == used)
+        };
+        if let Some(hidden) = origin.uses.iter().find(|used| !is_named(used)) {
+            let name = state.name_of(*hidden);
+            return Err(Box::new(uses_no_text(planner, call, global, &name)));
         }
         if wanted.insert(global) {
             pending.extend(origin.uses.iter().map(|used| (*used, Some(global))));
         }
     }
-    let mut items: Vec<Span> = Vec::new();
+    let mut items: Vec<(Span, GlobalId)> = Vec::new();
     for global in &wanted {
         let item = state.origins[global].item;
-        if !items.contains(&item) {
-            items.push(item);
+        if !items.iter().any(|(known, _)| *known == item) {
+            items.push((item, *global));
         }
     }
+    let spans: Vec<Span> = items.iter().map(|(item, _)| *item).collect();
+    let names = names_of_results(planner, &wanted, &spans);
     let mut text = String::new();
-    for span in aliases(planner, &items).into_iter().chain(items) {
+    for span in aliases(planner, &spans) {
         text.push_str(planner.sources.slice(span).trim_end());
         text.push('\n');
     }
+    // The file is often read in a session whose modes are the usual ones.
+    let mut float = ScalarType::F64;
+    let mut set_float = |wanted: ScalarType, text: &mut String| {
+        if wanted != std::mem::replace(&mut float, wanted) {
+            text.push_str(&format!(":set float {}\n", wanted.name()));
+        }
+    };
+    for (_, global) in items {
+        let origin = &state.origins[&global];
+        set_float(origin.float, &mut text);
+        if let Some(name) = names.get(&global) {
+            text.push_str(&format!("{name} = "));
+        }
+        text.push_str(&named(planner, origin, &names));
+        text.push('\n');
+    }
+    set_float(state.modes.float, &mut text);
     Ok(text)
+}
+
+/// Names for the results among some definitions that nothing of the session has.
+fn names_of_results(
+    planner: &Planner<'_>,
+    wanted: &BTreeSet<GlobalId>,
+    items: &[Span],
+) -> BTreeMap<GlobalId, String> {
+    let state = &planner.state;
+    let is_free = |name: &String| {
+        let is_used = items.iter().any(|item| planner.sources.slice(*item).contains(&**name));
+        state.environment.lookup(name).is_none() && !is_used
+    };
+    let mut free = (1..).map(|number| format!("result{number}")).filter(is_free);
+    let results = wanted.iter().filter(|global| state.origins[*global].anonymous);
+    results.filter_map(|global| Some((*global, free.next()?))).collect()
+}
+
+/// The text of an item, in which results have names.
+fn named(planner: &Planner<'_>, origin: &Origin, names: &BTreeMap<GlobalId, String>) -> String {
+    let mut text = planner.sources.slice(origin.item).to_owned();
+    for (place, global) in origin.results.iter().rev() {
+        let (start, end) = (place.start - origin.item.start, place.end - origin.item.start);
+        if let Some(name) = names.get(global) {
+            text.replace_range(start as usize..end as usize, name);
+        }
+    }
+    let text = text.trim_end();
+    // Of a bare expression `;` says that it is not shown.
+    let text = if origin.anonymous { text.trim_end_matches(';') } else { text };
+    text.trim_end().to_owned()
 }
 
 /// The type aliases that the items name, and those that these name.
@@ -122,23 +187,15 @@ fn aliases(planner: &Planner<'_>, items: &[Span]) -> BTreeSet<Span> {
     needed
 }
 
-fn uses_a_result(planner: &Planner<'_>, call: &Call, user: GlobalId) -> Diagnostic {
-    let named = planner
-        .state
-        .environment
-        .names()
-        .find(|(_, binding)| matches!(binding, Binding::Global(global) if *global == user));
-    let name: Name = named.map_or_else(|| Arc::from("a definition"), |(name, _)| Arc::clone(name));
-    let message = format!("`{name}` was computed from a result without a name");
-    let diagnostic = Diagnostic::error(
-        "E0507",
-        message,
-        call.argument_span,
-        "a source file cannot name `it` or `_n`",
-    );
+/// E0507: a definition needs something that no text of the session defines.
+fn uses_no_text(planner: &Planner<'_>, call: &Call, user: GlobalId, used: &str) -> Diagnostic {
+    let name = planner.state.name_of(user);
+    let message = format!("`{name}` needs `{used}`, which no text of this session defines");
+    let here = "a source file cannot express that";
+    let diagnostic = Diagnostic::error("E0507", message, call.argument_span, here);
     match planner.state.origins.get(&user) {
         Some(origin) => diagnostic.label(origin.item, "here"),
         None => diagnostic,
     }
-    .help("bind that result to a name, and define this one with it")
+    .help(format!("`:free {name}` leaves it out, or define it without `{used}`"))
 }

@@ -5,6 +5,7 @@ use weft_lang::{Binding, Environment, Global};
 
 use crate::display::discovered_type;
 use crate::modes::size_text;
+use crate::numbered::output_number;
 use crate::prelude;
 use crate::state::State;
 
@@ -12,7 +13,7 @@ use crate::state::State;
 pub(crate) fn variables(environment: &Environment, state: &State) -> String {
     let mut rows: Vec<(String, String, String)> = Vec::new();
     for (name, binding) in environment.names() {
-        if is_numbered(name) || prelude::is_own(name, binding) {
+        if output_number(name).is_some() || prelude::is_own(name, binding) {
             continue;
         }
         match binding {
@@ -61,9 +62,4 @@ pub(crate) fn variables(environment: &Environment, state: &State) -> String {
 
 fn size_of(bytes: u64) -> String {
     if bytes < 10_000 { format!("{bytes} bytes") } else { size_text(bytes) }
-}
-
-/// Whether it is the name of a numbered result, `_7`.
-fn is_numbered(name: &str) -> bool {
-    name.strip_prefix('_').is_some_and(|rest| rest.parse::<usize>().is_ok())
 }

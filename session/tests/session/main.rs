@@ -9,6 +9,7 @@ mod messages;
 mod native;
 mod numbers;
 mod progress;
+mod saving;
 mod sequences;
 mod signals;
 mod transcript;
