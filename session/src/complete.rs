@@ -86,7 +86,7 @@ impl Snapshot {
     pub fn complete(&self, text: &str, cursor: usize) -> Completions {
         let before = text.get(..cursor).unwrap_or(text);
         if let Some(open) = open_text(before) {
-            let mut found = paths(before, open);
+            let mut found = paths(before, open, takes_a_program(before, open));
             // Editors that close quotes themselves have one behind the cursor.
             if !text[before.len()..].starts_with('"') {
                 found.close_texts();
@@ -102,20 +102,36 @@ impl Snapshot {
         let word = &before[start..];
         let line = before.rsplit('\n').next().unwrap_or(before);
         let Some(command) = line.strip_prefix(':') else {
-            return Completions { start, candidates: self.names(text, start, word) };
+            let candidates = self.behind(text, start).names(text, start, word);
+            return Completions { start, candidates };
         };
         let candidates = match command.split_once(' ') {
             None => self.commands(word),
             Some((name, arguments)) => {
                 let name = commands::named(name).map_or("", |command| command.name);
                 if name == "load" {
-                    return paths(before, before.len() - arguments.trim_start().len());
+                    return paths(before, before.len() - arguments.trim_start().len(), true);
                 }
                 self.argument(name, arguments, word)
-                    .unwrap_or_else(|| self.names(text, start, word))
+                    .unwrap_or_else(|| self.behind(text, start).names(text, start, word))
             }
         };
         Completions { start, candidates }
+    }
+
+    /// The session as it would be behind the items of a text that stand before the one at byte `cursor`.
+    fn behind(&self, text: &str, cursor: usize) -> Snapshot {
+        let items = local::items_before(text, cursor);
+        if items.trim().is_empty() {
+            return self.clone();
+        }
+        match hint::environment_after(self, items) {
+            Some(environment) => {
+                let state = Arc::new(self.state.seen_by(environment));
+                Snapshot::new(state, self.sources.clone())
+            }
+            None => self.clone(),
+        }
     }
 
     /// What stands at byte `cursor`: a name or an operator, else the function that is applied
@@ -144,7 +160,16 @@ impl Snapshot {
             "cache" => vec![plain("clear")],
             "ir" if is_first => Stage::ALL.iter().map(|stage| plain(stage.name())).collect(),
             "explain" => explain::codes()
+                .chain(explain::reasons())
                 .map(|code| Candidate { text: code.to_owned(), detail: title(code) })
+                .collect(),
+            "goto" => self
+                .sources
+                .cells()
+                .map(|(number, text)| Candidate {
+                    text: number.to_owned(),
+                    detail: first_line(text),
+                })
                 .collect(),
             "free" => {
                 let names = self.state.environment.names();
@@ -155,7 +180,11 @@ impl Snapshot {
         };
         let upper = word.to_uppercase();
         found.retain(|one| one.text.starts_with(word) || one.text.starts_with(&upper));
-        Some(if command == "set" || command == "ir" { found } else { sorted(found.into_iter()) })
+        Some(if matches!(command, "set" | "ir" | "goto") {
+            found
+        } else {
+            sorted(found.into_iter())
+        })
     }
 
     /// A name of the session with its type.
@@ -252,6 +281,16 @@ fn field<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     }
 }
 
+/// The beginning of a cell, in a line.
+fn first_line(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = text.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
 /// What a page about an error is called: its heading without the code.
 fn title(code: &str) -> String {
     let heading = explain::page(code).and_then(|page| page.lines().next()).unwrap_or_default();
@@ -270,8 +309,17 @@ pub fn completeness(text: &str) -> Completeness {
     syntax::completeness(text)
 }
 
-/// The files and folders whose names go on from the text that is open at byte `open`.
-fn paths(before: &str, open: usize) -> Completions {
+/// Whether the text that is open at byte `open` names a program: that of `import`, or of `:load`.
+fn takes_a_program(before: &str, open: usize) -> bool {
+    let line = before[..open].rsplit('\n').next().unwrap_or_default();
+    let word = line.trim_end_matches('"').trim();
+    let command = word.strip_prefix(':').and_then(commands::named);
+    word == "import" || command.is_some_and(|command| command.name == "load")
+}
+
+/// The files and folders whose names go on from the text that is open at byte `open`; of files only
+/// `programs` of Weft, if it is said so.
+fn paths(before: &str, open: usize, programs: bool) -> Completions {
     let written = &before[open..];
     let start = written.rfind('/').map_or(open, |slash| open + slash + 1);
     let (folder, beginning) = (&before[open..start], &before[start..]);
@@ -283,6 +331,9 @@ fn paths(before: &str, open: usize) -> Completions {
             return None;
         }
         let is_folder = entry.path().is_dir();
+        if programs && !is_folder && !name.ends_with(".weft") {
+            return None;
+        }
         Some(Candidate {
             text: if is_folder { format!("{name}/") } else { name },
             detail: String::new(),

@@ -7,8 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use weft_ir::{SourceId, Type};
+use weft_lang::ast::{Item, ItemKind};
 use weft_lang::diagnostic::Severity;
-use weft_lang::{CheckedKind, Config, NoFiles, check, syntax};
+use weft_lang::{CheckedKind, Config, Environment, NoFiles, check, syntax};
 
 use crate::complete::Snapshot;
 use crate::plot;
@@ -112,6 +113,29 @@ pub(crate) fn type_of_expression(snapshot: &Snapshot, text: &str) -> Option<Type
     });
     started.ok()?;
     answer.recv_timeout(PATIENCE).ok().flatten()
+}
+
+/// What names mean behind some items, as far as these are right; files are not read for it. `None` if it takes
+/// longer than 100 ms.
+pub(crate) fn environment_after(snapshot: &Snapshot, items: &str) -> Option<Environment> {
+    const PATIENCE: Duration = Duration::from_millis(100);
+    if items.len() > LONGEST {
+        return None;
+    }
+    let (sender, answer) = mpsc::channel();
+    let (snapshot, items) = (snapshot.clone(), items.to_owned());
+    let builder = thread::Builder::new().stack_size(weft_lang::STACK_BYTES);
+    let started = builder.spawn(move || {
+        let parsed = syntax::parse(SOURCE, &items).items.into_iter();
+        let is_checked =
+            |item: &Item| !matches!(item.kind, ItemKind::Command { .. } | ItemKind::Import { .. });
+        let parsed: Vec<Item> = parsed.filter(is_checked).collect();
+        let config = Config { float: snapshot.float() };
+        let checked = check(&parsed, snapshot.environment(), &config, &mut NoFiles);
+        let _ = sender.send(checked.environment);
+    });
+    started.ok()?;
+    answer.recv_timeout(PATIENCE).ok()
 }
 
 /// The last item of a cell, if all of it is right.

@@ -75,7 +75,7 @@ const MODES: &[Mode] = &[
     },
     Mode {
         name: "recursion",
-        values: "a number",
+        values: "a number from 1 on",
         choices: &[],
         doc: "how deep calls may nest",
         get: |modes| modes.recursion.to_string(),
@@ -132,7 +132,7 @@ const MODES: &[Mode] = &[
     },
     Mode {
         name: "threads",
-        values: "a number",
+        values: "a number from 1 to 1024",
         choices: &[],
         doc: "the threads that kernels run on",
         get: |modes| modes.threads.to_string(),
@@ -166,7 +166,7 @@ const MODES: &[Mode] = &[
     },
     Mode {
         name: "elements",
-        values: "a number",
+        values: "a number from 2 on",
         choices: &[],
         doc: "a longer list shows its ends only",
         get: |modes| modes.limits.max_elements.to_string(),
@@ -174,7 +174,7 @@ const MODES: &[Mode] = &[
     },
     Mode {
         name: "rows",
-        values: "a number",
+        values: "a number from 2 on",
         choices: &[],
         doc: "the rows of a table that are shown",
         get: |modes| modes.limits.max_rows.to_string(),
@@ -182,7 +182,7 @@ const MODES: &[Mode] = &[
     },
     Mode {
         name: "columns",
-        values: "a number",
+        values: "a number from 2 on",
         choices: &[],
         doc: "the columns of a table that are shown, if they fit",
         get: |modes| modes.limits.max_columns.to_string(),
@@ -201,7 +201,7 @@ const MODES: &[Mode] = &[
     },
     Mode {
         name: "digits",
-        values: "all, or a number",
+        values: "all, or a number from 1 to 17",
         choices: &["all"],
         doc: "the significant digits that floats are shown with",
         get: |modes| modes.limits.digits.map_or("all".to_owned(), |digits| digits.to_string()),
@@ -398,7 +398,17 @@ mod tests {
         assert_eq!(modes.float, ScalarType::F32);
         assert_eq!(modes.set("float", "i8").unwrap_err(), "`float` takes f32 or f64, not `i8`");
         assert!(modes.set("flaot", "f32").unwrap_err().starts_with("there is no mode `flaot`"));
-        assert!(modes.set("rows", "0").is_err());
+        for (name, value, right) in [
+            ("rows", "0", "a number from 2 on"),
+            ("elements", "0", "a number from 2 on"),
+            ("columns", "1", "a number from 2 on"),
+            ("threads", "0", "a number from 1 to 1024"),
+            ("recursion", "0", "a number from 1 on"),
+            ("digits", "0", "all, or a number from 1 to 17"),
+        ] {
+            let expect = format!("`{name}` takes {right}, not `{value}`");
+            assert_eq!(modes.set(name, value).unwrap_err(), expect);
+        }
         assert!(modes.set("digits", "0").is_err() && modes.set("digits", "18").is_err());
         assert!(modes.set("digits", "4").is_ok() && modes.set("digits", "all").is_ok());
     }

@@ -40,6 +40,14 @@ impl Sources {
         Report { diagnostics, sources: self.clone() }
     }
 
+    /// The numbers of the cells, and their texts.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.texts.iter().filter_map(|source| {
+            let number = source.name.strip_prefix("In[")?.strip_suffix(']')?;
+            Some((number, &*source.text))
+        })
+    }
+
     /// The text at a place; empty if there is none.
     pub fn slice(&self, span: Span) -> &str {
         render::Sources::text(self, span.source).get(span.range()).unwrap_or("")

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The local names of the item that byte `cursor` of a text lies in, wherever in the item they are bound. They
 /// are found by the words around them, as the item need not be whole yet.
 pub(super) fn names(text: &str, cursor: usize) -> BTreeSet<&str> {
-    let tokens = tokens(item(text, cursor));
+    let tokens = tokens(&text[item(text, cursor)]);
     let mut found = BTreeSet::new();
     // What ends the pattern or the parameters that are being read.
     let mut end: &[&str] = &[];
@@ -74,8 +74,13 @@ fn names_of<'a>(pattern: &[&'a str]) -> Vec<&'a str> {
     (0..pattern.len()).filter(|at| is_bound(*at)).map(|at| pattern[at]).collect()
 }
 
+/// The items before the one that byte `cursor` of a text lies in.
+pub(super) fn items_before(text: &str, cursor: usize) -> &str {
+    &text[..item(text, cursor).start]
+}
+
 /// The lines of the item: from the last one that begins at the margin to the next that does.
-fn item(text: &str, cursor: usize) -> &str {
+fn item(text: &str, cursor: usize) -> Range<usize> {
     // These go on with the item before.
     const GOES_ON: [&str; 8] = ["in", "then", "else", "do", ")", "]", "}", "|"];
     let begins = |at: &usize| {
@@ -89,7 +94,7 @@ fn item(text: &str, cursor: usize) -> &str {
     let starts: Vec<usize> = std::iter::once(0).chain(lines).filter(begins).collect();
     let start = starts.iter().copied().rfind(|start| *start <= cursor).unwrap_or(0);
     let end = starts.iter().copied().find(|start| *start > cursor).unwrap_or(text.len());
-    &text[start..end]
+    start..end
 }
 
 /// Words, the symbols that matter, and the ends of lines.

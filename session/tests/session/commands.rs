@@ -16,6 +16,7 @@ fn type_of_an_expression() {
     session.check(":type x = 1", "E0502");
     session.check(":typo 1", "E0501");
     session.check(":re", "E0501");
+    session.check(":clear", "E0501");
 }
 
 #[test]
@@ -319,37 +320,18 @@ fn load_and_reload_are_transactions() {
 }
 
 #[test]
-fn save_values_and_definitions() {
+fn a_line_for_the_system_is_a_comment_in_every_source() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let path = |name: &str| folder.path().join(name).display().to_string();
+    let file = folder.path().join("a.weft");
+    for mark in ["", "\u{feff}"] {
+        fs::write(&file, format!("{mark}#!/usr/bin/env weft\nx = 1\nx")).expect("a file");
+        let mut session = Transcript::new();
+        session.check(&format!(":load \"{}\"", file.display()), "x : i64\n1");
+        session.check(&format!("import \"{}\"\nx + 1", file.display()), "2");
+        session.check(&format!("{mark}#!/usr/bin/env weft\nx"), "1");
+    }
     let mut session = Transcript::new();
-    session.check("xs = linspace 0.0 1.0 3", "xs : [3]f64");
-    let saved = session.eval(&format!(":save (2 * xs) \"{}\"", path("xs.npy")));
-    assert!(saved.starts_with("(saved "), "{saved}");
-    session.check(&format!("load \"{}\"", path("xs.npy")), "[3]f64 [0.0, 1.0, 2.0]");
-    session.check(":save xs \"no/such/folder.npy\"", "E0405");
-    session.check(":save xs", "E0502");
-    session.check(":save sum \"f.npy\"", "E0502");
-
-    let mut session = Transcript::new();
-    session.eval("type point = {x: f64, y: f64}");
-    session.eval("k = 2.0");
-    session.eval("def norm (p: point) = sqrt (p.x * p.x + p.y * p.y) * k");
-    session.eval("k = 3.0");
-    session.eval("def unused x = x");
-    session.eval(&format!(":save {}", path("defs.weft")));
-    let text = fs::read_to_string(path("defs.weft")).expect("the saved file");
-    assert_eq!(
-        text,
-        "type point = {x: f64, y: f64}\nk = 2.0\n\
-         def norm (p: point) = sqrt (p.x * p.x + p.y * p.y) * k\nk = 3.0\ndef unused x = x\n"
-    );
-    let mut session = Transcript::new();
-    session.eval(&format!("import \"{}\"", path("defs.weft")));
-    session.check("norm {x = 3.0, y = 4.0} + k", "13.0");
-    session.eval("20 + 1");
-    session.eval("y = it");
-    session.check(&format!(":save {}", path("more.weft")), "E0507");
+    assert!(session.eval("1\n#!/usr/bin/env weft").starts_with("E01"));
 }
 
 #[test]
@@ -419,7 +401,11 @@ fn completion_offers_names_fields_commands_and_modes() {
     assert_eq!(texts(":explain e060"), texts(":explain E060"));
     assert_eq!(texts(":explain E0601"), (9, "E0601".to_owned()));
     assert_eq!(texts(":free sumO"), (6, "sumOfAll".to_owned()));
-    assert_eq!(texts(":load src/lib."), (10, "lib.rs".to_owned()));
+    assert_eq!(texts(":load src/pre"), (10, "prelude/".to_owned()));
+    assert_eq!(texts(":load \"src/prelude/sequ"), (19, "sequences.weft\"".to_owned()));
+    assert_eq!(texts("import \"src/lib."), (12, String::new()));
+    assert_eq!(texts(":explain F0").1.split(' ').next(), Some("F01"));
+    assert_eq!(texts(":goto "), (6, "1 2".to_owned()));
     assert_eq!(texts("loadText \"src/lib."), (14, "lib.rs\"".to_owned()));
     assert_eq!(texts("loadText \"src/displa"), (14, "display.rs\" display/".to_owned()));
     assert_eq!(texts("line.ends.e"), (10, "east".to_owned()));
@@ -437,6 +423,25 @@ fn completion_offers_names_fields_commands_and_modes() {
     // The quote behind the cursor is not doubled.
     let found = snapshot.complete("loadText \"src/lib.\"", 18).candidates;
     assert_eq!(found[0].text, "lib.rs");
+}
+
+#[test]
+fn completion_sees_what_the_cell_has_bound_so_far() {
+    let session = Transcript::new();
+    let found = |text: &str| {
+        let found = session.session.snapshot().complete(text, text.len()).candidates;
+        let found = found.into_iter().map(|found| format!("{} {}", found.text, found.detail));
+        found.collect::<Vec<String>>().join(", ")
+    };
+    assert_eq!(found("myvar = 5\nmyv"), "myvar i64");
+    assert_eq!(found("def myfun x = x + 1\nmyf"), "myfun Num a => a -> a");
+    assert_eq!(found("r = {alpha = 1}\nr."), "alpha i64");
+    assert_eq!(found("myvar = 5\n:type myv"), "myvar i64");
+    assert_eq!(found(":set rows 5\nmyvar = loadText \"none\"\nother = 1\noth"), "other i64");
+    assert_eq!(found("wrong = 1 +\n\nmyvar = 5\nmyv"), "myvar i64");
+    // What comes later is not there yet.
+    let text = "myv\nmyvar = 5";
+    assert!(session.session.snapshot().complete(text, 3).candidates.is_empty());
 }
 
 #[test]
