@@ -23,9 +23,10 @@ pub(crate) fn svg(figures: &[Figure]) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
          font-family=\"system-ui, 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif\" \
          font-size=\"12\" fill=\"{INK}\">\n\
-         <rect width=\"{w}\" height=\"{h}\" rx=\"4\" fill=\"{GROUND}\"/>\n",
+         {title}<rect width=\"{w}\" height=\"{h}\" rx=\"4\" fill=\"{GROUND}\"/>\n",
         w = canvas.width,
         h = canvas.height,
+        title = spoken(&layout),
     );
     axes(&mut out, &layout);
     if let Some(cells) = &layout.cells {
@@ -38,6 +39,18 @@ pub(crate) fn svg(figures: &[Figure]) -> String {
     words(&mut out, &layout, &canvas);
     out.push_str("</svg>\n");
     out
+}
+
+/// What is said of the picture where it cannot be seen: its title, else what is drawn over what.
+fn spoken(layout: &Layout) -> String {
+    let said = match (&*layout.title, &*layout.y.label, &*layout.x.label) {
+        ("", "", "") => "a plot".to_owned(),
+        ("", y, "") => format!("a plot of {y}"),
+        ("", "", x) => format!("a plot over {x}"),
+        ("", y, x) => format!("a plot of {y} over {x}"),
+        (title, _, _) => title.to_owned(),
+    };
+    format!("<title>{}</title>\n", escaped(&said))
 }
 
 /// The lines of the grid, and the numbers.
