@@ -15,6 +15,8 @@ mod search;
 mod terminal;
 mod text;
 
+use terminal::Silence;
+
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
@@ -42,9 +44,16 @@ pub(crate) trait LineEditor {
     fn interrupts_cell(&self) -> bool;
     /// Adds a cell to the history, on disk too; a sentence, once, if that fails.
     fn remember(&mut self, cell: &str) -> Option<String>;
+    /// Keeps what is typed from the screen, on which a cell writes, until the answer is dropped. The next
+    /// cell gets it.
+    fn hush(&self) -> Hushed;
     /// What names and types completion offers from now on.
     fn look_at(&mut self, snapshot: Snapshot);
 }
+
+/// A terminal that does not echo, if it could be told so.
+#[derive(Debug)]
+pub(crate) struct Hushed(#[expect(dead_code, reason = "it is kept to be dropped")] Option<Silence>);
 
 /// The editor that this terminal allows.
 pub(crate) fn open_editor(history: Option<PathBuf>, colour: bool) -> Box<dyn LineEditor> {

@@ -116,7 +116,13 @@ impl Output {
 
     /// A value on standard output.
     fn shown(&mut self, shown: &Shown, cancel: &Cancel) {
-        let text = shown.text(self.width(), self.colour);
+        // How far the run has come is no longer of interest, and writing may take a while too.
+        self.clear_status();
+        self.flush();
+        let Some(text) = shown.text(self.width(), self.colour, cancel) else {
+            self.cut = true;
+            return self.line("… interrupted: it is not written");
+        };
         if shown.whole {
             self.page(&text, cancel);
         } else if let Some(picture) = self.picture(shown) {
@@ -143,9 +149,9 @@ impl Output {
     fn page(&mut self, text: &str, cancel: &Cancel) {
         let height = terminal_size_of(io::stdout()).map_or(0, |(_, Height(rows))| rows.into());
         let columns = self.width();
-        // Long lines go on in further rows.
+        // Long lines go on in further rows. Of a text of very many the first are enough to know.
         let rows = text.lines().map(|line| line.chars().count().div_ceil(columns).max(1));
-        let is_long = self.controls && height > 2 && rows.sum::<usize>() > height - 2;
+        let is_long = self.controls && height > 2 && rows.take(height).sum::<usize>() > height - 2;
         if is_long {
             self.clear_status();
             self.flush();
@@ -158,16 +164,10 @@ impl Output {
 
     /// How far something has come, on a line that the next one replaces.
     pub(crate) fn progress(&mut self, progress: &Progress) {
-        const STEPS: usize = 24;
         if !self.controls && !self.error_controls {
             return;
         }
-        let done = (progress.fraction() * STEPS as f64) as usize;
-        let bar = format!("{}{}", "━".repeat(done), "─".repeat(STEPS - done));
-        let percent = (progress.fraction() * 100.0) as usize;
-        let room = self.width().saturating_sub(STEPS + 8);
-        let activity: String = progress.activity.chars().take(room).collect();
-        let text = format!("{bar} {percent:>3} % {activity}");
+        let text = progress_line(progress, self.width());
         let colour = if self.controls { self.colour } else { self.error_colour };
         let text = if colour { format!("\x1b[2m{text}\x1b[0m") } else { text };
         let written = self.control(&format!("\r{text}\x1b[K"));
@@ -241,6 +241,21 @@ impl Output {
     }
 }
 
+/// A bar and what is going on, in fewer cells than a line of the terminal has: one that is full would go on in
+/// the next line, where nothing takes it away.
+fn progress_line(progress: &Progress, width: usize) -> String {
+    const STEPS: usize = 24;
+    /// The cells of ` 100 % `.
+    const PERCENT: usize = 7;
+    let room = width.saturating_sub(1);
+    let steps = room.saturating_sub(PERCENT).min(STEPS);
+    let done = (progress.fraction() * steps as f64) as usize;
+    let bar = format!("{}{}", "━".repeat(done), "─".repeat(steps - done));
+    let percent = (progress.fraction() * 100.0) as usize;
+    let line = format!("{bar} {percent:>3} % {}", progress.activity);
+    line.chars().take(room).collect()
+}
+
 /// Writes bytes until it is to stop. Yields whether all have been written.
 fn write_until(
     output: &mut dyn Write,
@@ -271,7 +286,7 @@ impl Sink for Interactive<'_> {
         match event {
             Event::Shown(shown) => {
                 self.output.shown(&shown, &self.cancel);
-                if let Some(statistics) = shown.statistics() {
+                if let Some(statistics) = shown.statistics(&self.cancel) {
                     self.output.dim_line(&statistics);
                 }
             }
@@ -327,7 +342,18 @@ impl Sink for Plain<'_> {
 mod tests {
     use std::cell::Cell;
 
-    use super::write_until;
+    use super::{Progress, progress_line, write_until};
+
+    #[test]
+    fn progress_takes_one_line_of_any_terminal() {
+        let progress = Progress { activity: "evaluating In[2]".to_owned(), done: 39, total: 100 };
+        for width in 1..60 {
+            let line = progress_line(&progress, width);
+            assert!(line.chars().count() < width, "{width} {line}");
+        }
+        let line = progress_line(&progress, 80);
+        assert_eq!(line, format!("{}{}  39 % evaluating In[2]", "━".repeat(9), "─".repeat(15)));
+    }
 
     #[test]
     fn what_is_no_longer_wanted_is_not_written() {

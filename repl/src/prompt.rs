@@ -25,7 +25,10 @@ pub(crate) fn run(session: &mut Session, interrupts: &Interrupts, output: &mut O
                 if let Some(problem) = editor.remember(&text) {
                     output.error_line(&format!("weft: {problem}"));
                 }
-                if evaluate(session, &text, is_interrupted, interrupts, output) == Outcome::Quit {
+                let hushed = editor.hush();
+                let outcome = evaluate(session, &text, is_interrupted, interrupts, output);
+                drop(hushed);
+                if outcome == Outcome::Quit {
                     return Exit::Success;
                 }
             }

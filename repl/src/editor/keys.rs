@@ -46,6 +46,11 @@ impl Decoder {
         self.bytes.extend_from_slice(bytes);
     }
 
+    /// Whether all that waits is ESC, which is a key too.
+    pub(super) fn is_at_escape(&self) -> bool {
+        *self.bytes == [0x1b]
+    }
+
     /// Whether bytes wait for others.
     pub(super) fn is_waiting(&self) -> bool {
         !self.bytes.is_empty()
@@ -68,6 +73,8 @@ impl Decoder {
     pub(super) fn next(&mut self, at_rest: bool) -> Option<Key> {
         let (key, length) = match *self.bytes.first()? {
             0x1b => self.escape(at_rest)?,
+            // What is pasted into terminals that do not mark it may have the line ends of other systems.
+            b'\r' if self.bytes.get(1) == Some(&b'\n') => (Key::Enter, 2),
             b'\r' | b'\n' => (Key::Enter, 1),
             b'\t' => (Key::Tab, 1),
             0x7f | 0x08 => (Key::Backspace, 1),
@@ -205,6 +212,7 @@ mod tests {
         assert_eq!(keys(&[b"\x1b[A\x1bOB\x1b[1;5C\x1b[3~"]), [Up, Down, WordRight, Delete]);
         assert_eq!(keys(&[b"\x1bb\x1b\x7f\x1b\r"]), [Alt('b'), AltBackspace, OtherEnter]);
         assert_eq!(keys(&[b"\x1b"]), [Escape]);
+        assert_eq!(keys(&[b"a\r\nb\r\r\n"]), [Char('a'), Enter, Char('b'), Enter, Enter]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, Write as _};
 
 use weft_session::Snapshot;
 
-use super::{Input, LineEditor, continuation, further_indent};
+use super::{Hushed, Input, LineEditor, continuation, further_indent};
 
 /// Reads lines as the system delivers them.
 #[derive(Debug)]
@@ -43,6 +43,10 @@ impl LineEditor for PlainEditor {
 
     fn remember(&mut self, _cell: &str) -> Option<String> {
         None
+    }
+
+    fn hush(&self) -> Hushed {
+        Hushed(None)
     }
 
     fn look_at(&mut self, _snapshot: Snapshot) {}

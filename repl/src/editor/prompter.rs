@@ -13,12 +13,14 @@ use super::menu::{Choice, Menu};
 use super::recall::Recall;
 use super::screen::{Picture, Screen};
 use super::search::{self, Search};
-use super::terminal::{Before, Terminal};
+use super::terminal::{Before, Silence, Terminal};
 use super::text::{Text, Word};
-use super::{Input, LineEditor, colours, continuation, further_indent};
+use super::{Hushed, Input, LineEditor, colours, continuation, further_indent};
 
-/// How long the rest of a key's bytes may take.
-const REST_OF_KEY: Duration = Duration::from_millis(30);
+/// How long the rest of a key's bytes may take: on their way through a network that is more than a moment.
+const REST_OF_KEY: Duration = Duration::from_millis(500);
+/// The same behind ESC, which may be a key of its own: whoever presses that waits so long.
+const AFTER_ESCAPE: Duration = Duration::from_millis(120);
 /// When a hint that was not ready is asked for again.
 const LATER: Duration = Duration::from_millis(60);
 
@@ -160,7 +162,11 @@ impl Prompter {
             if let Some(key) = self.keys.next(false) {
                 return Ok(Waited::Key(key));
             }
-            let own = if self.keys.is_waiting() { Some(REST_OF_KEY) } else { patience };
+            let own = match self.keys.is_waiting() {
+                true if self.keys.is_at_escape() => Some(AFTER_ESCAPE),
+                true => Some(REST_OF_KEY),
+                false => patience,
+            };
             match terminal.read(own)? {
                 Some(bytes) if bytes.is_empty() => return Ok(Waited::Gone),
                 Some(bytes) => self.keys.feed(&bytes),
@@ -196,7 +202,10 @@ impl Prompter {
         let (text, cursor) = (self.text.as_str(), self.text.cursor());
         match &self.aid {
             Aid::Search(search) => {
-                let below = search.menu.lines(screen, size);
+                let below = match search.menu.choices.is_empty() {
+                    true => vec![screen.styled("  no match", "2")],
+                    false => search.menu.lines(screen, size),
+                };
                 let query = &search.query;
                 let picture = Picture {
                     prompt: search::PROMPT,
@@ -461,6 +470,10 @@ impl Prompter {
                 return Next::Go;
             }
             Key::Ctrl('g' | 'c') | Key::Escape => return Next::Go,
+            Key::Enter if search.found().is_none() => {
+                self.aid = Aid::Search(search);
+                return Next::Beep;
+            }
             key => {
                 // Enter runs what was found, any other key edits it.
                 if let Some(cell) = search.found() {
@@ -497,6 +510,10 @@ impl LineEditor for Prompter {
 
     fn remember(&mut self, cell: &str) -> Option<String> {
         self.recall.add(cell)
+    }
+
+    fn hush(&self) -> Hushed {
+        Hushed(Silence::begin(&self.before).ok())
     }
 
     fn look_at(&mut self, snapshot: Snapshot) {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::stdio;
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -30,7 +30,7 @@ pub(super) struct Terminal {
     keyboard: File,
 }
 
-/// What the terminal was like before it was raw, as long as it is.
+/// What the terminal was like before it was raw or without an echo, as long as it is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Before(Arc<Mutex<Option<Termios>>>);
 
@@ -74,6 +74,29 @@ fn restore(before: Option<Termios>) {
     let _ = tcsetattr(stdio::stdin(), OptionalActions::Now, &before);
     // Whoever holds the lock of `io::stdout` may be waiting for the terminal.
     let _ = rustix::io::write(stdio::stdout(), DO_NOT_MARK_PASTES.as_bytes());
+}
+
+/// The terminal without an echo, until this is dropped. Ctrl-C and the like do what they always do.
+#[derive(Debug)]
+pub(super) struct Silence(Before);
+
+impl Silence {
+    /// Begins now.
+    pub(super) fn begin(before: &Before) -> io::Result<Silence> {
+        let now = tcgetattr(stdio::stdin())?;
+        let mut silent = now.clone();
+        silent.local_modes.remove(LocalModes::ECHO);
+        *before.lock() = Some(now);
+        let silence = Silence(before.clone());
+        tcsetattr(stdio::stdin(), OptionalActions::Now, &silent)?;
+        Ok(silence)
+    }
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        restore(self.0.lock().take());
+    }
 }
 
 impl Terminal {

@@ -5,3 +5,4 @@ mod cache;
 mod limits;
 mod script;
 mod terminal;
+mod typing;

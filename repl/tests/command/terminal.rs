@@ -13,22 +13,22 @@ use pty_process::blocking::{Command, Pty, open};
 /// How long an answer may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-const CTRL_C: &str = "\x03";
+pub(crate) const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
 const UP: &str = "\x1b[A";
 
 /// A session with somebody who types.
-struct Terminal {
+pub(crate) struct Terminal {
     keyboard: Pty,
     screen: Receiver<Vec<u8>>,
     /// The end of what was written, as long as it may be half of something.
     half: Vec<u8>,
-    seen: String,
+    pub(crate) seen: String,
     child: Child,
 }
 
 impl Terminal {
-    fn open(home: &Path, variables: &[(&str, &str)]) -> Terminal {
+    pub(crate) fn open(home: &Path, variables: &[(&str, &str)]) -> Terminal {
         Terminal::open_with(home, variables, &[])
     }
 
@@ -76,13 +76,13 @@ impl Terminal {
         Terminal { keyboard, screen, half: Vec::new(), seen: String::new(), child }
     }
 
-    fn keys(&mut self, keys: &str) {
+    pub(crate) fn keys(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).expect("the terminal takes keys");
     }
 
     /// Types a cell, and waits for the answer and for the next prompt.
     #[track_caller]
-    fn cell(&mut self, keys: &str, expect: &str) {
+    pub(crate) fn cell(&mut self, keys: &str, expect: &str) {
         self.keys(keys);
         self.keys("\r");
         self.expect("\n");
@@ -92,7 +92,7 @@ impl Terminal {
 
     /// Waits until that text appears, and forgets everything up to there.
     #[track_caller]
-    fn expect(&mut self, text: &str) {
+    pub(crate) fn expect(&mut self, text: &str) {
         let started = Instant::now();
         loop {
             if let Some(at) = self.seen.find(text) {
@@ -125,7 +125,7 @@ impl Terminal {
     }
 
     /// Whether that text appears soon.
-    fn shows(&mut self, text: &str) -> bool {
+    pub(crate) fn shows(&mut self, text: &str) -> bool {
         let started = Instant::now();
         while !self.seen.contains(text) {
             let left = Duration::from_millis(500).saturating_sub(started.elapsed());
@@ -169,7 +169,7 @@ fn without_escapes(text: &str) -> String {
     out
 }
 
-fn home() -> tempfile::TempDir {
+pub(crate) fn home() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder for temporary files")
 }
 
