@@ -64,7 +64,7 @@ fn act(request: Request, config: &Config, say: &mut dyn FnMut(&str)) -> Result<(
         Request::Install(place, name) => {
             let data = kernelspec::data(&place)?;
             let folder = kernelspec::folder(&data, &name)?;
-            kernelspec::install(&Host, &folder, &program()?)?;
+            kernelspec::install(&Host, &folder, &name, &program()?)?;
             say(&format!("installed {}", folder.display()));
             extension::install(&Host, &data)?;
             say(&format!("installed {}", extension::folder(&data).display()));
@@ -190,6 +190,7 @@ mod tests {
         let text = std::fs::read_to_string(data.join("kernels/weft-1/kernel.json")).unwrap();
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(json["interrupt_mode"], "message");
+        assert_eq!(json["display_name"], "Weft (Weft-1)");
         assert_eq!(json["argv"][4], "{connection_file}");
         assert_eq!(kernelspec::installed(&data).len(), 2);
         assert!(extension::is_current(&data));
@@ -208,9 +209,9 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let data = folder.path().join("share/jupyter");
             let spec = kernelspec::folder(&data, "weft").unwrap();
-            kernelspec::install(&Host, &spec, Path::new("old")).unwrap();
+            kernelspec::install(&Host, &spec, "weft", Path::new("old")).unwrap();
             extension::install(&Host, &data).unwrap();
-            let installed = kernelspec::install(files, &spec, Path::new("new"))
+            let installed = kernelspec::install(files, &spec, "weft", Path::new("new"))
                 .and_then(|()| extension::install(files, &data));
             assert_eq!(installed.is_err(), files.has_failed());
             if let Err(problem) = installed {

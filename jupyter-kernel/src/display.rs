@@ -3,18 +3,18 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json, json};
-use weft_session::{Footer, Progress, Shown};
+use weft_session::{Cancel, Footer, Progress, Shown};
 
 /// The width of text, in cells.
-pub(crate) const WIDTH: usize = 100;
+pub(crate) const WIDTH: usize = 79;
 /// The bytes that a table may take.
 const HTML_BYTES: usize = 50_000;
 
-/// The data and the metadata of a value.
-pub(crate) fn bundle(shown: &Shown) -> (Json, Json) {
+/// The data and the metadata of a value, and a line of statistics of a large one. `None` if that is cancelled.
+pub(crate) fn bundle(shown: &Shown, cancel: &Cancel) -> Option<(Json, Json)> {
     let mut data = Map::new();
     let mut metadata = Map::new();
-    data.insert("text/plain".to_owned(), json!(shown.text(WIDTH, false)));
+    let text = shown.text(WIDTH, false, cancel)?;
     if let Some(svg) = shown.svg() {
         data.insert("image/svg+xml".to_owned(), json!(svg));
     } else if let Some(picture) = shown.picture()
@@ -26,15 +26,33 @@ pub(crate) fn bundle(shown: &Shown) -> (Json, Json) {
     } else if let Some(html) = shown.html(HTML_BYTES) {
         data.insert("text/html".to_owned(), json!(html));
     }
+    let is_drawn = data.contains_key("image/svg+xml") || data.contains_key("image/png");
+    let statistics = shown.statistics(cancel).filter(|_| !is_drawn);
+    if cancel.is_cancelled() {
+        return None;
+    }
     if let Some(latex) = shown.latex() {
         // For exporters. Front ends prefer formulas to text, but HTML to both, and a number is best
         // read as it was written.
         if !data.contains_key("text/html") {
-            data.insert("text/html".to_owned(), json!(plain(&shown.text(WIDTH, false))));
+            data.insert("text/html".to_owned(), json!(plain(&text)));
         }
         data.insert("text/latex".to_owned(), json!(latex));
     }
-    (Json::Object(data), Json::Object(metadata))
+    let text = match &statistics {
+        Some(statistics) => format!("{text}\n{statistics}"),
+        None => text,
+    };
+    data.insert("text/plain".to_owned(), json!(text));
+    if let (Some(statistics), Some(Json::String(html))) = (statistics, data.get_mut("text/html")) {
+        html.push_str(&format!("\n{}", remark(&statistics)));
+    }
+    Some((Json::Object(data), Json::Object(metadata)))
+}
+
+/// A dim line in HTML.
+fn remark(line: &str) -> String {
+    format!("<div style=\"opacity: 0.6; font-size: 80%\">{}</div>", escaped(line))
 }
 
 /// Text as HTML that looks like the plain text beside it, where front ends set pages.
@@ -71,8 +89,7 @@ pub(crate) fn no_bar() -> Json {
 /// A dim line with what a cell has cost.
 pub(crate) fn footer(footer: &Footer) -> Json {
     let line = footer.line();
-    let html = format!("<div style=\"opacity: 0.6; font-size: 80%\">{}</div>", escaped(&line));
-    let data = json!({"text/plain": line, "text/html": html});
+    let data = json!({"text/plain": line, "text/html": remark(&line)});
     json!({"data": data, "metadata": passing(), "transient": {}})
 }
 

@@ -6,7 +6,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use weft_session::{Cell, Collected, Event, Keep, Outcome, Session};
+use weft_session::{Cancel, Cell, Collected, Event, Keep, Outcome, Session};
 
 use crate::answers::{Shared, lock};
 use crate::content::{self, Failure};
@@ -93,8 +93,8 @@ impl Executor {
         let keep = if stored { Keep::Everything } else { Keep::Definitions };
         let cell = Cell::typed(&code);
         let outcome = self.session.eval_as(cell, keep, &mut output, &self.shared.cancel);
-        let Said { page, failure, cost } = output.finish();
-        let failure = failure_of(&outcome, failure);
+        let Said { page, failure, cost, is_cut } = output.finish();
+        let failure = failure_of(&outcome, failure).or_else(|| is_cut.then(unwritten));
         let content = match failure {
             Some(failure) => {
                 if !silent {
@@ -102,7 +102,14 @@ impl Executor {
                 }
                 content::failed(number, &failure)
             }
-            None if outcome == Outcome::Quit => content::quit(number),
+            None if outcome == Outcome::Quit => {
+                // Consoles ask and leave; notebooks pass over the wish.
+                if !silent {
+                    let said = "the kernel goes on in a notebook: *Kernel > Shut Down* ends it\n";
+                    self.outlet.stream("stderr", parent, said.to_owned());
+                }
+                content::quit(number)
+            }
             None => {
                 let answers = self.answers(&message.content["user_expressions"]);
                 content::executed(number, page.filter(|page| !page.is_empty()), answers)
@@ -142,7 +149,7 @@ impl Executor {
             });
             let answer = match failure_of(&outcome, failure) {
                 Some(failure) => content::no_answer(&failure),
-                None => answer(&sink.events),
+                None => answer(&sink.events, &self.shared.cancel),
             };
             answers.insert(name.clone(), answer);
         }
@@ -197,9 +204,9 @@ fn failure_of(outcome: &Outcome, reported: Option<Failure>) -> Option<Failure> {
 }
 
 /// The last value that an expression showed, else what it said.
-fn answer(events: &[Event]) -> Value {
+fn answer(events: &[Event], cancel: &Cancel) -> Value {
     let value = events.iter().rev().find_map(|event| match event {
-        Event::Shown(shown) => Some(display::bundle(shown)),
+        Event::Shown(shown) => display::bundle(shown, cancel),
         _ => None,
     });
     let text = || {
@@ -211,6 +218,11 @@ fn answer(events: &[Event]) -> Value {
     };
     let (data, metadata) = value.unwrap_or_else(text);
     json!({"status": "ok", "data": data, "metadata": metadata})
+}
+
+/// An interrupt that came when the values were there already.
+fn unwritten() -> Failure {
+    plain_failure("Interrupted", "a value is not written; what was computed is kept")
 }
 
 fn plain_failure(name: &str, summary: &str) -> Failure {

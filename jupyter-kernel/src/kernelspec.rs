@@ -61,15 +61,24 @@ pub(crate) fn installed(data: &Path) -> Vec<(PathBuf, PathBuf)> {
     found
 }
 
-/// Writes the kernelspec that starts `program`.
-pub(crate) fn install(files: &dyn FileSystem, folder: &Path, program: &Path) -> Result<(), String> {
+/// Writes the kernelspec that starts `program`. Menus show the name, if it is another than usual.
+pub(crate) fn install(
+    files: &dyn FileSystem,
+    folder: &Path,
+    name: &str,
+    program: &Path,
+) -> Result<(), String> {
+    let display_name = match name {
+        DEFAULT_NAME => "Weft".to_owned(),
+        other => format!("Weft ({other})"),
+    };
     let Some(program) = program.to_str() else {
         return Err(format!("{} is no path that fits into JSON", program.display()));
     };
     let arguments = [program, "jupyter", "kernel", "-f", "{connection_file}"];
     let spec = JupyterKernelspec {
         argv: arguments.map(str::to_owned).to_vec(),
-        display_name: "Weft".to_owned(),
+        display_name,
         language: "weft".to_owned(),
         metadata: Some([("debugger".to_owned(), false.into())].into()),
         interrupt_mode: Some("message".to_owned()),

@@ -33,6 +33,8 @@ pub(crate) struct Said {
     pub(crate) failure: Option<Failure>,
     /// What the cell has cost, if it succeeded.
     pub(crate) cost: Option<Footer>,
+    /// Whether an interrupt came while a value was being written.
+    pub(crate) is_cut: bool,
 }
 
 /// Publishes the events of a cell.
@@ -55,7 +57,7 @@ impl<'a> Output<'a> {
         heard: Heard,
     ) -> Output<'a> {
         let page = heard.is_question.then(String::new);
-        let said = Said { page, failure: None, cost: None };
+        let said = Said { page, failure: None, cost: None, is_cut: false };
         Output { outlet, parent, shared, heard, said, bar: None }
     }
 
@@ -80,22 +82,21 @@ impl<'a> Output<'a> {
     }
 
     fn shown(&mut self, shown: &Shown) {
-        let (data, metadata) = display::bundle(shown);
+        let Some((data, metadata)) = display::bundle(shown, &self.shared.cancel) else {
+            self.said.is_cut = true;
+            return;
+        };
         if self.heard.stored
             && let Some(text) = data["text/plain"].as_str()
         {
             lock(&self.shared.history).set_output(text);
         }
-        let is_picture = data["image/png"].is_string() || data["image/svg+xml"].is_string();
         let mut content = json!({"data": data, "metadata": metadata, "transient": {}});
         let kind = if shown.is_last { "execute_result" } else { "display_data" };
         if shown.is_last {
             content["execution_count"] = json!(self.heard.number);
         }
         self.outlet.publish(kind, self.parent, content);
-        if !is_picture && let Some(statistics) = shown.statistics() {
-            self.stream("stdout", &statistics);
-        }
     }
 
     /// What a command has drawn beside its text.

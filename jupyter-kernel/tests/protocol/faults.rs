@@ -52,6 +52,22 @@ fn an_interrupt_at_any_point_leaves_everything_as_before() {
 }
 
 #[test]
+fn an_interrupt_ends_the_writing_of_a_value() {
+    let mut bench = Bench::start();
+    bench.run(":set elements 100000000\nxs = iota 20000000");
+    let id = bench.send("xs");
+    std::thread::sleep(Duration::from_millis(500));
+    let interrupted = Instant::now();
+    bench.interrupt();
+    let reply = bench.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
+    assert_eq!(reply.text("ename"), "Interrupted");
+    let took = interrupted.elapsed();
+    assert!(took < SOON, "{took:?}");
+    bench.client.published(&id, PATIENCE).unwrap();
+    assert_eq!(bench.printed(":type it").trim_end(), "it : []i64");
+}
+
+#[test]
 fn a_hundred_restarts() {
     const CHAINS: usize = 4;
     const RESTARTS: usize = 25;

@@ -282,6 +282,32 @@ fn values_are_shown_richly() {
     let figure = &published.iter().find(|m| m.kind() == "execute_result").unwrap().content;
     let svg = figure["data"]["image/svg+xml"].as_str().unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("&lt;b&gt;") && !svg.contains("<b>"));
+    assert!(svg.contains("<title>&lt;b&gt;</title>"), "{svg}");
+}
+
+#[test]
+fn a_large_value_brings_its_statistics_along() {
+    let mut bench = Bench::start();
+    let (_, published) = bench.run("iota 2000");
+    let shown = &published.iter().find(|m| m.kind() == "execute_result").unwrap().content["data"];
+    let text = "[2000]i64 [0, 1, 2, …, 1998, 1999]\nmin 0, max 1999, mean 999.5";
+    assert_eq!(shown["text/plain"], text);
+    let (_, published) = bench.run("{ { i * j : j in iota 50 } : i in iota 60 }");
+    let shown = &published.iter().find(|m| m.kind() == "execute_result").unwrap().content["data"];
+    assert!(shown["text/html"].as_str().unwrap().contains(">min 0, max 2891, mean "));
+    assert!(published.iter().all(|m| m.kind() != "stream"), "{published:#?}");
+}
+
+#[test]
+fn commands_that_notebooks_pass_over_say_what_does_it() {
+    let mut bench = Bench::start();
+    let (reply, published) = bench.run(":quit");
+    assert_eq!(reply["payload"][0]["source"], "ask_exit");
+    let said = published.iter().find(|m| m.kind() == "stream").unwrap().text("text");
+    assert!(said.contains("Kernel > Shut Down"), "{said}");
+    let (reply, _) = bench.run("1\n:clear");
+    assert_eq!(reply["ename"], "E0501");
+    assert!(reply["evalue"].as_str().unwrap().contains("only on the first line of a cell"));
 }
 
 #[test]
