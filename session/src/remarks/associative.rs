@@ -3,11 +3,15 @@
 //! Note [Operators that are tried out]. Folds and scans group the elements as suits the machine, so the
 //! language asks for an associative operator. Nobody can decide that for all operators, but most of those
 //! that are wrong are wrong for small numbers: the interpreter tries the operator out on a few dozen
-//! triples, always the same ones. There are two ways to be convicted:
+//! triples, always the same ones. There are three ways to be convicted:
 //!
-//! - by three neighbours of the very array that is folded, if that array is at hand;
+//! - by elements of the very array that is folded, if that array is at hand, and what the operator makes of
+//!   them (`evidence.rs`);
 //! - by small numbers of every domain in `samples.rs` in which the operator does something. An operator
-//!   that is associative on flags, on shares or on positive numbers may be meant for these.
+//!   that is associative on flags, on shares or on positive numbers may be meant for these;
+//! - if it is one on numbers, by numbers of both signs, 0 and those about the constants in its text, unless the
+//!   array speaks for it, or a domain that it may be meant for and that uses all of it
+//!   (`Note [Domains that use all of an operator]`).
 //!
 //! What an operator uses of the function around it is known from the calls of that function, as far as
 //! it is the same for a whole call.
@@ -18,19 +22,20 @@
 use std::sync::atomic::AtomicBool;
 
 use weft_interp::{Call, Limits, with_function};
-use weft_ir::{Array, Scalar, Span, Type, Value};
+use weft_ir::{Scalar, Span, Type, Value};
 use weft_lang::Diagnostic;
 use weft_lang::builtins::Builtin;
-use weft_lang::typed::{Arg, Expr, ExprKind, GlobalId};
+use weft_lang::typed::{Arg, Expr, ExprKind, GlobalId, Program};
 use weft_lang::types;
 
 use super::closed::{closed, free_locals};
+use super::evidence::Evidence;
+use super::mutants::mutants;
+use super::probes::{self, Numbers};
 use super::samples::{Triple, domains, leaves, triples};
 use super::{MOST_HARMLESS, Walk};
-use crate::display;
+use crate::{display, references};
 
-/// How many triples of neighbours of an array are tried.
-const MOST_NEIGHBOURS: usize = 16;
 /// What an operator may use, which has no arrays and calls nothing that calls itself.
 const LIMITS: Limits = Limits { memory: 1 << 20, recursion: 1000, stack: crate::stack::LEAST };
 
@@ -58,13 +63,15 @@ impl<'p> Walk<'p, '_> {
         }
         let types::Type::Function(element, _) = &operator.ty else { return None };
         let ty = element.to_value_type().filter(has_no_arrays)?;
-        let array = args.get(position).and_then(|arg| self.array(&arg.expr, &ty));
-        let global = array.as_ref().map(|(global, _)| *global);
+        // What comes from the right is no beginning.
+        let start = (position == 2 && !is_from_the_right(builtin)).then(|| &args[1].expr);
+        let evidence = args.get(position).and_then(|arg| self.evidence(&arg.expr, start, &ty));
+        let global = evidence.as_ref().and_then(|evidence| evidence.global);
         let key = (operator.span, ty.clone(), self.call_places(), global);
         if self.told.harmless.contains(&key) {
             return None;
         }
-        let found = self.counterexample(operator, &ty, array.as_ref().map(|(_, array)| array));
+        let found = self.counterexample(operator, &ty, evidence.as_ref())?;
         if found.is_none() {
             if self.told.harmless.len() >= MOST_HARMLESS {
                 self.told.harmless.clear();
@@ -81,35 +88,40 @@ impl<'p> Walk<'p, '_> {
         }
     }
 
-    /// The value of an earlier line, as an array of such elements, unless it would have to be fetched.
-    fn array(&self, expr: &Expr, element: &Type) -> Option<(GlobalId, Array)> {
-        let expr = self.resolved(expr);
-        let ExprKind::Value(global) = &expr.kind else { return None };
-        let is_such = expr.ty.to_value_type() == Some(Type::array(element.clone()));
-        match self.state.values.get(global)? {
-            Value::Array(array) if is_such && array.elements.is_here() => {
-                Some((*global, (**array).clone()))
-            }
-            Value::Array(_) | Value::Scalar(_) | Value::Tuple(_) => None,
-        }
-    }
-
+    /// What there is against an operator; nothing at all if it cannot be tried out now.
     fn counterexample(
         &self,
         operator: &Expr,
         ty: &Type,
-        array: Option<&Array>,
-    ) -> Option<Counterexample> {
-        let program = closed(operator, &self.scope, self.program)?;
+        evidence: Option<&Evidence>,
+    ) -> Option<Option<Counterexample>> {
+        let Some(program) = closed(operator, &self.scope, self.program) else { return Some(None) };
+        // Before a line has run, what comes of it is not there.
+        let bodies = program.instances.iter().map(|instance| &*instance.body);
+        let mut used = [&program.entry].into_iter().chain(bodies).flat_map(references::of_expr);
+        used.all(|global| self.state.values.contains_key(&global)).then_some(())?;
         let values = |global| self.state.value(global);
-        let never = AtomicBool::new(false);
-        let mut found = None;
-        let outcome = with_function(&program, &values, &LIMITS, &never, &mut |call| {
-            found = of_samples(ty, call).or_else(|| of_neighbours(array?, call));
+        let tried = with_operator(&program, &values, &mut |call| {
+            let of_array = match evidence {
+                Some(evidence) => of_evidence(evidence, call),
+                None => Verdict::Unknown,
+            };
+            let suspicion = match of_array {
+                Verdict::Associative => None,
+                _ => suspicion(ty, &program, &values, call),
+            };
+            (of_samples(ty, call), of_array, suspicion)
         });
         // The run reports what is wrong with a value that the operator uses.
-        outcome.ok()?;
-        found
+        let Some((of_samples, of_array, suspicion)) = tried else { return Some(None) };
+        let of_array = match of_array {
+            Verdict::Not(example) => Some(*example),
+            Verdict::Associative | Verdict::Unknown => None,
+        };
+        Some(of_samples.or(of_array).or_else(|| {
+            let suspicion = suspicion?;
+            (!suspicion.is_cleared(&program, &values)).then_some(suspicion.example)
+        }))
     }
 
     fn diagnostic(
@@ -175,6 +187,11 @@ fn position_of_array(builtin: Builtin) -> Option<usize> {
     }
 }
 
+fn is_from_the_right(builtin: Builtin) -> bool {
+    use Builtin::{Postscanr, Prescanr, Scanr, Scanr1, ScanrPrime};
+    matches!(builtin, Scanr | ScanrPrime | Prescanr | Postscanr | Scanr1)
+}
+
 /// Whether an operator is one that is known to be associative.
 fn is_known(operator: &Expr) -> bool {
     use weft_ir::ScalarOp::{Add, And, BitAnd, BitOr, BitXor, Gcd, Max, Min, Mul, Or};
@@ -204,18 +221,97 @@ fn of_samples(ty: &Type, call: &mut Call<'_>) -> Option<Counterexample> {
     first
 }
 
-/// What is wrong for neighbours in an array.
-fn of_neighbours(array: &Array, call: &mut Call<'_>) -> Option<Counterexample> {
-    let places = array.len().checked_sub(2)?;
-    let tried = places.min(MOST_NEIGHBOURS);
-    (0..tried).find_map(|number| {
-        let place = number * places / tried;
-        let triple = [0, 1, 2].map(|offset| array.elements.get(place + offset));
-        match attempt(triple, call)? {
-            Attempt { example: Some(example), .. } => Some(example),
-            Attempt { .. } => None,
+/// What the array says that is folded.
+fn of_evidence(evidence: &Evidence, call: &mut Call<'_>) -> Verdict {
+    let mut triples = evidence.neighbours.clone();
+    triples.extend(evidence.triples(call));
+    match verdict(triples, call) {
+        Verdict::Associative if !evidence.is_telling() => Verdict::Unknown,
+        // An operator that yields one of its arguments there may do more elsewhere.
+        verdict => verdict,
+    }
+}
+
+/// An operator on numbers for which there are some that convict it.
+struct Suspicion {
+    example: Counterexample,
+    /// All numbers that were tried.
+    all: Numbers,
+    /// The domains in which the operator is associative.
+    spoken_for: Vec<Numbers>,
+}
+
+/// What numbers of both signs say, 0 and those about the constants in the operator.
+fn suspicion(
+    ty: &Type,
+    program: &Program,
+    values: &dyn Fn(GlobalId) -> Value,
+    call: &mut Call<'_>,
+) -> Option<Suspicion> {
+    let ty = probes::number_type(ty)?;
+    let constants = probes::constants(program, values);
+    let all = probes::signed(ty, &constants);
+    let Verdict::Not(example) = verdict(all.triples(), call) else { return None };
+    let mut example = *example;
+    let mut spoken_for = Vec::new();
+    for domain in probes::meant(ty, &constants).into_iter().rev() {
+        match verdict(domain.triples(), call) {
+            Verdict::Associative => spoken_for.push(domain),
+            // The plainest numbers come last.
+            Verdict::Not(plainer) => example = *plainer,
+            Verdict::Unknown => {}
         }
+    }
+    Some(Suspicion { example, all, spoken_for })
+}
+
+impl Suspicion {
+    /// Whether the operator is associative in a domain that makes use of all of it.
+    fn is_cleared(&self, program: &Program, values: &dyn Fn(GlobalId) -> Value) -> bool {
+        if self.spoken_for.is_empty() {
+            return false;
+        }
+        let results = |program: &Program| {
+            with_operator(program, values, &mut |call| {
+                let domains = [&self.all].into_iter().chain(&self.spoken_for);
+                domains.map(|domain| domain.results(call)).collect::<Vec<_>>()
+            })
+        };
+        let Some(own) = results(program) else { return true };
+        let mut uses_all = vec![true; self.spoken_for.len()];
+        for mutant in mutants(program) {
+            let Some(others) = results(&mutant) else { continue };
+            let is_noticed: Vec<bool> =
+                own.iter().zip(&others).map(|(own, other)| !are_same(own, other)).collect();
+            if is_noticed.contains(&true) {
+                uses_all.iter_mut().zip(&is_noticed[1..]).for_each(|(all, it)| *all &= it);
+            }
+        }
+        uses_all.contains(&true)
+    }
+}
+
+fn are_same(xs: &[Option<Value>], ys: &[Option<Value>]) -> bool {
+    xs.iter().zip(ys).all(|pair| match pair {
+        (Some(x), Some(y)) => x.same_bits(y),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
     })
+}
+
+/// What comes of calls of the operator that a program is, if it is there without an error.
+fn with_operator<T>(
+    program: &Program,
+    values: &dyn Fn(GlobalId) -> Value,
+    work: &mut dyn FnMut(&mut Call<'_>) -> T,
+) -> Option<T> {
+    let never = AtomicBool::new(false);
+    let mut found = None;
+    let outcome = with_function(program, values, &LIMITS, &never, &mut |call| {
+        found = Some(work(call));
+    });
+    outcome.ok()?;
+    found
 }
 
 /// What the triples of a domain say.

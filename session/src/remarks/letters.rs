@@ -206,6 +206,12 @@ pub(super) fn separated(
         text if text.starts_with('"') || is_short(text) => text,
         _ => "text",
     };
+    let help = match sources.slice(mark.span) {
+        part if bytes.len() > 1 && part.starts_with('"') => format!(
+            "the mark is one letter: `splitOn '{letter}' {of}`; at a mark of several letters splits `splitText {part} {of}`"
+        ),
+        _ => format!("the mark is one letter: `splitOn '{letter}' {of}`"),
+    };
     let here = "this is a text, an array of letters";
     Some(
         Diagnostic::error(
@@ -215,7 +221,7 @@ pub(super) fn separated(
             here,
         )
         .warning()
-        .help(format!("the mark is one letter: `splitOn '{letter}' {of}`")),
+        .help(help),
     )
 }
 

@@ -102,7 +102,7 @@ fn element(ty: &Type, scalars: Vec<Scalar>) -> Value {
 }
 
 /// The scalars of a type in a domain. Floats are such that sums and products of them are exact.
-fn choices(ty: ScalarType, domain: Domain) -> Vec<Scalar> {
+pub(super) fn choices(ty: ScalarType, domain: Domain) -> Vec<Scalar> {
     let integers: &[u8] = match domain {
         Domain::Positive => &[1, 2, 3, 5],
         Domain::Bits | Domain::Shares | Domain::Flagged => &[0, 1],
