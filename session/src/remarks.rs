@@ -7,8 +7,11 @@ mod associative;
 mod bounds;
 mod brackets;
 mod closed;
+mod evidence;
 mod letters;
 mod mapped;
+mod mutants;
+mod probes;
 mod ranges;
 mod samples;
 mod wraps;
@@ -57,7 +60,7 @@ enum Bound<'p> {
     Call(Span, Vec<(&'p Pattern, &'p Expr)>),
 }
 
-/// The remarks about a program whose inputs have values, in the order of its text.
+/// The remarks about a program, in the order of its text. What depends on inputs that have no values yet waits.
 pub(crate) fn remarks(
     program: &Program,
     state: &State,

@@ -217,6 +217,8 @@ impl<'a> Runner<'a> {
     }
 
     fn item(&mut self, item: &CheckedItem, shown: bool) -> Result<(), Stop> {
+        // Whoever waits in vain for a value, or gets an error, may learn why.
+        self.remark(item);
         let value = match program(item) {
             Some(program) => Some(self.run(program, item.span)?),
             None => None,
@@ -302,7 +304,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Tells what there is to say about the program of an item, all of whose inputs have values.
+    /// Tells what there is to say about the program of an item. Of inputs that have no values yet, nothing is said.
     fn remark(&mut self, item: &CheckedItem) {
         let Some(program) = program(item) else { return };
         let found = remarks::remarks(program, &self.state, self.sources, &mut self.told);
@@ -403,6 +405,13 @@ impl<'a> Runner<'a> {
         let text = self.sources.slice(trap.span);
         let is_slice = text.contains(':') && !text.ends_with(']');
         match trap.kind {
+            TrapKind::IndexOutOfRange { extent, .. } if text.starts_with("histogram ") => {
+                let help = format!(
+                    "only the numbers from 0 to {} have a bin: leave out others, `{{ x in xs | x >= 0 && x < {extent} }}`",
+                    extent.saturating_sub(1)
+                );
+                Diagnostic { help: vec![help], ..diagnostic }
+            }
             TrapKind::IndexOutOfRange { index, extent } if is_slice && index > extent => diagnostic
                 .help("`take n xs` and `drop n xs` take and leave as many elements as there are"),
             TrapKind::IndexOutOfRange { index, .. } if index < 0 => {

@@ -42,7 +42,10 @@ impl Runner<'_> {
                     values.insert(index, value);
                 }
                 Err(Stop::Failed(_)) => return Ok(None),
-                Err(stop) => return Err(stop),
+                Err(stop) => {
+                    lines.iter().for_each(|line| self.remark(&line.item));
+                    return Err(stop);
+                }
             }
         }
         Ok(Some(values))
@@ -58,7 +61,10 @@ impl Runner<'_> {
         }
         let members = positions.iter().filter_map(|index| member(&lines[*index].item)).collect();
         match self.joined(lines, members) {
-            Joined::Interrupted => Err(Stop::Interrupted),
+            Joined::Interrupted => {
+                lines.iter().for_each(|line| self.remark(&line.item));
+                Err(Stop::Interrupted)
+            }
             Joined::Values(values) => {
                 let mut values = values.into_iter();
                 for (index, line) in lines.iter().enumerate() {

@@ -258,6 +258,27 @@ fn a_long_computation_is_cancelled_soon_and_changes_nothing() {
 }
 
 #[test]
+fn remarks_are_told_of_cells_that_do_not_end() {
+    let mut session = Transcript::new();
+    for endless in [
+        "x = loop a = fold (-) 0 [1, 2, 3] while true do a + 1",
+        "xs = [1, 2, 3]\ny = fold (-) 0 xs\nx = loop a = y while true do a + 1",
+        "xs = sqrt [1.0, 2.0]\ny = fold (-) 0.0 xs\nz = sum (loop a = xs while true do a + y)",
+    ] {
+        let cancel = Cancel::new();
+        let canceller = cancel.clone();
+        let timer = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            canceller.cancel();
+        });
+        assert_eq!(session.eval_with(endless, &cancel), Outcome::Interrupted, "{endless}");
+        timer.join().expect("the timer does not panic");
+        assert_eq!(session.last_report().matches("E0318").count(), 2, "{endless}");
+    }
+    session.check("[1, 2][fold (-) 5 [1, 2]]", "E0318\nE0601");
+}
+
+#[test]
 fn beyond_the_memory_limit_is_an_error() {
     let mut session = Transcript::new();
     session.check("fill (1_000_000, 1_000_000) 0.0", "E0701");
