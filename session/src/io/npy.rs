@@ -204,9 +204,10 @@ fn regular(value: &Value, ty: &Type) -> Result<(Vec<usize>, Column), Problem> {
             }
             Column::Dense { .. } | Column::Ragged { .. } => {
                 let extent = column.extent().map_err(|(row, first, length)| {
+                    let elements = if length == 1 { "element" } else { "elements" };
                     Problem::does_not_fit(format!(
-                        "a .npy file holds a regular array, but row {row} has {length} elements \
-                         and row 0 has {first}"
+                        "a .npy file holds a regular array, but row {row} has {length} {elements} and row 0 has \
+                         {first}"
                     ))
                     .hint("save the elements (`flatten xs`) and their `lengths xs`")
                 })?;

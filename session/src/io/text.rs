@@ -164,6 +164,8 @@ pub(super) fn is_lines(column: &Column) -> bool {
 pub(super) fn utf8(bytes: &[u8], line: u64) -> Result<&str, Problem> {
     std::str::from_utf8(bytes).map_err(|error| {
         let message = format!("the header is not UTF-8 text (at its byte {})", error.valid_up_to());
-        Problem::malformed(Place::Line(line), message)
+        Problem::malformed(Place::Line(line), message).hint(
+            "a file in Latin-1 is converted by `iconv -f ISO-8859-1 -t UTF-8 old.csv > new.csv`",
+        )
     })
 }

@@ -136,14 +136,15 @@ fn spaces_separate_numbers() {
 }
 
 /// What is doubted about a table of these contents: message and help.
-fn check_doubts(contents: &str, expected: &[(&str, &str)]) {
-    let (_folder, path) = crate::file("t.csv", contents.as_bytes());
+fn check_doubts(contents: impl AsRef<[u8]>, expected: &[(&str, &str)]) {
+    let contents = contents.as_ref();
+    let (_folder, path) = crate::file("t.csv", contents);
     let doubts = RefCell::new(Vec::new());
     let doubt = |doubt: Doubt| doubts.borrow_mut().push((doubt.message, doubt.help));
     load_csv(&path, &Limits { doubt: &doubt, ..Limits::bytes(LIMIT) }).expect("a table");
     let doubts = doubts.into_inner();
     let doubts: Vec<_> = doubts.iter().map(|(message, help)| (&**message, &**help)).collect();
-    assert_eq!(doubts, expected, "{contents}");
+    assert_eq!(doubts, expected, "{}", String::from_utf8_lossy(contents));
 }
 
 #[test]
@@ -183,6 +184,27 @@ fn doubts_about_commas_in_numbers() {
     check_doubts("a,b\n1,\"2,500\"\n2,\"1,000,000\"\n", &[(message, help)]);
     check_doubts("a,b\n1,\"2,500\"\n2,\"1,a\"\n", &[]);
     check_doubts("a,b\n1,\"x\"\n2,\"y\"\n", &[]);
+}
+
+#[test]
+fn doubts_about_marks_among_numbers() {
+    let message = "the column `v` is text: of 3 cells 1 is no number (`-`)";
+    let help = "`parseFloat t.v` are numbers, with nan there, if `t` is the table";
+    check_doubts("v,w\n1,a\n-,b\n3,c\n", &[(message, help)]);
+    let message = "the column `v` is text: of 4 cells 2 are no numbers (`low`)";
+    check_doubts("v\nlow\n\n2.5\nhigh\n3\nNA\n", &[(message, help)]);
+    // Names some of which are numbers.
+    check_doubts("v\n1\nb2\nc3\n", &[]);
+    check_doubts("v\n1\n2\n3\n4\n5\nb1\nb2\nb3\nb4\n", &[]);
+    check_doubts("v\n2012-01-01\n2012-01-02\n", &[]);
+}
+
+#[test]
+fn doubts_about_letters() {
+    let message = "line 2 is not UTF-8: its letters may be those of Latin-1";
+    let help = "`iconv -f ISO-8859-1 -t UTF-8 PATH > utf8.csv` makes a file of it that is";
+    check_doubts(b"town,n\nM\xfcnchen,1\n", &[(message, help)]);
+    check_doubts("town,n\nMünchen,1\n", &[]);
 }
 
 #[test]

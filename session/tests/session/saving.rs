@@ -14,6 +14,9 @@ fn save_values_and_definitions() {
     assert!(saved.starts_with("(saved "), "{saved}");
     session.check(&format!("load \"{}\"", path("xs.npy")), "[3]f64 [0.0, 1.0, 2.0]");
     session.check(":save xs \"no/such/folder.npy\"", "E0405");
+    let at_once = format!(":save xs \"{0}\"\nys = load \"{0}\"", path("later.npy"));
+    session.check(&at_once, "E0401");
+    assert!(session.last_report().contains("before the program runs"), "{}", session.last_report());
     session.check(":save xs", "E0502");
     session.check(":save sum \"f.npy\"", "E0502");
 

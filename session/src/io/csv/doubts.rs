@@ -4,10 +4,14 @@
 use super::super::Doubt;
 use super::cells::Cells;
 use super::separator::{self, Likely};
-use super::{Start, is_number};
+use super::{Start, is_missing, is_number};
 
 /// How many cells of a column are looked at.
 const CELLS: usize = 50;
+
+/// How many different texts there may be among numbers for them to be marks, and how long one is.
+const MOST_MARKS: usize = 3;
+const LONGEST_MARK: usize = 12;
 
 /// The doubts about a table whose first line was taken for titles.
 pub(super) fn about(
@@ -21,6 +25,8 @@ pub(super) fn about(
     doubts.extend(one_column(text, start, columns));
     doubts.extend(titles_in_place_of_a_row(titles, names, columns));
     doubts.extend(commas_in_numbers(names, columns));
+    doubts.extend(names.iter().zip(columns).filter_map(|(name, cells)| few_texts(name, cells)));
+    doubts.extend(other_letters(text));
     doubts
 }
 
@@ -99,6 +105,47 @@ fn commas_in_numbers(names: &[weft_ir::Name], columns: &[Cells]) -> Option<Doubt
         help: format!(
             "`parseFloat (replace \",\" \"{other}\" t.{name})` are the numbers, if `t` is the table"
         ),
+    })
+}
+
+/// A column of text in which most cells are numbers, and the others a few marks such as `-`.
+fn few_texts(name: &weft_ir::Name, cells: &Cells) -> Option<Doubt> {
+    let (mut all, mut others, mut kinds) = (0_usize, 0_usize, Vec::new());
+    for text in cells.texts().filter(|text| !is_missing(text, false)) {
+        all += 1;
+        if is_number(text) {
+            continue;
+        }
+        others += 1;
+        if !kinds.contains(&text) {
+            kinds.push(text);
+        }
+        if kinds.len() > MOST_MARKS {
+            return None;
+        }
+    }
+    let first = String::from_utf8_lossy(kinds.first()?);
+    if 2 * others > all || first.chars().count() > LONGEST_MARK {
+        return None;
+    }
+    let are = if others == 1 { "is no number" } else { "are no numbers" };
+    Some(Doubt {
+        message: format!(
+            "the column `{name}` is text: of {all} cells {others} {are} (`{}`)",
+            first.trim()
+        ),
+        help: format!("`parseFloat t.{name}` are numbers, with nan there, if `t` is the table"),
+    })
+}
+
+/// Bytes that are no UTF-8: the file is in another encoding.
+fn other_letters(text: &[u8]) -> Option<Doubt> {
+    let place = std::str::from_utf8(text).err()?.valid_up_to();
+    let line = 1 + text[..place].iter().filter(|&&byte| byte == b'\n').count();
+    Some(Doubt {
+        message: format!("line {line} is not UTF-8: its letters may be those of Latin-1"),
+        help: "`iconv -f ISO-8859-1 -t UTF-8 PATH > utf8.csv` makes a file of it that is"
+            .to_owned(),
     })
 }
 

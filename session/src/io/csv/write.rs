@@ -129,9 +129,9 @@ impl Table {
 
     fn of_matrix(elements: &Column, ty: &Type) -> Result<Table, Problem> {
         let width = elements.extent().map_err(|(row, first, length)| {
+            let elements = if length == 1 { "element" } else { "elements" };
             Problem::does_not_fit(format!(
-                "the rows of a table have one length, but row {row} has {length} elements and row \
-                 0 has {first}"
+                "the rows of a table have one length, but row {row} has {length} {elements} and row 0 has {first}"
             ))
         })?;
         let flat = elements.flatten();

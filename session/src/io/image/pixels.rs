@@ -62,9 +62,9 @@ impl Picture {
             return Err(no_picture());
         }
         let width = rows.extent().map_err(|(row, first, length)| {
+            let pixels = if length == 1 { "pixel" } else { "pixels" };
             Problem::does_not_fit(format!(
-                "the rows of a picture have one length, but row {row} has {length} pixels and row \
-                 0 has {first}"
+                "the rows of a picture have one length, but row {row} has {length} {pixels} and row 0 has {first}"
             ))
         })?;
         let height = rows.len();
