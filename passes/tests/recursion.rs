@@ -168,7 +168,10 @@ x9: i64 = call f0 x6",
     );
     assert_eq!(refusal(&with_results), "`f` calls itself with what it has yielded");
     let one = recursive("x4: i64 = sub x1 1i64\nx9: i64 = call f0 x4");
-    assert_eq!(refusal(&one), "`f` calls itself on scalars, one call after the other");
+    assert_eq!(
+        refusal(&one),
+        "`f` calls itself with arguments that are scalars, one call after the other"
+    );
     let same = recursive("x4: i64 = call f0 x1\nx5: i64 = call f0 x1\nx9: i64 = add x4 x5");
     assert_eq!(refusal(&same), "`f` calls itself with the same arguments");
     let in_loop = recursive(
@@ -178,8 +181,8 @@ x9: i64 = for x4 < x1 x5: i64 = 0i64
   x7: i64 = add x5 x6
   yield x7",
     );
-    let inside = "`f` calls itself in a loop, or for an argument of a call in tail position, which is a \
-                  loop";
+    let inside = "`f` calls itself in a loop, or for an argument of a call in tail position, or before one as \
+                  in `f a || f b`: that is a loop";
     assert_eq!(refusal(&in_loop), inside);
 }
 

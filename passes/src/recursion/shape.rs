@@ -84,7 +84,7 @@ pub(super) fn level_of<'f>(
     let scalars = kept.iter().all(|&number| function.params[number].1.rank == 0);
     let alone = matches!(statement.operation, Operation::Call(..));
     if scalars && alone && most_calls(&function.body) < 2 {
-        return refuse("on scalars, one call after the other");
+        return refuse("with arguments that are scalars, one call after the other");
     }
     let is_small = alone && is_small(function);
     Ok(Level { function, kept, fixed, is_small, span: statement.span })
@@ -108,7 +108,8 @@ pub(super) fn inside(functions: &[Function], statement: &Statement) -> Unsupport
 fn place(operation: &Operation) -> &'static str {
     match operation {
         Operation::While { .. } | Operation::For { .. } => {
-            "in a loop, or for an argument of a call in tail position, which is a loop"
+            "in a loop, or for an argument of a call in tail position, or before one as in `f a || f b`: that is a \
+             loop"
         }
         _ => "inside the operator of a fold, scan or scatter",
     }

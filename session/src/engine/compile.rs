@@ -55,12 +55,18 @@ pub(crate) fn unsupported_diagnostic(unsupported: &Unsupported, job: &Job<'_>) -
     let message = format!("this is not compiled: {}", unsupported.reason);
     let diagnostic = Diagnostic::error("E0509", message, span, "because of this")
         .note("it runs on the interpreter, with the same answer");
-    Box::new(match unsupported.reason.ends_with("on scalars, one call after the other") {
-        true => diagnostic.help(
+    let is_because = |ending: &str| unsupported.reason.ends_with(ending);
+    Box::new(if is_because("that are scalars, one call after the other") {
+        diagnostic.help(
             "a `loop` says the same, and is compiled; so is `first { f x : x in [n] }` for `f n`, which \
              pays where a call does much on arrays",
-        ),
-        false => diagnostic,
+        )
+    } else if is_because("as in `f a || f b`: that is a loop") {
+        diagnostic.help(
+            "`any [f a, f b]` makes both calls, side by side, and is compiled; for `f a && f b` it is `all [f a, f b]`",
+        )
+    } else {
+        diagnostic
     })
 }
 
