@@ -6,8 +6,10 @@
 
 mod array;
 mod call;
+mod commas;
 mod function;
 mod number;
+mod passed;
 mod text;
 mod written;
 
@@ -20,6 +22,8 @@ use crate::types::Type;
 
 /// How far around a report the text is looked at.
 const MOST_AROUND: usize = 4;
+/// How far around a report a function is looked for that is passed.
+const MOST_AROUND_A_BODY: usize = 12;
 
 impl Checker<'_> {
     /// Improves the reports about an item from position `first` on.
@@ -41,7 +45,14 @@ impl Checker<'_> {
             let compared = around
                 .clone()
                 .find_map(|expr| Some((expr.span, call::compared(self, expr, &found)?)));
-            let told_here = compared.or_else(|| {
+            // A function that is passed stands around all of its body.
+            let of_passed = compared.or_else(|| {
+                let around = path.iter().rev().take(MOST_AROUND_A_BODY);
+                around
+                    .clone()
+                    .find_map(|expr| Some((expr.span, passed::advice(self, expr, &found)?)))
+            });
+            let told_here = of_passed.or_else(|| {
                 around.clone().find_map(|expr| Some((expr.span, self.advice(expr, &found)?)))
             });
             if let Some(told_here) = told_here {

@@ -255,7 +255,7 @@ impl Checker<'_> {
                     condition.span,
                     format!("this is {found}"),
                 )
-                .help(text_comparison(condition).unwrap_or(
+                .help(text_comparison(condition).or_else(|| self.array_comparison(condition)).unwrap_or(
                     "`select condition a b` chooses element by element; `all` and `any` reduce",
                 )),
             );

@@ -261,11 +261,11 @@ pub(super) struct Guesses {
 }
 
 impl Guesses {
-    /// A type gets a rank that nothing forces.
+    /// A type gets a rank that nothing forces: it has no axes so far, or gets more than it has.
     fn note(&mut self, table: &Table, ty: &Type, rank: usize) {
-        let (0, head) = table.peel(ty) else { return };
-        if table.is_rank_open(&head) {
-            let is_own = |parameter: &Type| table.peel(parameter) == (0, head.clone());
+        let (axes, head) = table.peel(ty);
+        if table.is_rank_open(&head) && (axes == 0 || rank > axes) {
+            let is_own = |parameter: &Type| table.peel(parameter) == (axes, head.clone());
             self.found.extend(self.parameters.iter().position(is_own).map(|at| (at, rank)));
         }
     }

@@ -67,7 +67,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
         &["repeat"],
         "`replicate n x` is n times x; of each element `flatten { replicate n x : x in xs }`",
     ),
-    (&["concatMap", "flatMap", "flatmap", "mapcat"], "write `flatten { [x, f x] : x in xs }`"),
+    (&["concatMap", "flatMap", "flatmap", "mapcat"], "write `flatten (map f xs)`"),
     (
         &["map2", "zipWith3", "map3"],
         "write `zipWith op xs ys`, or `{ op x y : x in xs ; y in ys }`",
@@ -191,7 +191,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     ),
     (
         &["to_datetime", "strftime", "strptime", "datetime"],
-        "dates are numbers of days: `:search date` shows how",
+        "dates are numbers of days: `dayNumber \"2012-01-31\"`, and back `dateText day`",
     ),
     (
         &["today", "now", "date", "year", "month", "weekday"],
@@ -208,8 +208,12 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     ),
     (&["inner", "vdot", "inner_product"], "write `dot xs ys`"),
     (
-        &["eig", "eigh", "eigvals", "svd"],
-        "there is no decomposition of matrices; the greatest eigenvector is a loop of `matmul`",
+        &["eig", "eigh", "eigvals", "eigvalsh"],
+        "of symmetric matrices: `(values, vectors) = eigenSymmetric m`",
+    ),
+    (
+        &["svd"],
+        "there is none; the eigenvectors of `matmul (transpose m) m` are `(eigenSymmetric …).1`",
     ),
     (&["norm"], "the length of a vector is `sqrt (sum (xs * xs))`"),
     (&["matrix_power", "mpow"], "write `iterate n (matmul m) (identity (length m))`"),

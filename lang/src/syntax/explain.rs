@@ -4,6 +4,7 @@ mod advice;
 mod block;
 mod clause;
 mod declared;
+mod each;
 mod element;
 mod generated;
 mod head;
@@ -87,6 +88,9 @@ pub(super) fn explain(
         .or_else(|| context.value_as_local_parameter())
         .or_else(|| context.array_as_pattern())
         .or_else(|| context.list_comprehension())
+        .or_else(|| context.each_in_brackets())
+        .or_else(|| context.pair_in_braces())
+        .or_else(|| context.membership())
         .or_else(|| context.lambda_of_other_languages())
         .or_else(|| context.named_argument())
         .or_else(|| context.dictionary())

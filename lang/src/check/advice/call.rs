@@ -1,8 +1,9 @@
-//! Calls as other languages write them: with commas, with arguments in another order, with an axis; and
+//! Calls as other languages write them: with arguments in another order, too many or too few; and
 //! comparisons whose left side took the function that was meant for all of it.
 
 use weft_ir::Name;
 
+use super::commas::{REDUCTIONS, axes_of, instead_of_more, with_commas};
 use super::written::{argument, is_comparison, operation, written};
 use crate::ast::{ApplyForm, Expr, ExprKind};
 use crate::builtins;
@@ -13,12 +14,6 @@ use crate::environment::{Binding, Global};
 use crate::suggest;
 use crate::typed::{ExprKind as Typed, FunctionRef, GlobalId, Pattern};
 use crate::types::Type;
-
-/// Functions of an array that yield one value, and take no axis.
-const REDUCTIONS: [&str; 15] = [
-    "sum", "product", "mean", "maximum", "minimum", "all", "any", "count", "argmax", "argmin",
-    "median", "std", "variance", "sort", "argsort",
-];
 
 /// Through how many definitions that only pass their arguments on is looked.
 const MOST_PASSED_ON: u32 = 4;
@@ -92,13 +87,24 @@ fn takes_flags(checker: &Checker<'_>, name: &Name) -> bool {
 }
 
 /// `count xs > 9`, which compares the count.
-pub(super) fn compared(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
+pub(super) fn compared(
+    checker: &mut Checker<'_>,
+    expr: &Expr,
+    found: &Diagnostic,
+) -> Option<String> {
     let (symbol, left, right) = operation(expr)?;
     let ExprKind::Apply { function, args, form: ApplyForm::Juxtaposition } = &left.kind else {
         return None;
     };
-    let (ExprKind::Name(name), [arg]) = (&function.kind, &args[..]) else { return None };
-    if !is_comparison(symbol) || found.span() != arg.span || !takes_flags(checker, name) {
+    let ExprKind::Name(name) = &function.kind else { return None };
+    let (arg, before) = args.split_last()?;
+    if !is_comparison(symbol) || found.span() != arg.span {
+        return None;
+    }
+    if !before.is_empty() {
+        return compared_last(checker, name, args, (symbol, right));
+    }
+    if !takes_flags(checker, name) {
         return None;
     }
     let (tail, of) = if &**name == "assert" { (" x", "a") } else { ("", "xs") };
@@ -109,6 +115,24 @@ pub(super) fn compared(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -
     Some(format!(
         "`{name}` takes what stands next to it; for the comparison write `{name} ({compared}){tail}`"
     ))
+}
+
+/// `pack xs ys == 1`, of a function whose last argument is truth values.
+fn compared_last(
+    checker: &mut Checker<'_>,
+    name: &Name,
+    args: &[Expr],
+    (symbol, right): (&str, &Expr),
+) -> Option<String> {
+    let params = parameters(checker, name)?;
+    let last = checker.table.peel(params.get(args.len() - 1)?).1;
+    let texts: Option<Vec<String>> = args.iter().map(argument).collect();
+    let (texts, right) = (texts?, argument(right)?);
+    let (flags, before) = texts.split_last()?;
+    (last == Type::BOOL).then(|| {
+        let before = before.join(" ");
+        format!("an application binds tighter than `{symbol}`: `{name} {before} ({flags} {symbol} {right})`")
+    })
 }
 
 /// `count xs` of numbers.
@@ -174,165 +198,6 @@ fn no_commas(function: &Expr, args: &[Expr]) -> Option<String> {
         }
         None => "the elements of an array are separated by commas: `[1, 2, 3]`".to_owned(),
     })
-}
-
-impl Checker<'_> {
-    /// What to write in place of `f(x, y)`, a call with commas of a function of as many arguments; and of `range(n)`.
-    pub(in crate::check) fn with_commas(&mut self, value: &Expr) -> Option<String> {
-        let ExprKind::Apply { function, args, form: ApplyForm::Juxtaposition } = &value.kind else {
-            return None;
-        };
-        if let ExprKind::Name(name) = &function.kind
-            && &**name == "range"
-            && self.is_builtin(name)
-            && let Some(help) = with_step_of_one(args)
-        {
-            return Some(format!("`range start stop step` has three arguments; {help}"));
-        }
-        let (ExprKind::Name(name), [Expr { kind: ExprKind::Tuple(parts), span }]) =
-            (&function.kind, &args[..])
-        else {
-            return None;
-        };
-        let is_call = function.span.end == span.start && parts.len() > 1;
-        if !is_call || parameters(self, name)?.len() != parts.len() {
-            return None;
-        }
-        with_commas(self, name, parts)
-    }
-}
-
-/// `range n`, `range a b`, `range(a, b)`.
-fn with_step_of_one(args: &[Expr]) -> Option<String> {
-    let of = |expr: &Expr, usual: &str| argument(expr).unwrap_or_else(|| usual.to_owned());
-    match args {
-        [Expr { kind: ExprKind::Tuple(parts), .. }] => match &parts[..] {
-            [_, _] => with_step_of_one(parts),
-            _ => None,
-        },
-        [stop] => Some(format!("from 0 counts `iota {}`", of(stop, "n"))),
-        [start, stop] => Some(format!("one by one counts `{}..{}`", of(start, "a"), of(stop, "b"))),
-        _ => None,
-    }
-}
-
-/// `f(x, y)`, of a function that takes as many arguments; and `sum(m, 0)`.
-fn with_commas(checker: &mut Checker<'_>, name: &Name, parts: &[Expr]) -> Option<String> {
-    if let ("range", [start, stop]) = (&**name, parts)
-        && checker.is_builtin(name)
-    {
-        let (start, stop) = (argument(start)?, argument(stop)?);
-        return Some(format!("the numbers from {start} on, without {stop}, are `{start}..{stop}`"));
-    }
-    let params = parameters(checker, name)?;
-    if params.len() == 1 {
-        return of_axis(checker, name, parts);
-    }
-    if matches!(&**name, "fill" | "reshape") && parts.len() > 2 && checker.is_builtin(name) {
-        let (last, extents) = parts.split_last()?;
-        let extents: Option<Vec<String>> = extents.iter().map(written).collect();
-        let (extents, last) = (extents?.join(", "), argument(last)?);
-        return Some(format!("the extents are one argument, a tuple: `{name} ({extents}) {last}`"));
-    }
-    if parts.len() > params.len() {
-        return None;
-    }
-    if matches!(params.first(), Some(Type::Tuple(_))) {
-        return None;
-    }
-    let args: Option<Vec<String>> = parts.iter().map(argument).collect();
-    let letters = ["x", "y", "z", "u", "v", "w"];
-    let args =
-        args.unwrap_or_else(|| letters.iter().take(parts.len()).map(|&x| x.into()).collect());
-    Some(format!(
-        "arguments stand one after the other, without commas: `{name} {}`",
-        args.join(" ")
-    ))
-}
-
-/// `sum(m, 0)`, `round(x, 2)`, `max` of three.
-fn of_axis(checker: &mut Checker<'_>, name: &Name, parts: &[Expr]) -> Option<String> {
-    if let Some(help) = instead_of_more(checker, name, parts) {
-        return Some(help);
-    }
-    if let [Type::Array(_)] = parameters(checker, name)?[..]
-        && parts.iter().all(|part| matches!(part.kind, ExprKind::Number(..)))
-    {
-        let all: Option<Vec<String>> = parts.iter().map(written).collect();
-        return Some(format!("it takes one array: `{name} [{}]`", all?.join(", ")));
-    }
-    let [_, axis] = parts else { return None };
-    let is_axis = matches!(axis.kind, ExprKind::Number(..));
-    (REDUCTIONS.contains(&&**name) && is_axis).then(|| axes_of(name))
-}
-
-/// What goes along which axis.
-fn axes_of(name: &str) -> String {
-    format!("`{name} m` goes along the rows; along the columns goes `{name} (transpose m)`")
-}
-
-/// What else does what was expected of a function that takes fewer arguments.
-fn instead_of_more(checker: &Checker<'_>, name: &Name, args: &[Expr]) -> Option<String> {
-    // Plots are functions of every session, and no builtins.
-    if !checker.is_builtin(name) && &**name != "plot" {
-        return None;
-    }
-    let digits = match args.get(1).map(|arg| &arg.kind) {
-        Some(ExprKind::Number(crate::ast::Number::Int(digits @ 0..=15), None)) => Some(*digits),
-        _ => None,
-    };
-    let all: Option<Vec<String>> = args.iter().map(written).collect();
-    let of_scalars = args.iter().all(|arg| match &arg.kind {
-        ExprKind::Number(..) => true,
-        ExprKind::Name(name) => is_scalar(checker, name),
-        _ => false,
-    });
-    match (&**name, args.len()) {
-        ("iota", 2 | 3) => {
-            let all: Vec<String> = args.iter().map(argument).collect::<Option<_>>()?;
-            let step = all.get(2).map_or_else(String::new, |step| format!(" by {step}"));
-            Some(format!("from one number to another goes `{}..{}{step}`", all[0], all[1]))
-        }
-        ("round", 2) if digits.is_some() => {
-            let digits = digits.unwrap_or(2);
-            let x = argument(&args[0]).unwrap_or_else(|| "x".to_owned());
-            Some(format!(
-                "`round x` yields a whole number; with {digits} digits after the point `showFixed {digits} {x}` is a text"
-            ))
-        }
-        ("max" | "min", 3..) if of_scalars => Some(format!(
-            "of more than two it is `{}imum [{}]`",
-            name,
-            all.map_or_else(|| "x, y, z".to_owned(), |all| all.join(", "))
-        )),
-        ("maximum" | "minimum", 2) if of_scalars => {
-            let both: Option<Vec<String>> = args.iter().map(argument).collect();
-            let both = both.unwrap_or_else(|| vec!["a".to_owned(), "b".to_owned()]);
-            Some(format!("of two values it is `{} {}`", &name[..3], both.join(" ")))
-        }
-        ("sum" | "mean" | "product", 2..) if of_scalars => Some(format!(
-            "it takes one array: `{name} [{}]`",
-            all.map_or_else(|| "x, y, z".to_owned(), |all| all.join(", "))
-        )),
-        ("plot", 2) => {
-            let both: Option<Vec<String>> = args.iter().map(argument).collect();
-            let both = both.unwrap_or_else(|| vec!["xs".to_owned(), "ys".to_owned()]);
-            Some(format!(
-                "`plot ys` takes the heights alone; with both `linePlot {0}`, or dots by `scatterPlot {0}`",
-                both.join(" ")
-            ))
-        }
-        _ => None,
-    }
-}
-
-/// Whether a name is that of a value that is a scalar.
-fn is_scalar(checker: &Checker<'_>, name: &Name) -> bool {
-    let Some(Binding::Global(global)) = checker.environment.lookup(name) else { return false };
-    matches!(
-        checker.environment.global(*global),
-        Some(Global::Value { ty: weft_ir::Type::Scalar(_), .. })
-    )
 }
 
 /// More arguments than the function takes.

@@ -64,9 +64,13 @@ impl Numeric {
     }
 }
 
-/// The type of an argument, of an application, or of a value that has a name.
-fn type_of(checker: &Checker<'_>, expr: &Expr) -> Option<Type> {
+/// The type of an argument, of an application, or of a value that has a name or is a field of one.
+pub(super) fn type_of(checker: &Checker<'_>, expr: &Expr) -> Option<Type> {
     checker.type_at(expr.span).or_else(|| {
+        if let ExprKind::Field { record, field } = &expr.kind {
+            let Type::Record(fields) = type_of(checker, record)? else { return None };
+            return fields.iter().find(|(name, _)| *name == field.name).map(|(_, ty)| ty.clone());
+        }
         let ExprKind::Name(name) = &expr.kind else { return None };
         let Binding::Global(global) = checker.environment.lookup(name)? else { return None };
         match checker.environment.global(*global)? {
@@ -216,6 +220,15 @@ fn special(checker: &Checker<'_>, name: &Name, args: &[Expr], position: usize) -
             Some(format!(
                 "`histogram n is` counts integers: convert it with `i64 …`, or count intervals by `histogramBins {n} {xs}`"
             ))
+        }
+        ("null", [_]) if checker.is_builtin(name) && kind.rank == 0 => Some(format!(
+            "`null xs` says whether an array has no elements; whether a number is nan says `isNan {}`",
+            text?
+        )),
+        (_, [mark, _]) if is_prelude("join") && position == 1 => {
+            let (mark, xs) = (argument(mark)?, text?);
+            let show = if kind.scalar.is_float() { "showFixed 2" } else { "showInt" };
+            Some(format!("numbers are written as texts before: `join {mark} ({show} {xs})`"))
         }
         (_, [_]) if is_prelude("codes") => {
             let xs = text?;

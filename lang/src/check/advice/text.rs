@@ -2,6 +2,7 @@
 
 use weft_ir::ScalarType;
 
+use super::number::type_of;
 use super::written::{argument, operation};
 use crate::ast::{ApplyForm, Expr, ExprKind, Number};
 use crate::check::Checker;
@@ -12,7 +13,9 @@ use crate::types::Type;
 pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<String> {
     match &expr.kind {
         ExprKind::Apply { function, args, form } if *form != ApplyForm::Operator => {
-            formatted(function, args, found).or_else(|| numbers_of(checker, args, found))
+            formatted(function, args, found)
+                .or_else(|| read(checker, function, args, found))
+                .or_else(|| numbers_of(checker, args, found))
         }
         ExprKind::Apply { .. } => {
             numbers_in(checker, expr, found).or_else(|| ordered(checker, expr, found))
@@ -36,6 +39,33 @@ fn formatted(function: &Expr, args: &[Expr], found: &Diagnostic) -> Option<Strin
               `\"n = \" ++ showInt n`"
             .to_owned(),
     })
+}
+
+/// `int "10"`.
+fn read(
+    checker: &Checker<'_>,
+    function: &Expr,
+    args: &[Expr],
+    found: &Diagnostic,
+) -> Option<String> {
+    let (ExprKind::Name(name), [text]) = (&function.kind, args) else { return None };
+    let is_text = matches!(text.kind, ExprKind::Text(_)) || {
+        let ty = type_of(checker, text).map(|ty| checker.table.peel(&ty));
+        matches!(ty, Some((rank, Type::Scalar(ScalarType::Char))) if rank > 0)
+    };
+    if found.code != "E0201" || found.span() != function.span || !is_text {
+        return None;
+    }
+    let text = argument(text).unwrap_or_else(|| "text".to_owned());
+    match &**name {
+        "int" | "Int" | "integer" | "long" => {
+            Some(format!("the integer that a text is, or 0, is `parseInt 0 {text}`"))
+        }
+        "float" | "Float" | "double" | "number" => {
+            Some(format!("the number that a text is, or nan, is `parseFloat {text}`"))
+        }
+        _ => None,
+    }
 }
 
 /// A function of numbers that is given texts: a column in which there is more than numbers.

@@ -12,7 +12,6 @@ use crate::check::rank::{Site, SiteError};
 use crate::check::sequence::CONSUMERS;
 use crate::check::unify::Clash;
 use crate::diagnostic::Diagnostic;
-use crate::environment::Global;
 use crate::suggest;
 use crate::typed::{Expr, ExprKind};
 use crate::types::{Class, Type};
@@ -224,6 +223,11 @@ impl Checker<'_> {
             (true, _) => "a part of this",
             (_, true) => "an item of this",
             _ => "this",
+        };
+        // It takes any elements: those that do not fit are given to what is passed.
+        let name = match &*site.function {
+            "stencil" => "the function that `stencil` is given".to_owned(),
+            _ => name,
         };
         let diagnostic = Diagnostic::error(
             "E0303",
@@ -484,29 +488,6 @@ impl Checker<'_> {
             .label(function.span, is)
             .help(hint),
         );
-    }
-
-    /// What to write if the rank of a parameter, which an argument does not have, was chosen.
-    fn guessed(&self, position: usize, site: &Site, index: usize) -> Option<String> {
-        let Global::Function(function) = self.environment.global(site.definition?)? else {
-            return None;
-        };
-        let parameter = *self.positions.get(&position)?.get(index)?;
-        let guess = function.guesses.iter().find(|guess| guess.parameter == parameter)?;
-        let (name, guess) = (&function.name, &guess.name);
-        let found = self.table.resolve(&site.args[index].ty);
-        let is_float =
-            |var| self.table.state(var).is_some_and(|open| open.class == Some(Class::FLOAT));
-        let found = match found {
-            Type::Scalar(_) => self.show(&found),
-            // A literal gets the type that it has by itself.
-            Type::Var(var) if is_float(var) => self.config.float.name().to_owned(),
-            _ => "i64".to_owned(),
-        };
-        Some(format!(
-            "nothing in the definition of `{name}` says what `{guess}` is, so it is an array like what it stands \
-             beside; for one number write `({guess} : {found})` there"
-        ))
     }
 
     /// A lambda where a function of so many parameters is needed, which may be none.

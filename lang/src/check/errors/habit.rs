@@ -111,6 +111,22 @@ impl Checker<'_> {
         )
     }
 
+    /// What to write for a comparison of two arrays where one bool is needed.
+    pub(super) fn array_comparison(&self, condition: &Expr) -> Option<&'static str> {
+        let ExprKind::Apply { function, args, .. } = &condition.kind else { return None };
+        let ExprKind::Builtin(Builtin::Op(operator), _) = &function.kind else { return None };
+        let are_arrays = args.iter().all(|arg| self.table.peel(&arg.expr.ty).0 > 0);
+        match operator {
+            ScalarOp::Eq if are_arrays => Some(
+                "`==` compares element by element; `same a b` says whether two arrays have the same elements",
+            ),
+            ScalarOp::Ne if are_arrays => Some(
+                "`!=` compares element by element; `!(same a b)` says whether two arrays differ",
+            ),
+            _ => None,
+        }
+    }
+
     /// `(\d c -> d with [c] = v)`: the parentheses are those of the lambda and its `with`.
     pub(in crate::check) fn with_behind_lambda(&mut self, params: &[ast::Pattern], span: Span) {
         let names = params.iter().map(|param| match &param.kind {

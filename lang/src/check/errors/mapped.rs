@@ -6,8 +6,8 @@ use crate::check::Checker;
 use crate::check::rank::Site;
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Global};
-use crate::typed::{Expr, ExprKind, Pattern};
-use crate::types::Type;
+use crate::typed::{Expr, ExprKind, Guess, Pattern};
+use crate::types::{Class, Type};
 
 impl Checker<'_> {
     /// Adds why a definition is mapped over one of its arguments: nothing said that its parameter
@@ -42,11 +42,7 @@ impl Checker<'_> {
             _ => return diagnostic,
         };
         // What it would take if it were not mapped.
-        let whole = self.table.resolve(&site.args[mapped].ty);
-        let whole = match self.table.peel(&whole).1 {
-            Type::Scalar(_) => self.show(&whole),
-            _ => Type::arrays(self.table.peel(&whole).0, Type::Scalar(ScalarType::F64)).to_string(),
-        };
+        let whole = self.annotation(&site.args[mapped].ty);
         diagnostic.note(format!(
             "`{name}` is mapped over its argument {}, as its parameter `{parameter}` is a scalar; if \
              it takes an array, say so: `({parameter} : {whole})`",
@@ -74,16 +70,23 @@ impl Checker<'_> {
         position: usize,
         site: &Site,
     ) -> Diagnostic {
-        let Some(parts) = self.parts_that_are_arrays(position, site) else { return diagnostic };
+        let Some((parts, are)) = self.parts_of_other_ranks(position, site) else {
+            return diagnostic;
+        };
         diagnostic.help(format!(
-            "in the definition of `{}` nothing says that these parts are arrays: write `({})` there",
+            "in the definition of `{}` nothing says that these parts are {are}: write `({})` there",
             site.function,
             parts.join(", ")
         ))
     }
 
-    /// The parameter as it can be written, with the types of the parts that are given arrays.
-    fn parts_that_are_arrays(&self, position: usize, site: &Site) -> Option<Vec<String>> {
+    /// The parameter as it can be written, with the types of the parts that are given arrays, or numbers, and what these
+    /// are.
+    fn parts_of_other_ranks(
+        &self,
+        position: usize,
+        site: &Site,
+    ) -> Option<(Vec<String>, &'static str)> {
         let name: Name = (&*site.function).into();
         let Binding::Global(global) = self.environment.lookup(&name)? else { return None };
         let Global::Function(function) = self.environment.global(*global)? else { return None };
@@ -102,19 +105,83 @@ impl Checker<'_> {
             if patterns.len() != given.len() || taken.len() != given.len() {
                 return None;
             }
-            let mut is_array = false;
+            let mut are = None;
             let mut parts = Vec::new();
             for (pattern, (given, taken)) in patterns.iter().zip(given.iter().zip(taken.iter())) {
                 let Pattern::Local { name, .. } = pattern else { return None };
                 let is_closed = !self.table.is_rank_open(&self.table.peel(taken).1);
-                if is_closed && self.table.peel(given).0 > self.table.peel(taken).0 {
-                    is_array = true;
-                    parts.push(format!("{name} : {}", self.show(given)));
+                let (given_rank, taken_rank) = (self.table.peel(given).0, self.table.peel(taken).0);
+                if is_closed && given_rank != taken_rank {
+                    are = are.or(Some(if given_rank > taken_rank { "arrays" } else { "numbers" }));
+                    parts.push(format!("{name} : {}", self.annotation(given)));
                 } else {
                     parts.push(name.to_string());
                 }
             }
-            is_array.then_some(parts)
+            Some((parts, are?))
         })
+    }
+
+    /// What to write if the rank of a parameter, which an argument does not have, was chosen.
+    pub(super) fn guessed(&self, position: usize, site: &Site, index: usize) -> Option<String> {
+        let Global::Function(function) = self.environment.global(site.definition?)? else {
+            return None;
+        };
+        let positions = self.positions.get(&position)?;
+        let of = |index: usize| {
+            let parameter = *positions.get(index)?;
+            function.guesses.iter().find(|guess| guess.parameter == parameter)
+        };
+        let guess = of(index)?;
+        let (name, own) = (&function.name, &guess.name);
+        let given = |index: usize| self.table.peel(&site.args[index].ty).0;
+        // What has got its axes along with others is as it should be once these are known.
+        let others: Vec<(usize, &Guess)> = (0..site.args.len())
+            .filter_map(|other| Some((other, of(other).filter(|_| other != index)?)))
+            .filter(|(other, guess)| given(*other) > 0 && given(*other) == guess.rank)
+            .collect();
+        if guess.rank > 1 && !others.is_empty() {
+            let names: Vec<String> =
+                others.iter().map(|(_, guess)| format!("`{}`", guess.name)).collect();
+            let are = if names.len() == 1 { "is" } else { "are" };
+            let annotated: Vec<String> = others
+                .iter()
+                .map(|(other, guess)| {
+                    format!("({} : {})", guess.name, self.annotation(&site.args[*other].ty))
+                })
+                .collect();
+            return Some(format!(
+                "nothing in the definition of `{name}` says what {} {are}, so that rows of `{own}` go together with \
+                 rows of {}; write `{}` there",
+                names.join(" and "),
+                names[0],
+                annotated.join(" ")
+            ));
+        }
+        let found = self.annotation(&site.args[index].ty);
+        Some(match given(index) {
+            0 => format!(
+                "nothing in the definition of `{name}` says what `{own}` is, so it is an array like what it stands \
+                 beside; for one number write `({own} : {found})` there"
+            ),
+            _ => format!(
+                "nothing in the definition of `{name}` says what `{own}` is, so it has as many axes as what it stands \
+                 beside; write `({own} : {found})` there"
+            ),
+        })
+    }
+
+    /// A type as it can be written: a literal gets the type that it has by itself.
+    pub(in crate::check) fn annotation(&self, ty: &Type) -> String {
+        let (rank, head) = self.table.peel(ty);
+        let element = match &head {
+            Type::Var(var) => match self.table.state(*var).and_then(|open| open.class) {
+                Some(Class::FLOAT) | None => self.config.float,
+                Some(_) => ScalarType::I64,
+            },
+            Type::Scalar(scalar) => *scalar,
+            _ => return self.show(ty),
+        };
+        Type::arrays(rank, Type::Scalar(element)).to_string()
     }
 }

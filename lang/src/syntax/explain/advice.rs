@@ -79,6 +79,14 @@ impl Context<'_, '_> {
                 "`import \"file.weft\"` takes the name of a file; what others import is there already",
             ),
             Kind::Arrow if self.is_after_operand() => Some("a function is `\\x -> e`"),
+            Kind::CloseBrace
+                if self.before() == Some(Kind::OpenBrace) && self.has_loop_before() =>
+            {
+                Some(
+                    "there are no dictionaries: number the keys by `codes texts`; what belongs to each is an array, \
+                     and `scatterWith (+) (replicate n 0) numbers values` adds to it",
+                )
+            }
             Kind::CloseBrace if self.before() == Some(Kind::OpenBrace) => {
                 Some("an empty tuple is `()`, an empty array `[]`")
             }
@@ -98,6 +106,11 @@ impl Context<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// `loop d = {}`, whose state would be a dictionary.
+    fn has_loop_before(&self) -> bool {
+        self.reading.kinds[..self.at].contains(&Kind::Loop)
     }
 
     /// Whether more tokens follow.

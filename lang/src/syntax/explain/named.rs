@@ -26,7 +26,7 @@ const NAMED: [(&[&str], &str); 9] = [
     (&["key", "by", "cmp"], "by a key sorts `sortBy (\\x -> …) xs`"),
     (
         &["ddof", "corrected"],
-        "`std` and `variance` divide by n; times n / (n - 1) the variance is that of a sample",
+        "`std` and `variance` divide by n, `sampleStd` and `sampleVariance` by n - 1",
     ),
     (&["dtype"], "conversions are named after the type: `f32 xs`, `i64 xs`"),
     (&["bins"], "so many bars has `histogramBins 20 xs`"),
