@@ -31,8 +31,9 @@ impl Context<'_, '_> {
         let colon = self.next_outside(self.at, |kind| kind == Kind::Colon)?;
         let inside = self.next_outside(colon, |kind| kind == Kind::In)?;
         let is_brace = matches!(self.kind(open), Some(Kind::OpenBrace | Kind::OpenFilter));
-        let is_it =
-            self.found == Kind::Comma && is_brace && self.is_after_operand() && inside < close;
+        // What begins like a record of names goes on with `:` alone.
+        let is_place = self.is_after_operand() || self.expects(Kind::Colon);
+        let is_it = self.found == Kind::Comma && is_brace && is_place && inside < close;
         if !is_it {
             return None;
         }
