@@ -10,6 +10,7 @@ mod bits;
 mod chunk;
 mod claim;
 mod column;
+mod copy;
 mod filter;
 mod interior;
 mod layout;
@@ -40,6 +41,7 @@ use crate::prepare::{BoundKernel, over_rows};
 use crate::shape::{Axis, Shape};
 use crate::traverse::{Mode, Thunk};
 use crate::workers::Workers;
+pub(crate) use copy::only_copies;
 use layout::Layout;
 pub(crate) use order::order_of;
 pub(crate) use sort::LONG as LONG_SORT;
@@ -166,7 +168,10 @@ impl<'a> Launch<'a> {
             Some(results) => Some(results),
             None => match self.transpose(&mut outputs)? {
                 Some(results) => Some(results),
-                None => self.columns(&starts)?,
+                None => match self.copies(&mut outputs, layout.streams)? {
+                    Some(results) => Some(results),
+                    None => self.columns(&starts)?,
+                },
             },
         };
         let results = match known {

@@ -17,6 +17,7 @@ use crate::fold::Fold;
 use crate::hoist::{Hoisted, hoist};
 use crate::interior::{self, Bound, Interior, Steady};
 use crate::lanes::Storage;
+use crate::launch::only_copies;
 use crate::native::{self, Native, Tier};
 use crate::sequential::{RowFunction, Sequential};
 use crate::traverse::Thunk;
@@ -151,6 +152,8 @@ pub(crate) struct PreparedKernel {
     pub(crate) epilogue: Option<Thunk>,
     /// What it multiplies and adds up (Note [Computed factors]).
     pub(crate) factors: Option<ComputedFactors>,
+    /// Whether it may be copies of parts of arrays (Note [Copies]).
+    pub(crate) copies: bool,
     /// What gives its code native functions.
     pub(crate) native: Option<native::Supply>,
 }
@@ -328,6 +331,7 @@ fn prepared(
         types,
         native,
         own,
+        copies: only_copies(&kernel),
         factors: (own == results.len()).then(|| computed_factors(&kernel)).flatten(),
         known_starts: starts.iter().map(|start| constants(start.as_ref()?)).collect(),
         starts,

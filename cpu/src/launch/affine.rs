@@ -31,14 +31,14 @@ pub(super) struct AffineRead {
 
 /// A constant, and a multiple of each index.
 #[derive(Clone, Copy, Debug, Default)]
-struct Affine {
+pub(super) struct Affine {
     constant: i128,
     multiples: [i128; DIMENSIONS],
 }
 
 /// What is known of a register.
 #[derive(Clone, Copy, Debug)]
-enum Known {
+pub(super) enum Known {
     /// An `i64` that does not wrap at any point.
     Number(Affine),
     /// The same at all points.
@@ -53,9 +53,7 @@ impl Launch<'_> {
         extents.get_mut(..space.len())?.copy_from_slice(space);
         let mut known = BTreeMap::new();
         for (dimension, &index) in self.kernel.indices.iter().enumerate() {
-            let mut affine = Affine::default();
-            affine.multiples[dimension] = 1;
-            known.insert(index, Known::Number(affine));
+            known.insert(index, Known::Number(Affine::index(dimension, 0)));
         }
         let mut reads = BTreeMap::new();
         for instruction in &self.kernel.body.instructions {
@@ -99,11 +97,7 @@ impl Launch<'_> {
         extents: [usize; DIMENSIONS],
     ) -> Option<AffineRead> {
         let Source::Array { elements, strides, .. } = &self.sources[array] else { return None };
-        let mut place = Affine::default();
-        for (index, &stride) in indices.iter().zip(strides) {
-            let Known::Number(index) = of_operand(index, known)? else { return None };
-            place = place.plus(index.times(i128::from(stride))?)?;
-        }
+        let place = Affine::place(indices, strides, known)?;
         let (least, greatest) = place.range(extents)?;
         if least < 0 || greatest >= elements.len() as i128 {
             return None;
@@ -117,6 +111,37 @@ impl Launch<'_> {
 }
 
 impl Affine {
+    /// The index along a dimension, counted from its first value.
+    pub(super) fn index(dimension: usize, first: usize) -> Affine {
+        let mut affine = Affine { constant: first as i128, ..Affine::default() };
+        affine.multiples[dimension] = 1;
+        affine
+    }
+
+    /// The place in an array of the element at some indices.
+    pub(super) fn place(
+        indices: &[Operand],
+        strides: &[i64],
+        known: &BTreeMap<Register, Known>,
+    ) -> Option<Affine> {
+        let mut place = Affine::default();
+        for (index, &stride) in indices.iter().zip(strides) {
+            let Known::Number(index) = of_operand(index, known)? else { return None };
+            place = place.plus(index.times(i128::from(stride))?)?;
+        }
+        Some(place)
+    }
+
+    /// Its value where all indices are zero.
+    pub(super) fn constant(&self) -> i128 {
+        self.constant
+    }
+
+    /// What it grows by along a dimension.
+    pub(super) fn multiple(&self, dimension: usize) -> i128 {
+        self.multiples[dimension]
+    }
+
     fn plus(self, other: Affine) -> Option<Affine> {
         let mut sum = self;
         sum.constant = sum.constant.checked_add(other.constant)?;
@@ -144,7 +169,7 @@ impl Affine {
     }
 
     /// The least and the greatest value over a space.
-    fn range(&self, extents: [usize; DIMENSIONS]) -> Option<(i128, i128)> {
+    pub(super) fn range(&self, extents: [usize; DIMENSIONS]) -> Option<(i128, i128)> {
         let (mut least, mut greatest) = (self.constant, self.constant);
         for (multiple, extent) in self.multiples.into_iter().zip(extents) {
             let last = multiple.checked_mul(extent as i128 - 1)?;
@@ -162,14 +187,14 @@ impl Affine {
     }
 }
 
-fn of_operand(operand: &Operand, known: &BTreeMap<Register, Known>) -> Option<Known> {
+pub(super) fn of_operand(operand: &Operand, known: &BTreeMap<Register, Known>) -> Option<Known> {
     match operand {
         Operand::Register(register) => known.get(register).copied(),
         Operand::Scalar(scalar) => of_scalar(*scalar),
     }
 }
 
-fn of_scalar(scalar: Scalar) -> Option<Known> {
+pub(super) fn of_scalar(scalar: Scalar) -> Option<Known> {
     match scalar {
         Scalar::I64(number) => {
             Some(Known::Number(Affine { constant: i128::from(number), ..Affine::default() }))
@@ -180,7 +205,11 @@ fn of_scalar(scalar: Scalar) -> Option<Known> {
 }
 
 /// What an operator yields, if that can be told for all points at once.
-fn evaluate(op: ScalarOp, operands: &[Known], extents: [usize; DIMENSIONS]) -> Option<Known> {
+pub(super) fn evaluate(
+    op: ScalarOp,
+    operands: &[Known],
+    extents: [usize; DIMENSIONS],
+) -> Option<Known> {
     match *operands {
         [Known::Number(a), Known::Number(b)] => {
             // Conditions are those of the difference.
@@ -207,6 +236,26 @@ fn evaluate(op: ScalarOp, operands: &[Known], extents: [usize; DIMENSIONS]) -> O
                 ScalarOp::Ge => holds(false, true, true),
                 ScalarOp::Eq => holds(false, true, false),
                 ScalarOp::Ne => holds(true, false, true),
+                ScalarOp::Min | ScalarOp::Max => {
+                    let Known::Truth(first) =
+                        holds(op == ScalarOp::Min, true, op == ScalarOp::Max)?
+                    else {
+                        return None;
+                    };
+                    Some(Known::Number(if first { a } else { b }))
+                }
+                // Only what all points have in common is taken off.
+                ScalarOp::Mod | ScalarOp::FloorDiv if b.is_constant() && b.constant > 0 => {
+                    let (least, greatest) = a.range(extents)?;
+                    let quotient = least.div_euclid(b.constant);
+                    let whole = Affine { constant: quotient, ..Affine::default() };
+                    let same = quotient == greatest.div_euclid(b.constant);
+                    let result = match op {
+                        ScalarOp::Mod => a.minus(whole.times(b.constant)?)?,
+                        _ => whole,
+                    };
+                    result.number(extents).filter(|_| same)
+                }
                 _ => None,
             }
         }
@@ -218,4 +267,50 @@ fn evaluate(op: ScalarOp, operands: &[Known], extents: [usize; DIMENSIONS]) -> O
         [Known::Truth(a)] if op == ScalarOp::Not => Some(Known::Truth(!a)),
         _ => None,
     }
+}
+
+/// Where an operator that [`evaluate`] does not know becomes known on both sides, or at least on one: a dimension,
+/// and the first index beyond. Nothing if it depends on several indices, or on none.
+pub(super) fn border(
+    op: ScalarOp,
+    operands: &[Known],
+    extents: [usize; DIMENSIONS],
+) -> Option<(usize, usize)> {
+    let [Known::Number(a), Known::Number(b)] = *operands else { return None };
+    let compares = matches!(
+        op,
+        ScalarOp::Lt
+            | ScalarOp::Le
+            | ScalarOp::Gt
+            | ScalarOp::Ge
+            | ScalarOp::Eq
+            | ScalarOp::Ne
+            | ScalarOp::Min
+            | ScalarOp::Max
+    );
+    let divides =
+        matches!(op, ScalarOp::Mod | ScalarOp::FloorDiv) && b.is_constant() && b.constant > 0;
+    if !compares && !divides {
+        return None;
+    }
+    let differs = if compares { a.minus(b)? } else { a };
+    let mut varying = (0..DIMENSIONS).filter(|&at| differs.multiples[at] != 0 && extents[at] > 1);
+    let (Some(dimension), None) = (varying.next(), varying.next()) else { return None };
+    let state = |index: usize| {
+        let value = differs.constant + differs.multiples[dimension] * index as i128;
+        match op {
+            ScalarOp::Lt | ScalarOp::Ge | ScalarOp::Max => i128::from(value < 0),
+            ScalarOp::Le | ScalarOp::Gt | ScalarOp::Min => i128::from(value <= 0),
+            ScalarOp::Eq | ScalarOp::Ne => value.signum(),
+            _ => value.div_euclid(b.constant),
+        }
+    };
+    // All of these go one way along the dimension.
+    let (mut same, mut beyond) = (0, extents[dimension]);
+    let first = state(0);
+    while beyond - same > 1 {
+        let middle = same + (beyond - same) / 2;
+        if state(middle) == first { same = middle } else { beyond = middle }
+    }
+    (beyond < extents[dimension]).then_some((dimension, beyond))
 }

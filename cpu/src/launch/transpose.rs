@@ -11,7 +11,7 @@ use crate::launch::{Launch, PARALLEL, SinkResult};
 use crate::shape::Axis;
 
 /// The rows and columns of a tile.
-const TILE: usize = 16;
+pub(super) const TILE: usize = 16;
 
 /// About how many elements a thread copies at a time.
 const CLAIM: usize = 1 << 16;
@@ -76,7 +76,11 @@ impl Launch<'_> {
                 for (at, to) in to.chunks_mut(TILE * columns).enumerate() {
                     let row = first + at * TILE;
                     for column in (0..columns).step_by(TILE) {
-                        tile(&from[column * rows + row..], rows, &mut to[column..], columns);
+                        let (from, to) = (&from[column * rows + row..], &mut to[column..]);
+                        // What is left of the columns is seen in what is left of the other side's rows.
+                        let height = to.len().div_ceil(columns).min(TILE);
+                        let width = from.len().div_ceil(rows).min(TILE);
+                        tile(from, rows, to, columns, [height, width]);
                     }
                 }
                 Ok(())
@@ -85,12 +89,15 @@ impl Launch<'_> {
     }
 }
 
-/// Copies a tile, or what there is of it. Both sides begin at their first element of it; `from` has
-/// `rows` elements a row, `to` has `columns`.
-fn tile<T: Lane>(from: &[T], rows: usize, to: &mut [T], columns: usize) {
-    let height = to.len().div_ceil(columns).min(TILE);
-    // What is left of the columns is seen in what is left of the other side's rows.
-    let width = from.len().div_ceil(rows).min(TILE);
+/// Copies a tile, or what there is of it: so many of its rows and columns. Both sides begin at their first element
+/// of it; `from` has `rows` elements a row, `to` has `columns`.
+pub(super) fn tile<T: Lane>(
+    from: &[T],
+    rows: usize,
+    to: &mut [T],
+    columns: usize,
+    [height, width]: [usize; 2],
+) {
     if height == TILE && width == TILE {
         let mut whole = [[T::default(); TILE]; TILE];
         for (at, whole) in whole.iter_mut().enumerate() {
