@@ -5,7 +5,7 @@
 //! own plus a constant; then there is a box of points where that changes nothing. In it the code runs
 //! without: its reads are contiguous. A constant that stands around an array is left out likewise, and what is
 //! appended to one; so are remainders, where neighbours are beyond the other border, and mirrors. Where the box
-//! lies depends on sizes, so each launch asks.
+//! lies depends on sizes, so each launch asks. Arrays behind one another have a box each (`sides.rs`).
 //!
 //! ```text
 //! r2 = add r1 -1        r2 = add r1 -1
@@ -20,11 +20,13 @@
 //! Then the box is that of the least and the greatest of all steps (`steady.rs`).
 
 mod across;
+mod sides;
 mod steady;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use across::crosses;
+pub(crate) use sides::interiors;
 pub(crate) use steady::{Interval, Offset, Steady};
 use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
 use weft_ir::{Scalar, ScalarOp, ScalarType};
@@ -75,13 +77,8 @@ pub(crate) enum Number {
 
 const LEAST: Limit = Limit::AtLeast(Number::Constant(0));
 
-/// The interior of a canonical kernel's body, if it has one.
-pub(crate) fn interior(indices: &[Register], body: &Code, results: &[Operand]) -> Option<Interior> {
-    let finder = Finder::default();
-    found(finder, indices, indices, body, results)
-}
-
-/// The same where the last index steps through the elements of all rows together.
+/// The interior of a canonical kernel's body where the last index steps through the elements of all rows
+/// together, if it has one.
 pub(crate) fn interior_of_columns(
     indices: &[Register],
     body: &Code,
@@ -89,17 +86,17 @@ pub(crate) fn interior_of_columns(
 ) -> Option<Interior> {
     let (&step, outer) = indices.split_last()?;
     let finder = Finder { steady: Some(Steady::new(step)), ..Finder::default() };
-    found(finder, outer, indices, body, results)
+    found(finder, outer, indices, body, results).map(|(interior, _)| interior)
 }
 
-/// The interior of a box along some of the indices.
+/// The interior of a box along some of the indices, and the sides of conditionals that it takes ([`Finder::sides`]).
 fn found(
     mut finder: Finder,
     along: &[Register],
     indices: &[Register],
     body: &Code,
     results: &[Operand],
-) -> Option<Interior> {
+) -> Option<(Interior, Vec<bool>)> {
     for (dimension, &index) in along.iter().enumerate() {
         finder.affine.insert(index, (dimension, Offset::default()));
     }
@@ -115,7 +112,7 @@ fn found(
     remove_dead(&mut code, &results);
     let crosses = crosses(&code, &results, &finder.affine, indices.len());
     let steady = finder.steady.unwrap_or_default();
-    Some(Interior { code, results, bounds: finder.bounds, crosses, steady })
+    Some((Interior { code, results, bounds: finder.bounds, crosses, steady }, finder.sides))
 }
 
 /// What is known of the registers so far.
@@ -133,6 +130,10 @@ struct Finder {
     /// Registers that are others in the box.
     same: BTreeMap<Register, Register>,
     bounds: Vec<Bound>,
+    /// The sides to take of the first conditionals that have a box for either: whether it is the other one.
+    wanted: Vec<bool>,
+    /// Those of all.
+    sides: Vec<bool>,
 }
 
 impl Finder {
@@ -161,19 +162,16 @@ impl Finder {
     /// Puts the side of a conditional in its place that is taken in the box: the other is what stands
     /// around an array, or the array that comes after it.
     fn inlines(&mut self, instruction: &Instruction, to: &mut Vec<Instruction>) -> bool {
-        let Operation::If { condition: Operand::Register(condition), then, .. } =
+        let Operation::If { condition: Operand::Register(condition), then, otherwise } =
             &instruction.operation
         else {
             return false;
         };
-        let is_register = |operand: &Operand| matches!(operand, Operand::Register(_));
         let Some(bounds) = self.holding.get(condition).cloned() else { return false };
-        if !then.results.iter().all(is_register) {
-            return false;
-        }
+        let Some((side, bounds)) = self.side(bounds, then, otherwise) else { return false };
         self.bounds.extend(bounds);
-        self.simplify(&then.instructions, to);
-        for (&(result, _), mut value) in instruction.results.iter().zip(then.results.clone()) {
+        self.simplify(&side.instructions, to);
+        for (&(result, _), mut value) in instruction.results.iter().zip(side.results.clone()) {
             rename_operand(&mut value, &self.same);
             if let Operand::Register(value) = value {
                 self.same.insert(result, value);
@@ -372,7 +370,11 @@ mod tests {
     use weft_ir::flat::Var;
     use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, Span};
 
-    use super::{Bound, Interval, Limit, Number, Offset, interior, interior_of_columns};
+    use super::{Bound, Interior, Interval, Limit, Number, Offset, interior_of_columns, interiors};
+
+    fn interior(indices: &[Register], body: &Code, results: &[Operand]) -> Option<Interior> {
+        interiors(indices, body, results).into_iter().next()
+    }
 
     fn by(constant: i64) -> Offset {
         Offset::default().plus(constant, false).expect("a small one")

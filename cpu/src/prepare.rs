@@ -134,12 +134,10 @@ pub(crate) struct PreparedKernel {
     pub(crate) types: Vec<(ScalarType, bool)>,
     /// The body; its results are those that the sinks take, one after the other.
     pub(crate) body: Thunk,
-    /// The body for a box of points (note [Interior points]).
-    pub(crate) interior: Option<PreparedInterior>,
+    /// The body for boxes of points (note [Interior points]).
+    pub(crate) interiors: Vec<PreparedInterior>,
     /// The same where the last index steps through the elements of all rows together.
     pub(crate) interior_of_columns: Option<PreparedInterior>,
-    /// Whether the code of the interior may run on from row to row.
-    pub(crate) crosses: bool,
     /// How many of these the sinks take; the others are inputs of the epilogue.
     pub(crate) own: usize,
     /// The operator of each sink that has one.
@@ -168,15 +166,17 @@ pub(crate) struct PreparedInterior {
     pub(crate) reads: Vec<Hoisted>,
     /// What offsets in the bounds are made of that differ from step to step.
     pub(crate) steady: Steady,
+    /// Whether the code may run on from row to row (Note [On across rows]).
+    pub(crate) crosses: bool,
 }
 
 impl PreparedInterior {
     /// Of the kernel's indices, with the code as it shall run.
     fn new(indices: &[Register], found: Interior, reads: Vec<Hoisted>) -> PreparedInterior {
-        let Interior { code, results, bounds, steady, .. } = found;
+        let Interior { code, results, bounds, crosses, steady } = found;
         let dense = vec![false; indices.len()];
         let thunk = Thunk::new(indices.to_vec(), code, results, Vec::new(), dense);
-        PreparedInterior { thunk, bounds, reads, steady }
+        PreparedInterior { thunk, bounds, reads, steady, crosses }
     }
 }
 
@@ -306,12 +306,15 @@ fn prepared(
     };
     let fold = |sink: &Sink| Some(Fold::new(sink.operator()?.clone()));
     let dense = !kernel.space.is_empty() && !ragged.contains(&true);
-    let found = interior::interior(&kernel.indices, &kernel.body, &results).filter(|_| dense);
-    let crosses = found.as_ref().is_some_and(|found| found.crosses);
-    let interior = found.map(|mut found| {
+    let found = match dense {
+        true => interior::interiors(&kernel.indices, &kernel.body, &results),
+        false => Vec::new(),
+    };
+    let prepared_interior = |mut found: Interior| {
         let reads = hoist(&kernel.indices, &mut found.code);
         PreparedInterior::new(&kernel.indices, found, reads)
-    });
+    };
+    let interiors = found.into_iter().map(prepared_interior).collect();
     let folded_by = total_operators(&kernel.sinks, own == results.len());
     let reduces =
         own == results.len() && kernel.sinks.iter().all(|sink| matches!(sink, Sink::Reduce { .. }));
@@ -325,9 +328,8 @@ fn prepared(
         });
     let starts: Vec<Option<Thunk>> = kernel.sinks.iter().map(start).collect();
     PreparedKernel {
-        interior,
+        interiors,
         interior_of_columns,
-        crosses,
         types,
         native,
         own,

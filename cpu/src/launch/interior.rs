@@ -13,15 +13,50 @@ use crate::prepare::PreparedInterior;
 use crate::shape::{Axis, Shape};
 use crate::traverse::Mode;
 
+/// A box of points, and the code for it.
+pub(super) struct Inside<'a> {
+    pub(super) compiled: &'a Compiled,
+    pub(super) ranges: Vec<Range<usize>>,
+    /// Whether the code runs on from row to row (Note [On across rows]).
+    pub(super) across: bool,
+}
+
+/// A box that has a smaller share of the points is not worth a function of its own.
+const SHARE: usize = 16;
+
+/// Fewer points than this are not worth more than one box.
+const FEW: usize = 1024;
+
 impl Launch<'_> {
-    /// The code for a box of points, and the box, if that is most of the space (note [Interior points]).
-    pub(super) fn interior(&self, mode: Mode) -> Option<(Mode, &Compiled, Vec<Range<usize>>)> {
+    /// The code for boxes of points, if these are most of the space (note [Interior points]).
+    pub(super) fn interiors(&self, mode: Mode) -> Vec<Inside<'_>> {
         let kernel = &*self.bound.kernel;
-        let interior = kernel.interior.as_ref()?;
-        let inside = self.inside(interior, &self.shape)?;
-        let fits = mode == Mode::Row || inside.len() < 2;
-        (fits && interior.reads.iter().all(|read| self.is_there(read, &inside)))
-            .then(|| (mode, interior.thunk.variant(mode, &kernel.types), inside))
+        if mode != Mode::Row && self.shape.axes.len() > 1 {
+            return Vec::new();
+        }
+        let whole = self.shape.points();
+        let share = if whole < FEW { 2 } else { SHARE };
+        let mut inside = Vec::new();
+        for interior in &kernel.interiors {
+            let Some(ranges) = self.inside(interior, &self.shape) else { continue };
+            if points(&ranges) > whole / share
+                && interior.reads.iter().all(|read| self.is_there(read, &ranges))
+            {
+                inside.push((interior, ranges));
+            }
+        }
+        if inside.iter().map(|(_, ranges)| points(ranges)).sum::<usize>() <= whole / 2 {
+            return Vec::new();
+        }
+        // What is written over between the rows of a box must not be another one.
+        let alone = inside.len() == 1;
+        let mut all = Vec::with_capacity(inside.len());
+        for (interior, ranges) in inside {
+            let compiled = interior.thunk.variant(mode, &kernel.types);
+            let across = alone && interior.crosses && self.reads_over_space();
+            all.push(Inside { compiled, ranges, across });
+        }
+        all
     }
 
     /// The same for rows whose elements are stepped through; the box is one of rows.
@@ -33,10 +68,13 @@ impl Launch<'_> {
             return None;
         }
         let inside = self.inside(interior, &outer)?;
+        if points(&inside) <= outer.points() / 2 {
+            return None;
+        }
         Some((interior.thunk.variant(mode, &kernel.types), inside))
     }
 
-    /// The box of an interior along some dimensions, if that is most of their points.
+    /// The box of an interior along some dimensions.
     fn inside(&self, interior: &PreparedInterior, shape: &Shape<'_>) -> Option<Vec<Range<usize>>> {
         let PreparedInterior { bounds, steady, .. } = interior;
         let mut inside = Vec::with_capacity(shape.axes.len());
@@ -73,8 +111,7 @@ impl Launch<'_> {
                 }
             }
         }
-        let points = inside.iter().map(ExactSizeIterator::len).product::<usize>();
-        (points > shape.points() / 2).then_some(inside)
+        Some(inside)
     }
 
     /// Whether there is what a read reads, at all points of a box.
@@ -94,13 +131,12 @@ impl Launch<'_> {
             })
     }
 
-    /// Whether the code of a box may run on from row to row (Note [On across rows]).
-    pub(super) fn crosses(&self) -> bool {
-        let over_space = |source: &Source<'_>| match source {
+    /// Whether all arrays that are read have the extents of the space.
+    fn reads_over_space(&self) -> bool {
+        self.sources.iter().all(|source| match source {
             Source::Scalar(_) => true,
             Source::Array { over_space, .. } => *over_space,
-        };
-        self.bound.kernel.crosses && self.sources.iter().all(over_space)
+        })
     }
 
     /// The positions from the first point of a box, which is not empty, to its last.
@@ -113,6 +149,27 @@ impl Launch<'_> {
         };
         place(|inside| inside.start)..place(|inside| inside.end - 1) + 1
     }
+}
+
+/// How many points a box has.
+fn points(ranges: &[Range<usize>]) -> usize {
+    ranges.iter().map(ExactSizeIterator::len).product()
+}
+
+/// Where the points of a space end that lie, like the one at a position, in one of some boxes or in none; which one that is.
+pub(super) fn run_among<'r>(
+    shape: &Shape<'_>,
+    position: usize,
+    boxes: impl Iterator<Item = &'r [Range<usize>]>,
+) -> (usize, Option<usize>) {
+    let mut outside = usize::MAX;
+    for (number, ranges) in boxes.enumerate() {
+        match run_from(shape, position, ranges) {
+            (until, true) => return (until, Some(number)),
+            (until, false) => outside = outside.min(until),
+        }
+    }
+    (outside, None)
 }
 
 /// Where the points of a space end that lie, like the one at a position, inside the box or outside of it;

@@ -82,7 +82,7 @@ impl Launch<'_> {
     pub(super) fn row_folds(&self, layout: &Layout) -> Option<&Compiled> {
         let kernel = &*self.bound.kernel;
         let possible = kernel.native.is_some()
-            && kernel.interior.is_none()
+            && kernel.interiors.is_empty()
             && layout.epilogue.is_empty()
             && !self.finds_extremes()
             && kernel.body.folds_rows();

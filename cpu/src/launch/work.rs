@@ -13,7 +13,7 @@ use crate::lanes::{Elements, Storage, StorageMut};
 use crate::launch::chunk::{CHUNK, Chunk, Cut, chunks};
 use crate::launch::claim::{Claim, portions};
 use crate::launch::filter::Filtering;
-use crate::launch::interior::run_from;
+use crate::launch::interior::{Inside, run_among};
 use crate::launch::layout::{Layout, Target};
 use crate::launch::rows::RowFolds;
 use crate::launch::scatter::{Grouped, Private, Sent};
@@ -61,8 +61,8 @@ pub(super) struct Part {
 /// The state of one thread.
 pub(super) struct Worker<'a> {
     evaluator: Evaluator<'a>,
-    /// For the points of a box (note [Interior points]).
-    interior: Option<(Evaluator<'a>, &'a [Range<usize>])>,
+    /// For the points of boxes (note [Interior points]).
+    interiors: Vec<(Evaluator<'a>, &'a Inside<'a>)>,
     /// The buffers.
     pub(super) stages: Vec<Storage>,
     /// Per sink.
@@ -141,8 +141,7 @@ impl Launch<'_> {
             chunks(&self.shape, cut, most, self.context()).map_err(|halt| self.stop(halt))?;
         let mode = self.mode(&kernel.body, &self.shape);
         let body = kernel.body.variant(mode, &kernel.types);
-        let interior = self.interior(mode);
-        let crosses = self.crosses();
+        let interiors = self.interiors(mode);
         let epilogue = kernel.epilogue.as_ref().filter(|_| !layout.epilogue.is_empty());
         let epilogue = epilogue.map(|thunk| {
             let mode = self.mode(thunk, &self.shape);
@@ -166,10 +165,12 @@ impl Launch<'_> {
         };
         let worker = || Worker {
             evaluator: evaluator(body, mode).watched(piece.as_ref()),
-            interior: interior.as_ref().map(|(mode, compiled, inside)| {
-                let evaluator = evaluator(compiled, *mode).watched(piece.as_ref());
-                (evaluator.across(crosses), &inside[..])
-            }),
+            interiors: (interiors.iter())
+                .map(|inside| {
+                    let evaluator = evaluator(inside.compiled, mode).watched(piece.as_ref());
+                    (evaluator.across(inside.across), inside)
+                })
+                .collect(),
             stages: layout.stages.iter().map(|ty| Storage::new(*ty)).collect(),
             folders: self.folders(),
             folded: layout.stages.iter().map(|ty| Storage::new(*ty)).collect(),
@@ -320,7 +321,7 @@ impl Launch<'_> {
     ) -> Result<(), Halt> {
         let chunk = claim.chunk;
         let (first, length) = (chunk.positions.start, chunk.positions.len());
-        let Worker { evaluator, interior, stages, folded, .. } = worker;
+        let Worker { evaluator, interiors, stages, folded, .. } = worker;
         for (number, stage) in stages.iter_mut().enumerate() {
             if layout.is_staged(number) {
                 stage.resize(length);
@@ -328,7 +329,7 @@ impl Launch<'_> {
         }
         // The values of reductions by common operators are folded block by block where the blocks are
         // those of the tree.
-        let direct = chunk.piece.is_some() && interior.is_none();
+        let direct = chunk.piece.is_some() && interiors.is_empty();
         // The others are buffers, which need not be made zeros again.
         let folds = folded.iter_mut().zip(&layout.folds).filter(|(_, fold)| fold.is_some());
         folds.for_each(|(folded, _)| folded.resize(0));
@@ -361,33 +362,30 @@ impl Launch<'_> {
                 Ok(())
             })
         };
-        match interior {
-            None if layout.only_known => {}
-            None => evaluate(evaluator, chunk.positions.clone())?,
-            Some((interior, inside)) => {
-                interior.begin();
-                evaluator.engine().follow(interior.engine());
-                let across = self.crosses();
-                if across {
-                    let span = self.span(inside);
-                    let start = span.start.max(chunk.positions.start);
-                    let end = span.end.min(chunk.positions.end);
-                    if start < end {
-                        evaluate(&mut *interior, start..end)?;
-                    }
-                }
-                let mut position = chunk.positions.start;
-                while position < chunk.positions.end {
-                    let (until, is_inside) = run_from(&self.shape, position, inside);
-                    let run = position..until.min(chunk.positions.end);
-                    match is_inside {
-                        true if across => {}
-                        true => evaluate(&mut *interior, run)?,
-                        false => evaluate(&mut *evaluator, run)?,
-                    }
-                    position = until;
-                }
+        if interiors.is_empty() && !layout.only_known {
+            evaluate(evaluator, chunk.positions.clone())?;
+        }
+        for (interior, inside) in interiors.iter_mut() {
+            interior.begin();
+            evaluator.engine().follow(interior.engine());
+            let span = self.span(&inside.ranges);
+            let start = span.start.max(chunk.positions.start);
+            let end = span.end.min(chunk.positions.end);
+            if inside.across && start < end {
+                evaluate(interior, start..end)?;
             }
+        }
+        let mut position = if interiors.is_empty() { chunk.positions.end } else { first };
+        while position < chunk.positions.end {
+            let boxes = interiors.iter().map(|(_, inside)| &inside.ranges[..]);
+            let (until, number) = run_among(&self.shape, position, boxes);
+            let run = position..until.min(chunk.positions.end);
+            match number.map(|number| &mut interiors[number]) {
+                Some((_, inside)) if inside.across => {}
+                Some((interior, _)) => evaluate(interior, run)?,
+                None => evaluate(evaluator, run)?,
+            }
+            position = until;
         }
         for (at, (sink, shared)) in self.kernel.sinks.iter().zip(shared).enumerate() {
             let staged = layout.staged[at].clone();

@@ -66,8 +66,9 @@ fn further(
     mode: impl Fn(&Thunk) -> Mode,
 ) -> Vec<(&'static str, &Compiled)> {
     let mut parts = Vec::new();
-    if let Some(PreparedInterior { thunk, .. }) = &kernel.interior {
-        parts.push(("_interior", thunk.variant(mode(thunk), &kernel.types)));
+    let names = ["_interior", "_interior_2", "_interior_3", "_interior_4"];
+    for (PreparedInterior { thunk, .. }, name) in kernel.interiors.iter().zip(names) {
+        parts.push((name, thunk.variant(mode(thunk), &kernel.types)));
     }
     // Dense rows of more than one dimension.
     if let [_, .., false] = kernel.body.ragged[..] {
@@ -134,7 +135,7 @@ fn compiled(
     mode: impl Fn(&Thunk) -> Mode,
 ) -> Vec<(&'static str, &Compiled)> {
     let thunk = |name, thunk| (name, Thunk::variant(thunk, mode(thunk), &kernel.types));
-    let mut parts = vec![match kernel.body.folds_rows() && kernel.interior.is_none() {
+    let mut parts = vec![match kernel.body.folds_rows() && kernel.interiors.is_empty() {
         true => ("", kernel.body.variant(Mode::Rows, &kernel.types)),
         false => thunk("", &kernel.body),
     }];

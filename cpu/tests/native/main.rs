@@ -2,6 +2,7 @@
 //! where there is no compiler, a bad one, or a damaged cache.
 
 mod append;
+mod boxes;
 mod casts;
 mod compilers;
 mod few;

@@ -4,6 +4,7 @@
 mod batches;
 mod codes;
 mod control;
+mod copies;
 mod memory;
 mod products;
 mod reductions;
