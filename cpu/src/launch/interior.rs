@@ -25,7 +25,7 @@ pub(super) struct Inside<'a> {
 const SHARE: usize = 16;
 
 /// Fewer points than this are not worth more than one box.
-const FEW: usize = 1024;
+const FEW: usize = 128;
 
 impl Launch<'_> {
     /// The code for boxes of points, if these are most of the space (note [Interior points]).
