@@ -191,7 +191,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     ),
     (
         &["to_datetime", "strftime", "strptime", "datetime"],
-        "dates are numbers of days: `dayNumber \"2012-01-31\"`, and back `dateText day`",
+        "dates are numbers of days: `dayNumber \"2012-01-31\"`, and back `dateText 15370`",
     ),
     (
         &["today", "now", "date", "year", "month", "weekday"],
@@ -209,7 +209,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["inner", "vdot", "inner_product"], "write `dot xs ys`"),
     (
         &["eig", "eigh", "eigvals", "eigvalsh"],
-        "of symmetric matrices: `(values, vectors) = eigenSymmetric m`",
+        "of a symmetric matrix, with the vectors: `eigenSymmetric m`",
     ),
     (
         &["svd"],

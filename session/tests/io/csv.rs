@@ -254,7 +254,11 @@ fn rows_have_as_many_fields_as_the_first() {
 #[test]
 fn encodings() {
     check("a\n\u{e4}\n", "{a: [][]char} {a = [\"\u{e4}\"]}");
-    check(b"a\xff,b\n1,2\n", "E0402 t.csv, line 1: the header is not UTF-8 text (at its byte 1)");
+    check(
+        b"a\xff,b\n1,2\n",
+        "E0402 t.csv, line 1: the header is not UTF-8 text (at its byte 1) | a file in Latin-1 is converted by \
+         `iconv -f ISO-8859-1 -t UTF-8 old.csv > new.csv`",
+    );
     check(
         b"\xff\xfea\0",
         "E0403 t.csv: the text is UTF-16, and only UTF-8 can be read | convert it to UTF-8 first",

@@ -124,7 +124,7 @@ fn npy() {
     check_refused(
         "x.npy",
         &rows(&[2, 1], &[1.0, 2.0, 3.0]),
-        "E0406 x.npy: a .npy file holds a regular array, but row 1 has 1 elements and row 0 has 2 \
+        "E0406 x.npy: a .npy file holds a regular array, but row 1 has 1 element and row 0 has 2 \
          | save the elements (`flatten xs`) and their `lengths xs`",
     );
     check_refused(
@@ -212,12 +212,12 @@ fn csv_of_other_shapes() {
     check_refused(
         "x.csv",
         &rows(&[2, 1], &[1.0, 2.0, 3.0]),
-        "E0406 x.csv: the rows of a table have one length, but row 1 has 1 elements and row 0 has 2",
+        "E0406 x.csv: the rows of a table have one length, but row 1 has 1 element and row 0 has 2",
     );
     check_refused(
         "x.csv",
         &record(vec![("a", floats(&[1.0])), ("b", floats(&[]))]),
-        "E0406 x.csv: the columns of a table have one length, but `a` has 1 elements and `b` has 0",
+        "E0406 x.csv: the columns of a table have one length, but `a` has 1 element and `b` has 0",
     );
     check_refused(
         "x.csv",

@@ -152,7 +152,7 @@ fn a_function_shows_its_type() {
     session.check("map sqrt", "a function : Float a => []a -> []a\n(one argument is missing)");
     session.check(
         "fold max [1, 5, 2]",
-        "a function : Num a => [][]a -> []a\n(one argument is missing)",
+        "a function : Num a => [][]a -> []a\n(`fold op z xs` begins with z; from the first element on it is `fold1 max [1, 5, 2]`)",
     );
     session.check("fold max", "a function : Ord a => a -> []a -> a\n(1 of 3 arguments given)");
     session.check("sqrt", "a function : Float a => a -> a");

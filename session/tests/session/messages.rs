@@ -107,7 +107,10 @@ fn functions_that_yield_arrays_are_passed() {
         "loop (x, y) = (1, 2) for i < 3 do x + y",
         &["E0312", "a state of the type of its first"],
     );
-    check("fold (\\a x -> a ++ [x]) [] xs", &["E0312", "the operator of a `fold`"]);
+    check(
+        "fold (\\a x -> a ++ [x]) [] xs",
+        &["from left to right goes `loop a = [] for x in xs do a ++ [x]`"],
+    );
     check(
         "def count n = if n < 1 then 0 else 1 + count (n - 1)\n:set tier 0\n:fuse count 3",
         &["E0509", "`first { f x : x in [n] }`"],

@@ -30,7 +30,10 @@ impl Context<'_, '_> {
         let close = self.close_of(open);
         let colon = self.next_outside(self.at, |kind| kind == Kind::Colon)?;
         let inside = self.next_outside(colon, |kind| kind == Kind::In)?;
-        let is_brace = matches!(self.kind(open), Some(Kind::OpenBrace | Kind::OpenFilter));
+        let is_brace = matches!(
+            self.kind(open),
+            Some(Kind::OpenBrace | Kind::OpenComprehension | Kind::OpenFilter)
+        );
         // What begins like a record of names goes on with `:` alone.
         let is_place = self.is_after_operand() || self.expects(Kind::Colon);
         let is_it = self.found == Kind::Comma && is_brace && is_place && inside < close;
