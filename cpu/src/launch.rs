@@ -90,8 +90,9 @@ pub(crate) enum Yield {
 /// ([`Launch::is_parallel`]).
 const PARALLEL: usize = 32_768;
 
-/// The shortest rows that are evaluated one by one.
-const LONG_ROW: usize = 192;
+/// The shortest rows that are evaluated one by one, on average where they are of many lengths. To enter a row takes as
+/// long as to compute some tens of elements, and their indices are given lane by lane where rows are not entered.
+const LONG_ROW: usize = 64;
 
 impl<'a> Launch<'a> {
     pub(crate) fn context(&self) -> Context<'_> {
@@ -135,7 +136,8 @@ impl<'a> Launch<'a> {
     fn mode(&self, thunk: &Thunk, shape: &Shape<'_>) -> Mode {
         let long = match shape.axes.last() {
             Some(Axis::Dense(extent)) => *extent >= LONG_ROW,
-            Some(Axis::Ragged(_)) | None => false,
+            Some(Axis::Ragged(_)) => shape.points() / shape.rows().max(1) >= LONG_ROW,
+            None => false,
         };
         if shape.axes.len() < 2 || !long {
             return Mode::Flat;
