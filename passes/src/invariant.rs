@@ -45,16 +45,22 @@
 //! elements: there is none for all pairs of two maps. If even so memory is short, whoever runs the program does without
 //! ([`crate::pipeline::Config::split`]).
 //!
+//! Note [Where to read]. What steps from an index to a neighbour stays where it reads, though a remainder costs more than
+//! a load: away from the borders it comes to a sum, and a back end that sees the arithmetic leaves the rest out there and
+//! reads neighbours as they lie. Of an array of indices nobody sees that. Flattening keeps to it too
+//! (`Note [Positions]` in `flatten/compile.rs`).
+//!
 //! Note [What is sure to be needed]. What may fail is moved only if every element of the inner map needs it;
 //! then there is no error that was not there before, but where the outer map has no elements or nobody looks at
-//! what it yields (`Note [Faults without values]` in `weft_ir`). What stands in a condition may not be needed at all. There, scalar operators that cannot
+//! what it yields (`Note [Faults without values]` in `weft_ir`). A fold without a start value, a mean say, that maps over
+//! its own elements need is needed if there are elements; where it is moved, it is something where there are none. What stands in a condition may not be needed at all. There, scalar operators that cannot
 //! fail are moved, since they cost each element of the inner map little, and at most once; folds, loops and what may fail stay.
 
 mod chunk;
 mod condition;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Statement, Var};
 use weft_ir::{Scalar, ScalarOp, Span, math};
@@ -89,6 +95,7 @@ pub fn split_invariant(mut program: Program) -> Split {
     let mut splitter = Splitter {
         scopes: Vec::new(),
         known: HashMap::new(),
+        counts: HashSet::new(),
         variables: program.variables,
         moved: Vec::new(),
         stays: Vec::new(),
@@ -138,6 +145,8 @@ struct Splitter {
     /// The bodies around the current statement, outermost first.
     scopes: Vec<Scope>,
     known: HashMap<Var, Known>,
+    /// The arrays that are 0, 1, …
+    counts: HashSet<Var>,
     variables: u32,
     moved: Vec<Span>,
     stays: Vec<Span>,
@@ -194,6 +203,9 @@ impl Splitter {
     fn push_at(&mut self, level: usize, statement: Statement) {
         let turns = self.turns(&statement.operation);
         let is_made = matches!(statement.operation, Operation::Iota(_) | Operation::Replicate(..));
+        if matches!(statement.operation, Operation::Iota(_)) {
+            self.counts.insert(statement.results[0].0);
+        }
         for (var, _) in &statement.results {
             let is_stored = level == 0 && !is_made;
             self.known.insert(*var, Known { level, turns: turns.clone(), is_stored });

@@ -1,4 +1,8 @@
 //! From delayed scalars to thunks, and the arrays that hold scalars which must not be computed twice.
+//!
+//! Note [Positions]. Where a neighbour is read, the remainder or the mirror of an index along an outer dimension costs more
+//! than a load, and is computed at each point nevertheless: away from the borders it comes to a sum, and a back
+//! end that sees the arithmetic leaves the rest out there. What is read from an array of indices could lie anywhere.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,6 +22,8 @@ const CHEAP: u32 = 4;
 const DEAR_IN_BRANCH: u32 = 64;
 /// The same for a loop, which computes it again and again.
 const DEAR_IN_LOOP: u32 = 12;
+/// Up to this cost a position is computed where something is read there: that of a mirror is 33 (Note [Positions]).
+const DEAR_POSITION: u32 = 48;
 
 /// What a thunk does with scalars that the program uses more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +137,8 @@ struct Compiler<'f, 'p> {
     controls: HashMap<ControlId, Vec<Register>>,
     /// What the open bodies have added to the two maps.
     added: Vec<(Vec<ScalarId>, Vec<ControlId>)>,
+    /// Whether what is compiled is a position.
+    is_position: bool,
     next: u32,
 }
 
@@ -145,6 +153,7 @@ impl<'f, 'p> Compiler<'f, 'p> {
             known: HashMap::new(),
             controls: HashMap::new(),
             added: Vec::new(),
+            is_position: false,
             next: depth as u32,
         }
     }
@@ -222,7 +231,8 @@ impl<'f, 'p> Compiler<'f, 'p> {
         let points = self.depth.min(self.flattener.context.space.len());
         let needed = self.flattener.needed_at.map_or(points, |needed| needed.min(points));
         let free = matches!(node.definition, Definition::Index(_) | Definition::Host(_));
-        let outer = node.depth < self.depth && (node.depth == 0 || node.cost > CHEAP);
+        let dear = node.cost > CHEAP && !self.is_position;
+        let outer = node.depth < self.depth && (node.depth == 0 || dear);
         let shared = self.sharing == Sharing::Store
             && self.depth > 0
             && node.uses > 1
@@ -276,7 +286,7 @@ impl<'f, 'p> Compiler<'f, 'p> {
                 CodeOperation::Random(kind, args)
             }
             Definition::Read(var, index) => {
-                let index = index.into_iter().map(|arg| self.operand(arg)).collect();
+                let index = index.into_iter().map(|arg| self.position(arg)).collect();
                 CodeOperation::Read(var, index)
             }
             Definition::Checked(value, condition, kind) if self.host_checks(condition) => {
@@ -296,6 +306,22 @@ impl<'f, 'p> Compiler<'f, 'p> {
             }
         };
         Operand::Register(self.push(operation, &[node.ty], node.span)[0])
+    }
+
+    /// Where an element is read.
+    fn position(&mut self, id: ScalarId) -> Operand {
+        let scalars = &self.flattener.scalars;
+        // The check of a position is not what makes it dear.
+        let mut value = id;
+        while let Definition::Checked(inner, ..) = scalars.node(value).definition {
+            value = inner;
+        }
+        let is_position =
+            scalars.node(value).cost <= DEAR_POSITION && scalars.steps_from_an_index(value);
+        let outer = std::mem::replace(&mut self.is_position, is_position);
+        let operand = self.operand(id);
+        self.is_position = outer;
+        operand
     }
 
     /// Whether a condition is checked before the kernel, for all its points.

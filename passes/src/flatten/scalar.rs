@@ -259,6 +259,30 @@ impl Scalars {
             }
     }
 
+    /// Whether it is an index along a dimension, or what sums, bounds and remainders make of one.
+    pub(super) fn steps_from_an_index(&self, id: ScalarId) -> bool {
+        let node = self.node(id);
+        match &node.definition {
+            Definition::Index(_) => true,
+            _ if node.depth == 0 => true,
+            Definition::Checked(value, ..) => self.steps_from_an_index(*value),
+            Definition::Op(
+                ScalarOp::Add | ScalarOp::Sub | ScalarOp::Min | ScalarOp::Max | ScalarOp::Mod,
+                operands,
+            ) => {
+                node.ty == ScalarType::I64
+                    && operands.iter().all(|operand| self.steps_from_an_index(*operand))
+            }
+            Definition::Constant(..)
+            | Definition::Host(_)
+            | Definition::Param(_)
+            | Definition::Op(..)
+            | Definition::Random(..)
+            | Definition::Read(..)
+            | Definition::Result(..) => false,
+        }
+    }
+
     pub(super) fn random(
         &mut self,
         kind: RandomKind,

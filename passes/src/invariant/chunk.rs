@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use weft_ir::ScalarOp;
-use weft_ir::nested::{Atom, Body, Lambda, Operation, Statement, Type, Var};
+use weft_ir::nested::{Atom, Body, Lambda, Operation, Start, Statement, Type, Var};
+use weft_ir::{Scalar, ScalarOp, ScalarType};
 
-use super::{LARGEST_BODY, LEAST_COST, Risk, Splitter, cost, risk};
+use super::{LARGEST_BODY, LEAST_COST, Risk, Splitter, cost, is_one, risk, risk_of_body};
 use crate::code::{Code, renamed, replace};
 
 /// A statement of an inner map that does not depend on all that is around it.
@@ -26,6 +26,10 @@ struct Candidate {
 struct Candidates {
     by_place: BTreeMap<usize, Candidate>,
     places: HashMap<Var, usize>,
+    /// Those that say where to read, by their places (Note [Where to read]).
+    positions: BTreeSet<usize>,
+    /// Folds that are needed only where they have elements, by their places.
+    of_some: BTreeSet<usize>,
 }
 
 impl Splitter {
@@ -86,6 +90,8 @@ impl Splitter {
     fn candidates(&self, lambda: &Lambda, arrays: &[Atom]) -> Candidates {
         let level = self.level();
         let demanded = demanded(&lambda.body);
+        let rows_of = rows_of(lambda);
+        let of_some = demanded_of_some(&lambda.body, &demanded, &rows_of);
         let params: HashMap<Var, usize> =
             lambda.params.iter().enumerate().map(|(at, (var, _))| (*var, at)).collect();
         let level_of = |atom: Atom| match atom {
@@ -95,7 +101,12 @@ impl Splitter {
         // As long as a row that is an element of one of the map's arrays.
         let mut rows: HashSet<Var> =
             lambda.params.iter().filter(|(_, ty)| ty.rank == 1).map(|(var, _)| *var).collect();
-        let mut found = Candidates { by_place: BTreeMap::new(), places: HashMap::new() };
+        let mut found = Candidates {
+            by_place: BTreeMap::new(),
+            places: HashMap::new(),
+            positions: BTreeSet::new(),
+            of_some: BTreeSet::new(),
+        };
         'statements: for (place, statement) in lambda.body.statements.iter().enumerate() {
             let is_scalar = statement.results.iter().all(|(_, ty)| ty.rank == 0);
             let is_row = matches!(&statement.operation, Operation::Map(_, arrays)
@@ -108,6 +119,14 @@ impl Splitter {
             match risk(statement) {
                 Risk::None => {}
                 Risk::MayFail if is_needed => {}
+                Risk::MayFail
+                    if folded_row(statement, &rows_of).is_some_and(|row| {
+                        let needs = |var| of_some.get(var).is_some_and(|rows| rows.contains(&row));
+                        statement.results.iter().any(|(var, _)| needs(var))
+                    }) =>
+                {
+                    found.of_some.insert(place);
+                }
                 Risk::MayFail | Risk::MayNotEnd => continue,
             }
             let mut candidate = Candidate {
@@ -137,6 +156,11 @@ impl Splitter {
             if candidate.target == level && !self.is_repeated(&turns) {
                 continue;
             }
+            let counts = |at: &usize| arrays[*at].var().is_some_and(|it| self.counts.contains(&it));
+            let steps = |at: &usize| is_step(&lambda.body.statements[*at]);
+            if candidate.cone.iter().all(steps) && candidate.params.iter().all(counts) {
+                found.positions.insert(place);
+            }
             let mut arrays = candidate.params.iter().map(|at| arrays[*at]);
             candidate.may_be_stored &= !candidate.params.is_empty()
                 && (candidate.target == level
@@ -144,6 +168,11 @@ impl Splitter {
             found.places.extend(statement.results.iter().map(|(var, _)| (*var, place)));
             found.by_place.insert(place, candidate);
         }
+        let mut values = HashSet::new();
+        used_as_values(&lambda.body, &mut values);
+        found.positions.retain(|at| {
+            !lambda.body.statements[*at].results.iter().any(|(var, _)| values.contains(var))
+        });
         found
     }
 
@@ -173,10 +202,17 @@ impl Splitter {
         let cone: BTreeSet<usize> =
             places.iter().flat_map(|at| candidates.by_place[at].cone.iter().copied()).collect();
         let statements = &lambda.body.statements;
+        let copy = |at: &usize| {
+            let mut statement = statements[*at].clone();
+            if candidates.of_some.contains(at) {
+                of_none_too(&mut statement);
+            }
+            statement
+        };
         let copied = Lambda {
             params: params.iter().map(|at| lambda.params[*at]).collect(),
             body: Body {
-                statements: cone.iter().map(|at| statements[*at].clone()).collect(),
+                statements: cone.iter().map(copy).collect(),
                 results: places
                     .iter()
                     .flat_map(|at| statements[*at].results.iter().map(|(var, _)| Atom::Var(*var)))
@@ -199,7 +235,7 @@ impl Splitter {
 /// The places of the candidates for a body whose results are to be stored: what the rest uses of them, if that is
 /// dearer than a load.
 fn stored(target: usize, body: &Body, candidates: &Candidates) -> BTreeSet<usize> {
-    let mut cheap: BTreeSet<usize> = BTreeSet::new();
+    let mut cheap: BTreeSet<usize> = candidates.positions.clone();
     loop {
         let stored = frontier(target, body, candidates, &cheap);
         let too_cheap: Vec<usize> = stored
@@ -214,6 +250,33 @@ fn stored(target: usize, body: &Body, candidates: &Candidates) -> BTreeSet<usize
     }
 }
 
+/// Whether a statement is arithmetic that takes an index to a neighbour, or back into an array.
+fn is_step(statement: &Statement) -> bool {
+    let is_integer =
+        statement.results[0].1.rank == 0 && statement.results[0].1.element == ScalarType::I64;
+    is_integer
+        && matches!(
+            statement.operation,
+            Operation::Scalar(
+                ScalarOp::Add | ScalarOp::Sub | ScalarOp::Min | ScalarOp::Max | ScalarOp::Mod,
+                _
+            )
+        )
+}
+
+/// Adds what a body uses for anything but to read elements at what is made of it.
+fn used_as_values(body: &Body, values: &mut HashSet<Var>) {
+    values.extend(body.results.iter().filter_map(|atom| atom.var()));
+    for statement in body.statements.iter().rev() {
+        statement.operation.for_each_body(&mut |inner| used_as_values(inner, values));
+        match &statement.operation {
+            Operation::Index(..) => {}
+            _ if is_step(statement) && !values.contains(&statement.results[0].0) => {}
+            operation => operation.for_each_atom(&mut |atom| values.extend(atom.var())),
+        }
+    }
+}
+
 /// What a candidate costs if others are stored.
 fn rest_cost(place: usize, body: &Body, candidates: &Candidates, stored: &BTreeSet<usize>) -> u32 {
     let (mut open, mut seen, mut sum) = (vec![place], BTreeSet::new(), 0_u32);
@@ -222,7 +285,10 @@ fn rest_cost(place: usize, body: &Body, candidates: &Candidates, stored: &BTreeS
             continue;
         }
         let statement = &body.statements[at];
-        sum = sum.saturating_add(cost(statement));
+        sum = sum.saturating_add(match candidates.positions.contains(&at) {
+            true => 1,
+            false => cost(statement),
+        });
         let used = statement.operation.free_variables();
         open.extend(used.iter().filter_map(|var| candidates.places.get(var)));
     }
@@ -305,22 +371,91 @@ fn rest(
 fn demanded(body: &Body) -> HashSet<Var> {
     let mut demanded: HashSet<Var> = body.results.iter().filter_map(|atom| atom.var()).collect();
     for statement in body.statements.iter().rev() {
-        if !statement.results.iter().any(|(var, _)| demanded.contains(var)) {
-            continue;
-        }
-        match &statement.operation {
-            Operation::Scalar(ScalarOp::And | ScalarOp::Or | ScalarOp::Select, operands) => {
-                demanded.extend(operands.first().and_then(|atom| atom.var()));
-            }
-            Operation::If { condition, .. } => demanded.extend(condition.var()),
-            Operation::While { .. }
-            | Operation::For { .. }
-            | Operation::Call(..)
-            | Operation::Literal(_)
-            | Operation::Pack { .. }
-            | Operation::Replicate(..) => {}
-            operation => operation.for_each_atom(&mut |atom| demanded.extend(atom.var())),
+        if statement.results.iter().any(|(var, _)| demanded.contains(var)) {
+            demanded.extend(needed_by(&statement.operation));
         }
     }
     demanded
+}
+
+/// What an operation needs, whatever the values are.
+fn needed_by(operation: &Operation) -> Vec<Var> {
+    let mut needed = Vec::new();
+    match operation {
+        Operation::Scalar(ScalarOp::And | ScalarOp::Or | ScalarOp::Select, operands) => {
+            needed.extend(operands.first().and_then(|atom| atom.var()));
+        }
+        Operation::If { condition, .. } => needed.extend(condition.var()),
+        Operation::While { .. }
+        | Operation::For { .. }
+        | Operation::Call(..)
+        | Operation::Literal(_)
+        | Operation::Pack { .. }
+        | Operation::Replicate(..) => {}
+        operation => operation.for_each_atom(&mut |atom| needed.extend(atom.var())),
+    }
+    needed
+}
+
+/// The rows of a body by what is as long as they are: themselves, and what maps make of them.
+fn rows_of(lambda: &Lambda) -> HashMap<Var, Var> {
+    let params = lambda.params.iter().filter(|(_, ty)| ty.rank == 1);
+    let mut rows: HashMap<Var, Var> = params.map(|(var, _)| (*var, *var)).collect();
+    for statement in &lambda.body.statements {
+        if let Operation::Map(_, arrays) = &statement.operation
+            && let Some(row) =
+                arrays.iter().filter_map(|atom| atom.var()).find_map(|it| rows.get(&it)).copied()
+        {
+            rows.extend(statement.results.iter().map(|(var, _)| (*var, row)));
+        }
+    }
+    rows
+}
+
+/// What every result of a body needs if a row has elements, with those rows.
+fn demanded_of_some(
+    body: &Body,
+    demanded: &HashSet<Var>,
+    rows: &HashMap<Var, Var>,
+) -> HashMap<Var, BTreeSet<Var>> {
+    let mut found: HashMap<Var, BTreeSet<Var>> = HashMap::new();
+    for statement in body.statements.iter().rev() {
+        let results = || statement.results.iter().map(|(var, _)| var);
+        let of_results: BTreeSet<Var> =
+            results().filter_map(|var| found.get(var)).flatten().copied().collect();
+        for needed in needed_by(&statement.operation) {
+            found.entry(needed).or_default().extend(&of_results);
+        }
+        if let Operation::Map(lambda, _) = &statement.operation
+            && let Some(row) = results().find_map(|var| rows.get(var))
+            && results().all(|var| demanded.contains(var))
+        {
+            self::demanded(&lambda.body).into_iter().for_each(|needed| {
+                found.entry(needed).or_default().insert(*row);
+            });
+        }
+    }
+    found
+}
+
+/// The row that a fold without a start value is of, which may be an error only where that has no elements.
+fn folded_row(statement: &Statement, rows: &HashMap<Var, Var>) -> Option<Var> {
+    match &statement.operation {
+        Operation::Fold { operator, start: Start::None, arrays }
+            if is_one(arrays)
+                && risk_of_body(&operator.body) == Risk::None
+                && statement.results.iter().all(|(_, ty)| ty.rank == 0) =>
+        {
+            rows.get(&arrays[0].var()?).copied()
+        }
+        _ => None,
+    }
+}
+
+/// A fold that is no error where there are no elements, since nobody needs it then.
+fn of_none_too(statement: &mut Statement) {
+    let zeros = statement.results.iter().map(|(_, ty)| Atom::Scalar(Scalar::zero(ty.element)));
+    if let Operation::Fold { start: start @ Start::None, .. } = &mut statement.operation {
+        *start = Start::IfEmpty(zeros.collect());
+    }
 }

@@ -213,3 +213,113 @@ fn spans_in_others_do_not_count() {
     let spans = [span(0, 4, 6), span(0, 2, 8), span(1, 3, 5), span(0, 2, 5), span(0, 7, 9)];
     assert_eq!(outermost(&spans), [span(0, 2, 8), span(1, 3, 5), span(0, 7, 9)]);
 }
+
+#[test]
+fn what_says_where_to_read_stays() {
+    let program = |step: &str| {
+        format!(
+            "\
+x1: i64 = length x0
+x2: []i64 = iota x1
+x3: [][]i64 = map x2
+  \\x4: i64
+    x5: []i64 = map x2
+      \\x6: i64
+{step}        x9: i64 = index x0 x8
+        x10: i64 = add x9 x4
+        yield x10
+    yield x5
+yield x3
+"
+        )
+    };
+    let mirror = "        x7: i64 = add x6 1i64\n        x11: i64 = mod x7 x1\n        x12: i64 = sub x1 x11\n        \
+                  x8: i64 = min x11 x12\n";
+    check_stays("x0: []i64", &program(mirror), 0);
+    // It takes long to compute, and lies anywhere.
+    let far = "        x7: i64 = mul x6 x6\n        x8: i64 = mod x7 x1\n";
+    check_split(
+        "x0: []i64",
+        &program(far),
+        "\
+x1: i64 = length x0
+x2: []i64 = iota x1
+x15: []i64 = map x2
+  \\x11: i64
+    x12: i64 = mul x11 x11
+    x13: i64 = mod x12 x1
+    x14: i64 = index x0 x13
+    yield x14
+x3: [][]i64 = map x2
+  \\x4: i64
+    x5: []i64 = map x15
+      \\x16: i64
+        x10: i64 = add x16 x4
+        yield x10
+    yield x5
+yield x3
+",
+        (1, 0),
+    );
+}
+
+#[test]
+fn a_mean_of_a_row_that_its_elements_need_leaves_the_map_around_it() {
+    check_split(
+        "x0: []f64, x1: [][]f64",
+        "\
+x2: [][]f64 = map x0
+  \\x3: f64
+    x4: []f64 = map x1
+      \\x5: []f64
+        x6: f64 = fold over x5
+          \\x7: f64, x8: f64
+            x9: f64 = add x7 x8
+            yield x9
+        x10: []f64 = map x5
+          \\x11: f64
+            x12: f64 = sub x11 x6
+            yield x12
+        x13: []f64 = map x10
+          \\x14: f64
+            x15: f64 = mul x3 x14
+            yield x15
+        x16: f64 = fold from 0.0f64 over x13
+          \\x17: f64, x18: f64
+            x19: f64 = add x17 x18
+            yield x19
+        yield x16
+    yield x4
+yield x2
+",
+        "\
+x28: [][]f64 = map x1
+  \\x20: []f64
+    x24: f64 = fold if_empty 0.0f64 over x20
+      \\x21: f64, x22: f64
+        x23: f64 = add x21 x22
+        yield x23
+    x27: []f64 = map x20
+      \\x25: f64
+        x26: f64 = sub x25 x24
+        yield x26
+    yield x27
+x2: [][]f64 = map x0
+  \\x3: f64
+    x4: []f64 = map x28
+      \\x29: []f64
+        x13: []f64 = map x29
+          \\x14: f64
+            x15: f64 = mul x3 x14
+            yield x15
+        x16: f64 = fold from 0.0f64 over x13
+          \\x17: f64, x18: f64
+            x19: f64 = add x17 x18
+            yield x19
+        yield x16
+    yield x4
+yield x2
+",
+        (1, 0),
+    );
+}
