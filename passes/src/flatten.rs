@@ -41,6 +41,7 @@ mod send;
 mod statement;
 mod survey;
 mod unfold;
+mod unvarying;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -108,7 +108,7 @@ impl<'p> Flattener<'p> {
                 if home.is_some() || self.delaying {
                     self.local_map(lambda, arrays)
                 } else {
-                    self.map(lambda, arrays)
+                    self.map_for_all_rows(lambda, arrays)
                 }
             }
             Operation::Fold { operator, start, arrays } => {
