@@ -99,7 +99,8 @@ impl Walk<'_, '_> {
                         return Some(of_elements(Some(global), row.len(), &get, start));
                     }
                     // Of several rows the first one stands for all.
-                    let Value::Array(first) = (!row.is_empty()).then(|| row.elements.get(0))? else {
+                    let Value::Array(first) = (!row.is_empty()).then(|| row.elements.get(0))?
+                    else {
                         return None;
                     };
                     (row, ty) = (first, &**inner);

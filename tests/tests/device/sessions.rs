@@ -207,8 +207,9 @@ pub(crate) fn showing_fetches_what_is_shown() {
     for name in ["ys", "zs", "ws", "reshape (120, 10) ys"] {
         let (expected, found) = (shown(&mut reference, name), shown(&mut session, name));
         let ([expected], [found]) = (&expected[..], &found[..]) else { panic!("{found:?}") };
-        assert_eq!(found.text(80, false), expected.text(80, false), "{name}");
-        assert_eq!(found.statistics(), expected.statistics(), "{name}");
+        let never = Cancel::default();
+        assert_eq!(found.text(80, false, &never), expected.text(80, false, &never), "{name}");
+        assert_eq!(found.statistics(&never), expected.statistics(&never), "{name}");
         let Value::Array(array) = &found.value else { panic!("{found:?}") };
         assert!(!array.elements.is_here(), "{name}");
     }
