@@ -15,6 +15,9 @@ fn shaped(extents: &[usize], elements: Column) -> Value {
     array(column)
 }
 
+/// A type of elements, and an array of it that has these bits.
+type OfBits<'a> = (&'a str, &'a dyn Fn(&[u64]) -> Column);
+
 /// All indices of a space, in order.
 fn points(extents: &[usize]) -> Vec<Vec<usize>> {
     let mut points = vec![Vec::new()];
@@ -39,7 +42,7 @@ fn check(
             bits[(a * from[1] + b) * from[2] + c]
         })
         .collect();
-    let columns: [(&str, &dyn Fn(&[u64]) -> Column); 4] = [
+    let columns: [OfBits<'_>; 4] = [
         ("u8", &|bits| Column::U8(bits.iter().map(|&at| at as u8).collect::<Vec<u8>>().into())),
         ("i16", &|bits| Column::I16(bits.iter().map(|&at| at as i16).collect::<Vec<i16>>().into())),
         ("f32", &|bits| {
