@@ -11,7 +11,6 @@ use weft_passes::flatten;
 use weft_passes::fuse::{Chosen, Reason, fuse};
 
 use crate::GREEDY;
-use crate::reading::read_back;
 use crate::suite::with_stack;
 
 /// `links` arrays of one element put behind an array, one after the other, and beside that a sum of squares.
@@ -56,7 +55,7 @@ fn a_chain_that_is_too_deep_is_divided_and_the_rest_fuses() {
         let inputs = [Value::Array(Arc::new(Array::new(Column::F64(vec![0.5, -1.0, 3.0].into()))))];
         let limits = Limits { memory: 1 << 28, recursion: 100, stack: weft_lang::STACK_BYTES };
         let never = AtomicBool::new(false);
-        let [expected, found] = [&flat, &read_back(&fused.program)]
+        let [expected, found] = [&flat, &plan::read_back(&fused.program)]
             .map(|program| run_flat(program, &inputs, &limits, &never).expect("values"));
         assert!(found.iter().zip(&expected).all(|(a, b)| a.same_bits(b)));
     });
