@@ -3,8 +3,11 @@
 //! Only the columns that are drawn are written out, and whoever has to wait for many rows of them may
 //! cancel that.
 
-use std::fmt::Write as _;
+use std::ops::Range;
 
+use comfy_table::{
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
+};
 use unicode_width::UnicodeWidthStr;
 use weft_ir::{Column, ScalarType, Type, Value};
 
@@ -140,11 +143,9 @@ impl Strip {
         2 + self.width
     }
 
-    /// Appends a cell of it, and a blank before that.
-    fn write(&self, cell: &str, line: &mut String) {
-        let padding = self.width.saturating_sub(cell.width());
-        let (before, behind) = if self.is_number { (padding, 0) } else { (0, padding) };
-        write!(line, " {:before$}{cell}{:behind$}", "", "").expect("writing to a string");
+    fn cell(&self, text: &str) -> Cell {
+        let alignment = if self.is_number { CellAlignment::Right } else { CellAlignment::Left };
+        Cell::new(text).set_alignment(alignment)
     }
 }
 
@@ -152,6 +153,9 @@ impl Strip {
 pub(crate) fn fraction_width(number: &str) -> usize {
     number.find('.').map_or(0, |point| number.len() - point)
 }
+
+/// So many rows are laid out at a time, between two looks whether that is cancelled.
+const ROWS: usize = 1000;
 
 /// The least that a column takes.
 const NARROWEST: usize = 2;
@@ -219,37 +223,42 @@ fn fitting(
 
 /// The columns side by side, two blanks apart; nothing if that is cancelled.
 fn render(strips: &[&Strip], cancel: &Cancel) -> Option<String> {
-    let mut out = String::new();
-    if strips.iter().any(|strip| strip.header.is_some()) {
-        row(strips, |strip| strip.header.as_deref().unwrap_or(""), &mut out);
-        let width: usize = strips.iter().map(|strip| strip.outer_width()).sum();
-        out.push('\n');
-        out.extend(std::iter::repeat_n('─', width - 1));
-        out.push('\n');
-    }
-    for index in 0..strips[0].cells.len() {
+    let rows = strips[0].cells.len();
+    let mut text = String::new();
+    for first in (0..rows.max(1)).step_by(ROWS) {
         if cancel.is_cancelled() {
             return None;
         }
-        if index > 0 {
-            out.push('\n');
+        if first > 0 {
+            text.push('\n');
         }
-        row(strips, |strip| &strip.cells[index], &mut out);
+        text.push_str(&part(strips, first..rows.min(first + ROWS)));
     }
-    Some(out)
+    Some(text)
 }
 
-/// Appends a row, without blanks at its end.
-fn row<'a>(strips: &[&'a Strip], cell: impl Fn(&'a Strip) -> &'a str, out: &mut String) {
-    let start = out.len();
-    for (index, strip) in strips.iter().enumerate() {
-        if index > 0 {
-            out.push(' ');
-        }
-        strip.write(cell(strip), out);
+/// Some of the rows, with the header before the first of them.
+fn part(strips: &[&Strip], rows: Range<usize>) -> String {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')));
+    table.set_width(u16::MAX);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    if rows.start == 0 && strips.iter().any(|strip| strip.header.is_some()) {
+        table.set_header(
+            strips.iter().map(|strip| strip.cell(strip.header.as_deref().unwrap_or(""))),
+        );
     }
-    let end = out.trim_end_matches(' ').len();
-    out.truncate(end.max(start));
+    for row in rows {
+        table.add_row(strips.iter().map(|strip| strip.cell(&strip.cells[row])));
+    }
+    for (column, strip) in table.column_iter_mut().zip(strips) {
+        // The style keeps a blank for the line between columns; with one before each cell that is two.
+        column.set_padding((1, 0));
+        // As in all other parts.
+        let width = u16::try_from(strip.width + 1).unwrap_or(u16::MAX);
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+    }
+    table.trim_fmt()
 }
 
 /// The columns of an array of tuples or records, named by field or position.

@@ -463,3 +463,29 @@ fn only_the_columns_that_fit_are_written() {
     super::table::draw(&positions, &strip, &options, &Cancel::new()).expect("nobody cancels it");
     assert!(asked.get() < 10, "{}", asked.get());
 }
+
+#[test]
+fn columns_of_many_rows_line_up_from_the_first_to_the_last() {
+    let count = 2500_i64;
+    let names = |at: i64| if at % 1000 == 7 { "a long name" } else { "no" };
+    let numbers: Vec<i64> =
+        (0..count).map(|at| if at < 1500 { at } else { at * 1_000_000 }).collect();
+    let texts: Vec<String> = (0..count).map(|at| names(at).to_owned()).collect();
+    let strip = |position: usize| {
+        let (cells, ty): (Vec<Option<String>>, _) = match position {
+            0 => (numbers.iter().map(|number| Some(number.to_string())).collect(), I64),
+            _ => (texts.iter().cloned().map(Some).collect(), text_type()),
+        };
+        Some(super::table::Strip::new(Some(["n", "name"][position].to_owned()), cells, &ty))
+    };
+    let options = Options::new(80);
+    let drawn = super::table::draw(&[Some(0), Some(1)], &strip, &options, &Cancel::new());
+    let (text, columns) = drawn.expect("nobody cancels it");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((columns, lines.len()), (2, 2502));
+    assert_eq!(lines[0], "          n  name");
+    assert_eq!(lines[1], "─".repeat(24));
+    for (at, line) in lines[2..].iter().enumerate() {
+        assert_eq!(*line, format!(" {:>10}  {}", numbers[at], names(at as i64)), "{at}");
+    }
+}
