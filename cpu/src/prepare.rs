@@ -150,7 +150,7 @@ pub(crate) struct PreparedKernel {
     pub(crate) epilogue: Option<Thunk>,
     /// What it multiplies and adds up (Note [Computed factors]).
     pub(crate) factors: Option<ComputedFactors>,
-    /// Whether it may be copies of parts of arrays (Note [Copies]).
+    /// Whether it may be copies of parts of arrays (Note \[Copies\]).
     pub(crate) copies: bool,
     /// What gives its code native functions.
     pub(crate) native: Option<native::Supply>,

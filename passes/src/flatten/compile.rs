@@ -1,6 +1,6 @@
 //! From delayed scalars to thunks, and the arrays that hold scalars which must not be computed twice.
 //!
-//! Note [Positions]. Where a neighbour is read, the remainder or the mirror of an index along an outer dimension costs more
+//! Note \[Positions\]. Where a neighbour is read, the remainder or the mirror of an index along an outer dimension costs more
 //! than a load, and is computed at each point nevertheless: away from the borders it comes to a sum, and a back
 //! end that sees the arithmetic leaves the rest out there. What is read from an array of indices could lie anywhere.
 
@@ -22,7 +22,7 @@ const CHEAP: u32 = 4;
 const DEAR_IN_BRANCH: u32 = 64;
 /// The same for a loop, which computes it again and again.
 const DEAR_IN_LOOP: u32 = 12;
-/// Up to this cost a position is computed where something is read there: that of a mirror is 33 (Note [Positions]).
+/// Up to this cost a position is computed where something is read there: that of a mirror is 33 (Note \[Positions\]).
 const DEAR_POSITION: u32 = 48;
 
 /// What a thunk does with scalars that the program uses more than once.

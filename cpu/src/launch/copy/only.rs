@@ -1,4 +1,4 @@
-//! Which kernels may be copies, as far as their code tells (Note [Copies]).
+//! Which kernels may be copies, as far as their code tells (Note \[Copies\]).
 
 use std::collections::BTreeSet;
 
