@@ -40,7 +40,7 @@ fn unexpected_tokens() {
     check("{}", "E0101 unexpected `}` @ }");
     check("a[]", "E0101 unexpected `]` @ ]");
     check("(a with x = 1)", "E0101 unexpected the name `x` @ x");
-    check("x in xs", "E0101 unexpected `in` @ in");
+    check("x in xs", "E0101 `in` is no question @ in");
     check("import foo", "E0101 unexpected the name `foo` @ foo");
     check("type t = 3", "E0101 unexpected the number 3 @ 3");
     check("f _ 1", "E0101 unexpected `_` @ _");

@@ -14,6 +14,8 @@ use super::samples::Triple;
 const MOST_NEIGHBOURS: usize = 16;
 /// At how many places an array is looked at for its least and greatest element.
 const MOST_PLACES: usize = 4096;
+/// How many elements, from the first one on, a fold is followed through from left to right.
+const MOST_STEPS: usize = 256;
 /// How many elements go into triples, but for the least and the greatest.
 const MOST_ELEMENTS: usize = 4;
 
@@ -27,6 +29,8 @@ pub(super) struct Evidence {
     elements: Vec<Value>,
     /// What the fold begins with.
     start: Option<Value>,
+    /// The first elements, in order.
+    first: Vec<Value>,
 }
 
 impl Evidence {
@@ -52,6 +56,8 @@ impl Evidence {
                     }
                 }
             }
+            self.extremes_on_the_way(start, &mut apply)
+                .for_each(|state| insert(&mut firsts, &state));
         }
         let mut triples = Vec::new();
         for a in &firsts {
@@ -60,6 +66,23 @@ impl Evidence {
             }
         }
         triples
+    }
+
+    /// The least and the greatest of what a fold comes to on its way from left to right: a sum that stops somewhere
+    /// behaves until it gets there.
+    fn extremes_on_the_way(
+        &self,
+        start: &Value,
+        apply: &mut dyn FnMut(&Value, &Value) -> Option<Value>,
+    ) -> impl Iterator<Item = Value> {
+        let mut extremes = Extremes::default();
+        let mut state = start.clone();
+        for element in &self.first {
+            let Some(next) = apply(&state, element) else { break };
+            state = next;
+            extremes.add(&state);
+        }
+        extremes.both()
     }
 
     /// Whether there are elements enough for them to speak for an operator.
@@ -155,27 +178,44 @@ fn of_elements(
         .collect();
     let mut elements = Vec::new();
     let looked_at = count.min(MOST_PLACES);
-    let (mut least, mut greatest): (Option<Value>, Option<Value>) = (None, None);
+    let mut extremes = Extremes::default();
     for number in 0..looked_at {
         let value = get(number * count / looked_at);
-        let Some(size) = of_number(&value) else {
+        if of_number(&value).is_none() {
             if elements.len() < MOST_ELEMENTS + 2 {
                 insert(&mut elements, &value);
             }
             continue;
-        };
+        }
         if elements.len() < MOST_ELEMENTS {
             insert(&mut elements, &value);
         }
-        if least.as_ref().and_then(of_number).is_none_or(|least| size < least) {
-            least = Some(value.clone());
-        }
-        if greatest.as_ref().and_then(of_number).is_none_or(|greatest| size > greatest) {
-            greatest = Some(value);
+        extremes.add(&value);
+    }
+    extremes.both().for_each(|value| insert(&mut elements, &value));
+    let first = (0..count.min(MOST_STEPS)).map(get).collect();
+    Evidence { global, neighbours, elements, start, first }
+}
+
+/// The least and the greatest of some numbers.
+#[derive(Default)]
+struct Extremes(Option<[(f64, Value); 2]>);
+
+impl Extremes {
+    fn add(&mut self, value: &Value) {
+        let Some(size) = of_number(value) else { return };
+        let own = (size, value.clone());
+        match &mut self.0 {
+            None => self.0 = Some([own.clone(), own]),
+            Some([least, _]) if size < least.0 => *least = own,
+            Some([_, greatest]) if size > greatest.0 => *greatest = own,
+            Some(_) => {}
         }
     }
-    [least, greatest].iter().flatten().for_each(|value| insert(&mut elements, value));
-    Evidence { global, neighbours, elements, start }
+
+    fn both(self) -> impl Iterator<Item = Value> {
+        self.0.into_iter().flatten().map(|(_, value)| value)
+    }
 }
 
 /// The size of an element that is a number.
