@@ -29,6 +29,7 @@ use std::time::Instant;
 use weft_cuda::{Broken, Halt};
 use weft_interp::Limits;
 use weft_ir::leaves::{leaves_to_value, value_to_leaves};
+use weft_ir::plan::read_back;
 use weft_ir::{Exhausted, Failure, Looks, Meter, Span, Stop, Value};
 use weft_lang::lower::Lowered;
 use weft_lang::typed::{GlobalId, Program};
@@ -300,8 +301,9 @@ impl Engine {
     ) -> Result<Value, NotRun> {
         match backend {
             Backend::Nested => self.run_nested(job, known, ran),
-            Backend::Flat => self.run_flat(job, known, ran),
-            Backend::Plan => self.run_read_back(job, known, ran),
+            Backend::Flat | Backend::Plan => {
+                self.run_flat(job, backend == Backend::Plan, known, ran)
+            }
             Backend::GpuEmulated => self.run_emulated(job, known, ran),
             Backend::Gpu | Backend::Auto | Backend::Cpu | Backend::Interp => {
                 self.run_plan(job, known, ran)
@@ -322,29 +324,19 @@ impl Engine {
         Ok(leaves_to_value(&results, &lowered.ty))
     }
 
+    /// Runs the program in *flat*, or what its plan says in *flat*.
     fn run_flat(
         &self,
         job: &Job<'_>,
+        of_plan: bool,
         known: &mut Compiled,
         ran: &mut Ran,
     ) -> Result<Value, NotRun> {
         let (lowered, inputs) = known.lowered(job, Looks::AtAll, ran)?;
-        let flat = compile::flattened(job.modes, &lowered, &inputs, ran)?;
-        let results = ran
-            .timed(Phase::Run, || weft_interp::run_flat(&flat, &inputs, &limits(job), job.cancel));
-        value(results, &lowered)
-    }
-
-    /// Runs a plan on the interpreter of *flat*.
-    fn run_read_back(
-        &self,
-        job: &Job<'_>,
-        known: &mut Compiled,
-        ran: &mut Ran,
-    ) -> Result<Value, NotRun> {
-        let (lowered, inputs) = known.lowered(job, Looks::AtAll, ran)?;
-        let plan = compile::compiled(job.modes, &lowered, &inputs, ran)?.plan;
-        let flat = weft_ir::plan::read_back(&plan);
+        let flat = match of_plan {
+            true => read_back(&compile::compiled(job.modes, &lowered, &inputs, ran)?.plan),
+            false => compile::flattened(job.modes, &lowered, &inputs, ran)?,
+        };
         let results = ran
             .timed(Phase::Run, || weft_interp::run_flat(&flat, &inputs, &limits(job), job.cancel));
         value(results, &lowered)
