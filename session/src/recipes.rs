@@ -130,7 +130,7 @@ mod tests {
                 "{query}: {found:?}"
             );
         };
-        check("split text", "Lines, words");
+        check("split text", "Split at a text");
         check("words", "Lines, words");
         check("missing values", "Fill gaps");
         check("date", "Dates as days");

@@ -364,7 +364,7 @@ pub(crate) fn loops_with_nothing_parallel_are_for_the_cpu() {
     let mut interp = session("interp");
     say(&mut interp, definitions);
     let expected = [value(&mut interp, program)];
-    for (backend, where_it_ran) in [("auto", "on cpu, "), ("gpu", "on gpu, 1 kernel launch,")] {
+    for (backend, where_it_ran) in [("auto", "on cpu, "), ("gpu", "on gpu, 1 kernel launch")] {
         let mut session = session(backend);
         say(&mut session, definitions);
         // It is there already, as the elements are.

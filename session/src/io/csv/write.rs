@@ -110,9 +110,10 @@ impl Table {
             let len = fields::as_column(value).map_or(0, Column::len);
             match rows {
                 Some((rows, first)) if rows != len => {
+                    let elements = if rows == 1 { "element" } else { "elements" };
                     return Err(Problem::does_not_fit(format!(
-                        "the columns of a table have one length, but `{first}` has {rows} \
-                         elements and `{name}` has {len}"
+                        "the columns of a table have one length, but `{first}` has {rows} {elements} and \
+                         `{name}` has {len}"
                     )));
                 }
                 Some(_) => {}
