@@ -1,7 +1,7 @@
 //! Kernels that only move elements: parts, reversals, transpositions, concatenations, and what stands around.
 //!
-//! Note \[Copies\]. Where a kernel computes nothing but places, and all places are affine in the indices (Note
-//! [Affine reads]), each of its results is a copy of a part of an array, whatever the rank and however short
+//! Note \[Copies\]. Where a kernel computes nothing but places, and all places are affine in the indices
+//! (Note [Affine reads]), each of its results is a copy of a part of an array, whatever the rank and however short
 //! the rows. A condition that holds at some points only, as that of a concatenation, holds on one side of a
 //! border across one dimension: there the space is cut, until in each *piece* all conditions are known. The
 //! remainder and the lesser of two are conditions of this kind too. So `xs ++ ys` is two copies, and an array
