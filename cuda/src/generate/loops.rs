@@ -5,10 +5,10 @@
 //! take as long to launch it as to run it.
 //!
 //! Note [Loops on one thread]. A loop in which nothing is parallel (`Note [Sequential loops]` in `weft_codegen`) and that
-//! looks at arrays is a kernel of one thread. Such a thread is slow, some ten times slower than one of the host. But the
-//! host would have to ask for every element, and to launch a kernel for each that a turn replaces, and both take
-//! thousands of times as long as what the turn does. Loops of scalars alone stay with the host, which has all
-//! that they need.
+//! looks at arrays is a kernel of one thread. Such a thread is slow, by estimate some ten times slower than one of the
+//! host. But the host would have to ask for every element, and to launch a kernel for each that a turn replaces, and
+//! both take thousands of times as long as what the turn does. Loops of scalars alone stay with the host, which has
+//! all that they need.
 
 use weft_codegen::{
     Functions, RowLoop, SequentialLoop, row_loop_in_place, sequential_code, sequential_loop,

@@ -2,7 +2,8 @@
 //! text, where what it does changes.
 
 use weft_interp::Call;
-use weft_ir::{Scalar, ScalarType, Type, Value};
+use weft_ir::math::eval;
+use weft_ir::{Scalar, ScalarOp, ScalarType, Type, Value};
 use weft_lang::typed::{Expr, ExprKind, GlobalId, Program};
 
 use super::samples::{self, Domain, Triple};
@@ -146,17 +147,11 @@ fn scalar(ty: ScalarType, number: f64) -> Option<Scalar> {
 
 /// A scalar as a number, rounded where it is a large integer.
 pub(super) fn number(scalar: Scalar) -> Option<f64> {
-    Some(match scalar {
-        Scalar::I8(value) => value.into(),
-        Scalar::I16(value) => value.into(),
-        Scalar::I32(value) => value.into(),
-        Scalar::I64(value) => value as f64,
-        Scalar::U8(value) => value.into(),
-        Scalar::U16(value) => value.into(),
-        Scalar::U32(value) => value.into(),
-        Scalar::U64(value) => value as f64,
-        Scalar::F32(value) => value.into(),
-        Scalar::F64(value) => value,
-        Scalar::Bool(_) | Scalar::Char(_) => return None,
-    })
+    if matches!(scalar, Scalar::Bool(_) | Scalar::Char(_)) {
+        return None;
+    }
+    match eval(ScalarOp::Cast(ScalarType::F64), &[scalar]) {
+        Ok(Scalar::F64(number)) => Some(number),
+        Ok(_) | Err(_) => None,
+    }
 }
