@@ -187,8 +187,9 @@ fn described(item: &Item) -> Option<(Arc<str>, Entry)> {
         | ItemKind::Import { .. } => return None,
     };
     let before = TEXT[..item.span.start as usize].trim_end();
-    let comment = before.rsplit("\n\n").next().unwrap_or_default();
-    let lines = comment.lines().filter_map(|line| line.strip_prefix("-- "));
+    let above = before.lines().rev().take_while(|line| !line.is_empty());
+    let mut lines: Vec<&str> = above.filter_map(|line| line.strip_prefix("-- ")).collect();
+    lines.reverse();
     let (mut example, mut result, mut doc, mut is_private) = ("", "", Vec::new(), false);
     for line in lines {
         match (line.strip_prefix("~ "), line.strip_prefix("= ")) {

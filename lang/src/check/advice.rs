@@ -11,6 +11,8 @@ mod function;
 mod number;
 mod passed;
 mod text;
+mod update;
+mod whole;
 mod written;
 
 use weft_ir::Span;
@@ -52,7 +54,11 @@ impl Checker<'_> {
                     .clone()
                     .find_map(|expr| Some((expr.span, passed::advice(self, expr, &found)?)))
             });
-            let told_here = of_passed.or_else(|| {
+            let of_place = of_passed.or_else(|| {
+                let help = whole::advice(self, &path, &found);
+                Some((found.span(), help.or_else(|| update::advice(&path, &found))?))
+            });
+            let told_here = of_place.or_else(|| {
                 around.clone().find_map(|expr| Some((expr.span, self.advice(expr, &found)?)))
             });
             if let Some(told_here) = told_here {

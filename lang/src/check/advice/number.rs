@@ -34,15 +34,15 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
 
 /// A number under some axes.
 #[derive(Clone, Copy, PartialEq)]
-struct Numeric {
+pub(super) struct Numeric {
     rank: usize,
-    scalar: ScalarType,
+    pub(super) scalar: ScalarType,
     /// Whether it takes the type that its context gives it.
-    is_literal: bool,
+    pub(super) is_literal: bool,
 }
 
 impl Numeric {
-    fn of(checker: &Checker<'_>, expr: &Expr) -> Option<Numeric> {
+    pub(super) fn of(checker: &Checker<'_>, expr: &Expr) -> Option<Numeric> {
         let float = checker.config.float;
         let literal = |scalar| Some(Numeric { rank: 0, scalar, is_literal: true });
         match &expr.kind {

@@ -273,10 +273,18 @@ impl Checker<'_> {
         let found_type = self.table.strip(&arg.ty, extra);
         let (found, wanted_text) = (self.show(&arg.ty), self.show(wanted));
         let name = quoted(&site.function);
+        // The type of an index depends on no other argument.
+        let is_index = site.definition.is_none()
+            && match &*site.function {
+                "index" => index > 0,
+                "with" => index > 0 && index + 1 < site.args.len(),
+                _ => false,
+            };
         // The argument that fixed the type, if an earlier one has the same element type.
         let (_, wanted_head) = self.table.peel(wanted);
         let partner = site.args.iter().enumerate().find(|(other, arg)| {
             *other != index
+                && !is_index
                 && arg.mapped.is_some()
                 && self.table.resolve(&self.table.peel(&arg.ty).1)
                     == self.table.resolve(&wanted_head)
