@@ -28,7 +28,7 @@ use crate::routine::level;
 
 pub(crate) use scan::{Chain, SECOND};
 pub(crate) use weft_lanes::primitive::{
-    Carried, Carries, Grouping, Primitive, Rows, SPREAD, Streams, TREE,
+    Carried, Carries, Copies, Grouping, Primitive, Rows, SPREAD, Streams, TREE,
 };
 
 /// An operator on tuples of k lanes.

@@ -23,6 +23,7 @@ use kernels::Kernels;
 
 pub use chained::{Carried, Carries, Chained};
 pub use grouped::Grouping;
+pub use kernels::Copies;
 pub use rows::Rows;
 pub use streams::{SPREAD, Streams};
 
@@ -73,14 +74,17 @@ pub struct Primitive {
     pub chained: Chained,
     /// Whether zero changes nothing besides.
     pub from_zeros: bool,
+    /// How copies of an array begin to which elements are sent, if there may be some.
+    pub copies: Option<Copies>,
 }
 
 impl Primitive {
     /// With these kernels.
     fn new<T: Folded>(kernels: &'static Kernels<T>) -> Primitive {
         let from_zeros = kernels.from_zeros.is_some();
+        let copies = kernels.copies.map(|(copies, _)| copies);
         let kernels = T::typed(kernels);
-        Primitive { kernels, chained: Chained { kernels }, from_zeros }
+        Primitive { kernels, chained: Chained { kernels }, from_zeros, copies }
     }
 
     /// Whether any bracketing gives the same bits.

@@ -1,10 +1,11 @@
 //! Scatters: chunks are evaluated in parallel and sent in order.
 //!
 //! Note [Private copies]. What combines integers and truth values by an operator to which zero is
-//! neutral may do so in any order. Where the destinations are small, each thread sends to copies of
-//! its own, which begin with zeros and are combined with the destinations at the end.
+//! neutral may do so in any order, and so may minima and maxima, of floats too. Where the destinations are small,
+//! each thread sends to copies of its own, which are combined with the destinations at the end. They begin with zeros,
+//! or as the destinations, where what is combined with itself stays as it is.
 //!
-//! So may minima and maxima, of floats too: where there are no such copies they go to the destinations at once.
+//! Where there are no such copies, and the order does not matter, all goes to the destinations at once.
 //!
 //! Other operators combine in the tree of a fold, whose blocks go across chunks. A common operator on
 //! very small destinations folds what it can chunk by chunk (Note [Grouped sends]), beside which integers
@@ -20,7 +21,7 @@ use weft_ir::flat::Var;
 use weft_ir::plan::Sink;
 
 use crate::execute::Halt;
-use crate::fold::{Folder, Grouping, Primitive, SPREAD, Streams, TREE};
+use crate::fold::{Copies, Folder, Grouping, Primitive, SPREAD, Streams, TREE};
 use crate::lanes::{Elements, Lane, LaneType, Storage, with_lane_type};
 use crate::launch::chunk::CHUNK;
 use crate::launch::claim::Claim;
@@ -159,7 +160,7 @@ impl Launch<'_> {
         };
         let elements: usize = self.extents[&destinations[0]].iter().product();
         let primitives = self.primitives(sink);
-        let suits = |primitive: &Primitive| primitive.from_zeros;
+        let suits = |primitive: &Primitive| primitive.copies.is_some();
         let floats = destinations.iter().any(|to| is_float(LaneType::of(self.element(*to))));
         if primitives.is_empty() || elements == 0 {
             Way::InOrder
@@ -193,7 +194,7 @@ impl Launch<'_> {
     pub(super) fn is_private(&self, sink: usize, component: usize) -> bool {
         match self.way(sink) {
             Way::Private => true,
-            Way::Grouped => self.primitives(sink)[component].from_zeros,
+            Way::Grouped => self.primitives(sink)[component].copies.is_some(),
             Way::InOrder => false,
         }
     }
@@ -294,7 +295,7 @@ impl Launch<'_> {
         grouping.sort(targets);
         let first = layout.staged[sink].end - values.len();
         let each = self.primitives(sink).iter().zip(values).zip(&mut buffers[first..]);
-        let folded = each.filter(|((primitive, _), _)| !primitive.from_zeros).map(
+        let folded = each.filter(|((primitive, _), _)| primitive.copies.is_none()).map(
             |((primitive, values), buffer)| {
                 primitive.fold_groups(values.elements(), &grouping, buffer)
             },
@@ -313,7 +314,7 @@ impl Launch<'_> {
         let mut destinations = self.sent_privately(private, sink);
         let each = self.primitives(sink).iter().zip(&mut destinations);
         for (part, (primitive, to)) in
-            each.filter(|(primitive, _)| !primitive.from_zeros).enumerate()
+            each.filter(|(primitive, _)| primitive.copies.is_none()).enumerate()
         {
             let elements = to.len();
             let step = elements.div_ceil(self.workers.threads()).max(1);
@@ -364,22 +365,27 @@ impl Launch<'_> {
         values: &[Storage],
     ) -> Result<(), Halt> {
         let primitives = self.primitives(sink);
-        if !primitives.iter().any(|primitive| primitive.from_zeros) {
+        if primitives.iter().all(|primitive| primitive.copies.is_none()) {
             return Ok(());
         }
         let fresh = || {
-            let zeros = |(to, primitive): (&Storage, &Primitive)| {
-                let spread = if primitive.from_zeros { SPREAD } else { 0 };
-                Storage::zeros(to.ty(), to.len() * spread)
+            let begin = |(to, primitive): (&Storage, &Primitive)| match primitive.copies {
+                Some(Copies::Zeros) => Storage::zeros(to.ty(), to.len() * SPREAD),
+                Some(Copies::Same) => {
+                    let mut copies = Storage::new(to.ty());
+                    (0..SPREAD).for_each(|_| copies.append(to.elements()));
+                    copies
+                }
+                None => Storage::new(to.ty()),
             };
-            private.destinations.iter().zip(primitives).map(zeros).collect()
+            private.destinations.iter().zip(primitives).map(begin).collect()
         };
         let mut copies: Vec<Storage> = lock(&private.copies).pop().unwrap_or_else(fresh);
         let mut inside = true;
         let first = layout.staged[sink].end - values.len();
         let each = primitives.iter().zip(&mut copies).zip(values).zip(first..);
         for (((primitive, to), values), stage) in
-            each.filter(|(((primitive, _), _), _)| primitive.from_zeros)
+            each.filter(|(((primitive, _), _), _)| primitive.copies.is_some())
         {
             let values = layout.constant[stage].as_ref().unwrap_or(values);
             inside &= primitive.send_spread(to, targets, values.elements());
@@ -394,7 +400,7 @@ impl Launch<'_> {
         let copies = copies.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         for copies in &copies {
             let each = self.primitives(sink).iter().zip(&mut destinations).zip(copies);
-            for ((primitive, to), copies) in each.filter(|((at, _), _)| at.from_zeros) {
+            for ((primitive, to), copies) in each.filter(|((at, _), _)| at.copies.is_some()) {
                 primitive.gather_spread(to, copies);
             }
         }

@@ -147,8 +147,8 @@ pub(super) fn primitive<T: Folded + Float + Real + Summed>(op: ScalarOp) -> Opti
     match op {
         ScalarOp::Add => Some(Primitive::sum::<Add<T>, T>()),
         ScalarOp::Mul => Some(Primitive::of::<Mul<T>>()),
-        ScalarOp::Min => Some(Primitive::exact::<Min<T>>()),
-        ScalarOp::Max => Some(Primitive::exact::<Max<T>>()),
+        ScalarOp::Min => Some(Primitive::idempotent::<Min<T>>()),
+        ScalarOp::Max => Some(Primitive::idempotent::<Max<T>>()),
         _ => None,
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn primitive<T: Folded + Integer>(op: ScalarOp) -> Option<Primitive> 
     match op {
         ScalarOp::Add => Some(Primitive::from_zeros::<Add<T>>()),
         ScalarOp::Mul => Some(Primitive::exact::<Mul<T>>()),
-        ScalarOp::BitAnd => Some(Primitive::exact::<BitAnd<T>>()),
+        ScalarOp::BitAnd => Some(Primitive::idempotent::<BitAnd<T>>()),
         ScalarOp::BitOr => Some(Primitive::from_zeros::<BitOr<T>>()),
         ScalarOp::BitXor => Some(Primitive::from_zeros::<BitXor<T>>()),
         _ => order::ordered_primitive::<T>(op),

@@ -110,8 +110,8 @@ pub(super) fn truth(op: ScalarOp) -> Option<Apply> {
 /// The folds by the extremes of a type with a total order.
 pub(super) fn ordered_primitive<T: Folded + Ord>(op: ScalarOp) -> Option<Primitive> {
     match op {
-        ScalarOp::Min => Some(Primitive::exact::<Min<T>>()),
-        ScalarOp::Max => Some(Primitive::exact::<Max<T>>()),
+        ScalarOp::Min => Some(Primitive::idempotent::<Min<T>>()),
+        ScalarOp::Max => Some(Primitive::idempotent::<Max<T>>()),
         _ => None,
     }
 }
@@ -119,9 +119,9 @@ pub(super) fn ordered_primitive<T: Folded + Ord>(op: ScalarOp) -> Option<Primiti
 /// The folds by the operators on `bool`.
 pub(super) fn bool_primitive(op: ScalarOp) -> Option<Primitive> {
     match op {
-        ScalarOp::And | ScalarOp::BitAnd => Some(Primitive::exact::<And<bool>>()),
-        ScalarOp::Or | ScalarOp::BitOr => Some(Primitive::exact::<Or<bool>>()),
-        ScalarOp::BitXor => Some(Primitive::exact::<Xor<bool>>()),
+        ScalarOp::And | ScalarOp::BitAnd => Some(Primitive::idempotent::<And<bool>>()),
+        ScalarOp::Or | ScalarOp::BitOr => Some(Primitive::idempotent::<Or<bool>>()),
+        ScalarOp::BitXor => Some(Primitive::from_zeros::<Xor<bool>>()),
         _ => ordered_primitive::<bool>(op),
     }
 }

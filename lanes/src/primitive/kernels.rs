@@ -42,13 +42,22 @@ pub(crate) struct Kernels<T: 'static> {
     pub(super) exact: bool,
     /// If zero changes nothing besides.
     pub(super) from_zeros: Option<FromZeros<T>>,
+    /// Sends elements to copies in turn, and how these begin, if there may be copies.
+    pub(super) copies: Option<(Copies, Send<T>)>,
+}
+
+/// How copies of an array begin that are combined with it at the end, none of which changes what comes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// With zeros, to which the operator is neutral.
+    Zeros,
+    /// As the array: combining an element with itself changes nothing.
+    Same,
 }
 
 /// The loops of an operator to which zero is neutral, and the bracketing makes no difference.
 #[derive(Debug)]
 pub(super) struct FromZeros<T: 'static> {
-    /// Sends elements to copies in turn.
-    pub(super) send_spread: Send<T>,
     /// What some values come to, at least one.
     pub(super) total: fn(&[T]) -> Option<T>,
     /// Writes values, each combined with all before it; what they all come to.
@@ -100,9 +109,21 @@ impl Primitive {
     {
         #[cfg(target_arch = "x86_64")]
         if crate::isa::has_avx2() {
-            return Primitive::new(const { &exact::<O>(Some(avx2::<Exact<O>>()), None) });
+            return Primitive::new(const { &exact::<O>(Some(avx2::<Exact<O>>())) });
         }
-        Primitive::new(const { &exact::<O>(exact_baseline::<O>(), None) })
+        Primitive::new(const { &exact::<O>(exact_baseline::<O>()) })
+    }
+
+    /// Of such an operator that yields an element where both are that.
+    pub(crate) fn idempotent<O: Binary<R = <O as Binary>::A>>() -> Primitive
+    where
+        O::A: Folded,
+    {
+        #[cfg(target_arch = "x86_64")]
+        if crate::isa::has_avx2() {
+            return Primitive::new(const { &idempotent::<O>(Some(avx2::<Exact<O>>())) });
+        }
+        Primitive::new(const { &idempotent::<O>(exact_baseline::<O>()) })
     }
 
     /// Of an operator on integers or truth values to which zero is neutral.
@@ -112,11 +133,9 @@ impl Primitive {
     {
         #[cfg(target_arch = "x86_64")]
         if crate::isa::has_avx2() {
-            return Primitive::new(
-                const { &exact::<O>(Some(avx2::<Exact<O>>()), Some(from_zeros::<O>())) },
-            );
+            return Primitive::new(const { &from_zeros::<O>(Some(avx2::<Exact<O>>())) });
         }
-        Primitive::new(const { &exact::<O>(exact_baseline::<O>(), Some(from_zeros::<O>())) })
+        Primitive::new(const { &from_zeros::<O>(exact_baseline::<O>()) })
     }
 }
 
@@ -133,12 +152,12 @@ const fn in_turn<O: Binary<R = <O as Binary>::A>>(fold_rows: FoldRows<O::A>) -> 
         stream: stream::<O>,
         exact: false,
         from_zeros: None,
+        copies: None,
     }
 }
 
 const fn exact<O: Binary<R = <O as Binary>::A>>(
     fold_rows: Option<FoldRows<O::A>>,
-    from_zeros: Option<FromZeros<O::A>>,
 ) -> Kernels<O::A> {
     Kernels {
         apply: O::apply,
@@ -151,12 +170,24 @@ const fn exact<O: Binary<R = <O as Binary>::A>>(
         send: send::<O>,
         stream: stream_exact::<O>,
         exact: true,
-        from_zeros,
+        from_zeros: None,
+        copies: None,
     }
 }
 
-const fn from_zeros<O: Binary<R = <O as Binary>::A>>() -> FromZeros<O::A> {
-    FromZeros { send_spread: send_spread::<O>, total: total::<O>, run: run::<O> }
+const fn from_zeros<O: Binary<R = <O as Binary>::A>>(
+    fold_rows: Option<FoldRows<O::A>>,
+) -> Kernels<O::A> {
+    let from_zeros = Some(FromZeros { total: total::<O>, run: run::<O> });
+    let copies = Some((Copies::Zeros, send_spread::<O> as Send<O::A>));
+    Kernels { from_zeros, copies, ..exact::<O>(fold_rows) }
+}
+
+const fn idempotent<O: Binary<R = <O as Binary>::A>>(
+    fold_rows: Option<FoldRows<O::A>>,
+) -> Kernels<O::A> {
+    let copies = Some((Copies::Same, send_spread::<O> as Send<O::A>));
+    Kernels { copies, ..exact::<O>(fold_rows) }
 }
 
 /// Without AVX2 the other kernels fold rows: few machines want that, and it is compiled for each type alone.

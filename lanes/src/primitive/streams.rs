@@ -92,11 +92,11 @@ impl Primitive {
     }
 
     /// As [`Primitive::send`], to [`SPREAD`] copies of the array in turn; one element alone is sent to
-    /// all targets. Zero must change nothing.
+    /// all targets. There must be [`Primitive::copies`].
     pub fn send_spread(&self, to: &mut Storage, targets: &[i64], from: Elements<'_>) -> bool {
         with_kernels!(self, T, kernels => {
-            let from_zeros = kernels.from_zeros.as_ref().expect("zero changes nothing");
-            (from_zeros.send_spread)(T::storage_mut(to), targets, T::elements(from))
+            let (_, send_spread) = kernels.copies.expect("there may be copies");
+            send_spread(T::storage_mut(to), targets, T::elements(from))
         })
     }
 
