@@ -2,7 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use weft_ir::{Span, Type, Value};
 use weft_lang::typed::GlobalId;
@@ -25,6 +25,8 @@ pub(crate) struct Loader<'a> {
     pub(crate) doubts: Vec<Diagnostic>,
     /// The values that there are before the cell runs.
     pub(crate) values: &'a BTreeMap<GlobalId, Value>,
+    /// The files that the cell saves when it runs, and where that stands, as far as it has been planned.
+    pub(crate) saved: Vec<(PathBuf, Span)>,
 }
 
 impl Files for Loader<'_> {
@@ -35,6 +37,10 @@ impl Files for Loader<'_> {
     fn load(&mut self, request: &LoadRequest<'_>) -> Result<(Type, Value), Diagnostic> {
         if !self.allowed {
             return Err(forbidden(request.span));
+        }
+        let path = Path::new(request.path);
+        if let Some((_, saved)) = self.saved.iter().find(|(saved, _)| is_same(saved, path)) {
+            return Err(not_saved_yet(request, *saved));
         }
         self.cancel.set_activity(format!("reading {}", request.path));
         let stop = || self.cancel.is_cancelled();
@@ -50,7 +56,6 @@ impl Files for Loader<'_> {
         let doubt = |doubt| doubts.borrow_mut().push(doubt);
         let limits =
             Limits { read_bytes, value_bytes, stop: &stop, progress: &progress, doubt: &doubt };
-        let path = Path::new(request.path);
         let loaded = match request.loader {
             "load" => io::load(path, request.member, &limits),
             "loadCsv" => io::load_csv(path, &limits),
@@ -75,6 +80,26 @@ impl Files for Loader<'_> {
             }
         }
     }
+}
+
+/// Whether two paths lead to one file, which need not be there.
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        (Err(_), Err(_)) => match (std::path::absolute(one), std::path::absolute(other)) {
+            (Ok(one), Ok(other)) => one == other,
+            _ => one == other,
+        },
+        _ => false,
+    }
+}
+
+/// What is there now would be loaded, not what is saved.
+fn not_saved_yet(request: &LoadRequest<'_>, saved: Span) -> Diagnostic {
+    let message = format!("{}: it is loaded before the program runs, which saves it", request.path);
+    Diagnostic::error("E0401", message, request.span, "loaded here")
+        .label(saved, "saved here")
+        .help("save it in one cell, or script, and load it in the next; a name for the value needs no file")
 }
 
 /// A doubt about a file that was read, remarked at the request.

@@ -391,7 +391,6 @@ impl<'a> Planner<'a> {
         let found = checked.diagnostics.into_iter().filter(|found| !is_broken(found.span()));
         let found: Vec<Diagnostic> = found.map(|found| self.numbered(found)).collect();
         self.diagnostics.extend(found);
-        self.explain_unsaved(known);
         for item in checked.items {
             self.remember(&item);
             self.steps.push(Step::Item { item, shown: self.shown });
@@ -419,29 +418,6 @@ impl<'a> Planner<'a> {
                 numbered::Missing { what: "Out", number, span }.report()
             }
             _ => found,
-        }
-    }
-
-    /// Adds to reports, from position `first` on, about files that are not there that this cell is about to save them.
-    fn explain_unsaved(&mut self, first: usize) {
-        let saved: Vec<&std::ffi::OsStr> = self
-            .steps
-            .iter()
-            .filter_map(|step| match step {
-                Step::SaveValue { path, .. } => path.file_name(),
-                _ => None,
-            })
-            .collect();
-        for found in self.diagnostics[first..].iter_mut().filter(|found| found.code == "E0401") {
-            let path = found.message.split(": ").next().map(std::path::Path::new);
-            let is_saved =
-                path.and_then(std::path::Path::file_name).is_some_and(|name| saved.contains(&name));
-            if is_saved {
-                found.help = vec![
-                    "files are loaded before the program runs: save it in one cell, or script, and load it in the next"
-                        .to_owned(),
-                ];
-            }
         }
     }
 

@@ -259,6 +259,7 @@ impl Session {
             cancel,
             interrupted: false,
             values: &before.values,
+            saved: Vec::new(),
         };
         let mut state = (*before).clone();
         // States side by side, after an `:undo`, call no two values the same.

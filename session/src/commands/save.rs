@@ -48,6 +48,7 @@ pub(super) fn save(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
     let Some(expression) = planner.expression(value_span) else { return Ok(()) };
     match expression.item.kind {
         CheckedKind::Show { program, ty, .. } | CheckedKind::Bind { program, ty, .. } => {
+            planner.loader.saved.push((file.clone(), span));
             planner.steps.push(Step::SaveValue { program, ty, path: file, span });
             Ok(())
         }

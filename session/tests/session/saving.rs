@@ -17,6 +17,13 @@ fn save_values_and_definitions() {
     let at_once = format!(":save xs \"{0}\"\nys = load \"{0}\"", path("later.npy"));
     session.check(&at_once, "E0401");
     assert!(session.last_report().contains("before the program runs"), "{}", session.last_report());
+    // What stands there now is not what is saved.
+    let again = format!(":save (3 * xs) \"{0}\"\nys = load \"{0}\"", path("xs.npy"));
+    session.check(&again, "E0401");
+    session.check(&format!("load \"{}\"", path("xs.npy")), "[3]f64 [0.0, 1.0, 2.0]");
+    let before = format!("ys = load \"{0}\"\n:save (3 * ys) \"{0}\"\nys", path("xs.npy"));
+    assert!(session.eval(&before).contains("(saved "));
+    session.check(&format!("load \"{}\"", path("xs.npy")), "[3]f64 [0.0, 3.0, 6.0]");
     session.check(":save xs", "E0502");
     session.check(":save sum \"f.npy\"", "E0502");
 
