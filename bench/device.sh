@@ -5,6 +5,10 @@
 #   bench/device.sh --pack path/to/weft-device weft-device.tar # what is to be carried to the device: all that follows needs
 #   bench/device.sh path/to/weft-device [--small] [--no-times] # where the device is, in what was unpacked or in a copy of this folder
 #
+# Where there are only minutes, the steps share them; what there is no time for is skipped, and the report says it:
+#
+#   bench/device.sh path/to/weft-device --seconds 540
+#
 # Where a command may take ten minutes, and all of them thirty:
 #
 #   bench/device.sh path/to/weft-device --only golden          # again, with --from PLAN, if that was too short
@@ -16,12 +20,12 @@
 # libraries of CUDA that come as Python packages are found through it. The report goes to standard output.
 set -eu
 
-[ $# -ge 1 ] || { sed -n '2,18s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,22s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 commit=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || cat "$root/COMMIT" 2>/dev/null || echo unknown)
 
 if [ "$1" = --pack ]; then
-    [ $# -eq 3 ] || { sed -n '2,18s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+    [ $# -eq 3 ] || { sed -n '2,22s/^# \{0,1\}//p' "$0" >&2; exit 2; }
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
     mkdir "$folder/weft-device"

@@ -1,10 +1,10 @@
 //! `weft-device`: checks Weft on a machine with a device, and times it there (`bench/device.sh`).
 //!
 //! `weft-device [--small] [--only STEP[,STEP…]] [--name TEXT[,TEXT…]] [--from TEXT] [--threads N] [--times-anyway] [--no-times]
-//! [--python PYTHON] [--peers FILE] [--peers-limit SECONDS]`. Steps are `golden`, `pages`, `examples`, `programs`, `loops` and `compile`; all without `--only`.
+//! [--python PYTHON] [--peers FILE] [--peers-limit SECONDS] [--seconds SECONDS]`. Steps are `golden`, `pages`, `examples`, `programs`, `loops` and `compile`; all without `--only`.
 //! `--name` chooses what has one of the texts in its name, `--from` leaves out what comes before the first that has it, so that
 //! another process goes on where one had to end; `--threads` says how many pages are checked at once; `--peers` takes what `bench/device_peers.py` has printed, else each library has
-//! `--peers-limit` seconds (110). The files
+//! `--peers-limit` seconds (110). With `--seconds` the steps share so much time; what would begin later is skipped, and said. The files
 //! of the repository are looked for where `WEFT_ROOT` says. Exit code 0 if all checks hold, 3 if something did not end.
 //!
 //! `weft-device --compiler`: how long NVRTC takes for the programs that are timed. That needs no device.
@@ -15,7 +15,7 @@
 use std::process::ExitCode;
 use std::{env, io};
 
-use weft_tests::device_check::{self, Options, Step, compiler};
+use weft_tests::device_check::{self, Options, Schedule, Step, compiler};
 
 fn main() -> ExitCode {
     let mut options = Options {
@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         peers: None,
         // Five of them in one call of ten minutes.
         peers_limit: 110,
+        schedule: Schedule::unlimited(),
     };
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -60,6 +61,13 @@ fn main() -> ExitCode {
                 Some(seconds) => options.peers_limit = seconds,
                 None => {
                     eprintln!("weft-device: --peers-limit takes seconds");
+                    return ExitCode::from(2);
+                }
+            },
+            "--seconds" => match arguments.next().and_then(|seconds| seconds.parse().ok()) {
+                Some(seconds) => options.schedule = Schedule::seconds(seconds),
+                None => {
+                    eprintln!("weft-device: --seconds takes a number");
                     return ExitCode::from(2);
                 }
             },

@@ -21,7 +21,7 @@ use weft_session::Session;
 
 use super::programs::{BANDWIDTH, PROGRAMS, Program};
 use super::watch::Watch;
-use super::{Options, PATIENCE, Step, golden, say, session};
+use super::{NO_TIME, Options, PATIENCE, Step, golden, say, session};
 
 /// Memory of a run.
 const MEMORY: u64 = 100 << 30;
@@ -33,6 +33,9 @@ const CLEARED: u64 = 1 << 30;
 /// The modes that programs run in: the words of the report, and what is switched off.
 const MODES: [(&str, Option<&str>); 3] =
     [("full", None), ("no fusion", Some("fusion")), ("no sharing", Some("sharing"))];
+
+/// What the programs take of the time for them and their peers.
+const OWN_PART: f64 = 0.6;
 
 /// How often something is done.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +76,10 @@ pub(super) fn time(options: &Options, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
     }
     if options.has(Step::Compile) {
-        compiling::time(&found[0], options, out)?;
+        match options.is_over(Step::Compile, 1.0) {
+            true => writeln!(out, "- The compiler was not timed: {NO_TIME}.")?,
+            false => compiling::time(&found[0], options, out)?,
+        }
     }
     Ok(())
 }
@@ -132,7 +138,14 @@ fn programs(
     let watch = Watch::new(PATIENCE);
     let workers = Workers::new(thread::available_parallelism().map_or(1, usize::from));
     let mut own = Vec::new();
+    // The peers have the rest of the time for this.
+    let part = if options.python.is_some() && options.peers.is_none() { OWN_PART } else { 1.0 };
+    let mut skipped = None;
     for (number, program) in about.iter().enumerate() {
+        if options.is_over(Step::Programs, part) {
+            skipped = Some((about.len() - number, program.name));
+            break;
+        }
         let next = about.get(number + 1).map(|next| next.name.to_owned());
         watch.on(format!("| {}", program.name), next);
         let size = if small { program.small } else { program.size };
@@ -147,6 +160,13 @@ fn programs(
         out.flush()?;
     }
     writeln!(out)?;
+    if let Some((left, first)) = skipped {
+        writeln!(
+            out,
+            "- {left} of {} programs skipped: {NO_TIME}; the first is {first}.",
+            about.len()
+        )?;
+    }
     for program in PROGRAMS.iter().filter(|program| program.limited_by != "bytes") {
         writeln!(out, "- The limit of {} is {}.", program.name, program.limited_by)?;
     }

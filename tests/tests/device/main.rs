@@ -40,6 +40,7 @@ const TESTS: &[(&str, fn())] = &[
     ("the_device_program_is_carried", sessions::the_device_program_is_carried),
     ("the_compiler_of_a_package_comes_first", sessions::the_compiler_of_a_package_comes_first),
     ("the_device_program_runs", sessions::the_device_program_runs),
+    ("the_device_program_says_what_it_skips", sessions::the_device_program_says_what_it_skips),
     ("errors_are_those_of_the_interpreter", sessions::errors_are_those_of_the_interpreter),
 ];
 

@@ -5,7 +5,7 @@ use std::process::Command;
 use weft_device::stand_in::StandIn;
 use weft_ir::{Column, Value};
 use weft_session::{Cancel, Cell, Collected, Config, Event, Outcome, Session, Shown, Sink};
-use weft_tests::device_check::{self, Options, Step};
+use weft_tests::device_check::{self, Options, Schedule, Step};
 
 /// What a cell says: its texts and notes, and the values that it shows.
 #[derive(Debug)]
@@ -499,9 +499,9 @@ pub(crate) fn the_compiler_of_a_package_comes_first() {
     assert!(!std::path::Path::new(lines[0]).exists(), "{said}");
 }
 
-pub(crate) fn the_device_program_runs() {
-    stand_in();
-    let options = Options {
+/// The device program in small, as long as that takes.
+fn small_device_check() -> Options {
+    Options {
         is_small: true,
         steps: Step::ALL.map(|(_, step)| step).to_vec(),
         only: None,
@@ -511,7 +511,35 @@ pub(crate) fn the_device_program_runs() {
         python: Some("python3".into()),
         peers: None,
         peers_limit: 110,
-    };
+        schedule: Schedule::unlimited(),
+    }
+}
+
+pub(crate) fn the_device_program_says_what_it_skips() {
+    stand_in();
+    let options = Options { schedule: Schedule::seconds(0), ..small_device_check() };
+    let mut report = Vec::new();
+    let all_hold = device_check::run(&options, &mut report).expect("the repository");
+    let report = String::from_utf8(report).expect("a text");
+    assert!(all_hold, "{report}");
+    for line in [
+        "golden kernels: ",
+        "pages: 1 of 1 ",
+        "- 15 of 15 programs ",
+        "- 7 of 7 loops and branches ",
+    ] {
+        let is_it = |said: &str| {
+            said.starts_with(line) && said.contains("skipped: the time for it is over")
+        };
+        assert!(report.lines().any(is_it), "{line}: {report}");
+    }
+    assert!(report.contains("\n- Peers: all skipped: the time for it is over"), "{report}");
+    assert!(report.contains("\n- The compiler was not timed: "), "{report}");
+}
+
+pub(crate) fn the_device_program_runs() {
+    stand_in();
+    let options = small_device_check();
     let mut report = Vec::new();
     let all_hold = device_check::run(&options, &mut report).expect("the repository");
     let report = String::from_utf8(report).expect("a text");

@@ -10,7 +10,7 @@ use weft_device::{Config, Description, Device};
 use super::{Effort, Times, golden, leaves, milliseconds, planned, replayed};
 use crate::device_check::programs::{BRANCHES, LOOPS, Short};
 use crate::device_check::watch::Watch;
-use crate::device_check::{Options, PATIENCE, say, session};
+use crate::device_check::{NO_TIME, Options, PATIENCE, Step, say, session};
 
 /// What is switched off in one of two runs, with the words of its table.
 struct Means {
@@ -48,6 +48,14 @@ pub(super) fn time(
     let watch = Watch::new(PATIENCE);
     let mut title = "";
     for (at, (means, program)) in chosen.iter().enumerate() {
+        if options.is_over(Step::Loops, 1.0) {
+            let (left, all, name) = (chosen.len() - at, chosen.len(), program.name);
+            writeln!(
+                out,
+                "\n- {left} of {all} loops and branches skipped: {NO_TIME}; the first is {name}."
+            )?;
+            break;
+        }
         if title != means.title {
             title = means.title;
             writeln!(

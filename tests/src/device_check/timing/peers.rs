@@ -6,8 +6,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs, thread};
 
-use super::super::Options;
+use super::super::{NO_TIME, Options, Step};
 use crate::repository;
+
+/// How many libraries `bench/device_peers.py` knows.
+const LIBRARIES: u64 = 5;
 
 /// The times of the peers.
 pub(super) struct Peers {
@@ -35,7 +38,15 @@ pub(super) fn times(options: &Options, out: &mut dyn Write) -> Peers {
         };
     }
     let Some(python) = &options.python else { return none("no Python was named") };
-    match answer(python, &repository().join("bench/device_peers.py"), options, out) {
+    let limit = match options.left(Step::Programs, 1.0) {
+        Some(left) => options.peers_limit.min(left.as_secs() / LIBRARIES),
+        None => options.peers_limit,
+    };
+    if limit == 0 {
+        return none(NO_TIME);
+    }
+    match answer(python, &repository().join("bench/device_peers.py"), options.is_small, limit, out)
+    {
         Err(why) => none(why.to_string().lines().last().unwrap_or_default()),
         Ok(text) => of_text(&text),
     }
@@ -66,12 +77,13 @@ fn of_text(text: &str) -> Peers {
 fn answer(
     python: &Path,
     script: &Path,
-    options: &Options,
+    small: bool,
+    limit: u64,
     out: &mut dyn Write,
 ) -> io::Result<String> {
     let mut command = Command::new(python);
-    command.arg(script).arg("--limit").arg(options.peers_limit.to_string());
-    if options.is_small {
+    command.arg(script).arg("--limit").arg(limit.to_string());
+    if small {
         command.arg("--small");
     }
     // What the libraries of CUDA are found by here is not for them, which bring their own.
@@ -111,21 +123,6 @@ mod tests {
     use std::fs;
 
     use super::{answer, of_text};
-    use crate::device_check::Options;
-
-    fn options() -> Options {
-        Options {
-            is_small: true,
-            steps: Vec::new(),
-            only: None,
-            from: None,
-            threads: None,
-            times_anyway: false,
-            python: None,
-            peers: None,
-            peers_limit: 1,
-        }
-    }
 
     #[test]
     fn lines_of_the_peers() {
@@ -143,7 +140,7 @@ mod tests {
         let lines = "printf 'dot\\ttorch\\t0.05\\n'; echo broken >&2; exit 139";
         fs::write(&script, lines).expect("a script");
         let mut out = Vec::new();
-        let text = answer("sh".as_ref(), &script, &options(), &mut out).expect("it starts");
+        let text = answer("sh".as_ref(), &script, true, 1, &mut out).expect("it starts");
         assert_eq!(out, b"dot\ttorch\t0.05\n");
         let peers = of_text(&text);
         assert_eq!(peers.of("dot"), [("torch".to_owned(), 0.05)]);
@@ -167,7 +164,7 @@ mod tests {
             let file = folder.join("device_peers").join(name).with_extension("py");
             fs::write(file, text).expect("a module");
         }
-        let text = answer(python, &script, &options(), &mut Vec::new()).expect("it starts");
+        let text = answer(python, &script, true, 1, &mut Vec::new()).expect("it starts");
         Some(of_text(&text))
     }
 
