@@ -8,6 +8,7 @@ mod array;
 mod call;
 mod commas;
 mod function;
+mod generators;
 mod number;
 mod passed;
 mod text;
@@ -56,7 +57,11 @@ impl Checker<'_> {
             });
             let of_place = of_passed.or_else(|| {
                 let help = whole::advice(self, &path, &found);
-                Some((found.span(), help.or_else(|| update::advice(&path, &found))?))
+                Some((
+                    found.span(),
+                    help.or_else(|| update::advice(&path, &found))
+                        .or_else(|| generators::advice(&path, &found))?,
+                ))
             });
             let told_here = of_place.or_else(|| {
                 around.clone().find_map(|expr| Some((expr.span, self.advice(expr, &found)?)))

@@ -48,13 +48,19 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
             .or_else(|| function_behind(checker, name, args))
             .or_else(|| random_shape(checker, name, args))
             .or_else(|| match found.code {
-                // A part of an argument would not fit anywhere else either.
-                _ if found.message.contains("a part of this") => None,
+                // Parts of an argument would not fit anywhere else either.
+                _ if has_parts(checker, found) => None,
                 "E0302" | "E0303" | "E0307" => other_order(checker, name, expr, args),
                 _ => None,
             })
             .or_else(|| function_elsewhere(checker, name, args)),
     }
+}
+
+/// Whether the argument that was found to be wrong is a tuple or a record, or consists of such.
+fn has_parts(checker: &Checker<'_>, found: &Diagnostic) -> bool {
+    let head = checker.type_at(found.span()).map(|ty| checker.table.peel(&ty).1);
+    found.code == "E0303" && matches!(head, Some(Type::Tuple(_) | Type::Record(_)))
 }
 
 /// `c(1, 2)`, `range(len(xs))`.

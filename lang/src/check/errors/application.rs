@@ -219,7 +219,12 @@ impl Checker<'_> {
             _ => (class, ty),
         };
         let (found, words) = (self.show(found_type), class_words(class));
+        // Without arithmetic are tuples themselves; what else has a class, as an order, has it by its parts.
+        let whole = self.table.resolve(found_type);
+        let is_whole = matches!(whole, Type::Tuple(_) | Type::Record(_));
         let what = match (of_parts, of_items) {
+            (true, _) if is_whole && self.table.peel(&arg.ty).0 > 0 => "an element of this",
+            (true, _) if is_whole => "this",
             (true, _) => "a part of this",
             (_, true) => "an item of this",
             _ => "this",
@@ -255,9 +260,10 @@ impl Checker<'_> {
             }
             function => of_flags(function, &head),
         };
-        let diagnostic = match help {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
+        let diagnostic = match (parts_of(&whole), help) {
+            (Some(help), _) => diagnostic.help(help),
+            (None, Some(help)) => diagnostic.help(help),
+            (None, None) => diagnostic,
         };
         let diagnostic = self.with_mapped_parts(diagnostic, position, site);
         let diagnostic = self.with_sequential(diagnostic, site, index);
@@ -535,6 +541,23 @@ fn whole_array(function: &str, rank: usize) -> String {
         1 => format!("{what} is `{name} xs`"),
         2 => format!("{what} of each row is `{name} m`, of all elements `{name} (flatten m)`"),
         _ => format!("{what} of each row is `{name} xs`"),
+    }
+}
+
+/// What a tuple or a record has in place of arithmetic.
+fn parts_of(whole: &Type) -> Option<String> {
+    match whole {
+        Type::Tuple(parts) => parts.len().checked_sub(1).map(|last| {
+            format!("a tuple is no number, but its parts may be, which are `.0` to `.{last}`")
+        }),
+        Type::Record(fields) => {
+            let names: Vec<String> =
+                fields.iter().take(4).map(|(name, _)| format!("`.{name}`")).collect();
+            let more = if fields.len() > names.len() { ", …" } else { "" };
+            let names = names.join(", ");
+            Some(format!("a record is no number, but its fields may be: {names}{more}"))
+        }
+        _ => None,
     }
 }
 

@@ -1,0 +1,40 @@
+//! `{ e : row in m ; x in row }`: generators go side by side, where other languages nest them.
+
+use super::written::written;
+use crate::ast::{Expr, ExprKind, Pattern, PatternKind};
+use crate::diagnostic::Diagnostic;
+
+/// What there is to say about a name of an earlier generator in a later one; `path` are the expressions around it, from
+/// the outside in.
+pub(super) fn advice(path: &[&Expr], found: &Diagnostic) -> Option<String> {
+    let name = match &path.last()?.kind {
+        ExprKind::Name(name) if found.code == "E0201" => name,
+        _ => return None,
+    };
+    path.iter().rev().find_map(|expr| {
+        let ExprKind::Comprehension { body, generators, filter } = &expr.kind else { return None };
+        let inner = generators.iter().position(|(_, of)| of.span.contains(found.span()))?;
+        let outer = generators[..inner].iter().position(|(pattern, _)| binds(pattern, name))?;
+        let both = generators.len() == 2 && filter.is_none();
+        let text = |expr: &Expr| written(expr).unwrap_or_else(|| "…".to_owned());
+        let of = |(pattern, from): &(Pattern, Expr)| match &pattern.kind {
+            PatternKind::Name(name) => format!("{name} in {}", text(from)),
+            _ => format!("… in {}", text(from)),
+        };
+        let body = if both { text(body) } else { "…".to_owned() };
+        let (inner, outer) = (of(&generators[inner]), of(&generators[outer]));
+        Some(format!(
+            "generators go side by side; for each `{name}` all of it: `{{ {{ {body} : {inner} }} : {outer} }}`, which \
+             `flatten` makes one array"
+        ))
+    })
+}
+
+/// Whether a pattern binds a name, itself or in a part.
+fn binds(pattern: &Pattern, name: &str) -> bool {
+    match &pattern.kind {
+        PatternKind::Name(own) => &**own == name,
+        PatternKind::Tuple(parts) => parts.iter().any(|part| binds(part, name)),
+        _ => false,
+    }
+}
