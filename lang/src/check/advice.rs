@@ -13,6 +13,7 @@ mod number;
 mod passed;
 mod text;
 mod update;
+mod waiting;
 mod whole;
 mod written;
 
@@ -60,7 +61,8 @@ impl Checker<'_> {
                 Some((
                     found.span(),
                     help.or_else(|| update::advice(&path, &found))
-                        .or_else(|| generators::advice(&path, &found))?,
+                        .or_else(|| generators::advice(&path, &found))
+                        .or_else(|| waiting::advice(self, &path, &found))?,
                 ))
             });
             let told_here = of_place.or_else(|| {
