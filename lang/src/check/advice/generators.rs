@@ -31,7 +31,7 @@ pub(super) fn advice(path: &[&Expr], found: &Diagnostic) -> Option<String> {
 }
 
 /// Whether a pattern binds a name, itself or in a part.
-fn binds(pattern: &Pattern, name: &str) -> bool {
+pub(super) fn binds(pattern: &Pattern, name: &str) -> bool {
     match &pattern.kind {
         PatternKind::Name(own) => &**own == name,
         PatternKind::Tuple(parts) => parts.iter().any(|part| binds(part, name)),

@@ -260,7 +260,8 @@ impl Checker<'_> {
             }
             function => of_flags(function, &head),
         };
-        let diagnostic = match (parts_of(&whole), help) {
+        let parts = parts_of(&whole).filter(|_| class != Class::EQ);
+        let diagnostic = match (parts, help) {
             (Some(help), _) => diagnostic.help(help),
             (None, Some(help)) => diagnostic.help(help),
             (None, None) => diagnostic,
