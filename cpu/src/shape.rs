@@ -4,6 +4,8 @@
 //! dimension, and by the position itself along a ragged one. The numbers of all dimensions together
 //! are the positions of the storage.
 
+mod dense;
+
 use std::ops::Range;
 
 use crate::fold::Rows;
@@ -138,6 +140,9 @@ impl<'a> Shape<'a> {
         lanes: usize,
     ) {
         let Some(outermost) = slots.iter().position(Option::is_some) else { return };
+        if self.axes[outermost..].iter().all(|axis| matches!(axis, Axis::Dense(_))) {
+            return self.fill_dense(frame, slots, position, lanes);
+        }
         let mut axes = self.axes.iter().zip(slots).skip(outermost).rev();
         let Some((last, slot)) = axes.next() else { return };
         if let Some(slot) = slot {
@@ -159,6 +164,18 @@ impl<'a> Shape<'a> {
                 }
                 None => up(*axis, &mut runs, |_, _| {}),
             }
+        }
+    }
+
+    /// As [`Shape::fill`], where all dimensions from the first one on whose index is needed are dense.
+    fn fill_dense(&self, frame: &mut Frame, slots: &[Option<Slot>], position: usize, lanes: usize) {
+        let mut inner = 1;
+        for (axis, slot) in self.axes.iter().zip(slots).rev() {
+            let Axis::Dense(extent) = *axis else { return };
+            if let Some(slot) = slot {
+                dense::fill(register(frame, *slot, lanes), position, inner, extent);
+            }
+            inner *= extent;
         }
     }
 }
