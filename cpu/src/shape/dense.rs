@@ -92,7 +92,7 @@ impl Divisor {
     /// The quotient: the factor is too large by less than a part in 2^20 of the divisor's, so that it is exact while
     /// number and divisor have a product below 2^20; no product is beyond 32 bits.
     fn quotient(&self, number: u32) -> u32 {
-        number * self.factor >> Divisor::SHIFT
+        (number * self.factor) >> Divisor::SHIFT
     }
 }
 
