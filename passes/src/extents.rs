@@ -20,6 +20,23 @@ pub fn named_extents(program: &Program) -> Option<BTreeSet<i64>> {
     Some(named)
 }
 
+/// Whether a program folds or maps arrays in maps, where it matters which rows have few elements
+/// ([`crate::unroll`]).
+pub fn maps_rows(program: &Program) -> bool {
+    fn in_body(body: &Body, inside: bool) -> bool {
+        body.statements.iter().any(|statement| {
+            let is_map = matches!(statement.operation, Operation::Map(..));
+            let mut found =
+                inside && (is_map || matches!(statement.operation, Operation::Fold { .. }));
+            let mut inner = |body: &Body| found |= in_body(body, inside || is_map);
+            statement.operation.for_each_body(&mut inner);
+            found
+        })
+    }
+    let mut bodies = program.functions.iter().map(|it| &it.body).chain([&program.body]);
+    bodies.any(|body| in_body(body, false))
+}
+
 /// Whether a body chooses between arrays where it is done for each element of one.
 fn chooses_arrays(body: &Body, inside: bool) -> bool {
     body.statements.iter().any(|statement| {

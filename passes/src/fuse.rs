@@ -95,6 +95,7 @@ mod scatters;
 mod solve;
 mod sorts;
 pub(crate) mod uses;
+mod value_key;
 
 /// How to fuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

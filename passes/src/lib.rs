@@ -16,7 +16,7 @@ pub mod share;
 pub mod slices;
 pub mod unroll;
 
-pub use extents::named_extents;
+pub use extents::{maps_rows, named_extents};
 pub use flatten::flatten;
 pub use place::place;
 

@@ -167,8 +167,11 @@ pub fn flattened(
         false => without_sharing(&program)?,
     };
     checked(config, "share", &shared, nested::check);
-    let (unrolled, changes) =
-        if config.sharing { unrolled(&shared, config.split) } else { (None, Changes::default()) };
+    let (unrolled, changes) = if config.sharing {
+        unrolled(&shared, layouts, config.split)
+    } else {
+        (None, Changes::default())
+    };
     let last = unrolled.as_ref().unwrap_or(&shared);
     checked(config, "unroll", last, nested::check);
     after(Pass::Share);
@@ -180,11 +183,17 @@ pub fn flattened(
 
 /// The program with slices read where they meet, with small folds written out and with inner maps split, if any of it
 /// is there, and what that was.
-fn unrolled(program: &nested::Program, split: bool) -> (Option<nested::Program>, Changes) {
+fn unrolled(
+    program: &nested::Program,
+    layouts: &[Vec<Axis>],
+    split: bool,
+) -> (Option<nested::Program>, Changes) {
     let (read, is_read) = read_slices(program.clone());
-    let (unrolled, written_out) = unroll(read);
-    let done = is_read || !written_out.is_empty();
-    let unrolled = done.then(|| share(unrolled, &SHARING));
+    let (unrolled, written_out) = match unroll(&read, layouts) {
+        Some((unrolled, written_out)) => (Some(unrolled), written_out),
+        None => (is_read.then_some(read), Vec::new()),
+    };
+    let unrolled = unrolled.map(|unrolled| share(unrolled, &SHARING));
     if !split {
         return (unrolled, Changes { written_out, ..Changes::default() });
     }

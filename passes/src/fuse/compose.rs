@@ -8,11 +8,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use weft_ir::code::{Code, Instruction, Operand, Operation, Register, Thunk};
 use weft_ir::flat::{Space, Var, first_stored};
-use weft_ir::nested::RandomKind;
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, Span};
 
 use super::algebra::{Definition, Definitions, simplify};
 use super::prune::remove_dead_code;
+use super::value_key::{self, Key, atom, atoms};
 use crate::partial::operator_may_fail;
 
 /// An array as an index function.
@@ -60,52 +60,6 @@ pub(super) struct Composer<'l, 'p> {
 struct Body {
     instructions: Vec<Instruction>,
     available: HashMap<Key, Vec<Operand>>,
-}
-
-/// What identifies a value.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Key {
-    Scalar(ScalarOp, Vec<Atom>),
-    Random(RandomKind, Vec<Atom>),
-    Read(Var, Vec<Atom>),
-    Check(Atom, FaultKind),
-    /// That it is there.
-    Needed(Atom),
-    Element(u32, Vec<Atom>),
-}
-
-/// An operand that can be compared and hashed: constants by type and bits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Atom {
-    Register(Register),
-    Constant(ScalarType, u64),
-}
-
-fn atom(operand: &Operand) -> Atom {
-    match *operand {
-        Operand::Register(register) => Atom::Register(register),
-        Operand::Scalar(scalar) => Atom::Constant(scalar.ty(), bits(scalar)),
-    }
-}
-
-fn atoms(operands: &[Operand]) -> Vec<Atom> {
-    operands.iter().map(atom).collect()
-}
-
-fn bits(scalar: Scalar) -> u64 {
-    match scalar {
-        Scalar::I8(value) => value as u64,
-        Scalar::I16(value) => value as u64,
-        Scalar::I32(value) => value as u64,
-        Scalar::I64(value) => value as u64,
-        Scalar::U8(value) | Scalar::Char(value) => u64::from(value),
-        Scalar::U16(value) => u64::from(value),
-        Scalar::U32(value) => u64::from(value),
-        Scalar::U64(value) => value,
-        Scalar::F32(value) => u64::from(value.to_bits()),
-        Scalar::F64(value) => value.to_bits(),
-        Scalar::Bool(value) => u64::from(value),
-    }
 }
 
 /// The index along a dimension that nothing depends on.
@@ -259,7 +213,7 @@ impl<'l, 'p> Composer<'l, 'p> {
                         let then = self.body(then, renaming);
                         let otherwise = self.body(otherwise, renaming);
                         let operation = Operation::If { condition, then, otherwise };
-                        self.push(operation, &instruction.results, span)
+                        self.control(operation, &instruction.results, span)
                     }
                 }
             }
@@ -276,7 +230,7 @@ impl<'l, 'p> Composer<'l, 'p> {
                 let condition = self.body(condition, renaming);
                 let body = self.body(body, renaming);
                 let operation = Operation::While { state, initial, condition, body };
-                self.push(operation, &instruction.results, span)
+                self.control(operation, &instruction.results, span)
             }
         };
         for ((register, _), value) in instruction.results.iter().zip(values) {
@@ -369,6 +323,19 @@ impl<'l, 'p> Composer<'l, 'p> {
         let results = self.write(code, renaming);
         let body = self.bodies.pop().unwrap_or_default();
         Code { instructions: body.instructions, results }
+    }
+
+    /// A branch or a loop.
+    fn control(
+        &mut self,
+        operation: Operation,
+        results: &[(Register, ScalarType)],
+        span: Span,
+    ) -> Vec<Operand> {
+        match value_key::control(&operation) {
+            Some(key) => self.numbered(key, operation, results, span),
+            None => self.push(operation, results, span),
+        }
     }
 
     fn numbered(

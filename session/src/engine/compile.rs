@@ -12,9 +12,10 @@ use weft_ir::{Span, Value, flat, nested, plan};
 use weft_lang::Diagnostic;
 use weft_lang::lower::{Lowered, Part, lower};
 use weft_passes::fuse::FuseConfig;
-use weft_passes::named_extents;
 use weft_passes::pipeline::{self, Compiled, Pass};
 use weft_passes::share::share;
+use weft_passes::unroll::MOST_ELEMENTS;
+use weft_passes::{maps_rows, named_extents};
 
 use super::{Job, Ran};
 use crate::engine::Backend;
@@ -176,14 +177,25 @@ fn layouts(lowered: &Lowered, inputs: &[Value]) -> Vec<Vec<Axis>> {
         layout
     });
     let mut layouts: Vec<Vec<Axis>> = layouts.collect();
+    let few = few_elements(inputs);
+    if !few.is_empty() && maps_rows(&lowered.program) {
+        note_extents(&mut layouts, inputs, &few, false);
+    }
     if let Some(named) = named_extents(&lowered.program) {
-        note_extents(&mut layouts, inputs, &named);
+        note_extents(&mut layouts, inputs, &named, true);
     }
     layouts
 }
 
-/// Notes the extents of dense axes that are among some numbers or equal to those of earlier axes.
-fn note_extents(layouts: &mut [Vec<Axis>], inputs: &[Value], named: &BTreeSet<i64>) {
+/// How many elements the rows of inputs have, where that is few: they may be written out.
+fn few_elements(inputs: &[Value]) -> BTreeSet<i64> {
+    let rows = inputs.iter().flat_map(|input| leaf_extents(input).into_iter().skip(1).flatten());
+    rows.filter(|extent| (1..=MOST_ELEMENTS as i64).contains(extent)).collect()
+}
+
+/// Notes the extents of dense axes that are among some numbers and, if `equal`, which are equal to those of earlier
+/// axes.
+fn note_extents(layouts: &mut [Vec<Axis>], inputs: &[Value], named: &BTreeSet<i64>, equal: bool) {
     let mut first = BTreeMap::new();
     for (leaf, (layout, input)) in layouts.iter_mut().zip(inputs).enumerate() {
         let extents = leaf_extents(input);
@@ -192,7 +204,7 @@ fn note_extents(layouts: &mut [Vec<Axis>], inputs: &[Value], named: &BTreeSet<i6
                 (Axis::Dense, Some(extent)) if named.contains(&extent) => {
                     *known = Axis::Known(extent)
                 }
-                (Axis::Dense, Some(extent)) => match first.get(&extent) {
+                (Axis::Dense, Some(extent)) if equal => match first.get(&extent) {
                     Some(&(leaf, axis)) => *known = Axis::Like { leaf, axis },
                     None => {
                         first.insert(extent, (leaf, axis));
