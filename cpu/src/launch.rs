@@ -23,6 +23,7 @@ mod scan;
 mod scatter;
 mod sort;
 mod sorted;
+mod stepped;
 mod transpose;
 mod weight;
 mod work;
@@ -172,7 +173,10 @@ impl<'a> Launch<'a> {
                 Some(results) => Some(results),
                 None => match self.copies(&mut outputs, layout.streams)? {
                     Some(results) => Some(results),
-                    None => self.columns(&starts)?,
+                    None => match self.columns(&starts)? {
+                        Some(results) => Some(results),
+                        None => self.stepped(&layout, &mut outputs)?,
+                    },
                 },
             },
         };

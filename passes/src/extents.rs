@@ -20,14 +20,19 @@ pub fn named_extents(program: &Program) -> Option<BTreeSet<i64>> {
     Some(named)
 }
 
-/// Whether a program folds or maps arrays in maps, where it matters which rows have few elements
-/// ([`crate::unroll`]).
+/// Whether a program folds or maps arrays in maps, or reads certain elements of them, where it matters which rows have
+/// few elements ([`crate::unroll`]).
 pub fn maps_rows(program: &Program) -> bool {
     fn in_body(body: &Body, inside: bool) -> bool {
         body.statements.iter().any(|statement| {
             let is_map = matches!(statement.operation, Operation::Map(..));
-            let mut found =
-                inside && (is_map || matches!(statement.operation, Operation::Fold { .. }));
+            let reads = match &statement.operation {
+                Operation::Index(_, indices) => {
+                    indices.iter().any(|index| matches!(index, Atom::Scalar(_)))
+                }
+                operation => is_map || matches!(operation, Operation::Fold { .. }),
+            };
+            let mut found = inside && reads;
             let mut inner = |body: &Body| found |= in_body(body, inside || is_map);
             statement.operation.for_each_body(&mut inner);
             found

@@ -1,8 +1,9 @@
-//! Writes out folds of few elements for each element of a map, in the order of the fold.
+//! Writes out folds and rows of few elements for each element of a map, in the order of the fold.
 //!
 //! `{ sum { w[i] * x[j + i] : i in iota 3 } : j in js }` would fold rows of three; now it is a map. That matters
 //! most where such folds nest, as in sums over windows, since each of them but the innermost reads
-//! what the one within has stored.
+//! what the one within has stored. Rows that have few elements whatever runs ([`extents`]), such as points in space, are
+//! scalars then, and an array of such rows as many arrays (`Note [Parts]` in `wanted.rs`).
 //!
 //! ```
 //! use weft_ir::nested::parse;
@@ -45,8 +46,8 @@
 //! ```
 //!
 //! A fold is one block of the tree of numerics.md if it has at most 64 elements: from left to right, and then the
-//! start value on the left. What cannot be seen to have so many elements stays, and what yields arrays. A map
-//! that something else reads too stays as well: its elements would be computed twice.
+//! start value on the left. What cannot be seen to have so many elements stays. A map whose array something else
+//! wants whole stays as well if its elements are dear: they would be computed twice.
 
 use std::collections::HashMap;
 

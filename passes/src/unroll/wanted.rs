@@ -79,14 +79,20 @@ impl<'k> Wanted<'k> {
     }
 
     /// How many elements a map has, if it is to be written out: one in a map, but not if they are dear, and something
-    /// wants the array too, where they would be computed again; or one of the few columns of rows.
-    pub(super) fn map(&self, statement: &Statement, in_map: bool) -> Option<usize> {
+    /// wants the array too, where they would be computed again; or one of the few columns of rows, of which
+    /// `columns` says what these are.
+    pub(super) fn map(
+        &self,
+        statement: &Statement,
+        in_map: bool,
+        columns: impl Fn(Var) -> bool,
+    ) -> Option<usize> {
         let Operation::Map(lambda, arrays) = &statement.operation else { return None };
         if lambda.body.results.is_empty() || statement.results.iter().any(|(_, ty)| ty.rank != 1) {
             return None;
         }
         let length = self.known.lockstep(arrays)?;
-        if arrays.iter().any(|array| array.var().is_some_and(|var| self.columns.contains(&var))) {
+        if arrays.iter().any(|array| array.var().is_some_and(&columns)) {
             return (length * size(&lambda.body) <= MOST_STATEMENTS).then_some(length);
         }
         let cost = cost(&lambda.body, self.known).filter(|_| in_map)?;
@@ -238,7 +244,7 @@ impl<'k> Wanted<'k> {
         let results = &statement.results;
         match &statement.operation {
             Operation::Map(lambda, arrays) => {
-                if self.map(statement, in_map).is_some() {
+                if self.map(statement, in_map, |var| self.columns.contains(&var)).is_some() {
                     self.body(&lambda.body, &[], true);
                     return self.want_all(arrays);
                 }

@@ -59,6 +59,7 @@ impl Writer<'_> {
                 return self.repetition(statement, out);
             }
             Operation::Map(..) => return self.map(statement, in_map, out),
+            Operation::Assert { .. } => return self.assertion(statement, out),
             _ => {}
         }
         let inside = inside(&statement.operation, in_map);
@@ -140,7 +141,7 @@ impl Writer<'_> {
     }
 
     fn map(&mut self, mut statement: Statement, in_map: bool, out: &mut Vec<Statement>) {
-        let few = self.wanted.map(&statement, in_map);
+        let few = self.wanted.map(&statement, in_map, |var| self.columns.contains_key(&var));
         let Operation::Map(lambda, arrays) = &mut statement.operation else {
             panic!("a map is expected")
         };
@@ -236,6 +237,26 @@ impl Writer<'_> {
         operator.body.statements.splice(..0, wholes);
         self.yield_parts(&mut operator.body, &leaves, span);
         let (results, wholes) = self.split(&statement.results, &leaves, span);
+        statement.results = results;
+        out.push(statement);
+        out.extend(wholes);
+    }
+
+    /// An assertion of rows as one of their parts.
+    fn assertion(&mut self, mut statement: Statement, out: &mut Vec<Statement>) {
+        let span = statement.span;
+        let Operation::Assert { values, .. } = &mut statement.operation else {
+            panic!("an assertion is expected")
+        };
+        let results = statement.results.iter().zip(&*values);
+        let rows: Vec<Option<usize>> = results
+            .map(|((var, _), value)| {
+                let parts = self.parts.get(&value.var()?)?;
+                self.wanted.only_parts(*var).then_some(parts.len())
+            })
+            .collect();
+        out.extend(self.in_parts(values, &rows, span));
+        let (results, wholes) = self.split(&statement.results, &rows, span);
         statement.results = results;
         out.push(statement);
         out.extend(wholes);
