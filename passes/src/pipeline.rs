@@ -10,7 +10,7 @@ pub use crate::recursion::Calls;
 use crate::recursion::without_calls;
 use crate::share::{self, share, unshare};
 use crate::slices::read_slices;
-use crate::unroll::{WrittenOut, unroll};
+use crate::unroll::{Unrolled, WrittenOut, unroll};
 use crate::{Unsupported, flatten, place};
 
 /// Without sharing a program may have this many operations; it grows exponentially.
@@ -103,6 +103,8 @@ impl Compiled {
 pub struct Changes {
     /// The folds of few elements that are written out.
     pub written_out: Vec<WrittenOut>,
+    /// What yields or carries rows of few elements, and does so by their parts.
+    pub taken_apart: Vec<WrittenOut>,
     /// What is computed once for each element, in place of once for each element and turn of what is around.
     pub moved: Vec<Span>,
     /// What is computed again in every turn of what is around, since it stands in a condition.
@@ -189,18 +191,22 @@ fn unrolled(
     split: bool,
 ) -> (Option<nested::Program>, Changes) {
     let (read, is_read) = read_slices(program.clone());
-    let (unrolled, written_out) = match unroll(&read, layouts) {
-        Some((unrolled, written_out)) => (Some(unrolled), written_out),
-        None => (is_read.then_some(read), Vec::new()),
+    let (unrolled, mut changes) = match unroll(&read, layouts) {
+        Some(Unrolled { program, folds, rows }) => {
+            let changes = Changes { written_out: folds, taken_apart: rows, ..Changes::default() };
+            (Some(program), changes)
+        }
+        None => (is_read.then_some(read), Changes::default()),
     };
     let unrolled = unrolled.map(|unrolled| share(unrolled, &SHARING));
     if !split {
-        return (unrolled, Changes { written_out, ..Changes::default() });
+        return (unrolled, changes);
     }
     let Split { program, moved, stays } =
         split_invariant(unrolled.as_ref().unwrap_or(program).clone());
     let unrolled = if moved.is_empty() { unrolled } else { Some(share(program, &SHARING)) };
-    (unrolled, Changes { written_out, moved, stays })
+    (changes.moved, changes.stays) = (moved, stays);
+    (unrolled, changes)
 }
 
 /// The program with loops in place of recursion. Equal calls are shared before, for equal loops are

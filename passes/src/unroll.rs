@@ -27,9 +27,9 @@
 //!     yield x9
 //! yield x3
 //! ").unwrap();
-//! let (after, written_out) = unroll(&before, &[]).expect("there is such a fold");
-//! let after = share(after, &Config { hoist: true, sink: true });
-//! assert_eq!(written_out.len(), 1);
+//! let unrolled = unroll(&before, &[]).expect("there is such a fold");
+//! let after = share(unrolled.program, &Config { hoist: true, sink: true });
+//! assert_eq!(unrolled.folds.len(), 1);
 //! assert_eq!(after.to_string(), "\
 //! params x0: []f64, x1: []f64
 //! x13: f64 = index x1 0i64
@@ -77,18 +77,29 @@ const MOST_STATEMENTS: usize = 64;
 /// An element that costs no more than so many loads may be computed for its scalar and for the array.
 const CHEAP: u32 = 8;
 
-/// A fold that has been written out.
+/// A fold, or rows, that have been written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrittenOut {
     /// The expression.
     pub span: Span,
-    /// How many elements it has.
+    /// How many elements it has, or each row.
     pub elements: usize,
 }
 
-/// The program with folds of few elements in place, and which these are; nothing if there are none. Constants and common
-/// terms are those of each element: what shares and folds these, and drops what is not needed, is to follow.
-pub fn unroll(program: &Program, layouts: &[Vec<Axis>]) -> Option<(Program, Vec<WrittenOut>)> {
+/// A program with folds and rows of few elements written out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unrolled {
+    /// The program. Constants and common terms are those of each element: what shares and folds these, and drops what is
+    /// not needed, is to follow.
+    pub program: Program,
+    /// The folds.
+    pub folds: Vec<WrittenOut>,
+    /// What yields or carries rows, and does so by their parts now.
+    pub rows: Vec<WrittenOut>,
+}
+
+/// Writes out what has few elements; nothing if there is no such thing.
+pub fn unroll(program: &Program, layouts: &[Vec<Axis>]) -> Option<Unrolled> {
     let known = Known::of(program, layouts);
     let wanted = Wanted::of(program, &known);
     let mut writer = Writer {
@@ -99,13 +110,15 @@ pub fn unroll(program: &Program, layouts: &[Vec<Axis>]) -> Option<(Program, Vec<
         made: HashMap::new(),
         names: HashMap::new(),
         variables: program.variables,
-        written_out: Vec::new(),
+        folds: Vec::new(),
+        rows: Vec::new(),
         has_changed: false,
     };
     let mut program = program.clone();
     writer.body(&mut program.body, false);
     program.variables = writer.variables;
-    writer.has_changed.then_some((program, writer.written_out))
+    let Writer { folds, rows, .. } = writer;
+    writer.has_changed.then_some(Unrolled { program, folds, rows })
 }
 
 /// What an array is made of.

@@ -9,7 +9,7 @@ use crate::share::share;
 fn unrolled(text: &str, row: i64) -> Option<String> {
     let program = share(parse(text).unwrap(), &SHARING);
     let layouts = [vec![Axis::Dense, Axis::Known(row)]];
-    let (after, _) = unroll(&program, &layouts)?;
+    let after = unroll(&program, &layouts)?.program;
     check(&after).unwrap();
     let after = share(after, &SHARING);
     check(&after).unwrap();

@@ -22,7 +22,9 @@ pub(super) struct Writer<'w> {
     /// What the results are that are no longer bound.
     pub(super) names: HashMap<Var, Atom>,
     pub(super) variables: u32,
-    pub(super) written_out: Vec<WrittenOut>,
+    /// What has been written out.
+    pub(super) folds: Vec<WrittenOut>,
+    pub(super) rows: Vec<WrittenOut>,
     pub(super) has_changed: bool,
 }
 
@@ -135,7 +137,7 @@ impl Writer<'_> {
         for ((var, _), atom) in statement.results.iter().zip(total) {
             self.names.insert(*var, atom);
         }
-        self.written_out.push(WrittenOut { span: statement.span, elements: length });
+        self.folds.push(WrittenOut { span: statement.span, elements: length });
         self.has_changed = true;
         true
     }
@@ -390,6 +392,10 @@ impl Writer<'_> {
             wholes.extend(made);
             self.parts.insert(*var, atoms(&split[split.len() - count..]));
             self.has_changed = true;
+            let written_out = WrittenOut { span, elements: *count };
+            if !self.rows.contains(&written_out) {
+                self.rows.push(written_out);
+            }
         }
         (split, wholes)
     }

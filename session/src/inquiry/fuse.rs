@@ -17,6 +17,7 @@ use weft_passes::fuse::{
 };
 use weft_passes::pipeline::MOST_UNSHARED;
 use weft_passes::share::unshare;
+use weft_passes::unroll::WrittenOut;
 
 use super::excerpt::excerpt;
 use super::launches::{Launch, launches, outer_loops};
@@ -45,17 +46,20 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
         paragraphs.push(kernel_text(number + 1, kernel, launches.get(number), &ways, &names));
     }
     let changes = &stages.compiled.changes;
-    let written_out = changes
-        .written_out
-        .iter()
-        .map(|fold| format!("{}: {}", names.excerpt(fold.span), counted(fold.elements, "element")));
+    let few = |written_out: &[WrittenOut]| -> Vec<String> {
+        let one = |it: &WrittenOut| {
+            format!("{}: {}", names.excerpt(it.span), counted(it.elements, "element"))
+        };
+        written_out.iter().map(one).collect()
+    };
     let places = |spans: &[Span]| -> Vec<String> {
         let place = |span: &Span| format!("{}  {}", names.excerpt(*span), names.place(*span));
         spans.iter().map(place).collect()
     };
     let stays = Remark::InCondition;
     for (title, lines) in [
-        ("Folds of few elements, written out:", written_out.collect()),
+        ("Folds of few elements, written out:", few(&changes.written_out)),
+        ("Rows of few elements, by as many arrays or scalars:", few(&changes.taken_apart)),
         (
             "Computed once for each element, before the map or loop around it:",
             places(&changes.moved),
