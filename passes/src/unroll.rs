@@ -57,15 +57,20 @@ use weft_ir::{Column, Span};
 
 mod cost;
 mod extents;
+mod sound;
 mod wanted;
 mod write;
 
 use extents::Known;
+use sound::Sound;
 use wanted::Wanted;
 use write::Writer;
 
 /// Folds and maps of more elements stay, and longer rows.
 pub const MOST_ELEMENTS: usize = 8;
+
+/// Arrays with fewer rows take no time, so that programs are not made for the length of these.
+pub const FEW_ROWS: usize = 64;
 
 /// What is written out for one fold may cost as much as so many loads. It is 5 by 5 products of what is read in two
 /// places, about.
@@ -101,9 +106,11 @@ pub struct Unrolled {
 /// Writes out what has few elements; nothing if there is no such thing.
 pub fn unroll(program: &Program, layouts: &[Vec<Axis>]) -> Option<Unrolled> {
     let known = Known::of(program, layouts);
-    let wanted = Wanted::of(program, &known);
+    let sound = Sound::of(program, &known);
+    let wanted = Wanted::of(program, &known, &sound);
     let mut writer = Writer {
         known: &known,
+        sound: &sound,
         wanted: &wanted,
         parts: HashMap::new(),
         columns: HashMap::new(),

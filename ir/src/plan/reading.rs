@@ -86,7 +86,12 @@ impl Reading {
                 }
                 Sink::Reduce { values, operator, start, registers, arrays } => {
                     let extents = storage(&outer);
-                    let results = self.named(arrays, registers, &extents, &mut known);
+                    // An epilogue over the points, beside a scan, does not see what their rows come to.
+                    let over_rows = |epilogue: &Epilogue| epilogue.indices.len() < space.len();
+                    let results = self.named(arrays, registers, &extents);
+                    if kernel.epilogue.as_ref().is_none_or(over_rows) {
+                        known.extend(held(registers, &results));
+                    }
                     let (thunk, space) = (over(values.clone()), space.clone());
                     let (operator, start) = (operator.clone(), start.clone());
                     (results, Operation::Reduce { space, thunk, operator, start })
@@ -101,7 +106,8 @@ impl Reading {
                     registers,
                     arrays,
                 } => {
-                    let results = self.named(arrays, registers, &storage(&space), &mut known);
+                    let results = self.named(arrays, registers, &storage(&space));
+                    known.extend(held(registers, &results));
                     let operation = Operation::Scan {
                         space: space.clone(),
                         thunk: over(values.clone()),
@@ -165,20 +171,13 @@ impl Reading {
         arrays: &[Option<Var>],
         registers: &[(Register, ScalarType)],
         extents: &[Size],
-        known: &mut BTreeMap<Register, (Var, ScalarType)>,
     ) -> Vec<Var> {
-        let mut results = Vec::new();
-        for (position, array) in arrays.iter().enumerate() {
-            let array =
-                array.unwrap_or_else(|| self.fresh(registers[position].1, extents.to_vec()));
-            // A reduction of all points beside a scan has no register in the epilogue.
-            let rows = !extents.is_empty();
-            if let Some((register, ty)) = registers.get(position).filter(|_| rows) {
-                known.insert(*register, (array, *ty));
-            }
-            results.push(array);
-        }
-        results
+        let arrays = arrays.iter().enumerate();
+        arrays
+            .map(|(position, array)| {
+                array.unwrap_or_else(|| self.fresh(registers[position].1, extents.to_vec()))
+            })
+            .collect()
     }
 
     fn register(&self, kernel: &Kernel, operand: &Operand) -> Option<ScalarType> {
@@ -189,6 +188,15 @@ impl Reading {
         let results = kernel.body.instructions.iter().flat_map(|each| &each.results);
         results.into_iter().find(|(other, _)| other == register).map(|(_, ty)| *ty)
     }
+}
+
+/// Which arrays have what the registers of a sink hold.
+fn held(
+    registers: &[(Register, ScalarType)],
+    arrays: &[Var],
+) -> impl Iterator<Item = (Register, (Var, ScalarType))> {
+    let registers = registers.iter().zip(arrays);
+    registers.map(|((register, ty), array)| (*register, (*array, *ty)))
 }
 
 /// The epilogue as a map that reads what its registers hold.

@@ -7,7 +7,7 @@ use weft_ir::Scalar;
 use weft_ir::leaves::Axis;
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, ScanForm, Start, Type, Var};
 
-use super::MOST_ELEMENTS;
+use super::{FEW_ROWS, MOST_ELEMENTS};
 
 /// The extents of the axes, outermost first; none where it is not known, nothing, or more than few.
 type Extents = Vec<Option<usize>>;
@@ -16,6 +16,8 @@ type Extents = Vec<Option<usize>>;
 #[derive(Default)]
 pub(super) struct Known {
     by_var: HashMap<Var, (Type, Extents)>,
+    /// How many maps are around what is looked at.
+    maps: usize,
 }
 
 impl Known {
@@ -39,6 +41,11 @@ impl Known {
     /// How many elements an array has.
     pub(super) fn length(&self, array: Atom) -> Option<usize> {
         self.extents(array)?.first().copied()?
+    }
+
+    /// How many elements an array has along an axis.
+    pub(super) fn extent(&self, array: Atom, axis: usize) -> Option<usize> {
+        self.extents(array)?.get(axis).copied()?
     }
 
     /// How many elements arrays have in lockstep; nothing if that may fail.
@@ -128,7 +135,9 @@ impl Known {
             Operation::Map(lambda, arrays) => {
                 let elements: Vec<Extents> =
                     arrays.iter().map(|it| self.of_elements(*it)).collect();
+                self.maps += 1;
                 let inner = self.lambda(lambda, &elements);
+                self.maps -= 1;
                 let length = self.lockstep(arrays);
                 inner.into_iter().flat_map(|extents| one(length, extents)).collect()
             }
@@ -161,7 +170,13 @@ impl Known {
                 vec![extents]
             }
             Operation::Reshape { array, from, extents } => {
-                let new = extents.iter().map(|extent| constant(*extent));
+                // As of a constant.
+                let mut rows = if self.maps > 0 { usize::MAX } else { 1 };
+                let new = extents.iter().enumerate().map(|(axis, extent)| {
+                    let known = constant(*extent).filter(|_| axis == 0 || rows >= FEW_ROWS);
+                    rows = rows.saturating_mul(constant(*extent).unwrap_or(usize::MAX));
+                    known
+                });
                 vec![new.chain(self.of_atom(*array).into_iter().skip(*from)).collect()]
             }
             Operation::Flatten(array) => {
@@ -259,12 +274,15 @@ fn meet_all(one: Vec<Extents>, other: Vec<Extents>) -> Vec<Extents> {
     one.into_iter().zip(other).map(|(one, other)| meet(one, other)).collect()
 }
 
+/// Of a constant the rows count only where they are many: of few rows it does not matter what becomes.
 fn of_column(mut column: &Column) -> Extents {
     let mut extents = vec![few(column.len())];
+    let mut rows = column.len();
     loop {
         column = match column {
             Column::Dense { inner, extent, .. } => {
-                extents.push(few(*extent));
+                extents.push(few(*extent).filter(|_| rows >= FEW_ROWS));
+                rows = rows.saturating_mul(*extent);
                 inner
             }
             Column::Ragged { inner, .. } => {

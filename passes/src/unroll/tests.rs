@@ -125,7 +125,7 @@ yield x1
     let after = unrolled(text, 2).expect("rows of two");
     assert_eq!((count(&after, "map"), count(&after, "mul")), (1, 2), "{after}");
     // A turn that wants the row whole has it.
-    let whole = text.replace("map x5\n", "map x5\n").replace("index x5 0i64", "length x5");
+    let whole = text.replace("index x5 0i64", "length x5");
     let whole = whole.replace("x6: f64", "x6: i64").replace("gt x6 1.0f64", "gt x6 1i64");
     assert_eq!(unrolled(&whole, 2), None);
 }

@@ -13,11 +13,13 @@ use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Statement, Type, V
 
 use super::cost::cost;
 use super::extents::Known;
+use super::sound::{Sound, folded, read};
 use super::{CHEAP, MOST_COST, MOST_STATEMENTS};
 
 /// What is wanted by its parts.
 pub(super) struct Wanted<'k> {
     known: &'k Known,
+    sound: &'k Sound<'k>,
     /// How often each variable is used.
     uses: Vec<usize>,
     /// How often by its parts.
@@ -33,11 +35,12 @@ pub(super) struct Wanted<'k> {
 }
 
 impl<'k> Wanted<'k> {
-    pub(super) fn of(program: &Program, known: &'k Known) -> Wanted<'k> {
+    pub(super) fn of(program: &Program, known: &'k Known, sound: &'k Sound<'k>) -> Wanted<'k> {
         let mut uses = vec![0; program.variables as usize];
         count_uses(&program.body, &mut uses);
         let mut wanted = Wanted {
             known,
+            sound,
             uses,
             by_parts: HashMap::new(),
             made: HashMap::new(),
@@ -70,6 +73,12 @@ impl<'k> Wanted<'k> {
             return None;
         }
         let length = self.known.lockstep(arrays)?;
+        // A fold of one element yields that.
+        let read =
+            if length > 1 { folded(operator) } else { vec![arrays.len() == 1; arrays.len()] };
+        if !self.are_seen(arrays, &read) {
+            return None;
+        }
         let mut sum = cost(&operator.body, self.known)?;
         for array in arrays {
             let made = array.var().and_then(|var| self.made.get(&var));
@@ -96,11 +105,20 @@ impl<'k> Wanted<'k> {
             return (length * size(&lambda.body) <= MOST_STATEMENTS).then_some(length);
         }
         let cost = cost(&lambda.body, self.known).filter(|_| in_map)?;
+        if !self.are_seen(arrays, &read(lambda)) {
+            return None;
+        }
         let mut vars = statement.results.iter().map(|(var, _)| *var);
         let is_wanted = vars.clone().any(|var| self.is_wanted(var));
         let once = vars.all(|var| self.only_parts(var) || self.uses[var.0 as usize] == 0);
         (is_wanted && (once || cost <= CHEAP) && cost.saturating_mul(length as u32) <= MOST_COST)
             .then_some(length)
+    }
+
+    /// Whether errors of arrays are seen where their elements are: those that are `read`, or cannot be errors
+    /// (`Note [Errors of rows]`).
+    fn are_seen(&self, arrays: &[Atom], read: &[bool]) -> bool {
+        arrays.iter().zip(read).all(|(array, is_read)| *is_read || self.sound.exists(*array))
     }
 
     /// Which of these are rows that are wanted by their parts alone, and can be.
@@ -202,6 +220,7 @@ impl<'k> Wanted<'k> {
             };
             if let Operation::Transpose(Atom::Var(array)) = operation
                 && self.is_divisible(*array)
+                && self.sound.has_sound_elements(Atom::Var(*array))
                 && results[0].1.rank == 2
                 && self.known.row(Atom::Var(*array)).is_some()
             {

@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 
-use weft_ir::Span;
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Start, Statement, Type, Var};
+use weft_ir::{FaultKind, ScalarOp, Span};
 
 use super::extents::Known;
+use super::sound::Sound;
 use super::wanted::{Wanted, inside};
 use super::{Made, WrittenOut};
-use crate::code::{Code, atoms, integer, renamed, replace};
+use crate::code::{BOOL, Code, atoms, integer, renamed, replace};
 
 pub(super) struct Writer<'w> {
     pub(super) known: &'w Known,
+    pub(super) sound: &'w Sound<'w>,
     pub(super) wanted: &'w Wanted<'w>,
     /// The parts that are there.
     pub(super) parts: HashMap<Var, Vec<Atom>>,
@@ -384,9 +386,14 @@ impl Writer<'_> {
                 split.push((*var, *ty));
                 continue;
             };
-            let made = self.code(span, |_, code| {
+            let made = self.code(span, |writer, code| {
                 let parts = code.fresh(&vec![ty.element(); *count]);
-                whole(*var, *ty, &atoms(&parts), code);
+                let is_sound = writer.sound.is_sound(Atom::Var(*var));
+                let made = whole(*ty, &atoms(&parts), is_sound, code);
+                // Under the name that it has had.
+                let last = code.statements.last_mut().expect("what makes it");
+                assert_eq!(last.results, [(made, *ty)], "the last makes it");
+                last.results[0].0 = *var;
                 split.extend(parts);
             });
             wholes.extend(made);
@@ -415,20 +422,27 @@ impl Writer<'_> {
     }
 }
 
-/// Binds a row, or an array of rows, that is made of its parts.
-fn whole(var: Var, ty: Type, parts: &[Atom], code: &mut Code<'_>) {
-    fn operation(ty: Type, parts: &[Atom], code: &mut Code<'_>) -> Operation {
-        if ty.rank == 1 {
-            return Operation::Literal(parts.to_vec());
+/// A row, or an array of rows, that is made of its parts; one that is an error if its first part is, unless it is sound
+/// (`Note [Errors of rows]`). The last statement makes it.
+fn whole(ty: Type, parts: &[Atom], is_sound: bool, code: &mut Code<'_>) -> Var {
+    if ty.rank == 1 {
+        let row = code.fresh(&[ty]);
+        code.push(row.clone(), Operation::Literal(parts.to_vec()));
+        if is_sound {
+            return row[0].0;
         }
-        let params = code.fresh(&vec![Type { rank: ty.rank - 2, ..ty }; parts.len()]);
-        let inner = atoms(&params);
-        let body = code.inner(|code| {
-            let operation = operation(ty.element(), &inner, code);
-            vec![code.one(operation, ty.element())]
-        });
-        Operation::Map(Lambda { params, body }, parts.to_vec())
+        let equal = code.scalar(ScalarOp::Eq, &[parts[0], parts[0]], BOOL);
+        let unequal = code.scalar(ScalarOp::Ne, &[parts[0], parts[0]], BOOL);
+        let condition = code.scalar(ScalarOp::Or, &[equal, unequal], BOOL);
+        let checked = code.fresh(&[ty]);
+        let kind = FaultKind::IndexOutOfRange;
+        let values = atoms(&row);
+        code.push(checked.clone(), Operation::Assert { condition, kind, values });
+        return checked[0].0;
     }
-    let operation = operation(ty, parts, code);
-    code.push(vec![(var, ty)], operation);
+    let elements = vec![Type { rank: ty.rank - 2, ..ty }; parts.len()];
+    let rows = code.map(parts.to_vec(), &elements, &[ty.element()], |code, parts| {
+        vec![Atom::Var(whole(ty.element(), parts, is_sound, code))]
+    });
+    rows[0].var().expect("an array")
 }

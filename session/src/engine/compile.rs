@@ -14,7 +14,7 @@ use weft_lang::lower::{Lowered, Part, lower};
 use weft_passes::fuse::FuseConfig;
 use weft_passes::pipeline::{self, Compiled, Pass};
 use weft_passes::share::share;
-use weft_passes::unroll::MOST_ELEMENTS;
+use weft_passes::unroll::{FEW_ROWS, MOST_ELEMENTS};
 use weft_passes::{maps_rows, named_extents};
 
 use super::{Job, Ran};
@@ -187,10 +187,20 @@ fn layouts(lowered: &Lowered, inputs: &[Value]) -> Vec<Vec<Axis>> {
     layouts
 }
 
-/// How many elements the rows of inputs have, where that is few: they may be written out.
+/// How many elements the rows of inputs have, where that is few, and the rows are not: they may be written out.
 fn few_elements(inputs: &[Value]) -> BTreeSet<i64> {
-    let rows = inputs.iter().flat_map(|input| leaf_extents(input).into_iter().skip(1).flatten());
-    rows.filter(|extent| (1..=MOST_ELEMENTS as i64).contains(extent)).collect()
+    let mut few = BTreeSet::new();
+    for input in inputs {
+        let mut rows: i64 = 1;
+        for (axis, extent) in leaf_extents(input).into_iter().enumerate() {
+            let Some(extent) = extent else { break };
+            if axis > 0 && rows >= FEW_ROWS as i64 && (1..=MOST_ELEMENTS as i64).contains(&extent) {
+                few.insert(extent);
+            }
+            rows = rows.saturating_mul(extent);
+        }
+    }
+    few
 }
 
 /// Notes the extents of dense axes that are among some numbers and, if `equal`, which are equal to those of earlier
