@@ -101,13 +101,13 @@ impl<'k> Wanted<'k> {
             return None;
         }
         let length = self.known.lockstep(arrays)?;
+        if !self.are_seen(arrays, &read(lambda)) {
+            return None;
+        }
         if arrays.iter().any(|array| array.var().is_some_and(&columns)) {
             return (length * size(&lambda.body) <= MOST_STATEMENTS).then_some(length);
         }
         let cost = cost(&lambda.body, self.known).filter(|_| in_map)?;
-        if !self.are_seen(arrays, &read(lambda)) {
-            return None;
-        }
         let mut vars = statement.results.iter().map(|(var, _)| *var);
         let is_wanted = vars.clone().any(|var| self.is_wanted(var));
         let once = vars.all(|var| self.only_parts(var) || self.uses[var.0 as usize] == 0);

@@ -171,13 +171,12 @@ impl Writer<'_> {
         }
         self.has_changed = true;
         // For what wants the array; it is dropped if nothing does. What is done with columns is done once.
-        match arrays.iter().any(|array| self.is_columns(*array)) {
-            false => out.push(statement),
-            true => out.extend(statement.results.iter().map(|(var, ty)| Statement {
-                results: vec![(*var, *ty)],
-                operation: Operation::Literal(self.parts[var].clone()),
-                span: statement.span,
-            })),
+        if !arrays.iter().any(|array| self.is_columns(*array)) {
+            return out.push(statement);
+        }
+        for (var, ty) in &statement.results {
+            let parts = self.parts[var].clone();
+            out.extend(self.whole(*var, *ty, &parts, statement.span));
         }
     }
 
@@ -386,18 +385,10 @@ impl Writer<'_> {
                 split.push((*var, *ty));
                 continue;
             };
-            let made = self.code(span, |writer, code| {
-                let parts = code.fresh(&vec![ty.element(); *count]);
-                let is_sound = writer.sound.is_sound(Atom::Var(*var));
-                let made = whole(*ty, &atoms(&parts), is_sound, code);
-                // Under the name that it has had.
-                let last = code.statements.last_mut().expect("what makes it");
-                assert_eq!(last.results, [(made, *ty)], "the last makes it");
-                last.results[0].0 = *var;
-                split.extend(parts);
-            });
-            wholes.extend(made);
-            self.parts.insert(*var, atoms(&split[split.len() - count..]));
+            self.code(span, |_, code| split.extend(code.fresh(&vec![ty.element(); *count])));
+            let parts = atoms(&split[split.len() - count..]);
+            wholes.extend(self.whole(*var, *ty, &parts, span));
+            self.parts.insert(*var, parts);
             self.has_changed = true;
             let written_out = WrittenOut { span, elements: *count };
             if !self.rows.contains(&written_out) {
@@ -405,6 +396,18 @@ impl Writer<'_> {
             }
         }
         (split, wholes)
+    }
+
+    /// Binds a row, or an array of rows, that is made of its parts.
+    fn whole(&mut self, var: Var, ty: Type, parts: &[Atom], span: Span) -> Vec<Statement> {
+        self.code(span, |writer, code| {
+            let is_sound = writer.sound.is_sound(Atom::Var(var));
+            let made = whole(ty, parts, is_sound, code);
+            // Under the name that it has had.
+            let last = code.statements.last_mut().expect("what makes it");
+            assert_eq!(last.results, [(made, ty)], "the last makes it");
+            last.results[0].0 = var;
+        })
     }
 
     /// New statements.
