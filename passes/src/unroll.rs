@@ -79,6 +79,9 @@ const MOST_COST: u32 = 256;
 /// What is done with each of few columns may have so many statements, all together.
 const MOST_STATEMENTS: usize = 64;
 
+/// In more loops in each other, nothing is looked for.
+const MOST_LOOPS: usize = 4;
+
 /// An element that costs no more than so many loads may be computed for its scalar and for the array.
 const CHEAP: u32 = 8;
 

@@ -7,7 +7,7 @@ use weft_ir::Scalar;
 use weft_ir::leaves::Axis;
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, ScanForm, Start, Type, Var};
 
-use super::{FEW_ROWS, MOST_ELEMENTS};
+use super::{FEW_ROWS, MOST_ELEMENTS, MOST_LOOPS};
 
 /// The extents of the axes, outermost first; none where it is not known, nothing, or more than few.
 type Extents = Vec<Option<usize>>;
@@ -18,6 +18,8 @@ pub(super) struct Known {
     by_var: HashMap<Var, (Type, Extents)>,
     /// How many maps are around what is looked at.
     maps: usize,
+    /// How many loops and operators.
+    loops: usize,
 }
 
 impl Known {
@@ -239,17 +241,24 @@ impl Known {
         mut extents: Vec<Extents>,
         mut after: impl FnMut(&mut Known, &[Extents]) -> Vec<Extents>,
     ) -> Vec<Extents> {
-        // Loops in loops in loops would be gone through often.
         const MOST_ROUNDS: usize = 2;
-        for _ in 0..MOST_ROUNDS {
+        // Loops in loops in loops would be gone through often.
+        let rounds = if self.loops < MOST_LOOPS { MOST_ROUNDS } else { 0 };
+        self.loops += 1;
+        let mut is_steady = false;
+        for _ in 0..rounds {
             let next = meet_all(extents.clone(), after(self, &extents));
-            if next == extents {
-                return extents;
+            is_steady = next == extents;
+            if is_steady {
+                break;
             }
             extents = next;
         }
-        extents.iter_mut().for_each(|extents| extents.fill(None));
-        after(self, &extents);
+        if !is_steady {
+            extents.iter_mut().for_each(|extents| extents.fill(None));
+            after(self, &extents);
+        }
+        self.loops -= 1;
         extents
     }
 }

@@ -11,6 +11,7 @@ use weft_ir::math;
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Start, Statement, Type, Var};
 use weft_ir::{Scalar, ScalarOp};
 
+use super::MOST_LOOPS;
 use super::extents::Known;
 use crate::partial::is_positive;
 
@@ -23,12 +24,15 @@ pub(super) struct Sound<'k> {
     exist: HashSet<Var>,
     /// What maps make of sound elements.
     of_sound: HashSet<Var>,
+    /// How many loops and operators are around what is looked at.
+    loops: usize,
 }
 
 impl<'k> Sound<'k> {
     pub(super) fn of(program: &Program, known: &'k Known) -> Sound<'k> {
         let sound = program.params.iter().map(|(var, _)| *var).collect();
-        let mut all = Sound { known, sound, exist: HashSet::new(), of_sound: HashSet::new() };
+        let mut all =
+            Sound { known, sound, exist: HashSet::new(), of_sound: HashSet::new(), loops: 0 };
         all.body(&program.body);
         all
     }
@@ -185,13 +189,11 @@ impl<'k> Sound<'k> {
 
     /// Whether an operator makes what is sound of what is, if that is there.
     fn is_closed(&mut self, operator: &Lambda, all: bool) -> bool {
-        for sound in [all, false] {
-            self.note(&operator.params, &vec![sound; operator.params.len()]);
-            if self.body(&operator.body).iter().all(|it| *it) && sound {
-                return true;
-            }
-        }
-        false
+        let after = |sound: &mut Self, state: &[bool]| {
+            sound.note(&operator.params, &[state, state].concat());
+            sound.body(&operator.body)
+        };
+        self.steady(vec![all; operator.params.len() / 2], after).iter().all(|it| *it)
     }
 
     /// What stays sound, however often something is done with it.
@@ -200,17 +202,23 @@ impl<'k> Sound<'k> {
         mut state: Vec<bool>,
         mut after: impl FnMut(&mut Self, &[bool]) -> Vec<bool>,
     ) -> Vec<bool> {
+        // Loops in loops in loops would be gone through often.
+        if self.loops >= MOST_LOOPS {
+            state.fill(false);
+        }
+        self.loops += 1;
         loop {
             let next = after(self, &state);
             let fewer: Vec<bool> =
                 state.iter().zip(next).map(|(before, now)| *before && now).collect();
             if fewer == state {
-                return state;
+                break;
             }
-            // Once more than that something is lost, loops in loops would be gone through often.
             let lost = state.iter().zip(&fewer).filter(|(before, now)| before != now).count();
             state = if lost > 1 { vec![false; fewer.len()] } else { fewer };
         }
+        self.loops -= 1;
+        state
     }
 }
 

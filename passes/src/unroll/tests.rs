@@ -156,3 +156,38 @@ yield x1 x20
     let cheap = unrolled(&text("neg"), 3).expect("rows of three");
     assert_eq!((count(&cheap, "neg"), count(&cheap, "fold")), (4, 0), "{cheap}");
 }
+
+#[test]
+fn loops_in_many_loops_take_no_longer() {
+    // Each turn might say something else about what the loops around it carry.
+    let mut text = String::from("params x0: [][]f64\nx1: []f64 = map x0\n  \\x2: []f64\n");
+    let (mut names, depth) = (2, 60);
+    let mut stack = Vec::new();
+    for level in 0..depth {
+        let indent = " ".repeat(4 + 2 * level);
+        let (result, state, carried) = (names + 1, names + 2, names + 3);
+        let before = stack.last().map_or((2, 2), |(_, state, carried)| (*state, *carried));
+        text += &format!(
+            "{indent}x{result}: []f64, x{}: i64 = for x{} < 3i64 x{state}: []f64 = x{}, x{carried}: i64 = {}\n",
+            result + 3,
+            result + 4,
+            before.0,
+            if level == 0 { "1i64".to_owned() } else { format!("x{}", before.1) },
+        );
+        names += 5;
+        stack.push((result, state, carried));
+    }
+    let indent = " ".repeat(4 + 2 * depth);
+    let (_, state, carried) = stack[depth - 1];
+    names += 1;
+    text += &format!("{indent}x{names}: i64 = floor_div 1i64 x{carried}\n");
+    text += &format!("{indent}yield x{state} x{names}\n");
+    for level in (0..depth - 1).rev() {
+        let indent = " ".repeat(6 + 2 * level);
+        let (result, ..) = stack[level + 1];
+        text += &format!("{indent}yield x{result} x{}\n", result + 3);
+    }
+    text += "    x999: f64 = index x3 0i64\n    yield x999\nyield x1\n";
+    let after = unrolled(&text, 2).unwrap_or(text);
+    assert_eq!(count(&after, " for "), depth, "{after}");
+}

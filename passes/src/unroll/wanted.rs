@@ -14,7 +14,7 @@ use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Statement, Type, V
 use super::cost::cost;
 use super::extents::Known;
 use super::sound::{Sound, folded, read};
-use super::{CHEAP, MOST_COST, MOST_STATEMENTS};
+use super::{CHEAP, MOST_COST, MOST_LOOPS, MOST_STATEMENTS};
 
 /// What is wanted by its parts.
 pub(super) struct Wanted<'k> {
@@ -32,6 +32,8 @@ pub(super) struct Wanted<'k> {
     columns: HashSet<Var>,
     /// The rows that loops carry by their parts.
     carried: HashSet<Var>,
+    /// How many loops are around what is looked at.
+    loops: usize,
 }
 
 impl<'k> Wanted<'k> {
@@ -47,6 +49,7 @@ impl<'k> Wanted<'k> {
             divisible: HashSet::new(),
             columns: HashSet::new(),
             carried: HashSet::new(),
+            loops: 0,
         };
         wanted.divisible.extend(
             program.params.iter().map(|(var, _)| *var).filter(|var| known.ty(*var).rank == 1),
@@ -355,30 +358,46 @@ impl<'k> Wanted<'k> {
             condition.into_iter().chain([body]).for_each(|it| self.body(it, &[], false));
             return;
         }
+        // Loops in loops in loops would be gone through often.
+        let may_carry = self.loops < MOST_LOOPS;
         let is_row = |(var, ty): &(Var, Type)| {
-            ty.rank == 1 && self.is_divisible(*var) && self.known.row(Atom::Var(*var)).is_some()
+            may_carry
+                && ty.rank == 1
+                && self.is_divisible(*var)
+                && self.known.row(Atom::Var(*var)).is_some()
         };
         let mut rows: Vec<bool> = state.iter().map(is_row).collect();
-        loop {
+        self.loops += 1;
+        let mut is_done = false;
+        while !is_done && rows.contains(&true) {
             let before = self.by_parts.clone();
-            condition.into_iter().for_each(|it| self.body(it, &[], true));
-            self.body(body, &rows, true);
-            let fewer = self.rows(state);
-            if fewer == rows {
-                break;
-            }
-            self.by_parts = before;
-            rows = rows.into_iter().zip(fewer).map(|(before, now)| before && now).collect();
-            if !rows.contains(&true) {
-                // As it was before anything was wanted here.
-                condition.into_iter().for_each(|it| self.body(it, &[], true));
-                self.body(body, &rows, true);
-                break;
+            self.turn(condition, body, &rows);
+            let now = self.rows(state);
+            let fewer: Vec<bool> =
+                now.into_iter().zip(&rows).map(|(now, before)| now && *before).collect();
+            is_done = fewer == rows;
+            if !is_done {
+                (self.by_parts, rows) = (before, fewer);
             }
         }
+        if !is_done {
+            self.turn(condition, body, &rows);
+        }
+        self.loops -= 1;
         let wanted = initial.iter().zip(&rows).filter(|(_, is_row)| **is_row);
         wanted.for_each(|(atom, _)| self.want(*atom));
-        self.carried.extend(state.iter().zip(rows).filter(|it| it.1).map(|((var, _), _)| *var));
+        for ((var, _), is_row) in state.iter().zip(rows) {
+            match is_row {
+                true => self.carried.insert(*var),
+                false => self.carried.remove(var),
+            };
+        }
+    }
+
+    /// A turn of a loop in a map, of whose results these are wanted by their parts.
+    fn turn(&mut self, condition: Option<&Body>, body: &Body, rows: &[bool]) {
+        condition.into_iter().for_each(|it| self.body(it, &[], true));
+        self.body(body, rows, true);
     }
 }
 
