@@ -1,6 +1,6 @@
 //! Which arrays are wanted by their parts, from their uses back to what makes them.
 //!
-//! Note [Parts]. The parts of a row of few elements are its elements, as scalars. Those of an array of such rows are as many
+//! Note \[Parts\]. The parts of a row of few elements are its elements, as scalars. Those of an array of such rows are as many
 //! arrays: of the first elements of all rows, of the second ones, and so on.
 //!
 //! A fold in a map that is written out wants the elements of what it folds, a map that is written out those of what
