@@ -1,3 +1,5 @@
+//! Tests of what is written out, from text to text.
+
 use weft_ir::leaves::Axis;
 use weft_ir::nested::{check, parse};
 
