@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
 use weft_ir::flat::Var;
-use weft_ir::{FaultKind, ScalarType, Span};
+use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType, Span};
 
 use crate::dialect::type_name;
 use crate::functions::Functions;
@@ -76,8 +76,15 @@ impl<'a> Writer<'a> {
     /// # Panics
     /// If the code is not one that [`weft_ir::code::CodeCheck`] accepts.
     pub fn code(&mut self, code: &Code) -> Vec<String> {
-        for instruction in &code.instructions {
-            self.instruction(instruction);
+        for (at, instruction) in code.instructions.iter().enumerate() {
+            match within(&code.instructions[..at], instruction) {
+                Some((number, end)) => {
+                    let number = self.operand(number);
+                    let value = format!("(u64){number} < {end}ULL");
+                    self.define(instruction.results[0], &value);
+                }
+                None => self.instruction(instruction),
+            }
         }
         self.operands(&code.results)
     }
@@ -233,4 +240,25 @@ impl<'a> Writer<'a> {
         self.assign(results, &values);
         self.indent -= 1;
     }
+}
+
+/// The number that is asked to be from 0 on and below a constant, and the constant, if that is what an instruction
+/// combines: one comparison of numbers without sign, which compilers do not always find.
+fn within<'c>(before: &'c [Instruction], instruction: &Instruction) -> Option<(&'c Operand, i64)> {
+    let Operation::Scalar(ScalarOp::And, operands) = &instruction.operation else { return None };
+    let compared = |operand: &Operand, op: ScalarOp| {
+        let Operand::Register(register) = operand else { return None };
+        let of = |other: &&Instruction| other.results.iter().any(|(own, _)| own == register);
+        match &before.iter().rev().find(of)?.operation {
+            Operation::Scalar(own, operands) if *own == op => match &operands[..] {
+                [number, Operand::Scalar(Scalar::I64(bound))] => Some((number, *bound)),
+                _ => None,
+            },
+            _ => None,
+        }
+    };
+    let [low, high] = &operands[..] else { return None };
+    let (number, least) = compared(low, ScalarOp::Ge)?;
+    let (other, end) = compared(high, ScalarOp::Lt)?;
+    (least == 0 && end >= 0 && number == other).then_some((number, end))
 }

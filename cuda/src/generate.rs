@@ -224,6 +224,8 @@ struct Global {
     structure: String,
     /// How many bytes its text has.
     written: usize,
+    /// Whether its elements have at most 4 bytes.
+    narrow: bool,
     parameters: String,
     call: String,
 }
@@ -276,9 +278,11 @@ impl Generator<'_> {
         let Draft { pieces, text, entries, lengths, shared, .. } = draft;
         let name = kernel.name.replace(['\n', '\r'], " ").replace("*/", "");
         writeln!(self.text, "/* Kernel {number}: {name} */\n{text}").expect("a string takes all");
-        for Global { name, chosen, rare, shared, structure, written, parameters, call } in entries {
+        for global in entries {
+            let Global { name, chosen, rare, shared, structure, .. } = global;
+            let Global { written, narrow, parameters, call, .. } = global;
             let start = self.text.len();
-            let bounds = match resident(&name) {
+            let bounds = match resident(&name, narrow, policy) {
                 1 => threads.to_string(),
                 resident => format!("{threads}, {resident}"),
             };
@@ -352,11 +356,11 @@ impl Generator<'_> {
                     !of.passes,
                     &format!(
                         "const {ty}* keys, const {ty}* values, i64 points, int shift, const u64* \
-                         starts, u64* status, u32* ticket, {ty}* keys_out, {ty}* values_out"
+                         starts, u64* status, u32* ticket, {ty}* keys_out, {ty}* values_out, i64* order_out"
                     ),
                     &format!(
                         "send_digits<{threads}>(keys, values, points, shift, starts, status, ticket, \
-                         keys_out, values_out)"
+                         keys_out, values_out, order_out)"
                     ),
                 );
                 self.helper(
@@ -469,7 +473,7 @@ impl<'a> Draft<'_, 'a> {
         skeleton: Skeleton,
         entries: &[[String; 3]],
     ) {
-        let Finished { text, fields, divides } = finished;
+        let Finished { text, fields, divides, width } = finished;
         let name = self.name(name);
         self.text.push_str(&text);
         let variants: &[(&str, &str)] = match divides {
@@ -477,6 +481,12 @@ impl<'a> Draft<'_, 'a> {
             false => &[("", "")],
         };
         let alternatives = entries.len() > 1 && !matches!(skeleton, Skeleton::Scatter(_));
+        let narrow = match &skeleton {
+            Skeleton::Scan { components, .. } => {
+                components.iter().map(|ty| ty.bytes()).sum::<usize>() <= 4
+            }
+            _ => false,
+        };
         for [entry, parameters, call] in entries {
             let shared = declared(entry, &skeleton, self.shared.policy);
             for (suffix, index) in variants {
@@ -497,17 +507,23 @@ impl<'a> Draft<'_, 'a> {
                         .replace("<K,", &format!("<{structure},")),
                     structure,
                     written: text.len(),
+                    narrow,
                 });
             }
         }
-        self.pieces.push(Piece { name, fields, skeleton, wide: divides });
+        self.pieces.push(Piece { name, fields, skeleton, wide: divides, width });
     }
 }
 
 /// The blocks of a function that a multiprocessor shall hold at once, at least. While one waits at a barrier,
 /// another folds.
-fn resident(name: &str) -> u32 {
-    if name.contains("reduce_large_grid") { 2 } else { 1 }
+fn resident(name: &str, narrow: bool, policy: &Policy) -> u32 {
+    match name {
+        _ if name.contains("reduce_large_grid") => 2,
+        // What tiles wait for each other with is worth fewer registers, if elements are in few.
+        _ if name.contains("scan_tiles") && narrow => policy.resident,
+        _ => 1,
+    }
 }
 
 /// The indices of a point that the kernel's body and some operands need.

@@ -9,6 +9,8 @@ use crate::shape::TREE;
 pub struct Policy {
     /// Threads of a block: a multiple of 32.
     pub threads: u32,
+    /// Blocks that a multiprocessor holds at once, as far as threads are concerned.
+    pub resident: u32,
     /// The most blocks of a kernel whose threads go on with further elements.
     pub blocks: u32,
     /// Up to so many points, their numbers are divided in 32 bits, and a step behind the last still fits.
@@ -32,8 +34,8 @@ pub struct Policy {
 }
 
 /// One row per architecture: what a device of it has at least, from the programming guide's table of
-/// compute capabilities. Nothing of this has been measured on a device; only the machine code for `sm_90`
-/// is held against budgets (`gate/table.md`).
+/// compute capabilities. What was measured, was on an H200 and an H100 (`bench/LOG.md`); only the machine code for
+/// `sm_90` is held against budgets (`gate/table.md`).
 struct Architecture {
     /// The first of those with these numbers: 75 is `sm_75`.
     number: u32,
@@ -80,15 +82,16 @@ impl Policy {
         let threads = 256;
         Policy {
             threads,
+            resident: architecture.threads / threads,
             blocks: multiprocessors * (architecture.threads / threads),
-            narrow_points: (1 << 31) - (1 << 23),
+            narrow_points: (1 << 31) - (1 << 25),
             short_row: 64,
             staged_blocks: 64,
             least_grid: 16,
             least_large_tiles: multiprocessors as u64 / 2,
             most_beyond: 25,
-            // Fewer leave half of the multiprocessors without a block.
-            least_pairs: (multiprocessors * threads / 2) as u64,
+            // Two blocks of 32 rows for each multiprocessor.
+            least_pairs: (multiprocessors * 2 * 32) as u64,
             bins: 1024,
         }
     }
@@ -96,6 +99,7 @@ impl Policy {
     /// For the emulated device: small blocks, so that small arrays have several.
     pub const EMULATED: Policy = Policy {
         threads: 64,
+        resident: 1,
         blocks: 6,
         narrow_points: 1000,
         short_row: 64,

@@ -38,8 +38,10 @@ pub(crate) fn declared(entry: &str, skeleton: &Skeleton, policy: &Policy) -> usi
     let staged = policy.staged(components) as usize;
     let group = elements(staged / tree * (tree + 1));
     let tile = elements(slice(components) * (tree + 1)) + elements(tree);
-    let scanned = tile + elements(tree) + elements(2) + elements(LEVELS + 1);
+    let scanned = tile + elements(2);
     let threads = policy.threads as usize;
+    let looked = looked_at(components, threads) * tree;
+    let looks = elements(looked) + elements(LEVELS + 1) + 2 * elements(1);
     // In the order of the skeletons; what has no elements in it is counted as if it were aligned as they are.
     match entry.trim_end_matches(|last: char| last.is_ascii_digit()) {
         "reduce_tiles" => tile + 16,
@@ -49,7 +51,7 @@ pub(crate) fn declared(entry: &str, skeleton: &Skeleton, policy: &Policy) -> usi
             let folded = if threads * bytes(components, 1) > 32768 { threads / 4 } else { threads };
             elements(folded) + elements(LEVELS) + 16
         }
-        "scan_tiles" => scanned + 16,
+        "scan_tiles" => scanned + looks + 16,
         "scan_groups" => group + elements(2 * staged / tree),
         "scan_blocks" => scanned + 2 * elements(LEVELS + 1) + 32,
         "scatter_runs" => group + staged / 32 * 4 + 16,
@@ -66,6 +68,15 @@ fn slice(components: &[ScalarType]) -> usize {
         blocks /= 2;
     }
     blocks
+}
+
+/// Levels that are looked at together, as in `scan.cu`.
+fn looked_at(components: &[ScalarType], threads: usize) -> usize {
+    let mut levels = (threads / 32).min(4);
+    while levels > 1 && levels * TREE as usize * bytes(components, 1) > 8192 {
+        levels /= 2;
+    }
+    levels
 }
 
 /// The bytes of so many elements with an array per component, or of one element: that is laid out likewise.

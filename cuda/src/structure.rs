@@ -16,7 +16,7 @@ use crate::fields::Field;
 use crate::policy::Policy;
 pub(crate) use indices::{Indices, Point, same_strides};
 use turns::most_turns_in_all;
-pub(crate) use vectors::{Vectors, is_light};
+pub(crate) use vectors::{Stand, Vectors, is_light};
 
 /// A loop of so many turns at most, those of the loops in it counted, does not look whether the run is over.
 const SHORT_LOOP: i64 = 4096;
@@ -50,6 +50,8 @@ pub(crate) struct Structure<'s, 'a> {
     members: String,
     /// Whether numbers of points are divided, or stored.
     divides: bool,
+    /// How many points of a thread go together.
+    width: u64,
 }
 
 /// A structure that is complete.
@@ -60,6 +62,8 @@ pub(crate) struct Finished {
     pub(crate) fields: Vec<Field>,
     /// Whether it is a template over the type of the numbers that it divides or stores.
     pub(crate) divides: bool,
+    /// How many points of a thread go together.
+    pub(crate) width: u64,
 }
 
 /// What scalar code sees of the structure around it.
@@ -84,12 +88,14 @@ pub(crate) struct Place<'x> {
     pub(crate) points: &'x [&'x Indices],
     /// What is loaded ahead.
     pub(crate) loaded: &'x [Var],
+    /// Whether another function has made all checks for the same point: what fails here is not reached.
+    pub(crate) is_checked: bool,
 }
 
 impl<'x> Place<'x> {
     /// A function of points that loads nothing ahead.
     pub(crate) fn new(leave: &'x str, points: &'x [&'x Indices]) -> Place<'x> {
-        Place { leave, points, loaded: &[] }
+        Place { leave, points, loaded: &[], is_checked: false }
     }
 }
 
@@ -114,6 +120,9 @@ impl Surroundings for Around<'_> {
     }
 
     fn fail(&mut self, kind: FaultKind, span: Span) -> String {
+        if self.place.is_checked {
+            return String::new();
+        }
         let failure = field(self.fields, Field::Failure);
         let site = self.sites_before + site(self.sites, kind, span);
         format!("fail({failure}, {site}); {}", self.place.leave)
@@ -183,7 +192,7 @@ impl<'s, 'a> Structure<'s, 'a> {
     pub(crate) fn new(name: String, shared: &'s mut Shared<'a>) -> Structure<'s, 'a> {
         // Whether it does anything at all, every kernel asks first.
         let fields = vec![Field::Failure];
-        Structure { name, shared, fields, members: String::new(), divides: false }
+        Structure { name, shared, fields, members: String::new(), divides: false, width: 1 }
     }
 
     /// The name of a field, which the arguments have from now on.
@@ -352,7 +361,7 @@ impl<'s, 'a> Structure<'s, 'a> {
         text.push_str("  };\n");
         text.push_str(&self.members);
         text.push_str("};\n");
-        Finished { text, fields: self.fields, divides: self.divides }
+        Finished { text, fields: self.fields, divides: self.divides, width: self.width }
     }
 }
 

@@ -159,6 +159,8 @@ pub(crate) struct Piece {
     pub(crate) skeleton: Skeleton,
     /// Whether there is a variant of each function for more points than 32 bits can number.
     pub(crate) wide: bool,
+    /// How many points of a thread go together, where points do.
+    pub(crate) width: u64,
 }
 
 /// How the points of a reduction share what they read.

@@ -41,5 +41,5 @@ pub use weft_cuda::{Broken, Halt};
 pub use without::{Compiled, Texts, load_compiler};
 
 /// From how many input elements on a program is worth the way to the device, where the back end is
-/// chosen automatically. An estimate: nothing has been measured yet.
+/// chosen automatically. An estimate that was not measured.
 pub const WORTHWHILE_ELEMENTS: u64 = 50_000;

@@ -153,13 +153,28 @@ WEFT_INLINE unsigned __umulhi(unsigned a, unsigned b) {
 WEFT_INLINE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return (unsigned long long)(((unsigned __int128)a * b) >> 64);
 }
-// As the device converts: towards zero, saturating; NaN as the instruction gives it.
-WEFT_INLINE int __float2int_rz(float x) {
-  return x != x ? 0 : x >= 2147483648.0f ? 2147483647 : x < -2147483648.0f ? -2147483647 - 1 : (int)x;
+// As the device converts: towards zero, saturating. NaN is 0 from `float` to 32 bits, else only the highest bit.
+template <class To, class From> WEFT_INLINE To weft_saturated(From x, From low, From high, To least, To greatest) {
+  if (x != x) return sizeof(To) == 4 && sizeof(From) == 4 ? 0 : (To)(1ull << (sizeof(To) * 8 - 1));
+  return x >= high ? greatest : x <= low ? least : (To)x;
 }
-WEFT_INLINE unsigned __float2uint_rz(float x) {
-  return !(x > 0.0f) ? 0u : x >= 4294967296.0f ? 4294967295u : (unsigned)x;
-}
+#define WEFT_CONVERSIONS(NAME, FROM) \
+  WEFT_INLINE int __##NAME##2int_rz(FROM x) { \
+    return weft_saturated<int, FROM>(x, (FROM)-2147483648.0, (FROM)2147483648.0, -2147483647 - 1, 2147483647); \
+  } \
+  WEFT_INLINE unsigned __##NAME##2uint_rz(FROM x) { \
+    return weft_saturated<unsigned, FROM>(x, (FROM)0.0, (FROM)4294967296.0, 0u, 4294967295u); \
+  } \
+  WEFT_INLINE long long __##NAME##2ll_rz(FROM x) { \
+    return weft_saturated<long long, FROM>(x, (FROM)-9223372036854775808.0, (FROM)9223372036854775808.0, \
+                                           -9223372036854775807ll - 1, 9223372036854775807ll); \
+  } \
+  WEFT_INLINE unsigned long long __##NAME##2ull_rz(FROM x) { \
+    return weft_saturated<unsigned long long, FROM>(x, (FROM)0.0, (FROM)18446744073709551616.0, 0ull, \
+                                                    18446744073709551615ull); \
+  }
+WEFT_CONVERSIONS(float, float)
+WEFT_CONVERSIONS(double, double)
 
 // ---- floats ----------------------------------------------------------------------------------
 WEFT_INLINE float sqrtf(float x) { return __builtin_sqrtf(x); }

@@ -42,6 +42,8 @@ pub struct Options {
     pub threads: Option<usize>,
     /// Whether programs are timed even if not all checks hold.
     pub times_anyway: bool,
+    /// Whether each program that would be timed runs once, without more: a profiler tells the rest.
+    pub is_once: bool,
     /// The Python that runs the peers; none are timed without.
     pub python: Option<PathBuf>,
     /// What a run of the peers has printed; they do not run then.
@@ -350,6 +352,7 @@ mod tests {
                 from: Some(from.to_owned()),
                 threads: None,
                 times_anyway: false,
+                is_once: false,
                 python: None,
                 peers: None,
                 peers_limit: 1,

@@ -49,20 +49,25 @@ typedef double f64;
 #define i64_to_f64(x) ((f64)(x))
 #define i64_to_f32(x) ((f32)(x))
 
-/* Floats to integers: towards zero, saturating, NaN is 0. HIGH is one more than the greatest. */
+/* Floats to integers: towards zero, saturating, NaN is 0. HIGH is one more than the greatest. From 32 bits on the machine
+   saturates itself, but what it makes of NaN depends on the types. */
 #define SATURATE(T, F, LOW, HIGH, LEAST, GREATEST) \
   FUNCTION T F##_to_##T(F a) { \
     return a != a ? (T)0 : a >= HIGH ? (T)(GREATEST) : a <= LOW ? (T)(LEAST) : (T)a; \
   }
-#define SATURATE_FROM(F) \
+#define SATURATED(T, F, CONVERT) \
+  FUNCTION T F##_to_##T(F a) { \
+    const T converted = CONVERT(a); \
+    return a != a ? (T)0 : converted; \
+  }
+#define SATURATE_FROM(F, NAME) \
   SATURATE(i8, F, (F)-128, (F)128, -128, 127) \
   SATURATE(i16, F, (F)-32768, (F)32768, -32768, 32767) \
-  SATURATE(i32, F, (F)-2147483648.0, (F)2147483648.0, -2147483647 - 1, 2147483647) \
-  SATURATE(i64, F, (F)-9223372036854775808.0, (F)9223372036854775808.0, \
-           -9223372036854775807LL - 1, 9223372036854775807LL) \
+  SATURATED(i32, F, __##NAME##2int_rz) \
+  SATURATED(i64, F, __##NAME##2ll_rz) \
   SATURATE(u8, F, (F)0, (F)256, 0, 255) \
   SATURATE(u16, F, (F)0, (F)65536, 0, 65535) \
-  SATURATE(u32, F, (F)0, (F)4294967296.0, 0, 4294967295U) \
-  SATURATE(u64, F, (F)0, (F)18446744073709551616.0, 0, 18446744073709551615ULL)
-SATURATE_FROM(f32)
-SATURATE_FROM(f64)
+  SATURATED(u32, F, __##NAME##2uint_rz) \
+  SATURATED(u64, F, __##NAME##2ull_rz)
+SATURATE_FROM(f32, float)
+SATURATE_FROM(f64, double)

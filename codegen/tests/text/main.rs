@@ -432,6 +432,25 @@ yield r5
     assert_eq!(text.trim(), expect.trim(), "\n{text}");
 }
 
+/// `0 <= i && i < n` is one comparison of numbers without sign, where `n` is a constant that is not negative.
+#[test]
+fn a_number_within_constants_is_compared_once() {
+    let text = |low: &str, high: &str| {
+        let code = code(&format!(
+            "r1: bool = ge r0 {low}\nr2: bool = lt r0 {high}\nr3: bool = and r1 r2\nyield r3\n"
+        ));
+        let (mut plain, mut functions) = (Plain, Functions::new());
+        let mut writer = Writer::new(&mut plain, &mut functions, 1);
+        writer.bind(Register(0), ScalarType::I64, "r0");
+        assert_eq!(writer.code(&code), ["r3"]);
+        writer.finish()
+    };
+    assert!(text("0i64", "256i64").contains("const bool r3 = (u64)r0 < 256ULL;"));
+    for (low, high) in [("1i64", "256i64"), ("0i64", "-1i64"), ("0i64", "r0")] {
+        assert!(text(low, high).contains("const bool r3 = r1 & r2;"), "{low} {high}");
+    }
+}
+
 /// The function of sums along columns of one array.
 fn along_columns(text: &str) -> String {
     let code = code(text);

@@ -114,7 +114,7 @@ impl Draft<'_, '_> {
 /// does once for all of them, as looking back, costs each less.
 fn items(kept: &[ScalarType]) -> u64 {
     match kept.iter().map(|ty| ty.bytes().max(4)).sum::<usize>() {
-        0..=4 => 12,
+        0..=4 => 20,
         5..=8 => 8,
         _ => 4,
     }

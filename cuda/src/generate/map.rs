@@ -12,7 +12,7 @@ use super::interior::{Interior, Limit, interior, limits, needed_by};
 use super::transposed::transposed;
 use super::{Draft, indices, needed, uses, write_body};
 use crate::fields::Field;
-use crate::structure::{Indices, Place, Point, Structure, Vectors};
+use crate::structure::{Indices, Place, Point, Stand, Structure, Vectors};
 use crate::text::Skeleton;
 
 /// The function of a map of vectors.
@@ -60,8 +60,14 @@ impl Draft<'_, '_> {
         if let Some(vectors) = &vectors {
             let targets = stores.iter().map(|(_, array)| format!("to.a{}[lane]", array.0));
             let targets: Vec<String> = targets.collect();
-            structure.vectors(vectors);
-            let place = Place { leave: "return;", points: &[&point], loaded: &vectors.loaded };
+            let apart = interior.is_some();
+            structure.vectors(vectors, if apart { Stand::Apart } else { Stand::Together });
+            let place = Place {
+                leave: "return;",
+                points: &[&point],
+                loaded: &vectors.loaded,
+                is_checked: false,
+            };
             structure.function(POINT_OF_VECTOR, place, |writer| {
                 write_body(kernel, writer, &point);
                 for ((value, _), target) in stores.iter().zip(&targets) {
@@ -158,13 +164,18 @@ fn inside(
     };
     let limits = needed_by(code, limits(bounds));
     structure.member("static constexpr bool INSIDE = true;");
-    let place = Place { leave: "return true;", points: &[&point], loaded: &vectors.loaded };
+    let place = Place {
+        leave: "return true;",
+        points: &[&point],
+        loaded: &vectors.loaded,
+        is_checked: false,
+    };
     structure.function(INSIDE, place, |writer| {
         writer.statement("const i64 at = first;");
         point.write(writer);
         writer.code(&limits);
         let index = |at: usize| kernel.indices[at];
-        let mut holds = vec![format!("{} + N <= {extent}", index(last))];
+        let mut holds = vec![format!("{} + (N - 1) * APART < {extent}", index(last))];
         for (at, least) in bounds.least.iter().filter(|(_, least)| **least > 0) {
             holds.push(format!("{} >= {least}", index(*at)));
         }
@@ -173,15 +184,18 @@ fn inside(
                 Limit::Register(register) => writer.operand(&Operand::Register(*register)),
                 Limit::Number(number) => format!("{number}LL"),
             };
-            let more = if *at == last { format!("{more} + (N - 1)") } else { more.to_string() };
+            let more = match *at == last {
+                true => format!("{more} + (N - 1) * APART"),
+                false => more.to_string(),
+            };
             holds.push(format!("{} + {more} <= {limit}", index(*at)));
         }
         writer.statement(&format!("if (!({})) return false;", holds.join(" && ")));
         writer.statement(&format!("const i64 last = {};", index(last)));
         writer.statement("#pragma unroll");
         writer.statement("for (int lane = 0; lane < N; lane++) {");
-        writer.statement("const i64 at = first + lane;");
-        point.write_moved(writer, "lane");
+        writer.statement("const i64 at = first + lane * APART;");
+        point.write_moved(writer, "lane * APART");
         for (value, target) in writer.code(code).iter().zip(targets) {
             writer.statement(&format!("{target} = {value};"));
         }

@@ -9,7 +9,7 @@ use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 use super::map::{POINT, entry};
 use super::{Draft, indices, write_body};
 use crate::fields::Field;
-use crate::structure::{Place, Point, Structure, Vectors, operands};
+use crate::structure::{Place, Point, Stand, Structure, Vectors, operands};
 use crate::text::{Length, Skeleton};
 
 /// The parameters of functions that find what is loaded ahead of a point.
@@ -75,7 +75,7 @@ impl Draft<'_, '_> {
         let mut structure = self.structure("scatter");
         let loaded = vectors.as_ref().map_or(&[][..], |vectors| &vectors.loaded[..]);
         match &vectors {
-            Some(vectors) => structure.vectors(vectors),
+            Some(vectors) => structure.vectors(vectors, Stand::Together),
             None => structure.single(),
         }
         target(kernel, sink, &mut structure, Some(loaded));
@@ -86,7 +86,8 @@ impl Draft<'_, '_> {
         let signature =
             format!("template <int N> void update(const Arguments& in, i64 at, i64 to{OF})");
         let points = [&point];
-        let place = Place { leave: "return;", points: &points, loaded };
+        // The target of the point was asked for before.
+        let place = Place { leave: "return;", points: &points, loaded, is_checked: true };
         structure.function(&signature, place, |writer| {
             write_body(kernel, writer, &point);
             let values = operands(writer, values);
@@ -221,16 +222,20 @@ fn target(
         None => "i64 target(const Arguments& in, i64 at)".to_owned(),
     };
     let points = [&point];
-    let place = Place { leave: "return -1;", points: &points, loaded: loaded.unwrap_or_default() };
+    let loaded = loaded.unwrap_or_default();
+    let place = Place { leave: "return -1;", points: &points, loaded, is_checked: false };
     structure.function(&signature, place, |writer| {
         write_body(kernel, writer, &point);
         for (name, operand) in names.iter().zip(operands(writer, target)) {
             writer.statement(&format!("const i64 {name} = {operand};"));
         }
-        writer.statement("if (to0 == -1) return -1;");
-        for (name, size) in names.iter().zip(&sizes) {
-            writer.statement(&format!("if ((u64){name} >= (u64){size}) {{ {fail} return -1; }}"));
-        }
+        let beyond = |(name, size): (&String, &String)| format!("(u64){name} >= (u64){size}");
+        let beyond: Vec<String> = names.iter().zip(&sizes).map(beyond).collect();
+        // One branch for all that is unusual.
+        writer.statement(&format!(
+            "if ({}) {{ if (to0 != -1) {{ {fail} }} return -1; }}",
+            beyond.join(" || ")
+        ));
         writer.statement(&format!("return {to};"));
     });
 }

@@ -17,6 +17,9 @@ const EACH_OF_LARGE: u64 = 8;
 /// Elements that a thread has at least in a group of short rows: as many as it loads at once.
 const ELEMENTS: u64 = 4;
 
+/// Rows of a block of threads that folds pairs, as in `tile.cu`.
+const ROWS_OF_PAIRS: u64 = 32;
+
 /// Elements that three levels of the tree hold: one in registers, two on the stack.
 const MOST_IN_GRID: u64 = 1 << 18;
 
@@ -79,7 +82,8 @@ impl Launch<'_, '_> {
                     return Ok(false);
                 }
                 let parameters = [self.arguments(piece)?, word(rows), word(length)];
-                self.launch(piece, "reduce_pairs", self.blocks_for(rows), &parameters)?;
+                let blocks = rows.div_ceil(ROWS_OF_PAIRS).min(u64::from(policy.blocks));
+                self.launch(piece, "reduce_pairs", blocks, &parameters)?;
             }
         }
         Ok(true)

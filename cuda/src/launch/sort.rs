@@ -13,6 +13,9 @@ use crate::text::Piece;
 const DIGIT: u32 = 8;
 const DIGITS: usize = 1 << DIGIT;
 
+/// Bytes of what tiles publish that are cleared for several passes at once.
+const MOST_AT_ONCE: u64 = 32 << 20;
+
 /// Elements of a thread, as in `sort.cu`.
 const SORT_ITEMS: u64 = 8;
 
@@ -23,11 +26,20 @@ struct Sorted {
     keys: Buffer,
     order: Option<Buffer>,
     ty: ScalarType,
+    /// Whether the order is where it was wanted, and only there.
+    is_placed: bool,
 }
 
 impl Launch<'_, '_> {
-    /// Sorts by so many bits of the keys; keys that are not wanted afterwards are garbage then.
-    fn sort_by(&mut self, sorted: Sorted, bits: u32, wants_keys: bool) -> Result<Sorted, Stop> {
+    /// Sorts by so many bits of the keys; keys that are not wanted afterwards are garbage then. At an address, if there is
+    /// one, the order is put as the language has it; it is nowhere else then, unless it is as it was.
+    fn sort_by(
+        &mut self,
+        sorted: Sorted,
+        bits: u32,
+        wants_keys: bool,
+        into: Option<u64>,
+    ) -> Result<Sorted, Stop> {
         let points = self.shape.points;
         let ty = sorted.ty;
         let positions = bits.div_ceil(DIGIT);
@@ -42,20 +54,29 @@ impl Launch<'_, '_> {
         self.launch_common(&entry("sort_histogram", ty), blocks, &parameters)?;
         let passes = self.passes(&counts, positions)?;
         let tiles = points.div_ceil(self.threads() * SORT_ITEMS);
-        let status = self.machine.memory.scratch(tiles << DIGIT, 8, "status")?;
-        let ticket = self.machine.memory.scratch(1, 4, "ticket")?;
+        // What tiles publish, and behind it the ticket; of all passes, if that is little.
+        let words = (tiles << DIGIT) + 1;
+        let is_little = words * 8 * passes.len() as u64 <= MOST_AT_ONCE;
+        let at_once = if is_little { passes.len().max(1) } else { 1 };
+        let status = self.machine.memory.scratch(words * at_once as u64, 8, "status")?;
         let mut from = sorted;
         // The buffers of what was sorted before are written again.
         let mut unused: Vec<Buffer> = Vec::new();
         for (number, position) in passes.iter().enumerate() {
-            self.machine.memory.clear(&status)?;
-            self.machine.memory.clear(&ticket)?;
+            if number % at_once == 0 {
+                self.machine.memory.clear(&status)?;
+            }
+            let status = status.address + (number % at_once) as u64 * words * 8;
             let last = number + 1 == passes.len();
             let keys = match last && !wants_keys {
                 true => None,
                 false => Some(self.buffer_of(ty, &mut unused)?),
             };
-            let order = self.buffer_of(ty, &mut unused)?;
+            let into = into.filter(|_| last);
+            let order = match into {
+                Some(_) => None,
+                None => Some(self.buffer_of(ty, &mut unused)?),
+            };
             let address = |buffer: Option<&Buffer>| word(buffer.map_or(0, |buffer| buffer.address));
             let starts = counts.address + (u64::from(*position) << DIGIT) * 8;
             let parameters = [
@@ -64,16 +85,21 @@ impl Launch<'_, '_> {
                 word(points),
                 (position * DIGIT).to_le_bytes().to_vec(),
                 word(starts),
-                word(status.address),
-                word(ticket.address),
+                word(status),
+                word(status + (tiles << DIGIT) * 8),
                 address(keys.as_ref()),
-                word(order.address),
+                match (into, ty) {
+                    (Some(into), ScalarType::U64) => word(into),
+                    _ => address(order.as_ref()),
+                },
+                word(into.filter(|_| ty != ScalarType::U64).unwrap_or_default()),
             ];
             self.launch_common(&entry("sort_pass", ty), tiles, &parameters)?;
             if let Some(keys) = keys {
                 unused.push(std::mem::replace(&mut from.keys, keys));
             }
-            unused.extend(from.order.replace(order));
+            from.is_placed = order.is_none();
+            unused.extend(std::mem::replace(&mut from.order, order));
         }
         Ok(from)
     }
@@ -137,16 +163,29 @@ impl Launch<'_, '_> {
             true => ScalarType::U64,
             false => of_keys,
         };
+        let Some(Sink::Sort { order: result, .. }) =
+            self.code.kernel.sinks.iter().find(|sink| matches!(sink, Sink::Sort { .. }))
+        else {
+            return Ok(());
+        };
+        let out = self.outputs[result].address;
+        let rows = self.shape.rows;
         let mut order = None;
+        // The last pass of all puts the order where it is wanted, if positions in rows are positions.
+        let into = (keys.len() == 1 && rows == 1).then_some(out);
         for &(number, bits) in keys.iter().rev() {
             let own = self.temporaries[number].clone();
             let keys = match (&order, of_keys == ty) {
                 (None, true) => own,
                 (order, _) => self.gather(&own, of_keys, order.as_ref(), ty)?,
             };
-            order = self.sort_by(Sorted { keys, order, ty }, bits, false)?.order;
+            let sorted = Sorted { keys, order, ty, is_placed: false };
+            let sorted = self.sort_by(sorted, bits, false, into)?;
+            if sorted.is_placed {
+                return Ok(());
+            }
+            order = sorted.order;
         }
-        let rows = self.shape.rows;
         let address = |order: &Option<Buffer>| word(order.as_ref().map_or(0, |at| at.address));
         if rows > 1 {
             let keys = self.machine.memory.scratch(points, ty.bytes(), "rows")?;
@@ -158,14 +197,9 @@ impl Launch<'_, '_> {
                 word(keys.address),
             ];
             self.launch_common(&entry("sort_rows", ty), self.blocks_for(points), &parameters)?;
-            order = self.sort_by(Sorted { keys, order, ty }, bits_of(rows - 1), false)?.order;
+            let sorted = Sorted { keys, order, ty, is_placed: false };
+            order = self.sort_by(sorted, bits_of(rows - 1), false, None)?.order;
         }
-        let Some(Sink::Sort { order: result, .. }) =
-            self.code.kernel.sinks.iter().find(|sink| matches!(sink, Sink::Sort { .. }))
-        else {
-            return Ok(());
-        };
-        let out = self.outputs[result].address;
         let length = self.row_divisor().bytes();
         let parameters = [address(&order), word(points), length, word(out)];
         self.launch_common(&entry("sort_order", ty), self.blocks_for(points), &parameters)
@@ -191,8 +225,9 @@ impl Launch<'_, '_> {
         let dropped = self.targets_of(sink.unwrap_or_default())?;
         let ty = self.number();
         let before = self.temporaries[order].clone();
-        let from = Sorted { keys: self.temporaries[keys].clone(), order: Some(before), ty };
-        let sorted = self.sort_by(from, bits_of(dropped), true)?;
+        let own = self.temporaries[keys].clone();
+        let from = Sorted { keys: own, order: Some(before), ty, is_placed: false };
+        let sorted = self.sort_by(from, bits_of(dropped), true, None)?;
         self.temporaries[keys] = sorted.keys;
         if let Some(sorted) = sorted.order {
             self.temporaries[order] = sorted;

@@ -87,6 +87,34 @@ template <int N, class T> FUNCTION void store_vector(T* to, const T (&from)[N]) 
   }
 }
 
+/* As load_vector, of what nobody reads again: what is, stays in the second-level cache. */
+template <int N, class T> FUNCTION void load_once(const T* from, T (&to)[N]) {
+#ifdef __CUDACC_RTC__
+  if constexpr (N * sizeof(T) % 16 == 0) {
+    constexpr int EACH = 16 / sizeof(T);
+#pragma unroll
+    for (int first = 0; first < N; first += EACH) {
+      const uint4 words = __ldcs((const uint4*)(from + first));
+      memcpy(to + first, &words, 16);
+    }
+    return;
+  }
+#endif
+  load_vector<N>(from, to);
+}
+
+/* N elements that stand a warp's threads apart: what such a thread loads at once, it loads with its neighbours, whatever the
+   address. */
+constexpr int APART = 32;
+template <int N, class T> FUNCTION void load_apart(const T* from, T (&to)[N]) {
+#pragma unroll
+  for (int at = 0; at < N; at++) to[at] = from[at * APART];
+}
+template <int N, class T> FUNCTION void store_apart(T* to, const T (&from)[N]) {
+#pragma unroll
+  for (int at = 0; at < N; at++) to[at * APART] = from[at];
+}
+
 FUNCTION i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
 FUNCTION i64 blocks_of(i64 count) { return (count + TREE - 1) / TREE; }
 

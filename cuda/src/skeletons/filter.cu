@@ -5,31 +5,40 @@
    it (2). Counts are exact in any bracketing, so here the usual look-back is right. */
 constexpr u64 COUNTED = 1ull << 62, SUMMED = 2ull << 62, COUNT_MASK = (1ull << 62) - 1;
 
+/* How many words a lane looks at together: each look waits for the second-level cache. */
+constexpr int LOOKS = 4;
+
 /* How many are kept before a tile, by one warp. */
 FUNCTION u64 count_before(u64* status, i64 tile, u64 count) {
   const int lane = threadIdx.x & 31;
   if (lane == 0) store_relaxed(status + tile, (tile == 0 ? SUMMED : COUNTED) | count);
   if (tile == 0) return 0;
   u64 before = 0;
+  /* As many tiles as may be under way on a device are a few looks away. */
 #pragma unroll 1
-  for (i64 base = tile - 1;; base -= 32) {
-    const i64 at = base - lane;
-    u64 word = SUMMED;
-    if (at >= 0) {
-      word = load_relaxed(status + at);
-      while (word >> 62 == 0) {
+  for (i64 base = tile - 1, summed = 0; !summed; base -= 32 * LOOKS) {
+    u64 words[LOOKS];
+#pragma unroll
+    for (int look = 0; look < LOOKS; look++) {
+      const i64 at = base - 32 * look - lane;
+      words[look] = at >= 0 ? load_relaxed(status + at) : SUMMED;
+    }
+#pragma unroll
+    for (int look = 0; look < LOOKS; look++) {
+      const i64 at = base - 32 * look - lane;
+      u64 word = words[look];
+      while (!summed && word >> 62 == 0) {
         __nanosleep(32);
         word = load_relaxed(status + at);
       }
+      const u32 sums = __ballot_sync(ALL_LANES, word >> 62 == 2);
+      const int stop = sums ? __ffs((int)sums) - 1 : 31;
+      if (!summed && lane <= stop) before += word & COUNT_MASK;
+      summed |= sums;
     }
-    const u32 summed = __ballot_sync(ALL_LANES, word >> 62 == 2);
-    const int stop = summed ? __ffs((int)summed) - 1 : 31;
-    u64 part = lane <= stop ? word & COUNT_MASK : 0;
-#pragma unroll
-    for (int step = 16; step > 0; step /= 2) part += __shfl_xor_sync(ALL_LANES, part, step);
-    before += part;
-    if (summed) break;
   }
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) before += __shfl_xor_sync(ALL_LANES, before, step);
   if (lane == 0) store_relaxed(status + tile, SUMMED | (before + count));
   return before;
 }

@@ -10,6 +10,20 @@
 /* How many rows begin before a place. */
 FUNCTION i64 rows_before(const Rows& rows, i64 place) {
   i64 low = 0, high = rows.count;
+  /* Each look waits for memory: eight parts at once. */
+#pragma unroll 1
+  while (high - low > 8) {
+    const i64 step = (high - low) >> 3;
+    int before = 0;
+#pragma unroll
+    for (int part = 1; part < 8; part++) {
+      const i64 at = low + part * step;
+      before += rows.offsets[at] + at < place;
+    }
+    if (before < 7) high = low + (before + 1) * step;
+    if (before > 0) low += before * step + 1;
+  }
+#pragma unroll 1
   while (low < high) {
     const i64 middle = (low + high) >> 1;
     if (rows.offsets[middle] + middle < place) low = middle + 1;
@@ -121,6 +135,7 @@ FUNCTION void reduce_long(const typename K::Arguments& in, const L& rows, Nodes<
                           Nodes<K> tiles) {
   const i64 stride = (i64)gridDim.x * K::THREADS, own = (i64)blockIdx.x * K::THREADS + threadIdx.x;
   const i64 count = *blocks.count;
+  if (count == 0) return;
   u32 turn = 0;
   /* The first tiles, which may be all that there is of a row. */
 #pragma unroll 1

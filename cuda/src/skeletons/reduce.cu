@@ -139,22 +139,29 @@ FUNCTION void reduce_tiles(const typename K::Arguments& in, Rows rows, u32 tiles
   }
   __syncthreads();  /* last */
   if (!last) return;
-  /* Level by level, each behind the one below. */
+  /* Level by level, each behind the one below, and staged as elements are: a thread that read its 64 one after the other
+     would wait for the second-level cache as often. */
+  constexpr int SLICE = slice<K>() * TREE;
   i64 length = tiles;
 #pragma unroll 1
   while (length > 1) {
-    const i64 blocks = blocks_of(length);
 #pragma unroll 1
-    for (i64 block = threadIdx.x; block < blocks; block += K::THREADS) {
-      const i64 from = base + block * TREE, to = base + smaller(length, (block + 1) * TREE);
-      value = scratch.get(from);
+    for (i64 first = 0; first < length; first += SLICE) {
+      const int here = (int)smaller(length - first, SLICE);
+#pragma unroll 4
+      for (int at = threadIdx.x; at < here; at += K::THREADS) {
+        memory.staged.put(staged_at(at), scratch.get(base + first + at));
+      }
+      __syncthreads();  /* staged level */
 #pragma unroll 1
-      for (i64 at = from + 1; at < to; at++) value = K::combine(in, value, scratch.get(at));
-      scratch.put(base + length + block, value);
+      for (int block = threadIdx.x; block * TREE < here; block += K::THREADS) {
+        value = fold_block<K>(in, memory.staged, block * TREE, here - block * TREE);
+        scratch.put(base + length + first / TREE + block, value);
+      }
+      __syncthreads();  /* level */
     }
-    __syncthreads();  /* level */
     base += length;
-    length = blocks;
+    length = blocks_of(length);
   }
   if (threadIdx.x == 0) K::finish(in, row, false, scratch.get(base));
 }

@@ -156,9 +156,22 @@ FUNCTION void scan_groups(const typename K::Arguments& in, Rows rows, const Divi
 template <class K> struct ScanMemory {
   typename K::template Array<slice<K>() * (TREE + 1)> staged;
   typename K::template Array<TREE> blocks;  /* the last values of the blocks, scanned */
-  typename K::template Array<TREE> looked;  /* what other tiles have published */
   typename K::template Array<2> before;     /* what stands before the tile */
-  typename K::template Array<LEVELS + 1> levels;  /* thread 0's: what tiles before it come to */
+};
+
+/* So many levels of the tree are looked at together, by a warp each: more than four are only there beyond 2^36
+   elements. */
+template <class K> FUNCTION constexpr int looked_at() {
+  int levels = K::THREADS >= 4 * 32 ? 4 : K::THREADS / 32;
+  while (levels > 1 && levels * TREE * (int)sizeof(typename K::Element) > 8192) levels /= 2;
+  return levels;
+}
+
+template <class K> struct LookMemory {
+  typename K::template Array<looked_at<K>() * TREE> looked;  /* what other tiles have published */
+  typename K::template Array<LEVELS + 1> all;                /* what those of a level come to */
+  /* Of the lowest level that has several: what all but the last of them come to, and the last. */
+  typename K::template Array<1> fewer, last;
 };
 
 /* Elements of a slice of a tile, staged. */
@@ -267,63 +280,6 @@ template <class K> struct Published {
   i64 per_row;
 };
 
-/* Values first..last of a level, into `looked`; waits for them. */
-template <class K>
-FUNCTION void look(ScanMemory<K>& memory, const Published<K>& published, i64 base, i64 first,
-                   i64 last) {
-#pragma unroll 1
-  for (i64 at = first + threadIdx.x; at <= last; at += K::THREADS) {
-    while (load_acquire(published.flags + base + at) == 0) __nanosleep(32);
-    memory.looked.put((int)(at - first), published.values.get(base + at));
-  }
-  __syncthreads();  /* looked */
-}
-
-/* The fold of what is in `looked`, in thread 0. */
-template <class K>
-FUNCTION typename K::Element looked_fold(const typename K::Arguments& in, ScanMemory<K>& memory,
-                                         int count) {
-  typename K::Element value = memory.looked.get(0);
-  if (threadIdx.x == 0) {
-#pragma unroll (ahead<K>())
-    for (int at = 1; at < count; at++) value = follow<K>(in, value, memory.looked.get(at));
-  }
-  return value;
-}
-
-/* The scanned value of tile `tile` among the tiles, in thread 0. Looks at published values only, never
-   at prefixes of other tiles: so the bracketing does not depend on which tile was first, and no tile
-   waits for a chain of others. */
-template <class K>
-FUNCTION typename K::Element look_back(const typename K::Arguments& in, ScanMemory<K>& memory,
-                                       const Published<K>& published, i64 row, i64 tiles, i64 tile) {
-  i64 base = row * published.per_row, count = tiles, at = tile;
-  int top = 0;
-  /* Few turns, and most often one or two: written out, they would be half of what the compiler has to do. */
-#pragma unroll 1
-  while (true) {
-    const i64 group = at / TREE;
-    look<K>(memory, published, base, group * TREE, at);
-    const typename K::Element here = looked_fold<K>(in, memory, (int)(at - group * TREE) + 1);
-    if (threadIdx.x == 0) memory.levels.put(top, here);
-    __syncthreads();  /* looked is free */
-    if (group == 0) break;
-    base += count;
-    count = blocks_of(count);
-    at = group - 1;
-    top++;
-  }
-  typename K::Element value = K::zero();
-  if (threadIdx.x == 0) {
-    value = memory.levels.get(top);
-#pragma unroll 1
-    for (int level = top - 1; level >= 0; level--) {
-      value = follow<K>(in, value, memory.levels.get(level));
-    }
-  }
-  return value;
-}
-
 /* Publishes a value of a level. */
 template <class K>
 FUNCTION void publish(const Published<K>& published, i64 at, const typename K::Element& value) {
@@ -331,11 +287,118 @@ FUNCTION void publish(const Published<K>& published, i64 at, const typename K::E
   store_release(published.flags + at, 1u);
 }
 
+/* What the tiles before one come to: of each level of the tree those that are not part of one of the next. Looks at
+   published values only, never at prefixes of other tiles: so the bracketing does not depend on which tile was first, and
+   no tile waits for a chain of others. All levels are waited for together; but the last tile of each 64 publishes what they
+   come to, which is `value` behind those before, and the last of each 64 of these likewise, before it waits for more.
+   Yields the highest level; `low` is the lowest one that has several values, or beyond it. */
+template <class K>
+FUNCTION int look_back(const typename K::Arguments& in, LookMemory<K>& memory,
+                       const Published<K>& published, i64 row, u32 tiles, u32 tile,
+                       typename K::Element value, int& low) {
+  constexpr int TOGETHER = looked_at<K>();
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  i64 base = row * published.per_row;
+  u32 count = tiles;
+  int at = (int)tile - 1;
+  /* The number of a node that this tile is the last one of, as long as it is. */
+  u32 closed = tile;
+  int level = 0;
+  low = LEVELS + 1;
+#pragma unroll 1
+  while (true) {
+    /* The level of this warp, and how many values are looked at there. */
+    const bool closes = closed % TREE == TREE - 1;
+    int own = -1, values = 0, levels = 0;
+    i64 from = 0;
+#pragma unroll 1
+    for (; levels < (closes ? 1 : TOGETHER) && at >= 0; levels++) {
+      const int group = (int)((u32)at / TREE), here = at - group * TREE + 1;
+      if (levels == warp) {
+        own = level + levels;
+        values = here;
+        from = base + group * TREE;
+      }
+      if (here > 1 && level + levels < low) low = level + levels;
+      base += count;
+      count = (count + TREE - 1) / TREE;
+      at = group - 1;
+    }
+#pragma unroll 1
+    for (int each = lane; each < values; each += 32) {
+      while (load_acquire(published.flags + from + each) == 0) __nanosleep(32);
+      memory.looked.put(warp * TREE + each, published.values.get(from + each));
+    }
+    __syncthreads();  /* looked */
+    if (own >= 0 && lane == 0) {
+      typename K::Element all = memory.looked.get(warp * TREE);
+#pragma unroll (ahead<K>())
+      for (int each = 1; each < values - 1; each++) {
+        all = follow<K>(in, all, memory.looked.get(warp * TREE + each));
+      }
+      if (values > 1) {
+        const typename K::Element last = memory.looked.get(warp * TREE + values - 1);
+        if (own == low) {
+          memory.fewer.put(0, all);
+          memory.last.put(0, last);
+        }
+        all = follow<K>(in, all, last);
+      }
+      memory.all.put(own, all);
+      if (closes) {
+        value = follow<K>(in, all, value);
+        publish<K>(published, base + closed / TREE, value);
+      }
+    }
+    if (closes) closed /= TREE;
+    else closed = 0;
+    __syncthreads();  /* looked is free */
+    level += levels;
+    if (at < 0) return level - 1;
+  }
+}
+
+/* The scanned value of the last of these tiles. */
+template <class K>
+FUNCTION typename K::Element looked_value(const typename K::Arguments& in, const LookMemory<K>& memory,
+                                          int top) {
+  typename K::Element value = memory.all.get(top);
+#pragma unroll 1
+  for (int level = top - 1; level >= 0; level--) value = follow<K>(in, value, memory.all.get(level));
+  return value;
+}
+
+/* The last value of a level. */
+template <class K>
+FUNCTION typename K::Element last_looked(const LookMemory<K>& memory, int low, int level) {
+  return level == low ? memory.last.get(0) : memory.all.get(level);
+}
+
+/* The scanned value of the tile before the last one, followed by what the last one comes to. Where a level has no value
+   but the one that is left out, the 64 of the next level's last value stand there instead. */
+template <class K>
+FUNCTION typename K::Element looked_value_of_last(const typename K::Arguments& in,
+                                                  const LookMemory<K>& memory, int top, int low) {
+  typename K::Element value = K::zero();
+  bool any = false;
+#pragma unroll 1
+  for (int level = low > top ? top - 1 : top; level >= 0; level--) {
+    const typename K::Element next = level > low    ? memory.all.get(level)
+                                     : level == low ? memory.fewer.get(0)
+                                                    : last_looked<K>(memory, low, level + 1);
+    value = any ? follow<K>(in, value, next) : next;
+    any = true;
+  }
+  const typename K::Element last = last_looked<K>(memory, low, 0);
+  return any ? follow<K>(in, value, last) : last;
+}
+
 /* Long rows of one length, in one pass: tiles are handed out by a ticket, in order. */
 template <class K>
 FUNCTION void scan_tiles(const typename K::Arguments& in, Rows rows, u32 tiles,
                          Published<K> published, u32* ticket) {
   __shared__ ScanMemory<K> memory;
+  __shared__ LookMemory<K> looks;
   __shared__ u32 number;
   if (threadIdx.x == 0) number = atomicAdd(ticket, 1u);
   __syncthreads();  /* ticket */
@@ -344,34 +407,17 @@ FUNCTION void scan_tiles(const typename K::Arguments& in, Rows rows, u32 tiles,
   const i64 start = row * rows.length, first = tile * TILE;
   const int count = (int)smaller(rows.length - first, TILE);
   typename K::Element value = scan_up<K>(in, memory, row, start, rows.length, first, count);
-  i64 base = row * published.per_row, level_count = tiles, at = tile;
   if (threadIdx.x == 0) {
-    publish<K>(published, base + at, value);
+    publish<K>(published, row * published.per_row + tile, value);
     if (tile == 0) scan_begin<K>(in, row, start, rows.length);
   }
-  /* The last tile of each 64 publishes what they come to, the last of each 64 of these likewise. */
-#pragma unroll 1
-  while (at % TREE == TREE - 1) {
-    __syncthreads();  /* looked is free */
-    look<K>(memory, published, base, at - (TREE - 1), at);
-    value = looked_fold<K>(in, memory, TREE);
-    base += level_count;
-    level_count = blocks_of(level_count);
-    at /= TREE;
-    if (threadIdx.x == 0) publish<K>(published, base + at, value);
-  }
-  __syncthreads();  /* looked is free */
-  /* What the tiles before this one come to, then those before its neighbour. */
-#pragma unroll 1
-  for (int which = 1; which >= 0; which--) {
-    const i64 until = tile - 2 + which;
-    if (until >= 0) value = look_back<K>(in, memory, published, row, tiles, until);
-    if (threadIdx.x != 0 || tile == 0) continue;
-    if (which == 0) {
-      const typename K::Element last = published.values.get(row * published.per_row + tile - 1);
-      value = until >= 0 ? follow<K>(in, value, last) : last;
+  if (tile > 0) {
+    int low;
+    const int top = look_back<K>(in, looks, published, row, tiles, (u32)tile, value, low);
+    if (threadIdx.x == 0) {
+      memory.before.put(1, looked_value<K>(in, looks, top));
+      memory.before.put(0, looked_value_of_last<K>(in, looks, top, low));
     }
-    memory.before.put(which, value);
   }
   __syncthreads();  /* before */
   scan_down<K>(in, memory, row, start, rows.length, first, count, tile > 0);

@@ -9,6 +9,9 @@ template <class T> FUNCTION u32 digit_of(T key, int shift) {
   return (u32)(key >> shift) & (DIGITS - 1);
 }
 
+/* Keys of a thread that are under way at once. */
+constexpr int COUNTED_AT = 4;
+
 /* Adds to counts[digit position * DIGITS + digit], for all positions, of which there are at most eight. */
 template <int THREADS, class T>
 FUNCTION void count_digits(u32* failure, const T* keys, i64 points, int positions, u64* counts) {
@@ -19,11 +22,20 @@ FUNCTION void count_digits(u32* failure, const T* keys, i64 points, int position
   const i64 stride = (i64)gridDim.x * THREADS;
   u32 turn = 0;
 #pragma unroll 1
-  for (i64 at = (i64)blockIdx.x * THREADS + thread; at < points; at += stride) {
-    const T key = keys[at];
+  for (i64 at = (i64)blockIdx.x * THREADS + thread; at < points; at += COUNTED_AT * stride) {
+    T key[COUNTED_AT];
+#pragma unroll
+    for (int each = 0; each < COUNTED_AT; each++) {
+      const i64 from = at + each * stride;
+      key[each] = keys[from < points ? from : at];
+    }
+#pragma unroll
+    for (int each = 0; each < COUNTED_AT; each++) {
+      if (at + each * stride >= points) continue;
 #pragma unroll 1
-    for (int position = 0; position < positions; position++) {
-      atomicAdd(local + position * DIGITS + digit_of(key, 8 * position), 1u);
+      for (int position = 0; position < positions; position++) {
+        atomicAdd(local + position * DIGITS + digit_of(key[each], 8 * position), 1u);
+      }
     }
     if (is_over_by(failure, turn)) break;
   }
@@ -66,10 +78,11 @@ FUNCTION u64 digits_before(u64* status, i64 tile, int digit, u64 count) {
 }
 
 /* One pass. `starts` are how many keys have lesser digits; `status` and `ticket` are 0 before. Without
-   `values`, they are the numbers of the points; without `keys_out`, the keys are not needed any more. */
+   `values`, they are the numbers of the points; without `keys_out`, the keys are not needed any more; with `order_out`, the
+   numbers are wanted there, and `values_out` is not: numbers of 64 bits are what the language has. */
 template <int THREADS, class T>
 FUNCTION void send_digits(const T* keys, const T* values, i64 points, int shift, const u64* starts,
-                        u64* status, u32* ticket, T* keys_out, T* values_out) {
+                        u64* status, u32* ticket, T* keys_out, T* values_out, i64* order_out) {
   constexpr int WARPS = THREADS / 32, ITEMS = THREADS * SORT_ITEMS;
   __shared__ u32 local[WARPS * DIGITS];
   __shared__ u32 counts[DIGITS];  /* of the tile; then how many of it have lesser digits */
@@ -156,7 +169,8 @@ FUNCTION void send_digits(const T* keys, const T* values, i64 points, int shift,
     const T own = staged_keys[at];
     const i64 to = (i64)(bases[digit_of(own, shift)] + (u64)at);
     if (keys_out) keys_out[to] = own;
-    values_out[to] = staged_values[at];
+    if (sizeof(T) == 4 && order_out) order_out[to] = (i64)staged_values[at];
+    else values_out[to] = staged_values[at];
   }
 }
 

@@ -179,23 +179,29 @@ FUNCTION void reduce_grid(const typename K::Arguments& in, i64 down, i64 across,
   }
 }
 
-/* Many rows of which each goes through the same places: a thread per row, and what belongs to the places
-   in shared memory. */
-constexpr int DEPTH_OF_PAIRS = 4 * TREE;
+/* Many rows of which each goes through the same places, which are staged for all rows of a block of threads: it has 32, and
+   each warp folds every so many blocks of the tree of all of them, a lane per row. The first warp puts together, in order,
+   what the blocks have come to. So 32 rows keep as many threads busy as a block has. */
+template <class K> FUNCTION constexpr int blocks_of_pairs() {
+  int blocks = K::THREADS / 32;
+  const int bytes = TREE * (int)sizeof(typename K::Right) + 32 * (int)sizeof(typename K::Element);
+  while (blocks > 1 && blocks * bytes > 24576) blocks /= 2;
+  return blocks;
+}
 template <class K>
 FUNCTION void reduce_pairs(const typename K::Arguments& in, i64 rows, i64 length) {
-  constexpr int DEPTH = DEPTH_OF_PAIRS;
+  constexpr int BLOCKS = blocks_of_pairs<K>(), DEPTH = BLOCKS * TREE;
   __shared__ typename K::template RightArray<DEPTH> rights;
-  const int thread = threadIdx.x;
-  const i64 stride = (i64)gridDim.x * K::THREADS;
+  __shared__ typename K::template Array<BLOCKS * 32> folded;
+  const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+  const i64 stride = (i64)gridDim.x * 32;
 #pragma unroll 1
-  for (i64 first = (i64)blockIdx.x * K::THREADS; first < rows; first += stride) {
+  for (i64 first = (i64)blockIdx.x * 32; first < rows; first += stride) {
     /* Beyond the rows, the last one is folded once more, and not stored: all reach the barriers. */
-    const i64 row = smaller(first + thread, rows - 1);
+    const i64 row = smaller(first + lane, rows - 1);
     const typename K::Left left = K::left(in, row, 0);
     Levels<K, LEVELS + 2> levels;
     levels.begin();
-    typename K::Element value = K::zero();
 #pragma unroll 1
     for (i64 base = 0; base < length; base += DEPTH) {
       if (base > 0 && base % TILE == 0 && is_over_for_all(in.failure)) return;
@@ -205,19 +211,22 @@ FUNCTION void reduce_pairs(const typename K::Arguments& in, i64 rows, i64 length
         rights.put(at, K::right(in, row, base + at));
       }
       __syncthreads();  /* staged */
-#pragma unroll 1
-      for (int block = 0; block < here; block += TREE) {
+      const int block = warp * TREE;
+      if (block < here && warp < BLOCKS) {
         const int end = here - block < TREE ? here : block + TREE;
-        value = K::element_of(in, row, base + block, left, rights.get(block));
+        typename K::Element value = K::element_of(in, row, base + block, left, rights.get(block));
 #pragma unroll 4
         for (int k = block + 1; k < end; k++) {
           const typename K::Element next = K::element_of(in, row, base + k, left, rights.get(k));
           value = K::combine(in, value, next);
         }
-        levels.push(in, value);
+        folded.put(warp * 32 + lane, value);
       }
       __syncthreads();  /* shared is free */
+      if (warp > 0) continue;
+#pragma unroll 1
+      for (int other = 0; other * TREE < here; other++) levels.push(in, folded.get(other * 32 + lane));
     }
-    if (first + thread < rows) K::finish(in, row, false, levels.end(in));
+    if (warp == 0 && first + lane < rows) K::finish(in, row, false, levels.end(in));
   }
 }

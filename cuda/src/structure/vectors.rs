@@ -16,6 +16,20 @@ use crate::fields::Field;
 /// by memory.
 const MOST_WORK: usize = 64;
 
+/// Where the points of a vector stand, and whether what is loaded of them is read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stand {
+    /// They are consecutive.
+    Together,
+    /// They are consecutive, and each is read once.
+    Once,
+    /// As far from each other as a warp has threads.
+    Apart,
+}
+
+/// So many points of a thread that stand apart are at once in its registers, with their neighbours.
+const MOST_APART: usize = 4;
+
 /// What is loaded and stored so.
 #[derive(Clone, Debug)]
 pub(crate) struct Vectors {
@@ -97,8 +111,14 @@ fn work(code: &Code) -> Option<usize> {
 
 impl Structure<'_, '_> {
     /// The members that load and store vectors.
-    pub(crate) fn vectors(&mut self, vectors: &Vectors) {
+    pub(crate) fn vectors(&mut self, vectors: &Vectors, stand: Stand) {
         let Vectors { width, loaded, stored } = vectors;
+        let width = if stand == Stand::Apart { (*width).min(MOST_APART) } else { *width };
+        let (load_how, store_how) = match stand {
+            Stand::Together => ("vector", "vector"),
+            Stand::Once => ("once", "vector"),
+            Stand::Apart => ("apart", "apart"),
+        };
         let ty = |structure: &Self, var: Var| -> &'static str {
             let ty: ScalarType = structure.type_of(var);
             Dialect::Cuda.type_name(ty)
@@ -110,7 +130,7 @@ impl Structure<'_, '_> {
             let name = self.field(Field::Array(var));
             let (ty, array) = (ty(self, var), format!("a{}", var.0));
             write!(streams, " {ty} {array}[N];").expect("a string takes all");
-            write!(loads, "\n  load_vector<N>({name} + at, from.{array});")
+            write!(loads, "\n  load_{load_how}<N>({name} + at, from.{array});")
                 .expect("a string takes all");
             addresses.push(format!("(u64){name}"));
         }
@@ -118,7 +138,7 @@ impl Structure<'_, '_> {
             let name = self.field(Field::Output(var));
             let (ty, array) = (ty(self, var), format!("a{}", var.0));
             write!(results, " {ty} {array}[N];").expect("a string takes all");
-            write!(stores, "\n  store_vector<N>({name} + at, to.{array});")
+            write!(stores, "\n  store_{store_how}<N>({name} + at, to.{array});")
                 .expect("a string takes all");
             addresses.push(format!("(u64){name}"));
         }
@@ -139,7 +159,7 @@ impl Structure<'_, '_> {
         self.member(&format!(
             "{own} bool aligned(const Arguments& in) {{ return (({addresses}) & 15) == 0; }}"
         ));
-        self.width(*width);
+        self.width(width);
     }
 
     /// What skeletons for vectors want of a structure that has none.
@@ -167,10 +187,14 @@ impl Structure<'_, '_> {
             self.width(1);
             return;
         };
-        self.vectors(vectors);
+        self.vectors(vectors, Stand::Once);
         let signature = "template <int N> Element element(const Arguments& in, i64 row, i64 at, \
                          const Loaded<N>& from, int lane)";
-        self.function(signature, Place { leave, points: &[point], loaded: &vectors.loaded }, write);
+        self.function(
+            signature,
+            Place { leave, points: &[point], loaded: &vectors.loaded, is_checked: false },
+            write,
+        );
         self.member(
             "static __device__ __forceinline__ Element element(const Arguments& in, i64 row, i64 \
              at) {\n  Loaded<1> from;\n  load(in, at, from);\n  return element(in, row, at, from, \
@@ -180,6 +204,7 @@ impl Structure<'_, '_> {
 
     /// How many points go together; 1 if there are no vectors.
     pub(crate) fn width(&mut self, width: usize) {
+        self.width = width as u64;
         self.member(&format!("static constexpr int WIDTH = {width};"));
     }
 }

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use weft_ir::{Scalar, ScalarType, Value};
 
 use crate::scatters::shuffled;
-use crate::{Compiled, column, emulated, f64s, has_whole_blocks, i64s, noise, ragged};
+use crate::{Compiled, array, column, emulated, f64s, has_whole_blocks, i64s, noise, ragged};
 
 /// The schedules that a mutant is run under until it is noticed.
 const SCHEDULES: u64 = 12;
@@ -70,7 +70,7 @@ output a2: [a0]i64
 ",
         inputs: || vec![i64s(0..151)],
         mutants: &[
-            ("? count & ~(I)(WIDTH - 1) : 0", "? count : 0"),
+            ("? count & ~(I)(TOGETHER - 1) : 0", "? count : 0"),
             ("for (I at = whole + thread; at < count;", "for (I at = thread; at < count;"),
             ("for (I at = whole + thread; at < count;", "for (I at = whole + thread; at < whole;"),
         ],
@@ -152,7 +152,11 @@ end
 output a2: i64
 ",
         inputs: || vec![i64s(0..66 * 4096)],
-        mutants: &[("__syncthreads();  /* level */", NONE)],
+        mutants: &[
+            ("__syncthreads();  /* level */", NONE),
+            ("__syncthreads();  /* staged level */", NONE),
+            ("(int)smaller(length - first, SLICE)", "(int)smaller(length - first, SLICE - 1)"),
+        ],
     },
     Subject {
         name: "scan_tiles",
@@ -182,11 +186,11 @@ output a2: [a0]i32
                 "store_release(published.flags + at, 1u);",
                 "__nv_atomic_store_n(published.flags + at, 1u, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);",
             ),
-            ("while (load_acquire(published.flags + base + at) == 0) __nanosleep(32);", NONE),
+            ("while (load_acquire(published.flags + from + each) == 0) __nanosleep(32);", NONE),
             ("  __syncthreads();  /* looked */", NONE),
             (
-                "    __syncthreads();  /* looked is free */\n    if (group == 0) break;",
-                "    if (group == 0) break;",
+                "    __syncthreads();  /* looked is free */\n    level += levels;",
+                "    level += levels;",
             ),
             (
                 "  __syncthreads();  /* before */\n  scan_down<K>(in, memory, row, start, rows.length",
@@ -196,6 +200,29 @@ output a2: [a0]i32
             (
                 "published.values.put(at, value);\n  store_release(published.flags + at, 1u);",
                 "store_release(published.flags + at, 1u);\n  published.values.put(at, value);",
+            ),
+        ],
+    },
+    Subject {
+        name: "scan_tiles of many tiles",
+        text: "input a1: [a0]i32
+launch \"scan\" [a0] (r0)
+  r1: i32 = read a1 r0
+  yield r1
+  scan inclusive r1 as (r3: i32) to a2: [a0]i32
+  by (r4: i32) (r5: i32)
+    r6: i32 = add r4 r5
+    yield r6
+end
+output a2: [a0]i32
+",
+        inputs: || vec![array(column(ScalarType::I32, (0..67 * 4096).map(Scalar::I32)))],
+        mutants: &[
+            ("if (own == low) {", "if (own == low + 1) {"),
+            ("level > low    ? memory.all.get(level)", "level > low    ? memory.all.get(0)"),
+            (
+                "value = follow<K>(in, all, value);\n        publish",
+                "value = all;\n        publish",
             ),
         ],
     },
@@ -243,13 +270,14 @@ output a3: [a2]i64
             ),
             ("  __syncthreads();  /* counted */\n  if (warp == 0)", "  if (warp == 0)"),
             ("  __syncthreads();  /* summed */", NONE),
-            ("while (word >> 62 == 0) {", "while (false) {"),
+            ("while (!summed && word >> 62 == 0) {", "while (false) {"),
             ("values[item]) && at <= last;", "values[item]);"),
             ("first + (at < last ? at : last), values", "first + at, values"),
             ("if (lane >= step) until += other;", "until += other;"),
             ("      if (at < COUNTS) counts[at] = until;", "      counts[at] = until;"),
             ("part[each] = at < COUNTS ? counts[at] : 0;", "part[each] = counts[at];"),
-            ("u64 part = lane <= stop ? word & COUNT_MASK : 0;", "u64 part = word & COUNT_MASK;"),
+            ("if (!summed && lane <= stop) before", "if (!summed) before"),
+            ("if (!summed && lane <= stop) before", "if (lane <= stop) before"),
         ],
     },
     Subject {
@@ -373,8 +401,8 @@ output a2: [a0]i64
             ),
             ("  __syncthreads();  /* counted */\n  for (int at", "  for (int at"),
             (
-                "atomicAdd(local + position * DIGITS + digit_of(key, 8 * position), 1u);",
-                "local[position * DIGITS + digit_of(key, 8 * position)] += 1u;",
+                "atomicAdd(local + position * DIGITS + digit_of(key[each], 8 * position), 1u);",
+                "local[position * DIGITS + digit_of(key[each], 8 * position)] += 1u;",
             ),
             ("atomicAdd(counts + at, (u64)local[at]);", "counts[at] += (u64)local[at];"),
             ("  __syncthreads();  /* zero */\n  const i64 tile", "  const i64 tile"),

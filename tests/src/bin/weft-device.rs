@@ -1,10 +1,10 @@
 //! `weft-device`: checks Weft on a machine with a device, and times it there (`bench/device.sh`).
 //!
 //! `weft-device [--small] [--only STEP[,STEP…]] [--name TEXT[,TEXT…]] [--from TEXT] [--threads N] [--times-anyway] [--no-times]
-//! [--python PYTHON] [--peers FILE] [--peers-limit SECONDS] [--seconds SECONDS]`. Steps are `golden`, `pages`, `examples`, `programs`, `loops` and `compile`; all without `--only`.
+//! [--once] [--python PYTHON] [--peers FILE] [--peers-limit SECONDS] [--seconds SECONDS]`. Steps are `golden`, `pages`, `examples`, `programs`, `loops` and `compile`; all without `--only`.
 //! `--name` chooses what has one of the texts in its name, `--from` leaves out what comes before the first that has it, so that
 //! another process goes on where one had to end; `--threads` says how many pages are checked at once; `--peers` takes what `bench/device_peers.py` has printed, else each library has
-//! `--peers-limit` seconds (110). With `--seconds` the steps share so much time; what would begin later is skipped, and said. The files
+//! `--peers-limit` seconds (110). `--once` runs each program once instead of timing it, for a profiler. With `--seconds` the steps share so much time; what would begin later is skipped, and said. The files
 //! of the repository are looked for where `WEFT_ROOT` says. Exit code 0 if all checks hold, 3 if something did not end.
 //!
 //! `weft-device --compiler`: how long NVRTC takes for the programs that are timed. That needs no device.
@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         from: None,
         threads: None,
         times_anyway: false,
+        is_once: false,
         python: None,
         peers: None,
         // Five of them in one call of ten minutes.
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         match argument.as_str() {
             "--small" => options.is_small = true,
             "--no-times" => options.steps.retain(|step| *step < Step::Programs),
+            "--once" => options.is_once = true,
             "--times-anyway" => options.times_anyway = true,
             "--only" => match arguments.next().as_deref().map(steps) {
                 Some(Some(steps)) => options.steps = steps,

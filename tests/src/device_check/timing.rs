@@ -5,6 +5,7 @@
 
 pub(super) mod compiling;
 mod loops;
+mod once;
 mod peers;
 
 use std::io::{self, Write};
@@ -68,6 +69,9 @@ pub(super) fn time(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let (small, runs) = (options.is_small, if options.is_small { 1 } else { 30 });
     let effort = Effort { sets: if small { 2 } else { 3 }, runs };
     writeln!(out, "\n## {}\n", found[0])?;
+    if options.is_once {
+        return once::run(&found[0], options, out);
+    }
     if options.has(Step::Programs) {
         programs(&found[0], effort, options, out)?;
     }

@@ -508,6 +508,7 @@ fn small_device_check() -> Options {
         from: None,
         threads: None,
         times_anyway: false,
+        is_once: false,
         python: Some("python3".into()),
         peers: None,
         peers_limit: 110,

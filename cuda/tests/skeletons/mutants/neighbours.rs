@@ -39,20 +39,24 @@ launch \"map\" [a0][a1] (r0 r1)
 end
 output a7: [a0][a1]f32
 ",
-        inputs: || vec![dense(6, 22, numbers_f32(6 * 22))],
+        inputs: || vec![dense(6, 150, numbers_f32(6 * 150))],
         mutants: &[
-            ("r1 + N <= in.a1 && ", NONE),
+            ("r1 + (N - 1) * APART < in.a1 && ", NONE),
             ("r1 >= 1 && ", NONE),
             ("r0 + 2 <= r3", "r0 <= r3"),
-            ("const i64 r1 = last + lane;", "const i64 r1 = last;"),
+            ("const i64 r1 = last + lane * APART;", "const i64 r1 = last;"),
+            ("const i64 at = first + lane * APART;", "const i64 at = first + lane;"),
+            ("at + lane * (K::INSIDE ? APART : 1), from", "at + lane, from"),
+            ("to[at] = from[at * APART];", "to[at] = from[at];"),
+            ("thread / APART * TOGETHER + thread % APART", "thread"),
             ("  if (!done) {", "  if (false) {"),
         ],
     },
     Subject {
         name: "neighbours above and to the right",
         text: include_str!("../../../gate/plans/neighbours.plan"),
-        inputs: || vec![dense(6, 22, numbers_f32(6 * 22))],
-        mutants: &[("r0 >= 1 && ", NONE), ("r1 + 2 + (N - 1) <= r8", "r1 + 2 <= r8")],
+        inputs: || vec![dense(6, 150, numbers_f32(6 * 150))],
+        mutants: &[("r0 >= 1 && ", NONE), ("r1 + 2 + (N - 1) * APART <= r8", "r1 + 2 <= r8")],
     },
     Subject {
         name: "map_transposed",

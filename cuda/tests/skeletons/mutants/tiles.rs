@@ -167,18 +167,19 @@ output a5: [a0]i64
         inputs: || vec![i64s(0..130), i64s(0..300)],
         mutants: &[
             (
-                "      __syncthreads();  /* staged */\n#pragma unroll 1\n      for (int block = 0;",
-                "#pragma unroll 1\n      for (int block = 0;",
+                "      __syncthreads();  /* staged */\n      const int block = warp",
+                "      const int block = warp",
             ),
             (
-                "      __syncthreads();  /* shared is free */\n    }\n    if (first",
-                "    }\n    if (first",
+                "      __syncthreads();  /* shared is free */\n      if (warp > 0)",
+                "      if (warp > 0)",
             ),
+            ("const i64 row = smaller(first + lane, rows - 1);", "const i64 row = first + lane;"),
             (
-                "const i64 row = smaller(first + thread, rows - 1);",
-                "const i64 row = first + thread;",
+                "if (warp == 0 && first + lane < rows) K::finish(in, row",
+                "if (warp == 0) K::finish(in, row",
             ),
-            ("if (first + thread < rows) K::finish(in, row", "K::finish(in, row"),
+            ("other * TREE < here; other++", "other * TREE < here - TREE; other++"),
             (
                 "for (int at = thread; at < here; at += K::THREADS) {\n        rights",
                 "for (int at = thread; at <= here; at += K::THREADS) {\n        rights",
