@@ -169,10 +169,10 @@ template <class K> FUNCTION constexpr int looked_at() {
 
 template <class K> struct LookMemory {
   typename K::template Array<looked_at<K>() * TREE> looked;  /* what other tiles have published */
-  typename K::template Array<LEVELS + 1> all;                /* what those of a level come to */
-  /* Of the lowest level that has several: what all but the last of them come to, and the last. */
-  typename K::template Array<1> fewer, last;
+  /* What those of a level come to; then of the lowest level that has several what all but the last come to, and the last. */
+  typename K::template Array<LEVELS + 3> all;
 };
+constexpr int FEWER = LEVELS + 1, LAST = LEVELS + 2;
 
 /* Elements of a slice of a tile, staged. */
 template <class K>
@@ -339,8 +339,8 @@ FUNCTION int look_back(const typename K::Arguments& in, LookMemory<K>& memory,
       if (values > 1) {
         const typename K::Element last = memory.looked.get(warp * TREE + values - 1);
         if (own == low) {
-          memory.fewer.put(0, all);
-          memory.last.put(0, last);
+          memory.all.put(FEWER, all);
+          memory.all.put(LAST, last);
         }
         all = follow<K>(in, all, last);
       }
@@ -368,12 +368,6 @@ FUNCTION typename K::Element looked_value(const typename K::Arguments& in, const
   return value;
 }
 
-/* The last value of a level. */
-template <class K>
-FUNCTION typename K::Element last_looked(const LookMemory<K>& memory, int low, int level) {
-  return level == low ? memory.last.get(0) : memory.all.get(level);
-}
-
 /* The scanned value of the tile before the last one, followed by what the last one comes to. Where a level has no value
    but the one that is left out, the 64 of the next level's last value stand there instead. */
 template <class K>
@@ -383,13 +377,12 @@ FUNCTION typename K::Element looked_value_of_last(const typename K::Arguments& i
   bool any = false;
 #pragma unroll 1
   for (int level = low > top ? top - 1 : top; level >= 0; level--) {
-    const typename K::Element next = level > low    ? memory.all.get(level)
-                                     : level == low ? memory.fewer.get(0)
-                                                    : last_looked<K>(memory, low, level + 1);
+    const int from = level > low ? level : level == low ? FEWER : level + 1 == low ? LAST : level + 1;
+    const typename K::Element next = memory.all.get(from);
     value = any ? follow<K>(in, value, next) : next;
     any = true;
   }
-  const typename K::Element last = last_looked<K>(memory, low, 0);
+  const typename K::Element last = memory.all.get(low == 0 ? LAST : 0);
   return any ? follow<K>(in, value, last) : last;
 }
 

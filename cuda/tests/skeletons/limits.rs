@@ -176,7 +176,7 @@ fn what_wants_more_shared_memory_than_there_is_is_not_launched() {
     let inputs = [f64s([1.0, 2.0])];
     let ran = run_fallible(&program, &code, &inputs, &mut idle, &config, &cancel, &mut |_| {});
     let Err(Halt::Broken(broken @ Broken::Shared { wanted, .. })) = ran else { panic!("{ran:?}") };
-    assert_eq!(wanted, 31 * 8 * 200 + 16);
+    assert_eq!(wanted, 31 * 8 * 202 + 16);
     assert!(broken.to_string().contains("so wide that a block of threads would take"), "{broken}");
     assert_eq!(idle.launched, []);
 }

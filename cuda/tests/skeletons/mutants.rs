@@ -155,7 +155,6 @@ output a2: i64
         mutants: &[
             ("__syncthreads();  /* level */", NONE),
             ("__syncthreads();  /* staged level */", NONE),
-            ("(int)smaller(length - first, SLICE)", "(int)smaller(length - first, SLICE - 1)"),
         ],
     },
     Subject {
@@ -189,10 +188,6 @@ output a2: [a0]i32
             ("while (load_acquire(published.flags + from + each) == 0) __nanosleep(32);", NONE),
             ("  __syncthreads();  /* looked */", NONE),
             (
-                "    __syncthreads();  /* looked is free */\n    level += levels;",
-                "    level += levels;",
-            ),
-            (
                 "  __syncthreads();  /* before */\n  scan_down<K>(in, memory, row, start, rows.length",
                 "  scan_down<K>(in, memory, row, start, rows.length",
             ),
@@ -219,7 +214,11 @@ output a2: [a0]i32
         inputs: || vec![array(column(ScalarType::I32, (0..67 * 4096).map(Scalar::I32)))],
         mutants: &[
             ("if (own == low) {", "if (own == low + 1) {"),
-            ("level > low    ? memory.all.get(level)", "level > low    ? memory.all.get(0)"),
+            (
+                "    __syncthreads();  /* looked is free */\n    level += levels;",
+                "    level += levels;",
+            ),
+            ("level > low ? level :", "level > low ? 0 :"),
             (
                 "value = follow<K>(in, all, value);\n        publish",
                 "value = all;\n        publish",
@@ -277,8 +276,23 @@ output a3: [a2]i64
             ("      if (at < COUNTS) counts[at] = until;", "      counts[at] = until;"),
             ("part[each] = at < COUNTS ? counts[at] : 0;", "part[each] = counts[at];"),
             ("if (!summed && lane <= stop) before", "if (!summed) before"),
-            ("if (!summed && lane <= stop) before", "if (lane <= stop) before"),
         ],
+    },
+    Subject {
+        name: "filter of more tiles than are looked at together",
+        text: "input a1: [a0]i64
+launch \"filter\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: i64 = mod r1 3i64
+  r3: bool = eq r2 0i64
+  yield r3
+  filter r3 to a2: i64
+  keep r1 to a3: [a2]i64
+end
+output a3: [a2]i64
+",
+        inputs: || vec![i64s(0..140 * 512 + 11)],
+        mutants: &[("if (!summed && lane <= stop) before", "if (lane <= stop) before")],
     },
     Subject {
         name: "scatter",
@@ -420,7 +434,10 @@ output a2: [a0]i64
                 "const int here = (int)smaller(points - tile_first, ITEMS);",
                 "const int here = ITEMS;",
             ),
-            ("      while (!summed && word >> 62 == 0) {", "      while (false) {"),
+            (
+                "words[back];\n      while (!summed && word >> 62 == 0) {",
+                "words[back];\n      while (false) {",
+            ),
             ("summed = summed || word >> 62 == 2;", "summed = summed || at - back <= 0;"),
             ("      if (!summed) before += word", "      before += word"),
             ("if (keys_out) keys_out[to] = own;", "keys_out[to] = own;"),

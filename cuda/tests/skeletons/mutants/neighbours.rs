@@ -45,9 +45,7 @@ output a7: [a0][a1]f32
             ("r1 >= 1 && ", NONE),
             ("r0 + 2 <= r3", "r0 <= r3"),
             ("const i64 r1 = last + lane * APART;", "const i64 r1 = last;"),
-            ("const i64 at = first + lane * APART;", "const i64 at = first + lane;"),
             ("at + lane * (K::INSIDE ? APART : 1), from", "at + lane, from"),
-            ("to[at] = from[at * APART];", "to[at] = from[at];"),
             ("thread / APART * TOGETHER + thread % APART", "thread"),
             ("  if (!done) {", "  if (false) {"),
         ],
@@ -57,6 +55,31 @@ output a7: [a0][a1]f32
         text: include_str!("../../../gate/plans/neighbours.plan"),
         inputs: || vec![dense(6, 150, numbers_f32(6 * 150))],
         mutants: &[("r0 >= 1 && ", NONE), ("r1 + 2 + (N - 1) * APART <= r8", "r1 + 2 <= r8")],
+    },
+    Subject {
+        name: "a point and its neighbour to the right",
+        text: "input a2: [a0][a1]f32
+launch \"map\" [a0][a1] (r0 r1)
+  r2: f32 = read a2 r0 r1
+  r3: i64 = add r1 1i64
+  r4: i64 = read a1
+  r5: bool = lt r3 r4
+  r7: f32 = if r5
+    r6: f32 = read a2 r0 r3
+    yield r6
+  else
+    yield 1.0f32
+  r8: f32 = add r2 r7
+  yield r8
+  store r8 to a7: [a0][a1]f32
+end
+output a7: [a0][a1]f32
+",
+        inputs: || vec![dense(6, 150, numbers_f32(6 * 150))],
+        mutants: &[
+            ("to[at] = from[at * APART];", "to[at] = from[at];"),
+            ("to[at * APART] = from[at];", "to[at] = from[at];"),
+        ],
     },
     Subject {
         name: "map_transposed",
