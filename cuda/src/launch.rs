@@ -12,17 +12,11 @@ use weft_ir::plan::{Kernel, Sink};
 use weft_ir::{Exhausted, Scalar, ScalarType, Stop};
 
 use crate::fields::{Argument, Divisor, Field, structure};
+use crate::policy::BLOCKS_OF_MAPS;
 use crate::run::{Buffer, Datum, Machine, name, stop};
 use crate::shape::{Row, Shape, TILE, tree_nodes};
 use crate::target::{Access, Broken};
 use crate::text::{Entry, KernelCode, Length, Piece, Skeleton};
-
-/// So many times as many blocks of threads as run at once may a map have.
-const BLOCKS_OF_MAPS: u64 = 8;
-
-/// The most points of a thread that go together.
-#[cfg(test)]
-const MOST_TOGETHER: u64 = 8;
 
 /// Points along both dimensions of a tile that is transposed, as in `transpose.cu`.
 const EDGE: u64 = 32;
@@ -586,20 +580,4 @@ fn word(value: u64) -> Vec<u8> {
 /// The bytes of a parameter of four: a number of blocks, of which a launch has less than 2^31.
 fn half(value: u64) -> Vec<u8> {
     u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes().to_vec()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{BLOCKS_OF_MAPS, MOST_TOGETHER};
-    use crate::policy::Policy;
-
-    /// Numbers of 32 bits hold the point that a thread would go on with behind the last one.
-    #[test]
-    fn a_step_behind_the_last_point_fits() {
-        for number in [70, 75, 80, 86, 90, 100, 120] {
-            let policy = Policy::of_architecture(number);
-            let threads = u64::from(policy.blocks) * BLOCKS_OF_MAPS * u64::from(policy.threads);
-            assert!(policy.narrow_points + threads * MOST_TOGETHER <= 1 << 31, "{number}");
-        }
-    }
 }

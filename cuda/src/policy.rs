@@ -4,6 +4,9 @@ use weft_ir::ScalarType;
 
 use crate::shape::TREE;
 
+/// So many times as many blocks of threads as run at once may a map have.
+pub(crate) const BLOCKS_OF_MAPS: u64 = 8;
+
 /// What an architecture likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
@@ -134,7 +137,19 @@ fn architecture(number: u32) -> &'static Architecture {
 
 #[cfg(test)]
 mod tests {
-    use super::Policy;
+    use super::{BLOCKS_OF_MAPS, Policy};
+
+    /// Numbers of 32 bits hold the point that a thread would go on with behind the last one.
+    #[test]
+    fn a_step_behind_the_last_point_fits() {
+        // The most points of a thread that go together.
+        let together = 8;
+        for number in [70, 75, 80, 86, 90, 100, 120] {
+            let policy = Policy::of_architecture(number);
+            let threads = u64::from(policy.blocks) * BLOCKS_OF_MAPS * u64::from(policy.threads);
+            assert!(policy.narrow_points + threads * together <= 1 << 31, "{number}");
+        }
+    }
 
     #[test]
     fn an_architecture_has_the_policy_of_the_newest_that_is_not_newer() {

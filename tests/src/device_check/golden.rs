@@ -367,8 +367,10 @@ mod tests {
                 "row_loops: k1_map",
                 "row_loops: k2_scatter_vote",
                 "row_loops: k2_scatter_write",
-                // Of several keys, and of rows: the pages have these.
+                // Of several keys, and of rows: the pages have these. And of keys that are all the same, as a single one
+                // is; not here, where nobody counts.
                 "sort_gather",
+                "sort_order",
                 "sort_rows",
             ]
         );
