@@ -41,6 +41,7 @@ const TESTS: &[(&str, fn())] = &[
     ("the_compiler_of_a_package_comes_first", sessions::the_compiler_of_a_package_comes_first),
     ("the_device_program_runs", sessions::the_device_program_runs),
     ("the_device_program_says_what_it_skips", sessions::the_device_program_says_what_it_skips),
+    ("the_device_program_runs_programs_once", sessions::the_device_program_runs_programs_once),
     ("errors_are_those_of_the_interpreter", sessions::errors_are_those_of_the_interpreter),
 ];
 

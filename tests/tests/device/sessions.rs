@@ -538,6 +538,21 @@ pub(crate) fn the_device_program_says_what_it_skips() {
     assert!(report.contains("\n- The compiler was not timed: "), "{report}");
 }
 
+pub(crate) fn the_device_program_runs_programs_once() {
+    stand_in();
+    let once = |schedule| {
+        let (steps, only) = (vec![Step::Programs], Some("dot,histogram".to_owned()));
+        let options = Options { steps, only, is_once: true, schedule, ..small_device_check() };
+        let mut report = Vec::new();
+        device_check::run(&options, &mut report).expect("the repository");
+        String::from_utf8(report).expect("a text")
+    };
+    let report = once(Schedule::unlimited());
+    assert!(report.ends_with("\nprogram dot\nprogram histogram\n"), "{report}");
+    let report = once(Schedule::seconds(0));
+    assert!(report.contains("\n2 of 2 programs skipped: the time for it is over"), "{report}");
+}
+
 pub(crate) fn the_device_program_runs() {
     stand_in();
     let options = small_device_check();

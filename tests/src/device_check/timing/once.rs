@@ -8,7 +8,7 @@ use weft_device::{Again, Config, Description, Device};
 
 use super::{MEMORY, leaves, planned};
 use crate::device_check::programs::{PROGRAMS, Program};
-use crate::device_check::{Options, say, session};
+use crate::device_check::{NO_TIME, Options, Step, say, session};
 
 /// Runs what is asked for of the programs.
 pub(super) fn run(
@@ -18,7 +18,13 @@ pub(super) fn run(
 ) -> io::Result<()> {
     let config = Config { cache: None, cache_bytes: 0, ..Config::of_environment() };
     let mut device = Device::open(description.clone(), &config).map_err(io::Error::other)?;
-    for program in options.chosen(PROGRAMS, |program| program.name.to_owned()) {
+    let about = options.chosen(PROGRAMS, |program| program.name.to_owned());
+    for (at, program) in about.iter().enumerate() {
+        if options.is_over(Step::Programs, 1.0) {
+            let (left, all, name) = (about.len() - at, about.len(), program.name);
+            writeln!(out, "{left} of {all} programs skipped: {NO_TIME}; the first is {name}")?;
+            break;
+        }
         writeln!(out, "program {}", program.name)?;
         out.flush()?;
         if let Err(why) = once(&mut device, program, options.is_small) {
