@@ -10,7 +10,7 @@ pub(crate) const BLOCKS_OF_MAPS: u64 = 8;
 /// What an architecture likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
-    /// Threads of a block: a multiple of 32.
+    /// Threads of a block: a multiple of 64.
     pub threads: u32,
     /// Blocks that a multiprocessor holds at once, as far as threads are concerned.
     pub resident: u32,

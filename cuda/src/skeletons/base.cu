@@ -1,5 +1,5 @@
 /* What all skeletons share. A skeleton is a template over a generated structure K: the code of one
-   plan kernel, and the number of threads of a block (K::THREADS, a multiple of 32).
+   plan kernel, and the number of threads of a block (K::THREADS, a multiple of 64).
 
    Folds and scans combine in the one tree of the language: blocks of 64 from left to right, then
    blocks of 64 block results, and so on. So a tile of 64 x 64 elements is one node of the tree. */

@@ -25,6 +25,33 @@ template <class K, int EACH> struct GridTile {
   static constexpr int RIGHTS = (ACROSS * DEPTH + K::THREADS - 1) / K::THREADS;
   static constexpr bool AHEAD = LEFTS * (int)sizeof(typename K::Left) +
                                 RIGHTS * (int)sizeof(typename K::Right) <= 64;
+  /* Of what a stage holds of a side, the places of what a thread has in a turn: neighbours along k are next to each other
+     where `ALONG`, else of the `SIZE` rows or columns. What is the same in all turns is computed once. */
+  template <int SIZE> FUNCTION int minor_place(int turn, int thread) {
+    return K::THREADS % SIZE == 0   ? thread % SIZE
+           : SIZE % K::THREADS == 0 ? turn % (SIZE / K::THREADS) * K::THREADS + thread
+                                    : (turn * K::THREADS + thread) % SIZE;
+  }
+  template <int SIZE> FUNCTION int major_place(int turn, int thread) {
+    return K::THREADS % SIZE == 0   ? turn * (K::THREADS / SIZE) + thread / SIZE
+           : SIZE % K::THREADS == 0 ? turn / (SIZE / K::THREADS)
+                                    : (turn * K::THREADS + thread) / SIZE;
+  }
+  template <bool ALONG, int SIZE> FUNCTION int along(int turn, int thread) {
+    return ALONG ? minor_place<DEPTH>(turn, thread) : major_place<SIZE>(turn, thread);
+  }
+  template <bool ALONG, int SIZE> FUNCTION int across(int turn, int thread) {
+    return ALONG ? major_place<DEPTH>(turn, thread) : minor_place<SIZE>(turn, thread);
+  }
+  template <int SIZE> FUNCTION bool has(int turn, int thread) {
+    return SIZE * DEPTH % K::THREADS == 0 || turn * K::THREADS + thread < SIZE * DEPTH;
+  }
+  /* Which columns and rows of its tile a thread has: a warp has 8 lanes of 4 groups, so that it reads no more of shared
+     memory than it has to, and threads next to each other, of which two in turn have the same lane and the next two the
+     same group, so that half warps read 16 bytes of each thread at once (as in CUTLASS, `thread_layout`). */
+  static_assert(K::THREADS % 64 == 0, "two warps have the lanes of four groups");
+  FUNCTION int lane(int thread) { return thread / 32 % 2 * 8 + thread / 4 % 4 * 2 + thread % 2; }
+  FUNCTION int group(int thread) { return thread / 64 * 4 + thread / 16 % 2 * 2 + thread / 2 % 2; }
   /* Of the rows or columns of a tile the one that a thread has as its number `each`. */
   FUNCTION int place(int groups, int own, int each) {
     return each / RUN * (groups * RUN) + own * RUN + each % RUN;
@@ -37,7 +64,7 @@ FUNCTION void reduce_grid(const typename K::Arguments& in, i64 down, i64 across,
   constexpr int DOWN = Tile::DOWN, ACROSS = Tile::ACROSS, DEPTH = Tile::DEPTH;
   alignas(16) __shared__ typename K::template LeftArray<DEPTH * Tile::DOWN_PITCH> lefts;
   alignas(16) __shared__ typename K::template RightArray<DEPTH * Tile::ACROSS_PITCH> rights;
-  const int thread = threadIdx.x, lane = thread % LANES, group = thread / LANES;
+  const int thread = threadIdx.x, lane = Tile::lane(thread), group = Tile::group(thread);
   const u32 tiles_across = (u32)((across + ACROSS - 1) / ACROSS);
   const u32 tiles = (u32)((down + DOWN - 1) / DOWN) * tiles_across;
   const u32 batch = blockIdx.x / tiles, tile = blockIdx.x - batch * tiles;
@@ -46,40 +73,35 @@ FUNCTION void reduce_grid(const typename K::Arguments& in, i64 down, i64 across,
   const i64 first_j = (i64)(tile - tile_down * tiles_across) * ACROSS;
   const int rows = (int)smaller(down - first_i, DOWN);
   const int columns = (int)smaller(across - first_j, ACROSS);
-  /* Beyond the grid, the last row, column and place are staged once more, and not folded or not stored. */
   typename K::Left next_left[Tile::LEFTS];
   typename K::Right next_right[Tile::RIGHTS];
   auto read = [&](i64 base) {
     const int last = (int)smaller(length - base, DEPTH) - 1;
 #pragma unroll
     for (int turn = 0; turn < Tile::LEFTS; turn++) {
-      const int at = turn * K::THREADS + thread;
-      const int k = lesser(K::LEFT_ALONG ? at % DEPTH : at / DOWN, last);
-      const int row = lesser(K::LEFT_ALONG ? at / DEPTH : at % DOWN, rows - 1);
+      const int k = lesser(Tile::template along<K::LEFT_ALONG, DOWN>(turn, thread), last);
+      const int row = lesser(Tile::template across<K::LEFT_ALONG, DOWN>(turn, thread), rows - 1);
       next_left[turn] = K::left(in, batch, first_i + row, 0, base + k);
     }
 #pragma unroll
     for (int turn = 0; turn < Tile::RIGHTS; turn++) {
-      const int at = turn * K::THREADS + thread;
-      const int k = lesser(K::RIGHT_ALONG ? at % DEPTH : at / ACROSS, last);
-      const int column = lesser(K::RIGHT_ALONG ? at / DEPTH : at % ACROSS, columns - 1);
+      const int k = lesser(Tile::template along<K::RIGHT_ALONG, ACROSS>(turn, thread), last);
+      const int column = lesser(Tile::template across<K::RIGHT_ALONG, ACROSS>(turn, thread), columns - 1);
       next_right[turn] = K::right(in, batch, 0, first_j + column, base + k);
     }
   };
   auto stage = [&]() {
 #pragma unroll
     for (int turn = 0; turn < Tile::LEFTS; turn++) {
-      const int at = turn * K::THREADS + thread;
-      const int k = K::LEFT_ALONG ? at % DEPTH : at / DOWN;
-      const int row = K::LEFT_ALONG ? at / DEPTH : at % DOWN;
-      if (at < DOWN * DEPTH) lefts.put(k * Tile::DOWN_PITCH + row, next_left[turn]);
+      const int k = Tile::template along<K::LEFT_ALONG, DOWN>(turn, thread);
+      const int row = Tile::template across<K::LEFT_ALONG, DOWN>(turn, thread);
+      if (Tile::template has<DOWN>(turn, thread)) lefts.put(k * Tile::DOWN_PITCH + row, next_left[turn]);
     }
 #pragma unroll
     for (int turn = 0; turn < Tile::RIGHTS; turn++) {
-      const int at = turn * K::THREADS + thread;
-      const int k = K::RIGHT_ALONG ? at % DEPTH : at / ACROSS;
-      const int column = K::RIGHT_ALONG ? at / DEPTH : at % ACROSS;
-      if (at < ACROSS * DEPTH) rights.put(k * Tile::ACROSS_PITCH + column, next_right[turn]);
+      const int k = Tile::template along<K::RIGHT_ALONG, ACROSS>(turn, thread);
+      const int column = Tile::template across<K::RIGHT_ALONG, ACROSS>(turn, thread);
+      if (Tile::template has<ACROSS>(turn, thread)) rights.put(k * Tile::ACROSS_PITCH + column, next_right[turn]);
     }
   };
   typename K::Kept fold[EACH][EACH];
@@ -136,9 +158,18 @@ FUNCTION void reduce_grid(const typename K::Arguments& in, i64 down, i64 across,
         own[each] = K::settle(K::combine(in, K::element(own[each]), next));
       }
     }
-    if (begins) take(base, 0, true);
-#pragma unroll 2
-    for (int k = begins; k < here; k++) take(base, k, false);
+    if (begins) {
+      take(base, 0, true);
+    } else {
+      take(base, 0, false);
+    }
+    if (here == DEPTH) {
+#pragma unroll 3
+      for (int k = 1; k < DEPTH; k++) take(base, k, false);
+    } else {
+#pragma unroll 1
+      for (int k = 1; k < here; k++) take(base, k, false);
+    }
     __syncthreads();  /* shared is free */
     const i64 end = base + here;
     if (end % TREE != 0 && end != length) continue;
