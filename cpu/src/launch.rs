@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use weft_ir::flat::{Start, Type, Var};
-use weft_ir::plan::{Kernel, Sink};
+use weft_ir::plan::{Kernel, Sink, SortedKeys};
 use weft_ir::{Column, Exhausted, Meter, Scalar, ScalarType, Stop};
 
 use crate::execute::{Context, Halt, Source};
@@ -46,7 +46,7 @@ pub(crate) use copy::only_copies;
 use layout::Layout;
 pub(crate) use order::order_of;
 pub(crate) use sort::LONG as LONG_SORT;
-pub(crate) use sorted::{SortedKeys, sort_keys, sorted_keys};
+pub(crate) use sorted::sort_keys;
 
 /// A kernel that is about to run.
 pub(crate) struct Launch<'a> {

@@ -17,12 +17,12 @@ use std::time::{Duration, Instant};
 use weft_codegen::{Bound, Counted, Host};
 use weft_ir::flat::{Dimension, Size, Type, Var};
 use weft_ir::leaves::{Given, Stored, give_inputs, stored_to_leaf};
-use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
+use weft_ir::plan::{Block, Kernel, Program, Sink, SortedKeys, Step, sorted_keys};
 use weft_ir::{Column, Exhausted, Fault, FaultKind, Meter, Scalar, Span, Stop, Value};
 
 use crate::execute::Source;
 use crate::lanes::{Elements, Storage};
-use crate::launch::{Launch, SortedKeys, Yield, sorted_keys};
+use crate::launch::{Launch, Yield};
 use crate::prepare::{BoundKernel, Prepared, PreparedBlock, PreparedStep};
 
 use crate::shape::{Axis, Shape};

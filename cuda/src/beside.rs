@@ -44,7 +44,10 @@ impl Walk<'_> {
         for step in &block.steps {
             match step {
                 Step::Launch(kernel) => {
-                    self.kernel(kernel, number);
+                    // Behind a sort of keys alone there is none.
+                    if !self.codes[number].pieces.is_empty() {
+                        self.kernel(kernel, number);
+                    }
                     number += 1;
                 }
                 Step::Reshape { result, array } => {
@@ -116,7 +119,10 @@ impl Walk<'_> {
         }
         self.run.push(Known { number, before });
         let looks = |skeleton: &Skeleton| {
-            matches!(skeleton, Skeleton::Filter { .. } | Skeleton::Sort(_) | Skeleton::Runs { .. })
+            matches!(
+                skeleton,
+                Skeleton::Filter { .. } | Skeleton::Sort { .. } | Skeleton::Runs { .. }
+            )
         };
         if self.codes[number].pieces.iter().any(|piece| looks(&piece.skeleton)) {
             self.settle();

@@ -50,11 +50,11 @@ pub fn generate_with_remarks(program: &Program, policy: &Policy, remarks: &Remar
 
 fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) -> Code {
     let mut works = Vec::new();
-    collect(&program.body, &mut works);
+    collect(&program.body, &program.types, &mut works);
     let computed: BTreeSet<Var> = works
         .iter()
         .flat_map(|work| match work {
-            Work::Kernel(kernel) => computed_scalars(kernel, &program.types),
+            Work::Kernel(kernel, _) => computed_scalars(kernel, &program.types),
             Work::Rows { .. } | Work::Loop { .. } | Work::HostLoop { .. } => Vec::new(),
         })
         .collect();
@@ -105,7 +105,7 @@ fn generated(program: &Program, policy: &Policy, remarks: Option<&Remarks<'_>>) 
 /// The loops of a plan that run on one thread of a device (`Note [Loops on one thread]`), but for those inside of others.
 pub fn loops_on_one_thread(program: &Program) -> Vec<Span> {
     let mut works = Vec::new();
-    collect(&program.body, &mut works);
+    collect(&program.body, &program.types, &mut works);
     let (mut behind, mut found) = (0, Vec::new());
     for (number, work) in works.iter().enumerate() {
         let is_own = match work {
@@ -116,7 +116,7 @@ pub fn loops_on_one_thread(program: &Program) -> Vec<Span> {
             continue;
         }
         match work {
-            Work::Kernel(_) => {}
+            Work::Kernel(..) => {}
             Work::Rows { kernels, .. } => behind = number + 1 + kernels,
             Work::Loop { kernels, span, .. } => {
                 behind = number + 1 + kernels;
@@ -130,7 +130,7 @@ pub fn loops_on_one_thread(program: &Program) -> Vec<Span> {
 
 /// What the host launches.
 enum Work<'p> {
-    Kernel(&'p Kernel),
+    Kernel(&'p Kernel, Role),
     /// A loop row by row, in front of so many kernels in it.
     Rows {
         rows: &'p Rows<Program>,
@@ -153,11 +153,27 @@ enum Work<'p> {
     },
 }
 
+/// What is made of a launch.
+#[derive(Clone, Copy)]
+enum Role {
+    Usual,
+    /// A sort of keys alone: it yields what the launch behind it would (Note [Keys alone] in `sort`).
+    SortsAlone(Var),
+    /// That launch, of which there is nothing.
+    Nothing,
+}
+
 /// What a block launches, in the order of its text.
-fn collect<'p>(block: &'p Block, works: &mut Vec<Work<'p>>) {
-    for step in &block.steps {
+fn collect<'p>(block: &'p Block, types: &[Type], works: &mut Vec<Work<'p>>) {
+    let mut role = Role::Usual;
+    for (at, step) in block.steps.iter().enumerate() {
+        role = match (role, sort::sorted_alone(&block.steps, at, types)) {
+            (Role::SortsAlone(_), _) => Role::Nothing,
+            (Role::Usual | Role::Nothing, Some(sorted)) => Role::SortsAlone(sorted),
+            (Role::Usual | Role::Nothing, None) => Role::Usual,
+        };
         match step {
-            Step::Launch(kernel) => works.push(Work::Kernel(kernel)),
+            Step::Launch(kernel) => works.push(Work::Kernel(kernel, role)),
             Step::While { rows, state, condition, body, .. } => {
                 let kernels = kernels_in(condition) + kernels_in(body);
                 works.push(match rows {
@@ -173,7 +189,7 @@ fn collect<'p>(block: &'p Block, works: &mut Vec<Work<'p>>) {
             }
             _ => {}
         }
-        step.blocks().for_each(|inner| collect(inner, works));
+        step.blocks().for_each(|inner| collect(inner, types, works));
     }
 }
 
@@ -240,7 +256,7 @@ impl Generator<'_> {
     ) -> KernelCode {
         let (of_loop, written);
         let (kernel, relies) = match work {
-            Work::Kernel(kernel) => {
+            Work::Kernel(kernel, _) => {
                 written = turns::written_out(kernel);
                 let relies = !stays_inside(kernel, types, self.given);
                 (written.as_ref().unwrap_or(kernel), relies)
@@ -271,7 +287,11 @@ impl Generator<'_> {
             lengths: Vec::new(),
         };
         match work {
-            Work::Kernel(_) => draft.pieces(),
+            Work::Kernel(_, Role::Nothing) => {
+                draft.text.push_str("/* None: the kernel before sorts the keys themselves. */\n");
+            }
+            Work::Kernel(_, Role::Usual) => draft.pieces(None),
+            Work::Kernel(_, Role::SortsAlone(sorted)) => draft.pieces(Some(*sorted)),
             Work::Rows { rows, state, .. } => draft.rows(rows, state),
             Work::Loop { .. } | Work::HostLoop { .. } => draft.one_thread(work),
         }
@@ -340,27 +360,38 @@ impl Generator<'_> {
                 &format!("filter_offsets(failure, rows, points, positions, offsets, {threads})"),
             );
         }
-        let sorts =
-            |skeleton: &Skeleton| matches!(skeleton, Skeleton::Sort(_) | Skeleton::Targets { .. });
+        let sorts = |skeleton: &Skeleton| {
+            matches!(skeleton, Skeleton::Sort { .. } | Skeleton::Targets { .. })
+        };
         if skeletons().any(sorts) {
             let used = rare::sorts(codes);
             for (suffix, ty, of) in [("", "u32", &used[0]), ("_wide", "u64", &used[1])] {
                 self.helper(
                     &format!("sort_histogram{suffix}"),
-                    !of.passes,
+                    !of.passes && !of.alone,
                     &format!("const {ty}* keys, i64 points, int positions, u64* counts"),
                     &format!("count_digits<{threads}>(failure, keys, points, positions, counts)"),
+                );
+                let common = format!(
+                    "const {ty}* keys, i64 points, int shift, const u64* starts, u64* status, u32* \
+                     ticket, {ty}* keys_out"
                 );
                 self.helper(
                     &format!("sort_pass{suffix}"),
                     !of.passes,
+                    &format!("{common}, const {ty}* values, {ty}* values_out, i64* order_out"),
                     &format!(
-                        "const {ty}* keys, const {ty}* values, i64 points, int shift, const u64* \
-                         starts, u64* status, u32* ticket, {ty}* keys_out, {ty}* values_out, i64* order_out"
+                        "send_digits<{threads}, false>(keys, values, points, shift, starts, status, \
+                         ticket, keys_out, values_out, order_out, Flips<{ty}>{{}})"
                     ),
+                );
+                self.helper(
+                    &format!("sort_pass_alone{suffix}"),
+                    !of.alone,
+                    &format!("{common}, Flips<{ty}> flips"),
                     &format!(
-                        "send_digits<{threads}>(keys, values, points, shift, starts, status, ticket, \
-                         keys_out, values_out, order_out)"
+                        "send_digits<{threads}, true>(keys, ({ty}*)0, points, shift, starts, status, \
+                         ticket, keys_out, ({ty}*)0, (i64*)0, flips)"
                     ),
                 );
                 self.helper(
@@ -380,6 +411,12 @@ impl Generator<'_> {
                     !of.orders,
                     &format!("const {ty}* order, i64 points, Divisor length, i64* out"),
                     &format!("order_in_rows<{threads}>(failure, order, points, length, out)"),
+                );
+                self.helper(
+                    &format!("sort_restore{suffix}"),
+                    true,
+                    &format!("const {ty}* keys, i64 points, {ty}* out, Flips<{ty}> flips"),
+                    &format!("restore_keys<{threads}>(failure, keys, points, out, flips)"),
                 );
             }
             self.helper(
@@ -407,7 +444,8 @@ impl Generator<'_> {
 }
 
 impl<'a> Draft<'_, 'a> {
-    fn pieces(&mut self) {
+    /// With what a sort yields in place of an order.
+    fn pieces(&mut self, sorted: Option<Var>) {
         let sinks = &self.kernel.sinks;
         let reduces = sinks.iter().any(|sink| matches!(sink, Sink::Reduce { .. }));
         let stores = sinks.iter().any(|sink| matches!(sink, Sink::Store { .. }));
@@ -424,7 +462,7 @@ impl<'a> Draft<'_, 'a> {
                 Sink::Scan { .. } => scanned.extend(self.scan(at)),
                 Sink::Filter { .. } => self.filter(at),
                 Sink::Scatter { .. } => self.scatter(at),
-                Sink::Sort { .. } => self.sort(at),
+                Sink::Sort { .. } => self.sort(at, sorted),
             }
         }
         let filters = sinks.iter().any(|sink| matches!(sink, Sink::Filter { .. }));

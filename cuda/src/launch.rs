@@ -129,7 +129,10 @@ impl<'m, 'a> Launch<'m, 'a> {
                 Skeleton::Loop { entry, replaced, same } => {
                     self.finish_loop(piece, entry, replaced, same)?;
                 }
-                Skeleton::Sort(keys) => self.sort(piece, keys)?,
+                Skeleton::Sort { keys, alone: None } => self.sort(piece, keys)?,
+                Skeleton::Sort { keys, alone: Some(alone) } => {
+                    self.sort_alone(piece, keys, alone)?
+                }
             }
         }
         self.bind()
@@ -142,8 +145,9 @@ impl<'m, 'a> Launch<'m, 'a> {
         let mut filters = false;
         for sink in &kernel.sinks {
             match sink {
-                Sink::Store { array, .. } | Sink::Sort { order: array, .. } => {
-                    self.output(*array, None)?;
+                Sink::Store { array, .. } => self.output(*array, None)?,
+                Sink::Sort { order, .. } => {
+                    self.output(self.sorted_alone().unwrap_or(*order), None)?
                 }
                 Sink::Reduce { arrays, .. } | Sink::Scan { arrays, .. } => {
                     arrays.iter().flatten().try_for_each(|array| self.output(*array, None))?;
@@ -185,6 +189,14 @@ impl<'m, 'a> Launch<'m, 'a> {
             self.temporaries.push(buffer);
         }
         Ok(())
+    }
+
+    /// What a sort yields in place of an order.
+    fn sorted_alone(&self) -> Option<Var> {
+        self.code.pieces.iter().find_map(|piece| match &piece.skeleton {
+            Skeleton::Sort { alone, .. } => alone.as_ref().map(|alone| alone.sorted),
+            _ => None,
+        })
     }
 
     /// Whether any piece reads an array.
@@ -370,7 +382,7 @@ impl<'m, 'a> Launch<'m, 'a> {
         }
         let entry = match (&piece.skeleton, piece.name.ends_with("epilogue")) {
             (Skeleton::Targets { .. }, _) => "targets",
-            (Skeleton::Sort(_), _) => "sort_keys",
+            (Skeleton::Sort { .. }, _) => "sort_keys",
             (_, true) => "epilogue",
             (_, false) => "map",
         };

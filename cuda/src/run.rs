@@ -418,6 +418,10 @@ impl Machine<'_> {
     fn launch(&mut self, number: usize, freed: &[Var]) -> Result<(), Stop> {
         let begin = Instant::now();
         let code: &KernelCode = &self.code.kernels[number];
+        if code.pieces.is_empty() {
+            // The sort before it has yielded what it would (Note [Keys alone]).
+            return Ok(());
+        }
         let shape = self.shape(&code.kernel)?;
         let before = self.memory.allocated();
         if code.beside {

@@ -31,7 +31,7 @@ pub(crate) fn declared(entry: &str, skeleton: &Skeleton, policy: &Policy) -> usi
         | Skeleton::Update(_)
         | Skeleton::Targets { .. }
         | Skeleton::Loop { .. }
-        | Skeleton::Sort(_) => return 0,
+        | Skeleton::Sort { .. } => return 0,
     };
     let tree = TREE as usize;
     let elements = |count: usize| bytes(components, count);

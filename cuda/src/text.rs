@@ -176,6 +176,26 @@ pub(crate) enum Sharing {
     Pairs,
 }
 
+/// Keys that are sorted themselves (Note [Keys alone]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Alone {
+    /// The keys in order.
+    pub(crate) sorted: Var,
+    /// How they become elements again.
+    pub(crate) flips: Flips,
+}
+
+/// Which bits of a key are flipped to restore the element that it was made of, as in `sort.cu`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flips {
+    /// First of all.
+    pub(crate) all: u64,
+    /// Then, if the first bit is 1.
+    pub(crate) if_one: u64,
+    /// If it is 0.
+    pub(crate) if_zero: u64,
+}
+
 /// What is launched for a piece.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Skeleton {
@@ -240,6 +260,11 @@ pub(crate) enum Skeleton {
         /// Scalars.
         same: Vec<(Var, usize)>,
     },
-    /// The keys of the sort; temporaries per component with their significant bits.
-    Sort(Vec<(usize, u32)>),
+    /// The sort.
+    Sort {
+        /// Its keys: temporaries per component with their significant bits.
+        keys: Vec<(usize, u32)>,
+        /// What becomes of the keys, if they are wanted in place of the order.
+        alone: Option<Alone>,
+    },
 }

@@ -15,6 +15,7 @@ mod check;
 mod parse;
 mod print;
 mod reading;
+mod sorted;
 #[cfg(test)]
 mod tests;
 mod visit;
@@ -22,6 +23,7 @@ mod visit;
 pub use check::{check, epilogue_space};
 pub use parse::parse;
 pub use reading::read_back;
+pub use sorted::{SortedKeys, sorted_keys};
 pub use visit::last_uses;
 
 use crate::code::{Code, Operand, Operator, Register, Thunk};

@@ -1,15 +1,12 @@
 //! Sorts of values.
 //!
-//! Note [Sorted keys]. Where an order only serves to bring the keys that it was made of into it, no order is made:
-//! the keys are sorted alone, and turned back into elements. What is equal has equal bits then, so that nobody
-//! sees whether such a sort is stable. Rows are shared by the threads, or all threads sort one if it is long.
+//! Note [Sorted keys]. Where an order only serves to bring the keys that it was made of into it
+//! ([`weft_ir::plan::sorted_keys`]), no order is made: the keys are sorted alone, and turned back into elements. Rows are
+//! shared by the threads, or all threads sort one if it is long.
 //!
 //! Where others read the order too, as in groups by key, both are made at once: keys that were counted are not read
 //! again (Note [Codes of keys] in `launch::order`).
 
-use weft_ir::code::{Operand, Operation, Yielded, is_in_order};
-use weft_ir::flat::{Var, first_stored};
-use weft_ir::plan::{Kernel, Sink, Step};
 use weft_ir::{Exhausted, Stop};
 
 use super::Launch;
@@ -19,51 +16,6 @@ use crate::lanes::{Elements, Storage};
 use crate::radix::{self, Whole};
 use crate::shape::Shape;
 use crate::workers::Workers;
-
-/// A sort whose order serves to bring the keys into it (Note [Sorted keys]).
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct SortedKeys {
-    /// The array that the keys are, if they are elements of one at their points, and nothing else is done there.
-    pub(crate) keys: Option<Var>,
-    /// Whether the greatest comes first.
-    pub(crate) descending: bool,
-    /// The keys in order.
-    pub(crate) sorted: Var,
-    /// The order, if others read it too.
-    pub(crate) order: Option<Var>,
-}
-
-/// Whether the step at a position and the one after it sort values (Note [Sorted keys]).
-pub(crate) fn sorted_keys(steps: &[Step], at: usize) -> Option<SortedKeys> {
-    let [Step::Launch(sort), Step::Launch(send), behind @ ..] = &steps[at..] else {
-        return None;
-    };
-    let is_sort = |sink: &&Sink| matches!(sink, Sink::Sort { .. });
-    let Some(Sink::Sort { keys, descending, order }) = sort.sinks.iter().find(is_sort) else {
-        return None;
-    };
-    let ([key], [Sink::Store { value, array }]) = (&keys[..], &send.sinks[..]) else { return None };
-    let simple = |kernel: &Kernel| !kernel.space.is_empty() && kernel.epilogue.is_none();
-    if !simple(sort) || !simple(send) || sort.space != send.space {
-        return None;
-    }
-    let freed = matches!(behind, [Step::Free(freed), ..] if freed.contains(order));
-    let of_key = Yielded { indices: &sort.indices, code: &sort.body, value: *key };
-    let sent = Yielded { indices: &send.indices, code: &send.body, value: *value };
-    if !is_in_order(of_key, sent, *order) {
-        return None;
-    }
-    let points = sort.indices[first_stored(&sort.space)..].iter().copied().map(Operand::Register);
-    let keys = match (&sort.body.instructions[..], &sort.sinks[..]) {
-        ([read], [_]) => match &read.operation {
-            Operation::Read(array, indices) => points.eq(indices.iter().copied()).then_some(*array),
-            _ => None,
-        },
-        (_, _) => None,
-    };
-    let order = (!freed).then_some(*order);
-    Some(SortedKeys { keys, descending: *descending, sorted: *array, order })
-}
 
 impl Launch<'_> {
     /// The keys that the points of a sort have, in order.

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use weft_ir::Stop;
 use weft_ir::flat::Var;
-use weft_ir::plan::{Kernel, Step};
+use weft_ir::plan::{Kernel, SortedKeys, Step};
 
 use super::{Datum, Launched, Machine};
 use crate::execute::Halt;
 use crate::lanes::{Elements, Storage};
-use crate::launch::{LONG_SORT, SortedKeys, order_of, sort_keys};
+use crate::launch::{LONG_SORT, order_of, sort_keys};
 use crate::pool::IntoColumn as _;
 use crate::prepare::PreparedStep;
 use crate::shape::Shape;

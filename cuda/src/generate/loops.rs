@@ -34,7 +34,7 @@ pub(super) fn kernel(work: &Work<'_>) -> Kernel {
     let (name, points, span) = match work {
         Work::Rows { rows, .. } => ("loop_of_each_row", rows.points, rows.span),
         Work::Loop { span, .. } | Work::HostLoop { span, .. } => ("loop", Size::Constant(1), *span),
-        Work::Kernel(kernel) => return (*kernel).clone(),
+        Work::Kernel(kernel, _) => return (*kernel).clone(),
     };
     Kernel {
         name: name.into(),
@@ -92,7 +92,7 @@ pub(super) fn loop_on_one_thread(
             let parts = results.iter().map(part).collect();
             of.inputs.iter().any(is_array).then_some((of, parts))
         }
-        Work::Kernel(_) | Work::Rows { .. } => None,
+        Work::Kernel(..) | Work::Rows { .. } => None,
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn is_rare(kernel: &Kernel, skeleton: &Skeleton, entry: &str, policy:
         | Skeleton::Targets { .. }
         | Skeleton::Runs { .. }
         | Skeleton::Loop { .. }
-        | Skeleton::Sort(_) => false,
+        | Skeleton::Sort { .. } => false,
     }
 }
 
@@ -72,6 +72,8 @@ pub(super) fn is_rare(kernel: &Kernel, skeleton: &Skeleton, entry: &str, policy:
 #[derive(Default)]
 pub(super) struct Steps {
     pub(super) passes: bool,
+    /// Of keys alone.
+    pub(super) alone: bool,
     pub(super) gathers: bool,
     pub(super) rows: bool,
     pub(super) orders: bool,
@@ -83,11 +85,12 @@ pub(super) fn sorts(codes: &[KernelCode]) -> [Steps; 2] {
     for code in codes {
         for piece in &code.pieces {
             match &piece.skeleton {
-                Skeleton::Sort(keys) => {
+                Skeleton::Sort { keys, alone } => {
                     let wide = code.temporaries[keys[0].0] == ScalarType::U64;
                     let steps = &mut used[usize::from(wide)];
-                    steps.passes = true;
-                    steps.orders = true;
+                    steps.alone |= alone.is_some();
+                    steps.passes |= alone.is_none();
+                    steps.orders |= alone.is_none();
                     steps.gathers |= keys.len() > 1;
                     steps.rows |= code.kernel.space.len() > 1;
                 }

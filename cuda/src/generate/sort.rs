@@ -1,16 +1,32 @@
 //! Sorts: keys become unsigned integers in the order of numerics.md.
+//!
+//! Note [Keys alone]. Where an order only serves to bring the keys of one row into it ([`weft_ir::plan::sorted_keys`]),
+//! the keys are sorted alone: half as much goes through each pass, and nothing is read through the order. The last pass
+//! makes elements of them again, which is why they have to be as wide as numbers are in passes. The launch that would
+//! have brought them into order is none then.
 
 use weft_ir::ScalarType;
-use weft_ir::plan::Sink;
+use weft_ir::flat::{Dimension, Type, Var};
+use weft_ir::plan::{Sink, SortedKeys, Step, sorted_keys};
 
 use super::map::{POINT, entry};
 use super::{Draft, indices, write_body};
 use crate::fields::Field;
 use crate::structure::{Place, Point, operands};
-use crate::text::{Length, Skeleton};
+use crate::text::{Alone, Flips, Length, Skeleton};
+
+/// What the launch behind a sort would yield, if keys are sorted alone.
+pub(super) fn sorted_alone(steps: &[Step], at: usize, types: &[Type]) -> Option<Var> {
+    let SortedKeys { sorted, order: None, .. } = sorted_keys(steps, at)? else { return None };
+    let Step::Launch(kernel) = &steps[at] else { return None };
+    let is_row = matches!(kernel.space[..], [Dimension::Dense(_)]);
+    let is_as_wide = types[sorted.0 as usize].element.bytes() >= 4;
+    (is_row && is_as_wide).then_some(sorted)
+}
 
 impl Draft<'_, '_> {
-    pub(super) fn sort(&mut self, sink: usize) {
+    /// With what becomes of the keys, if they are wanted in place of the order.
+    pub(super) fn sort(&mut self, sink: usize, sorted: Option<Var>) {
         let kernel = self.kernel;
         let Sink::Sort { keys, descending, .. } = &kernel.sinks[sink] else { return };
         let types = self.types_of(keys);
@@ -41,9 +57,22 @@ impl Draft<'_, '_> {
             ScalarType::Bool => 1,
             other => 8 * other.bytes() as u32,
         };
+        let alone = sorted.map(|sorted| Alone { sorted, flips: flips(types[0], *descending) });
         let keys = temporaries.into_iter().zip(types.iter().map(bits)).collect();
-        self.piece("sort", finished, Skeleton::Sort(keys), &[entry("sort_keys", false)]);
+        let skeleton = Skeleton::Sort { keys, alone };
+        self.piece("sort", finished, skeleton, &[entry("sort_keys", false)]);
     }
+}
+
+/// How keys that [`ordered`] made of elements become those again.
+fn flips(ty: ScalarType, descending: bool) -> Flips {
+    let sign = 1 << (8 * ty.bytes() - 1);
+    let (all, if_one, if_zero) = match ty {
+        ScalarType::I32 | ScalarType::I64 => (sign, 0, 0),
+        ScalarType::F32 | ScalarType::F64 => (0, sign, u64::MAX),
+        _ => (0, 0, 0),
+    };
+    Flips { all: if descending { !all } else { all }, if_one, if_zero }
 }
 
 /// A key as an expression of type `u64` that is ordered as numerics.md orders, and the bits it uses.

@@ -7,7 +7,7 @@ use super::{Launch, word};
 use crate::fields::Divisor;
 use crate::run::{Buffer, stop};
 use crate::shape::{Row, TREE};
-use crate::text::Piece;
+use crate::text::{Alone, Flips, Piece};
 
 /// Bits of a digit, and how many digits there are.
 const DIGIT: u32 = 8;
@@ -26,20 +26,26 @@ struct Sorted {
     keys: Buffer,
     order: Option<Buffer>,
     ty: ScalarType,
-    /// Whether the order is where it was wanted, and only there.
+    /// Whether what was wanted at a place is there, and only there.
     is_placed: bool,
 }
 
+/// What a sort is for.
+#[derive(Clone, Copy)]
+enum Wanted {
+    /// The order.
+    Order,
+    /// The order and the keys.
+    Both,
+    /// The order at an address, as the language has it; it is nowhere else then, unless it is as it was.
+    Placed(u64),
+    /// The keys at an address, as elements (Note [Keys alone] in `generate::sort`), unless they are in order.
+    Keys(u64, Flips),
+}
+
 impl Launch<'_, '_> {
-    /// Sorts by so many bits of the keys; keys that are not wanted afterwards are garbage then. At an address, if there is
-    /// one, the order is put as the language has it; it is nowhere else then, unless it is as it was.
-    fn sort_by(
-        &mut self,
-        sorted: Sorted,
-        bits: u32,
-        wants_keys: bool,
-        into: Option<u64>,
-    ) -> Result<Sorted, Stop> {
+    /// Sorts by so many bits of the keys; keys that are not wanted afterwards are garbage then.
+    fn sort_by(&mut self, sorted: Sorted, bits: u32, wanted: Wanted) -> Result<Sorted, Stop> {
         let points = self.shape.points;
         let ty = sorted.ty;
         let positions = bits.div_ceil(DIGIT);
@@ -68,37 +74,50 @@ impl Launch<'_, '_> {
             }
             let status = status.address + (number % at_once) as u64 * words * 8;
             let last = number + 1 == passes.len();
-            let keys = match last && !wants_keys {
-                true => None,
-                false => Some(self.buffer_of(ty, &mut unused)?),
+            // What has a place of its own in the last pass, or is not wanted, has no buffer.
+            let has_keys = !last || matches!(wanted, Wanted::Both);
+            let keys = if has_keys { Some(self.buffer_of(ty, &mut unused)?) } else { None };
+            let has_order = match wanted {
+                Wanted::Order | Wanted::Both => true,
+                Wanted::Placed(_) => !last,
+                Wanted::Keys(..) => false,
             };
-            let into = into.filter(|_| last);
-            let order = match into {
-                Some(_) => None,
-                None => Some(self.buffer_of(ty, &mut unused)?),
-            };
-            let address = |buffer: Option<&Buffer>| word(buffer.map_or(0, |buffer| buffer.address));
+            let order = if has_order { Some(self.buffer_of(ty, &mut unused)?) } else { None };
+            let address = |buffer: &Option<Buffer>| buffer.as_ref().map_or(0, |own| own.address);
+            let (mut keys_at, mut order_at, mut placed_at) = (address(&keys), address(&order), 0);
+            let mut flips = Flips::default();
+            match wanted {
+                Wanted::Keys(place, own) if last => (keys_at, flips) = (place, own),
+                Wanted::Placed(place) if last && ty == ScalarType::U64 => order_at = place,
+                Wanted::Placed(place) if last => placed_at = place,
+                Wanted::Order | Wanted::Both | Wanted::Placed(_) | Wanted::Keys(..) => {}
+            }
             let starts = counts.address + (u64::from(*position) << DIGIT) * 8;
-            let parameters = [
+            let mut parameters = vec![
                 word(from.keys.address),
-                address(from.order.as_ref()),
                 word(points),
                 (position * DIGIT).to_le_bytes().to_vec(),
                 word(starts),
                 word(status),
                 word(status + (tiles << DIGIT) * 8),
-                address(keys.as_ref()),
-                match (into, ty) {
-                    (Some(into), ScalarType::U64) => word(into),
-                    _ => address(order.as_ref()),
-                },
-                word(into.filter(|_| ty != ScalarType::U64).unwrap_or_default()),
+                word(keys_at),
             ];
-            self.launch_common(&entry("sort_pass", ty), tiles, &parameters)?;
+            let pass = match wanted {
+                Wanted::Keys(..) => {
+                    parameters.push(flips_argument(flips, ty));
+                    "sort_pass_alone"
+                }
+                Wanted::Order | Wanted::Both | Wanted::Placed(_) => {
+                    let order = [address(&from.order), order_at, placed_at];
+                    parameters.extend(order.map(word));
+                    "sort_pass"
+                }
+            };
+            self.launch_common(&entry(pass, ty), tiles, &parameters)?;
+            from.is_placed = last && matches!(wanted, Wanted::Placed(_) | Wanted::Keys(..));
             if let Some(keys) = keys {
                 unused.push(std::mem::replace(&mut from.keys, keys));
             }
-            from.is_placed = order.is_none();
             unused.extend(std::mem::replace(&mut from.order, order));
         }
         Ok(from)
@@ -172,7 +191,10 @@ impl Launch<'_, '_> {
         let rows = self.shape.rows;
         let mut order = None;
         // The last pass of all puts the order where it is wanted, if positions in rows are positions.
-        let into = (keys.len() == 1 && rows == 1).then_some(out);
+        let wanted = match keys.len() == 1 && rows == 1 {
+            true => Wanted::Placed(out),
+            false => Wanted::Order,
+        };
         for &(number, bits) in keys.iter().rev() {
             let own = self.temporaries[number].clone();
             let keys = match (&order, of_keys == ty) {
@@ -180,7 +202,7 @@ impl Launch<'_, '_> {
                 (order, _) => self.gather(&own, of_keys, order.as_ref(), ty)?,
             };
             let sorted = Sorted { keys, order, ty, is_placed: false };
-            let sorted = self.sort_by(sorted, bits, false, into)?;
+            let sorted = self.sort_by(sorted, bits, wanted)?;
             if sorted.is_placed {
                 return Ok(());
             }
@@ -198,11 +220,36 @@ impl Launch<'_, '_> {
             ];
             self.launch_common(&entry("sort_rows", ty), self.blocks_for(points), &parameters)?;
             let sorted = Sorted { keys, order, ty, is_placed: false };
-            order = self.sort_by(sorted, bits_of(rows - 1), false, None)?.order;
+            order = self.sort_by(sorted, bits_of(rows - 1), Wanted::Order)?.order;
         }
         let length = self.row_divisor().bytes();
         let parameters = [address(&order), word(points), length, word(out)];
         self.launch_common(&entry("sort_order", ty), self.blocks_for(points), &parameters)
+    }
+
+    /// Sorts keys themselves (Note [Keys alone] in `generate::sort`).
+    pub(super) fn sort_alone(
+        &mut self,
+        piece: &Piece,
+        keys: &[(usize, u32)],
+        alone: &Alone,
+    ) -> Result<(), Stop> {
+        let points = self.shape.points;
+        let [(number, bits)] = keys[..] else { panic!("keys of several parts have an order") };
+        if points == 0 {
+            return Ok(());
+        }
+        self.map(piece, points)?;
+        let (keys, ty) = (self.temporaries[number].clone(), self.code.temporaries[number]);
+        let out = self.outputs[&alone.sorted].address;
+        let sorted = Sorted { keys, order: None, ty, is_placed: false };
+        let sorted = self.sort_by(sorted, bits, Wanted::Keys(out, alone.flips))?;
+        if sorted.is_placed {
+            return Ok(());
+        }
+        let flips = flips_argument(alone.flips, ty);
+        let parameters = [word(sorted.keys.address), word(points), word(out), flips];
+        self.launch_common(&entry("sort_restore", ty), self.blocks_for(points), &parameters)
     }
 
     /// By the length of rows; by 0, if they are ragged.
@@ -227,7 +274,7 @@ impl Launch<'_, '_> {
         let before = self.temporaries[order].clone();
         let own = self.temporaries[keys].clone();
         let from = Sorted { keys: own, order: Some(before), ty, is_placed: false };
-        let sorted = self.sort_by(from, bits_of(dropped), true, None)?;
+        let sorted = self.sort_by(from, bits_of(dropped), Wanted::Both)?;
         self.temporaries[keys] = sorted.keys;
         if let Some(sorted) = sorted.order {
             self.temporaries[order] = sorted;
@@ -255,6 +302,12 @@ impl Launch<'_, '_> {
         self.launch(piece, "scatter_runs", points.div_ceil(span), &parameters)?;
         self.long_rows(piece, ["scatter_long", "scatter_longest"], &runs, blocks, components)
     }
+}
+
+/// `Flips` of `sort.cu`.
+fn flips_argument(Flips { all, if_one, if_zero }: Flips, ty: ScalarType) -> Vec<u8> {
+    let bits = |word: u64| word.to_le_bytes()[..ty.bytes()].to_vec();
+    [all, if_one, if_zero].map(bits).concat()
 }
 
 /// A function for keys of 32 or 64 bits.

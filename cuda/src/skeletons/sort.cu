@@ -77,17 +77,27 @@ FUNCTION u64 digits_before(u64* status, i64 tile, int digit, u64 count) {
   return before;
 }
 
+/* The element that a key was made of, or the key as it is, if nothing is to be flipped: first these bits, then others by
+   whether the first one is 1. */
+template <class T> struct Flips { T all, if_one, if_zero; };
+template <class T> FUNCTION T restored(T key, const Flips<T>& flips) {
+  const T bits = key ^ flips.all;
+  return bits ^ (bits >> (8 * sizeof(T) - 1) ? flips.if_one : flips.if_zero);
+}
+
 /* One pass. `starts` are how many keys have lesser digits; `status` and `ticket` are 0 before. Without
    `values`, they are the numbers of the points; without `keys_out`, the keys are not needed any more; with `order_out`, the
-   numbers are wanted there, and `values_out` is not: numbers of 64 bits are what the language has. */
-template <int THREADS, class T>
+   numbers are wanted there, and `values_out` is not: numbers of 64 bits are what the language has. `ALONE`, keys have nothing
+   that goes with them, and go out restored. */
+template <int THREADS, bool ALONE, class T>
 FUNCTION void send_digits(const T* keys, const T* values, i64 points, int shift, const u64* starts,
-                        u64* status, u32* ticket, T* keys_out, T* values_out, i64* order_out) {
+                        u64* status, u32* ticket, T* keys_out, T* values_out, i64* order_out,
+                        const Flips<T>& flips) {
   constexpr int WARPS = THREADS / 32, ITEMS = THREADS * SORT_ITEMS;
   __shared__ u32 local[WARPS * DIGITS];
   __shared__ u32 counts[DIGITS];  /* of the tile; then how many of it have lesser digits */
   __shared__ u64 bases[DIGITS];   /* where the tile's first key would go, if all had that digit */
-  __shared__ T staged_keys[ITEMS], staged_values[ITEMS];
+  __shared__ T staged_keys[ITEMS], staged_values[ALONE ? 1 : ITEMS];
   __shared__ u32 number;
   const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
   if (thread == 0) number = atomicAdd(ticket, 1u);
@@ -160,7 +170,7 @@ FUNCTION void send_digits(const T* keys, const T* values, i64 points, int shift,
     const u32 digit = digit_of(key[item], shift);
     const u32 to = counts[digit] + local[warp * DIGITS + digit] + rank[item];
     staged_keys[to] = key[item];
-    staged_values[to] = values ? values[at] : (T)at;
+    if (!ALONE) staged_values[to] = values ? values[at] : (T)at;
   }
   __syncthreads();  /* in order */
   const int here = (int)smaller(points - tile_first, ITEMS);
@@ -168,6 +178,10 @@ FUNCTION void send_digits(const T* keys, const T* values, i64 points, int shift,
   for (int at = thread; at < here; at += THREADS) {
     const T own = staged_keys[at];
     const i64 to = (i64)(bases[digit_of(own, shift)] + (u64)at);
+    if (ALONE) {
+      keys_out[to] = restored(own, flips);
+      continue;
+    }
     if (keys_out) keys_out[to] = own;
     if (sizeof(T) == 4 && order_out) order_out[to] = (i64)staged_values[at];
     else values_out[to] = staged_values[at];
@@ -215,6 +229,18 @@ FUNCTION void order_in_rows(u32* failure, const T* order, i64 points, const Divi
   for (i64 at = (i64)blockIdx.x * THREADS + threadIdx.x; at < points; at += stride) {
     const i64 from = order ? (i64)order[at] : at;
     out[at] = from - (length.by ? quotient(at, length) * length.by : 0);
+    if (is_over_by(failure, turn)) return;
+  }
+}
+
+/* Keys of which no digit differs are in order. */
+template <int THREADS, class T>
+FUNCTION void restore_keys(u32* failure, const T* keys, i64 points, T* out, const Flips<T>& flips) {
+  const i64 stride = (i64)gridDim.x * THREADS;
+  u32 turn = 0;
+#pragma unroll 1
+  for (i64 at = (i64)blockIdx.x * THREADS + threadIdx.x; at < points; at += stride) {
+    out[at] = restored(keys[at], flips);
     if (is_over_by(failure, turn)) return;
   }
 }

@@ -440,7 +440,7 @@ output a2: [a0]i64
             ),
             ("summed = summed || word >> 62 == 2;", "summed = summed || at - back <= 0;"),
             ("      if (!summed) before += word", "      before += word"),
-            ("if (keys_out) keys_out[to] = own;", "keys_out[to] = own;"),
+            ("if (keys_out) keys_out[to] =", "keys_out[to] ="),
         ],
     },
 ];

@@ -2,7 +2,9 @@
 
 use weft_ir::{Column, FaultKind, Scalar, ScalarType, Stop, Value, math};
 
-use crate::{Compiled, column, dense, emulated, f64s, i64s, lengths, noise, ragged, schedule_of};
+use crate::{
+    Compiled, array, column, dense, emulated, f64s, i64s, lengths, noise, ragged, schedule_of,
+};
 
 #[test]
 fn a_filter_keeps_the_order() {
@@ -156,6 +158,69 @@ output a2: [a0]i64
             let expected = [i64s(sorted(&keys, descending))];
             compiled.yields(emulated, &[f64s(keys)], schedule_of(length), &expected);
         }
+    }
+}
+
+/// Keys that are brought into their own order.
+fn keys_in_order(ty: ScalarType, descending: bool) -> String {
+    let side = if descending { " descending" } else { "" };
+    format!(
+        "input a1: [a0]{ty}
+launch \"sort\" [a0] (r0)
+  r1: {ty} = read a1 r0
+  yield r1
+  sort{side} r1 to a2: [a0]i64
+end
+launch \"values\" [a0] (r0)
+  r1: i64 = read a2 r0
+  r2: {ty} = read a1 r1
+  yield r2
+  store r2 to a3: [a0]{ty}
+end
+free a2
+output a3: [a0]{ty}
+"
+    )
+}
+
+#[test]
+fn keys_are_sorted_alone_where_nobody_reads_the_order() {
+    use ScalarType::{F32, F64, I32, I64, U8, U32, U64};
+    let Some(emulated) = emulated() else { return };
+    let as_key = |ty: ScalarType, bits: u64| {
+        let special = [f64::NAN, -0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY];
+        let float = special.get(bits as usize % 9).copied().unwrap_or((bits >> 40) as f64 - 8e6);
+        match ty {
+            I32 => Scalar::I32(bits as i32),
+            U32 => Scalar::U32(bits as u32),
+            I64 => Scalar::I64((bits as i64) >> (bits % 60)),
+            U64 => Scalar::U64(bits),
+            F32 => Scalar::F32(float as f32),
+            F64 => Scalar::F64(float),
+            U8 => Scalar::U8(bits as u8),
+            other => panic!("{other:?} is not among those below"),
+        }
+    };
+    let types = [I32, U32, I64, U64, F32, F64, U8];
+    for (ty, descending) in types.into_iter().flat_map(|ty| [(ty, false), (ty, true)]) {
+        let compiled = Compiled::new(&keys_in_order(ty, descending));
+        // A key of fewer bits than numbers have is brought into its order by a launch.
+        let launches = if ty == U8 { 2 } else { 1 };
+        for length in [0, 1, 2, 64, 257, 1000] {
+            let mut keys: Vec<Scalar> = noise(length).map(|bits| as_key(ty, bits)).collect();
+            let input = array(column(ty, keys.iter().copied()));
+            assert_eq!(compiled.launched(emulated, std::slice::from_ref(&input)).len(), launches);
+            keys.sort_by(|a, b| {
+                let order = math::total_cmp(*a, *b);
+                if descending { order.reverse() } else { order }
+            });
+            let expected = [array(column(ty, keys))];
+            compiled.yields(emulated, &[input], schedule_of(length), &expected);
+        }
+        // No digit differs.
+        let same = array(column(ty, vec![as_key(ty, 5); 100]));
+        let same = std::slice::from_ref(&same);
+        compiled.yields(emulated, same, 3, same);
     }
 }
 

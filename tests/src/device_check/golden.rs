@@ -371,6 +371,7 @@ mod tests {
                 // is; not here, where nobody counts.
                 "sort_gather",
                 "sort_order",
+                "sort_restore",
                 "sort_rows",
             ]
         );

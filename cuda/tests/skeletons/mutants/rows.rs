@@ -385,4 +385,56 @@ output a5: [a0][a1]i64
             ),
         ],
     },
+    Subject {
+        name: "sort of keys alone",
+        text: "input a1: [a0]f32
+launch \"sort\" [a0] (r0)
+  r1: f32 = read a1 r0
+  yield r1
+  sort descending r1 to a2: [a0]i64
+end
+launch \"values\" [a0] (r0)
+  r1: i64 = read a2 r0
+  r2: f32 = read a1 r1
+  yield r2
+  store r2 to a3: [a0]f32
+end
+free a2
+output a3: [a0]f32
+",
+        inputs: || {
+            let key = |bits: u64| Scalar::F32((bits >> 44) as f32 - 5e5);
+            vec![array(column(ScalarType::F32, noise(600).map(key)))]
+        },
+        mutants: &[
+            ("keys_out[to] = restored(own, flips);", "keys_out[to] = own;"),
+            ("const T bits = key ^ flips.all;", "const T bits = key;"),
+            ("? flips.if_one : flips.if_zero);", "? flips.if_one : flips.if_one);"),
+            ("? flips.if_one : flips.if_zero);", "? flips.if_zero : flips.if_zero);"),
+            (
+                "      continue;\n    }\n    if (keys_out) keys_out[to] =",
+                "    }\n    if (keys_out) keys_out[to] =",
+            ),
+        ],
+    },
+    Subject {
+        name: "sort of equal keys alone",
+        text: "input a1: [a0]i32
+launch \"sort\" [a0] (r0)
+  r1: i32 = read a1 r0
+  yield r1
+  sort r1 to a2: [a0]i64
+end
+launch \"values\" [a0] (r0)
+  r1: i64 = read a2 r0
+  r2: i32 = read a1 r1
+  yield r2
+  store r2 to a3: [a0]i32
+end
+free a2
+output a3: [a0]i32
+",
+        inputs: || vec![array(column(ScalarType::I32, vec![Scalar::I32(7); 130]))],
+        mutants: &[("out[at] = restored(keys[at], flips);", "out[at] = keys[at];")],
+    },
 ];

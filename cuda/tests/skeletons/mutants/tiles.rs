@@ -61,18 +61,22 @@ output a5: [a0][a1]i64
                 "    const i64 end = base + here;",
             ),
             (
-                "lesser(K::LEFT_ALONG ? at % DEPTH : at / DOWN, last)",
-                "(K::LEFT_ALONG ? at % DEPTH : at / DOWN)",
+                "lesser(Tile::template along<K::LEFT_ALONG, DOWN>(turn, thread), last)",
+                "(Tile::template along<K::LEFT_ALONG, DOWN>(turn, thread))",
             ),
             (
-                "lesser(K::LEFT_ALONG ? at / DEPTH : at % DOWN, rows - 1)",
-                "(K::LEFT_ALONG ? at / DEPTH : at % DOWN)",
+                "lesser(Tile::template across<K::LEFT_ALONG, DOWN>(turn, thread), rows - 1)",
+                "(Tile::template across<K::LEFT_ALONG, DOWN>(turn, thread))",
             ),
             (
-                "lesser(K::RIGHT_ALONG ? at / DEPTH : at % ACROSS, columns - 1)",
-                "(K::RIGHT_ALONG ? at / DEPTH : at % ACROSS)",
+                "lesser(Tile::template across<K::RIGHT_ALONG, ACROSS>(turn, thread), columns - 1)",
+                "(Tile::template across<K::RIGHT_ALONG, ACROSS>(turn, thread))",
             ),
-            ("for (int k = begins; k < here", "for (int k = 0; k < here"),
+            ("for (int k = 1; k < DEPTH", "for (int k = 0; k < DEPTH"),
+            ("for (int k = 1; k < here", "for (int k = 0; k < here"),
+            ("thread / 32 % 2 * 8 + thread / 4", "thread / 4"),
+            ("thread / 16 % 2 * 2 + thread / 2", "thread / 2"),
+            ("turn * (K::THREADS / SIZE) + thread", "turn + thread"),
             ("      if (block % TREE != 0) {\n#pragma", "      if (false) {\n#pragma"),
             ("if (row < rows && column < columns) {", "if (row < rows) {"),
             ("if (row < rows && column < columns) {", "if (column < columns) {"),
@@ -144,6 +148,30 @@ output a5: [a0][a1]f32
                 "return each / RUN * (groups * RUN) + own * RUN + each % RUN;",
                 "return own * RUN + each % RUN;",
             ),
+        ],
+    },
+    Subject {
+        name: "reduce_large_grid of columns",
+        text: "input a3: [a0][a2]f32
+input a4: [a2][a1]f32
+launch \"product\" [a0][a1][a2] (r0 r1 r2)
+  r3: f32 = read a3 r0 r2
+  r4: f32 = read a4 r2 r1
+  r5: f32 = mul r3 r4
+  yield r5
+  reduce r5 as (r6: f32) to a5: [a0][a1]f32
+  by (r7: f32) (r8: f32)
+    r9: f32 = add r7 r8
+    yield r9
+  from (r10 r11)
+    yield 0f32
+end
+output a5: [a0][a1]f32
+",
+        inputs: || vec![dense(34, 45, floats(34 * 45)), dense(45, 131, floats(45 * 131))],
+        mutants: &[
+            ("turn / (SIZE / K::THREADS)", "turn / SIZE"),
+            ("turn % (SIZE / K::THREADS) * K::THREADS + thread", "thread"),
         ],
     },
     Subject {
