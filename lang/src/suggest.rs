@@ -41,9 +41,11 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             {
                 return None;
             }
-            (far <= most && far < letters.len().max(2)).then_some((far, candidate))
+            // Who writes `scan1` means `scanl1` rather than `scan`.
+            let key = (far, letters.last() != wanted.last());
+            (far <= most && far < letters.len().max(2)).then_some((key, candidate))
         })
-        .min_by_key(|(far, _)| *far)
+        .min_by_key(|(key, _)| *key)
         .map(|(_, candidate)| candidate)
 }
 
@@ -134,6 +136,8 @@ mod tests {
         assert_eq!(closest("frobnicate", known), None);
         assert_eq!(closest("scanl", known), Some("scanl'"));
         assert_eq!(closest("", known), None);
+        assert_eq!(closest("scan1", ["scan", "scanl", "scanl1"]), Some("scanl1"));
+        assert_eq!(closest("sum1", known), Some("sum"));
     }
 
     #[test]
