@@ -18,7 +18,7 @@ use crate::text::{KernelCode, Skeleton};
 /// The most kernels that are compared with each other: the bits of a word.
 const MOST: usize = 128;
 
-/// Sets `beside` of all kernels that others of the block do not depend on, nor they on those.
+/// Sets `beside` and `beside_long` of all kernels that others of the block do not depend on, nor they on those.
 pub(crate) fn mark(block: &Block, codes: &mut [KernelCode]) {
     let mut walk = Walk { codes, run: Vec::new(), makers: BTreeMap::new() };
     walk.block(block, 0);
@@ -133,10 +133,15 @@ impl Walk<'_> {
     fn settle(&mut self) {
         self.makers.clear();
         let run = std::mem::take(&mut self.run);
-        for (at, Known { number, before }) in run.iter().enumerate() {
-            let behind = run.iter().filter(|other| other.before & (1 << at) != 0).count();
-            let related = before.count_ones() as usize + behind + 1;
-            self.codes[*number].beside = related < run.len();
+        for (at, known) in run.iter().enumerate() {
+            let is_independent = |(place, other): &(usize, &Known)| {
+                *place != at && other.before & (1 << at) == 0 && known.before & (1 << *place) == 0
+            };
+            let mut others = run.iter().enumerate().filter(is_independent).peekable();
+            let beside = others.peek().is_some();
+            let beside_long = others.any(|(_, other)| self.codes[other.number].is_long());
+            let code = &mut self.codes[known.number];
+            (code.beside, code.beside_long) = (beside, beside_long);
         }
     }
 }

@@ -330,6 +330,7 @@ impl Generator<'_> {
             sites_before,
             relies,
             beside: false,
+            beside_long: false,
         }
     }
 

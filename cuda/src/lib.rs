@@ -29,6 +29,6 @@ pub use policy::Policy;
 pub use run::{Config, Emulated, Halt, Launched, run, run_emulated, run_fallible};
 pub use shared::MOST_SHARED;
 pub use structure::Remarks;
-pub use target::{Access, Broken, EmulatedTarget, Output, Target};
+pub use target::{Access, Broken, EmulatedTarget, Output, Target, Weight};
 pub use text::{Code, Entry, KernelCode};
 pub use units::Unit;

@@ -27,7 +27,7 @@ use crate::generate::generate;
 use crate::launch::Launch;
 use crate::policy::Policy;
 use crate::shared::MOST_SHARED;
-use crate::target::{Broken, EmulatedTarget, Output, Target};
+use crate::target::{Broken, EmulatedTarget, Output, Target, Weight};
 use crate::text::{Code, Entry, KernelCode};
 pub(crate) use memory::{Buffer, Memory};
 use watched::Watched;
@@ -428,7 +428,9 @@ impl Machine<'_> {
             let reads = self.read_by(code);
             let policy = self.config.policy;
             let is_small = shape.points <= u64::from(policy.blocks) * u64::from(policy.threads);
-            self.memory.target.begin_kernel(&reads, is_small).map_err(stop)?;
+            let (is_long, is_beside_long) = (code.is_long(), code.beside_long);
+            let weight = Weight { is_small, is_long, is_beside_long };
+            self.memory.target.begin_kernel(&reads, weight).map_err(stop)?;
         }
         Launch::new(self, code, shape).run(freed)?;
         if code.beside {

@@ -83,6 +83,17 @@ impl Access<'_> {
     pub const ANY: Access<'static> = Access { reads: &[], checks: true, relies: true };
 }
 
+/// What is known of how long a kernel of the plan takes, and how much of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weight {
+    /// Whether it does not fill a device.
+    pub is_small: bool,
+    /// Whether its points have loops. What has none, and is small, takes 20 µs at most.
+    pub is_long: bool,
+    /// Whether it is independent of one that is long.
+    pub is_beside_long: bool,
+}
+
 /// A device with the kernels of one program.
 pub trait Target {
     /// The word in which a check leaves its number that fails, if the device has one for all runs: it writes
@@ -141,12 +152,11 @@ pub trait Target {
     ) -> Result<(), Broken>;
 
     /// What is asked for from now on is of one kernel of the plan, which does not depend on some others, nor they on
-    /// it. It reads these buffers, and does not fill a device if it is small. Launches may run beside others then, in
-    /// any order that their accesses allow.
+    /// it. It reads these buffers. Launches may run beside others then, in any order that their accesses allow.
     ///
     /// # Errors
     /// If the device is broken.
-    fn begin_kernel(&mut self, _reads: &[u64], _is_small: bool) -> Result<(), Broken> {
+    fn begin_kernel(&mut self, _reads: &[u64], _weight: Weight) -> Result<(), Broken> {
         Ok(())
     }
 

@@ -133,6 +133,15 @@ pub struct KernelCode {
     pub(crate) relies: bool,
     /// Whether there are kernels that do not depend on it, nor it on them.
     pub(crate) beside: bool,
+    /// Whether one of them is long.
+    pub(crate) beside_long: bool,
+}
+
+impl KernelCode {
+    /// Whether its points have loops.
+    pub(crate) fn is_long(&self) -> bool {
+        self.kernel.codes().any(weft_ir::code::Code::has_loops)
+    }
 }
 
 /// The number of elements of a temporary.

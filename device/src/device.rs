@@ -18,6 +18,7 @@ use crate::found::Description;
 use crate::images::{Images, Statistics};
 use crate::kernels::{Kernels, Loading};
 use crate::state::{State, lose};
+use crate::streams::Beside;
 use crate::summary::Tools;
 use crate::table::Table;
 use crate::target::{DeviceTarget, Results, Traffic, Ways};
@@ -34,8 +35,8 @@ pub struct Config {
     pub cache_bytes: u64,
     /// Whether what loops repeat is launched as graphs.
     pub graphs: bool,
-    /// Whether kernels that do not depend on each other go to several streams.
-    pub streams: bool,
+    /// Which kernels that do not depend on others go to further streams.
+    pub streams: Beside,
     /// How many texts of a program the compiler may work on at once (Note [Units of compilation]).
     pub compilers: usize,
     /// When so many modules are loaded, of which a program has one to about ten, all go.
@@ -55,7 +56,8 @@ impl Config {
         let at_home = || variable("HOME").map(|home| PathBuf::from(home).join(".cache"));
         let cache = caches.or_else(at_home).map(|folder| folder.join("weft").join("device"));
         let is_on = |name| variable(name).is_none_or(|text| text != "off");
-        let (graphs, streams) = (is_on("WEFT_GRAPHS"), is_on("WEFT_STREAMS"));
+        let graphs = is_on("WEFT_GRAPHS");
+        let streams = if is_on("WEFT_STREAMS") { Beside::Long } else { Beside::Nothing };
         let compilers = std::thread::available_parallelism().map_or(1, usize::from);
         Config {
             cache,

@@ -36,6 +36,7 @@ pub use images::Statistics;
 pub use kernels::Kernels;
 pub use needs::{Needs, needs};
 pub use state::{KeptContexts, keep_contexts};
+pub use streams::Beside;
 pub use target::Traffic;
 pub use weft_cuda::{Broken, Halt};
 pub use without::{Compiled, Texts, load_compiler};

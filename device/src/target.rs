@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weft_cuda::{Access, Broken, Output, Target};
+use weft_cuda::{Access, Broken, Output, Target, Weight};
 use weft_ir::{Column, Identity};
 
 use crate::deferred::{Deferred, Kept, MOST_DEPTH, Origin};
@@ -27,7 +27,7 @@ use crate::graphs::{Asked, Graphs};
 use crate::kernels::{Loading, NotLoaded};
 use crate::spare::Spare;
 use crate::state::{Loaded, State};
-use crate::streams::{FIRST, Streams};
+use crate::streams::{Beside, FIRST, Streams};
 use crate::summary::Tools;
 use crate::words::Failure;
 use inputs::Inputs;
@@ -132,13 +132,13 @@ pub(crate) struct Results {
 pub(crate) struct Ways {
     /// Whether graphs are made of what repeats itself.
     pub(crate) graphs: bool,
-    /// Whether kernels that do not depend on each other go to several streams.
-    pub(crate) streams: bool,
+    /// Which kernels go to further streams.
+    pub(crate) streams: Beside,
 }
 
 impl Ways {
     /// One after the other.
-    pub(crate) const PLAIN: Ways = Ways { graphs: false, streams: false };
+    pub(crate) const PLAIN: Ways = Ways { graphs: false, streams: Beside::Nothing };
 }
 
 impl<'a> DeviceTarget<'a> {
@@ -474,8 +474,8 @@ impl Target for DeviceTarget<'_> {
         self.perform(Asked { work, parameters, access })
     }
 
-    fn begin_kernel(&mut self, reads: &[u64], is_small: bool) -> Result<(), Broken> {
-        self.kernel_begins(reads, is_small)
+    fn begin_kernel(&mut self, reads: &[u64], weight: Weight) -> Result<(), Broken> {
+        self.kernel_begins(reads, weight)
     }
 
     fn end_kernel(&mut self) {

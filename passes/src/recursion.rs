@@ -29,7 +29,6 @@ mod frames;
 mod level;
 mod shape;
 mod stack;
-mod steady;
 
 use std::collections::{HashMap, HashSet};
 
@@ -38,11 +37,11 @@ use weft_ir::{Column, ColumnBuilder, FaultKind, ScalarOp, Span};
 
 use crate::Unsupported;
 use crate::code::{BOOL, Code, I64, atoms, integer};
+use crate::share::without_steady_state;
 use frames::Frames;
 use level::Level;
 use shape::{calls_of_operation, is_small, level_of, recursion_of};
 use stack::Stack;
-use steady::without_steady_state;
 
 /// More calls than this are left to the interpreter, which has one of them in memory at a time.
 const MOST_CALLS: i64 = 1 << 26;

@@ -1,6 +1,6 @@
 //! Makes every value of a nested program computed once, where it is needed, and nothing else.
 //!
-//! In one walk forwards ([`number`]): common subexpressions by scoped value numbering, constants,
+//! Steady parts of the states of loops go ([`steady`]). In one walk forwards ([`number`]): common subexpressions by scoped value numbering, constants,
 //! exact algebra, copies, and invariant code out of lambdas and loops. In one walk backwards
 //! ([`sink`]): dead code, and code that one branch alone needs into that branch.
 //!
@@ -61,6 +61,30 @@
 //! ");
 //! ```
 //!
+//! What a loop carries along and no turn changes is no part of its state:
+//!
+//! ```
+//! # use weft_ir::nested::parse;
+//! # use weft_passes::share::{Config, share};
+//! let before = parse("\
+//! params x0: []f64, x1: i64
+//! x6: []f64, x7: i64 = for x2 < x1 x3: []f64 = x0, x4: i64 = 0i64
+//!   x5: i64 = add x4 x2
+//!   yield x3 x5
+//! x8: f64 = index x6 x7
+//! yield x8
+//! ").unwrap();
+//! let after = share(before, &Config { hoist: true, sink: true });
+//! assert_eq!(after.to_string(), "\
+//! params x0: []f64, x1: i64
+//! x7: i64 = for x2 < x1 x4: i64 = 0i64
+//!   x5: i64 = add x4 x2
+//!   yield x5
+//! x8: f64 = index x0 x7
+//! yield x8
+//! ");
+//! ```
+//!
 //! Sources: value numbering and code motion as in Click, "Global code motion, global value
 //! numbering" (PLDI 1995). [`unshare()`] is what a program is without any of it.
 
@@ -68,10 +92,12 @@ mod key;
 mod number;
 mod simplify;
 mod sink;
+mod steady;
 mod unshare;
 
 use weft_ir::nested::Program;
 
+pub(crate) use steady::without_steady_state;
 pub use unshare::{TooLarge, unshare};
 
 /// Which code is moved. Where it stays, it is still shared.
@@ -90,7 +116,8 @@ pub struct Config {
 /// and may fail is computed only if the map has elements (`Note [A check belongs to a value]` in
 /// `flatten/demand.rs`); array code may meet an error all the same (`Note [Faults without values]` in
 /// `weft_ir`).
-pub fn share(program: Program, config: &Config) -> Program {
+pub fn share(mut program: Program, config: &Config) -> Program {
+    without_steady_state(&mut program.body);
     sink::sink(number::number(program, config), config)
 }
 

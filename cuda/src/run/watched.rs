@@ -2,7 +2,7 @@
 
 use weft_ir::Column;
 
-use crate::target::{Access, Broken, Output, Target};
+use crate::target::{Access, Broken, Output, Target, Weight};
 
 /// The most blocks of a grid along x, on every architecture: the programming guide's table of technical
 /// specifications.
@@ -91,8 +91,8 @@ impl<'a> Watched<'a> {
         self.watch(Err(broken))
     }
 
-    pub(crate) fn begin_kernel(&mut self, reads: &[u64], is_small: bool) -> Result<(), Broken> {
-        let result = self.target.begin_kernel(reads, is_small);
+    pub(crate) fn begin_kernel(&mut self, reads: &[u64], weight: Weight) -> Result<(), Broken> {
+        let result = self.target.begin_kernel(reads, weight);
         self.watch(result)
     }
 

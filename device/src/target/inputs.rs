@@ -9,7 +9,7 @@ use weft_ir::{Column, Identity};
 use super::{DeviceTarget, Source};
 use crate::driver::Work;
 use crate::graphs::{Asked, Buffers};
-use crate::streams::{FIRST, INPUTS};
+use crate::streams::{Beside, FIRST, INPUTS};
 
 /// The inputs of a run that the device had not got.
 #[derive(Default)]
@@ -37,8 +37,8 @@ impl DeviceTarget<'_> {
     ) -> Result<(), Broken> {
         self.inputs.absent.insert(address, (identity, elements));
         match self.ways.streams {
-            true => Ok(()),
-            false => self.bring_input(address),
+            Beside::Long | Beside::All => Ok(()),
+            Beside::Nothing => self.bring_input(address),
         }
     }
 

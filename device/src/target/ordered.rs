@@ -1,16 +1,23 @@
 //! Work in several streams (Note [Streams of a run]).
 
-use weft_cuda::{Access, Broken};
+use weft_cuda::{Access, Broken, Weight};
 
 use super::DeviceTarget;
 use crate::driver::Work;
 use crate::graphs::Asked;
-use crate::streams::{FIRST, Free, Kind, Wait};
+use crate::streams::{Beside, FIRST, Free, Kind, Wait};
 
 impl DeviceTarget<'_> {
     /// A kernel of the plan begins that others do not depend on, nor it on them.
-    pub(super) fn kernel_begins(&mut self, reads: &[u64], is_small: bool) -> Result<(), Broken> {
-        if !self.ways.streams || self.spare.is_in_loop() {
+    pub(super) fn kernel_begins(&mut self, reads: &[u64], weight: Weight) -> Result<(), Broken> {
+        let (is_worth_it, goes_beside) = match self.ways.streams {
+            Beside::Nothing => (false, false),
+            Beside::Long => {
+                (weight.is_long || weight.is_beside_long, weight.is_small && weight.is_long)
+            }
+            Beside::All => (true, weight.is_small),
+        };
+        if !is_worth_it || self.spare.is_in_loop() {
             return Ok(());
         }
         if !self.streams.is_on() {
@@ -19,7 +26,7 @@ impl DeviceTarget<'_> {
         if !self.make_streams()? {
             return Ok(());
         }
-        let waits = self.streams.begin_kernel(reads, is_small);
+        let waits = self.streams.begin_kernel(reads, goes_beside);
         self.obey(&waits)
     }
 
@@ -29,7 +36,7 @@ impl DeviceTarget<'_> {
         match made {
             // Without them all goes through the first one.
             Err(failure) if failure.is_memory() || failure.is_unsupported() => {
-                self.ways.streams = false;
+                self.ways.streams = Beside::Nothing;
                 self.leave_streams()?;
                 Ok(false)
             }

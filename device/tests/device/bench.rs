@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_cuda::{Broken, Halt};
 use weft_device::stand_in::StandIn;
-use weft_device::{Config, Device, Kernels, Ran};
+use weft_device::{Beside, Config, Device, Kernels, Ran};
 use weft_ir::{Exhausted, FaultKind, Stop, Value};
 
 use crate::{assert_same, f32s, kernels, result, stand_in};
@@ -14,7 +14,7 @@ pub(crate) const PLAIN: Config = Config {
     cache: None,
     cache_bytes: 0,
     graphs: false,
-    streams: false,
+    streams: Beside::Nothing,
     compilers: 1,
     modules: 4096,
     cleared: 0,
@@ -25,7 +25,7 @@ pub(crate) const ALL: Config = Config {
     cache: None,
     cache_bytes: 0,
     graphs: true,
-    streams: true,
+    streams: Beside::All,
     compilers: 1,
     modules: 4096,
     cleared: 0,

@@ -1,7 +1,7 @@
 //! Every call of the driver and of the compiler fails in turn.
 
 use weft_cuda::{Broken, Halt};
-use weft_device::{Config, Device};
+use weft_device::{Beside, Config, Device};
 
 use crate::{assert_same, f32s, golden, result, run, stand_in};
 
@@ -21,7 +21,7 @@ fn each_call_fails(sticky: bool) {
         cache: None,
         cache_bytes: 0,
         graphs: true,
-        streams: true,
+        streams: Beside::All,
         compilers: 1,
         modules: 4096,
         cleared: 0,

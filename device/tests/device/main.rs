@@ -24,7 +24,7 @@ use std::{env, fs};
 
 use weft_cuda::Halt;
 use weft_device::stand_in::StandIn;
-use weft_device::{Config, Device, Kernels, Ran};
+use weft_device::{Beside, Config, Device, Kernels, Ran};
 use weft_ir::{Array, Column, Scalar, Value, plan};
 
 /// The tests by name.
@@ -174,7 +174,7 @@ const CONFIG: Config = Config {
     cache: None,
     cache_bytes: 0,
     graphs: true,
-    streams: true,
+    streams: Beside::All,
     compilers: 1,
     modules: 4096,
     cleared: 0,

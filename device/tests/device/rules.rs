@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use weft_cuda::{Broken, Halt};
-use weft_device::{Config, Device};
+use weft_device::{Beside, Config, Device};
 use weft_ir::{Exhausted, Stop, Value};
 
 use crate::bench::ALL;
@@ -210,7 +210,7 @@ pub(crate) fn contexts_are_kept() {
         cache: None,
         cache_bytes: 0,
         graphs: true,
-        streams: true,
+        streams: Beside::All,
         compilers: 4,
         modules: 4096,
         cleared: 1 << 16,

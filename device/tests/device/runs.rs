@@ -8,7 +8,7 @@ use std::time::Duration;
 use std::{env, fs, thread};
 
 use weft_cuda::Halt;
-use weft_device::{Config, Device, Kernels};
+use weft_device::{Beside, Config, Device, Kernels};
 use weft_ir::{Exhausted, Stop, Value};
 
 use crate::{assert_same, device, f32_of, f32s, golden, kernels, result, run, stand_in};
@@ -143,7 +143,7 @@ pub(crate) fn code_is_kept_in_memory_and_on_disk() {
         cache: Some(folder.path().join("code")),
         cache_bytes: 1 << 20,
         graphs: true,
-        streams: true,
+        streams: Beside::All,
         compilers: 1,
         modules: 4096,
         cleared: 0,

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use weft_cpu::Workers;
-use weft_device::{Again, Config, Description, Device, Kernels};
+use weft_device::{Again, Beside, Config, Description, Device, Kernels};
 use weft_ir::leaves::value_to_leaves;
 use weft_ir::{Value, plan};
 use weft_session::Session;
@@ -120,7 +120,7 @@ fn programs(
         cache: None,
         cache_bytes: 0,
         graphs: true,
-        streams: true,
+        streams: Beside::Long,
         ..Config::of_environment()
     };
     let mut device = Device::open(description.clone(), &config).map_err(io::Error::other)?;

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
-use weft_device::{Config, Description, Device, Kernels};
+use weft_device::{Beside, Config, Description, Device, Kernels};
 use weft_ir::{Array, Column, Value, plan};
 
 use super::super::watch::Watch;
@@ -82,7 +82,7 @@ fn opened(
         cache: cache.map(Path::to_owned),
         cache_bytes: 1 << 30,
         graphs: true,
-        streams: true,
+        streams: Beside::Long,
         ..Config::of_environment()
     };
     let device = Device::open(description.clone(), &config).map_err(io::Error::other)?;

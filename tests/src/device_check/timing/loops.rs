@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::thread;
 
 use weft_cpu::Workers;
-use weft_device::{Config, Description, Device};
+use weft_device::{Beside, Config, Description, Device};
 
 use super::{Effort, Times, golden, leaves, milliseconds, planned, replayed};
 use crate::device_check::programs::{BRANCHES, LOOPS, Short};
@@ -30,7 +30,7 @@ const GRAPHS: Means = Means {
 const STREAMS: Means = Means {
     title: "Kernels that do not depend on each other, with several streams, and with one: milliseconds as above.",
     columns: "| program | size | kernels | functions beside others |",
-    without: |config| Config { streams: false, ..config },
+    without: |config| Config { streams: Beside::Nothing, ..config },
     counts: |with| with.beside.to_string(),
 };
 
@@ -89,7 +89,7 @@ fn row(
         cache: None,
         cache_bytes: 0,
         graphs: true,
-        streams: true,
+        streams: Beside::Long,
         ..Config::of_environment()
     };
     let times = measured(description, workers, program, size, effort, &all).and_then(|with| {

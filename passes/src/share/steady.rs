@@ -1,7 +1,8 @@
-//! What loops of functions carry along and never change.
+//! What loops carry along and never change.
 //!
 //! A call in tail position has become a loop whose state are all parameters, also those that every call passes on as
-//! they are. Such a part of the state is what it began as, so that calls in the loop pass the parameter on, too.
+//! they are; and a record is a state with all its fields. Such a part of the state is what it began as: calls in the
+//! loop pass the parameter on, and in a map not each element has a copy of it.
 
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ use crate::code::{renamed, replace};
 type Names = HashMap<Var, Atom>;
 
 /// Leaves out the parts of the states of loops that no turn changes.
-pub(super) fn without_steady_state(body: &mut Body) {
+pub(crate) fn without_steady_state(body: &mut Body) {
     let mut names = Names::new();
     find(body, &mut names);
     if !names.is_empty() {
