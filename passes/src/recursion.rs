@@ -37,7 +37,7 @@ use weft_ir::{Column, ColumnBuilder, FaultKind, ScalarOp, Span};
 
 use crate::Unsupported;
 use crate::code::{BOOL, Code, I64, atoms, integer};
-use crate::share::without_steady_state;
+use crate::share::without_steady_parts;
 use frames::Frames;
 use level::Level;
 use shape::{calls_of_operation, is_small, level_of, recursion_of};
@@ -73,7 +73,7 @@ pub(crate) fn without_calls(mut program: Program, calls: Calls) -> Result<Progra
         return Ok(program);
     }
     let mut functions = std::mem::take(&mut program.functions);
-    functions.iter_mut().for_each(|function| without_steady_state(&mut function.body));
+    functions.iter_mut().for_each(|function| without_steady_parts(&mut function.body));
     let mut expander = Expander { functions: &functions, variables: program.variables, calls };
     expander.body(&mut program.body)?;
     program.variables = expander.variables;

@@ -69,19 +69,21 @@
 //! let before = parse("\
 //! params x0: []f64, x1: i64
 //! x6: []f64, x7: i64 = for x2 < x1 x3: []f64 = x0, x4: i64 = 0i64
-//!   x5: i64 = add x4 x2
+//!   x9: f64 = index x3 x2
+//!   x10: i64 = cast_i64 x9
+//!   x5: i64 = add x4 x10
 //!   yield x3 x5
-//! x8: f64 = index x6 x7
-//! yield x8
+//! yield x7
 //! ").unwrap();
 //! let after = share(before, &Config { hoist: true, sink: true });
 //! assert_eq!(after.to_string(), "\
 //! params x0: []f64, x1: i64
 //! x7: i64 = for x2 < x1 x4: i64 = 0i64
-//!   x5: i64 = add x4 x2
+//!   x9: f64 = index x0 x2
+//!   x10: i64 = cast_i64 x9
+//!   x5: i64 = add x4 x10
 //!   yield x5
-//! x8: f64 = index x0 x7
-//! yield x8
+//! yield x7
 //! ");
 //! ```
 //!
@@ -97,7 +99,8 @@ mod unshare;
 
 use weft_ir::nested::Program;
 
-pub(crate) use steady::without_steady_state;
+pub(crate) use steady::without_steady_parts;
+use steady::without_steady_state;
 pub use unshare::{TooLarge, unshare};
 
 /// Which code is moved. Where it stays, it is still shared.

@@ -8,23 +8,42 @@ use std::collections::HashMap;
 
 use weft_ir::nested::{Atom, Body, Operation, Var};
 
-use crate::code::{renamed, replace};
+use crate::code::replace;
 
 type Names = HashMap<Var, Atom>;
 
+/// Whether what a loop yields of what no turn changes is what that began as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Results {
+    /// It is the loop's result: where a turn fails, so does whoever wants to know it.
+    OfLoop,
+    /// It is what it began as, and no part of the state.
+    Initial,
+}
+
+/// What reads a part of the state that no turn changes, reads what it began as. Where nobody wants to know it behind the
+/// loop, it is no part of the state any more once dead code has gone ([`super::sink`]).
+pub(super) fn without_steady_state(body: &mut Body) {
+    rename(body, Results::OfLoop);
+}
+
 /// Leaves out the parts of the states of loops that no turn changes.
-pub(crate) fn without_steady_state(body: &mut Body) {
+pub(crate) fn without_steady_parts(body: &mut Body) {
+    rename(body, Results::Initial);
+}
+
+fn rename(body: &mut Body, results: Results) {
     let mut names = Names::new();
-    find(body, &mut names);
+    find(body, results, &mut names);
     if !names.is_empty() {
         replace(body, &|atom| resolved(atom, &names));
     }
 }
 
 /// Notes what they are, from the loops inside to those around them.
-fn find(body: &mut Body, names: &mut Names) {
+fn find(body: &mut Body, results: Results, names: &mut Names) {
     for statement in &mut body.statements {
-        statement.operation.for_each_body_mut(&mut |inner| find(inner, names));
+        statement.operation.for_each_body_mut(&mut |inner| find(inner, results, names));
         if let Operation::If { then, otherwise, .. } = &statement.operation {
             // What both branches yield is from in front of them.
             for (at, (result, _)) in statement.results.iter().enumerate() {
@@ -41,17 +60,19 @@ fn find(body: &mut Body, names: &mut Names) {
         };
         let is_steady = |at: usize| resolved(inner.results[at], names) == Atom::Var(state[at].0);
         let steady: Vec<bool> = (0..state.len()).map(is_steady).collect();
-        if steady.iter().all(|steady| *steady) {
-            continue;
-        }
-        for at in (0..steady.len()).filter(|at| steady[*at]) {
+        let all = steady.iter().all(|steady| *steady);
+        for at in (0..steady.len()).filter(|at| steady[*at] && !all) {
             names.insert(state[at].0, initial[at]);
-            names.insert(statement.results[at].0, initial[at]);
+            if results == Results::Initial {
+                names.insert(statement.results[at].0, initial[at]);
+            }
         }
-        retain(state, &steady);
-        retain(initial, &steady);
-        retain(&mut inner.results, &steady);
-        retain(&mut statement.results, &steady);
+        if results == Results::Initial && !all {
+            retain(state, &steady);
+            retain(initial, &steady);
+            retain(&mut inner.results, &steady);
+            retain(&mut statement.results, &steady);
+        }
     }
 }
 
@@ -63,6 +84,8 @@ fn retain<T>(parts: &mut Vec<T>, steady: &[bool]) {
 
 /// What an atom is, if that is something else, which may be something else again.
 fn resolved(atom: Atom, names: &Names) -> Atom {
-    let next = renamed(atom, names);
-    if next == atom { atom } else { resolved(next, names) }
+    match atom {
+        Atom::Var(var) => names.get(&var).map_or(atom, |next| resolved(*next, names)),
+        Atom::Scalar(_) => atom,
+    }
 }
