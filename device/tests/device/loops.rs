@@ -123,9 +123,18 @@ pub(crate) fn what_depends_on_each_other_waits() {
     assert!(ran.traffic.in_graphs >= 4 * 32, "{:?}", ran.traffic);
 }
 
-/// A loop whose condition the host reads: what comes between is a graph.
+/// A loop whose condition the host reads: what comes between is a graph, if it is worth one.
 pub(crate) fn turns_may_end_by_what_they_compute() {
-    let text = "input a1: [a0]f32
+    let text = |maps: usize| {
+        let step = |at: usize| {
+            let from = if at == 0 { 3 } else { 19 + at };
+            let factor = if at == 0 { "0.75f32" } else { "1.0f32" };
+            changed("mul", &format!("a{from}"), factor, &format!("a{}", 20 + at))
+                + &format!("  free a{from}\n")
+        };
+        let steps: String = (0..maps).map(step).collect();
+        format!(
+            "input a1: [a0]f32
 a9: [a0]f32 = while (a3: [a0]f32 = a1)
   launch \"reduce\" [a0] (r0)
     r1: f32 = read a3 r0
@@ -143,22 +152,20 @@ a9: [a0]f32 = while (a3: [a0]f32 = a1)
     yield r1
   yield a6
 do
-  launch \"map\" [a0] (r0)
-    r1: f32 = read a3 r0
-    r2: f32 = mul r1 0.75f32
-    yield r2
-    store r2 to a7: [a0]f32
-  end
-  free a3
-  yield a7
+{steps}  yield a{}
 output a9: [a0]f32
-";
+",
+            19 + maps
+        )
+    };
     let mut expected = numbers();
     while expected.iter().copied().fold(0.0, f32::max) > 0.001 {
         expected.iter_mut().for_each(|number| *number *= 0.75);
     }
-    let ran = runs_as(text, &f32s(expected));
+    let ran = runs_as(&text(16), &f32s(expected.iter().copied()));
     assert!(ran.traffic.graphs > 20, "{:?}", ran.traffic);
+    let ran = runs_as(&text(1), &f32s(expected));
+    assert_eq!(ran.traffic.graphs, 0, "{:?}", ran.traffic);
 }
 
 pub(crate) fn turns_of_other_extents_are_other_turns() {

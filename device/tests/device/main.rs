@@ -82,6 +82,7 @@ const TESTS: &[(&str, fn())] = &[
     ("a_loop_may_be_interrupted_anywhere", loops::a_loop_may_be_interrupted_anywhere),
     ("a_graph_in_flight_can_be_interrupted", loops::a_graph_in_flight_can_be_interrupted),
     ("what_is_independent_runs_beside", streams::what_is_independent_runs_beside),
+    ("only_what_takes_long_goes_beside", streams::only_what_takes_long_goes_beside),
     ("what_is_overwritten_has_been_read", streams::what_is_overwritten_has_been_read),
     ("what_comes_between_is_in_order", streams::what_comes_between_is_in_order),
     ("loops_come_behind_and_before", streams::loops_come_behind_and_before),

@@ -1,7 +1,7 @@
 //! Kernels that do not depend on each other, in several streams: always what came with one.
 
 use weft_cuda::{Broken, Halt};
-use weft_device::Ran;
+use weft_device::{Beside, Config, Ran};
 use weft_ir::{FaultKind, Value};
 
 use crate::bench::{ALL, Bench, PLAIN, numbers};
@@ -82,6 +82,52 @@ pub(crate) fn what_is_independent_runs_beside() {
     let steps = [changed("add", "a1", "1.0f32", "a20"), changed("mul", "a20", "2.0f32", "a21")];
     let ran = runs_as(&program(&steps, "a21"), &each(|number| (number + 1.0) * 2.0));
     assert_eq!(ran.traffic.beside, 0);
+}
+
+/// A kernel with a loop: each number is halved as often as it is beyond 1.
+fn halved(from: &str, to: &str) -> String {
+    format!(
+        "  launch \"halve\" [a0] (r0)
+    r1: f32 = read {from} r0
+    r2: f32 = while (r3: f32 = r1)
+      r4: bool = gt r3 1.0f32
+      yield r4
+    do
+      r5: f32 = mul r3 0.5f32
+      yield r5
+    yield r2
+    store r2 to {to}: [a0]f32
+  end
+"
+    )
+}
+
+/// As a session runs programs: what is done soon takes a stream of its own nowhere.
+pub(crate) fn only_what_takes_long_goes_beside() {
+    let mut bench = Bench::new(Config { streams: Beside::Long, ..ALL });
+    let short = [
+        changed("add", "a1", "1.0f32", "a20"),
+        changed("mul", "a1", "2.0f32", "a21"),
+        joined("add", "a20", "a21", "a22"),
+    ];
+    let short = bench.program(&program(&short, "a22"));
+    let ran = bench.yields(&short, &each(|number| number + 1.0 + number * 2.0), "short ones");
+    assert_eq!(ran.traffic.beside, 0, "{:?}", ran.traffic);
+    let long = [
+        changed("add", "a1", "1.0f32", "a20"),
+        halved("a1", "a21"),
+        joined("add", "a20", "a21", "a22"),
+    ];
+    let long = bench.program(&program(&long, "a22"));
+    let of = |number: f32| {
+        let mut half = number;
+        while half > 1.0 {
+            half *= 0.5;
+        }
+        number + 1.0 + half
+    };
+    let ran = bench.yields(&long, &each(of), "a long one");
+    assert_eq!(ran.traffic.beside, 1, "{:?}", ran.traffic);
 }
 
 /// What is overwritten has been read by all who have to, wherever they are.
