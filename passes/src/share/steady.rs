@@ -15,7 +15,8 @@ type Names = HashMap<Var, Atom>;
 /// Whether what a loop yields of what no turn changes is what that began as.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Results {
-    /// It is the loop's result: where a turn fails, so does whoever wants to know it.
+    /// It is the loop's result: where a turn fails, so does whoever wants to know it. Only arrays are looked at: a scalar in
+    /// the state costs next to nothing, and what depends on it alone would leave the loop, also one without turns.
     OfLoop,
     /// It is what it began as, and no part of the state.
     Initial,
@@ -58,7 +59,10 @@ fn find(body: &mut Body, results: Results, names: &mut Names) {
         else {
             continue;
         };
-        let is_steady = |at: usize| resolved(inner.results[at], names) == Atom::Var(state[at].0);
+        let is_steady = |at: usize| {
+            (results == Results::Initial || state[at].1.rank > 0)
+                && resolved(inner.results[at], names) == Atom::Var(state[at].0)
+        };
         let steady: Vec<bool> = (0..state.len()).map(is_steady).collect();
         let all = steady.iter().all(|steady| *steady);
         for at in (0..steady.len()).filter(|at| steady[*at] && !all) {
