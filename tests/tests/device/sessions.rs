@@ -245,22 +245,30 @@ pub(crate) fn showing_what_is_lost_can_be_interrupted() {
     assert_eq!(value(&mut session, "ys"), before);
 }
 
-/// Kernels that do not depend on each other run beside each other, and `:time` says so.
+/// Kernels that take long and do not depend on others run beside those, and `:time` says so.
 pub(crate) fn independent_kernels_are_those_of_the_interpreter() {
     let stand_in = stand_in();
     let setup = "xs = map f64 (iota 40)\nns = iota 40";
     // Their extents differ, so they are kernels of their own.
     let programs = [
-        ("(scanl1 (+) xs, scanl1 max (take 30 xs), scanl1 min (take 20 xs))", true),
+        ("(scanl1 (+) xs, scanl1 max (take 30 xs), scanl1 min (take 20 xs))", false),
         (
             "let a = scanl1 (+) xs; b = scanl1 max (take 30 xs) in sum a * sum b + sum (scanl1 min (take 9 xs))",
+            false,
+        ),
+        (
+            "({ loop y = x while y > 1.0 do y * 0.5 : x in xs }, { loop y = x while y > 2.0 do y * 0.25 : x in take 30 xs })",
+            true,
+        ),
+        (
+            "let a = { loop y = x while y > 1.0 do y * 0.5 : x in xs } in sum a + sum (scanl1 min (take 9 xs))",
             true,
         ),
         (
             "(sum { sum { x * y : y in xs } : x in xs }, sort (reverse xs), filter (\\n -> n % 2 == 0) (take 30 ns))",
             false,
         ),
-        ("scatter (scanl1 (+) xs) (reverse (take 30 ns)) (scanl1 max (take 30 xs))", true),
+        ("scatter (scanl1 (+) xs) (reverse (take 30 ns)) (scanl1 max (take 30 xs))", false),
     ];
     for last_first in [true, false] {
         stand_in.set_last_first(last_first);
@@ -272,7 +280,7 @@ pub(crate) fn independent_kernels_are_those_of_the_interpreter() {
             assert_eq!(timed.values, [value(&mut reference, program)], "{program}: {timed:?}");
             let text = timed.texts.concat();
             assert!(text.contains("on gpu, "), "{text}");
-            assert!(text.contains(" beside others") || !beside, "{program}: {text}");
+            assert_eq!(text.contains(" beside others"), beside, "{program}: {text}");
         }
     }
 }
@@ -290,13 +298,13 @@ pub(crate) fn loops_are_those_of_the_interpreter() {
                  def centres (cs : []f64) =\n\
                  \x20 let near = nearest cs in scatterWith (+) (replicate 3 0.0) near points / max 1.0 (f64 \
                  (histogram 3 near))";
-    // The program, and whether its turns become graphs.
+    // The program, and whether its turns become graphs: where the host looks at something in each turn, they are too short.
     for (setup, loops, in_graphs) in [
         (fluid, "flatten (iterate 80 sweep u0)", true),
         (bodies, "(iterate 50 move (x0, x0)).0", true),
-        (means, "iterate 40 centres [1.0, 2.0, 3.0]", true),
+        (means, "iterate 40 centres [1.0, 2.0, 3.0]", false),
         (fluid, "loop u = flatten u0 for i < 60 do u * f64 i / (1.0 + f64 i)", true),
-        (fluid, "loop u = flatten u0 while sum u > 1.0 do u * 0.5 + 0.001", true),
+        (fluid, "loop u = flatten u0 while sum u > 1.0 do u * 0.5 + 0.001", false),
         (fluid, "loop u = flatten u0 for i < 15 do take (19 - i) (u + 1.0)", false),
         (
             fluid,
