@@ -18,6 +18,7 @@ mod tile;
 mod transposed;
 mod turns;
 mod uses;
+mod works;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -25,18 +26,19 @@ use std::fmt::Write as _;
 use weft_codegen::{Functions, Writer};
 use weft_ir::code::{Code as ScalarCode, Operand, Register};
 use weft_ir::flat::{Dimension, Space, Type, Var, first_stored, storage};
-use weft_ir::plan::{Block, Kernel, Program, Sink, Step};
-use weft_ir::{Rows, ScalarType, Span};
+use weft_ir::plan::{Kernel, Program, Sink};
+use weft_ir::{ScalarType, Span};
 
 use crate::beside;
 use crate::inside::stays_inside;
 use crate::policy::Policy;
-use crate::run::{computed_scalars, kernels_in};
+use crate::run::computed_scalars;
 use crate::shared::{MOST_SHARED, declared};
 use crate::structure::{Finished, Indices, Point, Remarks, Shared, Structure, same_strides};
 use crate::text::{Code, Entry, KernelCode, Length, Piece, Skeleton};
 
 pub use loops::has_row_kernel;
+use works::{Role, Work, collect};
 
 /// The kernels of a plan that [`weft_ir::plan::check`] accepts.
 pub fn generate(program: &Program, policy: &Policy) -> Code {
@@ -126,80 +128,6 @@ pub fn loops_on_one_thread(program: &Program) -> Vec<Span> {
         }
     }
     found
-}
-
-/// What the host launches.
-enum Work<'p> {
-    Kernel(&'p Kernel, Role),
-    /// A loop row by row, in front of so many kernels in it.
-    Rows {
-        rows: &'p Rows<Program>,
-        state: &'p [Var],
-        kernels: usize,
-    },
-    /// Another loop, in front of so many kernels in it.
-    Loop {
-        state: &'p [Var],
-        condition: &'p Block,
-        body: &'p Block,
-        kernels: usize,
-        span: Span,
-    },
-    /// Host code with loops.
-    HostLoop {
-        results: &'p [Var],
-        code: &'p ScalarCode,
-        span: Span,
-    },
-}
-
-/// What is made of a launch.
-#[derive(Clone, Copy)]
-enum Role {
-    Usual,
-    /// A sort of keys alone: it yields what the launch behind it would (Note [Keys alone] in `sort`).
-    SortsAlone(Var),
-    /// That launch, of which there is nothing.
-    Nothing,
-}
-
-/// What a block launches, in the order of its text.
-fn collect<'p>(block: &'p Block, types: &[Type], works: &mut Vec<Work<'p>>) {
-    let mut role = Role::Usual;
-    for (at, step) in block.steps.iter().enumerate() {
-        role = match (role, sort::sorted_alone(&block.steps, at, types)) {
-            (Role::SortsAlone(_), _) => Role::Nothing,
-            (Role::Usual | Role::Nothing, Some(sorted)) => Role::SortsAlone(sorted),
-            (Role::Usual | Role::Nothing, None) => Role::Usual,
-        };
-        match step {
-            Step::Launch(kernel) => works.push(Work::Kernel(kernel, role)),
-            Step::While { rows, state, condition, body, .. } => {
-                let kernels = kernels_in(condition) + kernels_in(body);
-                works.push(match rows {
-                    Some(rows) => Work::Rows { rows, state, kernels },
-                    None => {
-                        let span = span_of(condition).or_else(|| span_of(body)).unwrap_or_default();
-                        Work::Loop { state, condition, body, kernels, span }
-                    }
-                });
-            }
-            Step::Host { results, code, span } if code.has_loops() => {
-                works.push(Work::HostLoop { results, code, span: *span });
-            }
-            _ => {}
-        }
-        step.blocks().for_each(|inner| collect(inner, types, works));
-    }
-}
-
-/// Where the first step of a block comes from that says so.
-fn span_of(block: &Block) -> Option<Span> {
-    block.steps.iter().find_map(|step| match step {
-        Step::Host { span, .. } | Step::Check { span, .. } => Some(*span),
-        Step::Launch(kernel) => Some(kernel.span),
-        _ => step.blocks().find_map(span_of),
-    })
 }
 
 struct Generator<'a> {

@@ -20,34 +20,82 @@ const CELL_BYTES: usize = "<td style=\"text-align: left\"></td>".len();
 /// The most cells that the type above a table takes.
 const HEADING: usize = 400;
 
+/// Rows that are shown before columns are left out for want of room.
+const LEAST_ROWS: usize = 20;
+
+/// Columns that are shown before rows are, but for two.
+const LEAST_COLUMNS: usize = 20;
+
 /// A value with rows and columns as an HTML table of at most `bytes` bytes, with its type above;
-/// `None` for other values. As many rows and columns are shown as the options say, from both ends.
+/// `None` for other values. As many rows and columns are shown as the options say, from both ends, or as there is room for.
 pub fn html(value: &Value, ty: &Type, options: &Options, bytes: usize) -> Option<String> {
     if plot::is_plot(ty) {
         return None;
     }
-    let (columns, extent) = columns(value, ty, options)?;
-    let count = columns.iter().flatten().next().map_or(0, |strip| strip.column.len());
-    let mut rows = options.max_rows;
-    // What is sure to be too long need not be written to know that.
-    while rows > 2 && rows.min(count).saturating_mul(columns.len() * CELL_BYTES) > bytes {
-        rows /= 2;
-    }
     let heading = fitted_type(value, ty, HEADING);
+    let mut max_columns = options.max_columns;
     loop {
-        let more = match (rows < options.max_rows, options.max_rows >= WHOLE_ROWS) {
+        let (columns, extent) = columns(value, ty, &Options { max_columns, ..options.clone() })?;
+        let is_cut = max_columns < options.max_columns;
+        let table = Table { columns: &columns, extent, heading: &heading, is_cut };
+        if let Some(text) = fitted(&table, options.max_rows, bytes) {
+            return Some(text);
+        }
+        max_columns = max_columns.min(columns.len()) / 2;
+        if max_columns < 2 {
+            return None;
+        }
+    }
+}
+
+/// The table with as many rows as there is room for, if these are enough.
+fn fitted(table: &Table<'_>, max_rows: usize, bytes: usize) -> Option<String> {
+    let count = table.count();
+    let with = |rows: usize| {
+        let more = match (rows < max_rows, max_rows >= WHOLE_ROWS) {
             (true, _) => format!("a table takes at most {} here", size_text(bytes as u64)),
             (false, true) => "<code>:set rows</code> shows more".to_owned(),
             (false, false) => "<code>:show</code> shows more".to_owned(),
         };
-        let table = render((&columns, extent), &heading, rows, &more);
-        if table.len() <= bytes {
-            return Some(table);
+        // What is sure to be too long need not be written to know that.
+        let is_hopeless =
+            rows > 2 && rows.min(count).saturating_mul(table.columns.len() * CELL_BYTES) > bytes;
+        let text = if is_hopeless { None } else { Some(render(table, rows, &more)) };
+        text.filter(|text| text.len() <= bytes)
+    };
+    let least =
+        if table.columns.len() > LEAST_COLUMNS { LEAST_ROWS.min(max_rows).min(count) } else { 2 };
+    let mut found = with(max_rows);
+    if found.is_some() {
+        return found;
+    }
+    // The last number of rows that fits, and the first one that does not.
+    let (mut fits, mut beyond) = (least, max_rows.min(count));
+    found = with(fits);
+    while found.is_some() && fits + 1 < beyond {
+        let middle = fits.midpoint(beyond);
+        match with(middle) {
+            Some(text) => (fits, found) = (middle, Some(text)),
+            None => beyond = middle,
         }
-        if rows <= 2 {
-            return None;
-        }
-        rows /= 2;
+    }
+    found
+}
+
+/// What is to be written.
+struct Table<'a> {
+    columns: &'a [Option<Strip>],
+    /// How many columns there are.
+    extent: usize,
+    heading: &'a str,
+    /// Whether columns were left out for want of room.
+    is_cut: bool,
+}
+
+impl Table<'_> {
+    /// How many rows there are.
+    fn count(&self) -> usize {
+        self.columns.iter().flatten().next().map_or(0, |strip| strip.column.len())
     }
 }
 
@@ -113,15 +161,10 @@ fn matrix_columns(
 }
 
 /// The table; `more` says how to see more rows.
-fn render(
-    (columns, extent): (&[Option<Strip>], usize),
-    ty: &str,
-    max_rows: usize,
-    more: &str,
-) -> String {
-    let count = columns.iter().flatten().next().map_or(0, |strip| strip.column.len());
+fn render(table: &Table<'_>, max_rows: usize, more: &str) -> String {
+    let (&Table { columns, extent, heading, is_cut }, count) = (table, table.count());
     // Not as a caption: that would be as narrow as the table.
-    let mut out = format!("<div><code>{}</code></div>\n", escaped(ty));
+    let mut out = format!("<div><code>{}</code></div>\n", escaped(heading));
     let rows = shown(count, max_rows);
     if rows.len() > SCROLLED {
         out.push_str("<div style=\"max-height: 32em; overflow: auto\">\n");
@@ -156,8 +199,12 @@ fn render(
     if seen < count || hides_columns {
         let mut what = format!("{seen} of {count} rows; {more}");
         if hides_columns {
-            let all = format!("<code>:set columns {extent}</code> shows all of them");
-            let columns = format!("{columns_seen} of {extent} columns; {all}");
+            let columns = format!("{columns_seen} of {extent} columns");
+            let columns = match is_cut {
+                false => format!("{columns}; <code>:set columns {extent}</code> shows all of them"),
+                true if seen < count => columns,
+                true => format!("{columns}; {more}"),
+            };
             what = if seen < count { format!("{what}; {columns}") } else { columns };
         }
         write!(out, "\n<div style=\"opacity: 0.6; font-size: 80%\">{what}</div>")

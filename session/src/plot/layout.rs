@@ -4,7 +4,7 @@
 use super::figure::{Figure, Mark};
 use super::heat::{self, Cells};
 use super::scale::{Scale, Tick};
-use super::thin;
+use super::thin::{self, Dots};
 
 /// What a frame is drawn on.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ pub(crate) struct Series {
 #[derive(Debug)]
 pub(crate) enum Shape {
     Lines(Vec<Vec<(f64, f64)>>),
-    Dots(Vec<(f64, f64)>),
+    Dots(Dots),
     Bars(Vec<Area>),
 }
 
@@ -315,7 +315,7 @@ fn shape(figure: &Figure, x: &Scale, y: &Scale, area: &Area, canvas: &Canvas) ->
     match figure.mark {
         Mark::Line => Shape::Lines(thin::lines(points(), canvas.step)),
         Mark::Points => Shape::Dots(thin::dots(points().flatten(), canvas.step)),
-        Mark::Cells => Shape::Dots(Vec::new()),
+        Mark::Cells => Shape::Lines(Vec::new()),
         Mark::Bars => {
             let base = y.place(0.0).map_or(area.bottom, |place| area.at(0.0, place).1);
             let base = base.clamp(area.top, area.bottom);

@@ -21,6 +21,7 @@ pub(crate) fn svg(figures: &[Figure]) -> String {
     let layout = lay_out(figures, &canvas);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
+         style=\"max-width: 100%; height: auto\" \
          font-family=\"system-ui, 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif\" \
          font-size=\"12\" fill=\"{INK}\">\n\
          {title}<rect width=\"{w}\" height=\"{h}\" rx=\"4\" fill=\"{GROUND}\"/>\n",
@@ -130,23 +131,31 @@ fn draw(out: &mut String, series: &Series, over_cells: bool) {
                 ),
             );
         }
-        Shape::Dots(points) => {
-            let mut path = String::new();
-            for (x, y) in points {
-                push(&mut path, format_args!("M{} {}h0", number(*x), number(*y)));
-            }
-            let (size, opacity) = match points.len() {
-                0..200 => (6.0, 0.85),
-                200..1000 => (4.5, 0.7),
-                _ => (3.0, 0.55),
+        Shape::Dots(dots) => {
+            let count = dots.groups.iter().map(Vec::len).sum::<usize>();
+            let (size, opacity) = match (dots.apart, count) {
+                // A little more than from one to the next, so that round ones leave no gaps.
+                (Some(apart), _) => (1.2 * apart, 1.0),
+                (None, 0..200) => (6.0, 0.85),
+                (None, 200..1000) => (4.5, 0.7),
+                (None, _) => (3.0, 0.55),
             };
-            push(
-                out,
-                format_args!(
-                    "<path d=\"{path}\" stroke=\"{colour}\" stroke-width=\"{size}\" \
-                     stroke-linecap=\"round\" stroke-opacity=\"{opacity}\"/>\n"
-                ),
-            );
+            for (at, group) in dots.groups.iter().enumerate().filter(|(_, group)| !group.is_empty())
+            {
+                let mut path = String::new();
+                for (x, y) in group {
+                    push(&mut path, format_args!("M{} {}h0", number(*x), number(*y)));
+                }
+                let opacity = opacity * (at + 1) as f64 / dots.groups.len() as f64;
+                push(
+                    out,
+                    format_args!(
+                        "<path d=\"{path}\" stroke=\"{colour}\" stroke-width=\"{}\" \
+                         stroke-linecap=\"round\" stroke-opacity=\"{opacity}\"/>\n",
+                        number(size)
+                    ),
+                );
+            }
         }
         Shape::Bars(bars) => {
             let mut path = String::new();

@@ -93,8 +93,11 @@ impl Sheet {
     fn series(&mut self, series: &Series, letter: Option<char>) {
         let style = colour::terminal_series(series.style);
         match &series.shape {
-            Shape::Dots(points) => {
-                points.iter().for_each(|point| self.dot(inside(*point), letter, style));
+            Shape::Dots(dots) => {
+                dots.groups
+                    .iter()
+                    .flatten()
+                    .for_each(|point| self.dot(inside(*point), letter, style));
             }
             Shape::Lines(pieces) => {
                 for piece in pieces {

@@ -1,6 +1,6 @@
 //! Fewer points for the same picture: what cannot be told apart is drawn once.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The dots of one series.
 const MOST_DOTS: usize = 5000;
@@ -56,31 +56,56 @@ fn thinned(piece: &[(f64, f64)], step: f64) -> Vec<(f64, f64)> {
     out
 }
 
-/// Points, of which the first is kept for each place that can be told from others; where there are
-/// too many, places are made larger.
-pub(crate) fn dots(
-    points: impl Iterator<Item = (f64, f64)>,
-    (step_x, step_y): (f64, f64),
-) -> Vec<(f64, f64)> {
+/// Dots to draw.
+#[derive(Debug)]
+pub(crate) struct Dots {
+    /// Their places; of those that are many, by how many points each stands for, from few to many.
+    pub(crate) groups: Vec<Vec<(f64, f64)>>,
+    /// How far the places of those are apart that stand for several points.
+    pub(crate) apart: Option<f64>,
+}
+
+/// By how much places grow where there are too many dots.
+const GROWTH: f64 = 1.15;
+
+/// Points; where there are too many, the middles of equal places that have some. Those are as large as it takes for them to be
+/// few, and cover what is there without gaps; there are so many groups of them.
+pub(crate) fn dots(points: impl Iterator<Item = (f64, f64)>, (step_x, step_y): (f64, f64)) -> Dots {
+    const GROUPS: usize = 4;
     let points: Vec<(f64, f64)> = points.collect();
-    let mut kept = points.clone();
-    let mut scale = 1.0;
-    while kept.len() > MOST_DOTS {
-        let mut seen = BTreeSet::new();
-        kept = points.clone();
-        kept.retain(|(x, y)| {
-            // Beyond the limit nothing counts but that places must grow again.
-            seen.len() <= MOST_DOTS
-                && seen.insert(((x / step_x / scale) as i64, (y / step_y / scale) as i64))
-        });
-        scale *= 1.5;
+    if points.len() <= MOST_DOTS {
+        return Dots { groups: vec![points], apart: None };
     }
-    kept
+    let mut scale = 1.0;
+    let places = loop {
+        let mut places: BTreeMap<(i64, i64), usize> = BTreeMap::new();
+        let place = |at: f64, step: f64| (at / step / scale).floor() as i64;
+        for (x, y) in &points {
+            *places.entry((place(*x, step_x), place(*y, step_y))).or_default() += 1;
+            if places.len() > MOST_DOTS {
+                break;
+            }
+        }
+        if places.len() <= MOST_DOTS {
+            break places;
+        }
+        scale *= GROWTH;
+    };
+    let most = places.values().copied().max().unwrap_or(1) as f64;
+    let mut groups = vec![Vec::new(); GROUPS];
+    for ((x, y), count) in places {
+        // By the root, so that few are seen beside many.
+        let share = (count as f64 / most).sqrt();
+        let group = ((share * GROUPS as f64).ceil() as usize).clamp(1, GROUPS) - 1;
+        let middle = |place: i64, step: f64| (place as f64 + 0.5) * step * scale;
+        groups[group].push((middle(x, step_x), middle(y, step_y)));
+    }
+    Dots { groups, apart: Some(scale * step_x) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{dots, lines};
+    use super::{Dots, dots, lines};
 
     #[test]
     fn a_long_line_keeps_its_extremes() {
@@ -104,9 +129,24 @@ mod tests {
 
     #[test]
     fn many_dots_become_fewer() {
+        let count = |dots: &Dots| dots.groups.iter().map(Vec::len).sum::<usize>();
         let points = (0..200_000).map(|i| (f64::from(i % 600), f64::from(i / 600)));
-        assert!(dots(points, (0.5, 0.5)).len() <= 5000);
-        let two = [(1.0, 1.0), (1.0, 1.0)];
-        assert_eq!(dots(two.into_iter(), (0.5, 0.5)).len(), 2);
+        let many = dots(points, (0.5, 0.5));
+        assert!((3500..=5000).contains(&count(&many)), "{}", count(&many));
+        // All places have about as many points, and no gaps are between them.
+        let apart = many.apart.expect("places");
+        assert!(count(&many) as f64 * apart * apart >= 599.0 * 333.0);
+        assert!(many.groups[..2].iter().all(|group| group.len() < 150));
+        let two = dots([(1.0, 1.0), (1.0, 1.0)].into_iter(), (0.5, 0.5));
+        assert_eq!((count(&two), two.apart), (2, None));
+    }
+
+    #[test]
+    fn places_with_more_points_are_told_from_those_with_few() {
+        let even = (0..10_000).map(|i| (f64::from(i % 100), f64::from(i / 100)));
+        let heap = (0..10_000).map(|i| (5.0 + f64::from(i % 10) * 1e-3, 5.0));
+        let found = dots(even.chain(heap), (0.5, 0.5));
+        assert_eq!(found.groups[3].len(), 1);
+        assert!(found.groups[0].len() > 3000);
     }
 }
