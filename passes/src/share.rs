@@ -1,6 +1,7 @@
 //! Makes every value of a nested program computed once, where it is needed, and nothing else.
 //!
-//! Steady parts of the states of loops go ([`steady`]). In one walk forwards ([`number`]): common subexpressions by scoped value numbering, constants,
+//! First, loops read arrays that no turn changes as they were before ([`steady`]).
+//! In one walk forwards ([`number`]): common subexpressions by scoped value numbering, constants,
 //! exact algebra, copies, and invariant code out of lambdas and loops. In one walk backwards
 //! ([`sink`]): dead code, and code that one branch alone needs into that branch.
 //!
@@ -61,7 +62,7 @@
 //! ");
 //! ```
 //!
-//! What a loop carries along and no turn changes is no part of its state:
+//! An array that a loop carries along, no turn changes and nobody wants behind it, is no part of its state:
 //!
 //! ```
 //! # use weft_ir::nested::parse;

@@ -37,8 +37,8 @@ pub fn html(value: &Value, ty: &Type, options: &Options, bytes: usize) -> Option
     loop {
         let (columns, extent) = columns(value, ty, &Options { max_columns, ..options.clone() })?;
         let is_cut = max_columns < options.max_columns;
-        let table = Table { columns: &columns, extent, heading: &heading, is_cut };
-        if let Some(text) = fitted(&table, options.max_rows, bytes) {
+        let table = Table { columns: &columns, extent, heading: &heading, is_cut, bytes };
+        if let Some(text) = fitted(&table, options.max_rows) {
             return Some(text);
         }
         max_columns = max_columns.min(columns.len()) / 2;
@@ -49,11 +49,11 @@ pub fn html(value: &Value, ty: &Type, options: &Options, bytes: usize) -> Option
 }
 
 /// The table with as many rows as there is room for, if these are enough.
-fn fitted(table: &Table<'_>, max_rows: usize, bytes: usize) -> Option<String> {
-    let count = table.count();
+fn fitted(table: &Table<'_>, max_rows: usize) -> Option<String> {
+    let (count, bytes) = (table.count(), table.bytes);
     let with = |rows: usize| {
         let more = match (rows < max_rows, max_rows >= WHOLE_ROWS) {
-            (true, _) => format!("a table takes at most {} here", size_text(bytes as u64)),
+            (true, _) => table.limit(),
             (false, true) => "<code>:set rows</code> shows more".to_owned(),
             (false, false) => "<code>:show</code> shows more".to_owned(),
         };
@@ -90,9 +90,16 @@ struct Table<'a> {
     heading: &'a str,
     /// Whether columns were left out for want of room.
     is_cut: bool,
+    /// How long it may be.
+    bytes: usize,
 }
 
 impl Table<'_> {
+    /// Why there is not more of it.
+    fn limit(&self) -> String {
+        format!("a table takes at most {} here", size_text(self.bytes as u64))
+    }
+
     /// How many rows there are.
     fn count(&self) -> usize {
         self.columns.iter().flatten().next().map_or(0, |strip| strip.column.len())
@@ -162,7 +169,7 @@ fn matrix_columns(
 
 /// The table; `more` says how to see more rows.
 fn render(table: &Table<'_>, max_rows: usize, more: &str) -> String {
-    let (&Table { columns, extent, heading, is_cut }, count) = (table, table.count());
+    let (&Table { columns, extent, heading, is_cut, .. }, count) = (table, table.count());
     // Not as a caption: that would be as narrow as the table.
     let mut out = format!("<div><code>{}</code></div>\n", escaped(heading));
     let rows = shown(count, max_rows);
@@ -200,11 +207,11 @@ fn render(table: &Table<'_>, max_rows: usize, more: &str) -> String {
         let mut what = format!("{seen} of {count} rows; {more}");
         if hides_columns {
             let columns = format!("{columns_seen} of {extent} columns");
-            let columns = match is_cut {
-                false => format!("{columns}; <code>:set columns {extent}</code> shows all of them"),
-                true if seen < count => columns,
-                true => format!("{columns}; {more}"),
+            let how = match is_cut {
+                true => table.limit(),
+                false => format!("<code>:set columns {extent}</code> shows all of them"),
             };
+            let columns = format!("{columns}; {how}");
             what = if seen < count { format!("{what}; {columns}") } else { columns };
         }
         write!(out, "\n<div style=\"opacity: 0.6; font-size: 80%\">{what}</div>")

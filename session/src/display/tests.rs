@@ -401,6 +401,27 @@ fn tables_say_how_to_see_the_columns_that_are_left_out() {
 }
 
 #[test]
+fn tables_have_as_many_rows_and_columns_as_there_is_room_for() {
+    let all = Options { max_rows: 1 << 30, max_columns: 1000, ..Options::new(80) };
+    let rows = |count: i64| {
+        let column = || array(ints(&(0..count).collect::<Vec<_>>()));
+        let value = Value::Tuple(vec![column(), column()].into());
+        let ty = record(&[("a", Type::array(I64)), ("b", Type::array(I64))]);
+        html(&value, &ty, &all, 10_000).expect("a table")
+    };
+    // More data never shows less, and another row would not fit.
+    for count in [130, 200, 1000] {
+        let table = rows(count);
+        assert!((9_800..=10_000).contains(&table.len()), "{count}: {}", table.len());
+        assert!(table.contains(" rows; a table takes at most 10kB here<"), "{table}");
+    }
+    let wide = array(dense(1000, ints(&(0..30_000).collect::<Vec<_>>())));
+    let wide = html(&wide, &Type::array(Type::array(I64)), &all, 50_000).expect("a table");
+    assert!(wide.len() <= 50_000 && wide.matches("<tr>").count() >= 20, "{}", wide.len());
+    assert!(wide.contains(" of 1000 columns; a table takes at most 50kB here<"), "{wide}");
+}
+
+#[test]
 fn points_of_numbers_stand_below_each_other_in_notebooks() {
     let columns = record(&[("x", Type::array(F64))]);
     let value = Value::Tuple(vec![array(floats(&[1.25, 10.5, f64::NAN]))].into());
