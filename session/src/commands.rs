@@ -250,7 +250,8 @@ fn overview() -> String {
     }
     format!(
         "An expression is evaluated and shown; `x = …` binds a value, `def f x = …` a\n\
-         function. The last value is `it`; that of cell 7 is `_7`. Ctrl-C interrupts.\n\n{}\n\n\
+         function. The last value is `it`; that of cell 7 is `_7`. Ctrl-C\n\
+         interrupts, as does the stop button of a notebook.\n\n{}\n\n\
          `:help command` shows an example, `:doc name` what a function does, and\n\
          `:search word` finds one.",
         lines.join("\n")
