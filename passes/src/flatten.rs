@@ -181,6 +181,8 @@ struct Flattener<'p> {
     delaying: bool,
     /// The flat variables whose computation may meet a fault.
     failing: BTreeSet<Var>,
+    /// Those that something has been written to, which are better not read behind that.
+    written: HashSet<Var>,
     /// Sizes that checks have shown to be equal to others.
     equal: BTreeMap<Size, Size>,
     /// The same, before each open block.
@@ -218,6 +220,7 @@ impl<'p> Flattener<'p> {
             rows: true,
             delaying: false,
             failing: BTreeSet::new(),
+            written: HashSet::new(),
             descriptors: vec![HashMap::new()],
             equal: BTreeMap::new(),
             equal_before: Vec::new(),

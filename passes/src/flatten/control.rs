@@ -44,6 +44,7 @@ impl<'p> Flattener<'p> {
     ) -> Outcome<Vec<Value<'p>>> {
         // What may fail is computed where it is needed (Note [A check belongs to a value]).
         self.store_free(&[then, otherwise], false);
+        self.store_read_before_writes(condition, &[then, otherwise]);
         let may_fail = self.may_be_error(condition, MOST_STEPS);
         let condition = self.host_scalar(condition);
         if may_fail && then.results.iter().any(|result| self.atom_type(result).rank > 0) {
@@ -93,6 +94,24 @@ impl<'p> Flattener<'p> {
                     let id = *id;
                     self.store(&[id], super::compile::Sharing::Store);
                 }
+            }
+        }
+    }
+
+    /// Stores the scalars that a condition needs, that its branches use, and that are elements of arrays which something
+    /// has been written to since: a branch that reads such an array keeps it from being written to where it is.
+    fn store_read_before_writes(&mut self, condition: ScalarId, branches: &[&'p Body]) {
+        if self.written.is_empty() {
+            return;
+        }
+        let needed = self.scalars.needed_for(condition);
+        for var in nested::free_variables(branches) {
+            let Some(&Value::Scalar(id)) = self.bound.get(&var) else { continue };
+            let is_needed = self.scalars.depth(id) == 0 && needed.contains(&id);
+            if is_needed && self.scalars.reads_any(id, &self.written) {
+                // The condition does not hold without these checks, nor fail to.
+                let value = self.checked_now(id);
+                self.store(&[value], super::compile::Sharing::Store);
             }
         }
     }

@@ -7,7 +7,7 @@
 //! loop body or operator that it is guarded by. It is stored as an array over its dimensions where
 //! recomputing it would duplicate work ([`super::compile`]).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use weft_ir::flat::{Size, Var};
 use weft_ir::nested::RandomKind;
@@ -256,6 +256,48 @@ impl Scalars {
                     indices.iter().all(|index| sure(&self.node(*index).definition))
                 }
                 definition => sure(definition),
+            }
+    }
+
+    /// The scalars that are computed whenever this one is, itself among them: not what conditions and loops guard.
+    pub(super) fn needed_for(&self, id: ScalarId) -> HashSet<ScalarId> {
+        let (mut needed, mut open) = (HashSet::new(), vec![id]);
+        while let Some(id) = open.pop() {
+            if needed.insert(id) {
+                match &self.node(id).definition {
+                    Definition::Checked(value, condition, _) => open.extend([*value, *condition]),
+                    Definition::Op(_, operands)
+                    | Definition::Random(_, operands)
+                    | Definition::Read(_, operands) => open.extend(operands),
+                    Definition::Constant(..)
+                    | Definition::Host(_)
+                    | Definition::Index(_)
+                    | Definition::Param(_)
+                    | Definition::Result(..) => {}
+                }
+            }
+        }
+        needed
+    }
+
+    /// Whether computing it reads elements of one of these arrays, its checks aside.
+    pub(super) fn reads_any(&self, id: ScalarId, arrays: &HashSet<Var>) -> bool {
+        let node = self.node(id);
+        node.stored.is_none()
+            && match &node.definition {
+                Definition::Read(array, indices) => {
+                    arrays.contains(array)
+                        || indices.iter().any(|index| self.reads_any(*index, arrays))
+                }
+                Definition::Checked(value, ..) => self.reads_any(*value, arrays),
+                Definition::Op(_, operands) | Definition::Random(_, operands) => {
+                    operands.iter().any(|operand| self.reads_any(*operand, arrays))
+                }
+                Definition::Constant(..)
+                | Definition::Host(_)
+                | Definition::Index(_)
+                | Definition::Param(_)
+                | Definition::Result(..) => false,
             }
     }
 

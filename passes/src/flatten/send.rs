@@ -144,6 +144,7 @@ impl<'p> Flattener<'p> {
                 self.view(array.ty, Source::Stored { var: result, prefix: prefix.clone(), axes });
             results.push(Value::Array(view));
         }
+        self.written.extend(vars.iter().map(|(var, _)| *var));
         let operation = Operation::Scatter {
             space,
             thunk,

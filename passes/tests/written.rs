@@ -1,0 +1,98 @@
+//! Elements that are read before an array is written to, and used behind that.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use weft_interp::{Limits, run_flat, run_nested};
+use weft_ir::leaves::leaf_layout;
+use weft_ir::{Array, Column, Value, flat, nested};
+use weft_passes::flatten;
+
+fn integers(values: &[i64]) -> Value {
+    Value::Array(Arc::new(Array::new(Column::I64(values.to_vec().into()))))
+}
+
+/// A program over arrays, in nested and flat.
+fn programs(text: &str, inputs: &[Value]) -> (nested::Program, flat::Program) {
+    let program = nested::parse(text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    nested::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let layouts: Vec<_> = inputs.iter().map(leaf_layout).collect();
+    let flat = flatten(&program, &layouts).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    flat::check(&flat).unwrap_or_else(|error| panic!("{error}\n{flat}"));
+    (program, flat)
+}
+
+fn limits() -> Limits {
+    Limits { memory: 1 << 30, recursion: 100, stack: weft_lang::STACK_BYTES }
+}
+
+/// What a program becomes, which yields the same.
+fn flattened(text: &str, inputs: &[Value]) -> String {
+    let (program, flat) = programs(text, inputs);
+    let cancel = AtomicBool::new(false);
+    let expected = run_nested(&program, inputs, &limits(), &cancel).expect("no fault");
+    let found = run_flat(&flat, inputs, &limits(), &cancel).expect("no fault");
+    let same = expected.iter().zip(&found).all(|(a, b)| a.same_elements(b));
+    assert!(same && expected.len() == found.len(), "{expected:?}\n{found:?}\n{flat}");
+    flat.to_string()
+}
+
+/// The top of a heap is replaced in each turn, and read in a branch behind that, in a loop. The condition is `x7`.
+fn replaced(condition: &str) -> String {
+    format!(
+        r"params x0: []i64, x10: []i64
+x26: []i64, x27: i64 = while x1: []i64 = x0, x2: i64 = 0i64
+  x3: bool = lt x2 5i64
+  yield x3
+do
+  x4: i64 = index x1 0i64
+  x5: i64 = index x1 x2
+  x6: []i64 = update x1 at x2 value 9i64
+  x7: bool = {condition}
+  x8: i64 = add x2 1i64
+  x24: []i64, x25: i64 = if x7
+    yield x6 x8
+  else
+    x22: []i64 = for x13 < 3i64 x14: []i64 = x6
+      x16: i64 = index x10 x13
+      x17: i64 = add x16 x4
+      x19: []i64 = update x14 at x13 value x17
+      yield x19
+    yield x22 x8
+  yield x24 x25
+yield x26
+"
+    )
+}
+
+/// Whether the array that the first statement writes to is read behind the first condition of the host.
+fn is_read_in_branch(flat: &str) -> bool {
+    let (_, written) = flat.split_once("scatter into ").expect("something is written to");
+    let name = written.split_whitespace().next().expect("a name");
+    let (_, branches) = written.split_once(" = if ").expect("a condition of the host");
+    branches.contains(&format!("read {name} "))
+}
+
+#[test]
+fn what_a_condition_has_read_is_not_read_again_behind_a_write() {
+    let inputs = [integers(&[4, 8, 15, 16, 23, 42]), integers(&[1, 2, 3])];
+    for condition in ["gt x4 5i64", "gt x5 x4"] {
+        let flat = flattened(&replaced(condition), &inputs);
+        assert!(!is_read_in_branch(&flat), "{flat}");
+    }
+}
+
+#[test]
+fn what_a_condition_does_not_need_is_read_where_it_is_needed() {
+    // Its check is that of the branch.
+    let (first, second) = ("  x4: i64 = index x1 0i64\n", "  x5: i64 = index x1 x2\n");
+    let far = "  x4: i64 = index x1 x5\n";
+    let text = replaced("gt x2 1i64");
+    let text = text.replace(&[first, second].concat(), &[second, far].concat());
+    let small = [integers(&[0, 0, 0, 0, 0]), integers(&[0, 0, 0])];
+    assert!(is_read_in_branch(&flattened(&text.replace("value 9i64", "value 0i64"), &small)));
+    // There is no such element, and none is needed.
+    let far = [integers(&[70, 80, 90, 100, 110]), integers(&[1, 2, 3])];
+    let (_, flat) = programs(&text.replace("gt x2 1i64", "ge x2 0i64"), &far);
+    assert!(run_flat(&flat, &far, &limits(), &AtomicBool::new(false)).is_ok());
+}
