@@ -239,12 +239,15 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     ),
     (&["swapaxes", "moveaxis", "permutedims"], "write `transpose m`"),
     (&["broadcast_to"], "write `replicate n xs`"),
-    (&["intersect", "intersect1d", "intersection"], "write `{ x in unique xs | any (ys == x) }`"),
-    (&["setdiff", "setdiff1d", "difference"], "write `{ x in xs | !(any (ys == x)) }`"),
+    (
+        &["intersect", "intersect1d", "intersection"],
+        "write `let us = unique xs in { u : u in us ; b in isIn us ys | b }`",
+    ),
+    (&["setdiff", "setdiff1d", "difference"], "write `{ x : x in xs ; b in isIn xs ys | !b }`"),
     (&["union", "union1d"], "write `unique (xs ++ ys)`"),
     (
         &["isin", "in1d", "elem", "member", "includes"],
-        "`any (xs == x)` says whether x is in xs; of texts `any (same texts text)`",
+        "`any (xs == x)` says whether x is in xs, of texts `any (same texts text)`; `isIn ys xs` which of ys are",
     ),
     (&["notElem"], "write `!(any (xs == x))`"),
     (&["insert"], "write `xs[:i] ++ [x] ++ xs[i:]`"),
