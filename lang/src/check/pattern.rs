@@ -221,10 +221,7 @@ impl Checker<'_> {
             self.poisoned = true;
             return self.table.fresh();
         }
-        let mut letters = name.chars();
-        let is_variable = letters.next().is_some_and(char::is_lowercase)
-            && letters.all(|letter| letter.is_ascii_digit());
-        if is_variable {
+        if is_type_variable(name) {
             if let Some(ty) = self.annotation_vars.get(name) {
                 return ty.clone();
             }
@@ -245,7 +242,7 @@ impl Checker<'_> {
             (Some(help), _) => diagnostic.help(help),
             (None, Some(close)) => diagnostic.help(format!("did you mean `{close}`?")),
             (None, None) => diagnostic
-                .note("a type variable is one letter, like `a`; `type name = …` defines an alias"),
+                .note("a type variable is a letter, like `a`; `type name = …` defines an alias"),
         };
         self.report(diagnostic);
         self.table.fresh()
@@ -332,4 +329,11 @@ fn bound_names<'a>(pattern: &'a ast::Pattern, names: &mut Vec<(&'a Name, Span)>)
         }
         PatternKind::Typed(inner, _) => bound_names(inner, names),
     }
+}
+
+/// Whether a name stands for any type: a letter, and digits behind it. What looks like a type of numbers, as `i46`, does not.
+fn is_type_variable(name: &str) -> bool {
+    let Some(digits) = name.strip_prefix(char::is_lowercase) else { return false };
+    let is_number = digits.len() > 1 && name.starts_with(['i', 'u', 'f']);
+    !is_number && digits.chars().all(|letter| letter.is_ascii_digit())
 }
