@@ -1,13 +1,15 @@
 //! Flattening keeps the meaning of programs: what nested yields, flat yields, on dense and ragged
 //! inputs; and what it makes of the standard examples is what the papers say.
 
+mod common;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use weft_interp::{Limits, run_flat, run_nested};
-use weft_ir::leaves::leaf_layout;
-use weft_ir::{Array, Column, Scalar, Value, flat, nested};
-use weft_passes::flatten;
+use weft_ir::{Array, Column, Scalar, Value};
+
+use common::flattened;
 
 fn integers(values: &[i64]) -> Value {
     Value::Array(Arc::new(Array::new(Column::I64(values.to_vec().into()))))
@@ -25,15 +27,6 @@ fn rows(lengths: &[usize]) -> Value {
 
 fn integer(value: i64) -> Value {
     Value::Scalar(Scalar::I64(value))
-}
-
-fn flattened(text: &str, inputs: &[Value]) -> (nested::Program, flat::Program) {
-    let program = nested::parse(text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
-    nested::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let layouts: Vec<_> = inputs.iter().map(leaf_layout).collect();
-    let flat = flatten(&program, &layouts).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
-    flat::check(&flat).unwrap_or_else(|error| panic!("{error}\n{flat}"));
-    (program, flat)
 }
 
 /// Both programs yield the same, or both fail.

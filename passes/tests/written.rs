@@ -1,25 +1,17 @@
 //! Elements that are read before an array is written to, and used behind that.
 
+mod common;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use weft_interp::{Limits, run_flat, run_nested};
-use weft_ir::leaves::leaf_layout;
-use weft_ir::{Array, Column, Value, flat, nested};
-use weft_passes::flatten;
+use weft_ir::{Array, Column, Value};
+
+use common::flattened;
 
 fn integers(values: &[i64]) -> Value {
     Value::Array(Arc::new(Array::new(Column::I64(values.to_vec().into()))))
-}
-
-/// A program over arrays, in nested and flat.
-fn programs(text: &str, inputs: &[Value]) -> (nested::Program, flat::Program) {
-    let program = nested::parse(text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
-    nested::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let layouts: Vec<_> = inputs.iter().map(leaf_layout).collect();
-    let flat = flatten(&program, &layouts).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
-    flat::check(&flat).unwrap_or_else(|error| panic!("{error}\n{flat}"));
-    (program, flat)
 }
 
 fn limits() -> Limits {
@@ -27,8 +19,8 @@ fn limits() -> Limits {
 }
 
 /// What a program becomes, which yields the same.
-fn flattened(text: &str, inputs: &[Value]) -> String {
-    let (program, flat) = programs(text, inputs);
+fn yields_the_same(text: &str, inputs: &[Value]) -> String {
+    let (program, flat) = flattened(text, inputs);
     let cancel = AtomicBool::new(false);
     let expected = run_nested(&program, inputs, &limits(), &cancel).expect("no fault");
     let found = run_flat(&flat, inputs, &limits(), &cancel).expect("no fault");
@@ -77,7 +69,7 @@ fn is_read_in_branch(flat: &str) -> bool {
 fn what_a_condition_has_read_is_not_read_again_behind_a_write() {
     let inputs = [integers(&[4, 8, 15, 16, 23, 42]), integers(&[1, 2, 3])];
     for condition in ["gt x4 5i64", "gt x5 x4"] {
-        let flat = flattened(&replaced(condition), &inputs);
+        let flat = yields_the_same(&replaced(condition), &inputs);
         assert!(!is_read_in_branch(&flat), "{flat}");
     }
 }
@@ -90,9 +82,9 @@ fn what_a_condition_does_not_need_is_read_where_it_is_needed() {
     let text = replaced("gt x2 1i64");
     let text = text.replace(&[first, second].concat(), &[second, far].concat());
     let small = [integers(&[0, 0, 0, 0, 0]), integers(&[0, 0, 0])];
-    assert!(is_read_in_branch(&flattened(&text.replace("value 9i64", "value 0i64"), &small)));
+    assert!(is_read_in_branch(&yields_the_same(&text.replace("value 9i64", "value 0i64"), &small)));
     // There is no such element, and none is needed.
     let far = [integers(&[70, 80, 90, 100, 110]), integers(&[1, 2, 3])];
-    let (_, flat) = programs(&text.replace("gt x2 1i64", "ge x2 0i64"), &far);
+    let (_, flat) = flattened(&text.replace("gt x2 1i64", "ge x2 0i64"), &far);
     assert!(run_flat(&flat, &far, &limits(), &AtomicBool::new(false)).is_ok());
 }

@@ -109,7 +109,7 @@ impl<'p> Flattener<'p> {
             let Some(&Value::Scalar(id)) = self.bound.get(&var) else { continue };
             let is_needed = self.scalars.depth(id) == 0 && needed.contains(&id);
             if is_needed && self.scalars.reads_any(id, &self.written) {
-                // The condition does not hold without these checks, nor fail to.
+                // Where one of these checks fails, the condition has no value either.
                 let value = self.checked_now(id);
                 self.store(&[value], super::compile::Sharing::Store);
             }
