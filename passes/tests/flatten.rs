@@ -1,7 +1,8 @@
 //! Flattening keeps the meaning of programs: what nested yields, flat yields, on dense and ragged
 //! inputs; and what it makes of the standard examples is what the papers say.
 
-mod common;
+#[path = "flattened/programs.rs"]
+mod programs;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use weft_interp::{Limits, run_flat, run_nested};
 use weft_ir::{Array, Column, Scalar, Value};
 
-use common::flattened;
+use programs::flattened;
 
 fn integers(values: &[i64]) -> Value {
     Value::Array(Arc::new(Array::new(Column::I64(values.to_vec().into()))))

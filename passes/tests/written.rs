@@ -1,6 +1,7 @@
 //! Elements that are read before an array is written to, and used behind that.
 
-mod common;
+#[path = "flattened/programs.rs"]
+mod programs;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use weft_interp::{Limits, run_flat, run_nested};
 use weft_ir::{Array, Column, Value};
 
-use common::flattened;
+use programs::flattened;
 
 fn integers(values: &[i64]) -> Value {
     Value::Array(Arc::new(Array::new(Column::I64(values.to_vec().into()))))
