@@ -11,7 +11,7 @@ mod environment;
 mod rows;
 mod small;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weft_ir::code::{Code, Operand, Operation, Register};
 use weft_ir::flat::{Dimension, Size, Type, Var};
@@ -23,6 +23,7 @@ use crate::functions::Functions;
 use crate::scalar::Writer;
 use environment::{Buffer, Environment, Memory, Place};
 pub use rows::{RowLoop, row_loop, row_loop_in_place};
+use small::Undo;
 pub use small::small_loop;
 
 /// A loop as a function.
@@ -135,11 +136,15 @@ struct Function<'a> {
     in_place: bool,
     /// What the step at hand uses for the last time, where arrays are copied.
     last: BTreeSet<Var>,
+    /// What updates yield that replace elements of a part of the state where they are (Note [Updates of small loops]).
+    replaced: BTreeMap<Var, usize>,
+    /// What they have replaced.
+    undo: Vec<Undo>,
 }
 
 impl<'a> Function<'a> {
     fn new(types: &'a [Type], arrays: Arrays) -> Function<'a> {
-        let (functions, text, updated) = Default::default();
+        let (functions, text, updated, last, replaced, undo) = Default::default();
         Function {
             types,
             environment: Environment::new(types),
@@ -151,7 +156,9 @@ impl<'a> Function<'a> {
             arrays,
             host_goes_on: false,
             in_place: false,
-            last: BTreeSet::new(),
+            last,
+            replaced,
+            undo,
         }
     }
 
@@ -171,6 +178,7 @@ impl<'a> Function<'a> {
                 ),
             };
         }
+        self.undo.iter().for_each(|undo| declarations += &undo.declarations());
         let text = format!(
             "u32 KERNEL(const struct serial *const all) {{\n  u64 turns = 0, rounds = all->begun;\n{declarations}{}}}\n",
             self.text

@@ -166,3 +166,63 @@ output a3: [4]i64
 ";
     assert_eq!(small(text), None);
 }
+
+/// A loop that puts the sum of its array into it, with more steps behind that; its function.
+fn sums(behind: &str, result: &str) -> SequentialLoop {
+    let text = format!(
+        "input a1: [a0]i64
+a2: [a0]i64 = reshape a1
+a12: i64 = host
+  yield 0i64
+a3: [a0]i64, a13: i64 = while (a4: [a0]i64 = a2, a14: i64 = a12)
+  a5: bool = host
+    r0: i64 = read a4 0i64
+    r1: bool = lt r0 9i64
+    yield r1
+  yield a5
+do
+  launch \"sum\" [a0] (r0)
+    r1: i64 = read a4 r0
+    yield r1
+    reduce r1 as (r2: i64) to a6: i64
+    by (r3: i64) (r4: i64)
+      r5: i64 = add r3 r4
+      yield r5
+    if_empty ()
+      yield 0i64
+  end
+  launch \"scatter\" [1] (r0)
+    r1: i64 = read a6
+    yield 0i64 r1
+    scatter r1 at 0i64 into a4 to a7: [a0]i64
+  end
+{behind}
+  yield {result} a6
+output a3: [a0]i64
+"
+    );
+    small(&text).expect("a function")
+}
+
+#[test]
+fn what_nobody_looks_at_later_is_updated_where_it_is() {
+    let function = sums("", "a7");
+    assert_eq!(function.updated.iter().collect::<Vec<_>>(), [&0]);
+    let text = function.text;
+    assert!(!text.contains("COPY") && !text.contains("for (i64 at"), "{text}");
+    // What was there is kept until the turn ends, and put back where the host goes on with it.
+    let kept = text.find("[place];").expect("it is kept");
+    assert!(text[kept..].find("[place] = ").is_some(), "{text}");
+    assert!(text.split_once("leave:;").expect("it may end").1.contains("(i64 *)"), "{text}");
+}
+
+#[test]
+fn what_is_looked_at_later_is_copied() {
+    let look =
+        |array: &str| format!("  a8: i64 = host\n    r0: i64 = read {array} 0i64\n    yield r0");
+    assert_eq!(sums(&look("a7"), "a7").updated.len(), 1, "the array behind the update");
+    assert!(sums(&look("a4"), "a7").updated.is_empty(), "the array before it");
+    assert!(sums("", "a4").updated.is_empty(), "the update is lost");
+    let other = "  a8: [a0]i64 = reshape a4";
+    assert!(sums(other, "a7").updated.is_empty(), "there is another name for it");
+}

@@ -140,6 +140,16 @@ impl Machine<'_> {
                 row => row,
             },
         };
+        let elements = match elements {
+            // There is an error in it still, so that it stays boxed.
+            Elements::Boxed(mut vals)
+                if replacement.first_error().is_some() || vals[first].first_error().is_none() =>
+            {
+                Rc::make_mut(&mut vals)[first] = replacement;
+                return Val::Boxed(vals);
+            }
+            elements => elements,
+        };
         let vals = elements.iter().enumerate();
         let vals = vals.map(|(at, val)| if at == first { replacement.clone() } else { val });
         Collector::from_iter(ty, vals).into_val()

@@ -8,9 +8,12 @@
 //! Where memory does not suffice, or a kernel has so many points that the host had better run it, the function
 //! ends with the state that the turn began with, and the host goes on from there; nothing but time depends on
 //! it. So it ends where a loop inside copies more than it is worth, whose function of its own would replace elements
-//! where they are. Folds and scans combine in the tree of the language, of which they need two levels.
+//! where they are. Arrays that nobody looks at once an element is replaced are updated where they are (Note [Updates of
+//! small loops] in `updates`). Folds and scans combine in the tree of the language, of which they need two levels.
 
 mod kernel;
+mod undo;
+mod updates;
 
 use weft_ir::flat::{Size, Type, Var};
 use weft_ir::plan::{Block, Step};
@@ -19,6 +22,7 @@ use super::{Arrays, Function, SequentialLoop, sequential_loop};
 use crate::dialect::type_name;
 use crate::literal::literal;
 use crate::sequential::environment::Place;
+pub(super) use undo::Undo;
 
 /// The most elements of a constant array that the text holds.
 const CONSTANTS: usize = 256;
@@ -43,8 +47,10 @@ pub fn small_loop(
         })
         .collect();
     function.line("u64 copied = 0;");
+    function.replaced = updates::updates(state, condition, body, types);
     let names = function.small_turns(state, &first, condition, body)?;
     function.line("leave:;");
+    function.put_back(&names);
     function.line("if (all->done) *all->done = rounds;");
     let mut dimensions = 0..;
     for (at, (&var, name)) in state.iter().zip(&names).enumerate() {
@@ -258,13 +264,16 @@ impl Function<'_> {
         self.line(&format!("if (!{holds}) break;"));
         self.steps(body)?;
         let mut next = Vec::new();
-        for (&var, &result) in state.iter().zip(&body.results) {
+        for (part, (&var, &result)) in state.iter().zip(&body.results).enumerate() {
             let (ty, value) = (self.type_name(var), self.value(result)?);
             let name = format!("next{}", self.environment.fresh());
             if self.is_array(var) {
-                // What lies in neither half stays where it is as long as the loop goes on.
                 self.line(&format!("const {ty} *{name} = {value};"));
-                self.copy_if_in(result, &name, "before", &half)?;
+                // What lies in neither half stays where it is as long as the loop goes on.
+                let stays = self.depth == 1 && self.host_goes_on && self.updated.contains(&part);
+                if !stays {
+                    self.copy_if_in(result, &name, "before", &half)?;
+                }
             } else {
                 self.line(&format!("const {ty} {name} = {value};"));
             }
@@ -274,6 +283,9 @@ impl Function<'_> {
             self.line(&format!("{name} = {next};"));
         }
         self.line(&format!("{end} = top, {side} = !{side};"));
+        if self.depth == 1 {
+            self.forget_replaced();
+        }
         self.end_of_turn();
         self.depth -= 1;
         self.indent -= 1;

@@ -123,8 +123,9 @@ pub(crate) enum Part {
     Written(Storage),
     /// What it only reads; others may hold it too.
     Read(Column),
-    /// An array of so many dimensions that it computes anew; it only reads this one.
-    Computed { column: Column, axes: usize },
+    /// An array that it computes anew, with the numbers of its extents among those of the call; it only reads this
+    /// one.
+    Computed { column: Column, extents: Range<usize> },
 }
 
 /// What the function of a sequential loop is called for.
@@ -495,20 +496,17 @@ impl SerialCall<'_> {
         // says that they have an element. All of them outlive the call.
         let outcome = unsafe { (function.entry)(ptr::from_ref(&serial).cast()) };
         if computes && matches!(outcome, 0 | LEFT | PAUSED) {
-            let mut extents = &extents[..];
             for ((part, place), before) in state.iter_mut().zip(places).zip(before) {
-                let Part::Computed { column, axes } = part else { continue };
-                let (own, rest) = extents.split_at(*axes);
-                extents = rest;
-                let length = own.iter().map(|&extent| extent as usize).product();
+                let Part::Computed { column, extents: own } = part else { continue };
+                let length = extents[own.clone()].iter().map(|&extent| extent as usize).product();
                 // It may be large, and need not be copied.
                 if place == before && length == column.len() {
                     continue;
                 }
                 with_lane_type!(LaneType::of(column.scalar_type().expect("of scalars")), T => {
                     // SAFETY: Note [Native calls]. The function leaves there the address of so many elements, in its
-                    // memory, its constants, its inputs or what the state was: all of them still live, and
-                    // nobody writes to them.
+                    // memory, its constants, its inputs or what this part of the state was: all of them still live,
+                    // and nobody writes to them.
                     let elements = unsafe { slice::from_raw_parts(place.cast::<T>(), length) };
                     *part = Part::Written(T::into_storage(elements.to_vec()));
                 });

@@ -82,15 +82,15 @@ impl Machine<'_> {
         state: &[Var],
         watch: &Watch<'_>,
     ) -> bool {
-        if sequential.computes_arrays() {
-            let there = |var: &Var| self.environment[var.0 as usize].is_some();
-            return self.alive.saturating_add(2 * SCRATCH as u64) <= self.config.memory_limit
-                && sequential.inputs().iter().all(there);
+        let scratch = if sequential.computes_arrays() { 2 * SCRATCH as u64 } else { 0 };
+        let there = |var: &Var| self.environment[var.0 as usize].is_some();
+        if scratch > 0 && !sequential.inputs().iter().all(there) {
+            return false;
         }
         let copies = self.written_bytes(sequential, state, |elements| !elements.is_alone());
-        copies == 0
-            || (watch.is_worth(copies)
-                && self.alive.saturating_add(copies) <= self.config.memory_limit)
+        let memory = copies + scratch;
+        (copies == 0 || watch.is_worth(copies))
+            && (memory == 0 || self.alive.saturating_add(memory) <= self.config.memory_limit)
     }
 
     /// Goes on with a loop to its end, through some turns at most, or to a turn that is better left to the host;
@@ -104,7 +104,8 @@ impl Machine<'_> {
     ) -> Result<Finished, Stop> {
         let (mut parts, mut before) = (Vec::new(), Vec::new());
         for (number, var) in state.iter().enumerate() {
-            let (part, extents) = self.part(sequential, number, *var);
+            let first = before.iter().map(Vec::len).sum();
+            let (part, extents) = self.part(sequential, number, *var, first);
             parts.push(part);
             before.push(extents);
         }
@@ -135,16 +136,23 @@ impl Machine<'_> {
         Ok(finished)
     }
 
-    /// A part of the state for a function, with its extents.
-    fn part(&mut self, sequential: &Sequential, number: usize, var: Var) -> (Part, Vec<usize>) {
+    /// A part of the state for a function, with its extents; `first` is the number of the first one of these.
+    fn part(
+        &mut self,
+        sequential: &Sequential,
+        number: usize,
+        var: Var,
+        first: usize,
+    ) -> (Part, Vec<usize>) {
         if let Datum::Array { extents, elements, .. } = self.get(var) {
             let extents = extents.clone();
-            if sequential.computes_arrays() {
-                let (column, axes) = (elements.clone(), extents.len());
-                return (Part::Computed { column, axes }, extents);
-            }
             if !sequential.updates(number) {
-                return (Part::Read(elements.clone()), extents);
+                let column = elements.clone();
+                let part = match sequential.computes_arrays() {
+                    true => Part::Computed { column, extents: first..first + extents.len() },
+                    false => Part::Read(column),
+                };
+                return (part, extents);
             }
         }
         let (elements, extents) = self.take_elements(var);

@@ -6,6 +6,7 @@ use weft_ir::plan::{Epilogue, Kernel, Sink};
 use weft_ir::{FaultKind, Span};
 
 use super::super::super::Function;
+use super::super::Undo;
 use super::{Bound, Points, Typed};
 
 /// The one filter or scatter of a kernel at work.
@@ -29,12 +30,19 @@ enum Kind<'k> {
         to: Vec<String>,
         /// Their extents.
         sizes: Vec<String>,
-        /// The number of their elements.
-        count: String,
         span: Span,
-        /// Where values that meet combine.
-        meeting: Option<Meeting<'k>>,
+        /// How values are put there.
+        putting: Putting<'k>,
     },
+}
+
+enum Putting<'k> {
+    /// They replace what was there, with what keeps that if it is the state.
+    Replaced(Option<Undo>),
+    /// The one value is combined with what was there, which is the state.
+    Combined(&'k Operator, Undo),
+    /// Values that meet combine.
+    Meeting(Meeting<'k>),
 }
 
 /// What values that meet have come to, for each place, in two levels of the tree of the language.
@@ -44,6 +52,8 @@ struct Meeting<'k> {
     met: String,
     inner: Vec<String>,
     outer: Vec<String>,
+    /// The number of places.
+    count: String,
 }
 
 impl Function<'_> {
@@ -60,7 +70,8 @@ impl Function<'_> {
                 }
                 Sink::Scatter { destinations, operator, arrays, .. } => {
                     let operator = operator.as_ref();
-                    let scatter = self.scatter(destinations, operator, arrays, kernel.span)?;
+                    let scatter =
+                        self.scatter(destinations, operator, arrays, kernel.span, points)?;
                     return Some(Some(scatter));
                 }
                 Sink::Store { .. }
@@ -106,31 +117,63 @@ impl Function<'_> {
         operator: Option<&'k Operator>,
         arrays: &[Var],
         span: Span,
+        points: &Points,
     ) -> Option<Sends<'k>> {
         let first = *destinations.first()?;
-        let (sizes, count) = (self.sizes(first)?, self.count(first)?);
-        if self.in_place {
-            self.line(&format!("if ((copied += {count}) > MOST_COPIED) LEAVE;"));
-        }
-        let mut to = Vec::new();
+        let sizes = self.sizes(first)?;
+        let (mut to, mut replaced, mut count) = (Vec::new(), Vec::new(), None);
         for (&destination, &array) in destinations.iter().zip(arrays) {
-            let (from, name) = (self.value(destination)?, self.room(array, &count));
+            let from = self.value(destination)?;
+            if let Some(&part) = self.replaced.get(&array) {
+                let (ty, name) = (self.type_name(array), format!("a{}", self.environment.fresh()));
+                self.line(&format!("{ty} *const {name} = ({ty} *){from};"));
+                replaced.push((part, ty, name.clone()));
+                to.push(name);
+                continue;
+            }
+            let count = match &count {
+                Some(count) => count,
+                None => &*count.insert(self.small_count(first)?),
+            };
+            let name = self.room(array, count);
             self.line(&format!("for (i64 at = 0; at < {count}; at++) {name}[at] = {from}[at];"));
             to.push(name);
         }
-        let mut rooms = || arrays.iter().map(|&array| self.room(array, &count)).collect();
-        let meeting = match operator {
-            None => None,
-            Some(operator) => {
-                let (inner, outer) = (rooms(), rooms());
-                let met = format!("a{}", self.environment.fresh());
-                self.line(&format!("TAKE(i64, {met}, {count});"));
-                self.line(&format!("for (i64 at = 0; at < {count}; at++) {met}[at] = 0;"));
-                Some(Meeting { operator, met, inner, outer })
-            }
-        };
+        let undo = self.undo(replaced, points.points());
         let results = arrays.iter().copied().zip(to.iter().cloned()).collect();
-        Some(Sends { results, kind: Kind::Scatter { to, sizes, count, span, meeting } })
+        let putting = match (operator, undo, count) {
+            (None, undo, _) => Putting::Replaced(undo),
+            (Some(operator), Some(undo), None) => Putting::Combined(operator, undo),
+            (Some(operator), None, Some(count)) => {
+                Putting::Meeting(self.meeting(operator, arrays, count))
+            }
+            (Some(_), ..) => return None,
+        };
+        Some(Sends { results, kind: Kind::Scatter { to, sizes, span, putting } })
+    }
+
+    /// The number of elements of an array that is copied.
+    fn small_count(&mut self, array: Var) -> Option<String> {
+        let count = self.count(array)?;
+        if self.in_place {
+            self.line(&format!("if ((copied += {count}) > MOST_COPIED) LEAVE;"));
+        }
+        Some(count)
+    }
+
+    /// Memory for values that meet.
+    fn meeting<'k>(
+        &mut self,
+        operator: &'k Operator,
+        arrays: &[Var],
+        count: String,
+    ) -> Meeting<'k> {
+        let mut rooms = || arrays.iter().map(|&array| self.room(array, &count)).collect();
+        let (inner, outer) = (rooms(), rooms());
+        let met = format!("a{}", self.environment.fresh());
+        self.line(&format!("TAKE(i64, {met}, {count});"));
+        self.line(&format!("for (i64 at = 0; at < {count}; at++) {met}[at] = 0;"));
+        Meeting { operator, met, inner, outer, count }
     }
 
     /// Keeps what a filter wants of a point, with the epilogue that follows.
@@ -170,7 +213,7 @@ impl Function<'_> {
 
     /// Sends the values of a point.
     pub(super) fn send(&mut self, sends: &Sends<'_>, values: &[Typed]) -> Option<()> {
-        let Kind::Scatter { to, sizes, span, meeting, .. } = &sends.kind else { return None };
+        let Kind::Scatter { to, sizes, span, putting } = &sends.kind else { return None };
         let names = self.named(values);
         let (target, values) = names.split_at(sizes.len());
         let (mut at, mut inside) = (String::new(), String::new());
@@ -181,13 +224,19 @@ impl Function<'_> {
         }
         self.open(&format!("if ({inside}) {{"));
         self.line(&format!("const i64 place = {at};"));
-        match meeting {
-            None => {
+        match putting {
+            Putting::Replaced(undo) => {
+                undo.iter().for_each(|undo| undo.keep().iter().for_each(|line| self.line(line)));
                 for (to, value) in to.iter().zip(values) {
                     self.line(&format!("{to}[place] = {value};"));
                 }
             }
-            Some(meeting) => self.meet(meeting, values)?,
+            Putting::Combined(operator, undo) => {
+                undo.keep().iter().for_each(|line| self.line(line));
+                let to: Vec<String> = to.iter().map(|name| format!("{name}[place]")).collect();
+                self.apply(operator, &to, values, &to)?;
+            }
+            Putting::Meeting(meeting) => self.meet(meeting, values)?,
         }
         self.indent -= 1;
         let outside = self.environment.fail(FaultKind::IndexOutOfRange, *span);
@@ -222,16 +271,15 @@ impl Function<'_> {
 
     /// Combines what has met with what was there before.
     pub(super) fn end_sends(&mut self, sends: Option<&Sends<'_>>) -> Option<()> {
-        let Some(Sends { kind: Kind::Scatter { to, count, meeting: Some(meeting), .. }, .. }) =
-            sends
-        else {
+        let Some(Sends { kind: Kind::Scatter { to, putting, .. }, .. }) = sends else {
             return Some(());
         };
+        let Putting::Meeting(meeting) = putting else { return Some(()) };
         let at = |names: &[String]| -> Vec<String> {
             names.iter().map(|name| format!("{name}[place]")).collect()
         };
         let (to, inner, outer) = (at(to), at(&meeting.inner), at(&meeting.outer));
-        self.open(&format!("for (i64 place = 0; place < {count}; place++) {{"));
+        self.open(&format!("for (i64 place = 0; place < {}; place++) {{", meeting.count));
         self.line(&format!("if (!{}[place]) continue;", meeting.met));
         self.open(&format!("if ({}[place] > 64) {{", meeting.met));
         self.apply(meeting.operator, &outer, &inner, &inner)?;
