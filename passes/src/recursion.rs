@@ -27,6 +27,7 @@
 
 mod frames;
 mod level;
+mod linear;
 mod shape;
 mod stack;
 
@@ -74,6 +75,8 @@ pub(crate) fn without_calls(mut program: Program, calls: Calls) -> Result<Progra
     }
     let mut functions = std::mem::take(&mut program.functions);
     functions.iter_mut().for_each(|function| without_steady_parts(&mut function.body));
+    let deepest = calls.deepest;
+    linear::accumulate(&mut program.body, &mut functions, &mut program.variables, deepest);
     let mut expander = Expander { functions: &functions, variables: program.variables, calls };
     expander.body(&mut program.body)?;
     program.variables = expander.variables;

@@ -195,9 +195,13 @@ fn one_after_the_other(calls: &str, input: i64) -> i64 {
 
 #[test]
 fn calls_are_made_one_after_the_other() {
-    // n + (n - 1) + … + 2 + 1
-    let one = "x4: i64 = sub x1 1i64\nx5: i64 = call f0 x4\nx9: i64 = add x1 x5";
-    assert_eq!(one_after_the_other(one, 300), 45_150);
+    // n + (n - 1) + … + 2 + 1, of which only the last three digits go on
+    let one = "\
+x4: i64 = sub x1 1i64
+x5: i64 = call f0 x4
+x6: i64 = mod x5 1000i64
+x9: i64 = add x1 x6";
+    assert_eq!(one_after_the_other(one, 300), (2..=300).fold(1, |all, n| all % 1000 + n));
     // Of a result: 2 f(f(n - 1) mod n) + n, where n is needed behind both.
     let with_results = "\
 x4: i64 = sub x1 1i64
@@ -212,6 +216,70 @@ x9: i64 = add x8 x1";
         f[n as usize]
     };
     assert_eq!(one_after_the_other(with_results, 12), expected(12));
+}
+
+#[test]
+fn what_is_added_to_the_result_of_the_one_call_is_accumulated() {
+    // n + (n - 1) + … + 2 + 1
+    let sum = "x4: i64 = sub x1 1i64\nx5: i64 = call f0 x4\nx9: i64 = add x1 x5";
+    assert_eq!(loops_in_place_of(sum, 300), 45_150);
+    let product = "x4: i64 = sub x1 2i64\nx5: i64 = call f0 x4\nx9: i64 = mul x5 x1";
+    assert_eq!(loops_in_place_of(product, 9), 9 * 7 * 5 * 3);
+    let difference = "\
+x4: i64 = floor_div x1 2i64
+x5: i64 = call f0 x4
+x6: i64 = sub x5 x1
+x7: i64 = mul x1 7i64
+x9: i64 = add x7 x6";
+    assert_eq!(loops_in_place_of(difference, 20), 6 * (20 + 10 + 5 + 2) + 1);
+    let choice = "\
+x4: i64 = mod x1 2i64
+x5: bool = eq x4 0i64
+x6: i64 = if x5
+  x7: i64 = floor_div x1 2i64
+  x8: i64 = call f0 x7
+  yield x8
+else
+  x10: i64 = mul x1 3i64
+  x11: i64 = add x10 1i64
+  x12: i64 = call f0 x11
+  x13: i64 = add x12 1i64
+  yield x13
+x9: i64 = add x6 1i64";
+    assert_eq!(loops_in_place_of(choice, 27), 111 + 41 + 1);
+}
+
+/// What the recursion yields, for which there is a loop without any memory for calls.
+fn loops_in_place_of(calls: &str, input: i64) -> i64 {
+    let text = recursive(calls);
+    let program = without_recursion(parsed(&text), true, LEVELS).expect("a loop");
+    let is_loop = |it: &nested::Statement| matches!(it.operation, nested::Operation::While { .. });
+    assert_eq!(program.body.statements.iter().filter(|it| is_loop(it)).count(), 1, "{program}");
+    assert!(!program.to_string().contains("[]i64"), "{program}");
+    answer(&text, input)
+}
+
+#[test]
+fn accumulated_calls_nest_as_deep_as_they_may() {
+    let text = recursive("x4: i64 = sub x1 1i64\nx5: i64 = call f0 x4\nx9: i64 = add x1 x5");
+    let run = |input: i64| {
+        let program = without_recursion(parsed(&text), true, LEVELS).expect("a loop");
+        run_nested(&program, &[Value::Scalar(Scalar::I64(input))], &LIMITS, &AtomicBool::new(false))
+    };
+    let deepest = LIMITS.recursion as i64;
+    assert!(run(deepest).is_ok(), "f {deepest} calls f 1 in the end");
+    assert!(run(deepest + 1).is_err(), "one call more");
+}
+
+#[test]
+fn what_depends_on_the_order_is_not_accumulated() {
+    let not = |calls: &str| {
+        let program = without_recursion(parsed(&recursive(calls)), true, STACK).expect("a loop");
+        assert!(program.to_string().contains("[]i64"), "{program}");
+    };
+    not("x4: i64 = sub x1 1i64\nx5: i64 = call f0 x4\nx9: i64 = sub x1 x5");
+    not("x4: i64 = sub x1 1i64\nx5: i64 = call f0 x4\nx9: i64 = mul x5 x5");
+    not("x4: i64 = sub x1 1i64\nx5: i64 = call f0 x4\nx6: i64 = mul x5 3i64\nx9: i64 = add x6 x1");
 }
 
 #[test]
