@@ -7,7 +7,7 @@ use weft_ir::{Span, flat, nested, plan};
 use crate::fuse::{FuseConfig, Fused, Report, Solver, fuse};
 use crate::invariant::{Split, split_invariant};
 pub use crate::recursion::Calls;
-use crate::recursion::without_calls;
+use crate::recursion::{Recursions, without_calls};
 use crate::share::{self, share, unshare};
 use crate::slices::read_slices;
 use crate::unroll::{Unrolled, WrittenOut, unroll};
@@ -219,9 +219,10 @@ pub fn without_recursion(
     sharing: bool,
     calls: Calls,
 ) -> Result<nested::Program, Unsupported> {
+    let linear = Recursions::of(&program.functions);
     match sharing && !program.functions.is_empty() {
-        true => without_calls(share(program, &SHARING), calls),
-        false => without_calls(program, calls),
+        true => without_calls(share(program, &SHARING), &linear, calls),
+        false => without_calls(program, &linear, calls),
     }
 }
 

@@ -41,6 +41,7 @@ use crate::code::{BOOL, Code, I64, atoms, integer};
 use crate::share::without_steady_parts;
 use frames::Frames;
 use level::Level;
+pub(crate) use linear::Recursions;
 use shape::{calls_of_operation, is_small, level_of, recursion_of};
 use stack::Stack;
 
@@ -65,18 +66,21 @@ pub struct Calls {
     pub stack: bool,
 }
 
-/// The program without recursive functions.
+/// The program without recursive functions. `linear` are those that only add to the result of a call.
 ///
 /// # Errors
 /// A recursion that goes neither level by level nor one call after the other.
-pub(crate) fn without_calls(mut program: Program, calls: Calls) -> Result<Program, Unsupported> {
+pub(crate) fn without_calls(
+    mut program: Program,
+    linear: &Recursions,
+    calls: Calls,
+) -> Result<Program, Unsupported> {
     if program.functions.is_empty() {
         return Ok(program);
     }
+    linear::accumulate(&mut program, linear, calls.deepest);
     let mut functions = std::mem::take(&mut program.functions);
     functions.iter_mut().for_each(|function| without_steady_parts(&mut function.body));
-    let deepest = calls.deepest;
-    linear::accumulate(&mut program.body, &mut functions, &mut program.variables, deepest);
     let mut expander = Expander { functions: &functions, variables: program.variables, calls };
     expander.body(&mut program.body)?;
     program.variables = expander.variables;

@@ -8,8 +8,8 @@
 //! Where memory does not suffice, or a kernel has so many points that the host had better run it, the function
 //! ends with the state that the turn began with, and the host goes on from there; nothing but time depends on
 //! it. So it ends where a loop inside copies more than it is worth, whose function of its own would replace elements
-//! where they are. Arrays that nobody looks at once an element is replaced are updated where they are (Note [Updates of
-//! small loops] in `updates`). Folds and scans combine in the tree of the language, of which they need two levels.
+//! where they are. Arrays that nobody looks at once an element is replaced are updated where they are
+//! (Note [Updates of small loops] in `updates`). Folds and scans combine in the tree of the language, of which they need two levels.
 
 mod kernel;
 mod undo;

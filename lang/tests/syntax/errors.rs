@@ -335,7 +335,7 @@ fn names_and_patterns() {
     check("def in x = 3", "E0111 `in` cannot be a name @ in");
     check("type if = i64", "E0111 `if` cannot be a name @ if");
     check("def pi = 3", "E0111 `pi` cannot be a name @ pi");
-    check("by = 3", "E0111 `by` cannot be a name @ by");
+    check("do = 3", "E0111 `do` cannot be a name @ do");
     check("type = 3", "E0111 `type` cannot be a name @ type");
     check("{ x : 3 in xs }", "E0121 the number 3 is not a pattern @ 3");
     check("loop 0 = 1 for i < n do i", "E0121 the number 0 is not a pattern @ 0");

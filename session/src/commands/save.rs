@@ -23,6 +23,11 @@ pub(super) fn save(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Dia
     let last = tokens(argument).into_iter().next_back();
     let is_quoted = matches!(&last, Some((TokenClass::String, range)) if range.start == 0);
     if unquoted(argument).ends_with(".weft") && (is_quoted || !argument.contains('"')) {
+        if !is_quoted && argument.contains(char::is_whitespace) {
+            let problem = "a .weft file takes all definitions, so there is no value before its name; a name with blanks \
+                           stands in quotes";
+            return Err(Box::new(call.misuse(problem)));
+        }
         let path = match is_quoted {
             true => planner.path(span),
             false => Some(PathBuf::from(argument)),

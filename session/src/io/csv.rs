@@ -48,9 +48,9 @@ pub(super) fn read(
     let titles: Vec<Vec<u8>> = (0..width).map(|index| rows.text(index).to_vec()).collect();
     if !is_numeric(&titles) {
         let header = header::names(&header_text(&titles, rows.line())?);
-        let columns = read_columns(rows, width, limits)?;
+        let columns = read_columns(rows.clone(), width, limits)?;
         if !is_row(&titles, &columns) {
-            for doubt in doubts::about(text, &start, &titles, &header, &columns) {
+            for doubt in doubts::about(text, &start, rows, &titles, &header, &columns) {
                 (limits.doubt)(doubt);
             }
             return Ok(table_record(header, columns));

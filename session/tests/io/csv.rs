@@ -163,6 +163,21 @@ fn doubts_about_the_separator() {
 }
 
 #[test]
+fn doubts_about_codes() {
+    let message = "the column `zip` is whole numbers: of `02139` only the number is kept";
+    let help = "the texts are `{ (splitOn ',' line)[1] : line in drop 1 (loadLines \"PATH\") }`, where no cell is \
+                in quotes";
+    check_doubts("name,zip\na,10115\nb,02139\n", &[(message, help)]);
+    let message = "the column `tel` is whole numbers: of `+4930123` only the number is kept";
+    let help = "the texts are `{ (splitOn ';' line)[0] : line in drop 2 (loadLines \"PATH\") }`, where no cell is \
+                in quotes";
+    check_doubts("# telephones\ntel;n\n+4930123;1\n", &[(message, help)]);
+    // Months, fractions and what is text anyway.
+    check_doubts("month,x,code\n01,0.25,00a\n12,000.5,00b\n", &[]);
+    check_doubts("n,m\n0,+1\n100,-20\n", &[]);
+}
+
+#[test]
 fn doubts_about_the_first_line() {
     let message =
         "the first line gave the columns their names, `ann`, `c5_5`, `c1`, and it looks like a row";

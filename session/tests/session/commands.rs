@@ -349,6 +349,7 @@ fn paths_have_the_escapes_of_texts_in_every_command() {
         session.check(&format!("(loadCsv \"{}\").c0", escaped(name)), "[2]i64 [1, 2]");
     }
     session.check(":save 1 \"a\\qb.npy\"", "E0107");
+    session.check(":save x x.weft", "E0502");
     session.check(":load \"a\\qb.weft\"", "E0107");
     session.eval("def f x = x");
     session.eval(&format!(":save \"{}\"", escaped("d\\\"e.weft")));

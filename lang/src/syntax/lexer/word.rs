@@ -2,14 +2,47 @@
 
 use super::Lexer;
 use crate::diagnostic::Diagnostic;
-use crate::syntax::kind::Kind;
+use crate::syntax::kind::{CLOSERS, ENDS_RANGE, Kind, OPENERS};
 use crate::syntax::literal::{Problem, number, text};
+
+/// A range whose end has more tokens has no step.
+const MOST_OF_RANGE: usize = 4096;
 
 impl Lexer<'_> {
     pub(super) fn word(&mut self) {
         let end = self.at + word_length(self.rest());
-        let kind = Kind::keyword(&self.text[self.at..end]).unwrap_or(Kind::Name);
+        let kind = match Kind::keyword(&self.text[self.at..end]) {
+            Some(Kind::By) if !self.is_behind_range() => Kind::Name,
+            kind => kind.unwrap_or(Kind::Name),
+        };
         self.push(kind, end);
+    }
+
+    /// Whether `by` is the word before a step: behind an operand, and a `..` before that in the same brackets. Anywhere
+    /// else it is a name like any other, but where a number would be applied to it.
+    fn is_behind_range(&self) -> bool {
+        match self.previous() {
+            Some(Kind::Number) => return true,
+            Some(kind) if kind.ends_operand() => {}
+            Some(_) | None => return false,
+        }
+        let item = self.lexemes.items.last().copied().unwrap_or(0);
+        let mut closed = 0_usize;
+        for kind in self.lexemes.kinds[item..].iter().rev().take(MOST_OF_RANGE) {
+            if CLOSERS.contains(*kind) {
+                closed += 1;
+            } else if OPENERS.contains(*kind) {
+                if closed == 0 {
+                    return false;
+                }
+                closed -= 1;
+            } else if closed == 0 && *kind == Kind::Range {
+                return true;
+            } else if closed == 0 && ENDS_RANGE.contains(*kind) {
+                return false;
+            }
+        }
+        false
     }
 
     pub(super) fn number(&mut self) {

@@ -3,6 +3,7 @@
 
 use super::super::Doubt;
 use super::cells::Cells;
+use super::records::Records;
 use super::separator::{self, Likely};
 use super::{Start, is_missing, is_number};
 
@@ -17,17 +18,60 @@ const LONGEST_MARK: usize = 12;
 pub(super) fn about(
     text: &[u8],
     start: &Start,
+    rows: Records,
     titles: &[Vec<u8>],
     names: &[weft_ir::Name],
     columns: &[Cells],
 ) -> Vec<Doubt> {
     let mut doubts = Vec::new();
+    doubts.extend(codes(start, rows, names, columns));
     doubts.extend(one_column(text, start, columns));
     doubts.extend(titles_in_place_of_a_row(titles, names, columns));
     doubts.extend(commas_in_numbers(names, columns));
     doubts.extend(names.iter().zip(columns).filter_map(|(name, cells)| few_texts(name, cells)));
     doubts.extend(other_letters(text));
     doubts
+}
+
+/// A column of whole numbers that are written as codes are, `00501` or `+4930`: what is written more than the number is
+/// lost. Two digits are hours or months.
+fn codes(
+    start: &Start,
+    mut rows: Records,
+    names: &[weft_ir::Name],
+    columns: &[Cells],
+) -> Option<Doubt> {
+    let whole: Vec<usize> =
+        (0..columns.len()).filter(|&index| matches!(columns[index], Cells::Integer(_))).collect();
+    for _ in 0..CELLS {
+        if whole.is_empty() || !rows.next().ok()? {
+            return None;
+        }
+        for &index in &whole {
+            let cell = rows.text(index).trim_ascii();
+            let is_code = cell.len() > 2 && cell[0] == b'0' || cell.len() > 4 && cell[0] == b'+';
+            if !is_code {
+                continue;
+            }
+            let (name, cell) = (&names[index], String::from_utf8_lossy(cell));
+            let cells = match rows.separator() {
+                separator::SPACES => "words line".to_owned(),
+                b'\t' => "splitOn '\\t' line".to_owned(),
+                separator => format!("splitOn '{}' line", char::from(separator)),
+            };
+            return Some(Doubt {
+                message: format!(
+                    "the column `{name}` is whole numbers: of `{cell}` only the number is kept"
+                ),
+                help: format!(
+                    "the texts are `{{ ({cells})[{index}] : line in drop {} (loadLines \"PATH\") }}`, where no cell is in \
+                     quotes",
+                    start.line
+                ),
+            });
+        }
+    }
+    None
 }
 
 /// One column of text, in which something else seems to separate.

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use weft_ir::Name;
 
 /// Words that cannot name a field.
-const RESERVED: [&str; 23] = [
-    "by", "def", "do", "else", "false", "for", "if", "import", "in", "inf", "let", "loop", "nan",
-    "pi", "seq", "then", "true", "type", "while", "window1", "window2", "window3", "with",
+const RESERVED: [&str; 22] = [
+    "def", "do", "else", "false", "for", "if", "import", "in", "inf", "let", "loop", "nan", "pi",
+    "seq", "then", "true", "type", "while", "window1", "window2", "window3", "with",
 ];
 
 /// A distinct identifier for each title. What is no letter or digit becomes `_`, once for a run

@@ -30,6 +30,11 @@ struct Field {
 }
 
 impl<'a> Records<'a> {
+    /// What separates the cells of a row.
+    pub(super) fn separator(&self) -> u8 {
+        self.separator
+    }
+
     /// The records from byte `position` on, which is in line `line`.
     pub(super) fn new(text: &'a [u8], position: usize, line: u64, separator: u8) -> Records<'a> {
         Records {
