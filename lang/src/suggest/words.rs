@@ -307,7 +307,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["const"], "write `\\_ -> x`"),
     (&["uncurry"], "write `\\(x, y) -> max x y`"),
     (&["isInfixOf", "occursin", "substring"], "write `contains part text`"),
-    (&["by"], "a step belongs to a range: `a..b by 2`"),
+    (&["by"], "a step belongs to a range: `0..10 by 2`"),
     (&["tails"], "write `{ xs[i:] : i in indices xs }`"),
     (&["inits"], "write `{ xs[:i] : i in indices xs }`"),
     (
