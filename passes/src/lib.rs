@@ -7,6 +7,7 @@ mod flatten;
 pub mod fuse;
 pub mod guard;
 pub mod invariant;
+pub mod lengths;
 mod operator_cost;
 mod partial;
 pub mod pipeline;

@@ -6,6 +6,7 @@ use weft_ir::{Span, flat, nested, plan};
 
 use crate::fuse::{FuseConfig, Fused, Report, Solver, fuse};
 use crate::invariant::{Split, split_invariant};
+use crate::lengths::of_all_elements;
 pub use crate::recursion::Calls;
 use crate::recursion::{Recursions, without_calls};
 use crate::share::{self, share, unshare};
@@ -190,7 +191,12 @@ fn unrolled(
     layouts: &[Vec<Axis>],
     split: bool,
 ) -> (Option<nested::Program>, Changes) {
+    let (program, is_uniform) = match of_all_elements(program.clone()) {
+        (program, true) => (share(program, &SHARING), true),
+        (program, false) => (program, false),
+    };
     let (read, is_read) = read_slices(program.clone());
+    let is_read = is_read || is_uniform;
     let (unrolled, mut changes) = match unroll(&read, layouts) {
         Some(Unrolled { program, folds, rows }) => {
             let changes = Changes { written_out: folds, taken_apart: rows, ..Changes::default() };
@@ -203,7 +209,7 @@ fn unrolled(
         return (unrolled, changes);
     }
     let Split { program, moved, stays } =
-        split_invariant(unrolled.as_ref().unwrap_or(program).clone());
+        split_invariant(unrolled.as_ref().unwrap_or(&program).clone());
     let unrolled = if moved.is_empty() { unrolled } else { Some(share(program, &SHARING)) };
     (changes.moved, changes.stays) = (moved, stays);
     (unrolled, changes)

@@ -167,7 +167,7 @@ pub(super) fn note(statement: &Statement, tainted: &mut HashSet<Var>) -> bool {
 }
 
 /// Whether a statement, or one in its bodies, uses one of these.
-pub(super) fn uses(statement: &Statement, vars: &HashSet<Var>) -> bool {
+pub(crate) fn uses(statement: &Statement, vars: &HashSet<Var>) -> bool {
     let of = |atom: &Atom| matches!(atom, Atom::Var(var) if vars.contains(var));
     let mut found = false;
     statement.operation.for_each_atom(&mut |atom| found |= of(atom));
