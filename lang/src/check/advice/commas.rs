@@ -182,6 +182,19 @@ pub(super) fn instead_of_more(checker: &Checker<'_>, name: &Name, args: &[Expr])
             "it takes one array: `{name} [{}]`",
             all.map_or_else(|| "x, y, z".to_owned(), |all| all.join(", "))
         )),
+        ("any" | "all" | "count", 2) if is_function(checker, &args[0]) => {
+            let both: Option<Vec<String>> = args.iter().map(argument).collect();
+            let both = both.unwrap_or_else(|| vec!["p".to_owned(), "xs".to_owned()]);
+            Some(format!(
+                "it takes truth values, and no function: `{name} (map {})`",
+                both.join(" ")
+            ))
+        }
+        ("map", 3) => {
+            let all: Option<Vec<String>> = args.iter().map(argument).collect();
+            let all = all.unwrap_or_else(|| ["f", "xs", "ys"].map(str::to_owned).to_vec());
+            Some(format!("of two arrays it is `zipWith {}`", all.join(" ")))
+        }
         ("zip", 3) => {
             let all: Vec<String> = args.iter().map(argument).collect::<Option<_>>()?;
             Some(format!("of three arrays it is `zip3 {}`", all.join(" ")))
@@ -203,6 +216,13 @@ pub(super) fn instead_of_more(checker: &Checker<'_>, name: &Name, args: &[Expr])
         }
         _ => None,
     }
+}
+
+/// Whether an expression is a function.
+fn is_function(checker: &Checker<'_>, expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Lambda { .. })
+        || type_of(checker, expr)
+            .is_some_and(|ty| matches!(checker.table.shallow(&ty), Type::Function(..)))
 }
 
 /// Whether an expression is an array of texts.
