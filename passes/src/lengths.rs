@@ -140,16 +140,13 @@ impl Finder {
         let types: HashMap<Var, (Type, weft_ir::Span)> = (statements.iter())
             .flat_map(|it: &Statement| it.results.iter().map(|(var, ty)| (*var, (*ty, it.span))))
             .collect();
-        for (of_slice, condition, kind) in checks {
-            for result in &mut body.results {
-                let Atom::Var(var) = *result else { continue };
-                if !of_slice.contains(&var) {
-                    continue;
-                }
-                let Some((ty, span)) = types.get(&var) else { continue };
-                let mut code = Code::new(&mut self.variables, *span);
+        for result in &mut body.results {
+            let Atom::Var(var) = *result else { continue };
+            let Some(&(ty, span)) = types.get(&var) else { continue };
+            for &(_, condition, kind) in checks.iter().filter(|(of, ..)| of.contains(&var)) {
+                let mut code = Code::new(&mut self.variables, span);
                 let values = vec![*result];
-                *result = code.one(Operation::Assert { condition, kind, values }, *ty);
+                *result = code.one(Operation::Assert { condition, kind, values }, ty);
                 statements.append(&mut code.statements);
             }
         }
