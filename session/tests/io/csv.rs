@@ -163,6 +163,17 @@ fn doubts_about_the_separator() {
 }
 
 #[test]
+fn doubts_about_lists() {
+    let message = "one column of text, and its first line, `apple`, gave it its name";
+    let help = "if that is no title, `loadLines \"PATH\"` has all lines";
+    check_doubts("apple\nbanana\ncherry\n", &[(message, help)]);
+    check_doubts("code\nA12\nB7\nC9\n", &[]);
+    check_doubts("name\nAlice\nBob\nEve\n", &[]);
+    check_doubts("a,b\nx,y\nz,u\n", &[]);
+    check_doubts("word\nhello\n", &[]);
+}
+
+#[test]
 fn doubts_about_codes() {
     let message = "the column `zip` is whole numbers: of `02139` only the number is kept";
     let help = "the texts are `{ (splitOn ',' line)[1] : line in drop 1 (loadLines \"PATH\") }`, where no cell is \

@@ -110,7 +110,8 @@ pub(super) fn compared(
     if !before.is_empty() {
         return compared_last(checker, name, args, (symbol, right));
     }
-    if !takes_flags(checker, name) && !(&**name == "not" && checker.is_builtin(name)) {
+    let negates = &**name == "not" && checker.is_builtin(name);
+    if !negates && !takes_flags(checker, name) {
         return None;
     }
     let (tail, of) = if &**name == "assert" { (" x", "a") } else { ("", "xs") };

@@ -25,7 +25,7 @@ pub(super) fn about(
 ) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     doubts.extend(codes(start, rows, names, columns));
-    doubts.extend(one_column(text, start, columns));
+    doubts.extend(one_column(text, start, columns).or_else(|| first_of_a_list(titles, columns)));
     doubts.extend(titles_in_place_of_a_row(titles, names, columns));
     doubts.extend(commas_in_numbers(names, columns));
     doubts.extend(names.iter().zip(columns).filter_map(|(name, cells)| few_texts(name, cells)));
@@ -92,6 +92,36 @@ fn one_column(text: &[u8], start: &Start, columns: &[Cells]) -> Option<Doubt> {
             "one column of text; {what} may separate more, though not equally many in each line"
         ),
         help: help.to_owned(),
+    })
+}
+
+/// One column of text, most of which look as its title does: the lines may be a list without a title.
+fn first_of_a_list(titles: &[Vec<u8>], columns: &[Cells]) -> Option<Doubt> {
+    let ([title], [cells @ Cells::Text { .. }]) = (titles, columns) else { return None };
+    let looks = |text: &[u8]| {
+        let text = text.trim_ascii();
+        let has = |of: fn(&u8) -> bool| text.iter().any(of);
+        let begins = text.first().is_some_and(u8::is_ascii_uppercase);
+        [
+            begins,
+            has(u8::is_ascii_lowercase),
+            has(u8::is_ascii_digit),
+            has(u8::is_ascii_punctuation),
+            text.contains(&b' '),
+        ]
+    };
+    let (mut all, mut alike) = (0, 0);
+    for text in cells.texts().take(CELLS) {
+        all += 1;
+        alike += usize::from(looks(text) == looks(title));
+    }
+    let title = String::from_utf8_lossy(title);
+    (all > 1 && 2 * alike > all).then(|| Doubt {
+        message: format!(
+            "one column of text, and its first line, `{}`, gave it its name",
+            title.trim()
+        ),
+        help: "if that is no title, `loadLines \"PATH\"` has all lines".to_owned(),
     })
 }
 
