@@ -13,10 +13,10 @@
 //!
 //! let before = parse("\
 //! params x0: []f64, x1: []i64, x2: i64
+//! x6: i64 = length x0
 //! x3: []f64 = map x1
 //!   \\x4: i64
 //!     x5: i64 = add x4 x2
-//!     x6: i64 = length x0
 //!     x7: bool = le x5 x6
 //!     x8: i64 = sub x5 x4
 //!     x9: i64 = assert index x7 values x8
@@ -39,11 +39,12 @@
 //! let after = after.to_string();
 //! assert!(after.contains("\
 //!     x20: i64 = max x2 0i64
-//!     x11: []i64 = iota x20
+//!     x21: i64 = min x20 x6
+//!     x11: []i64 = iota x21
 //! "), "{after}");
 //! assert!(after.contains("\
-//!     x21: f64 = assert index x7 values x16
-//!     yield x21
+//!     x22: f64 = assert index x7 values x16
+//!     yield x22
 //! "), "{after}");
 //! ```
 //!
@@ -60,7 +61,7 @@ use crate::recursion::uses;
 /// A bound has no more terms than this, and no more is made of a length.
 const MOST_TERMS: usize = 6;
 
-/// A length that is greater than this is left to its check, which says more than that there is no memory for it.
+/// A constant length that is greater than this is left to its check, which says more than that there is no memory for it.
 const GREATEST: i64 = 1 << 24;
 
 /// For one length no more is looked at.
@@ -90,6 +91,10 @@ enum Meaning {
     Product(Atom, Atom),
     Checked(Atom, FaultKind, Atom),
     AtLeastZero(Atom),
+    /// Both hold.
+    Both(Atom, Atom),
+    /// The first is not greater than the second.
+    AtMost(Atom, Atom),
     Other,
 }
 
@@ -182,7 +187,6 @@ impl Finder {
     /// The length of a slice of each element, with its check, as one from around the map.
     fn length(&self, length: Atom) -> Option<(Atom, FaultKind, Length)> {
         let mut known = self.known(length)?;
-        let at_least_zero = matches!(known.means, Meaning::AtLeastZero(_));
         if let Meaning::AtLeastZero(of) = known.means {
             known = self.known(of)?;
         }
@@ -191,10 +195,38 @@ impl Finder {
             return None;
         }
         let terms = self.polynomial(apart, &mut 0)?;
-        let is_around = |var: &Var| self.bound.get(var).is_none_or(|known| known.maps < self.maps);
-        let constant = terms.get(&Vec::new()).copied().unwrap_or(0);
-        let around = terms.keys().flatten().all(is_around) && constant <= GREATEST;
-        around.then_some((condition, kind, Length { terms, at_least_zero }))
+        if !terms.keys().flatten().all(|var| self.is_around(Atom::Var(*var))) {
+            return None;
+        }
+        let is_constant = terms.keys().all(Vec::is_empty);
+        let constant = terms.values().copied().next().unwrap_or(0);
+        let most = match (is_constant, self.known(apart).map(|known| known.means)) {
+            (true, _) if constant <= GREATEST => None,
+            (false, Some(Meaning::Difference(stop, _))) => {
+                Some(self.at_most(condition, stop, &mut 0)?)
+            }
+            _ => return None,
+        };
+        Some((condition, kind, Length { terms, most }))
+    }
+
+    fn is_around(&self, atom: Atom) -> bool {
+        self.known(atom).is_none_or(|known| known.maps < self.maps)
+    }
+
+    /// What a number is not greater than if a condition holds, from around the map.
+    fn at_most(&self, condition: Atom, number: Atom, steps: &mut u32) -> Option<Atom> {
+        *steps += 1;
+        if *steps > MOST_STEPS {
+            return None;
+        }
+        match self.known(condition)?.means {
+            Meaning::AtMost(least, most) if least == number && self.is_around(most) => Some(most),
+            Meaning::Both(one, other) => {
+                self.at_most(one, number, steps).or_else(|| self.at_most(other, number, steps))
+            }
+            _ => None,
+        }
     }
 
     /// What an integer is, in variables from around the map, and those of it that are no sums or products.
@@ -232,7 +264,11 @@ impl Finder {
                 }
                 product
             }
-            Meaning::Checked(..) | Meaning::AtLeastZero(_) | Meaning::Other => simple(vec![var], 1),
+            Meaning::Checked(..)
+            | Meaning::AtLeastZero(_)
+            | Meaning::Both(..)
+            | Meaning::AtMost(..)
+            | Meaning::Other => simple(vec![var], 1),
         };
         (terms.len() <= MOST_TERMS).then_some(terms)
     }
@@ -241,8 +277,9 @@ impl Finder {
 /// A length that is the same for all elements.
 struct Length {
     terms: Polynomial,
-    /// Whether it is 0 where the terms are less.
-    at_least_zero: bool,
+    /// What no slice is longer than whose bounds are in range; nothing of constants. Where it would be longer, or less
+    /// than nothing, its check says so, and not that there is no memory for it.
+    most: Option<Atom>,
 }
 
 impl Length {
@@ -261,10 +298,15 @@ impl Length {
                 Some(sum) => code.scalar(ScalarOp::Add, &[sum, term], I64),
             });
         }
-        match sum.unwrap_or(integer(0)) {
-            Atom::Scalar(Scalar::I64(value)) => integer(value.max(0)),
-            sum if self.at_least_zero => code.scalar(ScalarOp::Max, &[sum, integer(0)], I64),
-            sum => sum,
+        match (sum.unwrap_or(integer(0)), self.most) {
+            (Atom::Scalar(Scalar::I64(value)), _) => integer(value.max(0)),
+            (sum, most) => {
+                let length = code.scalar(ScalarOp::Max, &[sum, integer(0)], I64);
+                match most {
+                    Some(most) => code.scalar(ScalarOp::Min, &[length, most], I64),
+                    None => length,
+                }
+            }
         }
     }
 }
@@ -290,6 +332,9 @@ fn meaning(operation: &Operation) -> Meaning {
         Operation::Scalar(ScalarOp::Mul, of) => Meaning::Product(of[0], of[1]),
         Operation::Scalar(ScalarOp::Max, of) if of[1] == integer(0) => Meaning::AtLeastZero(of[0]),
         Operation::Scalar(ScalarOp::Max, of) if of[0] == integer(0) => Meaning::AtLeastZero(of[1]),
+        Operation::Scalar(ScalarOp::And, of) => Meaning::Both(of[0], of[1]),
+        Operation::Scalar(ScalarOp::Le, of) => Meaning::AtMost(of[0], of[1]),
+        Operation::Scalar(ScalarOp::Ge, of) => Meaning::AtMost(of[1], of[0]),
         Operation::Assert { condition, kind, values } if values.len() == 1 => {
             Meaning::Checked(*condition, *kind, values[0])
         }

@@ -272,6 +272,37 @@ fn accumulated_calls_nest_as_deep_as_they_may() {
 }
 
 #[test]
+fn calls_within_another_recursion_are_counted_together() {
+    let text = "\
+params x0: i64
+function f0 \"g\" x1: i64 -> i64
+  x2: bool = lt x1 1i64
+  x3: i64 = if x2
+    yield 0i64
+  else
+    x4: i64 = sub x1 1i64
+    x5: i64 = call f0 x4
+    x6: i64 = add x5 1i64
+    yield x6
+  yield x3
+function f1 \"f\" x7: i64 -> i64
+  x8: bool = lt x7 1i64
+  x9: i64 = if x8
+    yield 0i64
+  else
+    x10: i64 = call f0 20i64
+    x11: i64 = sub x7 1i64
+    x12: i64 = call f1 x11
+    x13: i64 = add x10 x12
+    yield x13
+  yield x9
+x14: i64 = call f1 x0
+yield x14
+";
+    assert_eq!(refusal(text), "`f` calls itself through another function");
+}
+
+#[test]
 fn what_depends_on_the_order_is_not_accumulated() {
     let not = |calls: &str| {
         let program = without_recursion(parsed(&recursive(calls)), true, STACK).expect("a loop");

@@ -32,18 +32,14 @@ use crate::code::{BOOL, Code, I64, atoms, integer};
 use form::Form;
 use turn::Turn;
 
-/// Puts loops in the place of calls of such functions, in a body and in all functions.
+/// Puts loops in the place of calls of such functions, but of those that other recursive functions make: these are calls
+/// within calls, which are counted together.
 pub(super) fn accumulate(program: &mut Program, linear: &Recursions, deepest: u64) {
     if linear.0.is_empty() {
         return;
     }
     let mut expander = Expander { linear, variables: &mut program.variables, deepest };
     expander.body(&mut program.body);
-    for (id, function) in (0..).map(FunctionId).zip(&mut program.functions) {
-        if !linear.0.contains_key(&id) {
-            expander.body(&mut function.body);
-        }
-    }
 }
 
 /// The functions of a program that are such recursions. What shares equal terms may hide it.

@@ -22,7 +22,7 @@ impl Lexer<'_> {
     /// else it is a name like any other, but where a number would be applied to it.
     fn is_behind_range(&self) -> bool {
         match self.previous() {
-            Some(Kind::Number) => return true,
+            Some(Kind::Number) if !self.is_argument() => return true,
             Some(kind) if kind.ends_operand() => {}
             Some(_) | None => return false,
         }
@@ -43,6 +43,11 @@ impl Lexer<'_> {
             }
         }
         false
+    }
+
+    /// Whether the token before this place stands behind another operand, which is applied to it.
+    fn is_argument(&self) -> bool {
+        matches!(self.lexemes.kinds[..], [.., function, _] if function.ends_operand())
     }
 
     pub(super) fn number(&mut self) {

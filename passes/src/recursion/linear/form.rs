@@ -66,10 +66,11 @@ impl Form {
                 .results
                 .iter()
                 .any(|atom| matches!(atom, Atom::Var(var) if of_first.contains(var)));
-        let results = state[count..state.len() - 1].iter().map(|(var, _)| *var).collect();
+        let results: Vec<Var> = state[count..state.len() - 1].iter().map(|(var, _)| *var).collect();
+        let passed_on = passes_on(body, &results.iter().copied().collect());
         let arguments = Some(count);
         let form = Form { before: before.to_vec(), body: body.clone(), arguments, results };
-        (fits && differ && unread).then_some((form, names))
+        (fits && differ && unread && passed_on).then_some((form, names))
     }
 
     /// Finds out what is done to the results of calls, and notes the arguments of the calls; nothing if the body is no
@@ -166,6 +167,35 @@ impl Form {
             _ => None,
         };
         same.then_some(Around { before, calling, behind, operands, sides })
+    }
+}
+
+/// Whether the results of the turn before are nothing but passed on, and that only where another turn follows. A loop that
+/// was written as one may read them.
+fn passes_on(body: &Body, results: &HashSet<Var>) -> bool {
+    let is_one = |atom: &Atom| matches!(atom, Atom::Var(var) if results.contains(var));
+    let yields_state = |statement: &Statement| {
+        let yielded = |(var, _): &(Var, _)| body.results.contains(&Atom::Var(*var));
+        matches!(statement.operation, Operation::If { .. }) && statement.results.iter().any(yielded)
+    };
+    let (choices, others): (Vec<_>, Vec<_>) =
+        body.statements.iter().partition(|it| yields_state(it));
+    if others.iter().any(|statement| uses(statement, results)) {
+        return false;
+    }
+    match choices[..] {
+        [] => {
+            let goes_on = body.results.last() == Some(&Atom::Scalar(Scalar::Bool(true)));
+            goes_on || !body.results.iter().any(is_one)
+        }
+        [choice] => {
+            let Operation::If { condition, then, otherwise } = &choice.operation else {
+                return false;
+            };
+            let sides = [then, otherwise].map(|side| yielding(body, choice, side));
+            !is_one(condition) && sides.iter().all(|side| passes_on(side, results))
+        }
+        _ => false,
     }
 }
 
