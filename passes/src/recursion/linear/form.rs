@@ -186,7 +186,9 @@ fn passes_on(body: &Body, results: &HashSet<Var>) -> bool {
     match choices[..] {
         [] => {
             let goes_on = body.results.last() == Some(&Atom::Scalar(Scalar::Bool(true)));
-            goes_on || !body.results.iter().any(is_one)
+            let arguments = body.results.len() - 1 - results.len();
+            let read = if goes_on { &body.results[..arguments] } else { &body.results[..] };
+            !read.iter().any(is_one)
         }
         [choice] => {
             let Operation::If { condition, then, otherwise } = &choice.operation else {
