@@ -386,13 +386,12 @@ impl<'a> Function<'a> {
 
     /// A kernel that replaces one element of arrays of the loop.
     fn update(&mut self, kernel: &Kernel) -> Option<()> {
-        let one = |dimension: &Dimension| *dimension == Dimension::Dense(Size::Constant(1));
         let [Sink::Scatter { target, values, destinations, operator: None, arrays }] =
             &kernel.sinks[..]
         else {
             return None;
         };
-        if !kernel.space.iter().all(one) || kernel.epilogue.is_some() {
+        if !is_one_point(kernel) || kernel.epilogue.is_some() {
             return None;
         }
         let operands: Vec<Operand> = target.iter().chain(values).copied().collect();
@@ -461,6 +460,11 @@ impl<'a> Function<'a> {
         self.text.push_str(&text);
         (!self.environment.refused).then(|| values.into_iter().zip(types).collect())
     }
+}
+
+/// Whether a kernel has one point.
+fn is_one_point(kernel: &Kernel) -> bool {
+    kernel.space.iter().all(|dimension| *dimension == Dimension::Dense(Size::Constant(1)))
 }
 
 /// Says from time to time how far it has come, and looks whether the run shall end.

@@ -8,8 +8,8 @@
 //! only where the run has taken longer than that takes, and where there is memory.
 //!
 //! Note [Loops over small arrays]. Other loops have functions that compute arrays in memory of their own
-//! ([`weft_codegen::small_loop`]), or replace elements where they are, as those of Note [Long loops] do. One is asked for, and called, where the launches of a loop take no longer than
-//! launches of nothing do: then there is little in them to be gained from threads and vectors. It is the
+//! ([`weft_codegen::small_loop`]), or replace elements where they are, as those of Note [Long loops] do. One is asked
+//! for, and called, where the launches of a loop take no longer than launches of nothing do: then there is little in them to be gained from threads and vectors. It is the
 //! processor's time that counts: on a busy machine launches of nothing take any time. Where launches take longer,
 //! but not long, it is tried out for a few turns beside as many of the host, and goes on if it is the faster one.
 //! How large the arrays were then is kept for the next run. Where arrays grow too large for it, it leaves the rest

@@ -1,6 +1,6 @@
 //! A body of nested under construction, for passes that put new code into a program.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Statement, Type, Var};
 use weft_ir::{Scalar, ScalarOp, ScalarType, Span};
@@ -147,6 +147,18 @@ pub(crate) fn replace(body: &mut Body, with: &dyn Fn(Atom) -> Atom) {
         statement.operation.for_each_body_mut(&mut |inner| replace(inner, with));
     }
     body.results.iter_mut().for_each(|atom| *atom = with(*atom));
+}
+
+/// Whether a statement, or one in its bodies, uses one of these.
+pub(crate) fn uses(statement: &Statement, vars: &HashSet<Var>) -> bool {
+    let of = |atom: &Atom| matches!(atom, Atom::Var(var) if vars.contains(var));
+    let mut found = false;
+    statement.operation.for_each_atom(&mut |atom| found |= of(atom));
+    statement.operation.for_each_body(&mut |body| {
+        found |= body.results.iter().any(of)
+            || body.statements.iter().any(|statement| uses(statement, vars));
+    });
+    found
 }
 
 pub(crate) fn atoms(vars: &[(Var, Type)]) -> Vec<Atom> {

@@ -55,8 +55,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use weft_ir::nested::{Atom, Body, Operation, Program, Statement, Type, Var};
 use weft_ir::{FaultKind, Scalar, ScalarOp};
 
-use crate::code::{Code, I64, integer};
-use crate::recursion::uses;
+use crate::code::{Code, I64, integer, uses};
 
 /// A bound has no more terms than this, and no more is made of a length.
 const MOST_TERMS: usize = 6;

@@ -42,7 +42,6 @@ use crate::share::without_steady_parts;
 use frames::Frames;
 use level::Level;
 pub(crate) use linear::Recursions;
-pub(crate) use shape::uses;
 use shape::{calls_of_operation, is_small, level_of, recursion_of};
 use stack::Stack;
 

@@ -395,20 +395,8 @@ pub(super) const CLOSERS: KindSet =
 pub(super) const CONTINUES: KindSet =
     CLOSERS.and(KindSet::of(&[Kind::In, Kind::Then, Kind::Else, Kind::Do]));
 
-/// What ends the operands of a range, if no bracket is around it: no `by` behind it belongs to a `..` before.
-pub(super) const ENDS_RANGE: KindSet = KindSet::of(&[
-    Kind::Def,
-    Kind::Type,
-    Kind::Let,
-    Kind::In,
-    Kind::If,
-    Kind::Then,
-    Kind::Else,
-    Kind::Loop,
-    Kind::For,
-    Kind::While,
-    Kind::Do,
-    Kind::With,
+/// What no operand goes on over, where no bracket is around it.
+pub(super) const SEPARATORS: KindSet = KEYWORDS.and(KindSet::of(&[
     Kind::Backslash,
     Kind::Arrow,
     Kind::Equals,
@@ -417,14 +405,4 @@ pub(super) const ENDS_RANGE: KindSet = KindSet::of(&[
     Kind::Comma,
     Kind::Semicolon,
     Kind::NewLine,
-    Kind::PipeRight,
-    Kind::PipeLeft,
-    Kind::Or,
-    Kind::And,
-    Kind::Equal,
-    Kind::NotEqual,
-    Kind::Less,
-    Kind::LessEqual,
-    Kind::Greater,
-    Kind::GreaterEqual,
-]);
+]));

@@ -7,6 +7,7 @@ use weft_ir::nested::{Atom, Body, Function, FunctionId, Operation, Statement, Va
 use super::level::Level;
 use super::unsupported;
 use crate::Unsupported;
+use crate::code::uses;
 use crate::operator_cost::operator_cost;
 
 /// The cost of a call that the interpreter makes as fast as memory takes its arguments.
@@ -164,18 +165,6 @@ pub(super) fn note(statement: &Statement, tainted: &mut HashSet<Var>) -> bool {
         tainted.extend(statement.results.iter().map(|(var, _)| *var));
     }
     uses
-}
-
-/// Whether a statement, or one in its bodies, uses one of these.
-pub(crate) fn uses(statement: &Statement, vars: &HashSet<Var>) -> bool {
-    let of = |atom: &Atom| matches!(atom, Atom::Var(var) if vars.contains(var));
-    let mut found = false;
-    statement.operation.for_each_atom(&mut |atom| found |= of(atom));
-    statement.operation.for_each_body(&mut |body| {
-        found |= body.results.iter().any(of)
-            || body.statements.iter().any(|statement| uses(statement, vars));
-    });
-    found
 }
 
 /// What statements bind, those of their bodies included.

@@ -8,8 +8,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weft_ir::flat::{Dimension, Size, Type, Var};
+use weft_ir::flat::{Type, Var};
 use weft_ir::plan::{Block, Kernel, Sink, Step};
+
+use crate::sequential::is_one_point;
 
 /// The updates of a loop that replace elements where they are: for each array after such an update, of which part of
 /// the state it is.
@@ -153,9 +155,4 @@ fn yields(block: &Block, var: Var) -> bool {
             Step::While { initial, .. } if initial.contains(&var) => true,
             _ => step.blocks().any(|inner| yields(inner, var)),
         })
-}
-
-/// Whether a kernel has one point.
-pub(super) fn is_one_point(kernel: &Kernel) -> bool {
-    kernel.space.iter().all(|dimension| *dimension == Dimension::Dense(Size::Constant(1)))
 }

@@ -2,8 +2,9 @@
 
 use super::Lexer;
 use crate::diagnostic::Diagnostic;
-use crate::syntax::kind::{CLOSERS, ENDS_RANGE, Kind, OPENERS};
+use crate::syntax::kind::{BINARY, CLOSERS, Kind, OPENERS, SEPARATORS};
 use crate::syntax::literal::{Problem, number, text};
+use crate::syntax::operator::precedence;
 
 /// A range whose end has more tokens has no step.
 const MOST_OF_RANGE: usize = 4096;
@@ -21,33 +22,34 @@ impl Lexer<'_> {
     /// Whether `by` is the word before a step: behind an operand, and a `..` before that in the same brackets. Anywhere
     /// else it is a name like any other, but where a number would be applied to it.
     fn is_behind_range(&self) -> bool {
-        match self.previous() {
-            Some(Kind::Number) if !self.is_argument() => return true,
-            Some(kind) if kind.ends_operand() => {}
-            Some(_) | None => return false,
+        if !self.previous().is_some_and(Kind::ends_operand) {
+            return false;
         }
         let item = self.lexemes.items.last().copied().unwrap_or(0);
+        let before = &self.lexemes.kinds[item..];
+        if let [rest @ .., Kind::Number] = before
+            && !rest.last().is_some_and(|kind| kind.ends_operand())
+        {
+            return true;
+        }
+        let looser =
+            |kind: Kind| BINARY.contains(kind) && precedence(kind).0 < precedence(Kind::Range).0;
         let mut closed = 0_usize;
-        for kind in self.lexemes.kinds[item..].iter().rev().take(MOST_OF_RANGE) {
-            if CLOSERS.contains(*kind) {
+        for &kind in before.iter().rev().take(MOST_OF_RANGE) {
+            if CLOSERS.contains(kind) {
                 closed += 1;
-            } else if OPENERS.contains(*kind) {
+            } else if OPENERS.contains(kind) {
                 if closed == 0 {
                     return false;
                 }
                 closed -= 1;
-            } else if closed == 0 && *kind == Kind::Range {
+            } else if closed == 0 && matches!(kind, Kind::Range | Kind::By) {
                 return true;
-            } else if closed == 0 && ENDS_RANGE.contains(*kind) {
+            } else if closed == 0 && (SEPARATORS.contains(kind) || looser(kind)) {
                 return false;
             }
         }
         false
-    }
-
-    /// Whether the token before this place stands behind another operand, which is applied to it.
-    fn is_argument(&self) -> bool {
-        matches!(self.lexemes.kinds[..], [.., function, _] if function.ends_operand())
     }
 
     pub(super) fn number(&mut self) {

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use weft_ir::nested::{Atom, Body, Function, FunctionId, Operation, Statement, Var};
 use weft_ir::{Scalar, ScalarOp};
 
-use crate::recursion::shape::{calls_of_operation, note, uses};
+use crate::code::uses;
+use crate::recursion::shape::{calls_of_operation, note};
 use crate::share::without_steady_parts;
 
 /// What a turn does.
