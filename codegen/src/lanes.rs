@@ -67,6 +67,9 @@ pub const LEFT: u32 = 1 << 30;
 /// What such a function yields that has done all turns that it was asked for.
 pub const PAUSED: u32 = 1 << 29;
 
+/// What it returns when it needs more memory behind an array, in the same state.
+pub const FULL: u32 = 1 << 28;
+
 /// How an index of a point runs along the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Running {

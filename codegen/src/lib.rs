@@ -8,6 +8,7 @@
 //! What the host computes between kernels [`Host`] runs, for all back ends; long loops of it can become
 //! functions ([`sequential_loop`]), and so can loops over small arrays ([`small_loop`]).
 
+mod appending;
 mod cache;
 mod dialect;
 mod functions;
@@ -22,13 +23,15 @@ mod scalar;
 mod sequential;
 mod unroll;
 
+pub use appending::{Appended, ArrayPart, appended, part_of_array};
 pub use cache::Cache;
 pub use dialect::Dialect;
 pub use functions::Functions;
 pub use hash::{Digest, bytes_hash, text_hash};
 pub use host::{Bound, Counted, Host, Leave, Read, counted_steps};
 pub use lanes::{
-    GROUP, INTERRUPTED, LEFT, LaneFunction, Lanes, PAUSED, Running, can_fold_rows, is_total, lanes,
+    FULL, GROUP, INTERRUPTED, LEFT, LaneFunction, Lanes, PAUSED, Running, can_fold_rows, is_total,
+    lanes,
 };
 pub use literal::literal;
 pub use operator::{Expression, operator, operator_of_lanes, random};

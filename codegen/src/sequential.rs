@@ -11,7 +11,7 @@ mod environment;
 mod rows;
 mod small;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use weft_ir::code::{Code, Operand, Operation, Register};
 use weft_ir::flat::{Dimension, Size, Type, Var};
@@ -23,14 +23,14 @@ use crate::functions::Functions;
 use crate::scalar::Writer;
 use environment::{Buffer, Environment, Memory, Place};
 pub use rows::{RowLoop, row_loop, row_loop_in_place};
-use small::Undo;
 pub use small::small_loop;
+use small::{Undo, Updates};
 
 /// A loop as a function.
 ///
 /// It takes `struct serial` of the prelude: what it reads, by the numbers of [`SequentialLoop::inputs`],
-/// and its state, which it replaces by the last one. Its result is 0, [`crate::INTERRUPTED`], [`crate::LEFT`], [`crate::PAUSED`], or one more than
-/// the number of the check that failed.
+/// and its state, which it replaces by the last one. Its result is 0, [`crate::INTERRUPTED`], [`crate::LEFT`], [`crate::PAUSED`], [`crate::FULL`], or
+/// one more than the number of the check that failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SequentialLoop {
     /// Its text; [`crate::LaneFunction::NAME`] stands for its name.
@@ -41,6 +41,8 @@ pub struct SequentialLoop {
     pub inputs: Vec<Var>,
     /// The arrays of the state that it writes to, by their numbers; it only reads the others.
     pub updated: BTreeSet<usize>,
+    /// Those that it grows, or leaves a part of (Note [Arrays that move] in `small/updates`).
+    pub moving: BTreeSet<usize>,
     /// The checks.
     pub sites: Vec<(FaultKind, Span)>,
     /// Whether it computes arrays, in memory that it is given (Note [Small loops]).
@@ -136,15 +138,15 @@ struct Function<'a> {
     in_place: bool,
     /// What the step at hand uses for the last time, where arrays are copied.
     last: BTreeSet<Var>,
-    /// What updates yield that replace elements of a part of the state where they are (Note [Updates of small loops]).
-    replaced: BTreeMap<Var, usize>,
+    /// What a small loop changes where it is (Note [Updates of small loops]).
+    updates: Updates,
     /// What they have replaced.
     undo: Vec<Undo>,
 }
 
 impl<'a> Function<'a> {
     fn new(types: &'a [Type], arrays: Arrays) -> Function<'a> {
-        let (functions, text, updated, last, replaced, undo) = Default::default();
+        let (functions, text, updated, last, updates, undo) = Default::default();
         Function {
             types,
             environment: Environment::new(types),
@@ -157,7 +159,7 @@ impl<'a> Function<'a> {
             host_goes_on: false,
             in_place: false,
             last,
-            replaced,
+            updates,
             undo,
         }
     }
@@ -184,9 +186,10 @@ impl<'a> Function<'a> {
             self.text
         );
         let inputs = inputs.into_iter().map(|(var, _)| var).collect();
-        let Function { functions, updated, arrays, .. } = self;
+        let Function { functions, updated, arrays, updates, .. } = self;
+        let moving = updates.moving;
         let computes_arrays = arrays == Arrays::Computed;
-        SequentialLoop { text, functions, inputs, updated, sites, computes_arrays }
+        SequentialLoop { text, functions, inputs, updated, moving, sites, computes_arrays }
     }
 
     fn line(&mut self, line: &str) {

@@ -5,7 +5,6 @@
 //! sort) apply to the points of a space, in parallel over chunks. Results do not depend on the
 //! number of threads.
 
-mod appending;
 mod busy;
 mod canonical;
 mod compile;

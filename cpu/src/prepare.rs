@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use weft_codegen::{is_total, row_loop, sequential_code, sequential_loop, small_loop};
+use weft_codegen::{
+    Appended, ArrayPart, appended, is_total, row_loop, sequential_code, sequential_loop, small_loop,
+};
 use weft_ir::code::{Operand, Register};
-use weft_ir::flat::{Dimension, Type, Var};
+use weft_ir::flat::{Dimension, Size, Type, Var};
 use weft_ir::leaves::Stored;
 use weft_ir::plan::{Block, Epilogue, Kernel, Program, Sink, Step, last_uses};
 use weft_ir::{Rows, ScalarType, Span, code};
 
-use crate::appending::{Appended, appended};
 use crate::canonical::{Canonical, canonical};
 use crate::factors::{ComputedFactors, computed_factors};
 use crate::fold::Fold;
@@ -237,7 +238,12 @@ fn block(
             }
             Step::Launch(kernel) => {
                 let freed: &[Var] = if repeated { &freed[at] } else { &[] };
-                let appending = appended(kernel, freed).map(|appended| {
+                let whole = |part: &ArrayPart| {
+                    part.first == Size::Constant(0) && freed.contains(&part.array)
+                };
+                let appended =
+                    appended(kernel, types).filter(|appended| appended.parts.iter().all(whole));
+                let appending = appended.map(|appended| {
                     let bound = bound(&appended.kernel, types, known);
                     Box::new(Appending { appended, bound })
                 });

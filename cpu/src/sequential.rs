@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use weft_codegen::{INTERRUPTED, LEFT, LaneFunction, PAUSED, RowLoop, SequentialLoop};
+use weft_codegen::{FULL, INTERRUPTED, LEFT, LaneFunction, PAUSED, RowLoop, SequentialLoop};
 use weft_ir::flat::Var;
 use weft_ir::{Exhausted, Fault, FaultKind, Span, Stop};
 
@@ -51,6 +51,7 @@ pub(crate) struct Sequential {
     function: LaneFunction,
     inputs: Vec<Var>,
     updated: BTreeSet<usize>,
+    moving: BTreeSet<usize>,
     computes_arrays: bool,
     ticket: OnceLock<Arc<Ticket>>,
     /// The nanoseconds that the host has spent on it.
@@ -64,7 +65,8 @@ pub(crate) struct Sequential {
 
 impl Sequential {
     pub(crate) fn new(of: SequentialLoop, native: Option<Supply>) -> Sequential {
-        let SequentialLoop { text, functions, inputs, updated, sites, computes_arrays } = of;
+        let SequentialLoop { text, functions, inputs, updated, moving, sites, computes_arrays } =
+            of;
         let function = LaneFunction { text, functions, sites };
         let (ticket, spent, launches, faster) = Default::default();
         Sequential {
@@ -72,6 +74,7 @@ impl Sequential {
             function,
             inputs,
             updated,
+            moving,
             computes_arrays,
             ticket,
             spent,
@@ -94,6 +97,11 @@ impl Sequential {
     /// Whether the function writes to this array of the state.
     pub(crate) fn updates(&self, number: usize) -> bool {
         self.updated.contains(&number)
+    }
+
+    /// Whether it grows this array of the state, or leaves a part of it.
+    pub(crate) fn moves(&self, number: usize) -> bool {
+        self.moving.contains(&number)
     }
 
     /// Whether the function computes arrays in memory that it is given (Note [Loops over small arrays]).
@@ -127,6 +135,7 @@ impl Sequential {
         match outcome {
             LEFT if self.computes_arrays => Ok(Finished::Some),
             PAUSED if self.computes_arrays => Ok(Finished::Asked),
+            FULL if self.computes_arrays => Ok(Finished::Full),
             outcome => self.failed(outcome).map_or(Ok(Finished::All), Err),
         }
     }
@@ -161,7 +170,9 @@ impl RowFunction {
         let RowLoop { text, functions, inputs, written: updated, sites, has_scratch } = of;
         // It is wanted whatever the launches of the host's loop take. Its memory is that of a `PointsCall`.
         let computes_arrays = false;
-        let of = SequentialLoop { text, functions, inputs, updated, sites, computes_arrays };
+        let moving = BTreeSet::new();
+        let of =
+            SequentialLoop { text, functions, inputs, updated, moving, sites, computes_arrays };
         RowFunction { sequential: Arc::new(Sequential::new(of, native)), has_scratch }
     }
 }
@@ -175,6 +186,8 @@ pub(crate) enum Finished {
     Some,
     /// As many as it was asked for.
     Asked,
+    /// As many as there was memory for, behind an array that grows.
+    Full,
 }
 
 /// One run of a loop on the host.

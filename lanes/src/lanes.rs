@@ -190,6 +190,11 @@ macro_rules! define_lanes {
                 match self { $(Storage::$variant(vec) => vec.resize(length, <$rust>::default())),* }
             }
 
+            /// Without so many elements at the beginning.
+            pub fn drop_first(&mut self, count: usize) {
+                match self { $(Storage::$variant(vec) => drop(vec.drain(..count))),* }
+            }
+
             /// For reading.
             pub fn elements(&self) -> Elements<'_> {
                 match self { $(Storage::$variant(vec) => Elements::$variant(vec)),* }

@@ -11,6 +11,7 @@ struct serial {
   u64 room;                     /* How many bytes. */
   i64 first, end;               /* The points to do, where the loop is run row by row. */
   u64 until;                    /* How many turns of the outermost loop are to be done at most, if the host may go on. */
+  void *const *ends;            /* Per part of the state where its memory ends, if it moves there. */
 };
 
 /* Says now and then how far the run has come, and looks whether it shall end. */
@@ -26,6 +27,9 @@ struct serial {
 
 /* The same where it has done all turns that it was asked for. */
 #define PAUSE do { outcome = 1U << 29; goto leave; } while (0)
+
+/* The same where the memory behind an array of the state is full. */
+#define NEED_ROOM do { outcome = 1U << 28; goto leave; } while (0)
 
 /* What is worth computing here: so many points of a kernel, and so many elements of a row that is folded, each
    after the one before. Two levels of the tree take 4096. Whether it pays for as many is tried out, but where a loop

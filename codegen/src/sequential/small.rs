@@ -23,6 +23,7 @@ use crate::dialect::type_name;
 use crate::literal::literal;
 use crate::sequential::environment::Place;
 pub(super) use undo::Undo;
+pub(super) use updates::Updates;
 
 /// The most elements of a constant array that the text holds.
 const CONSTANTS: usize = 256;
@@ -47,10 +48,11 @@ pub fn small_loop(
         })
         .collect();
     function.line("u64 copied = 0;");
-    function.replaced = updates::updates(state, condition, body, types);
+    function.updates = updates::updates(state, condition, body, types);
+    function.updated.extend(&function.updates.moving);
     let names = function.small_turns(state, &first, condition, body)?;
     function.line("leave:;");
-    function.put_back(&names);
+    function.put_back();
     function.line("if (all->done) *all->done = rounds;");
     let mut dimensions = 0..;
     for (at, (&var, name)) in state.iter().zip(&names).enumerate() {

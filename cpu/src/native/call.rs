@@ -24,7 +24,7 @@ use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use weft_codegen::{INTERRUPTED, LEFT, PAUSED};
+use weft_codegen::{FULL, INTERRUPTED, LEFT, PAUSED};
 use weft_ir::{Column, FaultKind, Scalar};
 
 use crate::compile::Compiled;
@@ -73,6 +73,7 @@ pub(super) struct Serial {
     pub(super) first: i64,
     pub(super) end: i64,
     pub(super) until: u64,
+    pub(super) ends: *const *mut c_void,
 }
 
 /// What a function is called for.
@@ -121,6 +122,9 @@ pub(crate) struct RowsCall<'c> {
 pub(crate) enum Part {
     /// What the function may write to.
     Written(Storage),
+    /// An array that it may write to, with room to grow behind it, and of which it may leave a part: what is in front of
+    /// that is dropped.
+    Moving(Storage),
     /// What it only reads; others may hold it too.
     Read(Column),
     /// An array that it computes anew, with the numbers of its extents among those of the call; it only reads this
@@ -472,6 +476,7 @@ impl SerialCall<'_> {
     pub(crate) fn run(self, function: &Function) -> u32 {
         let SerialCall { inputs, state, extents, scratch, cancel, begun, until, done } = self;
         let Arrays { arrays, strides, scalars } = Arrays::new(inputs);
+        let ends: Vec<*mut c_void> = state.iter_mut().map(end_of).collect();
         let mut places: Vec<*mut c_void> = state.iter_mut().map(place_of).collect();
         let (computes, before) = (scratch.is_some(), places.clone());
         let scratch = scratch.unwrap_or_default();
@@ -490,13 +495,18 @@ impl SerialCall<'_> {
             first: 0,
             end: 0,
             until,
+            ends: ends.as_ptr(),
         };
         // SAFETY: Note [Native calls]. The function replaces the parts of the state that are written, which nobody else
         // holds and which have the extents that it is told, and looks at these before it writes; it reads the inputs where a check or the plan
         // says that they have an element. All of them outlive the call.
         let outcome = unsafe { (function.entry)(ptr::from_ref(&serial).cast()) };
-        if computes && matches!(outcome, 0 | LEFT | PAUSED) {
+        if computes && matches!(outcome, 0 | LEFT | PAUSED | FULL) {
             for ((part, place), before) in state.iter_mut().zip(places).zip(before) {
+                if let Part::Moving(storage) = part {
+                    let bytes = storage.ty().scalar_type().bytes();
+                    storage.drop_first((place.addr() - before.addr()) / bytes);
+                }
                 let Part::Computed { column, extents: own } = part else { continue };
                 let length = extents[own.clone()].iter().map(|&extent| extent as usize).product();
                 // It may be large, and need not be copied.
@@ -517,10 +527,20 @@ impl SerialCall<'_> {
     }
 }
 
+/// Where the memory of a part that moves ends.
+fn end_of(part: &mut Part) -> *mut c_void {
+    match part {
+        Part::Moving(storage) => with_lane_type!(storage.ty(), T => {
+            <T as Lane>::slice_mut(&mut storage.as_mut()).as_mut_ptr_range().end.cast()
+        }),
+        Part::Written(_) | Part::Read(_) | Part::Computed { .. } => ptr::null_mut(),
+    }
+}
+
 /// Where the elements of a part are.
 pub(super) fn place_of(part: &mut Part) -> *mut c_void {
     match part {
-        Part::Written(storage) => with_lane_type!(storage.ty(), T => {
+        Part::Written(storage) | Part::Moving(storage) => with_lane_type!(storage.ty(), T => {
             <T as Lane>::slice_mut(&mut storage.as_mut()).as_mut_ptr().cast()
         }),
         Part::Read(column) | Part::Computed { column, .. } => {

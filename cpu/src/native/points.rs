@@ -70,6 +70,7 @@ impl Shared {
             first: points.0 as i64,
             end: points.1 as i64,
             until: u64::MAX,
+            ends: ptr::null(),
         }
     }
 }

@@ -55,7 +55,7 @@ impl Machine<'_> {
                 .sinks
                 .iter()
                 .position(|sink| matches!(sink, Sink::Store { array, .. } if *array == result));
-            let array = appended.arrays[sink.expect("one of its sinks stores it")];
+            let array = appended.parts[sink.expect("one of its sinks stores it")].array;
             let Datum::Array { elements, bytes, .. } = self.take(array) else {
                 panic!("a scalar is no array")
             };
@@ -92,7 +92,7 @@ impl Machine<'_> {
             return Ok(None);
         };
         let before = row * length;
-        let begins = appended.arrays.iter().all(|array| match self.get(*array) {
+        let begins = appended.parts.iter().all(|part| match self.get(part.array) {
             // A buffer that somebody else has too would be copied, and stay.
             Datum::Array { extents: found, elements, .. } => {
                 let same = found.len() == extents.len()
@@ -114,9 +114,9 @@ impl Machine<'_> {
         growth: &Growth,
     ) -> Result<(), Stop> {
         let mut wanted = 0_u64;
-        for (array, sink) in appending.appended.arrays.iter().zip(&kernel.sinks) {
+        for (part, sink) in appending.appended.parts.iter().zip(&kernel.sinks) {
             let (Datum::Array { bytes, .. }, Sink::Store { array: result, .. }) =
-                (self.get(*array), sink)
+                (self.get(part.array), sink)
             else {
                 panic!("a kernel that stores arrays")
             };

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use weft_codegen::Host;
 use weft_ir::code::Code;
@@ -15,6 +16,9 @@ use crate::lanes::{LaneType, Storage};
 use crate::native::{Function, Part, SerialCall};
 use crate::pool::{IntoColumn as _, Pool};
 use crate::sequential::{Finished, SCRATCH, Sequential, Watch};
+
+/// For so many elements there is room behind an array that grows.
+const LEAST_GROWTH: usize = 4096;
 
 impl Machine<'_> {
     /// Runs host code with a loop (Note [Long loops]).
@@ -88,7 +92,8 @@ impl Machine<'_> {
             return false;
         }
         let copies = self.written_bytes(sequential, state, |elements| !elements.is_alone());
-        let memory = copies + scratch;
+        let growth = self.growing_bytes(sequential, state);
+        let memory = copies + scratch + growth;
         (copies == 0 || watch.is_worth(copies))
             && (memory == 0 || self.alive.saturating_add(memory) <= self.config.memory_limit)
     }
@@ -101,6 +106,32 @@ impl Machine<'_> {
         function: &Function,
         state: &[Var],
         (turns, piece): (Range<u64>, Option<&Piece<'_>>),
+    ) -> Result<Finished, Stop> {
+        // Whether anybody wants to know or not.
+        let own = AtomicU64::new(turns.start);
+        let done = piece.map_or(&own, Piece::counter);
+        let mut begun = turns.start;
+        loop {
+            let finished =
+                self.turns_of_function(sequential, function, state, (begun..turns.end, done))?;
+            if finished != Finished::Full {
+                return Ok(finished);
+            }
+            begun = done.load(Ordering::Relaxed);
+            let memory = self.growing_bytes(sequential, state);
+            if self.alive.saturating_add(memory) > self.config.memory_limit {
+                return Ok(Finished::Some);
+            }
+        }
+    }
+
+    /// As [`Machine::finish_loop`], as far as there is memory behind the arrays of the state.
+    fn turns_of_function(
+        &mut self,
+        sequential: &Sequential,
+        function: &Function,
+        state: &[Var],
+        (turns, done): (Range<u64>, &AtomicU64),
     ) -> Result<Finished, Stop> {
         let (mut parts, mut before) = (Vec::new(), Vec::new());
         for (number, var) in state.iter().enumerate() {
@@ -120,7 +151,7 @@ impl Machine<'_> {
             cancel: self.cancel,
             begun: turns.start,
             until: turns.end,
-            done: piece.map(Piece::counter),
+            done: Some(done),
         };
         let finished = sequential.run(function, call, memory)?;
         drop(inputs);
@@ -130,7 +161,9 @@ impl Machine<'_> {
             match part {
                 Part::Read(_) => {}
                 Part::Computed { .. } if now == before => {}
-                Part::Computed { .. } | Part::Written(_) => self.put_part(*var, part, now, 1),
+                Part::Computed { .. } | Part::Written(_) | Part::Moving(_) => {
+                    self.put_part(*var, part, now, 1);
+                }
             }
         }
         Ok(finished)
@@ -156,7 +189,27 @@ impl Machine<'_> {
             }
         }
         let (elements, extents) = self.take_elements(var);
-        (Part::Written(Storage::from_column(elements)), extents)
+        let mut storage = Storage::from_column(elements);
+        if !sequential.moves(number) {
+            return (Part::Written(storage), extents);
+        }
+        let room = room_to_grow(extents.iter().product());
+        if storage.len() < room {
+            storage.resize(room);
+        }
+        (Part::Moving(storage), extents)
+    }
+
+    /// The bytes that a function wants behind the arrays that grow.
+    fn growing_bytes(&self, sequential: &Sequential, state: &[Var]) -> u64 {
+        let bytes = |(number, var): (usize, &Var)| match self.get(*var) {
+            Datum::Array { elements, .. } if sequential.moves(number) => {
+                let more = room_to_grow(elements.len()) - elements.len();
+                (more * self.types[var.0 as usize].element.bytes()) as u64
+            }
+            Datum::Array { .. } | Datum::Scalar(_) => 0,
+        };
+        state.iter().enumerate().map(bytes).sum()
     }
 
     /// The bytes of the state of a loop and of what its function reads.
@@ -220,10 +273,15 @@ impl Machine<'_> {
     }
 }
 
+/// For how many elements there shall be memory where an array of so many grows.
+fn room_to_grow(length: usize) -> usize {
+    length.saturating_mul(2).max(length.saturating_add(LEAST_GROWTH))
+}
+
 /// A part of the state as a column of that many elements.
 fn column(part: Part, ty: ScalarType, length: usize, memory: &Arc<Pool>) -> Column {
     match part {
-        Part::Written(storage) => storage.into_column(ty, length, memory),
+        Part::Written(storage) | Part::Moving(storage) => storage.into_column(ty, length, memory),
         Part::Read(column) | Part::Computed { column, .. } => column,
     }
 }

@@ -154,7 +154,7 @@ impl<'m> Machine<'m> {
                     self.finish_loop(whole, &function, state, (turns, running.piece.as_ref()))?;
                 match finished {
                     Finished::All => return Ok(true),
-                    Finished::Some => watch.leave(),
+                    Finished::Some | Finished::Full => watch.leave(),
                     // It goes on at the next turn, if that pays.
                     Finished::Asked => {
                         running.round += most;

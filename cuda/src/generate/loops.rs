@@ -116,7 +116,7 @@ impl Draft<'_, '_> {
     /// A loop on one thread, if it is to run there.
     pub(super) fn one_thread(&mut self, work: &Work<'_>) {
         let Some((of, state)) = loop_on_one_thread(work, self.shared.types) else { return };
-        let SequentialLoop { text, functions, inputs, updated: _, sites, computes_arrays: _ } = &of;
+        let SequentialLoop { text, functions, inputs, sites, .. } = &of;
         let serial = Serial { text, functions, inputs, sites, state };
         self.serial(&serial, ["loop", "", "loop<K>(in)"]);
     }

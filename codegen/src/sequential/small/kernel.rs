@@ -1,5 +1,6 @@
 //! Kernels as loops over their points, inside of a function (Note [Small loops]).
 
+mod append;
 mod fold;
 mod send;
 
@@ -75,6 +76,12 @@ impl Points {
         self.position(self.extents.len() - 1)
     }
 
+    /// The indices of a kernel at a point.
+    fn bound(&self, kernel: &Kernel) -> Vec<Bound> {
+        let indices = kernel.indices.iter().zip(&self.indices);
+        indices.map(|(&register, name)| (register, ScalarType::I64, name.clone())).collect()
+    }
+
     fn points(&self) -> &str {
         &self.counts[self.extents.len()]
     }
@@ -103,10 +110,19 @@ impl Function<'_> {
         if sorts || kernel.space.is_empty() {
             return None;
         }
-        let points = self.points(kernel)?;
+        if let Some(appended) = self.appended(kernel) {
+            return self.append(kernel, &appended);
+        }
+        let parts = self.parts(kernel)?;
+        if parts.len() == kernel.sinks.len() && kernel.epilogue.is_none() {
+            return self.bind_named(parts);
+        }
+        let points = self.points(kernel, None)?;
         let mut stores = Vec::new();
         for sink in &kernel.sinks {
-            if let Sink::Store { array, .. } = sink {
+            if let Sink::Store { array, .. } = sink
+                && !parts.iter().any(|(part, _)| part == array)
+            {
                 stores.push((*array, self.room(*array, points.points())));
             }
         }
@@ -128,9 +144,7 @@ impl Function<'_> {
         }
         self.open_row(&points, !folds.is_empty())?;
         let results: Vec<Operand> = kernel.sinks.iter().flat_map(Sink::operands).copied().collect();
-        let indices = kernel.indices.iter().zip(&points.indices);
-        let bound: Vec<Bound> =
-            indices.map(|(&register, name)| (register, ScalarType::I64, name.clone())).collect();
+        let bound = points.bound(kernel);
         let code = Code { results, ..kernel.body.clone() };
         let (values, known) = self.bound_code(&code, &bound)?;
         let mut values = values.into_iter();
@@ -140,6 +154,7 @@ impl Function<'_> {
         for sink in &kernel.sinks {
             let own: Vec<Typed> = values.by_ref().take(sink.operands().count()).collect();
             match sink {
+                Sink::Store { array, .. } if parts.iter().any(|(part, _)| part == array) => {}
                 Sink::Store { .. } => {
                     let (_, array) = next_store.next()?;
                     self.line(&format!("{array}[{at}] = {};", own[0].0));
@@ -178,24 +193,33 @@ impl Function<'_> {
         (1..points.extents.len()).for_each(|_| self.close());
         self.close();
         self.end_sends(sends.as_ref())?;
-        let mut results = stores;
+        let mut results = parts;
+        results.extend(stores);
         results.extend(sends.into_iter().flat_map(|sends| sends.results));
         results.extend(folds.iter().flat_map(Fold::results));
         let after = kernel.epilogue.iter().flat_map(|epilogue| &epilogue.stores);
         results.extend(after.map(|(_, array)| *array).zip(later));
-        let (vars, names): (Vec<Var>, Vec<String>) = results.into_iter().unzip();
+        self.bind_named(results)
+    }
+
+    /// Binds variables to names.
+    fn bind_named(&mut self, named: Vec<(Var, String)>) -> Option<()> {
+        let (vars, names): (Vec<Var>, Vec<String>) = named.into_iter().unzip();
         self.bind_all(&vars, names)
     }
 
-    /// The space of a kernel, if there are few points.
-    fn points(&mut self, kernel: &Kernel) -> Option<Points> {
+    /// The space of a kernel, if there are few points; its first extent may be another one.
+    fn points(&mut self, kernel: &Kernel, first: Option<&str>) -> Option<Points> {
         let backwards = backwards(kernel)?;
         let (mut extents, mut counts) = (Vec::new(), vec!["1".to_owned()]);
-        for dimension in &kernel.space {
+        for (at, dimension) in kernel.space.iter().enumerate() {
             let name = format!("n{}", self.environment.fresh());
             match *dimension {
                 Dimension::Dense(size) => {
-                    let extent = self.size(size)?;
+                    let extent = match first.filter(|_| at == 0) {
+                        Some(first) => first.to_owned(),
+                        None => self.size(size)?,
+                    };
                     let outer = counts.last().expect("it begins with one");
                     let line = format!("i64 {name} = {outer};");
                     self.line(&line);

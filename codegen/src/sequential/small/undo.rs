@@ -11,13 +11,13 @@ pub(in crate::sequential) struct Undo {
 }
 
 impl Undo {
-    /// How many elements it has replaced, where they were, and what they were in each part.
+    /// How many elements it has replaced, where they are in each part, and what they were.
     fn count(&self) -> String {
         format!("kept{}", self.number)
     }
 
-    fn places(&self) -> String {
-        format!("places{}", self.number)
+    fn places(&self, part: usize) -> String {
+        format!("places{}_{part}", self.number)
     }
 
     fn values(&self, part: usize) -> String {
@@ -26,9 +26,9 @@ impl Undo {
 
     /// What is declared before the loop.
     pub(in crate::sequential) fn declarations(&self) -> String {
-        let mut text = format!("  u64 {} = 0;\n  i64 *{} = 0;\n", self.count(), self.places());
+        let mut text = format!("  u64 {} = 0;\n", self.count());
         for (part, ty, _) in &self.parts {
-            text += &format!("  {ty} *{} = 0;\n", self.values(*part));
+            text += &format!("  {ty} **{} = 0, *{} = 0;\n", self.places(*part), self.values(*part));
         }
         text
     }
@@ -36,11 +36,12 @@ impl Undo {
     /// The statements that keep what is at `place`.
     pub(super) fn keep(&self) -> Vec<String> {
         let count = self.count();
-        let value = |(part, _, name): &(usize, &str, String)| {
-            format!("{}[{count}] = {name}[place];", self.values(*part))
-        };
-        let mut lines: Vec<String> = self.parts.iter().map(value).collect();
-        lines.push(format!("{}[{count}++] = place;", self.places()));
+        let mut lines = Vec::new();
+        for (part, _, name) in &self.parts {
+            lines.push(format!("{}[{count}] = {name} + place;", self.places(*part)));
+            lines.push(format!("{}[{count}] = {name}[place];", self.values(*part)));
+        }
+        lines.push(format!("{count}++;"));
         lines
     }
 }
@@ -56,9 +57,11 @@ impl Function<'_> {
             return None;
         }
         let undo = Undo { number: self.environment.fresh(), parts };
-        let takes = |(part, ty, _): &(usize, &'static str, String)| (*ty, undo.values(*part));
-        let mut memory: Vec<(&str, String)> = undo.parts.iter().map(takes).collect();
-        memory.push(("i64", undo.places()));
+        let mut memory: Vec<(String, String)> = Vec::new();
+        for (part, ty, _) in &undo.parts {
+            memory.push((format!("{ty} *"), undo.places(*part)));
+            memory.push(((*ty).to_owned(), undo.values(*part)));
+        }
         for (ty, name) in memory {
             self.line(&format!("TAKE({ty}, {name}_now, {points});"));
             self.line(&format!("{name} = {name}_now;"));
@@ -74,16 +77,14 @@ impl Function<'_> {
         counts.into_iter().for_each(|count| self.line(&format!("{count} = 0;")));
     }
 
-    /// Puts back what was replaced in a turn that the host does again, in a state of these names.
-    pub(super) fn put_back(&mut self, state: &[String]) {
+    /// Puts back what was replaced in a turn that the host does again.
+    pub(super) fn put_back(&mut self) {
         for undo in self.undo.clone().into_iter().rev() {
-            let (count, places) = (undo.count(), undo.places());
+            let count = undo.count();
             self.line(&format!("for (; {count}; {count}--) {{"));
-            for (part, ty, _) in &undo.parts {
-                let (name, values) = (&state[*part], undo.values(*part));
-                self.line(&format!(
-                    "  (({ty} *){name})[{places}[{count} - 1]] = {values}[{count} - 1];"
-                ));
+            for (part, ..) in &undo.parts {
+                let (places, values) = (undo.places(*part), undo.values(*part));
+                self.line(&format!("  *{places}[{count} - 1] = {values}[{count} - 1];"));
             }
             self.line("}");
         }

@@ -5,49 +5,100 @@
 //! the state as it was before the update, it is replaced where it is, in memory that the host gives to the function and
 //! nobody else holds. The state that a turn began with has to be there where the function leaves the turn to the host:
 //! so what is replaced is kept until the turn ends, and put back there.
+//!
+//! Note [Arrays that move]. So it is with an array that a turn puts something behind (Note [Arrays that grow] in
+//! `appending`), and with one of which it leaves a part, as stacks and queues do: the part begins further on in the same
+//! memory, or ends earlier, and what is put behind it replaces what is there. The host gives such an array twice the
+//! memory that it takes. Where that is full the function ends, and is called again with twice as much.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_ir::flat::{Type, Var};
 use weft_ir::plan::{Block, Kernel, Sink, Step};
 
+use crate::appending::{appended, part_of_array};
 use crate::sequential::is_one_point;
 
-/// The updates of a loop that replace elements where they are: for each array after such an update, of which part of
-/// the state it is.
-pub(super) fn updates(
-    state: &[Var],
-    condition: &Block,
-    body: &Block,
-    types: &[Type],
-) -> BTreeMap<Var, usize> {
-    let mut all = BTreeMap::new();
-    for (part, (&var, &result)) in state.iter().zip(&body.results).enumerate() {
-        let once = body.results.iter().filter(|other| **other == result).count() == 1;
-        let is_array = !types[var.0 as usize].extents.is_empty();
-        if !once || !is_array || yields(condition, var) {
-            continue;
+/// What a loop does to arrays of its state where they are.
+#[derive(Debug, Default)]
+pub(in crate::sequential) struct Updates {
+    /// For each array after a change, and each part of one, of which part of the state it is.
+    pub(in crate::sequential) parts: BTreeMap<Var, usize>,
+    /// The parts of the state that grow, or of which a part is left.
+    pub(in crate::sequential) moving: BTreeSet<usize>,
+}
+
+/// The arrays of the state that a loop changes where they are.
+pub(super) fn updates(state: &[Var], condition: &Block, body: &Block, types: &[Type]) -> Updates {
+    let mut refused = BTreeSet::new();
+    loop {
+        let mut all = Updates::default();
+        for (part, (&var, &result)) in state.iter().zip(&body.results).enumerate() {
+            let is_array = !types[var.0 as usize].extents.is_empty();
+            if !is_array || refused.contains(&part) || yields(condition, &BTreeSet::from([var])) {
+                continue;
+            }
+            let mut chain = Chain::new(var, types);
+            let follows = chain.block(body).is_some() && chain.names.contains(&result);
+            let others = body
+                .results
+                .iter()
+                .filter(|other| chain.names.contains(other) || chain.before.contains(other));
+            if follows && others.count() == 1 {
+                all.parts.extend(chain.after.into_iter().map(|var| (var, part)));
+                if chain.moves {
+                    all.moving.insert(part);
+                }
+            }
         }
-        let mut chain = Chain { is_now: var, before: BTreeSet::new(), after: BTreeSet::new() };
-        let follows = chain.block(body).is_some() && chain.is_now == result;
-        if follows && body.results.iter().all(|other| !chain.before.contains(other)) {
-            all.extend(chain.after.into_iter().map(|var| (var, part)));
+        let before = refused.len();
+        refuse_in_part(body, types, &all.parts, &mut refused);
+        if refused.len() == before {
+            return all;
         }
     }
-    all
 }
 
-/// What an array of the state is called from update to update.
-struct Chain {
-    is_now: Var,
-    /// What it was called before: nobody may look at that any more.
+/// Refuses what is appended to by a kernel that appends to something else too, which is not where it was.
+fn refuse_in_part(
+    block: &Block,
+    types: &[Type],
+    parts: &BTreeMap<Var, usize>,
+    refused: &mut BTreeSet<usize>,
+) {
+    for step in &block.steps {
+        if let Step::Launch(kernel) = step
+            && appended(kernel, types).is_some()
+        {
+            let results: Vec<Var> = kernel.results().collect();
+            if results.iter().any(|result| !parts.contains_key(result)) {
+                refused.extend(results.iter().filter_map(|result| parts.get(result)));
+            }
+        }
+        step.blocks().for_each(|inner| refuse_in_part(inner, types, parts, refused));
+    }
+}
+
+/// What an array of the state is called from change to change.
+struct Chain<'a> {
+    types: &'a [Type],
+    /// The array as it is now, and parts of it.
+    names: BTreeSet<Var>,
+    /// What was there before: nobody may look at that any more.
     before: BTreeSet<Var>,
-    /// What the updates yield.
+    /// What is where the array was.
     after: BTreeSet<Var>,
+    /// Whether it grows, or a part of it is left.
+    moves: bool,
 }
 
-impl Chain {
-    /// Follows an array through the steps of a block; nothing if it cannot be updated where it is.
+impl<'a> Chain<'a> {
+    fn new(var: Var, types: &'a [Type]) -> Chain<'a> {
+        let (before, after) = Default::default();
+        Chain { types, names: BTreeSet::from([var]), before, after, moves: false }
+    }
+
+    /// Follows an array through the steps of a block; nothing if it cannot be changed where it is.
     fn block(&mut self, block: &Block) -> Option<()> {
         block.steps.iter().try_for_each(|step| self.step(step))
     }
@@ -67,10 +118,11 @@ impl Chain {
         match step {
             Step::Launch(kernel) => self.kernel(kernel),
             // It would have two names, or become the state of a loop inside.
-            Step::Reshape { array, .. } => (*array != self.is_now).then_some(()),
+            Step::Reshape { array, .. } => (!self.names.contains(array)).then_some(()),
             Step::While { initial, .. } => {
-                let inside = step.blocks().any(|block| yields(block, self.is_now));
-                (!initial.contains(&self.is_now) && !inside).then_some(())
+                let inside = step.blocks().any(|block| yields(block, &self.names));
+                let begins = initial.iter().any(|var| self.names.contains(var));
+                (!begins && !inside).then_some(())
             }
             Step::Host { .. }
             | Step::Check { .. }
@@ -80,7 +132,37 @@ impl Chain {
         }
     }
 
+    /// What has changed where it is, is this now.
+    fn becomes(&mut self, result: Var) {
+        self.before.append(&mut self.names);
+        self.names.insert(result);
+        self.after.insert(result);
+    }
+
     fn kernel(&mut self, kernel: &Kernel) -> Option<()> {
+        if let Some(appended) = appended(kernel, self.types) {
+            let mut grown = (appended.parts.iter().zip(&kernel.sinks))
+                .filter(|(part, _)| self.names.contains(&part.array));
+            return match (grown.next(), grown.next()) {
+                (None, _) => Some(()),
+                (Some((_, Sink::Store { array, .. })), None) => {
+                    self.becomes(*array);
+                    self.moves = true;
+                    Some(())
+                }
+                (Some(_), _) => None,
+            };
+        }
+        for sink in &kernel.sinks {
+            if let Sink::Store { array, .. } = sink
+                && let Some(part) = part_of_array(kernel, sink, self.types)
+                && self.names.contains(&part.array)
+            {
+                self.names.insert(*array);
+                self.after.insert(*array);
+                self.moves = true;
+            }
+        }
         let mut scatters = kernel.sinks.iter().filter_map(|sink| match sink {
             Sink::Scatter { destinations, operator, arrays, .. } => {
                 Some((destinations, operator, arrays))
@@ -88,71 +170,68 @@ impl Chain {
             _ => None,
         });
         let Some((destinations, operator, arrays)) = scatters.next() else { return Some(()) };
-        let Some(at) = destinations.iter().position(|var| *var == self.is_now) else {
-            return Some(());
+        let mut at = destinations.iter().enumerate().filter(|(_, var)| self.names.contains(var));
+        let Some((at, _)) = at.next().filter(|_| at.next().is_none()) else {
+            return destinations.iter().all(|var| !self.names.contains(var)).then_some(());
         };
-        let again = destinations[at + 1..].contains(&self.is_now) || scatters.next().is_some();
         // What one point has written another one could read, and values that meet combine before they meet what was there.
         let many = !is_one_point(kernel) && (operator.is_some() || self.is_read_by(kernel));
         let late = kernel
             .epilogue
             .as_ref()
-            .is_some_and(|epilogue| epilogue.code.reads().any(|var| var == self.is_now));
-        if again || many || late || operator.is_some() && destinations.len() > 1 {
+            .is_some_and(|epilogue| epilogue.code.reads().any(|var| self.names.contains(&var)));
+        if scatters.next().is_some() || many || late || operator.is_some() && destinations.len() > 1
+        {
             return None;
         }
-        self.before.insert(self.is_now);
-        self.is_now = arrays[at];
-        self.after.insert(self.is_now);
+        self.becomes(arrays[at]);
         Some(())
     }
 
     fn is_read_by(&self, kernel: &Kernel) -> bool {
-        kernel.body.reads().any(|var| var == self.is_now)
-            || kernel
-                .sinks
-                .iter()
-                .flat_map(Sink::codes)
-                .any(|code| code.reads().any(|var| var == self.is_now))
+        let reads = |var: Var| self.names.contains(&var);
+        kernel.body.reads().any(reads)
+            || kernel.sinks.iter().flat_map(Sink::codes).any(|code| code.reads().any(reads))
     }
 
     /// Both sides leave the array where it was, under one name.
     fn conditional(&mut self, results: &[Var], sides: [&Block; 2]) -> Option<()> {
-        let ends: Vec<Chain> = (sides.iter())
+        let ends: Vec<Chain<'_>> = (sides.iter())
             .map(|side| {
-                let (before, after) = (self.before.clone(), self.after.clone());
-                let mut chain = Chain { is_now: self.is_now, before, after };
+                let [names, before, after] =
+                    [&self.names, &self.before, &self.after].map(BTreeSet::clone);
+                let mut chain =
+                    Chain { types: self.types, names, before, after, moves: self.moves };
                 chain.block(side)?;
                 side.results.iter().all(|var| !chain.before.contains(var)).then_some(chain)
             })
             .collect::<Option<_>>()?;
-        let yielded = |at: usize| (0..2).all(|of| sides[of].results[at] == ends[of].is_now);
-        let mut named = (0..results.len())
-            .filter(|&at| (0..2).any(|of| sides[of].results[at] == ends[of].is_now));
+        let yielded = |at: usize, of: usize| ends[of].names.contains(&sides[of].results[at]);
+        let mut named = (0..results.len()).filter(|&at| yielded(at, 0) || yielded(at, 1));
         let Some(at) = named.next() else {
-            // Whoever has updated it has lost it.
-            return ends.iter().all(|end| end.is_now == self.is_now).then_some(());
+            // Whoever has changed it has lost it.
+            return ends.iter().all(|end| end.before == self.before).then_some(());
         };
-        if named.next().is_some() || !yielded(at) {
+        if named.next().is_some() || !(yielded(at, 0) && yielded(at, 1)) {
             return None;
         }
         for end in ends {
             self.before.extend(end.before);
             self.after.extend(end.after);
+            self.moves |= end.moves;
         }
         // What the sides call it is known to nobody else.
-        self.before.insert(self.is_now);
-        self.is_now = results[at];
+        self.becomes(results[at]);
         Some(())
     }
 }
 
-/// Whether a block or one inside of it yields this variable as it is.
-fn yields(block: &Block, var: Var) -> bool {
-    block.results.contains(&var)
+/// Whether a block or one inside of it yields one of these variables as it is.
+fn yields(block: &Block, vars: &BTreeSet<Var>) -> bool {
+    block.results.iter().any(|var| vars.contains(var))
         || block.steps.iter().any(|step| match step {
-            Step::Reshape { array, .. } => *array == var,
-            Step::While { initial, .. } if initial.contains(&var) => true,
-            _ => step.blocks().any(|inner| yields(inner, var)),
+            Step::Reshape { array, .. } => vars.contains(array),
+            Step::While { initial, .. } if initial.iter().any(|var| vars.contains(var)) => true,
+            _ => step.blocks().any(|inner| yields(inner, vars)),
         })
 }

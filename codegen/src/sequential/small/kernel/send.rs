@@ -124,7 +124,7 @@ impl Function<'_> {
         let (mut to, mut replaced, mut count) = (Vec::new(), Vec::new(), None);
         for (&destination, &array) in destinations.iter().zip(arrays) {
             let from = self.value(destination)?;
-            if let Some(&part) = self.replaced.get(&array) {
+            if let Some(&part) = self.updates.parts.get(&array) {
                 let (ty, name) = (self.type_name(array), format!("a{}", self.environment.fresh()));
                 self.line(&format!("{ty} *const {name} = ({ty} *){from};"));
                 replaced.push((part, ty, name.clone()));
