@@ -2,6 +2,7 @@
 //! program and a configuration and yields a program; none knows the language or a back end.
 
 mod code;
+mod exits;
 mod extents;
 mod flatten;
 pub mod fuse;

@@ -4,6 +4,7 @@
 use weft_ir::leaves::Axis;
 use weft_ir::{Span, flat, nested, plan};
 
+use crate::exits::with_exits;
 use crate::fuse::{FuseConfig, Fused, Report, Solver, fuse};
 use crate::invariant::{Split, split_invariant};
 use crate::lengths::of_all_elements;
@@ -215,7 +216,7 @@ fn unrolled(
     (unrolled, changes)
 }
 
-/// The program with loops in place of recursion. Equal calls are shared before, for equal loops are
+/// The program with loops in place of recursion, which end where they find that out. Equal calls are shared before, for equal loops are
 /// not seen to be equal. Where calls nest deeper than they may, the program meets a fault.
 ///
 /// # Errors
@@ -226,10 +227,11 @@ pub fn without_recursion(
     calls: Calls,
 ) -> Result<nested::Program, Unsupported> {
     let linear = Recursions::of(&program.functions);
-    match sharing && !program.functions.is_empty() {
+    let program = match sharing && !program.functions.is_empty() {
         true => without_calls(share(program, &SHARING), &linear, calls),
         false => without_calls(program, &linear, calls),
-    }
+    };
+    program.map(with_exits)
 }
 
 /// The program as a tree, if that is not too large.

@@ -203,7 +203,16 @@ impl Snapshot {
 
     fn names(&self, text: &str, start: usize, word: &str) -> Vec<Candidate> {
         if let Some(record) = text[..start].strip_suffix('.') {
-            return self.fields(record, word);
+            let found = self.fields(record, word);
+            let of = subject::subject(record);
+            // A local name, or one that is bound only behind, as that of a generator is.
+            let is_local = is_name(of)
+                && (self.state.environment.lookup(of).is_none()
+                    || local::names(text, start).contains(of));
+            return match found.is_empty() && is_local {
+                true => self.fields_of_all(word),
+                false => found,
+            };
         }
         if word.is_empty() {
             return Vec::new();
@@ -249,6 +258,28 @@ impl Snapshot {
         sorted(
             fields.map(|(name, ty)| Candidate { text: name.to_string(), detail: ty.to_string() }),
         )
+    }
+
+    /// The fields of all tables and records of the session: what a local name has is not known while it is written.
+    fn fields_of_all(&self, word: &str) -> Vec<Candidate> {
+        let mut found: Vec<Candidate> = Vec::new();
+        for (_, binding) in self.state.environment.names() {
+            let Binding::Global(global) = binding else { continue };
+            let Some(Global::Value { ty, .. }) = self.state.environment.global(*global) else {
+                continue;
+            };
+            let Type::Record(fields) = element(ty) else { continue };
+            for (name, ty) in fields.iter().filter(|(name, _)| name.starts_with(word)) {
+                if found.iter().all(|one| *one.text != **name) {
+                    // Of a table, a row is what is gone through.
+                    found.push(Candidate {
+                        text: name.to_string(),
+                        detail: element(ty).to_string(),
+                    });
+                }
+            }
+        }
+        sorted(found.into_iter())
     }
 
     /// The type of a value or of a field of it: `a.b`.
@@ -355,6 +386,11 @@ fn open_text(before: &str) -> Option<usize> {
         }
     }
     open
+}
+
+/// Whether a text is a name, as it stands.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_') && text.chars().all(is_name_character)
 }
 
 fn is_name_character(c: char) -> bool {

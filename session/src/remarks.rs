@@ -14,6 +14,7 @@ mod mutants;
 mod probes;
 mod ranges;
 mod samples;
+mod updated;
 mod wraps;
 
 use std::collections::{BTreeSet, HashSet};
@@ -149,6 +150,7 @@ impl<'p> Walk<'p, '_> {
             letters::remark(*builtin, function, args, depth, self.sources)
                 .or_else(|| letters::converted(*builtin, args, self.sources))
                 .or_else(|| bounds::remark(*builtin, function, args, self.sources))
+                .or_else(|| updated::remark(*builtin, function, args, depth, self.sources))
                 .filter(|remark| !self.told.places.contains(&remark.span()))
                 .or_else(|| self.operator(*builtin, function, args))
                 .into_iter()
@@ -164,6 +166,7 @@ impl<'p> Walk<'p, '_> {
         mapped::remark(self.program, self.state, self.sources, function, args)
             .or_else(of_local)
             .or_else(|| letters::plotted(self.program, function, args, depth, self.sources))
+            .or_else(|| letters::compared(self.program, function, args, depth, self.sources))
             .or_else(|| letters::separated(self.program, function, args, self.sources))
             .filter(|remark| !self.told.places.contains(&remark.span()))
             .into_iter()

@@ -8,7 +8,7 @@ use weft_session::{Reference, reference};
 const HEAD: &str = "# Operations
 
 Every operation with its type, its cost and an example; most of those from Tables on are written in Weft, and
-`:doc source` shows how. This page is made from the tables that `:doc` prints from
+`:doc source NAME` shows how. This page is made from the tables that `:doc` prints from
 (`UPDATE_EXPECT=1 ./test --test manual` rewrites it), and the examples are tests. The functions that read
 files are in [files.md](files.md), the forms of the language in [syntax.md](syntax.md).
 

@@ -103,6 +103,15 @@ impl Checker<'_> {
         place: Span,
         what: &str,
     ) {
+        if let Clash::Infinite = clash {
+            let [found, wanted] = [found, wanted].map(|ty| self.show(ty));
+            let mut diagnostic = self.contains_itself(span, format!("this is {found}"));
+            if !place.contains(span) {
+                diagnostic = diagnostic.label(place, format!("needs {wanted}"));
+            }
+            return self
+                .report(diagnostic.note(format!("{what} needs {wanted}, and this is {found}")));
+        }
         if self.special_clash(clash, span) {
             return;
         }
@@ -141,6 +150,13 @@ impl Checker<'_> {
         }
     }
 
+    fn contains_itself(&self, span: Span, label: String) -> Diagnostic {
+        Diagnostic::error("E0312", "this would need a type that contains itself", span, label).help(
+            "a `loop` yields a state of the type of its first one, and the operator of a `fold` \
+             what it takes on its left",
+        )
+    }
+
     pub(super) fn clash_report(&mut self, clash: &Clash, span: Span) {
         if matches!(clash, Clash::TooLarge) && self.errors > 0 {
             // A type that has become too large once is too large in many places.
@@ -161,16 +177,7 @@ impl Checker<'_> {
                     format!("this is {found}"),
                 )
             }
-            Clash::Infinite => Diagnostic::error(
-                "E0312",
-                "this would need a type that contains itself",
-                span,
-                "no finite type fits",
-            )
-            .help(
-                "a `loop` yields a state of the type of its first one, and the operator of a `fold` \
-                 what it takes on its left",
-            ),
+            Clash::Infinite => self.contains_itself(span, "no finite type fits".to_owned()),
             Clash::TooLarge => Diagnostic::error(
                 "E0315",
                 format!("this type has more than {} parts", super::unify::MAX_TYPE_SIZE),

@@ -28,7 +28,7 @@ pub(super) fn read(
     separator: Option<u8>,
     limits: &Limits,
 ) -> Result<Loaded, Problem> {
-    let text = text::without_mark(bytes)?;
+    let text = &*text::with_newlines(text::without_mark(bytes)?);
     let start = Start::after_comments(text);
     if let Some(problem) = foreign::recognised(text) {
         return Err(problem);
@@ -55,6 +55,9 @@ pub(super) fn read(
             }
             return Ok(table_record(header, columns));
         }
+    }
+    if let Some(doubt) = doubts::titles_in_a_comment(text, &start, width) {
+        (limits.doubt)(doubt);
     }
     let numbered = (0..width).map(|index| Name::from(format!("c{index}"))).collect();
     Ok(table_record(numbered, read_columns(table, width, limits)?))

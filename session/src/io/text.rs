@@ -1,5 +1,6 @@
 //! Text: the whole of it, its lines, or the bare bytes.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use weft_ir::{Buf, Column, ScalarType, Type, Value};
@@ -24,6 +25,16 @@ pub(super) fn without_mark(bytes: &[u8]) -> Result<&[u8], Problem> {
     Ok(bytes.strip_prefix(MARK).unwrap_or(bytes))
 }
 
+/// A text with the line ends of this time: old ones are a carriage return alone.
+pub(super) fn with_newlines(text: &[u8]) -> Cow<'_, [u8]> {
+    // One look at the beginning suffices for nearly all files.
+    if text.contains(&b'\n') || !text.contains(&b'\r') {
+        return Cow::Borrowed(text);
+    }
+    let newline = |byte: &u8| if *byte == b'\r' { b'\n' } else { *byte };
+    Cow::Owned(text.iter().map(newline).collect())
+}
+
 /// `loadText`.
 pub(super) fn read_text(mut bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Problem> {
     let mark = bytes.len() - without_mark(&bytes)?.len();
@@ -34,7 +45,7 @@ pub(super) fn read_text(mut bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, P
 
 /// `loadLines`.
 pub(super) fn read_lines(bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Problem> {
-    let text = without_mark(&bytes)?;
+    let text = &*with_newlines(without_mark(&bytes)?);
     let count = text.iter().filter(|&&byte| byte == b'\n').count();
     fits(text.len() as u128 + 8 * count as u128, limits)?;
     let mut lengths = Vec::with_capacity(count + 1);

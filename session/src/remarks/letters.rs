@@ -188,6 +188,41 @@ pub(super) fn plotted(
     )
 }
 
+/// What there is to say about a function of ours that compares the letters of each text.
+pub(super) fn compared(
+    program: &Program,
+    function: &Expr,
+    args: &[Arg],
+    depth: usize,
+    sources: &Sources,
+) -> Option<Diagnostic> {
+    let ExprKind::Function(FunctionRef::Instance(id)) = &function.kind else { return None };
+    let instance = program.instances.get(id.0 as usize)?;
+    let (does, instead) = match &*instance.name {
+        "isIn" => (
+            "looks for the letters of",
+            "`{ any (same @ text) : text in texts }` says of each text whether it is one of them",
+        ),
+        "runs" => ("takes the runs of letters of", "`runs (codes @).0` are those of the texts"),
+        _ => return None,
+    };
+    let texts = args.iter().rfind(|arg| arg.mapped && is_text(&arg.expr.ty, depth))?.expr.span;
+    if instance.body.span.source != prelude::SOURCE {
+        return None;
+    }
+    let name = &*instance.name;
+    let subject = match sources.slice(texts) {
+        text if is_short(text) => text,
+        _ => "names",
+    };
+    let here = "these are texts, which are arrays of letters";
+    Some(
+        Diagnostic::error("E0319", format!("`{name}` {does} each text"), texts, here)
+            .warning()
+            .help(instead.replace('@', subject)),
+    )
+}
+
 /// What there is to say about `splitOn ", " text`, which splits the text once for each letter of the mark.
 pub(super) fn separated(
     program: &Program,

@@ -194,10 +194,40 @@ fn doubts_about_the_first_line() {
         "the first line gave the columns their names, `ann`, `c5_5`, `c1`, and it looks like a row";
     let help = "if it is one, write a line of titles above it into the file";
     check_doubts("ann,5.5,1\nbob,6.5,2\ncat,4.5,0\n", &[(message, help)]);
+    // The first row of a column in order is beside the others; a date stands over dates.
+    let beside = message.replace("`c5_5`, `c1`", "`c5`");
+    check_doubts("ann,5\nbob,6\ncat,7\n", &[(&beside, help)]);
+    let dates = "the first line gave the columns their names, `c2012_01_01`, `ann`, and it looks like a row";
+    check_doubts("2012-01-01,ann\n2012-01-02,bob\n", &[(dates, help)]);
+    check_doubts("when,who\n2012-01-02,bob\n", &[]);
     // Years and positions are titles.
     check_doubts("country,2012,2013\na,1,2\nb,9999,9999\n", &[]);
     check_doubts("name,2012\na,1\nb,2\n", &[]);
     check_doubts("name,x\na,1\nb,2\n", &[]);
+}
+
+#[test]
+fn doubts_about_a_comment_above_the_table() {
+    let message = "the line above the table is a comment: `id,b`";
+    let help = "if it has the titles of the columns, it stands there without the `#`";
+    check_doubts("#id,b\n1,2\n3,4\n", &[(message, help)]);
+    check_doubts("# all of 2012\nid,b\n1,2\n3,4\n", &[]);
+    check_doubts("# from\tto\n# of the graph\n1\t2\n3\t4\n", &[]);
+}
+
+#[test]
+fn doubts_about_whole_numbers_that_are_rounded() {
+    let message =
+        "the column `id` is floats, of about 16 digits: numbers as 9007199254740992 are rounded";
+    let help = "`parseInt 0` of its texts, from `loadLines`, keeps the digits of whole numbers below 2 ** 63";
+    check_doubts("id,v\n9007199254740993,1\n,2\n", &[(message, help)]);
+    check_doubts("id,v\n9007199254740993,1\n7,2\n", &[]);
+    check_doubts("id,v\n1e300,1\n0.5,2\n", &[]);
+}
+
+#[test]
+fn lines_that_end_with_a_carriage_return() {
+    check("a,b\r1,2\r3,4\r", "{a: []i64, b: []i64} {a = [1, 3], b = [2, 4]}");
 }
 
 #[test]

@@ -50,7 +50,11 @@ const FOREIGN: [Foreign; 43] = [
         help: "a comment begins with `--`; an element is `xs[i]`",
     },
     Foreign { written: "@", instead: Kind::Invalid, help: "the matrix product is `matmul a b`" },
-    Foreign { written: "$", instead: Kind::PipeLeft, help: "`f <| x` applies f to all of x" },
+    Foreign {
+        written: "$",
+        instead: Kind::PipeLeft,
+        help: "a field is `r.x`; `f <| x` applies f to all of x",
+    },
     Foreign {
         written: "?",
         instead: Kind::Invalid,

@@ -105,17 +105,19 @@ impl Turn<'_> {
         names: &HashMap<Var, Atom>,
         all: Vec<Atom>,
     ) -> Vec<Atom> {
-        let kept = self.linear.kept.iter();
-        let mut next: Vec<Atom> =
-            kept.map(|(number, ..)| renamed(arguments[*number], names)).collect();
-        next.extend(all);
         let end = self.state.len() - 2;
-        next.extend(&self.state[next.len()..end]);
         let depth = code.scalar(ScalarOp::Add, &[self.state[end], integer(1)], I64);
         let condition = code.scalar(ScalarOp::Le, &[depth, integer(self.deepest)], BOOL);
-        let (kind, values) = (FaultKind::AssertionFailed, vec![Atom::Scalar(Scalar::Bool(true))]);
-        let goes_on = code.one(Operation::Assert { condition, kind, values }, BOOL);
-        next.extend([depth, goes_on]);
+        let kept = self.linear.kept.iter();
+        let mut values: Vec<Atom> =
+            kept.map(|(number, ..)| renamed(arguments[*number], names)).collect();
+        values.extend(all);
+        // Whatever the loop goes on with needs that it may.
+        let kind = FaultKind::AssertionFailed;
+        let types = &self.types[..values.len()];
+        let mut next = code.many(Operation::Assert { condition, kind, values }, types);
+        next.extend(&self.state[next.len()..end]);
+        next.extend([depth, Atom::Scalar(Scalar::Bool(true))]);
         next
     }
 }

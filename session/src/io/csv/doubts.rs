@@ -27,6 +27,7 @@ pub(super) fn about(
     doubts.extend(codes(start, rows, names, columns));
     doubts.extend(one_column(text, start, columns).or_else(|| first_of_a_list(titles, columns)));
     doubts.extend(titles_in_place_of_a_row(titles, names, columns));
+    doubts.extend(names.iter().zip(columns).filter_map(|(name, cells)| rounded(name, cells)));
     doubts.extend(commas_in_numbers(names, columns));
     doubts.extend(names.iter().zip(columns).filter_map(|(name, cells)| few_texts(name, cells)));
     doubts.extend(other_letters(text));
@@ -125,7 +126,8 @@ fn first_of_a_list(titles: &[Vec<u8>], columns: &[Cells]) -> Option<Doubt> {
     })
 }
 
-/// A title that is a number, and one that its column could hold: the table may have no line of titles.
+/// A title that is a number, and one that its column could hold, or a date over dates: the table may have no line of
+/// titles. The first number of a column in order is beside those below it, no farther than they are from each other.
 /// Years and other numbers that count up are titles of columns (`country,2012,2013`).
 fn titles_in_place_of_a_row(
     titles: &[Vec<u8>],
@@ -143,9 +145,17 @@ fn titles_in_place_of_a_row(
         && over_numbers.is_sorted_by(|(a, _), (b, _)| a < b)
         && over_numbers.iter().all(|(title, _)| title.fract() == 0.0);
     let could_hold = |&(title, cells): &(f64, &Cells)| {
-        cells.range().is_some_and(|(least, greatest)| least <= title && title <= greatest)
+        cells.range().is_some_and(|(least, greatest)| {
+            let span = greatest - least;
+            least - span <= title && title <= greatest + span
+        })
     };
-    if counts_up || !over_numbers.iter().any(could_hold) {
+    let is_over_dates = |(title, cells): (&Vec<u8>, &Cells)| {
+        let mut texts = cells.texts().take(CELLS).peekable();
+        is_date(title) && texts.peek().is_some() && texts.all(is_date)
+    };
+    let is_number_of_row = !counts_up && over_numbers.iter().any(could_hold);
+    if !is_number_of_row && !titles.iter().zip(columns).any(is_over_dates) {
         return None;
     }
     let names: Vec<String> = names.iter().take(4).map(|name| format!("`{name}`")).collect();
@@ -156,6 +166,56 @@ fn titles_in_place_of_a_row(
             names.join(", ")
         ),
         help: "if it is one, write a line of titles above it into the file".to_owned(),
+    })
+}
+
+/// Whether a text begins with a date as `2012-01-31`.
+fn is_date(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    text.len() >= 10
+        && text[..10].iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// One line of comment above the table, with as many cells as its rows have: it may be the line of titles.
+pub(super) fn titles_in_a_comment(text: &[u8], start: &Start, width: usize) -> Option<Doubt> {
+    let above = std::str::from_utf8(&text[..start.offset]).ok()?;
+    let mut comments = above.lines().filter(|line| !line.trim().is_empty());
+    // Several are a text about the table.
+    let (Some(line), None) = (comments.next(), comments.next()) else { return None };
+    let titles = line.trim_start_matches('#').trim();
+    let separators = [',', ';', '\t'];
+    let cells = |separator: char| titles.split(separator).count();
+    if width < 2 || !separators.into_iter().any(|separator| cells(separator) == width) {
+        return None;
+    }
+    Some(Doubt {
+        message: format!("the line above the table is a comment: `{}`", short(titles)),
+        help: "if it has the titles of the columns, it stands there without the `#`".to_owned(),
+    })
+}
+
+/// A text that is not too long for a message.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_MARK * 3) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A column of whole numbers, some of which floats do not hold: they are floats because others are missing.
+fn rounded(name: &weft_ir::Name, cells: &Cells) -> Option<Doubt> {
+    const LARGEST: f64 = 9_007_199_254_740_992.0;
+    let Cells::Float(numbers) = cells else { return None };
+    let whole = numbers.iter().all(|number| number.is_nan() || number.fract() == 0.0);
+    let large = numbers.iter().copied().find(|number| number.abs() >= LARGEST)?;
+    whole.then(|| Doubt {
+        message: format!(
+            "the column `{name}` is floats, of about 16 digits: numbers as {large} are rounded"
+        ),
+        help: "`parseInt 0` of its texts, from `loadLines`, keeps the digits of whole numbers below 2 ** 63".to_owned(),
     })
 }
 
