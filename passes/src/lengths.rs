@@ -61,7 +61,7 @@ use crate::code::{Code, I64, integer, uses};
 const MOST_TERMS: usize = 6;
 
 /// A constant length that is greater than this is left to its check, which says more than that there is no memory for it.
-const GREATEST: i64 = 1 << 24;
+const GREATEST: i64 = 1 << 16;
 
 /// For one length no more is looked at.
 const MOST_STEPS: u32 = 100;

@@ -83,6 +83,8 @@ struct Variable {
     may_fail: bool,
     /// Whether it is an array that is known to be a value.
     is_there: bool,
+    /// Whether it, or what it is computed from, may be an error.
+    is_risky: bool,
 }
 
 /// What is known of a length.
@@ -311,6 +313,7 @@ impl<'p> Lowering<'p> {
             length: None,
             may_fail: false,
             is_there: false,
+            is_risky: false,
         });
         Var(self.variables.len() as u32 - 1)
     }
@@ -437,10 +440,12 @@ impl<'p> Lowering<'p> {
         let results = self.new_variables(types);
         let may_fail = self.operation_may_fail(&operation);
         let is_there = self.is_surely_there(&operation);
+        let is_risky = self.operation_is_risky(&operation);
         for (var, ty) in &results {
             let variable = &mut self.variables[var.0 as usize];
             variable.may_fail = may_fail && ty.rank == 0;
             variable.is_there = is_there;
+            variable.is_risky = is_risky;
         }
         let atoms = results.iter().map(|(var, _)| Atom::Var(*var)).collect();
         let span = self.span;
@@ -497,6 +502,32 @@ impl<'p> Lowering<'p> {
             }
             Operation::Assert { .. } => true,
             _ => false,
+        }
+    }
+
+    /// Whether an operation may be an error, be it in what it is computed from: then it had better stand where it is
+    /// needed, and only there. (Elements at an index are not counted here either, but those of arrays that may be none.)
+    fn operation_is_risky(&self, operation: &Operation) -> bool {
+        let mut risky = match operation {
+            Operation::Scalar(op, atoms) => math::can_fail(*op, self.type_of(atoms[0]).element),
+            Operation::Assert { .. } => true,
+            _ => false,
+        };
+        operation.for_each_atom(&mut |atom| {
+            risky |= self.is_risky(*atom) || self.type_of(*atom).rank > 0 && !self.is_there(*atom);
+        });
+        operation.for_each_body(&mut |body| {
+            let bound = body.statements.iter().flat_map(|statement| &statement.results);
+            risky |= bound.into_iter().any(|(var, _)| self.is_risky(Atom::Var(*var)));
+        });
+        risky
+    }
+
+    /// Whether what computes an atom may be an error.
+    pub(super) fn is_risky(&self, atom: Atom) -> bool {
+        match atom {
+            Atom::Var(var) => self.variables[var.0 as usize].is_risky,
+            Atom::Scalar(_) => false,
         }
     }
 

@@ -25,7 +25,7 @@ impl<'p> Lowering<'p> {
         // What may be an error, and stands before the condition, is for one branch alone all the same.
         let guarded = [&then, &otherwise]
             .iter()
-            .any(|branch| branch.results.iter().any(|result| self.may_fail(*result)));
+            .any(|branch| branch.results.iter().any(|result| self.is_risky(*result)));
         let nothing_to_do =
             !guarded && then.statements.is_empty() && otherwise.statements.is_empty();
         if nothing_to_do && types.iter().all(|ty| ty.rank == 0) {

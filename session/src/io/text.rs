@@ -25,14 +25,19 @@ pub(super) fn without_mark(bytes: &[u8]) -> Result<&[u8], Problem> {
     Ok(bytes.strip_prefix(MARK).unwrap_or(bytes))
 }
 
+/// What ends the lines of a text.
+fn newline(text: &[u8]) -> u8 {
+    let is_old = memchr::memchr(b'\n', text).is_none() && memchr::memchr(b'\r', text).is_some();
+    if is_old { b'\r' } else { b'\n' }
+}
+
 /// A text with the line ends of this time: old ones are a carriage return alone.
 pub(super) fn with_newlines(text: &[u8]) -> Cow<'_, [u8]> {
-    // One look at the beginning suffices for nearly all files.
-    if text.contains(&b'\n') || !text.contains(&b'\r') {
+    if newline(text) == b'\n' {
         return Cow::Borrowed(text);
     }
-    let newline = |byte: &u8| if *byte == b'\r' { b'\n' } else { *byte };
-    Cow::Owned(text.iter().map(newline).collect())
+    let now = |byte: &u8| if *byte == b'\r' { b'\n' } else { *byte };
+    Cow::Owned(text.iter().map(now).collect())
 }
 
 /// `loadText`.
@@ -90,7 +95,7 @@ pub(super) fn stream_lines(path: &Path, limits: &Limits) -> Result<Loaded, Probl
 /// Where the lines of a text begin and end, if there is memory for that beside the bytes that are held already.
 fn bounds(text: &[u8], held: u128, limits: &Limits) -> Result<(Vec<i64>, Vec<i64>), Problem> {
     let (mut starts, mut ends): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
-    let mut begin = 0;
+    let (mut begin, newline) = (0, newline(text));
     let room = |starts: &mut Vec<i64>, ends: &mut Vec<i64>, more: usize| {
         fits(held + (starts.len() + more) as u128 * 2 * size_of::<i64>() as u128, limits)?;
         source::reserve(starts, more)?;
@@ -101,8 +106,8 @@ fn bounds(text: &[u8], held: u128, limits: &Limits) -> Result<(Vec<i64>, Vec<i64
             return Err(Problem::interrupted());
         }
         (limits.progress)((index * STEP) as u64, text.len() as u64);
-        room(&mut starts, &mut ends, memchr::memchr_iter(b'\n', block).count())?;
-        for position in memchr::memchr_iter(b'\n', block) {
+        room(&mut starts, &mut ends, memchr::memchr_iter(newline, block).count())?;
+        for position in memchr::memchr_iter(newline, block) {
             let end = index * STEP + position;
             let line = &text[begin..end];
             let length = line.strip_suffix(b"\r").unwrap_or(line).len();

@@ -201,7 +201,10 @@ fn no_commas(function: &Expr, args: &[Expr]) -> Option<String> {
         std::iter::once(function).chain(args).take(6).map(written).collect();
     Some(match parts {
         Some(parts) => {
-            format!("the elements of an array are separated by commas: `[{}]`", parts.join(", "))
+            let parts = parts.join(", ");
+            format!(
+                "the elements of an array are separated by commas: `[{parts}]`, or of a tuple: `({parts})`"
+            )
         }
         None => "the elements of an array are separated by commas: `[1, 2, 3]`".to_owned(),
     })

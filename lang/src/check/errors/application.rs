@@ -492,6 +492,10 @@ impl Checker<'_> {
                     if name == UNNAMED { "f" } else { name }
                 )
             }
+            _ if matches!(extra, [ast::Expr { kind: ast::ExprKind::Array(parts), .. }] if parts.len() == 1) =>
+            {
+                format!("an index stands right behind what it belongs to: `({name} …)[i]`")
+            }
             _ => "an argument that is an application stands in parentheses: `f (g x)`".to_owned(),
         };
         let ty = self.show(&function.ty);
@@ -562,7 +566,13 @@ fn whole_array(function: &str, rank: usize) -> String {
 fn parts_of(whole: &Type) -> Option<String> {
     match whole {
         Type::Tuple(parts) => parts.len().checked_sub(1).map(|last| {
-            format!("a tuple is no number, but its parts may be, which are `.0` to `.{last}`")
+            let names = ["x", "y", "z", "u", "v"];
+            let apart = names.get(..=last).map_or_else(String::new, |names| {
+                format!("; a function that takes it apart is `\\({}) -> …`", names.join(", "))
+            });
+            format!(
+                "a tuple is no number, but its parts may be, which are `.0` to `.{last}`{apart}"
+            )
         }),
         Type::Record(fields) => {
             let names: Vec<String> =

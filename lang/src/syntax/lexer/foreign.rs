@@ -15,7 +15,7 @@ struct Foreign {
 }
 
 /// Longer spellings stand before their prefixes.
-const FOREIGN: [Foreign; 43] = [
+const FOREIGN: [Foreign; 44] = [
     Foreign { written: "===", instead: Kind::Equal, help: "equality is `==`" },
     Foreign { written: "!==", instead: Kind::NotEqual, help: "inequality is `!=`" },
     Foreign { written: "<>", instead: Kind::NotEqual, help: "inequality is `!=`" },
@@ -30,6 +30,11 @@ const FOREIGN: [Foreign; 43] = [
         written: "=>",
         instead: Kind::Arrow,
         help: "a function is `\\x -> e`; greater or equal is `>=`",
+    },
+    Foreign {
+        written: "<-",
+        instead: Kind::Equals,
+        help: "a value is bound by `x = e`; less than a negative number is `x < -e`",
     },
     Foreign { written: ":=", instead: Kind::Equals, help: "a value is bound by `x = e`" },
     Foreign { written: "+=", instead: Kind::Equals, help: NO_ASSIGNMENT },
@@ -139,6 +144,14 @@ impl Lexer<'_> {
         } else {
             self.push(Kind::Invalid, end);
         }
+    }
+
+    /// Whether there is nothing but a name in front of this on the line, and nothing in front of that.
+    pub(super) fn is_behind_first_name(&self) -> bool {
+        let line = self.text[..self.at].rsplit('\n').next().unwrap_or_default();
+        let name = line.trim_end_matches(' ');
+        name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '\''))
     }
 
     /// What to write for `x += e`, which was to change `x`; `end` is where the operator ends.

@@ -23,6 +23,7 @@ impl Lexer<'_> {
             (b'<', b'=', _) => (Kind::LessEqual, 2),
             (b'<', b'<', _) => (Kind::ShiftLeft, 2),
             (b'<', b'>', _) => return self.foreign(),
+            (b'<', b'-', b' ') if self.is_behind_first_name() => return self.foreign(),
             (b'<', _, _) => (Kind::Less, 1),
             (b'>', b'=', _) => (Kind::GreaterEqual, 2),
             (b'>', b'>', _) => (Kind::ShiftRight, 2),
