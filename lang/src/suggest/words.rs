@@ -331,19 +331,16 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
         &["colnames", "names", "columns"],
         "`:type m` shows the type, and with it the fields of a table",
     ),
-    (
-        &["table", "value_counts", "Counter", "tally"],
-        "write `{ (k, length g) : (k, g) in groupBy xs xs }`",
-    ),
+    (&["table"], "write `{ (k, length g) : (k, g) in groupBy xs xs }`"),
     (&["seq"], "write `1..11`, or `range 0.0 1.0 0.1`"),
     (
         &["library", "require", "using", "include"],
-        "every operation is there at once; a program of one's own comes by `import \"file.weft\"`",
+        "every operation is there at once; a program of one's own comes by `:load \"file.weft\"`",
     ),
     (&["del", "rm"], "`:free xs` gives up a value"),
     (&["help", "man"], "`:doc sum` describes an operation, `:search word` finds some"),
     (&["dir", "ls", "who", "whos"], "`:vars` lists what is defined"),
-    (&["type", "typeof", "typeOf", "class"], "`:type xs` shows the type"),
+    (&["type", "typeOf", "class"], "`:type xs` shows the type"),
     (&["idxmax", "which_max"], "write `argmax xs`"),
     (&["idxmin", "which_min"], "write `argmin xs`"),
     (

@@ -417,7 +417,7 @@ fn completion_offers_names_fields_commands_and_modes() {
     assert_eq!(texts("(unknown line)."), (15, String::new()));
     // What a generator or a function binds has the fields that there are.
     assert_eq!(texts("{ r.n"), (4, "north".to_owned()));
-    assert_eq!(texts("map (\\line -> line."), (19, "east ends label north".to_owned()));
+    assert_eq!(texts("map (\\row -> row."), (17, "east ends label north".to_owned()));
     assert_eq!(texts(""), (0, String::new()));
     let snapshot = session.session.snapshot();
     let found = snapshot.complete("def area width height = wi", 26).candidates;
