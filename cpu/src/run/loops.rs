@@ -17,8 +17,8 @@ use crate::native::{Function, Part, SerialCall};
 use crate::pool::{IntoColumn as _, Pool};
 use crate::sequential::{Finished, SCRATCH, Sequential, Watch};
 
-/// For so many elements there is room behind an array that grows.
-const LEAST_GROWTH: usize = 4096;
+/// For so many elements there is room behind an array that grows: more than a kernel of such a function has points.
+const LEAST_GROWTH: usize = 1 << 15;
 
 impl Machine<'_> {
     /// Runs host code with a loop (Note [Long loops]).
@@ -117,7 +117,12 @@ impl Machine<'_> {
             if finished != Finished::Full {
                 return Ok(finished);
             }
-            begun = done.load(Ordering::Relaxed);
+            let now = done.load(Ordering::Relaxed);
+            // A turn that needs more than that is one for the host.
+            if now == begun {
+                return Ok(Finished::Some);
+            }
+            begun = now;
             let memory = self.growing_bytes(sequential, state);
             if self.alive.saturating_add(memory) > self.config.memory_limit {
                 return Ok(Finished::Some);
