@@ -167,6 +167,10 @@ fn lend<T: Lane>(vec: Vec<T>, len: usize, pool: &Arc<Pool>) -> Buf<T> {
     if len * size_of::<T>() < LEAST {
         let mut vec = vec;
         vec.truncate(len);
+        // An array that grew in a loop had room for more (Note [Arrays that move] in `weft_codegen`).
+        if vec.capacity() * size_of::<T>() > 2 * LEAST {
+            vec.shrink_to_fit();
+        }
         return Buf::new(vec);
     }
     let home: Weak<dyn Recycle<T>> = Arc::downgrade(pool) as Weak<dyn Recycle<T>>;
