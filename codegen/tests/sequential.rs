@@ -226,3 +226,75 @@ fn what_is_looked_at_later_is_copied() {
     let other = "  a8: [a0]i64 = reshape a4";
     assert!(sums(other, "a7").updated.is_empty(), "there is another name for it");
 }
+
+/// A loop over a list `a4` of `a3` numbers, whose next value of length `a6` some steps compute as `a7`.
+fn list(length: &str, steps: &str) -> SequentialLoop {
+    let text = format!(
+        "input a1: [a0]i64
+a2: [a0]i64 = reshape a1
+a8: i64, a9: [a8]i64 = while (a3: i64 = a0, a4: [a3]i64 = a2)
+  a5: bool = host
+    r0: i64 = read a3
+    r1: bool = lt r0 9i64
+    yield r1
+  yield a5
+do
+  a6: i64 = host
+    r0: i64 = read a3
+    r1: i64 = {length} r0 1i64
+    yield r1
+{steps}
+  yield a6 a7
+output a9: [a8]i64
+"
+    );
+    small(&text).unwrap_or_else(|| panic!("no function for {text}"))
+}
+
+const APPENDED: &str = "  launch \"map\" [a6] (r0)
+    r1: i64 = read a3
+    r2: bool = lt r0 r1
+    r5: i64 = if r2
+      r4: i64 = read a4 r0
+      yield r4
+    else
+      yield 7i64
+    yield r5
+    store r5 to a7: [a6]i64
+  end";
+
+#[test]
+fn what_is_put_behind_a_list_is_put_where_the_list_is() {
+    let function = list("add", APPENDED);
+    assert!(function.moving.contains(&1) && function.updated.contains(&1), "{function:?}");
+    assert!(function.text.contains("NEED_ROOM"), "{}", function.text);
+    // Its text reads no element in front of what it puts there, but where the kernel chose to.
+    assert_eq!(function.text.matches("for (i64 p").count(), 1, "{}", function.text);
+}
+
+#[test]
+fn a_part_of_a_list_is_where_it_was() {
+    for (index, first) in [("", "r0"), ("    r9: i64 = add r0 1i64\n", "r9")] {
+        let part = format!(
+            "  launch \"map\" [a6] (r0)\n{index}    r1: i64 = read a4 {first}\n    yield r1\n    \
+             store r1 to a7: [a6]i64\n  end"
+        );
+        let function = list("sub", &part);
+        assert!(function.moving.contains(&1), "{function:?}");
+        assert!(!function.text.contains("for (i64 p"), "no point is copied: {}", function.text);
+    }
+}
+
+#[test]
+fn a_list_that_is_looked_at_behind_the_append_is_copied() {
+    let later = "
+  a10: i64 = host
+    r0: i64 = read a4 0i64
+    yield r0";
+    let function = list("add", &format!("{APPENDED}{later}"));
+    assert!(function.moving.is_empty(), "{function:?}");
+    assert!(!function.text.contains("NEED_ROOM"), "{}", function.text);
+    // What is computed of the element on the way is no element of the list.
+    let other = APPENDED.replace("      yield r4", "      r6: i64 = add r4 1i64\n      yield r6");
+    assert!(list("add", &other).moving.is_empty());
+}

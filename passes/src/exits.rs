@@ -92,7 +92,8 @@ impl<'s> Exiting<'s> {
         let Operation::While { state, initial, condition, body } = &statement.operation else {
             return None;
         };
-        // How long the arrays are that a loop of no rows leaves, is a matter of its form (the flag says: unknown).
+        // With a flag nothing is known of the extents that a loop leaves where there are no rows, and the interpreter says so
+        // too (Note [Extents of nothing]): with a condition something would be known.
         if state.iter().any(|(_, ty)| ty.rank > 0) {
             return None;
         }

@@ -216,8 +216,8 @@ fn unrolled(
     (unrolled, changes)
 }
 
-/// The program with loops in place of recursion, which end where they find that out. Equal calls are shared before, for equal loops are
-/// not seen to be equal. Where calls nest deeper than they may, the program meets a fault.
+/// The program with loops in place of recursion, which end where they find that out. Equal calls are shared before, for
+/// equal loops are not seen to be equal. Where calls nest deeper than they may, the program meets a fault.
 ///
 /// # Errors
 /// A recursion that goes neither level by level nor one call after the other.

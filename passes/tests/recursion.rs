@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use weft_interp::{Limits, run_flat, run_nested};
 use weft_ir::leaves::leaf_layout;
-use weft_ir::{Scalar, Value, flat, nested};
+use weft_ir::{Scalar, ScalarType, Value, flat, nested};
 use weft_passes::pipeline::{Calls, without_recursion};
 use weft_passes::{flatten, share};
 
@@ -257,6 +257,20 @@ fn loops_in_place_of(calls: &str, input: i64) -> i64 {
     assert_eq!(program.body.statements.iter().filter(|it| is_loop(it)).count(), 1, "{program}");
     assert!(!program.to_string().contains("[]i64"), "{program}");
     answer(&text, input)
+}
+
+#[test]
+fn whether_it_is_the_last_call_is_the_condition_of_the_loop() {
+    let text = recursive("x4: i64 = sub x1 1i64\nx5: i64 = call f0 x4\nx9: i64 = add x1 x5");
+    let program = without_recursion(parsed(&text), true, LEVELS).expect("a loop");
+    let loops = program.body.statements.iter().find_map(|statement| match &statement.operation {
+        nested::Operation::While { state, condition, .. } => Some((state, condition)),
+        _ => None,
+    });
+    let (state, condition) = loops.expect("a loop");
+    assert!(state.iter().all(|(_, ty)| ty.element != ScalarType::Bool), "{program}");
+    assert!(!condition.statements.is_empty(), "{program}");
+    assert_eq!(answer(&text, 9), 45);
 }
 
 #[test]

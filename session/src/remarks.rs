@@ -150,7 +150,7 @@ impl<'p> Walk<'p, '_> {
             letters::remark(*builtin, function, args, depth, self.sources)
                 .or_else(|| letters::converted(*builtin, args, self.sources))
                 .or_else(|| bounds::remark(*builtin, function, args, self.sources))
-                .or_else(|| updated::remark(*builtin, function, args, depth, self.sources))
+                .or_else(|| updated::remark(*builtin, args, depth, self.sources))
                 .filter(|remark| !self.told.places.contains(&remark.span()))
                 .or_else(|| self.operator(*builtin, function, args))
                 .into_iter()

@@ -508,11 +508,7 @@ impl<'p> Lowering<'p> {
     /// Whether an operation may be an error, be it in what it is computed from: then it had better stand where it is
     /// needed, and only there. (Elements at an index are not counted here either, but those of arrays that may be none.)
     fn operation_is_risky(&self, operation: &Operation) -> bool {
-        let mut risky = match operation {
-            Operation::Scalar(op, atoms) => math::can_fail(*op, self.type_of(atoms[0]).element),
-            Operation::Assert { .. } => true,
-            _ => false,
-        };
+        let mut risky = self.operation_may_fail(operation);
         operation.for_each_atom(&mut |atom| {
             risky |= self.is_risky(*atom) || self.type_of(*atom).rank > 0 && !self.is_there(*atom);
         });

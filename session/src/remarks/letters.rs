@@ -24,10 +24,7 @@ pub(super) fn remark(
     let (does, instead) = words(builtin)?;
     let texts = args.iter().find(|arg| arg.mapped && is_text(&arg.expr.ty, depth))?;
     let name = sources.slice(function.span);
-    let subject = match sources.slice(texts.expr.span) {
-        text if is_short(text) => text,
-        _ => "texts",
-    };
+    let subject = quoted(sources, texts.expr.span, "texts");
     let message = format!("`{name}` {does} each text");
     let here = "these are texts, which are arrays of letters";
     let mut remark = Diagnostic::error("E0319", message, texts.expr.span, here)
@@ -153,14 +150,24 @@ fn compared_in<'s>(
 
 /// The name of a function of the prelude that draws numbers.
 fn drawn<'p>(program: &'p Program, function: &Expr) -> Option<&'p str> {
+    own(program, function).filter(|name| {
+        matches!(
+            *name,
+            "plot" | "linePlot" | "scatterPlot" | "histogramPlot" | "histogramBins" | "heatMap"
+        )
+    })
+}
+
+/// The name of a function of the prelude.
+fn own<'p>(program: &'p Program, function: &Expr) -> Option<&'p str> {
     let ExprKind::Function(FunctionRef::Instance(id)) = &function.kind else { return None };
     let instance = program.instances.get(id.0 as usize)?;
-    let name = &*instance.name;
-    let draws = matches!(
-        name,
-        "plot" | "linePlot" | "scatterPlot" | "histogramPlot" | "histogramBins" | "heatMap"
-    );
-    (draws && instance.body.span.source == prelude::SOURCE).then_some(name)
+    (instance.body.span.source == prelude::SOURCE).then_some(&*instance.name)
+}
+
+/// An argument as it is written, or what stands for it in a message.
+pub(super) fn quoted<'s>(sources: &'s Sources, argument: Span, other: &'s str) -> &'s str {
+    Some(sources.slice(argument)).filter(|text| is_short(text)).unwrap_or(other)
 }
 
 /// What there is to say about a plot of texts, which draws the letters of each.
@@ -196,9 +203,8 @@ pub(super) fn compared(
     depth: usize,
     sources: &Sources,
 ) -> Option<Diagnostic> {
-    let ExprKind::Function(FunctionRef::Instance(id)) = &function.kind else { return None };
-    let instance = program.instances.get(id.0 as usize)?;
-    let (does, instead) = match &*instance.name {
+    let name = own(program, function)?;
+    let (does, instead) = match name {
         "isIn" => (
             "looks for the letters of",
             "`{ any (same @ text) : text in texts }` says of each text whether it is one of them",
@@ -207,14 +213,7 @@ pub(super) fn compared(
         _ => return None,
     };
     let texts = args.iter().rfind(|arg| arg.mapped && is_text(&arg.expr.ty, depth))?.expr.span;
-    if instance.body.span.source != prelude::SOURCE {
-        return None;
-    }
-    let name = &*instance.name;
-    let subject = match sources.slice(texts) {
-        text if is_short(text) => text,
-        _ => "names",
-    };
+    let subject = quoted(sources, texts, "names");
     let here = "these are texts, which are arrays of letters";
     Some(
         Diagnostic::error("E0319", format!("`{name}` {does} each text"), texts, here)
@@ -230,9 +229,7 @@ pub(super) fn separated(
     args: &[Arg],
     sources: &Sources,
 ) -> Option<Diagnostic> {
-    let ExprKind::Function(FunctionRef::Instance(id)) = &function.kind else { return None };
-    let instance = program.instances.get(id.0 as usize)?;
-    let is_it = &*instance.name == "splitOn" && instance.body.span.source == prelude::SOURCE;
+    let is_it = own(program, function)? == "splitOn";
     let ([Arg { expr: mark, mapped: true }, text], true) = (args, is_it) else { return None };
     let ExprKind::Text(bytes) = &mark.kind else { return None };
     let letter = bytes.iter().find(|byte| byte.is_ascii_graphic() && !b"'\\".contains(byte));

@@ -5,30 +5,25 @@
 
 use weft_lang::Diagnostic;
 use weft_lang::builtins::Builtin;
-use weft_lang::typed::{Arg, Expr};
+use weft_lang::typed::Arg;
 
+use super::letters::quoted;
 use crate::sources::Sources;
 
 /// What there is to say about an application.
 pub(super) fn remark(
     builtin: Builtin,
-    function: &Expr,
     args: &[Arg],
     depth: usize,
     sources: &Sources,
 ) -> Option<Diagnostic> {
     let Builtin::Update(1) = builtin else { return None };
     let [array, index, value] = args else { return None };
-    let is_mapped = array.mapped && !index.mapped && !value.mapped && depth == 1;
-    // `!rows` and a text, or what stands elsewhere, has no index as it is written.
-    if !is_mapped || array.expr.span.source != function.span.source {
+    if !array.mapped || index.mapped || value.mapped || depth != 1 {
         return None;
     }
-    let short = |expr: &Expr, other: &'static str| match sources.slice(expr.span) {
-        text if !text.is_empty() && text.len() <= 12 && !text.contains('\n') => text.to_owned(),
-        _ => other.to_owned(),
-    };
-    let (m, i, v) = (short(&array.expr, "m"), short(&index.expr, "i"), short(&value.expr, "v"));
+    let [m, i, v] = [(array, "m"), (index, "i"), (value, "v")]
+        .map(|(arg, other)| quoted(sources, arg.expr.span, other));
     let message = format!("this replaces element {i} of each row");
     let here = format!("this is {}", array.expr.ty);
     Some(

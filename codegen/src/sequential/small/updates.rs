@@ -9,7 +9,8 @@
 //! Note [Arrays that move]. So it is with an array that a turn puts something behind (Note [Arrays that grow] in
 //! `appending`), and with one of which it leaves a part, as stacks and queues do: the part begins further on in the same
 //! memory, or ends earlier, and what is put behind it replaces what is there. The host gives such an array twice the
-//! memory that it takes. Where that is full the function ends, and is called again with twice as much.
+//! memory that it takes. Where that is full the function ends, and is called again with twice as much. A turn that needs
+//! more than there is at its beginning is the host's.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -181,6 +181,40 @@ pub(super) fn of_flags(function: &str, found: &Type) -> Option<&'static str> {
     }
 }
 
+/// What to write for a method that tables have in other libraries.
+pub(super) fn table_method(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "head" => "the first rows of a table `t` are `take 5 (rows t)`",
+        "tail" => {
+            "the last rows of a table `t` are `drop (length t.x - 5) (rows t)`, where x is one of its columns"
+        }
+        "groupby" | "groupBy" | "group_by" | "value_counts" => {
+            "a column goes by another one with `groupBy keys values`; texts as keys are `(codes t.name).0`"
+        }
+        "shape" | "size" => {
+            "`length t.x` are the rows of a table, where x is one of its columns; `:type t` shows all"
+        }
+        "columns" | "dtypes" | "info" | "keys" => "`:type t` shows the columns of a table `t`",
+        "loc" | "iloc" | "query" | "filter" | "dropna" => {
+            "the rows for which something holds are `{ r : r in rows t | r.x > 0.0 }`"
+        }
+        "sort_values" | "sort" | "sort_index" => {
+            "rows in the order of a column: `(rows t)[argsort t.x]`"
+        }
+        "to_csv" | "to_numpy" | "to_excel" | "to_json" | "save" => {
+            "a table is written by `:save t \"file.csv\"`"
+        }
+        "drop" | "rename" | "assign" | "insert" | "apply" => {
+            "a table with other columns is written out: `{x = t.x, y = 2.0 * t.y}`; `:search add a column` has more"
+        }
+        "merge" | "join" | "pivot" | "pivot_table" | "melt" => {
+            "`:search join` shows how tables are joined"
+        }
+        "plot" => "columns are drawn by `linePlot t.x t.y`",
+        _ => return suggest::foreign_word(name),
+    })
+}
+
 /// What to write for a method of another language, of a value of so many axes.
 pub(super) fn method(
     checker: &Checker<'_>,

@@ -14,6 +14,9 @@ const CELLS: usize = 50;
 const MOST_MARKS: usize = 3;
 const LONGEST_MARK: usize = 12;
 
+/// How much of a line is repeated.
+const LONGEST_LINE: usize = 36;
+
 /// The doubts about a table whose first line was taken for titles.
 pub(super) fn about(
     text: &[u8],
@@ -199,7 +202,7 @@ pub(super) fn titles_in_a_comment(text: &[u8], start: &Start, width: usize) -> O
 
 /// A text that is not too long for a message.
 fn short(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_MARK * 3) {
+    match text.char_indices().nth(LONGEST_LINE) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
