@@ -4,6 +4,9 @@ use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::process::getpgrp;
+use rustix::stdio::stdout;
+use rustix::termios::{Action, tcflow, tcgetattr, tcgetpgrp};
 use weft_session::Cancel;
 
 /// A second Ctrl-C within this time asks what still runs.
@@ -67,6 +70,7 @@ fn press(cancel: &Cancel, presses: &Mutex<Presses>) {
         return;
     }
     cancel.cancel();
+    wake_writer();
     let again = presses.last.is_some_and(|last| last.elapsed() < AGAIN);
     presses.last = Some(Instant::now());
     presses.count = if again { presses.count + 1 } else { 1 };
@@ -79,5 +83,22 @@ fn press(cancel: &Cancel, presses: &Mutex<Presses>) {
         }
         _ if presses.may_exit => std::process::exit(130),
         _ => {}
+    }
+}
+
+/// Lets a thread go on that waits for room in the terminal.
+///
+/// Ctrl-C makes the terminal throw away what it holds, and Linux tells nobody that there is room again: that is
+/// done where the other end reads something. If there is nothing left to read, and what is typed is not echoed
+/// either, the writer waits for ever, with a lock on the terminal that lets no other thread write. Output that
+/// goes on after a halt is told to all who wait.
+fn wake_writer() {
+    // Waits until the terminal has thrown everything away.
+    let is_terminal = tcgetattr(stdout()).is_ok();
+    // A process in the background that touches the terminal is stopped.
+    let in_foreground = is_terminal && tcgetpgrp(stdout()).is_ok_and(|group| group == getpgrp());
+    if in_foreground && tcflow(stdout(), Action::OOff).is_ok() {
+        // If the terminal is gone by now, so is whoever waited for it.
+        let _ = tcflow(stdout(), Action::OOn);
     }
 }
