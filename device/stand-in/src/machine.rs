@@ -103,9 +103,9 @@ impl Memory {
 const GARBAGE: u8 = 0xa5;
 
 /// How often threads may look at a word in vain. A kernel that computes for long looks now and then whether it was
-/// interrupted, and whoever is to interrupt it may have to wait for a processor: minutes. Threads that wait for each
-/// other for ever are found after seconds.
-const PATIENCE: u64 = 100_000_000;
+/// interrupted, and whoever is to interrupt it may have to wait for a processor, and for a compiler: many minutes.
+/// Threads that wait for each other for ever are found after a minute.
+const PATIENCE: u64 = 1_000_000_000;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
