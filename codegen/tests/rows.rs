@@ -1,6 +1,6 @@
 //! Loops of one point as functions of C: what is written.
 
-use weft_codegen::{RowLoop, row_loop};
+use weft_codegen::{RowLoop, row_loop, row_loop_in_place};
 use weft_ir::plan::{self, Step};
 
 /// A loop over `a3` below nine whose state is rows of `a0` numbers; `given` is what stands behind `rows`, and `steps`
@@ -45,7 +45,12 @@ end
 output a7: [a1][a0]i64
 "
     );
-    let program = plan::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    row_loop_of(&text)
+}
+
+/// The function of the first loop of a plan.
+fn row_loop_of(text: &str) -> RowLoop {
+    let program = plan::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     plan::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let of = |step: &Step| match step {
         Step::While { state, rows: Some(rows), .. } => row_loop(rows, state),
@@ -66,7 +71,7 @@ fn elements_are_replaced_in_the_rows_of_the_state() {
     assert!(!has_scratch, "{text}");
     // The extent is all that it reads beside the state, of which it writes all.
     assert_eq!((inputs.len(), written.len()), (1, 2), "{text}");
-    assert!(text.contains("for (i64 point = all->first; point < all->end; point++)"), "{text}");
+    assert!(text.contains("for (; point < all->end; point++)"), "{text}");
     assert!(text.contains("all->state[1]) + point * "), "{text}");
     assert!(text.contains("if (point == 0) ((i64 *)all->state[0])[1] = "), "{text}");
 }
@@ -144,4 +149,75 @@ fn an_array_that_a_condition_passes_on_is_copied_before_it_is_updated() {
         // In front of the loop and before the first update.
         assert_eq!(text.matches("TAKE(").count(), 2, "{passed_on}\n{text}");
     }
+}
+
+/// A loop whose rows grow at each turn, all of them by one.
+const GROWING: &str = "input a2: [a1][a0]i64
+a5: i64, a6: i64 = host
+  r0: i64 = read a0
+  yield 0i64 r0
+a7: i64, a8: i64, a9: [a1][a8]i64 = while (a3: i64 = a5, a10: i64 = a6, a4: [a1][a10]i64 = a2)
+  a11: bool = host
+    r0: i64 = read a3
+    r1: bool = lt r0 9i64
+    yield r1
+  yield a11
+do
+  yield a3 a10 a4
+rows a1
+  given a0 all a3
+  given a1 size a10
+  given a2 row a4 1
+  state all 0
+  state extent 1
+  state grown 1
+  input a0: i64
+  input a2: [a1]i64
+  a6: i64, a7: i64, a8: [a7]i64 = while (a9: i64 = a0, a10: i64 = a1, a11: [a10]i64 = a2)
+    a12: bool = host
+      r0: i64 = read a9
+      r1: bool = lt r0 9i64
+      yield r1
+    yield a12
+  do
+    a13: i64, a14: i64 = host
+      r0: i64 = read a9
+      r1: i64 = add r0 1i64
+      r2: i64 = read a10
+      r3: i64 = add r2 1i64
+      yield r1 r3
+    launch \"map\" [a14] (r0)
+      yield r0
+      store r0 to a15: [a14]i64
+    end
+    yield a13 a14 a15
+  output a6: i64
+  output a8: [a7]i64
+end
+output a9: [a1][a8]i64
+";
+
+#[test]
+fn rows_that_grow_are_written_one_behind_the_other() {
+    let RowLoop { text, written, growing, has_scratch, .. } = row_loop_of(GROWING);
+    assert!(has_scratch, "{text}");
+    assert_eq!((growing, written.len()), (vec![2], 3), "{text}");
+    // Only if there is room, and behind what is there; the point where that ends is told.
+    for part in [
+        "i64 *to2 = (i64 *)all->state[2] + all->extents[1];",
+        "if (more2 > ((i64 *)all->ends[2]) - to2) NEED_ROOM;",
+        "to2 += more2;",
+        "all->extents[0] = point;",
+        "all->extents[1] = to2 - (i64 *)all->state[2];",
+        "if (point == 0) ((i64 *)all->state[1])[1] = ",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    // There is no function without memory of its own, as a device has.
+    let program = plan::parse(GROWING).expect("a program");
+    let in_place = program.body.steps.iter().find_map(|step| match step {
+        Step::While { state, rows: Some(rows), .. } => Some(row_loop_in_place(rows, state)),
+        _ => None,
+    });
+    assert_eq!(in_place, Some(None));
 }

@@ -23,7 +23,7 @@ pub(crate) use call::{Call, Function, Inputs, Part, Results, RowsCall, SerialCal
 pub(crate) use engine::{Engine, PATIENCE};
 pub(crate) use listing::request_all;
 pub use listing::{native_assembly, native_source};
-pub(crate) use points::PointsCall;
+pub(crate) use points::{Growing, PointsCall};
 pub(crate) use service::{Service, Ticket};
 pub(crate) use slot::Slot;
 pub use source::Source as NativeSource;

@@ -163,17 +163,19 @@ pub(crate) struct RowFunction {
     pub(crate) sequential: Arc<Sequential>,
     /// Whether it is given memory for arrays, [`SCRATCH`] bytes on each thread.
     pub(crate) has_scratch: bool,
+    /// The parts of the state whose rows it writes one behind the other, by their numbers.
+    pub(crate) growing: Vec<usize>,
 }
 
 impl RowFunction {
     pub(crate) fn new(of: RowLoop, native: Option<Supply>) -> RowFunction {
-        let RowLoop { text, functions, inputs, written: updated, sites, has_scratch } = of;
+        let RowLoop { text, functions, inputs, written: updated, growing, sites, has_scratch } = of;
         // It is wanted whatever the launches of the host's loop take. Its memory is that of a `PointsCall`.
         let computes_arrays = false;
         let moving = BTreeSet::new();
         let of =
             SequentialLoop { text, functions, inputs, updated, moving, sites, computes_arrays };
-        RowFunction { sequential: Arc::new(Sequential::new(of, native)), has_scratch }
+        RowFunction { sequential: Arc::new(Sequential::new(of, native)), has_scratch, growing }
     }
 }
 

@@ -67,6 +67,14 @@ pub enum RowState {
     Point(usize),
     /// An output at each point, as rows of this segment descriptor, which is part of the state too.
     Segment(usize, Var),
+    /// An output at each point, whose first extent is known only then, one row behind the other.
+    Grown(usize),
+    /// How many rows such outputs have in all, along their first axis.
+    Total(usize),
+    /// Where those of each point begin among them: their segment descriptor.
+    Offsets(usize),
+    /// The first extent of such an output, which is the same at all points.
+    Extent(usize),
     /// It stays what it was.
     Kept,
     /// False: no point goes on.
@@ -181,6 +189,10 @@ impl fmt::Display for RowState {
             RowState::All(at) => write!(f, "all {at}"),
             RowState::Point(at) => write!(f, "point {at}"),
             RowState::Segment(at, offsets) => write!(f, "segment {at} {offsets}"),
+            RowState::Grown(at) => write!(f, "grown {at}"),
+            RowState::Total(at) => write!(f, "total {at}"),
+            RowState::Offsets(at) => write!(f, "offsets {at}"),
+            RowState::Extent(at) => write!(f, "extent {at}"),
             RowState::Kept => f.write_str("kept"),
             RowState::Done => f.write_str("done"),
         }
@@ -261,11 +273,18 @@ fn parse_state(reader: &mut Reader) -> Result<RowState, TextError> {
     if reader.take_word("done") {
         return Ok(RowState::Done);
     }
-    if reader.take_word("all") {
-        return Ok(RowState::All(parse_number(reader)?));
-    }
-    if reader.take_word("point") {
-        return Ok(RowState::Point(parse_number(reader)?));
+    let numbered: [(&str, fn(usize) -> RowState); 6] = [
+        ("all", RowState::All),
+        ("point", RowState::Point),
+        ("grown", RowState::Grown),
+        ("total", RowState::Total),
+        ("offsets", RowState::Offsets),
+        ("extent", RowState::Extent),
+    ];
+    for (word, state) in numbered {
+        if reader.take_word(word) {
+            return Ok(state(parse_number(reader)?));
+        }
     }
     reader.expect_word("segment")?;
     Ok(RowState::Segment(parse_number(reader)?, parse_var(reader)?))

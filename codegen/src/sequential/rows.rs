@@ -5,6 +5,10 @@
 //! they are updated in memory of the function's own (Note [Copies in front of updates]); where a turn computes whole
 //! arrays, these are computed there (Note [Small loops]). Then the last state is copied out of it, and the state that it
 //! began with is still there when the function gives up.
+//!
+//! Note [Rows that grow]. How long the rows of a last state are may be known only when they are there. Each call
+//! writes those of its points one behind the other, to memory that only it has. Where that is full, the call ends in
+//! front of the point whose row has no room: it says which, and goes on there when it has more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +37,10 @@ pub struct RowLoop {
     pub inputs: Vec<Var>,
     /// The parts of the state that it writes to, by their numbers.
     pub written: BTreeSet<usize>,
+    /// Those among them whose rows it writes one behind the other, to memory of each call (Note [Rows that grow]), in this
+    /// order. It is told how many elements of each are there, behind an element for the point where it ends. Where the
+    /// memory is full its result is [`crate::FULL`].
+    pub growing: Vec<usize>,
     /// The checks.
     pub sites: Vec<(FaultKind, Span)>,
     /// Whether it is given memory for arrays, scratch memory: then it writes the last state to other memory than that of
@@ -45,12 +53,20 @@ pub struct RowLoop {
 pub fn row_loop(rows: &Rows<Program>, state: &[Var]) -> Option<RowLoop> {
     [Arrays::Replaced, Arrays::Copied, Arrays::Computed]
         .into_iter()
-        .find_map(|arrays| Writer::new(rows, state, arrays).written())
+        .find_map(|arrays| written(rows, state, arrays))
 }
 
 /// As [`row_loop`], only if every turn replaces elements where they are: what it does needs no memory but the state's.
 pub fn row_loop_in_place(rows: &Rows<Program>, state: &[Var]) -> Option<RowLoop> {
-    Writer::new(rows, state, Arrays::Replaced).written()
+    written(rows, state, Arrays::Replaced)
+}
+
+fn written(rows: &Rows<Program>, state: &[Var], arrays: Arrays) -> Option<RowLoop> {
+    let grows = rows.state.iter().any(|part| matches!(part, RowState::Grown(_)));
+    if grows && arrays != Arrays::Computed {
+        return None;
+    }
+    Writer::new(rows, state, arrays).written()
 }
 
 struct Writer<'a> {
@@ -89,6 +105,8 @@ impl<'a> Writer<'a> {
             self.bind(var, input)?;
         }
         self.function.steps(&self.rows.program.body)?;
+        let growing = self.growing();
+        self.find_room(&growing)?;
         let mut written = BTreeSet::new();
         for (number, part) in self.rows.state.iter().enumerate() {
             self.leave(number, *part, &mut written)?;
@@ -108,15 +126,33 @@ impl<'a> Writer<'a> {
             text += "  u32 outcome = 0;\n";
         }
         self.before.iter().for_each(|line| text += &format!("  {line}\n"));
-        text += "  for (i64 point = all->first; point < all->end; point++) {\n";
+        for (at, (number, ty)) in growing.iter().enumerate() {
+            text += &format!(
+                "  {ty} *to{number} = ({ty} *)all->state[{number}] + all->extents[{}];\n",
+                at + 1
+            );
+        }
+        text += "  i64 point = all->first;\n  for (; point < all->end; point++) {\n";
         // A loop may have no turn that looks.
         text += "    if (!(point & 1023) && *all->cancel) return 1U << 31;\n";
         text += &points;
         text += match has_scratch {
-            true => "  }\nleave:;\n  (void)rounds;\n  return outcome;\n}\n",
-            false => "  }\n  (void)rounds;\n  return 0;\n}\n",
+            true => "  }\nleave:;\n  (void)rounds;\n",
+            false => "  }\n  (void)rounds;\n",
         };
-        Some(RowLoop { text, functions, inputs: self.inputs, written, sites, has_scratch })
+        if !growing.is_empty() {
+            text += "  all->extents[0] = point;\n";
+        }
+        for (at, (number, ty)) in growing.iter().enumerate() {
+            text += &format!(
+                "  all->extents[{}] = to{number} - ({ty} *)all->state[{number}];\n",
+                at + 1
+            );
+        }
+        text += if has_scratch { "  return outcome;\n}\n" } else { "  return 0;\n}\n" };
+        let growing = growing.into_iter().map(|(number, _)| number).collect();
+        let inputs = self.inputs;
+        Some(RowLoop { text, functions, inputs, written, growing, sites, has_scratch })
     }
 
     /// Binds a variable of the program to what it is at a point.
@@ -215,7 +251,8 @@ impl<'a> Writer<'a> {
         let state = state.filter(|&number| match self.rows.state[number] {
             RowState::All(_) => true,
             RowState::Point(_) | RowState::Segment(..) => self.is_in_place(),
-            RowState::Kept | RowState::Done => false,
+            RowState::Grown(_) | RowState::Total(_) | RowState::Offsets(_) => false,
+            RowState::Extent(_) | RowState::Kept | RowState::Done => false,
         });
         match state {
             Some(number) => format!("(({ty} *)all->state[{number}])"),
@@ -233,6 +270,31 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// The parts of the state that grow, with the types of their elements.
+    fn growing(&self) -> Vec<(usize, &'static str)> {
+        let mut growing = Vec::new();
+        for (number, part) in self.rows.state.iter().enumerate() {
+            if let RowState::Grown(at) = part {
+                let output = self.rows.program.outputs[*at].data;
+                growing.push((number, type_name(self.function.types[output.0 as usize].element)));
+            }
+        }
+        growing
+    }
+
+    /// Ends the call where a row of the last state has no room.
+    fn find_room(&mut self, growing: &[(usize, &str)]) -> Option<()> {
+        for &(number, ty) in growing {
+            let RowState::Grown(at) = self.rows.state[number] else { return None };
+            let sizes = self.function.sizes(self.rows.program.outputs[at].data)?;
+            let count = element_count(&sizes);
+            self.function.line(&format!("const i64 more{number} = {count};"));
+            let end = format!("(({ty} *)all->ends[{number}])");
+            self.function.line(&format!("if (more{number} > {end} - to{number}) NEED_ROOM;"));
+        }
+        Some(())
+    }
+
     /// Writes what a part of the state has become.
     fn leave(
         &mut self,
@@ -241,7 +303,35 @@ impl<'a> Writer<'a> {
         written: &mut BTreeSet<usize>,
     ) -> Option<()> {
         let output = match part {
-            RowState::Kept => return Some(()),
+            // The host finds the total.
+            RowState::Kept | RowState::Total(_) => return Some(()),
+            RowState::Extent(at) => {
+                let sizes = self.function.sizes(self.rows.program.outputs[at].data)?;
+                let length = sizes.first()?;
+                self.function
+                    .line(&format!("if (point == 0) ((i64 *)all->state[{number}])[1] = {length};"));
+                written.insert(number);
+                return Some(());
+            }
+            RowState::Offsets(at) => {
+                // From the lengths the host finds where the rows begin.
+                let sizes = self.function.sizes(self.rows.program.outputs[at].data)?;
+                let length = sizes.first()?;
+                self.function
+                    .line(&format!("((i64 *)all->state[{number}])[point + 1] = {length};"));
+                written.insert(number);
+                return Some(());
+            }
+            RowState::Grown(at) => {
+                let name =
+                    self.function.environment.elements(self.rows.program.outputs[at].data)?;
+                self.function.line(&format!(
+                    "for (i64 at = 0; at < more{number}; at++) to{number}[at] = {name}[at];"
+                ));
+                self.function.line(&format!("to{number} += more{number};"));
+                written.insert(number);
+                return Some(());
+            }
             RowState::Done => {
                 let ty = type_name(ScalarType::Bool);
                 self.function.line(&format!("(({ty} *)all->state[{number}])[point] = false;"));

@@ -528,7 +528,7 @@ impl SerialCall<'_> {
 }
 
 /// Where the memory of a part that moves ends.
-fn end_of(part: &mut Part) -> *mut c_void {
+pub(super) fn end_of(part: &mut Part) -> *mut c_void {
     match part {
         Part::Moving(storage) => with_lane_type!(storage.ty(), T => {
             <T as Lane>::slice_mut(&mut storage.as_mut()).as_mut_ptr_range().end.cast()

@@ -3,17 +3,24 @@
 
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use weft_codegen::{FULL, LEFT};
 
 use crate::execute::{Halt, Source};
 use crate::lanes::{Lane as _, LaneType, Storage};
 use crate::native::Function;
-use crate::native::call::{Arrays, Part, Serial, place_of};
+use crate::native::call::{Arrays, Part, Serial, end_of, place_of};
 use crate::pool::Pool;
 use crate::workers::Workers;
 
 /// How many pieces of the points there are for each thread, some of which take longer than others.
 const PIECES: usize = 16;
+
+/// For so many elements there is memory where rows grow, beside those that there were.
+const LEAST_ROOM: usize = 256;
 
 /// What a function of [`weft_codegen::row_loop`] is called for.
 pub(crate) struct PointsCall<'c> {
@@ -21,6 +28,10 @@ pub(crate) struct PointsCall<'c> {
     pub(crate) inputs: &'c [Source<'c>],
     /// Its state; what is the same at all points as arrays of two elements, the state at hand and the last one.
     pub(crate) state: &'c mut [Part],
+    /// What grows in it (Note [Rows that grow] in `weft_codegen`'s `sequential/rows`).
+    pub(crate) growing: &'c [Growing],
+    /// How many bytes what grows may take.
+    pub(crate) room: u64,
     /// How many points there are.
     pub(crate) points: usize,
     /// How many bytes of memory of its own it has on each thread; nothing for functions without.
@@ -31,6 +42,24 @@ pub(crate) struct PointsCall<'c> {
     pub(crate) done: Option<&'c AtomicU64>,
     /// The threads.
     pub(crate) workers: &'c Workers,
+}
+
+/// A part of the state whose rows grow.
+pub(crate) struct Growing {
+    /// Its number.
+    pub(crate) number: usize,
+    /// The type of its elements.
+    pub(crate) ty: LaneType,
+    /// How many there were at all points.
+    pub(crate) before: usize,
+}
+
+/// What has grown at some points.
+pub(crate) struct Grown {
+    /// The first of them.
+    pub(crate) first: usize,
+    /// Per part that grows its elements at these points.
+    pub(crate) parts: Vec<Storage>,
 }
 
 /// Memory of a thread, which goes back to the pool.
@@ -46,22 +75,38 @@ impl Drop for Scratch<'_> {
 struct Shared {
     inputs: *const *const c_void,
     strides: *const *const i64,
-    state: *mut *mut c_void,
+    state: Vec<*mut c_void>,
 }
 
 // SAFETY: the tables behind these addresses are only read while threads run.
 unsafe impl Sync for Shared {}
 
+/// Where the rows of a call go that grow.
+struct Places {
+    /// The state, with what is written to in the place of what grows.
+    state: Vec<*mut c_void>,
+    /// Where the memory of those parts ends.
+    ends: Vec<*mut c_void>,
+    /// The point that a call has come to, and how many elements of each part are there.
+    reached: Vec<i64>,
+}
+
 impl Shared {
     /// As a function is told.
-    fn serial(&self, points: (usize, usize), scratch: &mut [i64], cancel: &AtomicBool) -> Serial {
+    fn serial(
+        &self,
+        points: (usize, usize),
+        places: &mut Places,
+        scratch: &mut [i64],
+        cancel: &AtomicBool,
+    ) -> Serial {
         let (_, scratch) =
             scratch.split_at_mut(scratch.as_ptr().align_offset(64).min(scratch.len()));
         Serial {
             inputs: self.inputs,
             strides: self.strides,
-            state: self.state,
-            extents: ptr::null_mut(),
+            state: places.state.as_mut_ptr(),
+            extents: places.reached.as_mut_ptr(),
             cancel: cancel.as_ptr().cast_const().cast(),
             begun: 0,
             done: ptr::null_mut(),
@@ -70,53 +115,134 @@ impl Shared {
             first: points.0 as i64,
             end: points.1 as i64,
             until: u64::MAX,
-            ends: ptr::null(),
+            ends: places.ends.as_ptr(),
         }
+    }
+
+    /// What a call is told of what grows there.
+    fn places(&self, growing: &[Growing], parts: &mut [Part], reached: Vec<i64>) -> Places {
+        let (mut state, mut ends) = (self.state.clone(), vec![ptr::null_mut(); self.state.len()]);
+        for (of, part) in growing.iter().zip(parts) {
+            state[of.number] = place_of(part);
+            ends[of.number] = end_of(part);
+        }
+        Places { state, ends, reached }
+    }
+}
+
+/// Memory that is left.
+struct Room<'c>(AtomicU64, &'c Pool);
+
+impl Room<'_> {
+    /// That many elements, if there is memory for them.
+    fn take(&self, ty: LaneType, length: usize) -> Option<Part> {
+        let bytes = length.checked_mul(ty.scalar_type().bytes())? as u64;
+        let rest = |room: u64| room.checked_sub(bytes);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).ok()?;
+        Some(Part::Moving(self.1.take(ty, length)))
+    }
+
+    /// Twice as many elements as there are, the first of which are these.
+    fn doubled(&self, part: Part, length: usize) -> Option<Part> {
+        let Part::Moving(storage) = part else { panic!("what grows moves") };
+        let Part::Moving(mut more) = self.take(storage.ty(), storage.len().checked_mul(2)?)? else {
+            panic!("what grows moves")
+        };
+        let room = more.len();
+        more.resize(0);
+        more.append(storage.elements().slice(0, length));
+        more.resize(room);
+        let bytes = storage.len() * storage.ty().scalar_type().bytes();
+        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.1.keep(storage);
+        Some(Part::Moving(more))
     }
 }
 
 impl PointsCall<'_> {
     /// Calls the function of a loop for which `self` was made for all points; its result, that of one of the pieces
-    /// that did not come to their end if there are any.
-    pub(crate) fn run(self, function: &Function) -> u32 {
-        let PointsCall { inputs, state, points, scratch, cancel, done, workers } = self;
+    /// that did not come to their end if there are any, and what has grown, in the order of the points.
+    pub(crate) fn run(self, function: &Function) -> (u32, Vec<Grown>) {
+        let PointsCall { inputs, state, growing, room, points, scratch, cancel, done, workers } =
+            self;
         let Arrays { arrays, strides, scalars } = Arrays::new(inputs);
-        let mut places: Vec<*mut c_void> = state.iter_mut().map(place_of).collect();
-        let shared = Shared {
-            inputs: arrays.as_ptr(),
-            strides: strides.as_ptr(),
-            state: places.as_mut_ptr(),
-        };
+        let places: Vec<*mut c_void> = state.iter_mut().map(place_of).collect();
+        let shared = Shared { inputs: arrays.as_ptr(), strides: strides.as_ptr(), state: places };
         let shared = &shared;
         let piece = (points / (workers.threads() * PIECES)).max(1);
         let pieces = (0..points).step_by(piece).map(|first| (first, points.min(first + piece)));
         let outcome = AtomicU32::new(0);
         let pool: &Pool = workers.memory();
+        let room = Room(AtomicU64::new(room), pool);
+        let all_grown = Mutex::new(Vec::new());
         let start = || {
             let words = |bytes| pool.take(LaneType::I64, bytes / size_of::<i64>());
             Scratch(scratch.map(words), pool)
         };
-        let work = |scratch: &mut Scratch<'_>, points| {
-            let memory = scratch.0.as_mut().map(|memory| &mut i64::storage_mut(memory)[..]);
-            let serial = shared.serial(points, memory.unwrap_or_default(), cancel);
-            // SAFETY: Note [Native calls]. Of the parts of the state that are written, which nobody else holds, the
-            // function writes to the rows of its points alone, and the first point's to what all have in common; no
-            // two calls have a point in common. It reads its inputs where a check or the plan says that they have an
-            // element. All of them outlive the call.
-            let result = unsafe { (function.entry)(ptr::from_ref(&serial).cast()) };
-            if result == 0 {
-                if let Some(done) = done {
-                    done.fetch_add((points.1 - points.0) as u64, Ordering::Relaxed);
+        let work = |scratch: &mut Scratch<'_>, (first, end): (usize, usize)| {
+            let halted = |result: u32| {
+                outcome.store(result, Ordering::Relaxed);
+                Err(Halt::Interrupted)
+            };
+            // A share of what was there, and more.
+            let begun = |of: &Growing| {
+                let before = (of.before / points).saturating_mul(end - first);
+                room.take(of.ty, before.saturating_add(before / 2 + LEAST_ROOM))
+            };
+            let Some(mut parts) = growing.iter().map(begun).collect::<Option<Vec<Part>>>() else {
+                return halted(LEFT);
+            };
+            let mut reached = vec![0; 1 + growing.len()];
+            reached[0] = first as i64;
+            loop {
+                let from = reached[0] as usize;
+                let mut places = shared.places(growing, &mut parts, reached);
+                let memory = scratch.0.as_mut().map(|memory| &mut i64::storage_mut(memory)[..]);
+                let memory = memory.unwrap_or_default();
+                let serial = shared.serial((from, end), &mut places, memory, cancel);
+                // SAFETY: Note [Native calls]. Of the parts of the state that are written, which nobody else holds, the
+                // function writes to the rows of its points alone, and the first point's to what all have in common;
+                // no two calls have a point in common. What grows is memory of this call, as far as it is told. It
+                // reads its inputs where a check or the plan says that they have an element. All of them outlive the
+                // call.
+                let result = unsafe { (function.entry)(ptr::from_ref(&serial).cast()) };
+                reached = places.reached;
+                match result {
+                    0 => break,
+                    FULL => {
+                        for (part, length) in parts.iter_mut().zip(&reached[1..]) {
+                            let now =
+                                std::mem::replace(part, Part::Moving(Storage::new(LaneType::I64)));
+                            let Some(more) = room.doubled(now, *length as usize) else {
+                                return halted(LEFT);
+                            };
+                            *part = more;
+                        }
+                    }
+                    other => return halted(other),
                 }
-                return Ok(());
             }
-            outcome.store(result, Ordering::Relaxed);
-            Err(Halt::Interrupted)
+            if let Some(done) = done {
+                done.fetch_add((end - first) as u64, Ordering::Relaxed);
+            }
+            if !growing.is_empty() {
+                let whole = |(part, length): (Part, &i64)| {
+                    let Part::Moving(mut storage) = part else { panic!("what grows moves") };
+                    storage.resize(*length as usize);
+                    storage
+                };
+                let parts = parts.into_iter().zip(&reached[1..]).map(whole).collect();
+                let grown = Grown { first, parts };
+                all_grown.lock().unwrap_or_else(PoisonError::into_inner).push(grown);
+            }
+            Ok(())
         };
         let parallel = points > 1;
         // What halted it is in the outcome.
         let _ = workers.each(parallel, pieces, start, work);
         drop(scalars);
-        outcome.into_inner()
+        let mut grown = all_grown.into_inner().unwrap_or_else(PoisonError::into_inner);
+        grown.sort_unstable_by_key(|grown| grown.first);
+        (outcome.into_inner(), grown)
     }
 }

@@ -6,13 +6,26 @@ use weft_ir::plan::Program;
 use weft_ir::{ColumnBuilder, Meter, Piece, RowState, Rows, Scalar, Span, Stop};
 
 use super::{Datum, Machine};
-use crate::lanes::{LaneType, Storage};
-use crate::native::{Function, Part, PointsCall};
+use crate::lanes::{Lane as _, LaneType, Storage};
+use crate::native::{Function, Growing, Part, PointsCall};
 use crate::sequential::{RowFunction, SCRATCH};
 
 /// How many elements a scalar of the state is while a function runs: it reads the first, which is the same for all
 /// rows, and writes the second.
 const SCALARS: usize = 2;
+
+/// Of rows without elements there may be more than anybody can count; so many are tried.
+const MOST_EMPTY: usize = 1 << 20;
+
+/// The rows of a part of the state that have grown.
+struct GrownRows {
+    /// All extents of the array.
+    extents: Vec<usize>,
+    /// Where the rows begin, if each has a length of its own, with the numbers of the parts of the state that say how
+    /// many there are in all, and that.
+    offsets: Option<([usize; 2], Storage)>,
+    elements: Storage,
+}
 
 impl Machine<'_> {
     /// Goes on with a loop at every point to its end; the state becomes the last one. Whether it did: not where there
@@ -28,15 +41,18 @@ impl Machine<'_> {
     ) -> Result<bool, Stop> {
         let sequential = &row_function.sequential;
         let points = self.size(rows.points, Span::default())?;
-        // Of arrays without elements there may be more than anybody can count.
         let elements = state.iter().map(|var| match self.get(*var) {
             Datum::Array { elements, .. } => elements.len(),
             Datum::Scalar(_) => 0,
         });
-        let all_empty = points > elements.max().unwrap_or(0);
-        if points == 0 || all_empty || !self.has_memory(row_function, state) {
+        let least = if row_function.growing.is_empty() { 0 } else { MOST_EMPTY };
+        let all_empty = points > elements.max().unwrap_or(0).max(least);
+        let Some(room) = self.room_beside(row_function, state) else { return Ok(false) };
+        if points == 0 || all_empty {
             return Ok(false);
         }
+        let growing: Vec<Growing> =
+            row_function.growing.iter().map(|&number| self.growing_rows(number, state)).collect();
         let (mut parts, mut extents) = (Vec::new(), Vec::new());
         for (number, var) in state.iter().enumerate() {
             let (part, of_part) = self.part_of_rows(row_function, number, *var);
@@ -48,13 +64,15 @@ impl Machine<'_> {
         let call = PointsCall {
             inputs: &inputs,
             state: &mut parts,
+            growing: &growing,
+            room,
             points,
             scratch: row_function.has_scratch.then_some(SCRATCH),
             cancel: self.cancel,
             done: piece.as_ref().map(Piece::counter),
             workers: self.config.workers,
         };
-        let outcome = call.run(function);
+        let (outcome, grown) = call.run(function);
         drop(inputs);
         if outcome == LEFT && row_function.has_scratch {
             return Ok(false);
@@ -62,26 +80,121 @@ impl Machine<'_> {
         if let Some(stop) = sequential.failed(outcome) {
             return Err(stop);
         }
+        let mut all = Vec::new();
+        for (at, number) in row_function.growing.iter().enumerate() {
+            let pieces = grown.iter().map(|grown| &grown.parts[at]);
+            let Some(rows) = self.joined(rows, (*number, points), (&mut parts, &extents), pieces)
+            else {
+                return Ok(false);
+            };
+            all.push((*number, rows));
+        }
+        drop(grown);
         for (((part, extents), var), of_part) in
             parts.into_iter().zip(extents).zip(state).zip(&rows.state)
         {
-            let is_row = !extents.is_empty();
-            if matches!(part, Part::Written(_)) && (is_row || matches!(of_part, RowState::All(_))) {
+            let is_whole = match of_part {
+                RowState::All(_) | RowState::Extent(_) => true,
+                RowState::Total(_) | RowState::Offsets(_) | RowState::Grown(_) => false,
+                _ => !extents.is_empty(),
+            };
+            if matches!(part, Part::Written(_)) && is_whole {
                 self.put_part(*var, part, extents, SCALARS);
             }
+        }
+        for (number, rows) in all {
+            self.put_grown(number, rows, state);
         }
         Ok(true)
     }
 
-    /// Whether there is memory for what a function needs beside the state.
-    fn has_memory(&self, row_function: &RowFunction, state: &[Var]) -> bool {
+    /// A part of the state that grows, before it does.
+    fn growing_rows(&self, number: usize, state: &[Var]) -> Growing {
+        let var = state[number];
+        let before = match self.get(var) {
+            Datum::Array { elements, .. } => elements.len(),
+            Datum::Scalar(_) => panic!("a scalar does not grow"),
+        };
+        Growing { number, ty: LaneType::of(self.types[var.0 as usize].element), before }
+    }
+
+    /// The rows that have grown at all points, of pieces that are one behind the other; nothing if there is no memory for
+    /// them, or they are not as long as the plan says that they would be.
+    fn joined<'s>(
+        &self,
+        rows: &Rows<Program>,
+        (number, points): (usize, usize),
+        (parts, extents): (&mut [Part], &[Vec<usize>]),
+        pieces: impl Iterator<Item = &'s Storage> + Clone,
+    ) -> Option<GrownRows> {
+        let RowState::Grown(output) = rows.state[number] else { panic!("what grows is told so") };
+        let at = |part: RowState| rows.state.iter().position(|state| *state == part);
+        let rank = {
+            let data = rows.program.outputs[output].data;
+            rows.program.types[data.0 as usize].extents.len()
+        };
+        let mut extents = extents[number].clone();
+        let first = extents.len() - rank;
+        let mut offsets = None;
+        let taken: usize = if let Some(of) = at(RowState::Offsets(output)) {
+            let Part::Written(lengths) = &mut parts[of] else { panic!("lengths are written") };
+            let lengths = i64::storage_mut(lengths);
+            lengths[0] = 0;
+            for at in 1..lengths.len() {
+                lengths[at] = lengths[at].checked_add(lengths[at - 1])?;
+            }
+            let total = usize::try_from(*lengths.last()?).ok()?;
+            extents[first] = total;
+            let placeholder = Storage::new(LaneType::I64);
+            let taken = std::mem::replace(&mut parts[of], Part::Written(placeholder));
+            let Part::Written(lengths) = taken else { panic!("lengths are written") };
+            offsets = Some(([at(RowState::Total(output))?, of], lengths));
+            total
+        } else {
+            if let Some(of) = at(RowState::Extent(output)) {
+                let Part::Written(length) = &mut parts[of] else { panic!("it is written") };
+                extents[first] = usize::try_from(i64::storage_mut(length)[1]).ok()?;
+            }
+            points.checked_mul(extents[first])?
+        };
+        let row = extents[first + 1..].iter().try_fold(1, |row: usize, &n| row.checked_mul(n))?;
+        let total: usize = pieces.clone().map(Storage::len).sum();
+        if taken.checked_mul(row) != Some(total) {
+            return None;
+        }
+        let ty = pieces.clone().next()?.ty();
+        let bytes = (total * ty.scalar_type().bytes()) as u64;
+        // The pieces are there once more.
+        if self.alive.saturating_add(bytes.saturating_mul(2)) > self.config.memory_limit {
+            return None;
+        }
+        let mut elements = self.config.workers.memory().take(ty, total);
+        elements.resize(0);
+        pieces.for_each(|piece| elements.append(piece.elements()));
+        Some(GrownRows { extents, offsets, elements })
+    }
+
+    /// Binds the variables of a part of the state that has grown.
+    fn put_grown(&mut self, number: usize, rows: GrownRows, state: &[Var]) {
+        let GrownRows { extents, offsets, elements } = rows;
+        if let Some(([total, begins], offsets)) = offsets {
+            let sizes = vec![offsets.len()];
+            let rows = *i64::storage(&offsets).last().expect("rows have ends");
+            self.set(state[total], Datum::Scalar(Scalar::I64(rows)));
+            self.put_part(state[begins], Part::Written(offsets), sizes, SCALARS);
+        }
+        self.put_part(state[number], Part::Written(elements), extents, SCALARS);
+    }
+
+    /// How many bytes there are beside what a function needs beside the state; nothing if not for that.
+    fn room_beside(&self, row_function: &RowFunction, state: &[Var]) -> Option<u64> {
         let has_scratch = row_function.has_scratch;
         let scratch = if has_scratch { self.config.workers.threads() * SCRATCH } else { 0 };
         let written = self.written_bytes(&row_function.sequential, state, |elements| {
             has_scratch || !elements.is_alone()
         });
-        self.alive.saturating_add(written).saturating_add(scratch as u64)
-            <= self.config.memory_limit
+        let needed = self.alive.saturating_add(written).saturating_add(scratch as u64);
+        self.config.memory_limit.checked_sub(needed)
     }
 
     /// A part of the state for a function, with its extents.
@@ -95,7 +208,8 @@ impl Machine<'_> {
             Datum::Scalar(scalar) => return (twice(*scalar), Vec::new()),
             Datum::Array { elements, extents, .. } => (elements, extents.clone()),
         };
-        if !row_function.sequential.updates(number) {
+        let grows = row_function.growing.contains(&number);
+        if grows || !row_function.sequential.updates(number) {
             return (Part::Read(elements.clone()), extents);
         }
         let storage = match row_function.has_scratch {

@@ -100,12 +100,16 @@ impl Draft<'_, '_> {
     /// A loop row by row, unless it needs more memory than that of its state.
     pub(super) fn rows(&mut self, rows: &Rows<Program>, state: &[Var]) {
         let Some(row_loop) = row_loop_in_place(rows, state) else { return };
-        let RowLoop { text, functions, inputs, written, sites, has_scratch: _ } = row_loop;
+        let RowLoop { text, functions, inputs, written, sites, .. } = row_loop;
         let part = |(number, (&part, &var)): (usize, (&RowState, &Var))| match part {
             RowState::All(_) => Part::Scalar { first: Some(var), last: var, elements: 2 },
             RowState::Kept => Part::Nothing,
             _ if written.contains(&number) => Part::Replaced(var),
             RowState::Point(_) | RowState::Segment(..) | RowState::Done => Part::Read(var),
+            RowState::Grown(_)
+            | RowState::Total(_)
+            | RowState::Offsets(_)
+            | RowState::Extent(_) => panic!("what is in place does not grow"),
         };
         let state = rows.state.iter().zip(state).enumerate().map(part).collect();
         let serial =

@@ -25,7 +25,14 @@ impl<'a> Machine<'a> {
         }
         let part = |part: &RowState| match *part {
             RowState::All(at) => found[at].first().map(|first| first.elements.clone()),
-            RowState::Point(at) | RowState::Segment(at, _) => joined(&found[at]),
+            RowState::Point(at) | RowState::Segment(at, _) | RowState::Grown(at) => {
+                joined(&found[at])
+            }
+            RowState::Total(at) => offsets(&found[at]).last().map(|total| integers([*total])),
+            RowState::Offsets(at) => Some(integers(offsets(&found[at]))),
+            RowState::Extent(at) => {
+                found[at].first().map(|first| integers([first.extents[0] as i64]))
+            }
             RowState::Kept => None,
             RowState::Done => Some(Column::Bool(vec![false; points].into())),
         };
@@ -114,6 +121,19 @@ impl<'a> Machine<'a> {
             }
         }
     }
+}
+
+/// Where rows begin that are one behind the other, and where the last one ends.
+fn offsets(rows: &[Stored]) -> Vec<i64> {
+    let mut offsets = vec![0];
+    for row in rows {
+        offsets.push(offsets[offsets.len() - 1] + row.extents[0] as i64);
+    }
+    offsets
+}
+
+fn integers(values: impl IntoIterator<Item = i64>) -> Column {
+    Column::I64(values.into_iter().collect::<Vec<i64>>().into())
 }
 
 /// The elements of arrays one after the other; nothing if there are none.

@@ -145,6 +145,11 @@ impl Point<'_> {
                 self.scope.offsets(offsets)?;
                 (at, output(at)?.extents.len() == ty.extents.len())
             }
+            RowState::Grown(at) => {
+                (at, (1..=ty.extents.len()).contains(&output(at)?.extents.len()))
+            }
+            RowState::Total(at) | RowState::Extent(at) => return self.size(var, at, 0, outputs),
+            RowState::Offsets(at) => return self.size(var, at, 1, outputs),
             RowState::Kept => return Ok(()),
             RowState::Done if ty.element == ScalarType::Bool => return Ok(()),
             RowState::Done => return Err(format!("{var} is a {ty}, and says that all is done")),
@@ -152,6 +157,20 @@ impl Point<'_> {
         match fits {
             true => Ok(()),
             false => Err(format!("output {at} is a {}, and becomes a {ty}", output(at)?)),
+        }
+    }
+}
+
+impl Point<'_> {
+    /// That a variable can say what sizes an output has, with so many extents of its own.
+    fn size(&self, var: Var, at: usize, rank: usize, outputs: &[Leaf]) -> Result<(), String> {
+        let ty = self.scope.ty(var)?;
+        let leaf = outputs.get(at).ok_or_else(|| format!("the program has no output {at}"))?;
+        let own = self.own(leaf.data)?;
+        let fits = ty.element == ScalarType::I64 && ty.extents.len() == rank;
+        match fits && !own.extents.is_empty() {
+            true => Ok(()),
+            false => Err(format!("output {at} is a {own}, whose sizes no {ty} says")),
         }
     }
 }

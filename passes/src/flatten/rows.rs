@@ -1,9 +1,11 @@
 //! What a loop of many points is for one of them (Note [Loops row by row] in `ir::rows`).
 //!
-//! The loop is taken out of the program, with what it sees from outside as inputs, and flattened by itself. It is
-//! done without where that is not a loop with the same state, as where rows grow, and where an array that it sees would
+//! The loop is taken out of the program, with what it sees from outside as inputs, and flattened by itself. Rows of its
+//! state may grow along their first axis, or be such that it is not seen that they do not. It is
+//! done without where that is not a loop with the same state but for that, and where an array that it sees would
 //! have to be computed for each point, or may meet a fault. What is computed for it alone is small: scalars, the numbers of
-//! rows, and one array of numbers or copies that all points have in common.
+//! rows, and one array of numbers or copies that all points have in common. Where their length is a point's own, its
+//! program makes them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -28,6 +30,65 @@ pub(super) enum Turns {
     Point,
 }
 
+impl Turns {
+    /// What the number of a turn becomes, the first output.
+    fn number(self) -> RowState {
+        match self {
+            Turns::Host => RowState::All(0),
+            Turns::Point => RowState::Point(0),
+        }
+    }
+}
+
+/// What the first axis of a part of the state is around the loop.
+#[derive(Clone, Copy, Debug)]
+enum First {
+    /// None, or of a length that stays.
+    Fixed,
+    /// Of a length that is state too, the same at all points.
+    Carried,
+    /// The rows of this segment descriptor, which is state too.
+    Ragged(Var),
+}
+
+impl First {
+    /// What the variables of a part of the state become, of which this is the first axis and that output the last
+    /// state: those of its sizes and that of its elements. Nothing if other axes than the first have changed, or are no
+    /// longer those of an array.
+    fn becomes(
+        self,
+        output: usize,
+        before: &[Dimension],
+        after: &[Dimension],
+    ) -> Option<Vec<RowState>> {
+        let sizes = |first: [RowState; 2]| match self {
+            First::Fixed => Vec::new(),
+            First::Carried => vec![first[0]],
+            First::Ragged(_) => vec![RowState::Kept, first[0], first[1]],
+        };
+        if before == after {
+            let mut parts = sizes([RowState::Kept; 2]);
+            parts.push(match self {
+                First::Fixed | First::Carried => RowState::Point(output),
+                First::Ragged(offsets) => RowState::Segment(output, offsets),
+            });
+            return Some(parts);
+        }
+        let grows = before.len() == after.len()
+            && before[1..] == after[1..]
+            && matches!(after[0], Dimension::Dense(_));
+        if !grows {
+            return None;
+        }
+        let mut parts = sizes(match self {
+            First::Carried => [RowState::Extent(output); 2],
+            First::Fixed | First::Ragged(_) => [RowState::Total(output), RowState::Offsets(output)],
+        });
+        parts.push(RowState::Grown(output));
+        Some(parts)
+    }
+}
+
 /// What an extent of an input is the same as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Extent {
@@ -45,6 +106,16 @@ struct Inputs {
     given: Vec<(RowInput, Vec<Extent>)>,
     /// Which axis of which parameter had an extent first.
     known: HashMap<Extent, (usize, usize)>,
+}
+
+/// What a loop sees from outside.
+#[derive(Default)]
+struct Seen {
+    inputs: Inputs,
+    /// Arrays that a point's program makes of them.
+    made: Vec<nested::Statement>,
+    /// How often it goes round, if that is counted.
+    count: Option<Atom>,
 }
 
 impl Inputs {
@@ -104,37 +175,43 @@ impl<'p> Flattener<'p> {
         }
         let layouts = &layouts[layouts.len() - state.len() - usize::from(turns == Turns::Point)..];
         let mut fresh = (self.program.variables..).map(nested::Var);
-        let (mut inputs, count) = self.seen(repetition, state, &mut fresh)?;
-        let first = inputs.params.len();
+        let mut seen = self.seen(repetition, state, &mut fresh)?;
+        let first = seen.inputs.params.len();
         let counts = matches!(repetition, Repetition::For(..)).then_some(turns);
-        let parts = push_state((state, layouts), (counts, carried), &mut inputs, &mut fresh)?;
-        let nested = of_point(repetition, count, state, (&inputs.params, first), fresh)?;
+        let parts = push_state((state, layouts), (counts, carried), &mut seen.inputs, &mut fresh)?;
+        let turns_are_state = usize::from(counts.is_some());
+        let nested = of_point(repetition, state, (&seen, first), fresh)?;
+        let inputs = seen.inputs;
         let program = flattened(&nested, &inputs.layouts, false).ok()?;
-        // A loop whose state has the layouts that it has here.
-        let same = program.outputs.len() + first == program.inputs.len()
-            && program
-                .outputs
-                .iter()
-                .zip(&program.inputs[first..])
-                .all(|(output, input)| output.axes == input.axes);
-        let is_loop =
-            |statement: &&Statement| matches!(statement.operation, Operation::While { .. });
-        if !same || program.body.statements.iter().filter(is_loop).count() != 1 {
+        if program.outputs.len() + first != program.inputs.len() {
             return None;
         }
+        let is_loop =
+            |statement: &&Statement| matches!(statement.operation, Operation::While { .. });
+        if program.body.statements.iter().filter(is_loop).count() != 1 {
+            return None;
+        }
+        let mut state: Vec<RowState> = counts.map(Turns::number).into_iter().collect();
+        let leaves = program.inputs[first..].iter().zip(&program.outputs);
+        for ((output, (before, after)), part) in
+            leaves.enumerate().skip(turns_are_state).zip(&parts)
+        {
+            state.extend(part.becomes(output, &before.axes, &after.axes)?);
+        }
+        state.resize(carried.len(), RowState::Done);
         let points = self.rows();
         let (inputs, span) = (inputs.of(&program), self.span);
-        Some(Rows { points, inputs, state: parts, program, span })
+        Some(Rows { points, inputs, state, program, span })
     }
 
-    /// What a loop sees from outside, as inputs, and how often it goes round if that is counted.
+    /// What a loop sees from outside, and how often it goes round if that is counted.
     fn seen(
         &mut self,
         repetition: &Repetition<'p>,
         state: &[(nested::Var, nested::Type)],
         fresh: &mut impl Iterator<Item = nested::Var>,
-    ) -> Option<(Inputs, Option<Atom>)> {
-        let mut inputs = Inputs::default();
+    ) -> Option<Seen> {
+        let mut seen = Seen::default();
         let (bodies, counted) = match *repetition {
             Repetition::While(condition, body) => (vec![condition, body], None),
             Repetition::For(index, count, body) => (vec![body], Some((index, count))),
@@ -144,28 +221,94 @@ impl<'p> Flattener<'p> {
             is_index || state.iter().any(|(own, _)| own == var)
         };
         for var in nested::free_variables(&bodies).into_iter().filter(|var| !own(var)) {
-            let value = self.bound.get(&var)?.clone();
-            let (given, extents) = self.given(&value)?;
-            inputs.push(var, self.var_types[&var], given, extents);
-        }
-        let Some((_, count)) = counted else { return Some((inputs, None)) };
-        let count = match self.scalars.known_scalar(count) {
-            Some(known) => Atom::Scalar(known),
-            None => {
-                let (var, given) = (fresh.next()?, self.given_scalar(count)?);
-                inputs.push(var, nested::Type::scalar(ScalarType::I64), given, Vec::new());
-                Atom::Var(var)
+            match self.bound.get(&var)?.clone() {
+                Value::Scalar(id) => {
+                    let given = self.given_scalar(id)?;
+                    seen.inputs.push(var, self.var_types[&var], given, Vec::new());
+                }
+                Value::Array(view) => self.see_array(var, &view, &mut seen, fresh)?,
             }
-        };
-        Some((inputs, Some(count)))
+        }
+        if let Some((_, count)) = counted {
+            seen.count = Some(self.seen_scalar(count, &mut seen, fresh)?);
+        }
+        Some(seen)
     }
 
-    /// What a value is at a point, and its extents; nothing if it would have to be computed for that.
-    fn given(&mut self, value: &Value<'p>) -> Option<(RowInput, Vec<Extent>)> {
-        match value {
-            Value::Scalar(id) => Some((self.given_scalar(*id)?, Vec::new())),
-            Value::Array(view) => self.given_array(view),
+    /// Makes a variable of a point's program an array that the loop sees.
+    fn see_array(
+        &mut self,
+        var: nested::Var,
+        view: &Rc<View<'p>>,
+        seen: &mut Seen,
+        fresh: &mut impl Iterator<Item = nested::Var>,
+    ) -> Option<()> {
+        if let Some((given, extents)) = self.given_array(view) {
+            seen.inputs.push(var, view.ty, given, extents);
+            return Some(());
         }
+        let operation = match &view.source {
+            Source::Iota(length) => {
+                nested::Operation::Iota(self.seen_length(*length, seen, fresh)?)
+            }
+            Source::Replicate(length, value) => {
+                let length = self.seen_length(*length, seen, fresh)?;
+                let value = match value {
+                    Value::Scalar(id) => self.seen_scalar(*id, seen, fresh)?,
+                    Value::Array(row) => {
+                        let var = fresh.next()?;
+                        self.see_array(var, row, seen, fresh)?;
+                        Atom::Var(var)
+                    }
+                };
+                nested::Operation::Replicate(length, value)
+            }
+            _ => return None,
+        };
+        let (results, span) = (vec![(var, view.ty)], self.span);
+        seen.made.push(nested::Statement { results, operation, span });
+        Some(())
+    }
+
+    /// A scalar that the loop sees, as an atom of a point's program.
+    fn seen_scalar(
+        &mut self,
+        id: ScalarId,
+        seen: &mut Seen,
+        fresh: &mut impl Iterator<Item = nested::Var>,
+    ) -> Option<Atom> {
+        if let Some(known) = self.scalars.known_scalar(id) {
+            return Some(Atom::Scalar(known));
+        }
+        let (var, given) = (fresh.next()?, self.given_scalar(id)?);
+        seen.inputs.push(var, nested::Type::scalar(self.scalars.ty(id)), given, Vec::new());
+        Some(Atom::Var(var))
+    }
+
+    /// The length of an array that a point's program makes. Where rows of that length are stored, nothing has to be
+    /// computed, nor looked at whether it is one.
+    fn seen_length(
+        &mut self,
+        length: Length,
+        seen: &mut Seen,
+        fresh: &mut impl Iterator<Item = nested::Var>,
+    ) -> Option<Atom> {
+        let given = match length {
+            Length::Uniform(Size::Constant(size)) => return Some(Atom::Scalar(Scalar::I64(size))),
+            Length::Uniform(size) => RowInput::Size(self.same_size(size)),
+            Length::Varying(id) => {
+                let key = (id, self.context.space.clone());
+                match self.descriptors.iter().find_map(|known| known.get(&key)) {
+                    Some(&Dimension::Ragged { offsets, .. }) => {
+                        RowInput::Length(offsets, RowNumber::Point(Size::Constant(1)))
+                    }
+                    _ => return self.seen_scalar(id, seen, fresh),
+                }
+            }
+        };
+        let var = fresh.next()?;
+        seen.inputs.push(var, nested::Type::scalar(ScalarType::I64), given, Vec::new());
+        Some(Atom::Var(var))
     }
 
     /// Whether to compute a scalar for the loop may meet a fault. What is stored is there, and so is what it reads.
@@ -184,6 +327,7 @@ impl<'p> Flattener<'p> {
         })
     }
 
+    /// What an array is at a point, and its extents; nothing if it would have to be computed for that.
     fn given_array(&mut self, view: &Rc<View<'p>>) -> Option<(RowInput, Vec<Extent>)> {
         let stored = match &view.source {
             Source::Stored { .. } => Rc::clone(view),
@@ -269,54 +413,52 @@ impl<'p> Flattener<'p> {
 }
 
 /// Adds the state of a loop, in these layouts and carried by these variables, to the inputs of the program of a point;
-/// what each part of it becomes. `counts` says who counts the turns, if they are counted: then their number is the first
-/// part.
+/// what the first axis of each part of it is. `counts` says who counts the turns, if they are counted: then their number
+/// comes first.
 fn push_state(
     (state, layouts): (&[(nested::Var, nested::Type)], &[Layout]),
     (counts, carried): (Option<Turns>, &[Var]),
     inputs: &mut Inputs,
     fresh: &mut impl Iterator<Item = nested::Var>,
-) -> Option<Vec<RowState>> {
-    let (first, one) = (inputs.params.len(), RowNumber::Point(Size::Constant(1)));
-    let mut parts = Vec::new();
+) -> Option<Vec<First>> {
+    let one = RowNumber::Point(Size::Constant(1));
     let mut carried = carried.iter().copied();
     if let Some(turns) = counts {
         let number = carried.next()?;
-        let (given, part) = match turns {
-            Turns::Host => (RowInput::All(number), RowState::All(0)),
-            Turns::Point => (RowInput::Row(number, one), RowState::Point(0)),
+        let given = match turns {
+            Turns::Host => RowInput::All(number),
+            Turns::Point => RowInput::Row(number, one),
         };
         inputs.push(fresh.next()?, nested::Type::scalar(ScalarType::I64), given, Vec::new());
-        parts.push(part);
     }
+    let mut parts = Vec::new();
     for (&(_, ty), layout) in state.iter().zip(layouts) {
-        let output = inputs.params.len() - first;
         let mut extents = Vec::new();
-        let mut ragged = None;
+        let mut first = First::Fixed;
         for (number, axis) in layout.axes.iter().enumerate() {
             extents.push(match *axis {
                 Axis::Fixed(size) => Extent::Size(size),
+                Axis::Carried if number == 0 => {
+                    first = First::Carried;
+                    Extent::Size(Size::Var(carried.next()?))
+                }
                 Axis::Ragged if number == 0 => {
                     // The number of ends, the total, the offsets.
                     let descriptor = [carried.next()?, carried.next()?, carried.next()?];
-                    parts.extend([RowState::Kept; 3]);
-                    ragged = Some(descriptor[2]);
+                    first = First::Ragged(descriptor[2]);
                     Extent::Row(descriptor[2], one)
                 }
                 Axis::Ragged | Axis::Carried => return None,
             });
         }
         let data = carried.next()?;
-        let (given, part) = match ragged {
-            None => (RowInput::Row(data, one), RowState::Point(output)),
-            Some(offsets) => {
-                (RowInput::Segment(data, offsets, one), RowState::Segment(output, offsets))
-            }
+        let given = match first {
+            First::Fixed | First::Carried => RowInput::Row(data, one),
+            First::Ragged(offsets) => RowInput::Segment(data, offsets, one),
         };
         inputs.push(fresh.next()?, ty, given, extents);
-        parts.push(part);
+        parts.push(first);
     }
-    parts.extend(carried.map(|_| RowState::Done));
     Some(parts)
 }
 
@@ -324,9 +466,8 @@ fn push_state(
 /// on its state.
 fn of_point(
     repetition: &Repetition<'_>,
-    count: Option<Atom>,
     state: &[(nested::Var, nested::Type)],
-    (params, first): (&[(nested::Var, nested::Type)], usize),
+    (Seen { inputs: Inputs { params, .. }, made, count }, first): (&Seen, usize),
     mut fresh: impl Iterator<Item = nested::Var>,
 ) -> Option<nested::Program> {
     let mut carried: Vec<(nested::Var, nested::Type)> = Vec::new();
@@ -341,7 +482,7 @@ fn of_point(
                 span: Span::default(),
             };
             let (number, one) = (Atom::Var(index), Atom::Scalar(Scalar::I64(1)));
-            let count = count?;
+            let count = (*count)?;
             let compare = scalar(holds, ScalarType::Bool, ScalarOp::Lt, vec![number, count]);
             let condition = Body { statements: vec![compare], results: vec![Atom::Var(holds)] };
             let mut body = body.clone();
@@ -359,9 +500,9 @@ fn of_point(
     let statement = nested::Statement { results, operation, span: Span::default() };
     let variables = fresh.next()?.0;
     Some(nested::Program {
-        params: params.to_vec(),
+        params: params.clone(),
         functions: Vec::new(),
-        body: Body { statements: vec![statement], results: last },
+        body: Body { statements: made.iter().cloned().chain([statement]).collect(), results: last },
         variables,
     })
 }
