@@ -1,7 +1,8 @@
 //! Conditions that divide the points of a space, and loops that each point ends by itself.
 //!
 //! Note [Divided points]. A map or a fold of scalars inside a condition of an element is a loop of that
-//! element ([`super::local`]). A sort, a scan or a filter is not. Then the points are divided: those for
+//! element ([`super::local`]). A sort, a scan or a filter is not, nor is a fold that each element of an array needs, as in
+//! `if c then r / sum r else r`: the element would do it again. Then the points are divided: those for
 //! which the condition holds become a space of their own, whose last dimension is the current one's
 //! filter, and there the branch is flattened like any other code. What it uses from outside is packed
 //! by the same filter; what it yields is read by the number of the point among those for which the
@@ -20,7 +21,7 @@ use weft_ir::{Scalar, ScalarOp, ScalarType};
 use super::compile::Sharing;
 use super::control::{Layout, more_general};
 use super::layout::parts_of;
-use super::local::is_local;
+use super::local::{folds_for_elements, is_local};
 use super::materialise::{constant_thunk, plain_operator};
 use super::repetition::Repetition;
 use super::rows::Turns;
@@ -54,7 +55,7 @@ impl<'p> Flattener<'p> {
         let inverse = self.op(ScalarOp::Not, &[condition]);
         let mut branches = Vec::new();
         for (holds, body) in [(condition, then), (inverse, otherwise)] {
-            let part = match is_local(body) {
+            let part = match is_local(body) && !folds_for_elements(body) {
                 true => None,
                 false => Some(
                     self.divided(holds, &[body], &[], &mut |flattener, _| flattener.body(body))?,

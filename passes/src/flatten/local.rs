@@ -1,9 +1,10 @@
 //! What happens inside a condition, a loop or an operator of a single element: conditionals and loops
 //! on scalars, and collective operations as loops of that element.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
-use weft_ir::nested::{self, Atom, Body, Lambda, Operation, Start};
+use weft_ir::nested::{self, Atom, Body, Lambda, Operation, Start, Var};
 use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::scalar::{Control, Region, ScalarId};
@@ -380,6 +381,39 @@ pub(super) fn is_scalar_code(body: &Body) -> bool {
             | Operation::Segments(..)
             | Operation::Concat(..) => false,
         }
+    })
+}
+
+/// Whether elements that a body yields need what it folds, or what a loop of it comes to: each of them would do that
+/// again, if it was to do by itself what the body does.
+pub(super) fn folds_for_elements(body: &Body) -> bool {
+    let mut folded = HashSet::new();
+    let (mut used, mut needed) = (Vec::new(), HashSet::new());
+    for statement in &body.statements {
+        let free = statement.operation.free_variables();
+        let is_scalar = statement.results.iter().all(|(_, ty)| ty.rank == 0);
+        let folds = match statement.operation {
+            Operation::Fold { .. } | Operation::For { .. } | Operation::While { .. } => true,
+            _ => free.iter().any(|var| folded.contains(var)),
+        };
+        if folds && is_scalar {
+            folded.extend(statement.results.iter().map(|(var, _)| *var));
+        }
+        used.push((statement, free, folds && !is_scalar));
+    }
+    let is_array = |var: &Var| {
+        body.statements
+            .iter()
+            .any(|it| it.results.iter().any(|(own, ty)| own == var && ty.rank > 0))
+    };
+    needed.extend(body.results.iter().filter_map(|atom| atom.var()).filter(is_array));
+    // From what is yielded back, through arrays: what is folded of them is one number.
+    used.into_iter().rev().any(|(statement, free, folds)| {
+        let is_needed = statement.results.iter().any(|(var, _)| needed.contains(var));
+        if is_needed {
+            needed.extend(free.into_iter().filter(is_array));
+        }
+        is_needed && folds
     })
 }
 

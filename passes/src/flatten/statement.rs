@@ -8,7 +8,7 @@ use weft_ir::nested::{self, Operation};
 use weft_ir::{Column, FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::layout::parts_of;
-use super::local::{is_local, is_scalar_code, scalars_of};
+use super::local::{folds_for_elements, is_local, is_scalar_code, scalars_of};
 use super::scalar::{Definition, ScalarId};
 use super::view::{Length, Source, Value, View};
 use super::{Flattener, Outcome, TOO_LONG, unsupported};
@@ -228,7 +228,8 @@ impl<'p> Flattener<'p> {
             });
             return Ok(selected.collect());
         }
-        let local = is_local(then) && is_local(otherwise);
+        let again = !are_scalars && (folds_for_elements(then) || folds_for_elements(otherwise));
+        let local = is_local(then) && is_local(otherwise) && (self.depth() == 0 || !again);
         let simple = local && are_scalars && is_scalar_code(then) && is_scalar_code(otherwise);
         let host = self.region.is_none() && self.scalars.depth(condition) == 0;
         if host && !simple {

@@ -34,23 +34,39 @@ pub(crate) fn without_steady_parts(body: &mut Body) {
 }
 
 fn rename(body: &mut Body, results: Results) {
-    let mut names = Names::new();
-    find(body, results, &mut names);
+    let mut found = Found::default();
+    find(body, results, &mut found);
+    let names = found.names;
     if !names.is_empty() {
-        replace(body, &|atom| resolved(atom, &names));
+        replace(body, &|atom| resolved(atom, &[&names]));
+    }
+}
+
+/// What variables are, if that is something else.
+#[derive(Default)]
+struct Found {
+    /// What is read in their place.
+    names: Names,
+    /// What both branches of an `if` yield. It stays what is read: if the condition is an error, so is the result.
+    same: Names,
+}
+
+impl Found {
+    fn resolved(&self, atom: Atom) -> Atom {
+        resolved(atom, &[&self.names, &self.same])
     }
 }
 
 /// Notes what they are, from the loops inside to those around them.
-fn find(body: &mut Body, results: Results, names: &mut Names) {
+fn find(body: &mut Body, results: Results, found: &mut Found) {
     for statement in &mut body.statements {
-        statement.operation.for_each_body_mut(&mut |inner| find(inner, results, names));
+        statement.operation.for_each_body_mut(&mut |inner| find(inner, results, found));
         if let Operation::If { then, otherwise, .. } = &statement.operation {
             // What both branches yield is from in front of them.
             for (at, (result, _)) in statement.results.iter().enumerate() {
-                let [one, other] = [then, otherwise].map(|side| resolved(side.results[at], names));
+                let [one, other] = [then, otherwise].map(|side| found.resolved(side.results[at]));
                 if one == other {
-                    names.insert(*result, one);
+                    found.same.insert(*result, one);
                 }
             }
         }
@@ -61,14 +77,14 @@ fn find(body: &mut Body, results: Results, names: &mut Names) {
         };
         let is_steady = |at: usize| {
             (results == Results::Initial || state[at].1.rank > 0)
-                && resolved(inner.results[at], names) == Atom::Var(state[at].0)
+                && found.resolved(inner.results[at]) == Atom::Var(state[at].0)
         };
         let steady: Vec<bool> = (0..state.len()).map(is_steady).collect();
         let all = steady.iter().all(|steady| *steady);
         for at in (0..steady.len()).filter(|at| steady[*at] && !all) {
-            names.insert(state[at].0, initial[at]);
+            found.names.insert(state[at].0, initial[at]);
             if results == Results::Initial {
-                names.insert(statement.results[at].0, initial[at]);
+                found.names.insert(statement.results[at].0, initial[at]);
             }
         }
         if results == Results::Initial && !all {
@@ -87,9 +103,8 @@ fn retain<T>(parts: &mut Vec<T>, steady: &[bool]) {
 }
 
 /// What an atom is, if that is something else, which may be something else again.
-fn resolved(atom: Atom, names: &Names) -> Atom {
-    match atom {
-        Atom::Var(var) => names.get(&var).map_or(atom, |next| resolved(*next, names)),
-        Atom::Scalar(_) => atom,
-    }
+fn resolved(atom: Atom, names: &[&Names]) -> Atom {
+    let Atom::Var(var) = atom else { return atom };
+    let next = names.iter().find_map(|names| names.get(&var));
+    next.map_or(atom, |next| resolved(*next, names))
 }
