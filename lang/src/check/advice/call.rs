@@ -380,7 +380,8 @@ fn other_order(
         return None;
     }
     const TWO: [&[usize]; 1] = [&[1, 0]];
-    const THREE: [&[usize]; 5] = [&[1, 0, 2], &[0, 2, 1], &[2, 1, 0], &[1, 2, 0], &[2, 0, 1]];
+    // First those in which arguments of one type that stood side by side keep their order.
+    const THREE: [&[usize]; 5] = [&[1, 0, 2], &[0, 2, 1], &[1, 2, 0], &[2, 0, 1], &[2, 1, 0]];
     let orders: &[&[usize]] = if count == 2 { &TWO } else { &THREE };
     let fits = |checker: &mut Checker<'_>, order: &[usize]| {
         let mut table = checker.table.clone();
