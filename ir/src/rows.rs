@@ -273,7 +273,8 @@ fn parse_state(reader: &mut Reader) -> Result<RowState, TextError> {
     if reader.take_word("done") {
         return Ok(RowState::Done);
     }
-    let numbered: [(&str, fn(usize) -> RowState); 6] = [
+    type Numbered = fn(usize) -> RowState;
+    let numbered: [(&str, Numbered); 6] = [
         ("all", RowState::All),
         ("point", RowState::Point),
         ("grown", RowState::Grown),
