@@ -528,11 +528,9 @@ impl SerialCall<'_> {
 }
 
 /// Where the memory of a part that moves ends.
-pub(super) fn end_of(part: &mut Part) -> *mut c_void {
+fn end_of(part: &mut Part) -> *mut c_void {
     match part {
-        Part::Moving(storage) => with_lane_type!(storage.ty(), T => {
-            <T as Lane>::slice_mut(&mut storage.as_mut()).as_mut_ptr_range().end.cast()
-        }),
+        Part::Moving(storage) => bounds_of(storage)[1],
         Part::Written(_) | Part::Read(_) | Part::Computed { .. } => ptr::null_mut(),
     }
 }
@@ -540,13 +538,19 @@ pub(super) fn end_of(part: &mut Part) -> *mut c_void {
 /// Where the elements of a part are.
 pub(super) fn place_of(part: &mut Part) -> *mut c_void {
     match part {
-        Part::Written(storage) | Part::Moving(storage) => with_lane_type!(storage.ty(), T => {
-            <T as Lane>::slice_mut(&mut storage.as_mut()).as_mut_ptr().cast()
-        }),
+        Part::Written(storage) | Part::Moving(storage) => bounds_of(storage)[0],
         Part::Read(column) | Part::Computed { column, .. } => {
             address(Elements::of_column(column)).cast_mut()
         }
     }
+}
+
+/// Where elements begin that are written to, and where they end.
+pub(super) fn bounds_of(storage: &mut Storage) -> [*mut c_void; 2] {
+    with_lane_type!(storage.ty(), T => {
+        let range = <T as Lane>::slice_mut(&mut storage.as_mut()).as_mut_ptr_range();
+        [range.start.cast(), range.end.cast()]
+    })
 }
 
 /// The lanes of a register, which gets room for them.

@@ -3,16 +3,15 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use weft_codegen::{FULL, LEFT};
 
 use crate::execute::{Halt, Source};
 use crate::lanes::{Lane as _, LaneType, Storage};
 use crate::native::Function;
-use crate::native::call::{Arrays, Part, Serial, end_of, place_of};
+use crate::native::call::{Arrays, Part, Serial, bounds_of, place_of};
 use crate::pool::Pool;
 use crate::workers::Workers;
 
@@ -120,11 +119,10 @@ impl Shared {
     }
 
     /// What a call is told of what grows there.
-    fn places(&self, growing: &[Growing], parts: &mut [Part], reached: Vec<i64>) -> Places {
+    fn places(&self, growing: &[Growing], parts: &mut [Storage], reached: Vec<i64>) -> Places {
         let (mut state, mut ends) = (self.state.clone(), vec![ptr::null_mut(); self.state.len()]);
         for (of, part) in growing.iter().zip(parts) {
-            state[of.number] = place_of(part);
-            ends[of.number] = end_of(part);
+            [state[of.number], ends[of.number]] = bounds_of(part);
         }
         Places { state, ends, reached }
     }
@@ -135,27 +133,25 @@ struct Room<'c>(AtomicU64, &'c Pool);
 
 impl Room<'_> {
     /// That many elements, if there is memory for them.
-    fn take(&self, ty: LaneType, length: usize) -> Option<Part> {
+    fn take(&self, ty: LaneType, length: usize) -> Option<Storage> {
         let bytes = length.checked_mul(ty.scalar_type().bytes())? as u64;
         let rest = |room: u64| room.checked_sub(bytes);
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).ok()?;
-        Some(Part::Moving(self.1.take(ty, length)))
+        Some(self.1.take(ty, length))
     }
 
-    /// Twice as many elements as there are, the first of which are these.
-    fn doubled(&self, part: Part, length: usize) -> Option<Part> {
-        let Part::Moving(storage) = part else { panic!("what grows moves") };
-        let Part::Moving(mut more) = self.take(storage.ty(), storage.len().checked_mul(2)?)? else {
-            panic!("what grows moves")
-        };
-        let room = more.len();
+    /// Makes them twice as many, of which so many stay as they are; nothing if there is no memory for that.
+    fn double(&self, storage: &mut Storage, length: usize) -> Option<()> {
+        let room = storage.len().checked_mul(2)?;
+        let mut more = self.take(storage.ty(), room)?;
         more.resize(0);
         more.append(storage.elements().slice(0, length));
         more.resize(room);
-        let bytes = storage.len() * storage.ty().scalar_type().bytes();
+        let before = std::mem::replace(storage, more);
+        let bytes = before.len() * before.ty().scalar_type().bytes();
         self.0.fetch_add(bytes as u64, Ordering::Relaxed);
-        self.1.keep(storage);
-        Some(Part::Moving(more))
+        self.1.keep(before);
+        Some(())
     }
 }
 
@@ -189,7 +185,8 @@ impl PointsCall<'_> {
                 let before = (of.before / points).saturating_mul(end - first);
                 room.take(of.ty, before.saturating_add(before / 2 + LEAST_ROOM))
             };
-            let Some(mut parts) = growing.iter().map(begun).collect::<Option<Vec<Part>>>() else {
+            let Some(mut parts) = growing.iter().map(begun).collect::<Option<Vec<Storage>>>()
+            else {
                 return halted(LEFT);
             };
             let mut reached = vec![0; 1 + growing.len()];
@@ -210,13 +207,10 @@ impl PointsCall<'_> {
                 match result {
                     0 => break,
                     FULL => {
-                        for (part, length) in parts.iter_mut().zip(&reached[1..]) {
-                            let now =
-                                std::mem::replace(part, Part::Moving(Storage::new(LaneType::I64)));
-                            let Some(more) = room.doubled(now, *length as usize) else {
-                                return halted(LEFT);
-                            };
-                            *part = more;
+                        let mut all = parts.iter_mut().zip(&reached[1..]);
+                        if !all.all(|(part, length)| room.double(part, *length as usize).is_some())
+                        {
+                            return halted(LEFT);
                         }
                     }
                     other => return halted(other),
@@ -226,12 +220,9 @@ impl PointsCall<'_> {
                 done.fetch_add((end - first) as u64, Ordering::Relaxed);
             }
             if !growing.is_empty() {
-                let whole = |(part, length): (Part, &i64)| {
-                    let Part::Moving(mut storage) = part else { panic!("what grows moves") };
-                    storage.resize(*length as usize);
-                    storage
-                };
-                let parts = parts.into_iter().zip(&reached[1..]).map(whole).collect();
+                for (part, length) in parts.iter_mut().zip(&reached[1..]) {
+                    part.resize(*length as usize);
+                }
                 let grown = Grown { first, parts };
                 all_grown.lock().unwrap_or_else(PoisonError::into_inner).push(grown);
             }

@@ -21,9 +21,8 @@ const MOST_EMPTY: usize = 1 << 20;
 struct GrownRows {
     /// All extents of the array.
     extents: Vec<usize>,
-    /// Where the rows begin, if each has a length of its own, with the numbers of the parts of the state that say how
-    /// many there are in all, and that.
-    offsets: Option<([usize; 2], Storage)>,
+    /// Whether each row has a length of its own: then how many there are in all along the first axis.
+    total: Option<i64>,
     elements: Storage,
 }
 
@@ -95,15 +94,20 @@ impl Machine<'_> {
         {
             let is_whole = match of_part {
                 RowState::All(_) | RowState::Extent(_) => true,
-                RowState::Total(_) | RowState::Offsets(_) | RowState::Grown(_) => false,
+                RowState::Total(_) | RowState::Grown(_) => false,
                 _ => !extents.is_empty(),
             };
             if matches!(part, Part::Written(_)) && is_whole {
                 self.put_part(*var, part, extents, SCALARS);
             }
         }
-        for (number, rows) in all {
-            self.put_grown(number, rows, state);
+        for (number, grown) in all {
+            if let (Some(total), RowState::Grown(output)) = (grown.total, rows.state[number])
+                && let Some(at) = part_that_is(rows, RowState::Total(output))
+            {
+                self.set(state[at], Datum::Scalar(Scalar::I64(total)));
+            }
+            self.put_part(state[number], Part::Written(grown.elements), grown.extents, SCALARS);
         }
         Ok(true)
     }
@@ -118,7 +122,8 @@ impl Machine<'_> {
         Growing { number, ty: LaneType::of(self.types[var.0 as usize].element), before }
     }
 
-    /// The rows that have grown at all points, of pieces that are one behind the other; nothing if there is no memory for
+    /// The rows that have grown at all points, of pieces that are one behind the other; of lengths there are offsets now.
+    /// Nothing if there is no memory for
     /// them, or they are not as long as the plan says that they would be.
     fn joined<'s>(
         &self,
@@ -128,30 +133,25 @@ impl Machine<'_> {
         pieces: impl Iterator<Item = &'s Storage> + Clone,
     ) -> Option<GrownRows> {
         let RowState::Grown(output) = rows.state[number] else { panic!("what grows is told so") };
-        let at = |part: RowState| rows.state.iter().position(|state| *state == part);
         let rank = {
             let data = rows.program.outputs[output].data;
             rows.program.types[data.0 as usize].extents.len()
         };
         let mut extents = extents[number].clone();
         let first = extents.len() - rank;
-        let mut offsets = None;
-        let taken: usize = if let Some(of) = at(RowState::Offsets(output)) {
+        let mut total_rows = None;
+        let taken: usize = if let Some(of) = part_that_is(rows, RowState::Offsets(output)) {
             let Part::Written(lengths) = &mut parts[of] else { panic!("lengths are written") };
-            let lengths = i64::storage_mut(lengths);
-            lengths[0] = 0;
-            for at in 1..lengths.len() {
-                lengths[at] = lengths[at].checked_add(lengths[at - 1])?;
+            let offsets = i64::storage_mut(lengths);
+            offsets[0] = 0;
+            for at in 1..offsets.len() {
+                offsets[at] = offsets[at].checked_add(offsets[at - 1])?;
             }
-            let total = usize::try_from(*lengths.last()?).ok()?;
-            extents[first] = total;
-            let placeholder = Storage::new(LaneType::I64);
-            let taken = std::mem::replace(&mut parts[of], Part::Written(placeholder));
-            let Part::Written(lengths) = taken else { panic!("lengths are written") };
-            offsets = Some(([at(RowState::Total(output))?, of], lengths));
-            total
+            total_rows = offsets.last().copied();
+            extents[first] = usize::try_from(total_rows?).ok()?;
+            extents[first]
         } else {
-            if let Some(of) = at(RowState::Extent(output)) {
+            if let Some(of) = part_that_is(rows, RowState::Extent(output)) {
                 let Part::Written(length) = &mut parts[of] else { panic!("it is written") };
                 extents[first] = usize::try_from(i64::storage_mut(length)[1]).ok()?;
             }
@@ -171,19 +171,7 @@ impl Machine<'_> {
         let mut elements = self.config.workers.memory().take(ty, total);
         elements.resize(0);
         pieces.for_each(|piece| elements.append(piece.elements()));
-        Some(GrownRows { extents, offsets, elements })
-    }
-
-    /// Binds the variables of a part of the state that has grown.
-    fn put_grown(&mut self, number: usize, rows: GrownRows, state: &[Var]) {
-        let GrownRows { extents, offsets, elements } = rows;
-        if let Some(([total, begins], offsets)) = offsets {
-            let sizes = vec![offsets.len()];
-            let rows = *i64::storage(&offsets).last().expect("rows have ends");
-            self.set(state[total], Datum::Scalar(Scalar::I64(rows)));
-            self.put_part(state[begins], Part::Written(offsets), sizes, SCALARS);
-        }
-        self.put_part(state[number], Part::Written(elements), extents, SCALARS);
+        Some(GrownRows { extents, total: total_rows, elements })
     }
 
     /// How many bytes there are beside what a function needs beside the state; nothing if not for that.
@@ -228,4 +216,9 @@ fn twice(scalar: Scalar) -> Part {
     let mut elements = ColumnBuilder::new(&weft_ir::Type::Scalar(scalar.ty()));
     (0..SCALARS).for_each(|_| elements.push_scalar(scalar));
     Part::Written(Storage::from_column(elements.finish()))
+}
+
+/// The number of the part of the state that becomes this.
+fn part_that_is(rows: &Rows<Program>, part: RowState) -> Option<usize> {
+    rows.state.iter().position(|state| *state == part)
 }
