@@ -134,6 +134,15 @@ pub enum Number {
     },
 }
 
+/// What stands between the commas of a record.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecordPart {
+    /// `x = 1`, or `x`, which has the variable of that name as value.
+    Field(Ident, Expr),
+    /// `..r`: all fields of a record.
+    Spread(Expr),
+}
+
 /// The kinds of expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
@@ -195,8 +204,8 @@ pub enum ExprKind {
     },
     /// `(a, b)`, `()`.
     Tuple(Vec<Expr>),
-    /// `{x = 1, y}`: a pun has the variable of that name as value.
-    Record(Vec<(Ident, Expr)>),
+    /// `{x = 1, y, ..r}`.
+    Record(Vec<RecordPart>),
     /// `{r with x = 3}`.
     RecordUpdate {
         /// The record.

@@ -1,6 +1,6 @@
 //! Walking over the parts of an expression as it is written.
 
-use super::{Axis, Expr, ExprKind, LetBinding, LoopControl};
+use super::{Axis, Expr, ExprKind, LetBinding, LoopControl, RecordPart};
 
 /// The walk, shared or mutable.
 macro_rules! walk {
@@ -50,8 +50,14 @@ macro_rules! walk {
                     ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
                         parts.into_iter().for_each(visit);
                     }
-                    ExprKind::Record(fields) => {
-                        fields.into_iter().for_each(|(_, value)| visit(value));
+                    ExprKind::Record(parts) => {
+                        for part in parts {
+                            match part {
+                                RecordPart::Field(_, value) | RecordPart::Spread(value) => {
+                                    visit(value);
+                                }
+                            }
+                        }
                     }
                     ExprKind::RecordUpdate { record, fields } => {
                         visit(record);

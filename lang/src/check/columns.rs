@@ -14,13 +14,13 @@ use crate::types::Type;
 pub(super) const TABLES: [&str; 2] = ["rows", "columns"];
 
 /// The fields of a record, or the parts of a tuple.
-struct Fields {
+pub(super) struct Fields {
     names: Option<Vec<Name>>,
     types: Vec<Type>,
 }
 
 impl Fields {
-    fn of(ty: &Type) -> Option<Fields> {
+    pub(super) fn of(ty: &Type) -> Option<Fields> {
         match ty {
             Type::Record(fields) => Some(Fields {
                 names: Some(fields.iter().map(|(name, _)| name.clone()).collect()),
@@ -159,7 +159,7 @@ impl Checker<'_> {
     }
 
     /// A name for the table, so that it is evaluated once.
-    fn named_table(&mut self, table: &Expr, ty: &Type) -> (Pattern, Expr) {
+    pub(super) fn named_table(&mut self, table: &Expr, ty: &Type) -> (Pattern, Expr) {
         let local = self.fresh_local();
         let pattern = Pattern::Local { local, name: "table".into(), ty: ty.clone() };
         let kind = ExprKind::Local(local, Vec::new());
@@ -167,7 +167,7 @@ impl Checker<'_> {
     }
 
     /// Field `index` of a table.
-    fn part(
+    pub(super) fn part(
         &mut self,
         table: Expr,
         ty: &Type,
@@ -236,7 +236,7 @@ impl Checker<'_> {
 }
 
 /// `let pattern = value in body`.
-fn bound(pattern: Pattern, value: Expr, body: Expr) -> Expr {
+pub(super) fn bound(pattern: Pattern, value: Expr, body: Expr) -> Expr {
     let (ty, span) = (body.ty.clone(), body.span);
     let kind = ExprKind::Let { pattern, value: Box::new(value), body: Box::new(body) };
     Expr { kind, ty, span }

@@ -156,7 +156,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["query"], "the elements for which something holds: `{ x in xs | x > 0.0 }`"),
     (
         &["assign"],
-        "`{r with x = 3.0}` replaces a field; how a table gets a column shows `:search add a column`",
+        "`{..t, x = 3.0}` has all fields of `t` and `x`, `{t with x = 3.0}` replaces one that is there",
     ),
     (&["interp", "interp1d", "approx"], "between points interpolates `interpolate xs ys x`"),
     (&["expanding"], "running means are `scan (+) 0.0 xs / f64 (indices xs + 1)`"),

@@ -204,8 +204,11 @@ pub(super) fn table_method(name: &str) -> Option<&'static str> {
         "to_csv" | "to_numpy" | "to_excel" | "to_json" | "save" => {
             "a table is written by `:save t \"file.csv\"`"
         }
-        "drop" | "rename" | "assign" | "insert" | "apply" => {
-            "a table with other columns is written out: `{x = t.x, y = 2.0 * t.y}`; `:search add a column` has more"
+        "assign" | "insert" | "apply" => {
+            "a table with one more column, or another of that name, is `{..t, y = 2.0 * t.x}`"
+        }
+        "drop" | "rename" => {
+            "a table with other columns is written out: `{x = t.x, z = t.y}`; `:search drop a column` has more"
         }
         "merge" | "join" | "pivot" | "pivot_table" | "melt" => {
             "`:search join` shows how tables are joined"

@@ -98,6 +98,16 @@ impl Context<'_, '_> {
             Kind::Comma if self.expects(Kind::Semicolon) && self.expects(Kind::Bar) => {
                 Some("generators are separated by `;`, and a condition follows `|`")
             }
+            Kind::Bar
+                if self.expects(Kind::In)
+                    && self.kind(self.at + 1) == Some(Kind::Name)
+                    && self.kind(self.at + 2) == Some(Kind::Equals) =>
+            {
+                Some("a record with more fields is `{..r, x = 1}`; `{r with x = 1}` replaces one")
+            }
+            Kind::Power if self.is_in_brace() && !self.is_after_operand() => {
+                Some("all fields of a record are `..`: `{..r, x = 1}`")
+            }
             Kind::Bar if self.is_after_operand() => {
                 Some("for each element that passes: `{ e : x in xs | c }`")
             }

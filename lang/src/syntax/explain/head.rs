@@ -43,7 +43,7 @@ impl Context<'_, '_> {
                 "records do not change",
                 "a field cannot be bound",
                 format!(
-                    "a copy with one field replaced: `{{{first} with {} = v}}`",
+                    "a record with this field, and the others of `{first}`: `{{..{first}, {} = {value}}}`",
                     &self.word()[1..]
                 ),
             ),
@@ -128,7 +128,11 @@ impl Context<'_, '_> {
             Some(symbol) => format!("{} {symbol} {value}", self.quote_or_dots(0, equals)),
         };
         let has_slice = (self.at..equals).any(|token| self.kind(token) == Some(Kind::Colon));
+        let field = indices.first().and_then(|index| index.strip_prefix('"')?.strip_suffix('"'));
         let help = match has_slice {
+            _ if let (Some(field), 1) = (field, indices.len()) => format!(
+                "a table with this column, and the others of `{array}`: `{{..{array}, {field} = {value}}}`"
+            ),
             true => format!(
                 "a copy with other elements at some places: `scatter {array} (i..j) values`"
             ),

@@ -6,7 +6,7 @@ use weft_ir::{Name, Span};
 
 use super::expression::record_field;
 use super::{Here, Parse, Stops, element, here_span, just, one_of};
-use crate::ast::{ApplyForm, Expr, ExprKind, Ident, Pattern, PatternKind, TypeExpr};
+use crate::ast::{ApplyForm, Expr, ExprKind, Ident, Pattern, PatternKind, RecordPart, TypeExpr};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::failure::Failure;
 use crate::syntax::kind::{BINARY, Kind};
@@ -278,9 +278,12 @@ fn section(span: Span, body: Expr) -> Expr {
     Expr { kind: ExprKind::Lambda { params, body: Box::new(body) }, span }
 }
 
-/// `{x = 1, y}`.
+/// `{x = 1, y, ..r}`.
 fn record<'a>(expr: Parse<'a, Expr>) -> Parse<'a, ExprKind> {
-    record_field(expr)
+    const ENDS: Stops = Stops::before(&[Kind::Comma, Kind::CloseBrace]);
+    let field = record_field(expr.clone()).map(|(field, value)| RecordPart::Field(field, value));
+    let spread = just(Kind::Range).ignore_then(element(expr, ENDS)).map(RecordPart::Spread);
+    choice((field, spread))
         .separated_by(just(Kind::Comma))
         .allow_trailing()
         .at_least(1)

@@ -15,7 +15,7 @@ struct Foreign {
 }
 
 /// Longer spellings stand before their prefixes.
-const FOREIGN: [Foreign; 44] = [
+const FOREIGN: [Foreign; 45] = [
     Foreign { written: "===", instead: Kind::Equal, help: "equality is `==`" },
     Foreign { written: "!==", instead: Kind::NotEqual, help: "inequality is `!=`" },
     Foreign { written: "<>", instead: Kind::NotEqual, help: "inequality is `!=`" },
@@ -82,6 +82,11 @@ const FOREIGN: [Foreign; 44] = [
     Foreign { written: "∧", instead: Kind::And, help: "write `&&`" },
     Foreign { written: "∨", instead: Kind::Or, help: "write `||`" },
     Foreign { written: "¬", instead: Kind::PrefixNot, help: "write `!`" },
+    Foreign {
+        written: "...",
+        instead: Kind::Range,
+        help: "two dots: the fields of a record are `..r`, a range is `a..b`",
+    },
     Foreign { written: "…", instead: Kind::Range, help: "a range is `a..b`, without b" },
     Foreign { written: "∞", instead: Kind::Invalid, help: "write `inf`" },
     Foreign { written: "“", instead: Kind::Invalid, help: "a text has straight quotes, `\"`" },
