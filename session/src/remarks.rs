@@ -11,6 +11,7 @@ mod evidence;
 mod letters;
 mod mapped;
 mod mutants;
+mod parts;
 mod probes;
 mod ranges;
 mod samples;
@@ -167,6 +168,7 @@ impl<'p> Walk<'p, '_> {
             .or_else(of_local)
             .or_else(|| letters::plotted(self.program, function, args, depth, self.sources))
             .or_else(|| letters::compared(self.program, function, args, depth, self.sources))
+            .or_else(|| parts::remark(self.program, function, args, self.sources))
             .or_else(|| letters::separated(self.program, function, args, self.sources))
             .filter(|remark| !self.told.places.contains(&remark.span()))
             .into_iter()

@@ -159,7 +159,7 @@ fn drawn<'p>(program: &'p Program, function: &Expr) -> Option<&'p str> {
 }
 
 /// The name of a function of the prelude.
-fn own<'p>(program: &'p Program, function: &Expr) -> Option<&'p str> {
+pub(super) fn own<'p>(program: &'p Program, function: &Expr) -> Option<&'p str> {
     let ExprKind::Function(FunctionRef::Instance(id)) = &function.kind else { return None };
     let instance = program.instances.get(id.0 as usize)?;
     (instance.body.span.source == prelude::SOURCE).then_some(&*instance.name)
@@ -208,6 +208,10 @@ pub(super) fn compared(
         "isIn" => (
             "looks for the letters of",
             "`{ any (same @ text) : text in texts }` says of each text whether it is one of them",
+        ),
+        "ranks" => (
+            "ranks the letters of",
+            "whole texts have numbers: `ranks (codes @).0` ranks the texts",
         ),
         "runs" => ("takes the runs of letters of", "`runs (codes @).0` are those of the texts"),
         _ => return None,
