@@ -112,7 +112,7 @@ impl Sequential {
     /// Has the function compiled, unless it has been asked for.
     pub(crate) fn want(&self) -> Option<&Arc<Ticket>> {
         let supply = self.native.as_ref()?;
-        let request = || supply.native.service().request(self.function.clone());
+        let request = || supply.native.service().request_loop(self.function.clone());
         Some(self.ticket.get_or_init(request))
     }
 

@@ -1,4 +1,9 @@
-//! The thread that has functions compiled.
+//! The threads that have functions compiled.
+//!
+//! Note [Compiling in two lanes]. The functions of kernels are compiled together, all that have come meanwhile in one file: that
+//! takes less time than one by one. A loop that runs step by step until its function is there would wait for all of them, and
+//! for those of loops that have ended since. So the functions of whole loops have a thread of their own, which compiles
+//! one at a time, the one that was asked for last first: it is the one that runs.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -55,17 +60,31 @@ impl Ticket {
 #[derive(Debug)]
 pub(crate) struct Service {
     config: Config,
-    queue: Mutex<Queue>,
-    wake: Condvar,
+    /// That of kernels, and that of loops (Note [Compiling in two lanes]).
+    lanes: [Lane; 2],
+    /// The functions of this process by their text.
+    known: Mutex<BTreeMap<Digest, Option<Function>>>,
     /// Set when nobody waits for the compiler any more.
     given_up: Arc<AtomicBool>,
-    /// Told when the thread has ended.
-    ended: Condvar,
     counts: Counts,
     waiting: Mutex<Waiting>,
     /// Why nothing is compiled, once that is known.
     notice: Mutex<Notice>,
 }
+
+/// What one of the threads has to do.
+#[derive(Debug, Default)]
+struct Lane {
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    /// Told when the thread has ended.
+    ended: Condvar,
+}
+
+/// The place of the lane whose requests are compiled together.
+const TOGETHER: usize = 0;
+/// The place of the lane whose requests are compiled one at a time.
+const ALONE: usize = 1;
 
 /// What somebody is to be told.
 #[derive(Debug, Default)]
@@ -102,7 +121,7 @@ struct Request {
 }
 
 /// Says that the thread has ended, when it has.
-struct Ended<'a>(&'a Service);
+struct Ended<'a>(&'a Lane);
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
@@ -129,23 +148,33 @@ struct Waiting {
 
 impl Service {
     pub(crate) fn new(config: Config) -> Service {
-        let (queue, wake, ended) = (Mutex::default(), Condvar::new(), Condvar::new());
-        let (given_up, counts, waiting, notice) = Default::default();
-        Service { config, queue, wake, given_up, ended, counts, waiting, notice }
+        let (lanes, known, given_up, counts, waiting, notice) = Default::default();
+        Service { config, lanes, known, given_up, counts, waiting, notice }
     }
 
-    /// Has a function compiled.
+    /// Has a function of a kernel compiled.
     pub(crate) fn request(self: &Arc<Service>, function: LaneFunction) -> Arc<Ticket> {
+        self.put(TOGETHER, function)
+    }
+
+    /// Has the function of a loop compiled.
+    pub(crate) fn request_loop(self: &Arc<Service>, function: LaneFunction) -> Arc<Ticket> {
+        let is_held = lock(&self.lanes[TOGETHER].queue).held > 0;
+        self.put(if is_held { TOGETHER } else { ALONE }, function)
+    }
+
+    fn put(self: &Arc<Service>, place: usize, function: LaneFunction) -> Arc<Ticket> {
         let ticket = Arc::new(Ticket::default());
-        let mut queue = lock(&self.queue);
+        let lane = &self.lanes[place];
+        let mut queue = lock(&lane.queue);
         queue.requests.push(Request { function, ticket: Arc::clone(&ticket) });
         if !queue.running {
             queue.running = true;
             let service = Arc::clone(self);
             let name = "compiler".to_owned();
             let work = move || {
-                let _ended = Ended(&service);
-                service.work();
+                let _ended = Ended(&service.lanes[place]);
+                service.work(place);
             };
             let started = thread::Builder::new().name(name).spawn(work);
             if started.is_err() {
@@ -153,7 +182,7 @@ impl Service {
                 queue.requests.drain(..).for_each(|request| request.ticket.settle(None));
             }
         }
-        self.wake.notify_one();
+        lane.wake.notify_one();
         ticket
     }
 
@@ -184,32 +213,39 @@ impl Service {
     /// Lets requests wait for each other while something runs, so that they are compiled in one file.
     pub(crate) fn together(&self, request: impl FnOnce()) {
         // A guard, so that nobody waits for ever if `request` panics.
-        struct Held<'a>(&'a Service);
+        struct Held<'a>(&'a Lane);
         impl Drop for Held<'_> {
             fn drop(&mut self) {
                 lock(&self.0.queue).held -= 1;
                 self.0.wake.notify_one();
             }
         }
-        lock(&self.queue).held += 1;
-        let _held = Held(self);
+        let lane = &self.lanes[TOGETHER];
+        lock(&lane.queue).held += 1;
+        let _held = Held(lane);
         request();
     }
 
-    /// Ends the thread and the compiler that it may be running, whose files go; waits a moment for
+    /// Ends the threads and the compilers that they may be running, whose files go; waits a moment for
     /// that.
     pub(crate) fn close(&self) {
         self.given_up.store(true, Ordering::Relaxed);
-        let mut queue = lock(&self.queue);
-        queue.closed = true;
-        self.wake.notify_one();
-        while queue.running {
-            let wait = self.ended.wait_timeout(queue, MOMENT);
-            let (next, wait) = wait.unwrap_or_else(std::sync::PoisonError::into_inner);
-            if wait.timed_out() {
-                return;
+        for lane in &self.lanes {
+            lock(&lane.queue).closed = true;
+            lane.wake.notify_one();
+        }
+        let end = Instant::now() + MOMENT;
+        for lane in &self.lanes {
+            let mut queue = lock(&lane.queue);
+            while queue.running {
+                let left = end.saturating_duration_since(Instant::now());
+                let wait = lane.ended.wait_timeout(queue, left);
+                let (next, wait) = wait.unwrap_or_else(std::sync::PoisonError::into_inner);
+                if wait.timed_out() {
+                    return;
+                }
+                queue = next;
             }
-            queue = next;
         }
     }
 
@@ -229,25 +265,29 @@ impl Service {
 
     /// Lets go of the functions that no kernel has.
     pub(crate) fn forget(&self) {
-        let mut queue = lock(&self.queue);
-        if queue.running {
-            queue.forget = true;
-            self.wake.notify_one();
+        lock(&self.known).clear();
+        for lane in &self.lanes {
+            let mut queue = lock(&lane.queue);
+            if queue.running {
+                queue.forget = true;
+                lane.wake.notify_one();
+            }
         }
     }
 
-    /// Compiles what has been asked for, all that has come meanwhile at once.
-    fn work(&self) {
-        let mut workshop = Workshop { service: self, known: BTreeMap::new(), environment: None };
+    /// Compiles what has been asked for in one of the lanes.
+    fn work(&self, place: usize) {
+        let lane = &self.lanes[place];
+        let mut workshop = Workshop { service: self, environment: None };
         loop {
             let requests = {
-                let mut queue = lock(&self.queue);
+                let mut queue = lock(&lane.queue);
                 while (queue.requests.is_empty() || queue.held > 0)
                     && !queue.closed
                     && !queue.forget
                 {
                     queue =
-                        self.wake.wait(queue).unwrap_or_else(std::sync::PoisonError::into_inner);
+                        lane.wake.wait(queue).unwrap_or_else(std::sync::PoisonError::into_inner);
                 }
                 if queue.closed {
                     queue.requests.drain(..).for_each(|request| request.ticket.settle(None));
@@ -256,7 +296,10 @@ impl Service {
                 if mem::take(&mut queue.forget) {
                     workshop.forget();
                 }
-                mem::take(&mut queue.requests)
+                match place {
+                    TOGETHER => mem::take(&mut queue.requests),
+                    _ => queue.requests.pop().into_iter().collect(),
+                }
             };
             workshop.settle(requests);
         }
@@ -267,11 +310,9 @@ impl Service {
 /// can have some ten thousand.
 const MOST_KNOWN: usize = 2_000;
 
-/// The state of the compiling thread.
+/// The state of a compiling thread.
 struct Workshop<'a> {
     service: &'a Service,
-    /// The functions of this process by their text.
-    known: BTreeMap<Digest, Option<Function>>,
     environment: Option<Environment>,
 }
 
@@ -293,19 +334,19 @@ struct Missing {
 }
 
 impl Workshop<'_> {
-    /// Lets go of all functions; those that kernels have stay loaded for these.
+    /// Lets go of all objects; those that kernels have stay loaded for these.
     fn forget(&mut self) {
-        self.known.clear();
         if let Some(environment) = &mut self.environment {
             environment.libraries.clear();
         }
     }
 
     fn settle(&mut self, requests: Vec<Request>) {
-        if self.known.len() >= MOST_KNOWN {
+        let service = self.service;
+        if lock(&service.known).len() >= MOST_KNOWN {
+            service.forget();
             self.forget();
         }
-        let service = self.service;
         let environment = self.environment.get_or_insert_with(|| {
             let environment = Environment::new(&service.config, &service.given_up);
             if let Err(failure) = &environment.compiler {
@@ -316,12 +357,13 @@ impl Workshop<'_> {
         let mut missing: BTreeMap<Digest, Missing> = BTreeMap::new();
         for Request { function, ticket } in requests {
             let key = environment.key(&function);
-            if let Some(known) = self.known.get(&key) {
+            let known = lock(&service.known).get(&key).cloned();
+            if let Some(known) = known {
                 service.counts.known.fetch_add(1, Ordering::Relaxed);
-                ticket.settle(known.clone());
+                ticket.settle(known);
             } else if let Some(found) = environment.on_disk(&key) {
                 service.counts.from_disk.fetch_add(1, Ordering::Relaxed);
-                self.known.insert(key, Some(found.clone()));
+                lock(&service.known).insert(key, Some(found.clone()));
                 ticket.settle(Some(found));
             } else {
                 let entry = Missing { key: key.clone(), function, tickets: Vec::new() };
@@ -348,7 +390,7 @@ impl Workshop<'_> {
             count.fetch_add(1, Ordering::Relaxed);
             tickets.iter().for_each(|ticket| ticket.settle(function.clone()));
             if !may_pass {
-                self.known.insert(key, function);
+                lock(&service.known).insert(key, function);
             }
         }
     }
@@ -409,4 +451,68 @@ impl Environment {
 /// The name of a function.
 fn name(key: &Digest) -> String {
     format!("weft_{}", key.short())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+    use std::time::Duration;
+
+    use weft_codegen::{Functions, LaneFunction};
+
+    use super::Service;
+    use crate::native::Config;
+
+    #[test]
+    fn of_the_loops_that_wait_the_last_one_is_compiled_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        // It writes down what it is asked for, and takes until somebody says so.
+        let text = format!(
+            "#!/bin/sh
+if [ \"$1\" = --version ]; then echo slow 1.0; exit; fi
+for argument in \"$@\"; do
+  case $argument in *.c) grep -o 'return 13[0-9]*' $argument >> {}; esac
+done
+while [ ! -e {} ]; do sleep 0.02; done
+exit 1
+",
+            at("asked").display(),
+            at("go").display()
+        );
+        fs::write(at("compiler"), text).expect("writable");
+        fs::set_permissions(at("compiler"), fs::Permissions::from_mode(0o700)).expect("mine");
+        let config = Config {
+            compilers: vec![at("compiler").display().to_string()],
+            cache: None,
+            ..Config::of_environment()
+        };
+        let service = Arc::new(Service::new(config));
+        let request = |number: u32| {
+            let text = format!(
+                "u32 KERNEL(const struct serial *const all) {{ (void)all; return {number}; }}\n"
+            );
+            let (functions, sites) = (Functions::default(), Vec::new());
+            service.request_loop(LaneFunction { text, functions, sites })
+        };
+        let asked = || fs::read_to_string(at("asked")).unwrap_or_default();
+        let first = request(1301);
+        for _ in 0..3000 {
+            if asked().contains("1301") {
+                break;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        let waiting = [request(1303), request(1307)];
+        fs::write(at("go"), "").expect("a file");
+        let cancel = AtomicBool::new(false);
+        service.wait(&first, &cancel);
+        waiting.iter().for_each(|ticket| service.wait(ticket, &cancel));
+        assert_eq!(asked(), "return 1301\nreturn 1307\nreturn 1303\n");
+        service.close();
+    }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use weft_cpu::{Native, NativeConfig, Statistics, Tier};
 
-use crate::{config, f32s, same, try_run};
+use crate::{config, f32s, i64s, same, try_run};
 
 const MAP: &str = "input a1: [a0]f32
 launch \"map\" [a0] (r0)
@@ -258,4 +258,82 @@ fn a_session_that_ends_takes_its_compiler_with_it() {
         assert!(Instant::now() < deadline, "the folder goes");
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+#[test]
+fn a_loop_does_not_wait_for_the_functions_of_kernels() {
+    let folder = folder();
+    let (go, came) = (folder.path().join("go"), folder.path().join("came"));
+    // The functions that divide by 1237 are of kernels, and take until somebody says so.
+    let text = format!(
+        "if [ \"$1\" = --version ]; then exec cc --version; fi
+for argument in \"$@\"; do
+  case $argument in *.c) if grep -q 1237 $argument; then
+    touch {}
+    while [ ! -e {} ]; do sleep 0.02; done
+  fi;; esac
+done
+exec cc \"$@\"",
+        came.display(),
+        go.display()
+    );
+    let compiler = script(folder.path(), &text);
+    let config = NativeConfig { compilers: vec![compiler.display().to_string()], ..config(None) };
+    if !config.has_compiler() {
+        eprintln!("skipped: there is no C compiler");
+        return;
+    }
+    let native = Native::new(config);
+    let kernel = "input a1: [a0]i64
+launch \"map\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: i64 = mod r1 1237i64
+  yield r2
+  store r2 to a2: [a0]i64
+end
+output a2: [a0]i64
+";
+    let repeated = "input a1: [a0]i64
+a2: i64 = host
+  yield 0i64
+a5: i64, a7: i64 = while (a8: i64 = a2, a10: i64 = a2)
+  a11: bool = host
+    r0: i64 = read a8
+    r1: bool = lt r0 3000i64
+    yield r1
+  yield a11
+do
+  a12: i64, a13: i64 = host
+    r0: i64 = read a8
+    r1: i64 = read a10
+    r2: i64 = mod r0 7i64
+    r3: i64 = read a1 r2
+    r4: i64 = add r1 r3
+    r5: i64 = add r0 1i64
+    yield r5 r4
+  yield a12 a13
+output a5: i64
+output a7: i64
+";
+    let begin = Instant::now();
+    let is_late = || begin.elapsed() > Duration::from_secs(60);
+    let run = |text: &str, inputs: &[weft_ir::Value]| {
+        let expected = try_run(text, inputs, 1, None).expect("a value");
+        let found = try_run(text, inputs, 1, Some((&native, Tier::Automatic))).expect("a value");
+        assert!(same(&expected, &found));
+    };
+    while !came.exists() && !is_late() {
+        run(kernel, &[i64s(400_000, 5000)]);
+    }
+    assert!(came.exists(), "nobody asked for the function of the kernel");
+    while native.statistics().compiled == 0 && !is_late() {
+        run(repeated, &[i64s(7, 100)]);
+    }
+    let compiled = native.statistics().compiled;
+    fs::write(&go, "").expect("a file");
+    assert_eq!(compiled, 1, "the loop has waited");
+    while native.statistics().compiled < 2 && !is_late() {
+        run(kernel, &[i64s(400_000, 5000)]);
+    }
+    assert_eq!(native.statistics().compiled, 2);
 }
