@@ -25,7 +25,7 @@ pub use builder::ColumnBuilder;
 pub use fault::{Fault, FaultKind, Stop};
 pub use meter::{Meter, Piece, Reading};
 pub use op::ScalarOp;
-pub use rows::{RowInput, RowNumber, RowState, Rows};
+pub use rows::{MatrixRows, RowInput, RowNumber, RowState, Rows};
 pub use scalar::{Scalar, ScalarType};
 pub use span::{SourceId, Span};
 pub use trap::{Exhausted, Failure, Place, Trap, TrapKind, Unit};

@@ -8,6 +8,11 @@
 //! then is what the loop would have ended with, except that a fault may be met earlier. The CPU does so on functions of
 //! C once a loop has taken long enough for a compiler, a device from the beginning and with a thread for each point.
 //!
+//! Note [Matrices row by row]. An array of rank two that each point has is stored as rows of rows. For a point it is a
+//! matrix, with one length of its rows, if these are as long as each other: a function needs no descriptor then, and finds an
+//! element by its indices. Where that is not seen from the program it is looked at before the function is called, and
+//! a point whose rows differ keeps the loop with the host. The last state has the same rows.
+//!
 //! Source: Henriksen, Serup, Elsman, Henglein and Oancea, "Futhark: purely functional GPU-programming with nested
 //! parallelism and in-place array updates" (PLDI 2017), section 5, on where nested parallelism had better be sequential.
 
@@ -43,6 +48,15 @@ pub enum RowNumber {
     At(Var),
 }
 
+/// Which rows of a segment descriptor are those of a point's matrix (Note [Matrices row by row]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MatrixRows {
+    /// So many, after those of the points before.
+    Each(Size),
+    /// What the point's row of this segment descriptor says.
+    Segment(Var),
+}
+
 /// What a variable of one point's program is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowInput {
@@ -56,6 +70,10 @@ pub enum RowInput {
     Length(Var, RowNumber),
     /// The elements of that row: of the array, by the descriptor.
     Segment(Var, Var, RowNumber),
+    /// The length of the rows that a point's matrix has in a segment descriptor; 0 if it has none.
+    Width(Var, MatrixRows),
+    /// The elements of these rows: of the array, by the descriptor.
+    Matrix(Var, Var, MatrixRows),
 }
 
 /// What a part of a loop's state becomes.
@@ -67,6 +85,8 @@ pub enum RowState {
     Point(usize),
     /// An output at each point, as rows of this segment descriptor, which is part of the state too.
     Segment(usize, Var),
+    /// An output at each point, as a matrix whose rows this segment descriptor has, which is part of the state too.
+    Matrix(usize, Var, MatrixRows),
     /// An output at each point, whose first extent is known only then, one row behind the other.
     Grown(usize),
     /// How many rows such outputs have in all, along their first axis.
@@ -89,10 +109,23 @@ impl<P> Rows<P> {
             input.uses(visit);
         }
         for state in &self.state {
-            if let RowState::Segment(_, offsets) = state {
-                visit(*offsets);
+            match *state {
+                RowState::Segment(_, offsets) => visit(offsets),
+                RowState::Matrix(_, offsets, rows) => {
+                    visit(offsets);
+                    rows.uses(visit);
+                }
+                _ => {}
             }
         }
+    }
+
+    /// The rows of the matrices that points have, each with its segment descriptor.
+    pub fn matrices(&self) -> impl Iterator<Item = (Var, MatrixRows)> + '_ {
+        self.inputs.iter().filter_map(|(_, input)| match *input {
+            RowInput::Width(offsets, rows) => Some((offsets, rows)),
+            _ => None,
+        })
     }
 
     /// With other names for the variables around it.
@@ -104,6 +137,10 @@ impl<P> Rows<P> {
         let number = |row: RowNumber, rename: &mut dyn FnMut(Var) -> Var| match row {
             RowNumber::Point(below) => RowNumber::Point(size(below, rename)),
             RowNumber::At(var) => RowNumber::At(rename(var)),
+        };
+        let matrix = |rows: MatrixRows, rename: &mut dyn FnMut(Var) -> Var| match rows {
+            MatrixRows::Each(count) => MatrixRows::Each(size(count, rename)),
+            MatrixRows::Segment(offsets) => MatrixRows::Segment(rename(offsets)),
         };
         self.points = size(self.points, rename);
         for (_, input) in &mut self.inputs {
@@ -117,11 +154,22 @@ impl<P> Rows<P> {
                 RowInput::Segment(var, offsets, row) => {
                     RowInput::Segment(rename(var), rename(offsets), number(row, rename))
                 }
+                RowInput::Width(offsets, rows) => {
+                    RowInput::Width(rename(offsets), matrix(rows, rename))
+                }
+                RowInput::Matrix(var, offsets, rows) => {
+                    RowInput::Matrix(rename(var), rename(offsets), matrix(rows, rename))
+                }
             };
         }
         for state in &mut self.state {
-            if let RowState::Segment(_, offsets) = state {
-                *offsets = rename(*offsets);
+            match state {
+                RowState::Segment(_, offsets) => *offsets = rename(*offsets),
+                RowState::Matrix(_, offsets, rows) => {
+                    *offsets = rename(*offsets);
+                    *rows = matrix(*rows, rename);
+                }
+                _ => {}
             }
         }
     }
@@ -148,6 +196,24 @@ impl RowInput {
                 visit(offsets);
                 row.uses(visit);
             }
+            RowInput::Width(offsets, rows) => {
+                visit(offsets);
+                rows.uses(visit);
+            }
+            RowInput::Matrix(var, offsets, rows) => {
+                visit(var);
+                visit(offsets);
+                rows.uses(visit);
+            }
+        }
+    }
+}
+
+impl MatrixRows {
+    fn uses(self, visit: &mut dyn FnMut(Var)) {
+        match self {
+            MatrixRows::Each(size) => size.uses(visit),
+            MatrixRows::Segment(offsets) => visit(offsets),
         }
     }
 }
@@ -171,6 +237,15 @@ impl fmt::Display for RowNumber {
     }
 }
 
+impl fmt::Display for MatrixRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MatrixRows::Each(size) => write!(f, "each {size}"),
+            MatrixRows::Segment(offsets) => write!(f, "of {offsets}"),
+        }
+    }
+}
+
 impl fmt::Display for RowInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -179,6 +254,8 @@ impl fmt::Display for RowInput {
             RowInput::Row(var, row) => write!(f, "row {var} {row}"),
             RowInput::Length(offsets, row) => write!(f, "length {offsets} {row}"),
             RowInput::Segment(var, offsets, row) => write!(f, "segment {var} {offsets} {row}"),
+            RowInput::Width(offsets, rows) => write!(f, "width {offsets} {rows}"),
+            RowInput::Matrix(var, offsets, rows) => write!(f, "matrix {var} {offsets} {rows}"),
         }
     }
 }
@@ -189,6 +266,7 @@ impl fmt::Display for RowState {
             RowState::All(at) => write!(f, "all {at}"),
             RowState::Point(at) => write!(f, "point {at}"),
             RowState::Segment(at, offsets) => write!(f, "segment {at} {offsets}"),
+            RowState::Matrix(at, offsets, rows) => write!(f, "matrix {at} {offsets} {rows}"),
             RowState::Grown(at) => write!(f, "grown {at}"),
             RowState::Total(at) => write!(f, "total {at}"),
             RowState::Offsets(at) => write!(f, "offsets {at}"),
@@ -255,6 +333,13 @@ fn parse_input(reader: &mut Reader) -> Result<RowInput, TextError> {
     if reader.take_word("length") {
         return Ok(RowInput::Length(parse_var(reader)?, parse_row(reader)?));
     }
+    if reader.take_word("width") {
+        return Ok(RowInput::Width(parse_var(reader)?, parse_matrix(reader)?));
+    }
+    if reader.take_word("matrix") {
+        let (var, offsets) = (parse_var(reader)?, parse_var(reader)?);
+        return Ok(RowInput::Matrix(var, offsets, parse_matrix(reader)?));
+    }
     reader.expect_word("segment")?;
     Ok(RowInput::Segment(parse_var(reader)?, parse_var(reader)?, parse_row(reader)?))
 }
@@ -264,6 +349,14 @@ fn parse_row(reader: &mut Reader) -> Result<RowNumber, TextError> {
         true => RowNumber::At(parse_var(reader)?),
         false => RowNumber::Point(parse_size(reader)?),
     })
+}
+
+fn parse_matrix(reader: &mut Reader) -> Result<MatrixRows, TextError> {
+    if reader.take_word("each") {
+        return Ok(MatrixRows::Each(parse_size(reader)?));
+    }
+    reader.expect_word("of")?;
+    Ok(MatrixRows::Segment(parse_var(reader)?))
 }
 
 fn parse_state(reader: &mut Reader) -> Result<RowState, TextError> {
@@ -286,6 +379,10 @@ fn parse_state(reader: &mut Reader) -> Result<RowState, TextError> {
         if reader.take_word(word) {
             return Ok(state(parse_number(reader)?));
         }
+    }
+    if reader.take_word("matrix") {
+        let (at, offsets) = (parse_number(reader)?, parse_var(reader)?);
+        return Ok(RowState::Matrix(at, offsets, parse_matrix(reader)?));
     }
     reader.expect_word("segment")?;
     Ok(RowState::Segment(parse_number(reader)?, parse_var(reader)?))

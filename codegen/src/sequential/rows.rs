@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weft_ir::flat::{Size, Type, Var};
 use weft_ir::plan::Program;
-use weft_ir::{FaultKind, RowInput, RowNumber, RowState, Rows, ScalarType, Span};
+use weft_ir::{FaultKind, MatrixRows, RowInput, RowNumber, RowState, Rows, ScalarType, Span};
 
 use super::environment::{Buffer, Environment, Memory, Place};
 use super::{Arrays, Function};
@@ -56,8 +56,12 @@ pub fn row_loop(rows: &Rows<Program>, state: &[Var]) -> Option<RowLoop> {
         .find_map(|arrays| written(rows, state, arrays))
 }
 
-/// As [`row_loop`], only if every turn replaces elements where they are: what it does needs no memory but the state's.
+/// As [`row_loop`], only if every turn replaces elements where they are: what it does needs no memory but the state's, and
+/// nobody has to look whether the rows of matrices are as long as each other (Note [Matrices row by row] in `weft_ir`'s `rows`).
 pub fn row_loop_in_place(rows: &Rows<Program>, state: &[Var]) -> Option<RowLoop> {
+    if rows.matrices().next().is_some() {
+        return None;
+    }
     written(rows, state, Arrays::Replaced)
 }
 
@@ -173,11 +177,23 @@ impl<'a> Writer<'a> {
                 self.function.environment.bind(var, Place::Scalar(name));
                 return Some(());
             }
-            RowInput::All(_) | RowInput::Row(..) | RowInput::Segment(..) => {}
+            RowInput::Width(offsets, rows) => {
+                let (offsets, [first, end]) = (self.elements(offsets, "i64"), self.matrix(rows));
+                let name = format!("s{}", self.function.environment.fresh());
+                let line = format!(
+                    "const i64 {name} = {end} > {first} ? {offsets}[{first} + 1] - {offsets}[{first}] : 0;"
+                );
+                self.function.line(&line);
+                self.function.environment.bind(var, Place::Scalar(name));
+                return Some(());
+            }
+            RowInput::All(_) | RowInput::Row(..) | RowInput::Segment(..) | RowInput::Matrix(..) => {
+            }
         }
         let of = match input {
-            RowInput::All(of) | RowInput::Row(of, _) | RowInput::Segment(of, ..) => of,
-            RowInput::Size(_) | RowInput::Length(..) => return None,
+            RowInput::All(of) | RowInput::Row(of, _) => of,
+            RowInput::Segment(of, ..) | RowInput::Matrix(of, ..) => of,
+            RowInput::Size(_) | RowInput::Length(..) | RowInput::Width(..) => return None,
         };
         let elements = self.elements(of, ty);
         if !is_array {
@@ -197,6 +213,7 @@ impl<'a> Writer<'a> {
                 let (offsets, row) = (self.elements(offsets, "i64"), self.row(row));
                 product(format!("{offsets}[{row}]"), &sizes[1..])
             }
+            RowInput::Matrix(_, offsets, rows) => self.matrix_begin(offsets, rows, &sizes),
             _ => "0".to_owned(),
         };
         let number = self.updated(of);
@@ -215,7 +232,10 @@ impl<'a> Writer<'a> {
     /// The number of a part of the state that is updated where it is.
     fn updated(&self, var: Var) -> Option<usize> {
         let number = self.state.iter().position(|part| *part == var)?;
-        let updated = matches!(self.rows.state[number], RowState::Point(_) | RowState::Segment(..));
+        let updated = matches!(
+            self.rows.state[number],
+            RowState::Point(_) | RowState::Segment(..) | RowState::Matrix(..)
+        );
         (updated && self.is_in_place()).then_some(number)
     }
 
@@ -226,6 +246,26 @@ impl<'a> Writer<'a> {
             RowNumber::Point(below) => format!("(point / {})", self.size(below)),
             RowNumber::At(numbers) => format!("{}[point]", self.elements(numbers, "i64")),
         }
+    }
+
+    /// The first row of the matrix of the point at hand, and that behind its last.
+    fn matrix(&mut self, rows: MatrixRows) -> [String; 2] {
+        match rows {
+            MatrixRows::Each(size) => {
+                let size = self.size(size);
+                [format!("(point * {size})"), format!("(point * {size} + {size})")]
+            }
+            MatrixRows::Segment(offsets) => {
+                let offsets = self.elements(offsets, "i64");
+                [format!("{offsets}[point]"), format!("{offsets}[point + 1]")]
+            }
+        }
+    }
+
+    /// Where the elements begin of the matrix of the point at hand, which has these extents.
+    fn matrix_begin(&mut self, offsets: Var, rows: MatrixRows, sizes: &[String]) -> String {
+        let (offsets, [first, _]) = (self.elements(offsets, "i64"), self.matrix(rows));
+        product(format!("{offsets}[{first}]"), &sizes[2..])
     }
 
     fn size(&mut self, size: Size) -> String {
@@ -250,7 +290,7 @@ impl<'a> Writer<'a> {
         let state = self.state.iter().position(|part| *part == var);
         let state = state.filter(|&number| match self.rows.state[number] {
             RowState::All(_) => true,
-            RowState::Point(_) | RowState::Segment(..) => self.is_in_place(),
+            RowState::Point(_) | RowState::Segment(..) | RowState::Matrix(..) => self.is_in_place(),
             RowState::Grown(_) | RowState::Total(_) | RowState::Offsets(_) => false,
             RowState::Extent(_) | RowState::Kept | RowState::Done => false,
         });
@@ -338,9 +378,10 @@ impl<'a> Writer<'a> {
                 written.insert(number);
                 return Some(());
             }
-            RowState::All(at) | RowState::Point(at) | RowState::Segment(at, _) => {
-                self.rows.program.outputs[at].data
-            }
+            RowState::All(at)
+            | RowState::Point(at)
+            | RowState::Segment(at, _)
+            | RowState::Matrix(at, ..) => self.rows.program.outputs[at].data,
         };
         let Type { element, extents } = &self.function.types[output.0 as usize];
         let ty = type_name(*element);
@@ -366,6 +407,7 @@ impl<'a> Writer<'a> {
                 let offsets = self.elements(offsets, "i64");
                 product(format!("{offsets}[point]"), &sizes[1..])
             }
+            RowState::Matrix(_, offsets, rows) => self.matrix_begin(offsets, rows, &sizes),
             _ => product("point".to_owned(), &sizes),
         };
         let count = element_count(&sizes);

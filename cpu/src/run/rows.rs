@@ -3,7 +3,9 @@
 use weft_codegen::LEFT;
 use weft_ir::flat::Var;
 use weft_ir::plan::Program;
-use weft_ir::{ColumnBuilder, Meter, Piece, RowState, Rows, Scalar, Span, Stop};
+use weft_ir::{
+    Column, ColumnBuilder, MatrixRows, Meter, Piece, RowState, Rows, Scalar, Span, Stop,
+};
 
 use super::{Datum, Machine};
 use crate::lanes::{Lane as _, LaneType, Storage};
@@ -47,7 +49,7 @@ impl Machine<'_> {
         let least = if row_function.growing.is_empty() { 0 } else { MOST_EMPTY };
         let all_empty = points > elements.max().unwrap_or(0).max(least);
         let Some(room) = self.room_beside(row_function, state) else { return Ok(false) };
-        if points == 0 || all_empty {
+        if points == 0 || all_empty || !self.has_matrices(rows, points)? {
             return Ok(false);
         }
         let growing: Vec<Growing> =
@@ -110,6 +112,39 @@ impl Machine<'_> {
             self.put_part(state[number], Part::Written(grown.elements), grown.extents, SCALARS);
         }
         Ok(true)
+    }
+
+    /// Whether the rows of the matrix of each point are as long as each other (Note [Matrices row by row] in `weft_ir`'s `rows`).
+    fn has_matrices(&self, rows: &Rows<Program>, points: usize) -> Result<bool, Stop> {
+        for (offsets, of) in rows.matrices() {
+            let ends = self.integers(offsets);
+            let is_regular = |first: usize, end: usize| {
+                let mut lengths = ends[first..=end].windows(2).map(|ends| ends[1] - ends[0]);
+                let width = lengths.next();
+                lengths.all(|length| Some(length) == width)
+            };
+            let are_regular = match of {
+                MatrixRows::Each(size) => {
+                    let size = self.size(size, Span::default())?;
+                    (0..points).all(|point| is_regular(point * size, (point + 1) * size))
+                }
+                MatrixRows::Segment(above) => self.integers(above)[..=points]
+                    .windows(2)
+                    .all(|ends| is_regular(ends[0] as usize, ends[1] as usize)),
+            };
+            if !are_regular {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The elements of an array of numbers.
+    fn integers(&self, var: Var) -> &[i64] {
+        match self.get(var) {
+            Datum::Array { elements: Column::I64(numbers), .. } => numbers.as_slice(),
+            _ => panic!("{var} is no array of i64"),
+        }
     }
 
     /// A part of the state that grows, before it does.

@@ -10,6 +10,7 @@ mod kernels;
 mod loops;
 mod rows;
 mod small;
+mod tables;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -110,6 +110,7 @@ impl Draft<'_, '_> {
             | RowState::Total(_)
             | RowState::Offsets(_)
             | RowState::Extent(_) => panic!("what is in place does not grow"),
+            RowState::Matrix(..) => panic!("what is in place has no matrices to look at"),
         };
         let state = rows.state.iter().zip(state).enumerate().map(part).collect();
         let serial =

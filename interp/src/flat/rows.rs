@@ -3,7 +3,8 @@
 use weft_ir::flat::{Program, Var};
 use weft_ir::leaves::Stored;
 use weft_ir::{
-    Column, ColumnBuilder, RowInput, RowNumber, RowState, Rows, Scalar, ScalarType, Stop, Type,
+    Column, ColumnBuilder, MatrixRows, RowInput, RowNumber, RowState, Rows, Scalar, ScalarType,
+    Stop, Type,
 };
 
 use super::Machine;
@@ -12,6 +13,9 @@ impl<'a> Machine<'a> {
     /// What a loop ends with from the state at hand, point by point; nothing for what is not said of a part.
     pub(super) fn rows(&mut self, rows: &'a Rows<Program>) -> Result<Vec<Option<Column>>, Stop> {
         let points = self.size(rows.points);
+        if !rows.matrices().all(|(offsets, of)| self.are_regular(offsets, of, points)) {
+            return Ok(vec![None; rows.state.len()]);
+        }
         let mut found: Vec<Vec<Stored>> = vec![Vec::new(); rows.program.outputs.len()];
         for point in 0..points {
             let given = |(var, of): &(Var, RowInput)| {
@@ -25,9 +29,10 @@ impl<'a> Machine<'a> {
         }
         let part = |part: &RowState| match *part {
             RowState::All(at) => found[at].first().map(|first| first.elements.clone()),
-            RowState::Point(at) | RowState::Segment(at, _) | RowState::Grown(at) => {
-                joined(&found[at])
-            }
+            RowState::Point(at)
+            | RowState::Segment(at, _)
+            | RowState::Matrix(at, ..)
+            | RowState::Grown(at) => joined(&found[at]),
             RowState::Total(at) => offsets(&found[at]).last().map(|total| integers([*total])),
             RowState::Offsets(at) => Some(integers(offsets(&found[at]))),
             RowState::Extent(at) => {
@@ -86,14 +91,7 @@ impl<'a> Machine<'a> {
             },
         };
         let number = |value: usize| Stored::scalar(Scalar::I64(value as i64));
-        let ends = |offsets: Var, row: usize| {
-            let elements = &self.variable(offsets).elements;
-            let at = |index| match elements.scalar(index) {
-                Some(Scalar::I64(at)) => at as usize,
-                other => self.bug(&format!("{offsets} has the offset {other:?}")),
-            };
-            (at(row), at(row + 1))
-        };
+        let ends = |offsets: Var, row: usize| self.ends(offsets, row);
         match input {
             RowInput::Size(size) => number(self.size(size)),
             RowInput::All(var) => self.variable(var).clone(),
@@ -119,7 +117,61 @@ impl<'a> Machine<'a> {
                 let elements = array.elements.slice(start * inner, (end - start) * inner);
                 Stored { extents, elements }
             }
+            RowInput::Width(offsets, rows) => number(self.width(offsets, rows, point)),
+            RowInput::Matrix(var, offsets, rows) => {
+                let array = self.variable(var);
+                let (first, end) = self.matrix_rows(rows, point);
+                let width = self.width(offsets, rows, point);
+                let inner: usize = array.extents[1..].iter().product();
+                let start = if first == end { 0 } else { self.ends(offsets, first).0 };
+                let mut extents = vec![end - first, width];
+                extents.extend_from_slice(&array.extents[1..]);
+                let length = (end - first) * width * inner;
+                Stored { extents, elements: array.elements.slice(start * inner, length) }
+            }
         }
+    }
+}
+
+impl Machine<'_> {
+    /// Where a row of a segment descriptor begins and ends.
+    fn ends(&self, offsets: Var, row: usize) -> (usize, usize) {
+        let elements = &self.variable(offsets).elements;
+        let at = |index| match elements.scalar(index) {
+            Some(Scalar::I64(at)) => at as usize,
+            other => self.bug(&format!("{offsets} has the offset {other:?}")),
+        };
+        (at(row), at(row + 1))
+    }
+
+    /// The first row of a point's matrix, and that behind its last.
+    fn matrix_rows(&self, rows: MatrixRows, point: usize) -> (usize, usize) {
+        match rows {
+            MatrixRows::Each(size) => (point * self.size(size), (point + 1) * self.size(size)),
+            MatrixRows::Segment(offsets) => self.ends(offsets, point),
+        }
+    }
+
+    /// How long its rows are.
+    fn width(&self, offsets: Var, rows: MatrixRows, point: usize) -> usize {
+        let (first, end) = self.matrix_rows(rows, point);
+        if first == end {
+            return 0;
+        }
+        let (start, end) = self.ends(offsets, first);
+        end - start
+    }
+
+    /// Whether the rows of each point's matrix are as long as each other (Note [Matrices row by row] in `ir::rows`).
+    fn are_regular(&self, offsets: Var, rows: MatrixRows, points: usize) -> bool {
+        (0..points).all(|point| {
+            let (first, end) = self.matrix_rows(rows, point);
+            let width = self.width(offsets, rows, point);
+            (first..end).all(|row| {
+                let (start, end) = self.ends(offsets, row);
+                end - start == width
+            })
+        })
     }
 }
 

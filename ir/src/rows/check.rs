@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{RowInput, RowNumber, RowState, Rows};
+use super::{MatrixRows, RowInput, RowNumber, RowState, Rows};
 use crate::ScalarType;
 use crate::flat::{Leaf, Scope, Size, Type, Var};
 
@@ -66,7 +66,13 @@ impl Point<'_> {
                 self.scope.offsets(offsets)?;
                 self.number(row)
             }
-            RowInput::Size(_) | RowInput::Length(..) => Err(format!("{var} is a {ty} and no i64")),
+            RowInput::Width(offsets, rows) if is_number => {
+                self.scope.offsets(offsets)?;
+                self.rows(rows)
+            }
+            RowInput::Size(_) | RowInput::Length(..) | RowInput::Width(..) => {
+                Err(format!("{var} is a {ty} and no i64"))
+            }
             RowInput::All(of) => {
                 let outer = self.scope.ty(of)?;
                 let same = ty.extents.len() == outer.extents.len();
@@ -96,7 +102,41 @@ impl Point<'_> {
                     is_row && same && self.are(&ty.extents[1..], &outer.extents[1..]),
                 )
             }
+            RowInput::Matrix(of, offsets, rows) => {
+                self.scope.offsets(offsets)?;
+                self.rows(rows)?;
+                let outer = self.scope.ty(of)?;
+                let fits = ty.extents.len() == outer.extents.len() + 1
+                    && ty.extents.len() > 1
+                    && self.are_of_matrix(&ty.extents, offsets, rows)
+                    && self.are(&ty.extents[2..], &outer.extents[1..]);
+                self.alike(var, outer, fits)
+            }
         }
+    }
+
+    /// That these can be the rows of a matrix for each point.
+    fn rows(&self, rows: MatrixRows) -> Result<(), String> {
+        match rows {
+            MatrixRows::Each(size) => self.scope.size(size),
+            MatrixRows::Segment(offsets) => self.scope.offsets(offsets),
+        }
+    }
+
+    /// Whether the first extents of an array of the program are those of a matrix.
+    fn are_of_matrix(&self, own: &[Size], offsets: Var, rows: MatrixRows) -> bool {
+        let [count, Size::Var(width), ..] = own else { return false };
+        let is_count = match rows {
+            MatrixRows::Each(size) => self.are(&[*count], &[size]),
+            MatrixRows::Segment(above) => match count {
+                Size::Var(count) => {
+                    let length = RowInput::Length(above, RowNumber::Point(Size::Constant(1)));
+                    self.given.get(count) == Some(&length)
+                }
+                Size::Constant(_) => false,
+            },
+        };
+        is_count && self.given.get(width) == Some(&RowInput::Width(offsets, rows))
     }
 
     fn alike(&self, var: Var, outer: &Type, fits: bool) -> Result<(), String> {
@@ -144,6 +184,13 @@ impl Point<'_> {
             RowState::Segment(at, offsets) => {
                 self.scope.offsets(offsets)?;
                 (at, output(at)?.extents.len() == ty.extents.len())
+            }
+            RowState::Matrix(at, offsets, rows) => {
+                self.scope.offsets(offsets)?;
+                self.rows(rows)?;
+                let own = &output(at)?.extents;
+                let is_matrix = self.are_of_matrix(own, offsets, rows);
+                (at, is_matrix && own.len() == ty.extents.len() + 1)
             }
             RowState::Grown(at) => {
                 (at, (1..=ty.extents.len()).contains(&output(at)?.extents.len()))

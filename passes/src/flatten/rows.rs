@@ -13,7 +13,9 @@ use std::rc::Rc;
 use weft_ir::flat::{Dimension, Operation, Program, Size, Statement, Var, storage};
 use weft_ir::leaves::Axis as InputAxis;
 use weft_ir::nested::{self, Atom, Body};
-use weft_ir::{RowInput, RowNumber, RowState, Rows, Scalar, ScalarOp, ScalarType, Span};
+use weft_ir::{
+    MatrixRows, RowInput, RowNumber, RowState, Rows, Scalar, ScalarOp, ScalarType, Span,
+};
 
 use super::control::{Axis, Layout};
 use super::repetition::Repetition;
@@ -51,8 +53,16 @@ enum First {
     Ragged(Var),
 }
 
-impl First {
-    /// What the variables of a part of the state become, of which this is the first axis and that output the last
+/// The axes of a part of the state around the loop.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    first: First,
+    /// Where the second one is ragged: its segment descriptor, which is state too, and the rows there.
+    second: Option<(Var, MatrixRows)>,
+}
+
+impl Part {
+    /// What the variables of a part of the state become, of which that output is the last
     /// state: those of its sizes and that of its elements. Nothing if other axes than the first have changed, or are no
     /// longer those of an array.
     fn becomes(
@@ -61,26 +71,32 @@ impl First {
         before: &[Dimension],
         after: &[Dimension],
     ) -> Option<Vec<RowState>> {
-        let sizes = |first: [RowState; 2]| match self {
+        let Part { first, second } = self;
+        let sizes = |sizes: [RowState; 2]| match first {
             First::Fixed => Vec::new(),
-            First::Carried => vec![first[0]],
-            First::Ragged(_) => vec![RowState::Kept, first[0], first[1]],
+            First::Carried => vec![sizes[0]],
+            First::Ragged(_) => vec![RowState::Kept, sizes[0], sizes[1]],
         };
         if before == after {
             let mut parts = sizes([RowState::Kept; 2]);
-            parts.push(match self {
-                First::Fixed | First::Carried => RowState::Point(output),
-                First::Ragged(offsets) => RowState::Segment(output, offsets),
+            if second.is_some() {
+                parts.extend([RowState::Kept; 3]);
+            }
+            parts.push(match (second, first) {
+                (Some((offsets, rows)), _) => RowState::Matrix(output, offsets, rows),
+                (None, First::Fixed | First::Carried) => RowState::Point(output),
+                (None, First::Ragged(offsets)) => RowState::Segment(output, offsets),
             });
             return Some(parts);
         }
-        let grows = before.len() == after.len()
+        let grows = second.is_none()
+            && before.len() == after.len()
             && before[1..] == after[1..]
             && matches!(after[0], Dimension::Dense(_));
         if !grows {
             return None;
         }
-        let mut parts = sizes(match self {
+        let mut parts = sizes(match first {
             First::Carried => [RowState::Extent(output); 2],
             First::Fixed | First::Ragged(_) => [RowState::Total(output), RowState::Offsets(output)],
         });
@@ -95,6 +111,8 @@ enum Extent {
     Size(Size),
     /// The length of a row of a segment descriptor.
     Row(Var, RowNumber),
+    /// That of these rows of one, which are as long as each other (Note [Matrices row by row] in `ir::rows`).
+    Width(Var, MatrixRows),
 }
 
 /// The inputs of a program of one point.
@@ -150,6 +168,7 @@ impl Inputs {
                         match *extent {
                             Extent::Size(size) => RowInput::Size(size),
                             Extent::Row(offsets, row) => RowInput::Length(offsets, row),
+                            Extent::Width(offsets, rows) => RowInput::Width(offsets, rows),
                         },
                     ));
                 }
@@ -344,12 +363,32 @@ impl<'p> Flattener<'p> {
             Dimension::Dense(size) => Some(Extent::Size(self.same_size(size))),
             Dimension::Ragged { .. } => None,
         };
-        let rest = axes[1..].iter().map(dense).collect::<Option<Vec<_>>>()?;
+        let (second, last) = match axes.get(1) {
+            Some(Dimension::Ragged { offsets, .. }) => (Some(*offsets), &axes[2..]),
+            _ => (None, &axes[1..]),
+        };
+        let rest = last.iter().map(dense).collect::<Option<Vec<_>>>()?;
         let (var, of_rows) = (*var, axes[0]);
         let row = match prefix.is_empty() {
             true => None,
             false => Some(self.row_number(&prefix.clone())?),
         };
+        if let Some(offsets) = second {
+            // The point is that of the row.
+            row.filter(|row| *row == RowNumber::Point(Size::Constant(1)))?;
+            let (first, rows) = match of_rows {
+                Dimension::Dense(size) => {
+                    let size = self.same_size(size);
+                    (Extent::Size(size), MatrixRows::Each(size))
+                }
+                Dimension::Ragged { offsets, .. } => (
+                    Extent::Row(offsets, RowNumber::Point(Size::Constant(1))),
+                    MatrixRows::Segment(offsets),
+                ),
+            };
+            let extents = [first, Extent::Width(offsets, rows)].into_iter().chain(rest);
+            return Some((RowInput::Matrix(var, offsets, rows), extents.collect()));
+        }
         let (first, given) = match (of_rows, row) {
             (Dimension::Dense(size), None) => {
                 (Extent::Size(self.same_size(size)), RowInput::All(var))
@@ -413,14 +452,14 @@ impl<'p> Flattener<'p> {
 }
 
 /// Adds the state of a loop, in these layouts and carried by these variables, to the inputs of the program of a point;
-/// what the first axis of each part of it is. `counts` says who counts the turns, if they are counted: then their number
+/// what the axes of each part of it are. `counts` says who counts the turns, if they are counted: then their number
 /// comes first.
 fn push_state(
     (state, layouts): (&[(nested::Var, nested::Type)], &[Layout]),
     (counts, carried): (Option<Turns>, &[Var]),
     inputs: &mut Inputs,
     fresh: &mut impl Iterator<Item = nested::Var>,
-) -> Option<Vec<First>> {
+) -> Option<Vec<Part>> {
     let one = RowNumber::Point(Size::Constant(1));
     let mut carried = carried.iter().copied();
     if let Some(turns) = counts {
@@ -434,7 +473,7 @@ fn push_state(
     let mut parts = Vec::new();
     for (&(_, ty), layout) in state.iter().zip(layouts) {
         let mut extents = Vec::new();
-        let mut first = First::Fixed;
+        let (mut first, mut second) = (First::Fixed, None);
         for (number, axis) in layout.axes.iter().enumerate() {
             extents.push(match *axis {
                 Axis::Fixed(size) => Extent::Size(size),
@@ -448,16 +487,29 @@ fn push_state(
                     first = First::Ragged(descriptor[2]);
                     Extent::Row(descriptor[2], one)
                 }
+                Axis::Ragged if number == 1 => {
+                    let descriptor = [carried.next()?, carried.next()?, carried.next()?];
+                    let rows = match (first, extents[0]) {
+                        (First::Ragged(offsets), _) => MatrixRows::Segment(offsets),
+                        (First::Fixed | First::Carried, Extent::Size(size)) => {
+                            MatrixRows::Each(size)
+                        }
+                        _ => return None,
+                    };
+                    second = Some((descriptor[2], rows));
+                    Extent::Width(descriptor[2], rows)
+                }
                 Axis::Ragged | Axis::Carried => return None,
             });
         }
         let data = carried.next()?;
-        let given = match first {
-            First::Fixed | First::Carried => RowInput::Row(data, one),
-            First::Ragged(offsets) => RowInput::Segment(data, offsets, one),
+        let given = match (second, first) {
+            (Some((offsets, rows)), _) => RowInput::Matrix(data, offsets, rows),
+            (None, First::Fixed | First::Carried) => RowInput::Row(data, one),
+            (None, First::Ragged(offsets)) => RowInput::Segment(data, offsets, one),
         };
         inputs.push(fresh.next()?, ty, given, extents);
-        parts.push(first);
+        parts.push(Part { first, second });
     }
     Some(parts)
 }

@@ -1,5 +1,5 @@
-//! Loops of points whose rows grow (Note [Loops row by row] in `weft_ir`): what they are for one point, and that both
-//! forms yield the same, which the interpreter of *flat* checks.
+//! Loops of points (Note [Loops row by row] in `weft_ir`), of which rows grow or matrices are changed: what they are for one
+//! point, and that both forms yield the same, which the interpreter of *flat* checks.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use weft_interp::{Limits, run_flat, run_nested};
 use weft_ir::flat::{self, Operation};
 use weft_ir::leaves::leaf_layout;
-use weft_ir::{Array, Column, RowState, Value, nested};
+use weft_ir::{Array, Column, MatrixRows, RowState, Value, nested};
 use weft_passes::flatten;
 
 /// What the state of the first loop with a program of one point becomes.
@@ -99,4 +99,40 @@ yield x1
         &[numbers()],
     );
     assert!(matches!(state.last(), Some(RowState::Segment(..) | RowState::Grown(_))), "{state:?}");
+}
+
+/// A loop that replaces elements of a matrix of each point, with so many rows.
+fn matrices(rows: &str) -> Vec<RowState> {
+    let text = r"params x0: []i64
+x19: [][][]i64 = map x0
+  \x1: i64
+    x2: i64 = add x1 1i64
+    x13: []i64 = replicate x2 7i64
+    x14: [][]i64 = replicate ROWS x13
+    x20: i64 = min x1 2i64
+    x18: [][]i64 = for x15 < x20 x16: [][]i64 = x14
+      x21: i64 = index x16 x15 x15
+      x22: i64 = add x21 x15
+      x17: [][]i64 = update x16 at x15 x15 value x22
+      yield x17
+    yield x18
+yield x19
+";
+    states(&text.replace("ROWS", rows), &[numbers()])
+}
+
+#[test]
+fn matrices_of_their_own_sizes() {
+    let state = matrices("x1");
+    let [.., RowState::Matrix(1, _, MatrixRows::Segment(_)), RowState::Done] = state[..] else {
+        panic!("{state:?}")
+    };
+}
+
+#[test]
+fn matrices_with_as_many_rows() {
+    let state = matrices("2i64");
+    let [.., RowState::Matrix(1, _, MatrixRows::Each(_)), RowState::Done] = state[..] else {
+        panic!("{state:?}")
+    };
 }
