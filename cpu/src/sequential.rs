@@ -11,7 +11,8 @@
 //! ([`weft_codegen::small_loop`]), or replace elements where they are, as those of Note [Long loops] do. One is asked
 //! for, and called, where the launches of a loop take no longer than launches of nothing do: then there is little in them to be gained from threads and vectors. It is the
 //! processor's time that counts: on a busy machine launches of nothing take any time. Where launches take longer,
-//! but not long, it is tried out for a few turns beside as many of the host, and goes on if it is the faster one.
+//! but not long, it is tried out for a few turns beside as many of the host, and goes on if it is the faster one: a call for
+//! one turn says before that how long it takes to hand the state over.
 //! How large the arrays were then is kept for the next run. Where arrays grow too large for it, it leaves the rest
 //! of the loop to the host.
 
@@ -203,6 +204,8 @@ pub(crate) struct Watch<'a> {
     looked: [u64; 2],
     /// Whether the function goes on without being tried.
     sure: bool,
+    /// How long a call for one turn takes, in nanoseconds, once that is known.
+    one_turn: Option<u64>,
     /// How many launches there were in all before it, and how many at the turn at hand.
     launches: [u64; 2],
     /// How long the host had taken when a function took over.
@@ -227,6 +230,7 @@ impl<'a> Watch<'a> {
             turns: 0,
             looked: [0; 2],
             sure: false,
+            one_turn: None,
             launches,
             handed: None,
             left: false,
@@ -264,12 +268,17 @@ impl<'a> Watch<'a> {
         if !may_be {
             self.leave();
         }
-        (may_be && self.looked[1] > 0).then_some(u64::from(TURNS))
+        let turns = if self.one_turn.is_some() { u64::from(TURNS) } else { 1 };
+        (may_be && self.looked[1] > 0).then_some(turns)
     }
 
     /// The function has taken so long for some turns on trial.
     pub(crate) fn tried(&mut self, nanoseconds: u64, bytes: u64) {
-        self.sure = nanoseconds < self.looked[1];
+        let Some(one_turn) = self.one_turn else {
+            self.one_turn = Some(nanoseconds);
+            return;
+        };
+        self.sure = nanoseconds.saturating_sub(one_turn) < self.looked[1];
         if self.sure {
             self.sequential.faster.fetch_max(bytes, Ordering::Relaxed);
         } else {
@@ -296,10 +305,10 @@ impl<'a> Watch<'a> {
 
     /// The function, if it is there; to be called at each turn. Asks for it if that is worth it.
     pub(crate) fn turn(&mut self, launches: u64) -> Option<Function> {
+        self.launches[1] = launches;
         if self.left {
             return None;
         }
-        self.launches[1] = launches;
         let function = self.chosen();
         if function.is_some() && !self.sequential.computes_arrays {
             self.handed = Some(self.here());
@@ -360,5 +369,54 @@ impl Drop for Watch<'_> {
     fn drop(&mut self) {
         self.sequential.spent.store(self.spent(), Ordering::Relaxed);
         self.sequential.launches.store(self.launched(), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_codegen::Functions;
+
+    fn sequential() -> Sequential {
+        let of = SequentialLoop {
+            text: String::new(),
+            functions: Functions::default(),
+            inputs: Vec::new(),
+            updated: BTreeSet::new(),
+            moving: BTreeSet::new(),
+            sites: Vec::new(),
+            computes_arrays: true,
+        };
+        Sequential::new(of, None)
+    }
+
+    #[test]
+    fn launches_behind_a_trial_count_like_the_time_that_they_take() {
+        let (sequential, cancel) = (sequential(), AtomicBool::new(false));
+        let mut watch = Watch::new(&sequential, &cancel, 10);
+        watch.turn(12);
+        watch.leave();
+        watch.turn(500);
+        drop(watch);
+        assert_eq!(sequential.launches.load(Ordering::Relaxed), 490);
+    }
+
+    #[test]
+    fn to_hand_over_the_state_is_no_part_of_the_turns_on_trial() {
+        let (sequential, cancel) = (sequential(), AtomicBool::new(false));
+        // What a call for one turn takes, one for some turns, those turns on the host, and whether the function goes on.
+        for (one_turn, turns, on_host, goes_on) in [
+            (200_000, 204_000, 64_000, true),
+            (200_000, 150_000, 64_000, true),
+            (200_000, 300_000, 64_000, false),
+            (1000, 100_000, 64_000, false),
+        ] {
+            let mut watch = Watch::new(&sequential, &cancel, 0);
+            watch.looked = [0, on_host];
+            watch.tried(one_turn, 8);
+            assert!(!watch.sure && !watch.left, "{one_turn}");
+            watch.tried(turns, 8);
+            assert_eq!((watch.sure, watch.left), (goes_on, !goes_on), "{one_turn} {turns}");
+        }
     }
 }
