@@ -31,6 +31,20 @@ struct serial {
 /* The same where the memory behind an array of the state is full. */
 #define NEED_ROOM do { outcome = 1U << 28; goto leave; } while (0)
 
+/* What an update has replaced in an array of the state, and where (Note [Updates of small loops]). */
+struct replaced {
+  void *place;
+  u64 value, size;
+};
+
+/* Writes what is at a place to the log. */
+#define KEEP(TYPE, at) do { \
+    if (log == log_end) LEAVE; \
+    log->place = (at), log->size = sizeof(TYPE); \
+    __builtin_memcpy(&log->value, (at), sizeof(TYPE)); \
+    log++; \
+  } while (0)
+
 /* What is worth computing here: so many points of a kernel, and so many elements of a row that is folded, each
    after the one before. Two levels of the tree take 4096. Whether it pays for as many is tried out, but where a loop
    is run row by row. */

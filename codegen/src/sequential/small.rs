@@ -50,6 +50,12 @@ pub fn small_loop(
     function.line("u64 copied = 0;");
     function.updates = updates::updates(state, condition, body, types);
     function.updated.extend(&function.updates.moving);
+    if function.updates.inside {
+        function.line("limit -= (all->room / 4) & ~63ULL;");
+        function
+            .line("struct replaced *const log_begin = (struct replaced *)limit, *log = log_begin;");
+        function.line("struct replaced *const log_end = log + all->room / 4 / sizeof *log;");
+    }
     let names = function.small_turns(state, &first, condition, body)?;
     function.line("leave:;");
     function.put_back();
@@ -201,14 +207,19 @@ impl Function<'_> {
     ) -> Option<()> {
         let names: Vec<String> = results.iter().map(|&var| self.declare_small(var)).collect();
         let holds = self.environment.scalar(condition)?;
-        for (side, opening) in
-            sides.into_iter().zip([format!("if ({holds}) {{"), "} else {".to_owned()])
+        for ((number, side), opening) in
+            sides.into_iter().enumerate().zip([format!("if ({holds}) {{"), "} else {".to_owned()])
         {
             self.line(&opening);
             self.indent += 1;
             self.steps(side)?;
-            for (name, &result) in names.iter().zip(&side.results) {
-                let value = self.value(result)?;
+            for ((name, &of), &result) in names.iter().zip(results).zip(&side.results) {
+                let value = match self.updates.replaced.get(&of) {
+                    Some(&replaced) if replaced.side == number => {
+                        self.put_there(result, replaced)?
+                    }
+                    _ => self.value(result)?,
+                };
                 self.line(&format!("{name} = {value};"));
             }
             self.indent -= 1;

@@ -5,7 +5,8 @@ use super::super::Function;
 /// What an update of one kernel has replaced in a turn.
 #[derive(Clone, Debug)]
 pub(in crate::sequential) struct Undo {
-    number: usize,
+    /// Nothing where it goes to the log.
+    number: Option<usize>,
     /// The parts of the state, with the types of their elements, and what they are called while they are written to.
     parts: Vec<(usize, &'static str, String)>,
 }
@@ -13,15 +14,19 @@ pub(in crate::sequential) struct Undo {
 impl Undo {
     /// How many elements it has replaced, where they are in each part, and what they were.
     fn count(&self) -> String {
-        format!("kept{}", self.number)
+        self.name("kept")
     }
 
     fn places(&self, part: usize) -> String {
-        format!("places{}_{part}", self.number)
+        format!("{}_{part}", self.name("places"))
     }
 
     fn values(&self, part: usize) -> String {
-        format!("old{}_{part}", self.number)
+        format!("{}_{part}", self.name("old"))
+    }
+
+    fn name(&self, of: &str) -> String {
+        format!("{of}{}", self.number.unwrap_or_default())
     }
 
     /// What is declared before the loop.
@@ -35,6 +40,11 @@ impl Undo {
 
     /// The statements that keep what is at `place`.
     pub(super) fn keep(&self) -> Vec<String> {
+        if self.number.is_none() {
+            let keep =
+                |(_, ty, name): &(usize, &str, String)| format!("KEEP({ty}, {name} + place);");
+            return self.parts.iter().map(keep).collect();
+        }
         let count = self.count();
         let mut lines = Vec::new();
         for (part, _, name) in &self.parts {
@@ -56,7 +66,11 @@ impl Function<'_> {
         if parts.is_empty() {
             return None;
         }
-        let undo = Undo { number: self.environment.fresh(), parts };
+        self.updated.extend(parts.iter().map(|(part, ..)| *part));
+        if self.updates.inside {
+            return Some(Undo { number: None, parts });
+        }
+        let undo = Undo { number: Some(self.environment.fresh()), parts };
         let mut memory: Vec<(String, String)> = Vec::new();
         for (part, ty, _) in &undo.parts {
             memory.push((format!("{ty} *"), undo.places(*part)));
@@ -66,19 +80,27 @@ impl Function<'_> {
             self.line(&format!("TAKE({ty}, {name}_now, {points});"));
             self.line(&format!("{name} = {name}_now;"));
         }
-        self.updated.extend(undo.parts.iter().map(|(part, ..)| *part));
         self.undo.push(undo.clone());
         Some(undo)
     }
 
     /// What was replaced stays so: the turn has ended.
     pub(super) fn forget_replaced(&mut self) {
+        if self.updates.inside {
+            self.line("log = log_begin;");
+        }
         let counts: Vec<String> = self.undo.iter().map(Undo::count).collect();
         counts.into_iter().for_each(|count| self.line(&format!("{count} = 0;")));
     }
 
     /// Puts back what was replaced in a turn that the host does again.
     pub(super) fn put_back(&mut self) {
+        if self.updates.inside {
+            self.line("while (log > log_begin) {");
+            self.line("  log--;");
+            self.line("  __builtin_memcpy(log->place, &log->value, log->size);");
+            self.line("}");
+        }
         for undo in self.undo.clone().into_iter().rev() {
             let count = undo.count();
             self.line(&format!("for (; {count}; {count}--) {{"));

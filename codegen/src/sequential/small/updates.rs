@@ -4,7 +4,8 @@
 //! replaces one element, as a table that is filled by sums over what is there so far. Where nobody looks at a part of
 //! the state as it was before the update, it is replaced where it is, in memory that the host gives to the function and
 //! nobody else holds. The state that a turn began with has to be there where the function leaves the turn to the host:
-//! so what is replaced is kept until the turn ends, and put back there.
+//! so what is replaced is kept until the turn ends, and put back there. A loop inside may change such an array too, in
+//! turns that take no memory with them: then all that is replaced is written to one log, at the end of the scratch memory.
 //!
 //! Note [Arrays that move]. So it is with an array that a turn puts something behind (Note [Arrays that grow] in
 //! `appending`), and with one of which it leaves a part, as stacks and queues do: the part begins further on in the same
@@ -27,6 +28,20 @@ pub(in crate::sequential) struct Updates {
     pub(in crate::sequential) parts: BTreeMap<Var, usize>,
     /// The parts of the state that grow, or of which a part is left.
     pub(in crate::sequential) moving: BTreeSet<usize>,
+    /// Whether loops inside change some of them.
+    pub(in crate::sequential) inside: bool,
+    /// The results of conditionals of which one side yields such an array where it is, and the other one another array.
+    pub(in crate::sequential) replaced: BTreeMap<Var, Replaced>,
+}
+
+/// What a side of a conditional yields in the place of an array of the state, where it is put.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sequential) struct Replaced {
+    /// The number of the side.
+    pub(in crate::sequential) side: usize,
+    pub(in crate::sequential) part: usize,
+    /// What the array is called before the conditional.
+    pub(in crate::sequential) before: Var,
 }
 
 /// The arrays of the state that a loop changes where they are.
@@ -47,6 +62,11 @@ pub(super) fn updates(state: &[Var], condition: &Block, body: &Block, types: &[T
                 .filter(|other| chain.names.contains(other) || chain.before.contains(other));
             if follows && others.count() == 1 {
                 all.parts.extend(chain.after.into_iter().map(|var| (var, part)));
+                let replaced = chain.replaced.into_iter();
+                all.replaced.extend(
+                    replaced.map(|(var, side, before)| (var, Replaced { side, part, before })),
+                );
+                all.inside |= chain.inside;
                 if chain.moves {
                     all.moving.insert(part);
                 }
@@ -91,12 +111,16 @@ struct Chain<'a> {
     after: BTreeSet<Var>,
     /// Whether it grows, or a part of it is left.
     moves: bool,
+    /// Whether a loop inside changes it.
+    inside: bool,
+    /// The results of conditionals of which a side yields another array, with its number and a name of this one before.
+    replaced: Vec<(Var, usize, Var)>,
 }
 
 impl<'a> Chain<'a> {
     fn new(var: Var, types: &'a [Type]) -> Chain<'a> {
-        let (before, after) = Default::default();
-        Chain { types, names: BTreeSet::from([var]), before, after, moves: false }
+        let (before, after, moves, inside, replaced) = Default::default();
+        Chain { types, names: BTreeSet::from([var]), before, after, moves, inside, replaced }
     }
 
     /// Follows an array through the steps of a block; nothing if it cannot be changed where it is.
@@ -118,12 +142,14 @@ impl<'a> Chain<'a> {
         }
         match step {
             Step::Launch(kernel) => self.kernel(kernel),
-            // It would have two names, or become the state of a loop inside.
+            // It would have two names.
             Step::Reshape { array, .. } => (!self.names.contains(array)).then_some(()),
             Step::While { initial, .. } => {
+                if initial.iter().any(|var| self.names.contains(var)) {
+                    return self.repeated(step);
+                }
                 let inside = step.blocks().any(|block| yields(block, &self.names));
-                let begins = initial.iter().any(|var| self.names.contains(var));
-                (!begins && !inside).then_some(())
+                (!inside).then_some(())
             }
             Step::Host { .. }
             | Step::Check { .. }
@@ -138,6 +164,37 @@ impl<'a> Chain<'a> {
         self.before.append(&mut self.names);
         self.names.insert(result);
         self.after.insert(result);
+    }
+
+    /// A loop inside that begins with the array, and leaves it where it was.
+    fn repeated(&mut self, step: &Step) -> Option<()> {
+        let Step::While { results, state, initial, condition, body, .. } = step else {
+            return None;
+        };
+        let mut begins = (0..initial.len()).filter(|&at| self.names.contains(&initial[at]));
+        let (at, None) = (begins.next()?, begins.next()) else { return None };
+        // In there nobody knows it by another name than that of the state.
+        let mut known = false;
+        for block in [condition, body] {
+            block.uses(&mut |var| known |= self.names.contains(&var) || self.before.contains(&var));
+        }
+        let mut chain = Chain::new(state[at], self.types);
+        chain.block(condition)?;
+        if known || !chain.after.is_empty() || yields(condition, &chain.names) {
+            return None;
+        }
+        chain.block(body)?;
+        let named = |var: &&Var| chain.names.contains(var) || chain.before.contains(var);
+        let is_one = body.results.iter().filter(named).count() == 1;
+        if !is_one || !chain.names.contains(&body.results[at]) {
+            return None;
+        }
+        self.inside |= !chain.after.is_empty();
+        self.moves |= chain.moves;
+        self.after.extend(chain.after);
+        self.replaced.extend(chain.replaced);
+        self.becomes(results[at]);
+        Some(())
     }
 
     fn kernel(&mut self, kernel: &Kernel) -> Option<()> {
@@ -195,14 +252,16 @@ impl<'a> Chain<'a> {
             || kernel.sinks.iter().flat_map(Sink::codes).any(|code| code.reads().any(reads))
     }
 
-    /// Both sides leave the array where it was, under one name.
+    /// Both sides leave the array where it was, under one name; or one side does, and the other one yields another array,
+    /// which is put there.
     fn conditional(&mut self, results: &[Var], sides: [&Block; 2]) -> Option<()> {
         let ends: Vec<Chain<'_>> = (sides.iter())
             .map(|side| {
                 let [names, before, after] =
                     [&self.names, &self.before, &self.after].map(BTreeSet::clone);
+                let replaced = Vec::new();
                 let mut chain =
-                    Chain { types: self.types, names, before, after, moves: self.moves };
+                    Chain { types: self.types, names, before, after, replaced, ..*self };
                 chain.block(side)?;
                 side.results.iter().all(|var| !chain.before.contains(var)).then_some(chain)
             })
@@ -213,16 +272,30 @@ impl<'a> Chain<'a> {
             // Whoever has changed it has lost it.
             return ends.iter().all(|end| end.before == self.before).then_some(());
         };
-        if named.next().is_some() || !(yielded(at, 0) && yielded(at, 1)) {
+        if named.next().is_some() {
             return None;
+        }
+        let is_replaced = !(yielded(at, 0) && yielded(at, 1));
+        let is_changed = ends.iter().any(|end| end.before != self.before);
+        if is_replaced {
+            let known = *self.names.last()?;
+            self.replaced.push((results[at], usize::from(yielded(at, 0)), known));
+            self.moves = true;
         }
         for end in ends {
             self.before.extend(end.before);
             self.after.extend(end.after);
+            self.replaced.extend(end.replaced);
             self.moves |= end.moves;
+            self.inside |= end.inside;
         }
-        // What the sides call it is known to nobody else.
-        self.becomes(results[at]);
+        if is_replaced || is_changed {
+            // What the sides call it is known to nobody else.
+            self.becomes(results[at]);
+        } else {
+            self.names.insert(results[at]);
+            self.after.insert(results[at]);
+        }
         Some(())
     }
 }

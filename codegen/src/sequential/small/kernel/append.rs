@@ -5,6 +5,7 @@ use weft_ir::flat::{Dimension, Size, Var};
 use weft_ir::plan::{Kernel, Sink};
 
 use super::super::super::Function;
+use super::super::updates::Replaced;
 use crate::appending::{Appended, ArrayPart, appended, part_of_array};
 
 impl Function<'_> {
@@ -108,5 +109,25 @@ impl Function<'_> {
         }
         self.close();
         self.bind_named(kernel.results().zip(names).collect())
+    }
+
+    /// Puts an array where a part of the state was, whose place it takes; where it is then.
+    pub(in crate::sequential::small) fn put_there(
+        &mut self,
+        array: Var,
+        Replaced { part, before, .. }: Replaced,
+    ) -> Option<String> {
+        let (ty, from) = (self.type_name(array), self.value(array)?);
+        let (begin, count) = (self.value(before)?, self.count(array)?);
+        let name = format!("a{}", self.environment.fresh());
+        self.line(&format!("{ty} *const {name} = ({ty} *){begin};"));
+        self.line(&format!("if (({ty} *)all->ends[{part}] - {name} < {count}) NEED_ROOM;"));
+        let undo = self.undo(vec![(part, ty, name.clone())], &count)?;
+        self.line(&format!("for (i64 place = 0; place < {count}; place++) {{"));
+        self.indent += 1;
+        undo.keep().iter().for_each(|line| self.line(line));
+        self.line(&format!("{name}[place] = {from}[place];"));
+        self.close();
+        Some(name)
     }
 }
