@@ -39,7 +39,13 @@ pub struct Cache {
     ending: &'static str,
     /// The most bytes that the objects may take together.
     capacity: u64,
+    /// How many bytes have been stored since it was looked how many there are: at first nobody has.
+    unseen: AtomicU64,
 }
+
+/// It is looked again how many bytes there are when this share of the capacity has been stored: a full cache has
+/// tens of thousands of files.
+const SHARE_UNSEEN: u64 = 64;
 
 impl Cache {
     /// The cache in a folder, which is made if it is not there; the names of its objects end with
@@ -50,7 +56,8 @@ impl Cache {
     pub fn open(folder: &Path, ending: &'static str, capacity: u64) -> io::Result<Cache> {
         make_private(folder)?;
         let (files, folder) = (Arc::new(Host), folder.to_owned());
-        let cache = Cache { files, folder, ending, capacity };
+        let unseen = AtomicU64::new(u64::MAX);
+        let cache = Cache { files, folder, ending, capacity, unseen };
         cache.check_owner()?;
         Ok(cache)
     }
@@ -96,8 +103,19 @@ impl Cache {
             let entry = self.folder.join(format!("{key}.{ENTRY}"));
             self.replace(&entry, format!("{MAGIC}\n{name}\n").as_bytes())?;
         }
-        self.make_room(&path);
+        let stored = |unseen: u64| Some(unseen.saturating_add(object.len() as u64));
+        // It always is some number.
+        let _ = self.unseen.fetch_update(Ordering::Relaxed, Ordering::Relaxed, stored);
         Ok(path)
+    }
+
+    /// Removes what has been used least recently until all objects but `kept`, which was stored last, fit, if much has been
+    /// stored since that was done. That may take longer than to store one.
+    pub fn tidy(&self, kept: &Path) {
+        if self.unseen.load(Ordering::Relaxed) > self.capacity / SHARE_UNSEEN {
+            self.unseen.store(0, Ordering::Relaxed);
+            self.make_room(kept);
+        }
     }
 
     /// Makes a file hold these bytes, or leaves it as it is.

@@ -81,7 +81,8 @@ impl Images {
                 self.compiled.fetch_add(1, Ordering::Relaxed);
                 if let Some(disk) = &self.disk {
                     // A disk that is full is no reason not to run what has been compiled.
-                    drop(disk.store(std::slice::from_ref(key), &image));
+                    let stored = disk.store(std::slice::from_ref(key), &image);
+                    stored.iter().for_each(|path| disk.tidy(path));
                 }
                 image
             }

@@ -56,6 +56,7 @@ pub fn foreign_operator(word: &str) -> Option<&'static str> {
         "or" => "write `a || b`",
         "mod" => "write `a % b`",
         "div" => "write `a // b`",
+        "xor" => "write `a .^. b` of integers, `a != b` of truth values",
         "is" => "write `a == b`",
         _ => return None,
     })

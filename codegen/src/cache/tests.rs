@@ -36,6 +36,42 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     paths
 }
 
+/// Stores an object, and tidies up behind it.
+fn stored(cache: &Cache, name: &str, object: &[u8]) -> PathBuf {
+    let path = cache.store(&[key(name)], object).expect("room");
+    cache.tidy(&path);
+    path
+}
+
+#[test]
+fn a_cache_is_tidied_up_when_much_has_been_stored() {
+    let folder = folder();
+    let cache = Cache { capacity: 6400, ..open(folder.path()) };
+    let count = || files(folder.path(), "so").len();
+    // The first one finds what others have left.
+    for at in 0..300_u16 {
+        open(folder.path())
+            .store(&[key(&at.to_string())], &at.to_be_bytes().repeat(20))
+            .expect("room");
+    }
+    stored(&cache, "a", &[1; 60]);
+    let left = count();
+    assert!(left < 170, "{left}");
+    // Below a share of the capacity nobody looks.
+    let old = folder.path().join("cache").join("1-1.partial");
+    fs::write(&old, "half").expect("writable");
+    let hours = SystemTime::now() - Duration::from_secs(10_000);
+    File::options()
+        .append(true)
+        .open(&old)
+        .and_then(|file| file.set_modified(hours))
+        .expect("mine");
+    stored(&cache, "b", &[2; 60]);
+    assert!(old.exists());
+    stored(&cache, "c", &[3; 60]);
+    assert!(!old.exists());
+}
+
 #[test]
 fn what_is_stored_is_found_by_every_key() {
     let folder = folder();
@@ -206,7 +242,7 @@ fn process_as_child() {
                 Ok(bytes) => assert_eq!(bytes, object.as_bytes(), "{name}"),
                 Err(error) => assert_eq!(error.kind(), io::ErrorKind::NotFound),
             },
-            None => drop(cache.store(&[key(&name)], object.as_bytes()).expect("room")),
+            None => drop(stored(&cache, &name, object.as_bytes())),
         }
     }
 }
@@ -233,7 +269,7 @@ fn many_processes_share_a_cache_that_is_too_small() {
     assert!(files(folder.path(), "partial").is_empty());
     // Nobody else stores anything now.
     let cache = Cache { capacity: 4000, ..open(folder.path()) };
-    cache.store(&[key("last")], b"last object").expect("room");
+    stored(&cache, "last", b"last object");
     let objects = files(folder.path(), "so");
     let length = |path: &PathBuf| fs::metadata(path).expect("it is there").len();
     assert!(objects.len() > 1 && objects.iter().map(length).sum::<u64>() <= 4000);
@@ -254,19 +290,19 @@ fn the_least_recently_used_objects_go_first() {
     let cache = Cache { capacity: 100, ..open(folder.path()) };
     let now = SystemTime::now();
     for (at, name) in ["a", "b", "c"].into_iter().enumerate() {
-        let path = cache.store(&[key(name)], &[at as u8; 30]).expect("room");
+        let path = stored(&cache, name, &[at as u8; 30]);
         let age = Duration::from_secs(100 - at as u64);
         let file = File::options().append(true).open(path).expect("it is there");
         file.set_modified(now - age).expect("mine");
     }
     assert!(cache.find(&key("a")).is_some(), "used now");
-    cache.store(&[key("d")], &[3; 30]).expect("room");
+    stored(&cache, "d", &[3; 30]);
     let left: Vec<bool> =
         ["a", "b", "c", "d"].into_iter().map(|name| cache.find(&key(name)).is_some()).collect();
     assert_eq!(left, [true, false, false, true]);
     assert_eq!(files(folder.path(), "entry").len(), 2);
     // What is greater than the cache is kept until something else comes.
-    cache.store(&[key("e")], &[4; 300]).expect("room");
+    stored(&cache, "e", &[4; 300]);
     assert_eq!(files(folder.path(), "so").len(), 1);
     assert!(cache.find(&key("e")).is_some());
 }
@@ -286,7 +322,7 @@ fn files_of_dead_writers_are_removed() {
         .open(&old)
         .and_then(|file| file.set_modified(hours))
         .expect("mine");
-    cache.store(&[key("f")], b"object").expect("room");
+    stored(&cache, "f", b"object");
     assert!(!old.exists() && young.exists());
 }
 
@@ -305,6 +341,7 @@ fn many_writers_and_readers_at_once() {
                     let stored = cache.store(&[key(&name)], &object);
                     // Another may have removed it already, but nobody sees anything else.
                     assert!(stored.is_ok(), "{stored:?}");
+                    stored.iter().for_each(|path| cache.tidy(path));
                     if let Some(found) = cache.find(&key(&name))
                         && let Ok(bytes) = fs::read(found)
                     {

@@ -324,6 +324,8 @@ struct Environment {
     salt: String,
     /// Objects that have been loaded.
     libraries: BTreeMap<PathBuf, Arc<Library>>,
+    /// What was stored last, until the cache is tidied up behind it.
+    stored: Option<PathBuf>,
 }
 
 /// A function that is neither known nor on disk.
@@ -393,6 +395,12 @@ impl Workshop<'_> {
                 lock(&service.known).insert(key, function);
             }
         }
+        // Nobody waits for that.
+        if let Some(environment) = &mut self.environment
+            && let (Some(cache), Some(path)) = (&environment.cache, environment.stored.take())
+        {
+            cache.tidy(&path);
+        }
     }
 }
 
@@ -408,7 +416,7 @@ impl Environment {
             .cache
             .as_ref()
             .and_then(|folder| Cache::open(folder, "so", config.cache_bytes).ok());
-        Environment { compiler, cache, salt, libraries: BTreeMap::new() }
+        Environment { compiler, cache, salt, libraries: BTreeMap::new(), stored: None }
     }
 
     /// What tells functions apart: their text, all that it is compiled with, and by what.
@@ -440,6 +448,7 @@ impl Environment {
         // A cache that cannot be written is no reason not to run what has been compiled; nor is another
         // process that takes the object away at once.
         let stored = self.cache.as_ref().and_then(|cache| cache.store(&keys, object.bytes()).ok());
+        self.stored.clone_from(&stored);
         let library = match stored.and_then(|path| self.library(&path).ok()) {
             Some(library) => library,
             None => Arc::new(Library::load(object.path()).map_err(Failure::Lasting)?),

@@ -338,7 +338,11 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["id"], "write `\\x -> x`"),
     (&["const"], "write `\\_ -> x`"),
     (&["uncurry"], "write `\\(x, y) -> max x y`"),
-    (&["isInfixOf", "occursin", "substring"], "write `contains part text`"),
+    (&["isInfixOf", "occursin"], "write `contains part text`"),
+    (
+        &["substring"],
+        "a part of a text is a slice, `text[0:2]`; whether it has a part says `contains part text`",
+    ),
     (&["by"], "a step belongs to a range: `0..10 by 2`"),
     (&["tails"], "write `{ xs[i:] : i in indices xs }`"),
     (&["inits"], "write `{ xs[:i] : i in indices xs }`"),

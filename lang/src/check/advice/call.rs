@@ -379,6 +379,11 @@ fn other_order(
     if types.len() != checker.sites[site].args.len() {
         return None;
     }
+    if let ("replicate", [Type::Tuple(_), _]) = (&**name, &types[..]) {
+        let written: Option<Vec<String>> = args.iter().map(argument).collect();
+        let written = written.unwrap_or_else(|| ["shape", "x"].map(str::to_owned).to_vec());
+        return Some(format!("an array of a shape is made by `fill {}`", written.join(" ")));
+    }
     const TWO: [&[usize]; 1] = [&[1, 0]];
     // First those in which arguments of one type that stood side by side keep their order.
     const THREE: [&[usize]; 5] = [&[1, 0, 2], &[0, 2, 1], &[1, 2, 0], &[2, 0, 1], &[2, 1, 0]];

@@ -159,15 +159,27 @@ pub(super) fn instead_of_more(checker: &Checker<'_>, name: &Name, args: &[Expr])
         ("iota", 2 | 3) => {
             let all: Vec<String> = args.iter().map(argument).collect::<Option<_>>()?;
             let step = all.get(2).map_or_else(String::new, |step| format!(" by {step}"));
-            Some(format!("from one number to another goes `{}..{}{step}`", all[0], all[1]))
+            let shape = match all.len() {
+                2 => format!(
+                    "; a matrix of that shape is made by `generate ({}, {}) (\\(i, j) -> …)`",
+                    all[0], all[1]
+                ),
+                _ => String::new(),
+            };
+            Some(format!("from one number to another goes `{}..{}{step}`{shape}", all[0], all[1]))
         }
         ("round", 2) if digits.is_some() => {
             let digits = digits.unwrap_or(2);
             let x = argument(&args[0]).unwrap_or_else(|| "x".to_owned());
             Some(format!(
-                "`round x` yields a whole number; with {digits} digits after the point `showFixed {digits} {x}` is a text"
+                "`round x` yields a whole number; with {digits} digits after the point it is `roundTo {digits} {x}`"
             ))
         }
+        ("log", 2) => Some("the logarithm of x to the base b is `log x / log b`".to_owned()),
+        ("sort", 2) if is_function(checker, &args[0]) || is_function(checker, &args[1]) => Some(
+            "`sort xs` is in ascending order, `sortDesc xs` in descending order, `sortBy f xs` in that of a key"
+                .to_owned(),
+        ),
         ("max" | "min", 3..) if of_scalars => Some(format!(
             "of more than two it is `{}imum [{}]`",
             name,
@@ -182,8 +194,13 @@ pub(super) fn instead_of_more(checker: &Checker<'_>, name: &Name, args: &[Expr])
             "it takes one array: `{name} [{}]`",
             all.map_or_else(|| "x, y, z".to_owned(), |all| all.join(", "))
         )),
-        ("any" | "all" | "count", 2) if is_function(checker, &args[0]) => {
-            let both: Option<Vec<String>> = args.iter().map(argument).collect();
+        ("any" | "all" | "count", 2)
+            if is_function(checker, &args[0]) || is_function(checker, &args[1]) =>
+        {
+            let mut both: Option<Vec<String>> = args.iter().map(argument).collect();
+            if let (Some(both), false) = (&mut both, is_function(checker, &args[0])) {
+                both.reverse();
+            }
             let both = both.unwrap_or_else(|| vec!["p".to_owned(), "xs".to_owned()]);
             Some(format!(
                 "it takes truth values, and no function: `{name} (map {})`",

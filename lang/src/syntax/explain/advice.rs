@@ -47,6 +47,14 @@ impl Context<'_, '_> {
                 Some("an annotation has parentheses: `(e : type)`; no block begins with `:`")
             }
             Kind::With if self.is_after_operand() => Some(PARENTHESES_AROUND_WITH),
+            Kind::Comma
+                if self.expects(Kind::With)
+                    && self.expects(Kind::CloseParen)
+                    && self.kind(self.at + 1) == Some(Kind::OpenBracket)
+                    && self.is_behind_update() =>
+            {
+                Some("one update follows another: `(a with [i] = v with [j] = w)`")
+            }
             Kind::Comma if self.expects(Kind::With) && self.expects(Kind::CloseParen) => {
                 Some(PARENTHESES_AROUND_WITH)
             }
@@ -97,6 +105,26 @@ impl Context<'_, '_> {
             Kind::Backslash => Some("a function is `\\x -> e`"),
             Kind::Comma if self.expects(Kind::Semicolon) && self.expects(Kind::Bar) => {
                 Some("generators are separated by `;`, and a condition follows `|`")
+            }
+            Kind::Colon if self.expects(Kind::Bar) && self.is_in_brace() => {
+                Some("a condition follows `|`: `{ x in xs | c }`")
+            }
+            Kind::Comma
+                if self.expects(Kind::CloseBrace)
+                    && !self.expects(Kind::Comma)
+                    && self.reading.kinds[..self.at].contains(&Kind::Bar) =>
+            {
+                Some("two conditions are joined by `&&`")
+            }
+            Kind::OpenIndex | Kind::OpenBracket
+                if self.expects(Kind::Equals)
+                    && self.before() == Some(Kind::CloseBracket)
+                    && self.reading.kinds[..self.at].contains(&Kind::With) =>
+            {
+                Some("indices stand in one pair of brackets: `(m with [i, j] = v)`")
+            }
+            Kind::Less if self.expects(Kind::Equals) && self.has_loop_before() => {
+                Some("a loop has a state: `loop x = 0 for i < n do x + i`")
             }
             Kind::Bar
                 if self.expects(Kind::In)
@@ -174,6 +202,22 @@ impl Context<'_, '_> {
     }
 
     /// Whether the innermost open bracket is a brace that was taken for a record's or a filter's.
+    /// Whether what stands before, up to the bracket around it, is an update of an element.
+    fn is_behind_update(&self) -> bool {
+        let mut closed = 0;
+        for kind in self.reading.kinds[..self.at].iter().rev() {
+            match kind {
+                Kind::With if closed == 0 => return true,
+                Kind::Comma if closed == 0 => return false,
+                kind if CLOSERS.contains(*kind) => closed += 1,
+                kind if OPENERS.contains(*kind) && closed == 0 => return false,
+                kind if OPENERS.contains(*kind) => closed -= 1,
+                _ => {}
+            }
+        }
+        false
+    }
+
     fn is_in_brace(&self) -> bool {
         let mut closed = 0;
         for kind in self.reading.kinds[..self.at].iter().rev() {
