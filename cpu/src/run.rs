@@ -47,7 +47,7 @@ pub struct Launched<'a> {
     pub points: u64,
     /// How long it took.
     pub time: Duration,
-    /// The bytes of its results.
+    /// The bytes of its results; of one that is where a destination was, those that its points replace at most.
     pub bytes_written: u64,
     /// The bytes of all arrays that are alive after it, inputs excluded.
     pub bytes_alive: u64,
@@ -147,6 +147,8 @@ struct Destinations {
     extents: BTreeMap<Var, Vec<usize>>,
     /// The bytes of all. While the kernel runs, no variable has them.
     bytes: u64,
+    /// What the scatters yield where a destination was.
+    in_place: BTreeSet<Var>,
 }
 
 struct Machine<'a> {
@@ -250,7 +252,8 @@ impl Machine<'_> {
         sorted: Option<&SortedKeys>,
     ) -> Result<(), Stop> {
         let begin = Instant::now();
-        let destinations = self.destinations(kernel, bound, freed)?;
+        let mut destinations = self.destinations(kernel, bound, freed)?;
+        let in_place = std::mem::take(&mut destinations.in_place);
         let offsets = self.offsets(kernel);
         let shape = self.shape(kernel, &offsets)?;
         let points = shape.points() as u64;
@@ -261,7 +264,13 @@ impl Machine<'_> {
                 Yield::Scalar(scalar) => Datum::Scalar(scalar),
                 Yield::Array(extents, elements) => {
                     let bytes = elements.bytes() as u64;
-                    bytes_written += bytes;
+                    // Of an array in place no more than its points replace.
+                    bytes_written += match in_place.contains(&var) {
+                        true => {
+                            bytes.min(points * self.types[var.0 as usize].element.bytes() as u64)
+                        }
+                        false => bytes,
+                    };
                     Datum::Array { extents, elements, bytes }
                 }
             };
@@ -334,7 +343,7 @@ impl Machine<'_> {
     ) -> Result<Destinations, Stop> {
         let mut all = Destinations::default();
         for sink in &kernel.sinks {
-            let Sink::Scatter { destinations, .. } = sink else { continue };
+            let Sink::Scatter { destinations, arrays, .. } = sink else { continue };
             for (at, var) in destinations.iter().enumerate() {
                 let alone = freed.contains(var)
                     && !bound.arrays.contains(var)
@@ -343,6 +352,9 @@ impl Machine<'_> {
                 let Datum::Array { extents, elements, bytes } = datum else {
                     panic!("a scalar is no destination")
                 };
+                if alone && elements.is_alone() {
+                    all.in_place.insert(arrays[at]);
+                }
                 let wanted = elements.bytes() as u64;
                 let counted = if alone { bytes } else { 0 };
                 self.alive = self.alive.saturating_sub(counted);

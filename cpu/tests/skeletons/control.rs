@@ -275,6 +275,39 @@ output a3: [a0]i64
 }
 
 #[test]
+fn an_update_in_place_writes_what_it_replaces() {
+    let text = "a0: i64 = host
+  yield 1000i64
+launch \"iota\" [a0] (r0)
+  yield r0
+  store r0 to a1: [a0]i64
+end
+launch \"first\" [1] (r0)
+  yield r0 7i64
+  scatter 7i64 at r0 into a1 to a2: [a0]i64
+end
+launch \"second\" [1] (r0)
+  yield r0 8i64
+  scatter 8i64 at r0 into a2 to a3: [a0]i64
+end
+free a2
+output a1: [a0]i64
+output a3: [a0]i64
+";
+    let program = plan::parse(text).expect("a plan");
+    let prepared = prepare(&program, &mut KernelCache::new());
+    let workers = Workers::new(1);
+    let config = Config { workers: &workers, memory_limit: 1 << 20 };
+    let mut written = Vec::new();
+    let result = run(&program, &prepared, &[], &config, &AtomicBool::new(false), &mut |launched| {
+        written.push(launched.bytes_written);
+    });
+    assert!(result.is_ok(), "{result:?}");
+    // The first one copies, since what was there is an output.
+    assert_eq!(written, [8000, 8000, 8]);
+}
+
+#[test]
 fn factors_that_are_computed_count_as_memory() {
     let text = "launch \"product\" [40][30][100] (r0 r1 r2)
   r3: i64 = add r0 r2
