@@ -3,7 +3,7 @@
 use weft_ir::ScalarType;
 use weft_lang::ast::{
     Axis, Def, Expr, ExprKind, Item, ItemKind, LetBinding, LoopControl, Number, Pattern,
-    PatternKind, Size, TypeExpr, TypeExprKind,
+    PatternKind, RecordPart, Size, TypeExpr, TypeExprKind,
 };
 
 /// An item.
@@ -64,7 +64,14 @@ pub(crate) fn expr(value: &Expr) -> String {
         }
         ExprKind::Tuple(parts) if parts.is_empty() => "(tuple)".into(),
         ExprKind::Tuple(parts) => format!("(tuple {})", exprs(parts)),
-        ExprKind::Record(fields) => format!("(record {})", named(fields)),
+        ExprKind::Record(parts) => {
+            let part = |part: &RecordPart| match part {
+                RecordPart::Field(name, value) => named(&[(name.clone(), value.clone())]),
+                RecordPart::Spread(record) => format!("..{}", expr(record)),
+            };
+            let parts: Vec<String> = parts.iter().map(part).collect();
+            format!("(record {})", parts.join(" "))
+        }
         ExprKind::RecordUpdate { record, fields } => {
             format!("(update {} {})", expr(record), named(fields))
         }

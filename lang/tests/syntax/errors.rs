@@ -195,7 +195,7 @@ fn definitions_of_other_languages() {
     advice("f(x, y) = x", "`def f x y = x`");
     advice("def f(x): x + 1", "`def f x = x + 1`");
     advice("a[0] = 5", "(a with [0] = 5)");
-    advice("r.x = 5", "{r with x = v}");
+    advice("r.x = 5", "`{..r, x = 5}`");
     advice("a, b = 1, 2", "`(a, b) = (1, 2)`");
     advice("var x = 3", "`x = 3`");
 }

@@ -278,6 +278,9 @@ fn records() {
     check("{x}", "(record x=x)");
     check("{x, y = 2,}", "(record x=x y=2)");
     check("{x = {y = 1}}", "(record x=(record y=1))");
+    check("{..r}", "(record ..r)");
+    check("{..r, y = 2, ..f s, z}", "(record ..r y=2 ..(f s) z=z)");
+    check("{..rows t[0:2], in = 1..3}", "(record ..(rows (at t <0:2>)) in=(1 .. 3))");
     check("{r with x = 3}", "(update r x=3)");
     check("{r with x = 3, y}", "(update r x=3 y=y)");
     check("{f a with x = 3}", "(update (f a) x=3)");
