@@ -51,10 +51,11 @@ pub fn small_loop(
     function.updates = updates::updates(state, condition, body, types);
     function.updated.extend(&function.updates.moving);
     if function.updates.inside {
-        function.line("limit -= (all->room / 4) & ~63ULL;");
+        function.line("const u64 log_room = (all->room / 4) & ~63ULL;");
+        function.line("limit -= log_room;");
         function
             .line("struct replaced *const log_begin = (struct replaced *)limit, *log = log_begin;");
-        function.line("struct replaced *const log_end = log + all->room / 4 / sizeof *log;");
+        function.line("struct replaced *const log_end = log + log_room / sizeof *log;");
     }
     let names = function.small_turns(state, &first, condition, body)?;
     function.line("leave:;");
