@@ -59,6 +59,16 @@ fn row_loop_of(text: &str) -> RowLoop {
     program.body.steps.iter().find_map(of).expect("a function")
 }
 
+/// Whether the first loop of a plan has a function that needs no memory of its own, and nobody who looks before.
+fn runs_in_place(text: &str) -> bool {
+    let program = plan::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let of = |step: &Step| match step {
+        Step::While { state, rows: Some(rows), .. } => Some(row_loop_in_place(rows, state)),
+        _ => None,
+    };
+    program.body.steps.iter().find_map(of).expect("a loop row by row").is_some()
+}
+
 #[test]
 fn elements_are_replaced_in_the_rows_of_the_state() {
     let RowLoop { text, inputs, written, has_scratch, .. } = function(
@@ -214,10 +224,65 @@ fn rows_that_grow_are_written_one_behind_the_other() {
         assert!(text.contains(part), "{part}\n{text}");
     }
     // There is no function without memory of its own, as a device has.
-    let program = plan::parse(GROWING).expect("a program");
-    let in_place = program.body.steps.iter().find_map(|step| match step {
-        Step::While { state, rows: Some(rows), .. } => Some(row_loop_in_place(rows, state)),
-        _ => None,
-    });
-    assert_eq!(in_place, Some(None));
+    assert!(!runs_in_place(GROWING));
+}
+
+/// Replaces an element in each row of a matrix of each point.
+const MATRICES: &str = "input a7: [a0][~a2 a3][~a5 a6]i64 where a2: [a1]i64, a5: [a4]i64
+a8: i64 = host
+  yield 0i64
+a12: i64, a13: [a6]i64 = while (a10: i64 = a8, a11: [a6]i64 = a7)
+  a14: bool = host
+    r0: i64 = read a10
+    r1: bool = lt r0 9i64
+    yield r1
+  yield a14
+do
+  yield a10 a11
+rows a0
+  given a0 all a10
+  given a1 length a2 1
+  given a2 width a5 of a2
+  given a3 matrix a11 a5 of a2
+  state all 0
+  state matrix 1 a5 of a2
+  input a0: i64
+  input a3: [a1][a2]i64
+  a14: i64, a15: [a1][a2]i64 = while (a4: i64 = a0, a5: [a1][a2]i64 = a3)
+    a6: bool = host
+      r0: i64 = read a4
+      r1: bool = lt r0 9i64
+      yield r1
+    yield a6
+  do
+    a9: i64 = host
+      r0: i64 = read a4
+      r1: i64 = add r0 1i64
+      yield r1
+    launch \"scatter\" [1] (r0)
+      r1: i64 = read a4
+      yield r1
+      scatter r1 at r1 0i64 into a5 to a10: [a1][a2]i64
+    end
+    free a5
+    yield a9 a10
+  output a14: i64
+  output a15: [a1][a2]i64
+end
+output a13: [a0][~a2 a3][~a5 a6]i64
+";
+
+#[test]
+fn an_element_of_a_matrix_is_found_by_its_indices() {
+    let RowLoop { text, written, has_scratch, .. } = row_loop_of(MATRICES);
+    assert!(written.contains(&1) && !has_scratch, "{text}");
+    // Its first row begins where the descriptor of the points says, and is as long as all others; there may be none.
+    for part in [
+        "in0[point + 1] > in0[point] ? in1[in0[point] + 1] - in1[in0[point]] : 0;",
+        "+ in1[in0[point]]",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    // On a device nobody looks whether its rows are as long as each other.
+    assert!(!runs_in_place(MATRICES));
 }

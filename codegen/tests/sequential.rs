@@ -298,3 +298,92 @@ fn a_list_that_is_looked_at_behind_the_append_is_copied() {
     let other = APPENDED.replace("      yield r4", "      r6: i64 = add r4 1i64\n      yield r6");
     assert!(list("add", &other).moving.is_empty());
 }
+
+/// A loop inside that appends twice.
+const INSIDE: &str = "  a20: i64 = host
+    yield 0i64
+  a21: i64, a25: i64, a7: [a25]i64 = while (a22: i64 = a20, a23: i64 = a3, a24: [a23]i64 = a4)
+    a27: bool = host
+      r0: i64 = read a22
+      r1: bool = lt r0 2i64
+      yield r1
+    yield a27
+  do
+    a28: i64, a29: i64 = host
+      r0: i64 = read a22
+      r1: i64 = add r0 1i64
+      r2: i64 = read a23
+      r3: i64 = add r2 1i64
+      yield r1 r3
+    launch \"map\" [a29] (r0)
+      r1: i64 = read a23
+      r2: bool = lt r0 r1
+      r5: i64 = if r2
+        r4: i64 = read a24 r0
+        yield r4
+      else
+        yield 7i64
+      yield r5
+      store r5 to a30: [a29]i64
+    end
+    yield a28 a29 a30";
+
+#[test]
+fn what_a_loop_inside_puts_behind_a_list_is_put_where_the_list_is() {
+    let function = list("add", INSIDE);
+    assert!(function.moving.contains(&1) && function.updated.contains(&1), "{function:?}");
+    // What is replaced goes to a log, which ends where the memory does: what is taken from its end is rounded down.
+    for part in [
+        "const u64 log_room = (all->room / 4) & ~63ULL;",
+        "limit -= log_room;",
+        "= (struct replaced *)limit,",
+        "log + log_room / sizeof *log;",
+        "KEEP(i64, ",
+        "log = log_begin;",
+        "while (log > log_begin) {",
+    ] {
+        assert!(function.text.contains(part), "{part}\n{}", function.text);
+    }
+    // There a turn would see what an earlier one has replaced.
+    let known =
+        INSIDE.replace("        yield 7i64", "        r7: i64 = read a4 0i64\n        yield r7");
+    assert!(list("add", &known).moving.is_empty());
+}
+
+/// A conditional of which one side appends, and the other one yields another list.
+fn replaced(other: &str) -> SequentialLoop {
+    let appended = APPENDED.replace("a7: ", "a31: ").replace("\n", "\n  ");
+    list(
+        "add",
+        &format!(
+            "  a20: bool = host
+    r0: i64 = read a3
+    r1: bool = lt r0 5i64
+    yield r1
+  a7: [a6]i64 = if a20
+  {appended}
+    yield a31
+  else
+    launch \"map\" [a6] (r0)
+      r1: i64 = read a3
+      yield r1
+      store r1 to a32: [a6]i64
+    end
+    yield {other}"
+        ),
+    )
+}
+
+#[test]
+fn another_list_is_put_where_the_list_is() {
+    let function = replaced("a32");
+    assert!(function.moving.contains(&1), "{function:?}");
+    let text = function.text;
+    // Both sides look whether there is room.
+    assert_eq!(text.matches("NEED_ROOM;").count(), 2, "{text}");
+    let copied = text.split_once("} else {").expect("a side").1;
+    assert!(copied.contains("for (i64 place = 0;"), "{text}");
+    // No copy is made of what is there.
+    let text = replaced("a4").text;
+    assert!(!text.contains("for (i64 place = 0;"), "{text}");
+}

@@ -276,6 +276,8 @@ impl<'a> Watch<'a> {
     pub(crate) fn tried(&mut self, nanoseconds: u64, bytes: u64) {
         let Some(one_turn) = self.one_turn else {
             self.one_turn = Some(nanoseconds);
+            // What it took is no part of what the next turns of the host take.
+            self.looked[0] = self.here();
             return;
         };
         self.sure = nanoseconds.saturating_sub(one_turn) < self.looked[1];
@@ -413,8 +415,12 @@ mod tests {
         ] {
             let mut watch = Watch::new(&sequential, &cancel, 0);
             watch.looked = [0, on_host];
+            // Nor is it one of the turns that the host does next.
+            while watch.here() == 0 {}
+            let before = watch.here();
             watch.tried(one_turn, 8);
             assert!(!watch.sure && !watch.left, "{one_turn}");
+            assert!(watch.looked[0] >= before && watch.looked[1] == on_host);
             watch.tried(turns, 8);
             assert_eq!((watch.sure, watch.left), (goes_on, !goes_on), "{one_turn} {turns}");
         }

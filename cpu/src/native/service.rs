@@ -1,6 +1,6 @@
 //! The threads that have functions compiled.
 //!
-//! Note [Compiling in two lanes]. The functions of kernels are compiled together, all that have come meanwhile in one file: that
+//! Note [Two compiler threads]. The functions of kernels are compiled together, all that have come meanwhile in one file: that
 //! takes less time than one by one. A loop that runs step by step until its function is there would wait for all of them, and
 //! for those of loops that have ended since. So the functions of whole loops have a thread of their own, which compiles
 //! one at a time, the one that was asked for last first: it is the one that runs.
@@ -60,8 +60,8 @@ impl Ticket {
 #[derive(Debug)]
 pub(crate) struct Service {
     config: Config,
-    /// That of kernels, and that of loops (Note [Compiling in two lanes]).
-    lanes: [Lane; 2],
+    /// That of kernels, and that of loops (Note [Two compiler threads]).
+    threads: [CompilerThread; 2],
     /// The functions of this process by their text.
     known: Mutex<BTreeMap<Digest, Option<Function>>>,
     /// Set when nobody waits for the compiler any more.
@@ -72,18 +72,18 @@ pub(crate) struct Service {
     notice: Mutex<Notice>,
 }
 
-/// What one of the threads has to do.
+/// A thread that has functions compiled, and what waits for it.
 #[derive(Debug, Default)]
-struct Lane {
+struct CompilerThread {
     queue: Mutex<Queue>,
     wake: Condvar,
     /// Told when the thread has ended.
     ended: Condvar,
 }
 
-/// The place of the lane whose requests are compiled together.
+/// The place of the thread whose requests are compiled together.
 const TOGETHER: usize = 0;
-/// The place of the lane whose requests are compiled one at a time.
+/// The place of the thread whose requests are compiled one at a time.
 const ALONE: usize = 1;
 
 /// What somebody is to be told.
@@ -121,7 +121,7 @@ struct Request {
 }
 
 /// Says that the thread has ended, when it has.
-struct Ended<'a>(&'a Lane);
+struct Ended<'a>(&'a CompilerThread);
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
@@ -148,8 +148,8 @@ struct Waiting {
 
 impl Service {
     pub(crate) fn new(config: Config) -> Service {
-        let (lanes, known, given_up, counts, waiting, notice) = Default::default();
-        Service { config, lanes, known, given_up, counts, waiting, notice }
+        let (threads, known, given_up, counts, waiting, notice) = Default::default();
+        Service { config, threads, known, given_up, counts, waiting, notice }
     }
 
     /// Has a function of a kernel compiled.
@@ -159,21 +159,21 @@ impl Service {
 
     /// Has the function of a loop compiled.
     pub(crate) fn request_loop(self: &Arc<Service>, function: LaneFunction) -> Arc<Ticket> {
-        let is_held = lock(&self.lanes[TOGETHER].queue).held > 0;
+        let is_held = lock(&self.threads[TOGETHER].queue).held > 0;
         self.put(if is_held { TOGETHER } else { ALONE }, function)
     }
 
     fn put(self: &Arc<Service>, place: usize, function: LaneFunction) -> Arc<Ticket> {
         let ticket = Arc::new(Ticket::default());
-        let lane = &self.lanes[place];
-        let mut queue = lock(&lane.queue);
+        let own = &self.threads[place];
+        let mut queue = lock(&own.queue);
         queue.requests.push(Request { function, ticket: Arc::clone(&ticket) });
         if !queue.running {
             queue.running = true;
             let service = Arc::clone(self);
             let name = "compiler".to_owned();
             let work = move || {
-                let _ended = Ended(&service.lanes[place]);
+                let _ended = Ended(&service.threads[place]);
                 service.work(place);
             };
             let started = thread::Builder::new().name(name).spawn(work);
@@ -182,7 +182,7 @@ impl Service {
                 queue.requests.drain(..).for_each(|request| request.ticket.settle(None));
             }
         }
-        lane.wake.notify_one();
+        own.wake.notify_one();
         ticket
     }
 
@@ -213,16 +213,16 @@ impl Service {
     /// Lets requests wait for each other while something runs, so that they are compiled in one file.
     pub(crate) fn together(&self, request: impl FnOnce()) {
         // A guard, so that nobody waits for ever if `request` panics.
-        struct Held<'a>(&'a Lane);
+        struct Held<'a>(&'a CompilerThread);
         impl Drop for Held<'_> {
             fn drop(&mut self) {
                 lock(&self.0.queue).held -= 1;
                 self.0.wake.notify_one();
             }
         }
-        let lane = &self.lanes[TOGETHER];
-        lock(&lane.queue).held += 1;
-        let _held = Held(lane);
+        let own = &self.threads[TOGETHER];
+        lock(&own.queue).held += 1;
+        let _held = Held(own);
         request();
     }
 
@@ -230,16 +230,16 @@ impl Service {
     /// that.
     pub(crate) fn close(&self) {
         self.given_up.store(true, Ordering::Relaxed);
-        for lane in &self.lanes {
-            lock(&lane.queue).closed = true;
-            lane.wake.notify_one();
+        for own in &self.threads {
+            lock(&own.queue).closed = true;
+            own.wake.notify_one();
         }
         let end = Instant::now() + MOMENT;
-        for lane in &self.lanes {
-            let mut queue = lock(&lane.queue);
+        for own in &self.threads {
+            let mut queue = lock(&own.queue);
             while queue.running {
                 let left = end.saturating_duration_since(Instant::now());
-                let wait = lane.ended.wait_timeout(queue, left);
+                let wait = own.ended.wait_timeout(queue, left);
                 let (next, wait) = wait.unwrap_or_else(std::sync::PoisonError::into_inner);
                 if wait.timed_out() {
                     return;
@@ -266,28 +266,27 @@ impl Service {
     /// Lets go of the functions that no kernel has.
     pub(crate) fn forget(&self) {
         lock(&self.known).clear();
-        for lane in &self.lanes {
-            let mut queue = lock(&lane.queue);
+        for own in &self.threads {
+            let mut queue = lock(&own.queue);
             if queue.running {
                 queue.forget = true;
-                lane.wake.notify_one();
+                own.wake.notify_one();
             }
         }
     }
 
-    /// Compiles what has been asked for in one of the lanes.
+    /// Compiles what has been asked for of one of the threads.
     fn work(&self, place: usize) {
-        let lane = &self.lanes[place];
+        let own = &self.threads[place];
         let mut workshop = Workshop { service: self, environment: None };
         loop {
             let requests = {
-                let mut queue = lock(&lane.queue);
+                let mut queue = lock(&own.queue);
                 while (queue.requests.is_empty() || queue.held > 0)
                     && !queue.closed
                     && !queue.forget
                 {
-                    queue =
-                        lane.wake.wait(queue).unwrap_or_else(std::sync::PoisonError::into_inner);
+                    queue = own.wake.wait(queue).unwrap_or_else(std::sync::PoisonError::into_inner);
                 }
                 if queue.closed {
                     queue.requests.drain(..).for_each(|request| request.ticket.settle(None));

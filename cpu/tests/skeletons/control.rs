@@ -231,6 +231,19 @@ output a0: [100000]f64
     assert_eq!(stop.err(), Some(Stop::Exhausted(Exhausted::Interrupted)));
 }
 
+/// Runs a plan without inputs with so much memory; of each launch the points, the bytes written, and those alive.
+fn launches(text: &str, memory_limit: u64) -> (Result<Vec<Value>, Stop>, Vec<(u64, u64, u64)>) {
+    let program = plan::parse(text).expect("a plan");
+    let prepared = prepare(&program, &mut KernelCache::new());
+    let workers = Workers::new(1);
+    let config = Config { workers: &workers, memory_limit };
+    let mut all = Vec::new();
+    let result = run(&program, &prepared, &[], &config, &AtomicBool::new(false), &mut |launched| {
+        all.push((launched.points, launched.bytes_written, launched.bytes_alive));
+    });
+    (result, all)
+}
+
 #[test]
 fn memory_is_asked_for_and_returned() {
     let text = "a0: i64 = host
@@ -253,22 +266,10 @@ end
 free a2
 output a3: [a0]i64
 ";
-    let program = plan::parse(text).expect("a plan");
-    let prepared = prepare(&program, &mut KernelCache::new());
-    let workers = Workers::new(1);
-    let cancel = AtomicBool::new(false);
-    let with_limit = |memory_limit| {
-        let config = Config { workers: &workers, memory_limit };
-        let mut alive = Vec::new();
-        let result = run(&program, &prepared, &[], &config, &cancel, &mut |launched| {
-            alive.push((launched.points, launched.bytes_written, launched.bytes_alive));
-        });
-        (result, alive)
-    };
-    let (result, alive) = with_limit(16_000);
+    let (result, alive) = launches(text, 16_000);
     assert!(result.is_ok(), "{result:?}");
     assert_eq!(alive, [(1000, 8000, 8000), (1000, 8000, 16_000), (1000, 8000, 16_000)]);
-    match with_limit(15_999).0 {
+    match launches(text, 15_999).0 {
         Err(Stop::Exhausted(Exhausted::Memory { wanted: 8000, limit: 15_999, .. })) => {}
         other => panic!("{other:?}"),
     }
@@ -294,16 +295,10 @@ free a2
 output a1: [a0]i64
 output a3: [a0]i64
 ";
-    let program = plan::parse(text).expect("a plan");
-    let prepared = prepare(&program, &mut KernelCache::new());
-    let workers = Workers::new(1);
-    let config = Config { workers: &workers, memory_limit: 1 << 20 };
-    let mut written = Vec::new();
-    let result = run(&program, &prepared, &[], &config, &AtomicBool::new(false), &mut |launched| {
-        written.push(launched.bytes_written);
-    });
+    let (result, launches) = launches(text, 1 << 20);
     assert!(result.is_ok(), "{result:?}");
     // The first one copies, since what was there is an output.
+    let written: Vec<u64> = launches.into_iter().map(|(_, written, _)| written).collect();
     assert_eq!(written, [8000, 8000, 8]);
 }
 
@@ -323,15 +318,9 @@ fn factors_that_are_computed_count_as_memory() {
 end
 output a0: [40][30]i64
 ";
-    let program = plan::parse(text).expect("a plan");
-    let prepared = prepare(&program, &mut KernelCache::new());
-    let workers = Workers::new(1);
-    let config = Config { workers: &workers, memory_limit: 1 << 20 };
-    let mut alive = Vec::new();
-    let result = run(&program, &prepared, &[], &config, &AtomicBool::new(false), &mut |launched| {
-        alive.push(launched.bytes_alive);
-    });
+    let (result, launches) = launches(text, 1 << 20);
     assert!(result.is_ok(), "{result:?}");
+    let alive: Vec<u64> = launches.into_iter().map(|(.., alive)| alive).collect();
     let (sums, factors) = (40 * 30 * 8, (40 + 30) * 100 * 8);
     assert_eq!(alive, [sums + factors]);
 }

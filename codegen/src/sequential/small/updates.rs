@@ -6,6 +6,7 @@
 //! nobody else holds. The state that a turn began with has to be there where the function leaves the turn to the host:
 //! so what is replaced is kept until the turn ends, and put back there. A loop inside may change such an array too, in
 //! turns that take no memory with them: then all that is replaced is written to one log, at the end of the scratch memory.
+//! Where one side of a conditional yields another array in the place of such a one, it is copied to where that is.
 //!
 //! Note [Arrays that move]. So it is with an array that a turn puts something behind (Note [Arrays that grow] in
 //! `appending`), and with one of which it leaves a part, as stacks and queues do: the part begins further on in the same
