@@ -231,8 +231,11 @@ output a0: [100000]f64
     assert_eq!(stop.err(), Some(Stop::Exhausted(Exhausted::Interrupted)));
 }
 
-/// Runs a plan without inputs with so much memory; of each launch the points, the bytes written, and those alive.
-fn launches(text: &str, memory_limit: u64) -> (Result<Vec<Value>, Stop>, Vec<(u64, u64, u64)>) {
+/// Of a launch the points, the bytes written, and those alive after it.
+type Counts = (u64, u64, u64);
+
+/// Runs a plan without inputs with so much memory, and counts its launches.
+fn launches(text: &str, memory_limit: u64) -> (Result<Vec<Value>, Stop>, Vec<Counts>) {
     let program = plan::parse(text).expect("a plan");
     let prepared = prepare(&program, &mut KernelCache::new());
     let workers = Workers::new(1);
