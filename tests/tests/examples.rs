@@ -1,10 +1,13 @@
 //! Every program in `examples/` runs with the `weft` command, and its own checks hold.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use weft_lang::builtins;
+use weft_session::reference;
 use weft_tests::{pages, repository};
 
 /// How long an example may take in a build without optimisation.
@@ -20,6 +23,36 @@ fn every_example_runs() {
     let failures: Vec<String> =
         examples.iter().filter_map(|example| run(&weft, folder.path(), example).err()).collect();
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// A cell that does says so, and its reader may want the function.
+#[test]
+fn no_notebook_hides_a_function() {
+    let notebooks = pages::files(&repository().join("examples"), "ipynb").expect("the notebooks");
+    let builtin = builtins::all().map(|entry| entry.name);
+    let reference = reference();
+    // `rows` and `columns` are forms of their own, which are there beside a variable of that name.
+    let own = reference.iter().map(|function| function.name);
+    let own = own.filter(|name| !["rows", "columns"].contains(name));
+    let functions: BTreeSet<&str> = builtin.chain(own).collect();
+    let (mut bound, mut hidden) = (0, Vec::new());
+    for path in notebooks {
+        let text = fs::read_to_string(&path).expect("an example");
+        for line in text.lines() {
+            // A line is a string within the lists of JSON.
+            let line = line.trim_start().trim_start_matches('"');
+            let definition = line.strip_prefix("def ");
+            let Some(name) = definition.unwrap_or(line).split([' ', '(']).next() else { continue };
+            if definition.is_some() || line[name.len()..].starts_with(" = ") {
+                bound += 1;
+                if functions.contains(name) {
+                    hidden.push(format!("{} hides `{name}`", path.display()));
+                }
+            }
+        }
+    }
+    assert_eq!(hidden, [String::new(); 0]);
+    assert!(bound > 50, "only {bound} lines bind a name");
 }
 
 /// A folder that looks like the repository to the examples, but into which they may write.
@@ -59,7 +92,22 @@ fn weft_command() -> PathBuf {
 fn is_current(weft: &Path) -> bool {
     let changed = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
     let Some(built) = changed(weft) else { return false };
-    let folders = ["ir", "lang", "interp", "session", "jupyter-kernel", "repl", "docs/errors"];
+    let folders = [
+        "files",
+        "ir",
+        "lang",
+        "interp",
+        "passes",
+        "codegen",
+        "lanes",
+        "cpu",
+        "cuda",
+        "device",
+        "session",
+        "jupyter-kernel",
+        "repl",
+        "docs/errors",
+    ];
     let sources = folders.iter().flat_map(|folder| {
         let endings = ["rs", "toml", "md"];
         endings.into_iter().flat_map(move |ending| {
