@@ -297,17 +297,29 @@ impl Checker<'_> {
     }
 
     pub(super) fn loop_state_differs(&mut self, init: &Expr, body: &Expr, clash: &Clash) {
-        if self.is_broken(init) || self.is_broken(body) || self.special_clash(clash, body.span) {
+        if self.is_broken(init) || self.is_broken(body) {
             return;
+        }
+        if matches!(clash, Clash::TooLarge) {
+            return self.clash_report(clash, body.span);
         }
         let (a, b) = (self.show(&init.ty), self.show(&body.ty));
         let diagnostic = Diagnostic::error(
-            code_of(clash),
+            if matches!(clash, Clash::Infinite) { "E0312" } else { code_of(clash) },
             "a `loop` changes the type of its state",
             body.span,
             format!("the next state is {b}"),
         )
         .label(init.span, format!("the first state is {a}"));
+        let parts = |ty: &Type| match self.table.shallow(ty) {
+            Type::Tuple(parts) => Some(parts.len()),
+            _ => None,
+        };
+        if let (Some(parts), None) = (parts(&init.ty), parts(&body.ty)) {
+            return self.report(diagnostic.help(format!(
+                "the body yields all {parts} parts of the next state, as a tuple: `loop (a, b) = (x, y) for … do (a + b, b)`"
+            )));
+        }
         let diagnostic = self.with_fix(diagnostic, &body.ty, &init.ty);
         let diagnostic = self.with_mapped_application(diagnostic, body);
         self.report(diagnostic);

@@ -89,6 +89,7 @@ pub(super) fn explain(
         .or_else(|| context.array_as_pattern())
         .or_else(|| context.list_comprehension())
         .or_else(|| context.each_in_brackets())
+        .or_else(|| context.each_with_arrow())
         .or_else(|| context.pair_in_braces())
         .or_else(|| context.membership())
         .or_else(|| context.lambda_of_other_languages())

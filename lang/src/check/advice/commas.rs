@@ -2,7 +2,7 @@
 
 use weft_ir::Name;
 
-use super::call::parameters;
+use super::call::{is_function, parameters};
 use super::number::type_of;
 use super::written::{argument, written};
 use crate::ast::{ApplyForm, Expr, ExprKind};
@@ -40,8 +40,21 @@ impl Checker<'_> {
         else {
             return None;
         };
-        let is_call = function.span.end == span.start && parts.len() > 1;
-        if !is_call || parameters(self, name)?.len() != parts.len() {
+        let is_adjacent = function.span.end == span.start;
+        let params = parameters(self, name)?;
+        // A pair may be meant where the function takes any scalar, but not where it takes numbers.
+        let is_number = |param: &Type| match self.table.shallow(param) {
+            Type::Var(var) => self
+                .table
+                .state(var)
+                .and_then(|open| open.class)
+                .is_some_and(|class| !class.has_tuples()),
+            Type::Scalar(_) => true,
+            _ => false,
+        };
+        let is_extreme = matches!(&**name, "max" | "min") && self.is_builtin(name);
+        let is_call = is_adjacent || is_extreme || params.iter().all(is_number);
+        if !is_call || parts.len() < 2 || params.len() != parts.len() {
             return None;
         }
         with_commas(self, name, parts)
@@ -140,7 +153,11 @@ pub(super) fn axes_of(name: &str) -> String {
 }
 
 /// What else does what was expected of a function that takes fewer arguments.
-pub(super) fn instead_of_more(checker: &Checker<'_>, name: &Name, args: &[Expr]) -> Option<String> {
+pub(super) fn instead_of_more(
+    checker: &mut Checker<'_>,
+    name: &Name,
+    args: &[Expr],
+) -> Option<String> {
     // Plots are functions of every session, and no builtins.
     if !checker.is_builtin(name) && &**name != "plot" {
         return None;
@@ -195,16 +212,34 @@ pub(super) fn instead_of_more(checker: &Checker<'_>, name: &Name, args: &[Expr])
             all.map_or_else(|| "x, y, z".to_owned(), |all| all.join(", "))
         )),
         ("any" | "all" | "count", 2)
-            if is_function(checker, &args[0]) || is_function(checker, &args[1]) =>
+            if is_anonymous(checker, &args[0]) || is_anonymous(checker, &args[1]) =>
         {
             let mut both: Option<Vec<String>> = args.iter().map(argument).collect();
-            if let (Some(both), false) = (&mut both, is_function(checker, &args[0])) {
+            if let (Some(both), false) = (&mut both, is_anonymous(checker, &args[0])) {
                 both.reverse();
             }
             let both = both.unwrap_or_else(|| vec!["p".to_owned(), "xs".to_owned()]);
             Some(format!(
                 "it takes truth values, and no function: `{name} (map {})`",
                 both.join(" ")
+            ))
+        }
+        // A predicate with a name has its own help.
+        ("count", 2) if !args.iter().any(|arg| is_function(checker, arg)) => {
+            let both: Option<Vec<String>> = args.iter().map(argument).collect();
+            let both = both.unwrap_or_else(|| vec!["xs".to_owned(), "x".to_owned()]);
+            let equal = match args.iter().any(|arg| is_text(checker, arg)) {
+                true => format!("same {} {}", both[1], both[0]),
+                false => format!("{} == {}", both[0], both[1]),
+            };
+            Some(format!("it takes truth values: `count ({equal})`"))
+        }
+        ("map", 3) if is_function(checker, &args[0]) && is_function(checker, &args[1]) => {
+            let all: Option<Vec<String>> = args.iter().map(argument).collect();
+            let all = all.unwrap_or_else(|| ["f", "g", "xs"].map(str::to_owned).to_vec());
+            Some(format!(
+                "it takes one function; one after the other they are `map (\\x -> {} ({} x)) {}`",
+                all[0], all[1], all[2]
             ))
         }
         ("map", 3) => {
@@ -235,11 +270,18 @@ pub(super) fn instead_of_more(checker: &Checker<'_>, name: &Name, args: &[Expr])
     }
 }
 
-/// Whether an expression is a function.
-fn is_function(checker: &Checker<'_>, expr: &Expr) -> bool {
+/// Whether an expression is a function that has no name.
+fn is_anonymous(checker: &Checker<'_>, expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Lambda { .. })
         || type_of(checker, expr)
             .is_some_and(|ty| matches!(checker.table.shallow(&ty), Type::Function(..)))
+}
+
+/// Whether an expression is a text.
+fn is_text(checker: &Checker<'_>, expr: &Expr) -> bool {
+    let text = Type::Scalar(weft_ir::ScalarType::Char);
+    matches!(expr.kind, ExprKind::Text(_))
+        || type_of(checker, expr).is_some_and(|ty| checker.table.peel(&ty) == (1, text))
 }
 
 /// Whether an expression is an array of texts.

@@ -1,12 +1,15 @@
 //! `{ e : row in m ; x in row }`: generators go side by side, where other languages nest them.
 
-use super::written::written;
+use super::written::{argument, written};
 use crate::ast::{Expr, ExprKind, Pattern, PatternKind};
 use crate::diagnostic::Diagnostic;
 
 /// What there is to say about a name of an earlier generator in a later one; `path` are the expressions around it, from
 /// the outside in.
 pub(super) fn advice(path: &[&Expr], found: &Diagnostic) -> Option<String> {
+    if let Some(help) = with_positions(path.last()?, found) {
+        return Some(help);
+    }
     let name = match &path.last()?.kind {
         ExprKind::Name(name) if found.code == "E0201" => name,
         _ => return None,
@@ -28,6 +31,23 @@ pub(super) fn advice(path: &[&Expr], found: &Diagnostic) -> Option<String> {
              `flatten` makes one array"
         ))
     })
+}
+
+/// `{ i * x : (i, x) in xs }`: the elements alone have no positions.
+fn with_positions(expr: &Expr, found: &Diagnostic) -> Option<String> {
+    if !found.message.starts_with("this pattern needs (a, b)") || !found.help.is_empty() {
+        return None;
+    }
+    let ExprKind::Comprehension { generators, .. } = &expr.kind else { return None };
+    let (pattern, of) = generators.iter().find(|(pattern, _)| pattern.span == found.span())?;
+    let PatternKind::Tuple(parts) = &pattern.kind else { return None };
+    let [PatternKind::Name(i), PatternKind::Name(x)] = [&parts[0].kind, &parts[1].kind] else {
+        return None;
+    };
+    let of = argument(of).unwrap_or_else(|| "xs".to_owned());
+    Some(format!(
+        "the elements are no tuples; with their positions goes `({i}, {x}) in zip (indices {of}) {of}`"
+    ))
 }
 
 /// Whether a pattern binds a name, itself or in a part.

@@ -3,9 +3,10 @@
 
 use weft_ir::Name;
 
-use super::call::{names_of, parameters};
+use super::call::{is_function, names_of, parameters};
+use super::number::is_of_the_start;
 use super::written::{argument, written};
-use crate::ast::{ApplyForm, Expr, ExprKind, Pattern, PatternKind};
+use crate::ast::{ApplyForm, Expr, ExprKind, Pattern, PatternKind, TypeExprKind};
 use crate::check::Checker;
 use crate::diagnostic::Diagnostic;
 use crate::types::Type;
@@ -18,9 +19,82 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
         return None;
     }
     let position = args.iter().position(|arg| arg.span.contains(found.span()))?;
-    of_vectors(checker, name, args, position, found)
+    states(checker, name, args, position, found)
+        .or_else(|| keys(checker, name, args, position, found))
+        .or_else(|| of_vectors(checker, name, args, position, found))
         .or_else(|| from_left_to_right(checker, name, args, position, found))
         .or_else(|| over_pairs(checker, name, args, position, found))
+}
+
+/// `states (\x -> x * 2) 1 5`, where the step has no element; and `states f xs z`.
+fn states(
+    checker: &Checker<'_>,
+    name: &Name,
+    args: &[Expr],
+    position: usize,
+    found: &Diagnostic,
+) -> Option<String> {
+    let [step, start, elements] = args else { return None };
+    let is_it = &**name == "states" && is_of_the_start(checker, name) && found.code != "E0201";
+    if !is_it {
+        return None;
+    }
+    let (z, of) = (argument(start), argument(elements));
+    let (z, of) = (z.unwrap_or_else(|| "z".to_owned()), of.unwrap_or_else(|| "n".to_owned()));
+    let rank = |expr: &Expr| checker.rank_at(expr.span);
+    if let ExprKind::Lambda { params, body } = &step.kind
+        && let [state] = &params[..]
+        && rank(elements) != Some(1)
+    {
+        let state = pattern(state).unwrap_or_else(|| "s".to_owned());
+        let body = written(body).unwrap_or_else(|| "…".to_owned());
+        return Some(format!(
+            "the step takes the state and an element, here the turn: `states (\\{state} _ -> {body}) {z} (0..{of})`"
+        ));
+    }
+    let are_exchanged = rank(elements) == Some(0) && rank(start) > Some(0) && position > 0;
+    are_exchanged.then(|| {
+        let step = argument(step).unwrap_or_else(|| "step".to_owned());
+        format!("the first state stands before the elements: `states {step} {of} {z}`")
+    })
+}
+
+/// `groupBy (\x -> x % 2) xs`, `sortBy (-) xs`: keys of another kind than the function takes.
+fn keys(
+    checker: &mut Checker<'_>,
+    name: &Name,
+    args: &[Expr],
+    position: usize,
+    found: &Diagnostic,
+) -> Option<String> {
+    let [key, xs] = args else { return None };
+    if position != 0 || found.code == "E0201" || !checker.is_builtin(name) {
+        return None;
+    }
+    match &**name {
+        "groupBy" if is_function(checker, key) => {
+            let key = argument(key).unwrap_or_else(|| "f".to_owned());
+            let xs = argument(xs).unwrap_or_else(|| "xs".to_owned());
+            Some(format!("it takes the key of each element: `groupBy (map {key} {xs}) {xs}`"))
+        }
+        "sortBy" if takes_two(checker, key) => {
+            let xs = argument(xs).unwrap_or_else(|| "xs".to_owned());
+            Some(format!(
+                "it takes a function of one element, its key, and no comparison; in descending order goes \
+                 `sortDesc {xs}`"
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a function compares or combines two values.
+fn takes_two(checker: &mut Checker<'_>, function: &Expr) -> bool {
+    match &function.kind {
+        ExprKind::Lambda { params, .. } => params.len() == 2,
+        ExprKind::Name(name) => parameters(checker, name).is_some_and(|params| params.len() == 2),
+        _ => false,
+    }
 }
 
 /// `gd grad [1.0, 2.0]`, where `grad` is a function of vectors and the definition has not said so.
@@ -37,30 +111,78 @@ fn of_vectors(
         return None;
     }
     let params = parameters(checker, name)?;
-    let Type::Function(from, to) = checker.table.shallow(params.get(position)?) else {
-        return None;
-    };
-    let (from, to) = (checker.table.peel(&from), checker.table.peel(&to));
-    let is_number = match &from.1 {
+    let mut to = checker.table.shallow(params.get(position)?);
+    let mut takes = Vec::new();
+    while let Type::Function(from, result) = &to {
+        takes.push(checker.table.peel(from));
+        to = checker.table.shallow(result);
+    }
+    let is_number = |ty: &Type| match ty {
         Type::Var(var) => checker.table.state(*var).is_some_and(|open| open.class.is_some()),
         Type::Scalar(_) => true,
         _ => false,
     };
-    if from.0 > 0 || to.0 > 0 || !is_number {
+    if takes.is_empty() || !takes.iter().all(|(rank, head)| *rank == 0 && is_number(head)) {
+        return None;
+    }
+    let to = checker.table.peel(&to);
+    if to.0 > 0 {
         return None;
     }
     // An array that goes where such a number does.
     let array = args.iter().zip(&params).find_map(|(arg, param)| {
-        let is_such = checker.table.peel(param) == from;
+        let is_such = takes.contains(&checker.table.peel(param));
         let ty = checker.type_at(arg.span).filter(|ty| is_such && checker.table.peel(ty).0 > 0)?;
         Some(checker.annotation(&ty))
     })?;
     let names = names_of(checker, name)?;
     let parameter = names.split(' ').nth(position)?;
+    let (of, types) = match &takes[..] {
+        [_] => ("one number", array.clone()),
+        several => {
+            let arrays = array_parameters(checker, &args[position], several.len())?;
+            let number = array.trim_start_matches("[]");
+            let types = arrays.into_iter().map(|is_array| match is_array {
+                true => &array[..],
+                false => number,
+            });
+            ("numbers", types.collect::<Vec<_>>().join(" -> "))
+        }
+    };
     Some(format!(
-        "`{name}` takes `{parameter}` for a function of one number, as nothing in its definition says more; write \
-         `({parameter} : {array} -> {array})` there"
+        "`{name}` takes `{parameter}` for a function of {of}, as nothing in its definition says more; write \
+         `({parameter} : {types} -> {array})` there"
     ))
+}
+
+/// Which parameters of a function that is passed are arrays: those of such a type, and those of which a lambda takes
+/// elements.
+fn array_parameters(checker: &mut Checker<'_>, function: &Expr, takes: usize) -> Option<Vec<bool>> {
+    let arrays: Vec<bool> = match &function.kind {
+        ExprKind::Lambda { params, body } => {
+            let is_array = |param: &Pattern| match &param.kind {
+                PatternKind::Typed(_, ty) => matches!(ty.kind, TypeExprKind::Array(..)),
+                PatternKind::Name(name) => is_indexed(body, name),
+                _ => false,
+            };
+            params.iter().map(is_array).collect()
+        }
+        ExprKind::Name(name) => {
+            let params = parameters(checker, name)?;
+            params.iter().map(|param| checker.table.peel(param).0 > 0).collect()
+        }
+        _ => return None,
+    };
+    (arrays.len() == takes && arrays.contains(&true)).then_some(arrays)
+}
+
+/// Whether elements of a variable are taken.
+fn is_indexed(expr: &Expr, name: &Name) -> bool {
+    let is_here = matches!(&expr.kind, ExprKind::Index { array, .. }
+        if matches!(&array.kind, ExprKind::Name(of) if of == name));
+    let mut found = is_here;
+    expr.for_each_child(&mut |child| found = found || is_indexed(child, name));
+    found
 }
 
 /// `fold (\n w -> n + length w) 0 words`: what is passed is a step, and no associative operator.

@@ -3,7 +3,7 @@
 use weft_ir::ScalarType;
 
 use super::number::type_of;
-use super::written::{argument, operation};
+use super::written::{argument, operation, written};
 use crate::ast::{ApplyForm, Expr, ExprKind, Number};
 use crate::check::Checker;
 use crate::diagnostic::Diagnostic;
@@ -16,6 +16,7 @@ pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> 
             formatted(function, args, found)
                 .or_else(|| read(checker, function, args, found))
                 .or_else(|| numbers_of(checker, args, found))
+                .or_else(|| letter(checker, args, found))
         }
         ExprKind::Apply { .. } => {
             numbers_in(checker, expr, found).or_else(|| ordered(checker, expr, found))
@@ -81,6 +82,29 @@ fn numbers_of(checker: &Checker<'_>, args: &[Expr], found: &Diagnostic) -> Optio
         let texts = argument(arg).unwrap_or_else(|| "texts".to_owned());
         format!("these are texts: `parseFloat {texts}` are numbers, nan where a text is none")
     })
+}
+
+/// `toUpper 'a'`: a letter where a text is wanted.
+fn letter(checker: &Checker<'_>, args: &[Expr], found: &Diagnostic) -> Option<String> {
+    let arg = args.iter().find(|arg| arg.span == found.span())?;
+    if !found.message.contains("[]char") || !found.message.ends_with("this is char") {
+        return None;
+    }
+    match &arg.kind {
+        ExprKind::Char(byte) => Some(format!(
+            "a text stands in double quotes, `\"{}\"`; in single ones stands one letter",
+            match byte {
+                b'"' => "\\\"".to_owned(),
+                b'\'' => "'".to_owned(),
+                byte => byte.escape_ascii().to_string(),
+            }
+        )),
+        _ if checker.rank_at(arg.span) == Some(0) => {
+            let letter = written(arg).unwrap_or_else(|| "c".to_owned());
+            Some(format!("the text of one letter is `[{letter}]`"))
+        }
+        _ => None,
+    }
 }
 
 /// The same with an operator.

@@ -175,6 +175,9 @@ impl Context<'_, '_> {
             ["data", "newtype", "struct", "class", "enum", "record", "interface"];
         let is_named = self.kind(1) == Some(Kind::Name)
             && self.reading.token_text(1).starts_with(char::is_uppercase);
+        if self.kind(0) == Some(Kind::Type) && self.found == Kind::Bar {
+            return Some(self.choice_of_types());
+        }
         if !self.is_word(0, &WORDS) || !is_named {
             return None;
         }
@@ -187,6 +190,15 @@ impl Context<'_, '_> {
                 "no new types are declared",
             )
             .help("a name for a type is `type point = {x: f64, y: f64}`"),
+        )
+    }
+
+    /// `type Shape = Circle | Square`.
+    fn choice_of_types(&self) -> Diagnostic {
+        let message = "a type has no alternatives";
+        Diagnostic::error("E0101", message, self.span, "what stands before it is the type").help(
+            "number the cases, `(circle, square) = (0, 1)`, and keep the number beside what belongs to any of \
+             them: `{kind = circle, size = 2.0}`",
         )
     }
 

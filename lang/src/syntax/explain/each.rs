@@ -24,6 +24,24 @@ impl Context<'_, '_> {
         Some(Diagnostic::error("E0101", message, span, "expected `{`").help(help))
     }
 
+    /// `{ x : x <- xs }`.
+    pub(super) fn each_with_arrow(&self) -> Option<Diagnostic> {
+        let open = self.open_before(self.at)?;
+        let close = self.close_of(open);
+        let colon = self.next_outside(open + 1, |kind| kind == Kind::Colon)?;
+        let arrow = self.arrow(colon + 1, close)?;
+        if self.reading.token_text(open) != "{" || self.found == Kind::In {
+            return None;
+        }
+        let body = self.quote_or_dots(open + 1, colon);
+        let pattern = self.quote_or_dots(colon + 1, arrow);
+        let rest = self.quote_or_dots(arrow + 2, close);
+        let span = self.reading.span(arrow, arrow + 2);
+        let help = format!("write `{{ {body} : {pattern} in {rest} }}`");
+        let message = "what is gone through stands behind `in`";
+        Some(Diagnostic::error("E0101", message, span, "expected `in`").help(help))
+    }
+
     /// `{ x, y : x in xs ; y in ys }`.
     pub(super) fn pair_in_braces(&self) -> Option<Diagnostic> {
         let open = self.open_before(self.at)?;

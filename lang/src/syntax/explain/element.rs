@@ -156,7 +156,7 @@ impl Context<'_, '_> {
     }
 
     /// The next `<-`, which is no token of its own: its `<`.
-    fn arrow(&self, from: usize, close: usize) -> Option<usize> {
+    pub(super) fn arrow(&self, from: usize, close: usize) -> Option<usize> {
         let less = self.within(from, close, Kind::Less)?;
         (self.reading.span_text(self.reading.span(less, less + 2)) == "<-").then_some(less)
     }
