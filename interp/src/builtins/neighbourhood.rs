@@ -11,6 +11,7 @@ use crate::apply::Callee;
 use crate::code::Node;
 use crate::collect::Collector;
 use crate::elements::Elements;
+use crate::extents::Known;
 use crate::machine::{Machine, Outcome, Stop, Unwind};
 use crate::operator::{Operator, number};
 use crate::value::{Val, under};
@@ -64,14 +65,14 @@ impl Machine<'_> {
         let function = call.value(1);
         let grid = self.grid(&mut call, 2, &boundary)?;
         let count = grid.elements.len();
-        self.over_grid(&call, &grid.extents, count, |machine, collector, indices| {
+        self.over_grid(&call, &grid.extents, count, |machine, mut collector, ty, indices| {
             machine.with_callee(&function, 1, call.span, |machine, callee| {
                 for centre in indices {
                     let window = Val::Window(Rc::new(Window { grid: Rc::clone(&grid), centre }));
                     let val = machine.apply(callee, [window])?;
-                    machine.collect(collector, val)?;
+                    machine.collect(&mut collector, val)?;
                 }
-                Ok(())
+                machine.with_known_extents(collector, ty, callee, 1)
             })
         })
     }
@@ -86,16 +87,16 @@ impl Machine<'_> {
             self.same_length(call.name(), *left, *right, call.span)?;
         }
         let count = first.elements.len();
-        self.over_grid(&call, &first.extents, count, |machine, collector, indices| {
+        self.over_grid(&call, &first.extents, count, |machine, mut collector, ty, indices| {
             machine.with_callee(&function, 2, call.span, |machine, callee| {
                 for centre in indices {
                     let grid = Rc::clone(&first);
                     let left = Val::Window(Rc::new(Window { grid, centre: centre.clone() }));
                     let right = Val::Window(Rc::new(Window { grid: Rc::clone(&second), centre }));
                     let val = machine.apply(callee, [left, right])?;
-                    machine.collect(collector, val)?;
+                    machine.collect(&mut collector, val)?;
                 }
-                Ok(())
+                machine.with_known_extents(collector, ty, callee, 2)
             })
         })
     }
@@ -117,7 +118,7 @@ impl Machine<'_> {
         let plus = Callee::Operator(Operator::binary(ScalarOp::Add, &leaf), call.span);
         let zero = Val::of_scalar(number(0, scalar_type(&leaf)));
         let count = grid.elements.len();
-        self.over_grid(&call, &grid.extents, count, |machine, collector, indices| {
+        self.over_grid(&call, &grid.extents, count, |machine, mut collector, _, indices| {
             for centre in indices {
                 let mut tree = Tree::default();
                 for (at, offset) in offsets.iter().enumerate() {
@@ -130,9 +131,9 @@ impl Machine<'_> {
                     Some(sum) => machine.apply(&plus, [zero.clone(), sum])?,
                     None => zero.clone(),
                 };
-                machine.collect(collector, val)?;
+                machine.collect(&mut collector, val)?;
             }
-            Ok(())
+            Ok(machine.finish(collector))
         })
     }
 
@@ -159,14 +160,28 @@ impl Machine<'_> {
         call: &Call<'_>,
         extents: &[usize],
         count: usize,
-        fill: impl FnOnce(&mut Self, &mut Collector, Indices) -> Outcome<()>,
+        fill: impl FnOnce(&mut Self, Collector, &Type, Indices) -> Outcome<Elements>,
     ) -> Outcome<Val> {
         let ty: &Type = under(call.result(), extents.len());
         self.admit_elements(count as u128, ty, call.span)?;
-        let mut collector = Collector::new(ty, call.span);
-        fill(self, &mut collector, indices(extents))?;
-        let elements = self.finish(collector);
+        let collector = Collector::new(ty, call.span);
+        let elements = fill(self, collector, ty, indices(extents))?;
         Ok(into_shape(elements, extents, call.result()))
+    }
+
+    /// What a function of `windows` windows was applied to; where that is nothing, with the extents that its rows have
+    /// anyway.
+    fn with_known_extents(
+        &mut self,
+        collector: Collector,
+        ty: &Type,
+        callee: &Callee,
+        windows: usize,
+    ) -> Outcome<Elements> {
+        let elements = self.finish(collector);
+        Ok(self.with_extents(elements, ty, |machine| {
+            machine.known_of_call(callee, vec![Known::Nothing; windows])
+        })?)
     }
 
     /// `w[offset]`.

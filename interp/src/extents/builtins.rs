@@ -38,6 +38,11 @@ impl Search<'_, '_> {
                 let element = self.call(&args[1], vec![Known::Nothing])?;
                 shaped(&extents(code, &args[0]), element.shape())
             }
+            Builtin::Stencil | Builtin::Stencil2 => {
+                let rank = param(code, 2).map_or(0, Type::rank);
+                let element = self.call(&args[1], vec![Known::Nothing; args.len() - 2])?;
+                shaped(&lengths(&args[2], rank), element.shape())
+            }
             Builtin::Index(axes) => {
                 let indices: Vec<Known> = args[1..=usize::from(axes)].to_vec();
                 self.index(args[0].clone(), &indices)
@@ -275,10 +280,6 @@ fn moved(code: &BuiltinCode, args: &[Known]) -> Known {
         Builtin::Scatter => some(length(0), element(0).join(&element(2))),
         Builtin::ScatterWith => some(length(1), element(1).join(&element(3))),
         Builtin::Permute => some(length(1), element(1).join(&element(3))),
-        Builtin::Stencil | Builtin::Stencil2 => {
-            let rank = param(code, 2).map_or(0, Type::rank);
-            shaped(&lengths(&args[2], rank), Known::Nothing)
-        }
         Builtin::Convolve => args[2].shape(),
         Builtin::Matmul => some(length(0), some(element(1).elements().0, Known::Nothing)),
         _ => Known::Nothing,

@@ -147,6 +147,12 @@ impl<'p> Flattener<'p> {
             }
             Source::Checked(inner, condition, kind) => {
                 let length = self.length(inner);
+                if matches!(length, Length::Uniform(_)) && self.scalars.depth(*condition) > 0 {
+                    // All that are values are equally long: no reason to make rows ragged, or their extents those of
+                    // the rows that there are. Whether they are values is asked where nothing of them is read
+                    // (Note [Rows that are not read]).
+                    return length;
+                }
                 let length = self.length_scalar(length);
                 let (home, span) = (self.region, self.span);
                 let length = self.scalars.checked(length, *condition, *kind, home, span);
