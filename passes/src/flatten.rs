@@ -90,6 +90,9 @@ pub(crate) fn flattened(
         flattener.bind(var, value);
         inputs.push(leaf);
     }
+    for ty in flattener.types.clone() {
+        flattener.note_extents(&ty);
+    }
     let results = flattener.body(&program.body)?;
     let mut outputs = Vec::new();
     for (atom, result) in program.body.results.iter().zip(results) {
@@ -160,6 +163,12 @@ struct Flattener<'p> {
     lengths: HashSet<nested::Var>,
     /// Scalars that were stored within the open blocks, to be forgotten when they close.
     stored: Vec<Vec<ScalarId>>,
+    /// What the variables are that hold scalars.
+    definitions: HashMap<Var, ScalarId>,
+    /// The extents of dense dimensions, those of contexts that have ended too.
+    extents_along: HashMap<Level, Size>,
+    /// Those that are extents of arrays, and so not negative.
+    extents: HashSet<Var>,
     /// The scalars whose values are the lengths of a descriptor's rows, and the dimensions that they
     /// depend on.
     row_lengths: HashMap<Var, (ScalarId, Vec<Level>)>,
@@ -211,6 +220,9 @@ impl<'p> Flattener<'p> {
             region: None,
             bound: HashMap::new(),
             stored: vec![Vec::new()],
+            definitions: HashMap::new(),
+            extents_along: HashMap::new(),
+            extents: HashSet::new(),
             lengths: HashSet::new(),
             row_lengths: HashMap::new(),
             checked: vec![HashSet::new()],
@@ -314,12 +326,21 @@ impl<'p> Flattener<'p> {
     }
 
     fn typed(&mut self, ty: Type) -> Var {
+        self.note_extents(&ty);
         self.types.push(ty);
         Var(self.types.len() as u32 - 1)
     }
 
+    fn note_extents(&mut self, ty: &Type) {
+        self.extents.extend(ty.extents.iter().filter_map(|size| match size {
+            Size::Var(var) => Some(*var),
+            Size::Constant(_) => None,
+        }));
+    }
+
     fn remember_stored(&mut self, id: ScalarId, var: Var) {
         self.scalars.node_mut(id).stored = Some(var);
+        self.definitions.insert(var, id);
         self.stored.last_mut().expect("a block is open").push(id);
     }
 
@@ -338,6 +359,9 @@ impl<'p> Flattener<'p> {
         self.next_level += 1;
         self.context.space.push(dimension);
         self.context.levels.push(level);
+        if let Dimension::Dense(extent) = dimension {
+            self.extents_along.insert(level, extent);
+        }
         self.scalars.index(level, self.context.levels.len() - 1)
     }
 

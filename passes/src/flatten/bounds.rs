@@ -4,7 +4,10 @@
 //! over. A few rules on the definition of an index prove that: it is at least 0, and it is below an
 //! extent. That an extent is not 0 follows where the index depends on a dimension of that extent, for
 //! then it is only computed at a point of it. Sorting orders are in range as well, but checked: the check
-//! is what still reads an order, whose keys may be errors, where the sorted elements are all the same.
+//! is what still reads an order, whose keys may be errors, where the sorted elements are all the same. What these rules
+//! say nothing of may be a sum (Note [Sums in range]).
+
+mod sums;
 
 use weft_ir::flat::{Dimension, Size};
 use weft_ir::{Scalar, ScalarOp};
@@ -12,6 +15,7 @@ use weft_ir::{Scalar, ScalarOp};
 use super::Flattener;
 use super::scalar::{Control, Definition, ScalarId};
 use super::view::Length;
+use sums::Sums;
 
 /// How deep definitions are looked into.
 const MOST_STEPS: u32 = 12;
@@ -29,6 +33,7 @@ impl Flattener<'_> {
         let Length::Uniform(size) = length else { return false };
         let range = Range { flattener: self, around: self.scalars.depth(index) };
         range.is_natural(index, MOST_STEPS) && range.is_below(index, size, MOST_STEPS)
+            || Sums::new(self, self.scalars.depth(index)).is_below(index, size)
     }
 }
 
