@@ -38,6 +38,9 @@ pub fn can_fold_rows(code: &Code) -> bool {
     })
 }
 
+/// How many sums an index is looked for in.
+const MOST_TERMS: u32 = 4;
+
 /// Elements that are combined by an operator of their own.
 pub(super) struct Tree {
     /// The numbers of the results, and their types.
@@ -122,7 +125,8 @@ impl Builder<'_> {
                 let varies = |at: &Operand| self.value(at).varies;
                 match indices.split_last() {
                     Some((last, outer)) => {
-                        outer.iter().any(varies) || (varies(last) && !self.is_last_index(last))
+                        outer.iter().any(varies)
+                            || varies(last) && !self.steps_along(code, last, MOST_TERMS)
                     }
                     None => false,
                 }
@@ -166,6 +170,32 @@ impl Builder<'_> {
         let read = *result == Operand::Register(instruction.results[0].0);
         let plain = read && matches!(tree.kind, Kind::Sum) && !text.one_by_one;
         plain.then(|| stream.clone())
+    }
+
+    /// Whether an index steps along the elements one by one: the last one, and that with the same for all of them
+    /// added or taken away, which a part of an array has.
+    fn steps_along(&self, code: &Code, index: &Operand, terms: u32) -> bool {
+        if self.is_last_index(index) {
+            return true;
+        }
+        let (Operand::Register(register), Some(terms)) = (index, terms.checked_sub(1)) else {
+            return false;
+        };
+        let is_it = |instruction: &&Instruction| {
+            instruction.results.first().is_some_and(|(result, _)| result == register)
+        };
+        match code.walk().find(is_it).map(|instruction| &instruction.operation) {
+            Some(Operation::Scalar(op, operands)) => match (op, &operands[..]) {
+                (ScalarOp::Add, [a, b]) => [(a, b), (b, a)]
+                    .into_iter()
+                    .any(|(a, b)| !self.value(b).varies && self.steps_along(code, a, terms)),
+                (ScalarOp::Sub, [a, b]) => {
+                    !self.value(b).varies && self.steps_along(code, a, terms)
+                }
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     fn is_last_index(&self, operand: &Operand) -> bool {

@@ -90,3 +90,19 @@ yield r1
 ";
     assert!(!can_fold_rows(&code(loops)));
 }
+
+#[test]
+fn elements_of_a_part_stand_one_behind_the_other() {
+    let part = |index: &str| {
+        format!(
+            "r3: i64 = read a1\n{index}r2: f32 = read a0 r0 r4\nr5: f32 = mul r2 r2\nyield r5\n"
+        )
+    };
+    let arrays = [(ScalarType::F32, false), (ScalarType::I64, true)];
+    let vectors = "  u32 failed = 0;\n  {\n    f32 buffer_0[1024]";
+    check_rows(&part("r4: i64 = add r1 r3\n"), &arrays, &[vectors]);
+    check_rows(&part("r6: i64 = add r3 r1\nr4: i64 = sub r6 7i64\n"), &arrays, &[vectors]);
+    let one_by_one = "  u32 failed = 0;\n  if (length <= 4096) {";
+    check_rows(&part("r4: i64 = sub r3 r1\n"), &arrays, &[one_by_one]);
+    check_rows(&part("r4: i64 = mul r1 r3\n"), &arrays, &[one_by_one]);
+}
