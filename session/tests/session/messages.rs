@@ -105,7 +105,7 @@ fn functions_that_yield_arrays_are_passed() {
     );
     check(
         "loop (x, y) = (1, 2) for i < 3 do x + y",
-        &["E0312", "a state of the type of its first"],
+        &["E0312", "the body yields all 2 parts of the next state, as a tuple"],
     );
     check(
         "fold (\\a x -> a ++ [x]) [] xs",
