@@ -167,8 +167,8 @@ struct Flattener<'p> {
     definitions: HashMap<Var, ScalarId>,
     /// The extents of dense dimensions, those of contexts that have ended too.
     extents_along: HashMap<Level, Size>,
-    /// Those that are extents of arrays, and so not negative.
-    extents: HashSet<Var>,
+    /// Those that are extents of arrays within the open blocks, and so not negative there.
+    extents: Vec<HashSet<Var>>,
     /// The scalars whose values are the lengths of a descriptor's rows, and the dimensions that they
     /// depend on.
     row_lengths: HashMap<Var, (ScalarId, Vec<Level>)>,
@@ -222,7 +222,7 @@ impl<'p> Flattener<'p> {
             stored: vec![Vec::new()],
             definitions: HashMap::new(),
             extents_along: HashMap::new(),
-            extents: HashSet::new(),
+            extents: vec![HashSet::new()],
             lengths: HashSet::new(),
             row_lengths: HashMap::new(),
             checked: vec![HashSet::new()],
@@ -332,7 +332,8 @@ impl<'p> Flattener<'p> {
     }
 
     fn note_extents(&mut self, ty: &Type) {
-        self.extents.extend(ty.extents.iter().filter_map(|size| match size {
+        let extents = self.extents.last_mut().expect("a block is open");
+        extents.extend(ty.extents.iter().filter_map(|size| match size {
             Size::Var(var) => Some(*var),
             Size::Constant(_) => None,
         }));

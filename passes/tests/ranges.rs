@@ -131,6 +131,16 @@ fn windows() {
 }
 
 #[test]
+fn extents_that_are_there_of_parts_that_are_not() {
+    // One more than none, where there are fewer than 5.
+    let before = "free: i64 = sub n 5i64\nsome: i64 = max free 0i64\ncount: i64 = add some 1i64\n";
+    check_indices(&format!("{before}{}", each("count", "at: i64 = add i 4i64")), 1);
+    let before = "free: i64 = sub n 5i64\nsome: i64 = max free 0i64\nless: i64 = min k 0i64\n\
+                  more: i64 = max less -3i64\ncount: i64 = sub some more\nfew: i64 = min count 5i64\n";
+    check_indices(&format!("{before}{}", each("few", "at: i64 = add i 1i64")), 1);
+}
+
+#[test]
 fn every_second_one() {
     let before = "last: i64 = sub n 1i64\nhalf: i64 = floor_div last 2i64\nmore: i64 = add half 1i64\n\
                   count: i64 = max more 0i64\n";

@@ -272,6 +272,7 @@ impl<'p> Flattener<'p> {
         self.blocks.push(statements);
         self.stored.push(Vec::new());
         self.checked.push(HashSet::new());
+        self.extents.push(HashSet::new());
         self.descriptors.push(HashMap::new());
         self.equal_before.push(self.equal.clone());
     }
@@ -282,6 +283,7 @@ impl<'p> Flattener<'p> {
             self.scalars.node_mut(id).stored = None;
         }
         self.checked.pop();
+        self.extents.pop();
         self.descriptors.pop();
         self.equal = self.equal_before.pop().expect("a block is open");
         self.blocks.pop().expect("a block is open")

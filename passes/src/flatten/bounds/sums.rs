@@ -6,7 +6,8 @@
 //! from. The index is below `n` if `n - 1` less that sum is at least 0; mostly all terms cancel. Sums in 64 bits wrap:
 //! intervals of all parts say where they do not, for which extents are taken to be below [`MOST_ELEMENTS`].
 //!
-//! What a check says of a scalar holds where an extent of a dimension around was computed from the scalar: the host
+//! That an extent is not negative is known in the block of the host in which there is such an array: behind a condition,
+//! say. What a check says of a scalar holds where an extent of a dimension around was computed from the scalar: the host
 //! has made that check before.
 
 use std::cell::{Cell, RefCell};
@@ -265,8 +266,12 @@ impl<'f, 'p> Sums<'f, 'p> {
                     own()
                 }
                 (ScalarOp::Add | ScalarOp::Sub, &[a, b]) => {
-                    // A difference that is there has parts that were checked.
-                    let (first, second) = (self.value(a, is_there), self.checked_part(b, is_there));
+                    // That the sum is there says nothing of its parts but that their checks hold.
+                    if is_there {
+                        self.note_checks(a);
+                        self.note_checks(b);
+                    }
+                    let (first, second) = (self.value(a, false), self.value(b, false));
                     let sum = first.plus(if op == ScalarOp::Add { 1 } else { -1 }, &second);
                     sum.filter(|_| self.interval(id).is_some()).unwrap_or_else(own)
                 }
@@ -281,14 +286,7 @@ impl<'f, 'p> Sums<'f, 'p> {
         }
     }
 
-    /// What is taken away from something that is there: its checks hold, and it may be 0.
-    fn checked_part(&self, id: ScalarId, is_checked: bool) -> Sum {
-        if is_checked {
-            self.note_checks(id);
-        }
-        self.value(id, false)
-    }
-
+    /// Takes up what the checks say that stand in the definition of what the host has.
     fn note_checks(&self, id: ScalarId) {
         if self.look().is_none() {
             return;
@@ -415,7 +413,8 @@ impl<'f, 'p> Sums<'f, 'p> {
     }
 
     fn interval_of_host(&self, var: Var) -> (i128, i128) {
-        if self.flattener.extents.contains(&var) || self.is_around(Size::Var(var)) {
+        let is_extent = self.flattener.extents.iter().any(|extents| extents.contains(&var));
+        if is_extent || self.is_around(Size::Var(var)) {
             return self.interval_of_size(Size::Var(var));
         }
         match self.flattener.definitions.get(&var) {
