@@ -248,6 +248,9 @@ impl<'p> Flattener<'p> {
         let Some(condition) = condition? else { return Ok(None) };
         let condition = Block { statements, results: vec![condition] };
         self.open();
+        if let (Some(counter), Some(Counted::To(count))) = (counter, turns) {
+            self.note_turn(counter, count);
+        }
         let next = self.next_state(repetition, turns, counter, (state, &values));
         let next = next.map(|results| {
             let found: Vec<Layout> =
@@ -270,6 +273,16 @@ impl<'p> Flattener<'p> {
         let (results, layouts) = next?;
         let body = Block { statements, results };
         Ok(Some(LoopBody { condition, body, carried, layouts }))
+    }
+
+    /// Takes up what is known of the number of a turn: what the loop runs over, which is as long, is indexed by it.
+    fn note_turn(&mut self, counter: Var, count: ScalarId) {
+        let (counter, zero) =
+            (self.scalars.host(counter, ScalarType::I64), self.scalars.integer(0));
+        let known =
+            [self.op(ScalarOp::Lt, &[counter, count]), self.op(ScalarOp::Ge, &[counter, zero])];
+        let checked = self.checked.last_mut().expect("a block is open");
+        checked.extend(known.map(|condition| (condition, FaultKind::IndexOutOfRange)));
     }
 
     /// Whether a loop of the host goes on at a state.
