@@ -266,7 +266,7 @@ struct Checker<'a> {
     /// The definition being checked, for recursion.
     own: Option<Own>,
     /// The parameters of that definition whose rank was chosen, with that rank.
-    guesses: Vec<(usize, usize)>,
+    guesses: Vec<rank::Chosen>,
     /// The cell, and which of its items is checked.
     cell: Cell<'a>,
     /// Whether so much was reported of the cell that nobody reads more of it.

@@ -78,6 +78,8 @@ pub struct Guess {
     pub name: Name,
     /// The rank that it got.
     pub rank: usize,
+    /// Whether not the parameter but its elements stand beside others, and were taken for single ones.
+    pub elements: bool,
     /// The definition whose parameter it only goes on to, and the name of that, if it was chosen there.
     pub of: Option<(Name, Name)>,
 }

@@ -97,7 +97,7 @@ const MODES: &[Mode] = &[
     },
     Mode {
         name: "backend",
-        values: "auto, cpu, gpu, interp, or gpu-emulated, flat or nested to test the compiler",
+        values: "auto, cpu, gpu, interp, or gpu-emulated, plan, flat or nested to test the compiler",
         choices: &["auto", "cpu", "gpu", "interp", "gpu-emulated", "flat", "nested"],
         doc: "what runs programs",
         get: |modes| modes.backend.name().to_owned(),

@@ -14,16 +14,22 @@ impl Checker<'_> {
     pub(super) fn take_guesses(&mut self, function: &Expr, params: &[ast::Pattern]) -> Vec<Guess> {
         let mut found = mem::take(&mut self.guesses);
         found.sort_unstable();
-        found.dedup_by_key(|(parameter, _)| *parameter);
+        found.dedup_by_key(|(parameter, ..)| *parameter);
         // Nobody annotates what is there from the start.
         let ExprKind::Lambda { params: typed, body } = &function.kind else { return Vec::new() };
         if self.environment.is_prelude() {
             return Vec::new();
         }
         let mut guesses: BTreeMap<usize, Guess> = BTreeMap::new();
-        for (parameter, rank) in found {
+        for (parameter, rank, elements) in found {
+            let is_annotated = params
+                .get(parameter)
+                .is_some_and(|param| !matches!(param.kind, ast::PatternKind::Name(_)));
+            if elements && is_annotated {
+                continue;
+            }
             if let Some(Pattern::Local { name, .. }) = typed.get(parameter) {
-                let guess = Guess { parameter, name: name.clone(), rank, of: None };
+                let guess = Guess { parameter, name: name.clone(), rank, elements, of: None };
                 guesses.insert(parameter, guess);
             }
         }

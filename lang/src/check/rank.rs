@@ -253,20 +253,35 @@ fn grow_to(table: &mut Table, ty: &Type, rank: usize) -> Result<bool, Clash> {
 /// No type needs more axes; the growth of ranks stops here for programs without a least solution.
 const MAX_RANK: usize = 32;
 
-/// Parameters of a definition, and those of them whose rank [`settle`] has chosen, with that rank.
+/// Parameters of a definition, and those of them whose rank [`settle`] has chosen.
 #[derive(Debug, Default)]
 pub(super) struct Guesses {
     pub(super) parameters: Vec<Type>,
-    pub(super) found: Vec<(usize, usize)>,
+    pub(super) found: Vec<Chosen>,
 }
+
+/// A parameter whose rank was chosen: its number, the rank, and whether its elements stood beside others, as in
+/// `d + r` for `r in w`, and not itself.
+pub(super) type Chosen = (usize, usize, bool);
 
 impl Guesses {
     /// A type gets a rank that nothing forces: it has no axes so far, or gets more than it has.
     fn note(&mut self, table: &Table, ty: &Type, rank: usize) {
         let (axes, head) = table.peel(ty);
-        if table.is_rank_open(&head) && (axes == 0 || rank > axes) {
+        if !table.is_rank_open(&head) {
+            return;
+        }
+        if axes == 0 || rank > axes {
             let is_own = |parameter: &Type| table.peel(parameter) == (axes, head.clone());
-            self.found.extend(self.parameters.iter().position(is_own).map(|at| (at, rank)));
+            self.found.extend(self.parameters.iter().position(is_own).map(|at| (at, rank, false)));
+        }
+        if axes == 0 && rank == 0 {
+            let rank_of_elements = |parameter: &Type| {
+                let (outer, element) = table.peel(parameter);
+                (outer > 0 && element == head).then_some(outer)
+            };
+            let ranks = self.parameters.iter().map(rank_of_elements).enumerate();
+            self.found.extend(ranks.filter_map(|(at, outer)| Some((at, outer?, true))));
         }
     }
 }

@@ -249,6 +249,11 @@ fn agreement(
             }
         }
         (Err(a), Err(b)) if a == b => "the same error".to_owned(),
+        // What is stored, and so what there is room for, is no part of a result.
+        (_, Err(Failure::Exhausted(Exhausted::Memory { .. }))) => "no room here".to_owned(),
+        (Err(Failure::Exhausted(Exhausted::Memory { .. })), _) => {
+            format!("{}, for which the reference has no room", shown(result, ty))
+        }
         (Ok(a), Ok(b)) => match first_difference(a, b, String::new()) {
             Some(difference) => format!("DIFFERENT: {difference}"),
             None => "DIFFERENT in shape".to_owned(),

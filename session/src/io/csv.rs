@@ -69,10 +69,10 @@ fn table_record(names: Vec<Name>, columns: Vec<Cells>) -> Loaded {
 }
 
 /// Whether the first line is a row of numbers, some of which may be missing: then there is no
-/// header.
+/// header. `nan`, as floats are saved that are none, is the title of nothing.
 fn is_numeric(titles: &[Vec<u8>]) -> bool {
     titles.iter().all(|title| is_number(title) || is_missing(title, false))
-        && titles.iter().any(|title| is_number(title))
+        && titles.iter().any(|title| is_number(title) || title.eq_ignore_ascii_case(b"nan"))
 }
 
 /// Whether the first line is a row like any other: one of its cells stands again in its column of text, which a

@@ -9,6 +9,7 @@ use weft_ir::Name;
 use weft_lang::typed::{
     Arg, Expr, ExprKind, Function, FunctionRef, Guess, LocalId, Pattern, Program,
 };
+use weft_lang::types::Type;
 use weft_lang::{Diagnostic, Global};
 
 use crate::prelude;
@@ -27,11 +28,17 @@ pub(super) fn remark(
     if definition.span.source == prelude::SOURCE {
         return None;
     }
-    let chosen = definition.guesses.iter().filter(|guess| guess.rank == 0);
-    let (guess, arg) = chosen
+    let chosen = definition.guesses.iter().filter(|guess| guess.rank == 0 || guess.elements);
+    let chosen = chosen
         .filter_map(|guess| Some((guess, args.get(guess.parameter.checked_sub(given)?)?)))
-        .find(|(_, arg)| arg.mapped)?;
+        .find(|(_, arg)| arg.mapped);
+    let Some((guess, arg)) = chosen else {
+        return side_by_side(definition, given, args, sources);
+    };
     let (callee, name) = (&definition.name, &guess.name);
+    if guess.elements {
+        return Some(over_rows(callee, name, guess.rank, arg));
+    }
     // Another name for the definition, or one that only passes its arguments on.
     let written = sources.slice(function.span);
     let is_other = is_name(written) && written != &**callee;
@@ -42,6 +49,69 @@ pub(super) fn remark(
             about(if is_other { written } else { callee }, Some(name), arg, other, parameter)
         }
     })
+}
+
+/// That a definition is mapped over the rows of an array, whose elements it takes for single ones beside others.
+fn over_rows(callee: &str, name: &str, rank: usize, arg: &Arg) -> Diagnostic {
+    let ty = &arg.expr.ty;
+    let taken = Type::arrays(rank, ty.peel().1.clone());
+    let message =
+        format!("`{callee}` is mapped over the rows of this array: it takes `{name}` for {taken}");
+    Diagnostic::error("E0320", message, arg.expr.span, format!("this is {ty}"))
+        .warning()
+        .note(format!("nothing in the definition of `{callee}` says that the elements of `{name}` are arrays"))
+        .help(format!(
+            "if the whole array is meant, write `({name} : {ty})` there; `({name} : {taken})` says that one row is"
+        ))
+}
+
+/// `addRow m v`, of `def addRow m v = { r + v : r in m }`: a definition of an array and one element like those in it,
+/// which is mapped over a matrix and a vector: the first row goes with the first element.
+fn side_by_side(
+    definition: &Function,
+    given: usize,
+    args: &[Arg],
+    sources: &Sources,
+) -> Option<Diagnostic> {
+    let ExprKind::Lambda { params, .. } = &definition.body.kind else { return None };
+    let mut types = Vec::new();
+    let mut rest = &definition.scheme.ty;
+    while let Type::Function(param, result) = rest {
+        types.push(&**param);
+        rest = result;
+    }
+    let head = sources.slice(definition.span);
+    let head = head.split_once('=').map_or(head, |(head, _)| head);
+    let mapped = types.iter().zip(params).skip(given).zip(args).filter_map(|((ty, param), arg)| {
+        let Pattern::Local { name, .. } = param else { return None };
+        let (rank, head) = ty.peel();
+        matches!(head, Type::Var(_)).then_some((rank, head, name, arg))
+    });
+    let mapped: Vec<_> = mapped.filter(|(.., arg)| arg.mapped).collect();
+    let (_, element, single, arg) =
+        mapped.iter().find(|(rank, _, name, _)| *rank == 0 && !is_annotated(head, name))?;
+    let (_, _, array, rows) = mapped.iter().find(|(rank, of, ..)| *rank > 0 && of == element)?;
+    let (callee, ty) = (&definition.name, &arg.expr.ty);
+    let message = format!(
+        "`{callee}` is mapped over both arrays side by side: each element of this one goes with one row of `{array}`"
+    );
+    let remark = Diagnostic::error("E0320", message, arg.expr.span, format!("this is {ty}"));
+    Some(
+        remark
+            .warning()
+            .note(format!("nothing in the definition of `{callee}` says that `{single}` is an array"))
+            .help(format!(
+                "if all of it goes with each row, write `({array} : {}) ({single} : {ty})` there; `({single} : {})` says \
+                 that one element does",
+                rows.expr.ty,
+                ty.peel().1
+            )),
+    )
+}
+
+/// Whether a parameter has a type, in the head of a definition.
+fn is_annotated(head: &str, name: &str) -> bool {
+    head.split_once(&format!("({name}")).is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
 }
 
 /// The same about a local function, of which one parameter only goes on to such a one of a definition.
@@ -58,9 +128,7 @@ pub(super) fn local_remark(
     params.iter().zip(args).filter(|(_, arg)| arg.mapped).find_map(|(param, arg)| {
         let Pattern::Local { local, name: own, .. } = param else { return None };
         // An annotation says what it is.
-        let is_annotated = head
-            .split_once(&format!("({own}"))
-            .is_some_and(|(_, rest)| rest.trim_start().starts_with(':'));
+        let is_annotated = is_annotated(head, own);
         let mut uses = Uses { program, state, local: *local, all: 0, passed: 0, of: None };
         uses.expr(body);
         let (callee, parameter) = uses.of.filter(|_| uses.all == uses.passed && !is_annotated)?;

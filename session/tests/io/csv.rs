@@ -54,6 +54,9 @@ fn names_are_identifiers() {
 #[test]
 fn without_a_header() {
     check("1,NA\n2,0.5\n", "{c0: []i64, c1: []f64} {c0 = [1, 2], c1 = [NaN, 0.5]}");
+    check("nan\n1.0\n", "{c0: []f64} {c0 = [NaN, 1.0]}");
+    check("NaN,nan\n1,0.5\n", "{c0: []f64, c1: []f64} {c0 = [NaN, 1.0], c1 = [NaN, 0.5]}");
+    check("NA\n1.0\n", "{NA: []f64} {NA = [1.0]}");
     // A title does not stand again in its column.
     check(
         "ann,bob\nbob,eve\nann,eve\n",

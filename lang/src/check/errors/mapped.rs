@@ -130,7 +130,7 @@ impl Checker<'_> {
         let positions = self.positions.get(&position)?;
         let of = |index: usize| {
             let parameter = *positions.get(index)?;
-            function.guesses.iter().find(|guess| guess.parameter == parameter)
+            function.guesses.iter().find(|guess| guess.parameter == parameter && !guess.elements)
         };
         let guess = of(index)?;
         let (name, own) = (&function.name, &guess.name);
