@@ -8,6 +8,7 @@ mod bounds;
 mod brackets;
 mod closed;
 mod evidence;
+mod glued;
 mod letters;
 mod mapped;
 mod mutants;
@@ -166,6 +167,7 @@ impl<'p> Walk<'p, '_> {
         };
         mapped::remark(self.program, self.state, self.sources, function, args)
             .or_else(of_local)
+            .or_else(|| glued::remark(function, args, self.sources))
             .or_else(|| letters::plotted(self.program, function, args, depth, self.sources))
             .or_else(|| letters::compared(self.program, function, args, depth, self.sources))
             .or_else(|| parts::remark(self.program, function, args, self.sources))

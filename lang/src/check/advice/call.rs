@@ -35,7 +35,7 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
     if !is_own || found.code == "E0201" {
         return None;
     }
-    if let Some(help) = words_between(checker, args) {
+    if let Some(help) = words_between(checker, args).or_else(|| index_behind(function, args)) {
         return Some(help);
     }
     let ExprKind::Name(name) = &function.kind else { return no_commas(function, args) };
@@ -55,6 +55,26 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
             })
             .or_else(|| function_elsewhere(checker, name, args)),
     }
+}
+
+/// `sort(x)[0]`: the index belongs to the argument.
+fn index_behind(function: &Expr, args: &[Expr]) -> Option<String> {
+    let (ExprKind::Name(name), [arg]) = (&function.kind, args) else { return None };
+    let ExprKind::Index { array, .. } = &arg.kind else { return None };
+    if function.span.end != arg.span.start {
+        return None;
+    }
+    let both = (written(arg), written(array), argument(array));
+    let example = match &both {
+        (Some(whole), Some(inner), Some(of)) => {
+            let index = whole.rfind('[').filter(|at| *at >= inner.len()).map(|at| &whole[at..]);
+            format!("({name} {of}){}", index.unwrap_or("[…]"))
+        }
+        _ => format!("({name} …)[…]"),
+    };
+    Some(format!(
+        "an index belongs to what stands before it: of what `{name}` yields it is `{example}`"
+    ))
 }
 
 /// Whether the argument that was found to be wrong is a tuple or a record, or consists of such.
