@@ -89,3 +89,34 @@ fn what_a_condition_does_not_need_is_read_where_it_is_needed() {
     let (_, flat) = flattened(&text.replace("gt x2 1i64", "ge x2 0i64"), &far);
     assert!(run_flat(&flat, &far, &limits(), &AtomicBool::new(false)).is_ok());
 }
+
+#[test]
+fn what_is_put_behind_an_array_is_read_from_another_one_before() {
+    let text = r"params x0: []i64, x10: []i64
+x26: []i64, x27: []i64 = for x2 < 5i64 x1: []i64 = x0, x11: []i64 = x10
+  x3: i64 = index x1 x2
+  x4: i64 = index x11 x2
+  x5: i64 = add x3 x4
+  x6: []i64 = literal x5
+  x7: []i64 = concat x1 x6
+  x8: []i64 = literal x3
+  x9: []i64 = concat x11 x8
+  yield x7 x9
+yield x26 x27
+";
+    let flat = yields_the_same(text, &[integers(&[4, 8, 15, 16]), integers(&[1, 2])]);
+    let (_, body) = flat.split_once("\ndo\n").expect("a loop");
+    let kernels: Vec<&str> = body.split("= map [").skip(1).collect();
+    assert_eq!(kernels.len(), 2, "{flat}");
+    let state = flat.split_once("while (").expect("a loop").1.split_once(')').expect("its state").0;
+    let arrays: Vec<&str> = state
+        .split(", ")
+        .filter(|part| part.contains(": ["))
+        .filter_map(|part| Some(part.split_once(':')?.0))
+        .collect();
+    assert_eq!(arrays.len(), 2, "{state}");
+    for kernel in kernels {
+        let reads = arrays.iter().filter(|array| kernel.contains(&format!("read {array} ")));
+        assert_eq!(reads.count(), 1, "{flat}");
+    }
+}

@@ -16,7 +16,7 @@ use weft_ir::{FaultKind, ScalarOp, ScalarType};
 
 use super::layout::parts_of;
 use super::scalar::ScalarId;
-use super::view::{MOST_STEPS, Value};
+use super::view::{MOST_STEPS, Source, Value};
 use super::{Flattener, Outcome};
 
 /// An axis in a layout (Note [Common layouts]).
@@ -112,6 +112,40 @@ impl<'p> Flattener<'p> {
                 // Where one of these checks fails, the condition has no value either.
                 let value = self.checked_now(id);
                 self.store(&[value], super::compile::Sharing::Store);
+            }
+        }
+    }
+
+    /// Stores the scalars that are put behind arrays, as `x` in `(xs ++ [x], ys ++ [y])`, and that are made of elements of
+    /// another array which something is put behind: its reader would keep that from growing where it is.
+    pub(super) fn store_appended(&mut self, results: &[Value<'p>]) {
+        let appended = |result: &Value<'p>| {
+            let Value::Array(view) = result else { return None };
+            let Source::Concat(first, second) = &view.source else { return None };
+            match (&first.source, &second.source) {
+                (Source::Stored { var, prefix, .. }, Source::Literal(elements))
+                    if prefix.is_empty() =>
+                {
+                    let scalars = elements.iter().filter_map(|element| match element {
+                        Value::Scalar(id) => Some(*id),
+                        Value::Array(_) => None,
+                    });
+                    Some((*var, scalars.collect::<Vec<_>>()))
+                }
+                _ => None,
+            }
+        };
+        let appended: Vec<(Var, Vec<ScalarId>)> = results.iter().filter_map(appended).collect();
+        for (own, scalars) in &appended {
+            let vars = appended.iter().map(|(var, _)| *var);
+            let others: HashSet<Var> = vars.filter(|var| var != own).collect();
+            for id in scalars {
+                let node = self.scalars.node(*id);
+                let is_of_host = node.depth == 0 && node.home.is_none() && node.stored.is_none();
+                if is_of_host && self.scalars.reads_any(*id, &others) {
+                    let value = self.checked_now(*id);
+                    self.store(&[value], super::compile::Sharing::Store);
+                }
             }
         }
     }

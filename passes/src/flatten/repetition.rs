@@ -328,7 +328,9 @@ impl<'p> Flattener<'p> {
                 body
             }
         };
-        self.body(body).and_then(|results| self.stored_values(results))
+        let results = self.body(body)?;
+        self.store_appended(&results);
+        self.stored_values(results)
     }
 
     /// The number of the next turn.
