@@ -225,9 +225,11 @@ impl Context<'_, '_> {
             return Some(misaligned);
         }
         let message = "`=` binds a name and does not compare";
-        let mut diagnostic =
-            Diagnostic::error("E0115", message, self.span, "nothing is bound here")
-                .help("equality is `==`");
+        let diagnostic = Diagnostic::error("E0115", message, self.span, "nothing is bound here");
+        if let Some(help) = self.statement_within() {
+            return Some(diagnostic.help(help));
+        }
+        let mut diagnostic = diagnostic.help("equality is `==`");
         if matches!(self.form, Form::Def | Form::Binding) {
             diagnostic = diagnostic.help(
                 "a second definition begins on a line of its own, not indented; \
@@ -235,6 +237,33 @@ impl Context<'_, '_> {
             );
         }
         Some(diagnostic)
+    }
+
+    /// What to write for `t = e` and `a[i] = e` where an expression begins: in a line of its own, or behind `do`.
+    fn statement_within(&self) -> Option<String> {
+        let begins = |token: &usize| {
+            matches!(self.kind(token - 1), Some(Kind::Do | Kind::Then | Kind::Else))
+        };
+        let start = self.first_of_line().max((1..self.at).rev().find(begins).unwrap_or(0));
+        let name = (start > 0 && self.kind(start) == Some(Kind::Name))
+            .then(|| self.reading.token_text(start))?;
+        let end = (self.at + 1..self.reading.kinds.len())
+            .find(|token| {
+                let from = self.reading.span(*token - 1, *token).end as usize;
+                let to = self.reading.span(*token, *token + 1).start as usize;
+                self.reading.text[from..to].contains('\n')
+            })
+            .unwrap_or(self.reading.kinds.len());
+        let value = self.quote_or_dots(self.at + 1, end);
+        if start + 1 == self.at {
+            return Some(format!("a value gets a name by `let {name} = {value} in …`"));
+        }
+        let is_index = self.kind(start + 1) == Some(Kind::OpenIndex)
+            && self.close_of(start + 1) + 1 == self.at;
+        let index = self.quote_or_dots(start + 2, self.at - 1);
+        is_index.then(|| {
+            format!("a copy with one element replaced is `({name} with [{index}] = {value})`")
+        })
     }
 
     /// `=` in a line of a `let` block that is not aligned with the first binding.

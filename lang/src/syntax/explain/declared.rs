@@ -108,6 +108,9 @@ impl Context<'_, '_> {
 
 /// What to write for a `let` without a body.
 pub(super) fn without_let(reading: &Reading<'_>) -> String {
+    if reading.kinds.first() != Some(&Kind::Let) {
+        return "behind the bindings of a `let` stands `in`, and then what they are for: `let x = 1 in x + 1`".to_owned();
+    }
     let name = name_behind_let(reading);
     let end = reading.kinds.len();
     let text = |from: usize, to: usize| {
