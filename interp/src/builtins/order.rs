@@ -2,7 +2,7 @@
 //! tuples by their first components, then the second, and so on.
 //!
 //! An error among the elements or keys is an error of every element of the result; its length does not
-//! depend on them.
+//! depend on them. `searchSorted` looks at no other elements than those that its binary search meets.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use weft_ir::{Column, Span, math};
 use super::Call;
 use crate::apply::Source;
 use crate::collect::Collector;
-use crate::elements::{Elements, element};
+use crate::elements::Elements;
 use crate::machine::{CHUNK, Machine, Outcome, Stop, Unwind};
 use crate::value::Val;
 
@@ -79,15 +79,18 @@ impl Machine<'_> {
     /// `(low + high) / 2`.
     pub(super) fn search_sorted(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let elements = call.array(0)?;
-        let column = sound(&elements)?;
         let sought = call.value(1);
         if let Some(error) = sought.first_error() {
             return Err(Stop::Error(error));
         }
-        let (mut low, mut high) = (0, column.len());
+        let (mut low, mut high) = (0, elements.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            if compare(&element(column, middle), &sought) == Ordering::Less {
+            let there = elements.get(middle);
+            if let Some(error) = there.first_error() {
+                return Err(Stop::Error(error));
+            }
+            if compare(&there, &sought) == Ordering::Less {
                 low = middle + 1;
             } else {
                 high = middle;
