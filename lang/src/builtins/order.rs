@@ -58,7 +58,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         signature: "Ord a => []a -> a -> i64",
         parameters: "xs x",
         doc: "The first position i of the ascending xs with x <= xs[i], or the length if there is \
-              none. The order is the total one, so NaN is past all numbers.",
+              none. The order is the total one, so NaN is past all numbers. Elements that \
+              its binary search does not meet may be errors.",
         complexity: "work O(log n), depth O(log n)",
         example: "searchSorted [1, 3, 5] [0, 3, 4, 9]",
         result: "[0, 1, 2, 3]",
