@@ -20,8 +20,10 @@ use super::{Control, Definition, Flattener, ScalarId};
 
 /// How many scalars are looked at for one index.
 const MOST_LOOKS: u32 = 300;
-/// How often a smaller or a greater one of two terms takes the place of `min` and `max`.
-const MOST_CHOICES: u32 = 4;
+/// How often a smaller or a greater one of two terms takes the place of `min` and `max` …
+const MOST_CHOICES: u32 = 3;
+/// … and how many of the facts are put together.
+const MOST_TOGETHER: u32 = 2;
 /// How many conditions that the host has checked are looked at.
 const MOST_FACTS: usize = 16;
 /// More elements than any array has.
@@ -116,7 +118,7 @@ impl<'f, 'p> Sums<'f, 'p> {
             let most = self.most(index)?;
             self.extent(size, self.is_around(size)).less_one()?.plus(-1, &most)
         };
-        room().is_some_and(|room| self.is_natural(&room, MOST_CHOICES))
+        room().is_some_and(|room| self.is_natural(&room, MOST_CHOICES, MOST_TOGETHER))
     }
 
     fn dimensions(&self) -> &'f [Dimension] {
@@ -134,7 +136,7 @@ impl<'f, 'p> Sums<'f, 'p> {
     }
 
     /// Whether a sum is at least 0.
-    fn is_natural(&self, sum: &Sum, choices: u32) -> bool {
+    fn is_natural(&self, sum: &Sum, choices: u32, together: u32) -> bool {
         let least = sum.terms.iter().try_fold(sum.constant, |least, (term, factor)| {
             let (low, high) = self.interval_of(*term);
             least.checked_add(factor.checked_mul(if *factor > 0 { low } else { high })?)
@@ -142,17 +144,19 @@ impl<'f, 'p> Sums<'f, 'p> {
         if least.is_some_and(|least| least >= 0) {
             return true;
         }
-        let Some(choices) = choices.checked_sub(1) else { return false };
-        let mut lessened = self.facts.iter().filter_map(|fact| {
-            // A fact helps that has a term in common.
-            let has = |(term, factor): (&Term, &i128)| {
-                sum.terms.get(term).is_some_and(|own| own.signum() == factor.signum())
-            };
-            fact.terms.iter().any(has).then(|| sum.clone().plus(-1, fact))?
-        });
-        if lessened.any(|sum| self.is_natural(&sum, choices)) {
-            return true;
+        if let Some(together) = together.checked_sub(1) {
+            let mut lessened = self.facts.iter().filter_map(|fact| {
+                // A fact helps that has a term in common.
+                let has = |(term, factor): (&Term, &i128)| {
+                    sum.terms.get(term).is_some_and(|own| own.signum() == factor.signum())
+                };
+                fact.terms.iter().any(has).then(|| sum.clone().plus(-1, fact))?
+            });
+            if lessened.any(|sum| self.is_natural(&sum, choices, together)) {
+                return true;
+            }
         }
+        let Some(choices) = choices.checked_sub(1) else { return false };
         sum.terms.iter().any(|(term, factor)| {
             let Term::Scalar(id) = term else { return false };
             let Definition::Op(op, args) = &self.definition(*id) else { return false };
@@ -163,7 +167,7 @@ impl<'f, 'p> Sums<'f, 'p> {
                 && args.iter().any(|&arg| {
                     let other = self.value(arg, false).plus(-1, &Sum::term(*term));
                     let sum = other.and_then(|other| sum.clone().plus(*factor, &other));
-                    sum.is_some_and(|sum| self.is_natural(&sum, choices))
+                    sum.is_some_and(|sum| self.is_natural(&sum, choices, together))
                 })
         })
     }
