@@ -20,6 +20,7 @@
 //! 2017), section 4; Keller et al., "Vectorisation avoidance" (Haskell 2012).
 
 mod alike;
+mod alongside;
 mod behind;
 mod bounds;
 mod chosen;

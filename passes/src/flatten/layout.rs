@@ -296,7 +296,7 @@ impl<'p> Flattener<'p> {
                 let mut extents = outer_extents;
                 extents.push(both);
                 push_storage(&mut extents, rest);
-                (self.reshaped(var, extents), Dimension::Dense(both))
+                (self.seen_as(var, &extents), Dimension::Dense(both))
             }
             (Dimension::Dense(_), Dimension::Ragged { total, .. }) if host => {
                 (var, Dimension::Dense(total))

@@ -1,0 +1,102 @@
+//! Maps that are seen with other extents (Note [Maps seen with other extents] in `flatten/alongside.rs`).
+
+#[path = "flattened/programs.rs"]
+mod programs;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use weft_interp::{Limits, run_flat, run_nested};
+use weft_ir::{Array, Column, Value};
+
+use programs::flattened;
+
+/// A matrix of three rows and four columns, and its rows.
+fn inputs() -> [Value; 2] {
+    let column = |values: Vec<i64>| Column::I64(values.into());
+    let inner = Box::new(column((1..13).collect()));
+    let matrix = Array::new(Column::Dense { len: 3, extent: 4, inner });
+    let vector = Array::new(column(vec![7, 8, 9]));
+    [Value::Array(Arc::new(matrix)), Value::Array(Arc::new(vector))]
+}
+
+/// The kernels of `flatten` of a matrix that `map` makes as `x20`, which yields what it should.
+fn kernels(map: &str) -> Vec<String> {
+    let text = format!(
+        "params x0: [][]i64, x1: []i64\n{map}x30: []i64 = flatten x20\nx31: i64 = index x1 0i64\nyield x30 x31\n"
+    );
+    let (program, flat) = flattened(&text, &inputs());
+    let limits = Limits { memory: 1 << 30, recursion: 100, stack: weft_lang::STACK_BYTES };
+    let cancel = AtomicBool::new(false);
+    let expected = run_nested(&program, &inputs(), &limits, &cancel).expect("no fault");
+    let found = run_flat(&flat, &inputs(), &limits, &cancel).expect("no fault");
+    let same = expected.iter().zip(&found).all(|(a, b)| a.same_elements(b));
+    assert!(same && expected.len() == found.len(), "{expected:?}\n{found:?}\n{flat}");
+    let text = flat.to_string();
+    text.lines().filter(|line| line.contains("= map [")).map(str::to_owned).collect()
+}
+
+/// Whether the last of these kernels runs over one dimension: nothing else makes what `flatten` yields.
+fn runs_over_elements(kernels: &[String]) -> bool {
+    let last = kernels.last().expect("a kernel");
+    let (_, space) = last.split_once("= map [").expect("a map");
+    !space.contains("][")
+}
+
+const SQUARES: &str = r"x20: [][]i64 = map x0
+  \x3: []i64
+    x6: []i64 = map x3
+      \x4: i64
+        x5: i64 = mul x4 x4
+        yield x5
+    yield x6
+";
+
+#[test]
+fn a_map_of_what_stands_at_its_point() {
+    assert!(runs_over_elements(&kernels(SQUARES)));
+}
+
+#[test]
+fn maps_of_maps() {
+    let text = format!(
+        "{}{}",
+        SQUARES.replace("x20", "x10").replace("x3:", "x7:").replace("map x3", "map x7"),
+        r"x20: [][]i64 = map x10 x0
+  \x11: []i64, x12: []i64
+    x16: []i64 = map x11 x12
+      \x13: i64, x14: i64
+        x15: i64 = sub x13 x14
+        yield x15
+    yield x16
+"
+    );
+    let found = kernels(&text);
+    let flat: Vec<&String> = found.iter().filter(|line| !line.contains("][")).collect();
+    assert_eq!(flat.len(), 2, "{found:#?}");
+}
+
+#[test]
+fn maps_that_look_at_where_they_are() {
+    // An element of a vector for each row, and the place itself.
+    let beside = r"x20: [][]i64 = map x0 x1
+  \x3: []i64, x4: i64
+    x7: []i64 = map x3
+      \x5: i64
+        x6: i64 = mul x5 x4
+        yield x6
+    yield x7
+";
+    assert!(!runs_over_elements(&kernels(beside)));
+    let counted = r"x2: []i64 = iota 3i64
+x20: [][]i64 = map x2
+  \x3: i64
+    x4: []i64 = iota 4i64
+    x7: []i64 = map x4
+      \x5: i64
+        x6: i64 = mul x5 x3
+        yield x6
+    yield x7
+";
+    assert!(!runs_over_elements(&kernels(counted)));
+}
