@@ -77,6 +77,12 @@ fn maps_of_maps() {
 }
 
 #[test]
+fn what_others_want_as_it_is() {
+    let text = format!("{SQUARES}x21: [][]i64 = transpose x20\n");
+    assert!(!runs_over_elements(&kernels(&text)));
+}
+
+#[test]
 fn maps_that_look_at_where_they_are() {
     // An element of a vector for each row, and the place itself.
     let beside = r"x20: [][]i64 = map x0 x1

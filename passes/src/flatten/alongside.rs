@@ -4,16 +4,15 @@
 //! fused as it stands, over rows and columns, each element would ask which row and column it is in: a quotient and a
 //! remainder, which take far longer than a product. So where a map reads nothing but what stands at its own
 //! point, in arrays of its extents, and does not look at where that is, it is written over the other extents, of the arrays
-//! as they are with these. Those may be results of such maps themselves. The map as it was stays for others, and is
-//! dropped where there are none.
+//! as they are with these. Those may be results of such maps themselves. What others want as it is stays as it is: it
+//! would be computed twice.
 
 use weft_ir::code::{Operand, Operation as CodeOperation, Register, Thunk};
 use weft_ir::flat::{Dimension, Operation, Size, Statement, Type, Var};
 
 use super::Flattener;
+use super::view::{Source, Value};
 
-/// Maps of more instructions are not computed twice, should others want them as they are.
-const MOST_INSTRUCTIONS: usize = 24;
 /// How many maps are followed, one reading the other.
 const MOST_MAPS: u32 = 6;
 
@@ -66,7 +65,6 @@ impl Flattener<'_> {
             return None;
         };
         let is_dense = space.iter().all(|dimension| matches!(dimension, Dimension::Dense(_)));
-        let is_short = thunk.code.walk().count() <= MOST_INSTRUCTIONS;
         let is_point = |operand: &Operand| matches!(operand, Operand::Register(register) if thunk.indices.contains(register));
         let is_all = |indices: &[Operand]| {
             let registers: Option<Vec<Register>> = indices.iter().map(|at| at.register()).collect();
@@ -80,7 +78,8 @@ impl Flattener<'_> {
                     .zip(&own.extents)
                     .all(|(a, b)| self.same_size(*a) == self.same_size(*b))
         };
-        let mut alongside = is_dense && is_short && !thunk.code.results.iter().any(is_point);
+        let mut alongside =
+            is_dense && self.is_used_once(var) && !thunk.code.results.iter().any(is_point);
         for instruction in thunk.code.walk() {
             match &instruction.operation {
                 CodeOperation::Read(array, indices) if !indices.is_empty() => {
@@ -95,5 +94,17 @@ impl Flattener<'_> {
             }
         }
         alongside.then(|| (thunk.clone(), statement.span))
+    }
+
+    /// Whether an array is that of variables of the program, and its rows those of others, which are all used once.
+    fn is_used_once(&self, var: Var) -> bool {
+        let is_it = |value: &Value<'_>| match value {
+            Value::Array(view) => {
+                matches!(&view.source, Source::Stored { var: of, .. } if *of == var)
+            }
+            Value::Scalar(_) => false,
+        };
+        let mut bound = self.bound.iter().filter(|(_, value)| is_it(value)).peekable();
+        bound.peek().is_some() && bound.all(|(name, _)| self.uses[name.0 as usize] == 1)
     }
 }
