@@ -81,26 +81,31 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// What no kernel writes, and what it is.
-pub(super) fn others(block: &Block, found: &mut BTreeMap<Var, String>) {
+/// What no kernel writes, and what it is; inputs have names.
+pub(super) fn others(
+    block: &Block,
+    inputs: &BTreeMap<Var, String>,
+    found: &mut BTreeMap<Var, String>,
+) {
     for step in &block.steps {
         match step {
             Step::While { results, state, condition, body, .. } => {
                 found.extend(results.iter().map(|var| (*var, "what a loop yields".to_owned())));
                 found.extend(state.iter().map(|var| (*var, "of the turn before".to_owned())));
-                others(condition, found);
-                others(body, found);
+                others(condition, inputs, found);
+                others(body, inputs, found);
             }
             Step::If { results, then, otherwise, .. } => {
                 found.extend(results.iter().map(|var| (*var, "what an `if` yields".to_owned())));
-                others(then, found);
-                others(otherwise, found);
+                others(then, inputs, found);
+                others(otherwise, inputs, found);
             }
             Step::Constant { result, .. } => {
                 found.insert(*result, "a constant".to_owned());
             }
             Step::Reshape { result, array } => {
-                found.insert(*result, format!("{array} with other extents"));
+                let name = inputs.get(array).cloned().unwrap_or_else(|| array.to_string());
+                found.insert(*result, format!("{name} with other extents"));
             }
             Step::Host { .. } | Step::Launch(_) | Step::Check { .. } | Step::Free(_) => {}
         }

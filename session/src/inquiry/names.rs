@@ -45,7 +45,7 @@ impl<'a> Names<'a> {
         names.name_inputs();
         names.name_results();
         let plan = &stages.compiled.plan;
-        launches::others(&plan.body, &mut names.others);
+        launches::others(&plan.body, &names.inputs, &mut names.others);
         for (var, stored) in bind_inputs(&plan.inputs, &plan.types, &stages.inputs) {
             names.scalars.extend(stored.as_scalar().map(|scalar| (var, scalar)));
         }

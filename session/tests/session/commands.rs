@@ -248,6 +248,9 @@ fn fuse_says_why_kernels_are_several_and_what_is_computed_again() {
     assert!(again.contains("F21 ") && again.contains("\n`sum xs`  In["), "{again}");
     let moved = session.eval(":fuse { { x * exp y : y in xs } : x in xs }");
     assert!(moved.contains("before the map or loop around it:\n`exp y`  In["), "{moved}");
+    session.eval("m = fill (3, 4) 1.0");
+    let elements = session.eval(":fuse sum (flatten (m * m))");
+    assert!(elements.contains("[12]f64, m with other extents"), "{elements}");
     let many = "loop v = xs for k < 3 do let a = sort v; b = sort (1.0 / a); c = sort (a + b); d = sort (c * b) in d";
     let overview = session.eval(&format!(":fuse {many}"));
     assert!(overview.contains("8 of the 8 are launched in each turn of a loop"), "{overview}");
