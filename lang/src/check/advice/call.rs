@@ -64,14 +64,10 @@ fn index_behind(function: &Expr, args: &[Expr]) -> Option<String> {
     if function.span.end != arg.span.start {
         return None;
     }
-    let both = (written(arg), written(array), argument(array));
-    let example = match &both {
-        (Some(whole), Some(inner), Some(of)) => {
-            let index = whole.rfind('[').filter(|at| *at >= inner.len()).map(|at| &whole[at..]);
-            format!("({name} {of}){}", index.unwrap_or("[…]"))
-        }
-        _ => format!("({name} …)[…]"),
-    };
+    let of = argument(array).unwrap_or_else(|| "…".to_owned());
+    let whole = written(arg);
+    let index = whole.as_ref().and_then(|whole| whole.strip_prefix(&of)).unwrap_or("[…]");
+    let example = format!("({name} {of}){index}");
     Some(format!(
         "an index belongs to what stands before it: of what `{name}` yields it is `{example}`"
     ))
