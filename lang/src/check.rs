@@ -265,7 +265,7 @@ struct Checker<'a> {
     next_quantified: u32,
     /// The definition being checked, for recursion.
     own: Option<Own>,
-    /// The parameters of that definition whose rank was chosen, with that rank.
+    /// The parameters of that definition whose rank was chosen.
     guesses: Vec<rank::Chosen>,
     /// The cell, and which of its items is checked.
     cell: Cell<'a>,

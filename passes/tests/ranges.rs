@@ -49,31 +49,26 @@ fn check_indices(text: &str, expected: usize) {
 
 /// The names of variables as numbers: `x0` is one already.
 fn numbered(text: &str) -> String {
-    let mut names = vec!["x0"];
-    let mut word = String::new();
     let is_part = |letter: char| letter.is_ascii_alphanumeric();
-    let mut result = String::new();
-    let words = text.split_inclusive(|letter: char| !is_part(letter));
-    let variables: Vec<&str> = text
+    let declared = text
         .lines()
         .flat_map(|line| line.trim().trim_start_matches("params ").split(", "))
-        .filter_map(|part| part.split_once(": ").map(|(name, _)| name.trim_start_matches('\\')))
-        .collect();
-    for part in words {
-        let (name, rest) =
-            part.split_at(part.find(|letter| !is_part(letter)).unwrap_or(part.len()));
-        word.clear();
-        if let Some(&known) = variables.iter().find(|known| **known == name) {
-            let number = names.iter().position(|other| *other == known).unwrap_or_else(|| {
-                names.push(known);
-                names.len() - 1
-            });
-            word = format!("x{number}");
+        .filter_map(|part| Some(part.split_once(": ")?.0.trim_start_matches('\\')));
+    let mut names: Vec<&str> = Vec::new();
+    declared.for_each(|name| {
+        if !names.contains(&name) {
+            names.push(name)
         }
-        result += if word.is_empty() { name } else { &word };
-        result += rest;
-    }
-    result
+    });
+    let words = text.split_inclusive(|letter: char| !is_part(letter));
+    let number = |word: &str| {
+        let (name, rest) = word.split_at(word.trim_end_matches(|letter| !is_part(letter)).len());
+        match names.iter().position(|known| *known == name) {
+            Some(number) => format!("x{number}{rest}"),
+            None => word.to_owned(),
+        }
+    };
+    words.map(number).collect()
 }
 
 /// How many checks of indices there are in kernels over some points.

@@ -91,6 +91,26 @@ fn what_a_condition_does_not_need_is_read_where_it_is_needed() {
 }
 
 #[test]
+fn what_a_loop_of_the_host_runs_over_is_in_range() {
+    // A row, which is put behind: a check of it at each element would keep the list from growing where it is.
+    let text = r"params x0: [][]i64, x1: []i64
+x2: i64 = length x0
+x5: []i64 = for x3 < x2 x4: []i64 = x1
+  x6: []i64 = index x0 x3
+  x7: []i64 = concat x4 x6
+  yield x7
+yield x5
+";
+    let rows = Column::from_lengths(&[2, 0, 3], Column::I64(vec![1, 2, 3, 4, 5].into()));
+    let rows = Value::Array(Arc::new(Array::new(rows)));
+    let inputs = [rows, integers(&[7])];
+    assert!(!yields_the_same(text, &inputs).contains("check "));
+    let text = text.replace("index x0 x3", "index x0 x8");
+    let text = text.replace("  x6: ", "  x8: i64 = sub 2i64 x3\n  x6: ");
+    assert!(yields_the_same(&text, &inputs).contains("check "));
+}
+
+#[test]
 fn what_is_put_behind_an_array_is_read_from_another_one_before() {
     let text = r"params x0: []i64, x10: []i64
 x26: []i64, x27: []i64 = for x2 < 5i64 x1: []i64 = x0, x11: []i64 = x10

@@ -63,6 +63,12 @@ enum Bound<'p> {
     Call(Span, Vec<(&'p Pattern, &'p Expr)>),
 }
 
+/// Whether a text is a name.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
+        && text.chars().all(|letter| letter.is_alphanumeric() || "_'".contains(letter))
+}
+
 /// The remarks about a program, in the order of its text. What depends on inputs that have no values yet waits.
 pub(crate) fn remarks(
     program: &Program,

@@ -247,13 +247,8 @@ impl Context<'_, '_> {
         let start = self.first_of_line().max((1..self.at).rev().find(begins).unwrap_or(0));
         let name = (start > 0 && self.kind(start) == Some(Kind::Name))
             .then(|| self.reading.token_text(start))?;
-        let end = (self.at + 1..self.reading.kinds.len())
-            .find(|token| {
-                let from = self.reading.span(*token - 1, *token).end as usize;
-                let to = self.reading.span(*token, *token + 1).start as usize;
-                self.reading.text[from..to].contains('\n')
-            })
-            .unwrap_or(self.reading.kinds.len());
+        let tokens = self.reading.kinds.len();
+        let end = (self.at + 1..tokens).find(|token| self.begins_line(*token)).unwrap_or(tokens);
         let value = self.quote_or_dots(self.at + 1, end);
         if start + 1 == self.at {
             return Some(format!("a value gets a name by `let {name} = {value} in …`"));
@@ -296,12 +291,7 @@ impl Context<'_, '_> {
 
     /// The first token of the line of the token at hand.
     fn first_of_line(&self) -> usize {
-        let has_break = |token: &usize| {
-            let from = self.reading.span(*token - 1, *token).end as usize;
-            let to = self.reading.span(*token, *token + 1).start as usize;
-            self.reading.text[from..to].contains('\n')
-        };
-        (1..=self.at).rev().find(has_break).unwrap_or(0)
+        (1..=self.at).rev().find(|token| self.begins_line(*token)).unwrap_or(0)
     }
 
     /// The innermost `let` before a token whose `in` is not before it too.

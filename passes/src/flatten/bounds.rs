@@ -35,6 +35,19 @@ impl Flattener<'_> {
         range.is_natural(index, MOST_STEPS) && range.is_below(index, size, MOST_STEPS)
             || Sums::new(self, self.scalars.depth(index)).is_below(index, size)
     }
+
+    /// The two values that a result of a conditional may be.
+    fn branches(&self, id: ScalarId) -> Option<(ScalarId, ScalarId)> {
+        let Definition::Result(control, number) = self.scalars.node(id).definition else {
+            return None;
+        };
+        match &self.scalars.controls[control.0 as usize] {
+            Control::If { then, otherwise, .. } => {
+                Some((then.1[number as usize], otherwise.1[number as usize]))
+            }
+            Control::While { .. } => None,
+        }
+    }
 }
 
 /// What is known at the points of the outermost dimensions.
@@ -53,7 +66,7 @@ impl Range<'_, '_> {
             Definition::Index(_) => true,
             Definition::Checked(value, ..) => natural(*value),
             Definition::Result(..) => {
-                self.branches(id).is_some_and(|(a, b)| natural(a) && natural(b))
+                self.flattener.branches(id).is_some_and(|(a, b)| natural(a) && natural(b))
             }
             Definition::Op(op, args) => match (op, &args[..]) {
                 (ScalarOp::Max, &[a, b]) => natural(a) || natural(b),
@@ -99,7 +112,9 @@ impl Range<'_, '_> {
                 })
             }
             Definition::Checked(value, ..) => below(*value),
-            Definition::Result(..) => self.branches(id).is_some_and(|(a, b)| below(a) && below(b)),
+            Definition::Result(..) => {
+                self.flattener.branches(id).is_some_and(|(a, b)| below(a) && below(b))
+            }
             Definition::Op(op, args) => match (op, &args[..]) {
                 (ScalarOp::Min, &[a, b]) => below(a) || below(b),
                 (ScalarOp::Max, &[a, b]) => below(a) && below(b),
@@ -198,19 +213,6 @@ impl Range<'_, '_> {
         match self.flattener.scalars.known_scalar(id) {
             Some(Scalar::I64(value)) => Some(value),
             _ => None,
-        }
-    }
-
-    /// The two values that a result of a conditional may be.
-    fn branches(&self, id: ScalarId) -> Option<(ScalarId, ScalarId)> {
-        let Definition::Result(control, number) = self.flattener.scalars.node(id).definition else {
-            return None;
-        };
-        match &self.flattener.scalars.controls[control.0 as usize] {
-            Control::If { then, otherwise, .. } => {
-                Some((then.1[number as usize], otherwise.1[number as usize]))
-            }
-            Control::While { .. } => None,
         }
     }
 }

@@ -33,7 +33,7 @@ use super::evidence::Evidence;
 use super::mutants::mutants;
 use super::probes::{self, Numbers};
 use super::samples::{Triple, domains, leaves, triples};
-use super::{MOST_HARMLESS, Walk};
+use super::{MOST_HARMLESS, Walk, is_name};
 use crate::{display, references};
 
 /// What an operator may use, which has no arrays and calls nothing that calls itself.
@@ -386,12 +386,6 @@ fn differ(x: Scalar, y: Scalar, largest: f64) -> bool {
         (Some(x), Some(y)) => (x - y).abs() > share * largest,
         _ => !x.same_bits(y),
     }
-}
-
-/// Whether a text is one name.
-fn is_name(text: &str) -> bool {
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '\'';
-    text.starts_with(char::is_alphabetic) && text.chars().all(is_part)
 }
 
 /// Whether a text is an operator.

@@ -4,6 +4,7 @@ use weft_ir::Span;
 use weft_lang::Diagnostic;
 use weft_lang::typed::{Arg, Expr};
 
+use super::is_name;
 use crate::sources::Sources;
 
 /// Longer arguments are not repeated.
@@ -54,9 +55,4 @@ fn closing(text: &str) -> Option<usize> {
         }
     }
     None
-}
-
-fn is_name(text: &str) -> bool {
-    text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
-        && text.chars().all(|letter| letter.is_alphanumeric() || "_'".contains(letter))
 }

@@ -12,6 +12,7 @@ use weft_lang::typed::{
 use weft_lang::types::Type;
 use weft_lang::{Diagnostic, Global};
 
+use super::is_name;
 use crate::prelude;
 use crate::sources::Sources;
 use crate::state::State;
@@ -168,12 +169,6 @@ fn about(mapped: &str, own: Option<&str>, arg: &Arg, callee: &str, parameter: &s
              `({parameter} : {element})` says that one element is"
         ),
     })
-}
-
-/// Whether a text is a name.
-fn is_name(text: &str) -> bool {
-    text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
-        && text.chars().all(|letter| letter.is_alphanumeric() || "_'".contains(letter))
 }
 
 /// Where a variable stands.

@@ -154,6 +154,10 @@ fn a_function_shows_its_type() {
         "fold max [1, 5, 2]",
         "a function : Num a => [][]a -> []a\n(`fold op z xs` begins with z; from the first element on it is `fold1 max [1, 5, 2]`)",
     );
+    session.check(
+        "max (3, 4)",
+        "a function : (Num a, Num b) => (a, b) -> (a, b)\n(arguments stand one after the other, without commas: `max 3 4`)",
+    );
     session.check("fold max", "a function : Ord a => a -> []a -> a\n(1 of 3 arguments given)");
     session.check("sqrt", "a function : Float a => a -> a");
     session.check("(* 2)", "a function : Num a => a -> a");

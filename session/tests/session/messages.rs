@@ -164,6 +164,16 @@ fn what_is_not_compiled_is_said_once() {
     }
 }
 
+/// What is stored, and so what there is room for, differs from engine to engine, and is no part of a result.
+#[test]
+fn comparing_takes_no_room_for_no_difference() {
+    let mut session = Transcript::new();
+    let text = session.eval(":compare take 3 (iota (2 ** 45))");
+    assert!(text.starts_with("interp ") && text.contains("E0701"), "{text}");
+    assert!(text.contains("[0, 1, 2], for which the reference has no room"), "{text}");
+    assert!(!text.contains("DIFFERENT") && !text.contains("E0901"), "{text}");
+}
+
 /// Somebody pastes a file of something else: what is said of it does not take the square of its lines.
 #[test]
 fn thousands_of_wrong_lines_take_no_minutes() {

@@ -40,21 +40,10 @@ impl Checker<'_> {
         else {
             return None;
         };
-        let is_adjacent = function.span.end == span.start;
-        let params = parameters(self, name)?;
-        // A pair may be meant where the function takes any scalar, but not where it takes numbers.
-        let is_number = |param: &Type| match self.table.shallow(param) {
-            Type::Var(var) => self
-                .table
-                .state(var)
-                .and_then(|open| open.class)
-                .is_some_and(|class| !class.has_tuples()),
-            Type::Scalar(_) => true,
-            _ => false,
-        };
+        // Of one pair the greater is nothing.
         let is_extreme = matches!(&**name, "max" | "min") && self.is_builtin(name);
-        let is_call = is_adjacent || is_extreme || params.iter().all(is_number);
-        if !is_call || parts.len() < 2 || params.len() != parts.len() {
+        let is_call = function.span.end == span.start || is_extreme;
+        if !is_call || parts.len() < 2 || parameters(self, name)?.len() != parts.len() {
             return None;
         }
         with_commas(self, name, parts)
@@ -279,15 +268,18 @@ fn is_anonymous(checker: &Checker<'_>, expr: &Expr) -> bool {
 
 /// Whether an expression is a text.
 fn is_text(checker: &Checker<'_>, expr: &Expr) -> bool {
-    let text = Type::Scalar(weft_ir::ScalarType::Char);
-    matches!(expr.kind, ExprKind::Text(_))
-        || type_of(checker, expr).is_some_and(|ty| checker.table.peel(&ty) == (1, text))
+    matches!(expr.kind, ExprKind::Text(_)) || has_letters(checker, expr, 1)
 }
 
 /// Whether an expression is an array of texts.
 fn are_texts(checker: &Checker<'_>, expr: &Expr) -> bool {
-    let text = Type::Scalar(weft_ir::ScalarType::Char);
-    type_of(checker, expr).is_some_and(|ty| checker.table.peel(&ty) == (2, text))
+    has_letters(checker, expr, 2)
+}
+
+/// Whether an expression is an array of so many axes of letters.
+fn has_letters(checker: &Checker<'_>, expr: &Expr, rank: usize) -> bool {
+    let letter = Type::Scalar(weft_ir::ScalarType::Char);
+    type_of(checker, expr).is_some_and(|ty| checker.table.peel(&ty) == (rank, letter))
 }
 
 /// Whether a name is that of a value that is a scalar.

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashSet};
 use weft_ir::flat::{Dimension, Size, Var};
 use weft_ir::{ScalarOp, ScalarType};
 
-use super::{Control, Definition, Flattener, ScalarId};
+use super::{Definition, Flattener, ScalarId};
 
 /// How many scalars are looked at for one index.
 const MOST_LOOKS: u32 = 300;
@@ -281,7 +281,7 @@ impl<'f, 'p> Sums<'f, 'p> {
                 }
                 _ => own(),
             },
-            Definition::Result(..) if is_there => match self.branches(id) {
+            Definition::Result(..) if is_there => match self.flattener.branches(id) {
                 Some((a, b)) if is_nothing(b) => self.value(a, true),
                 Some((a, b)) if is_nothing(a) => self.value(b, true),
                 _ => own(),
@@ -449,16 +449,5 @@ impl<'f, 'p> Sums<'f, 'p> {
 
     fn constant(&self, id: ScalarId) -> Option<i128> {
         self.flattener.scalars.known_integer(id).map(i128::from)
-    }
-
-    /// The two values that a result of a conditional may be.
-    fn branches(&self, id: ScalarId) -> Option<(ScalarId, ScalarId)> {
-        let Definition::Result(control, number) = self.definition(id) else { return None };
-        match &self.flattener.scalars.controls[control.0 as usize] {
-            Control::If { then, otherwise, .. } => {
-                Some((then.1[number as usize], otherwise.1[number as usize]))
-            }
-            Control::While { .. } => None,
-        }
     }
 }
