@@ -101,6 +101,7 @@ fn is_current(weft: &Path) -> bool {
         "codegen",
         "lanes",
         "cpu",
+        "emulator",
         "cuda",
         "device",
         "session",
@@ -109,7 +110,8 @@ fn is_current(weft: &Path) -> bool {
         "docs/errors",
     ];
     let sources = folders.iter().flat_map(|folder| {
-        let endings = ["rs", "toml", "md"];
+        // What is compiled in stands beside the sources.
+        let endings = ["rs", "toml", "md", "weft", "h", "cu"];
         endings.into_iter().flat_map(move |ending| {
             pages::files(&repository().join(folder), ending).expect("the sources")
         })
