@@ -111,7 +111,7 @@ fn is_current(weft: &Path) -> bool {
     ];
     let sources = folders.iter().flat_map(|folder| {
         // What is compiled in stands beside the sources.
-        let endings = ["rs", "toml", "md", "weft", "h", "cu"];
+        let endings = ["rs", "toml", "md", "weft", "h", "cu", "cpp"];
         endings.into_iter().flat_map(move |ending| {
             pages::files(&repository().join(folder), ending).expect("the sources")
         })
