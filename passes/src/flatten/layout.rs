@@ -25,7 +25,8 @@ impl<'p> Flattener<'p> {
         if from == 1 && extents.iter().any(|&extent| self.scalars.depth(extent) > 0) {
             return self.cut(array, extents, ty);
         }
-        let array = self.regular(array, array.ty.rank)?;
+        // The axes behind keep their rows, ragged or not: there are as many.
+        let array = self.regular(array, from)?;
         let stored = self.materialise(&array)?;
         let (var, axes) = parts_of(&stored);
         let old = storage(&axes[..from]);
@@ -49,12 +50,11 @@ impl<'p> Flattener<'p> {
             let equal = self.scalars.op(ScalarOp::Eq, &[before, after], None, span);
             self.check(equal, FaultKind::BadShape);
         }
-        let mut storage_extents: Vec<Size> = storage(&self.context.space);
-        storage_extents.extend(&sizes);
-        storage_extents.extend(storage(&axes[from..]));
-        let result = self.reshaped(var, storage_extents);
         let mut new_axes: Vec<Dimension> = sizes.into_iter().map(Dimension::Dense).collect();
         new_axes.extend_from_slice(&axes[from..]);
+        let mut storage_extents = storage(&self.context.space);
+        push_storage(&mut storage_extents, &new_axes);
+        let result = self.reshaped(var, storage_extents);
         let prefix = self.identity();
         Ok(self.stored_part(result, ty, prefix, new_axes))
     }
