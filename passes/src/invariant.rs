@@ -63,11 +63,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Statement, Var};
-use weft_ir::{Scalar, ScalarOp, Span, math};
+use weft_ir::{Scalar, ScalarOp, Span};
 
 use crate::MOST_IDLE_TURNS;
 use crate::operator_cost::operator_cost;
-use crate::partial::is_positive;
+use crate::partial::may_fail;
 
 /// What costs less beside a load, which costs 1, is computed in every turn.
 const LEAST_COST: u32 = 8;
@@ -281,10 +281,12 @@ fn risk_of_body(body: &Body) -> Risk {
 
 fn risk(statement: &Statement) -> Risk {
     let own = match &statement.operation {
-        Operation::Scalar(op, operands) => match is_partial(*op, operands, statement) {
-            true => Risk::MayFail,
-            false => Risk::None,
-        },
+        Operation::Scalar(op, operands) => {
+            match may_fail(*op, operands, statement.results[0].1.element) {
+                true => Risk::MayFail,
+                false => Risk::None,
+            }
+        }
         Operation::Random(..)
         | Operation::If { .. }
         | Operation::Length(_)
@@ -328,12 +330,6 @@ fn risk(statement: &Statement) -> Risk {
 /// Whether arrays cannot differ in length: they are one.
 fn is_one(arrays: &[Atom]) -> bool {
     arrays.iter().all(|array| *array == arrays[0])
-}
-
-/// Whether a scalar operator has no result for some operands.
-fn is_partial(op: ScalarOp, operands: &[Atom], statement: &Statement) -> bool {
-    let safe = |atom: &Atom| matches!(atom, Atom::Scalar(value) if is_positive(*value));
-    math::can_fail(op, statement.results[0].1.element) && !operands.get(1).is_some_and(safe)
 }
 
 fn cost_of_body(body: &Body) -> u32 {

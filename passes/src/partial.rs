@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use weft_ir::flat::{Code, CodeOperation, Operand, Operation, Start, Statement, Thunk, Type, Var};
+use weft_ir::nested::Atom;
 use weft_ir::{Scalar, ScalarOp, ScalarType, math};
 
 use crate::fuse::uses::statement_uses;
@@ -15,6 +16,12 @@ use crate::fuse::uses::statement_uses;
 pub(crate) fn is_positive(value: Scalar) -> bool {
     let zero = Scalar::zero(value.ty());
     matches!(math::eval(ScalarOp::Gt, &[value, zero]), Ok(Scalar::Bool(true)))
+}
+
+/// Whether a scalar operator of *nested*, whose result has that type, has none for some operands.
+pub(crate) fn may_fail(op: ScalarOp, operands: &[Atom], ty: ScalarType) -> bool {
+    let safe = |atom: &Atom| matches!(atom, Atom::Scalar(value) if is_positive(*value));
+    math::can_fail(op, ty) && !operands.get(1).is_some_and(safe)
 }
 
 /// Whether an operator of scalar code, whose result has that type, may fail.

@@ -4,6 +4,7 @@
 use weft_ir::leaves::Axis;
 use weft_ir::{Span, flat, nested, plan};
 
+use crate::ahead::fold_ahead;
 use crate::exits::with_exits;
 use crate::fuse::{FuseConfig, Fused, Report, Solver, fuse};
 use crate::invariant::{Split, split_invariant};
@@ -79,7 +80,8 @@ impl Pass {
 pub struct Compiled {
     /// After sharing recovery.
     pub shared: nested::Program,
-    /// With slices read where they meet, small folds written out, and inner maps split, if there are such.
+    /// With slices read where they meet, small folds written out, inner maps split, and folds before conditions, if there
+    /// are such.
     pub unrolled: Option<nested::Program>,
     /// What was written out and what has moved.
     pub changes: Changes,
@@ -94,7 +96,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// With slices read where they meet, small folds written out, and inner maps split.
+    /// With slices read where they meet, small folds written out, inner maps split, and folds before conditions.
     pub fn unrolled(&self) -> &nested::Program {
         self.unrolled.as_ref().unwrap_or(&self.shared)
     }
@@ -175,6 +177,11 @@ pub fn flattened(
         unrolled(&shared, layouts, config.split)
     } else {
         (None, Changes::default())
+    };
+    // After the last sharing, which would sink the folds again.
+    let unrolled = match fold_ahead(unrolled.as_ref().unwrap_or(&shared).clone()) {
+        (ahead, true) if config.sharing => Some(ahead),
+        _ => unrolled,
     };
     let last = unrolled.as_ref().unwrap_or(&shared);
     checked(config, "unroll", last, nested::check);

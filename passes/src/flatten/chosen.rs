@@ -9,13 +9,13 @@
 
 use std::collections::HashMap;
 
+use weft_ir::ScalarOp;
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Statement, Type, Var};
-use weft_ir::{ScalarOp, math};
 
 use super::local::is_scalar_code;
 use super::view::{Length, Value};
 use super::{Flattener, Outcome};
-use crate::partial::is_positive;
+use crate::partial::may_fail;
 
 impl<'p> Flattener<'p> {
     /// For each statement of a body, whether it is a map that is evaluated where a condition chooses
@@ -91,12 +91,7 @@ impl<'p> Flattener<'p> {
 
     fn may_fail(&self, body: &Body) -> bool {
         body.statements.iter().any(|statement| match &statement.operation {
-            Operation::Scalar(op, args) => {
-                let by_positive =
-                    |arg: &Atom| matches!(arg, Atom::Scalar(value) if is_positive(*value));
-                math::can_fail(*op, self.atom_type(&args[0]).element)
-                    && !args.get(1).is_some_and(by_positive)
-            }
+            Operation::Scalar(op, args) => may_fail(*op, args, statement.results[0].1.element),
             Operation::Index(..) | Operation::Assert { .. } => true,
             Operation::If { then, otherwise, .. } => {
                 self.may_fail(then) || self.may_fail(otherwise)

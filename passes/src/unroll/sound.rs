@@ -7,13 +7,12 @@
 
 use std::collections::HashSet;
 
-use weft_ir::math;
 use weft_ir::nested::{Atom, Body, Lambda, Operation, Program, Start, Statement, Type, Var};
 use weft_ir::{Scalar, ScalarOp};
 
 use super::MOST_LOOPS;
 use super::extents::Known;
-use crate::partial::is_positive;
+use crate::partial::may_fail;
 
 /// What is known of the variables of a program.
 pub(super) struct Sound<'k> {
@@ -106,12 +105,7 @@ impl<'k> Sound<'k> {
         let mut all = true;
         statement.operation.for_each_atom(&mut |atom| all &= self.is_sound(*atom));
         let is_sound = match &statement.operation {
-            Operation::Scalar(op, atoms) => {
-                let positive =
-                    |atom: &Atom| matches!(atom, Atom::Scalar(value) if is_positive(*value));
-                let can_fail = math::can_fail(*op, results[0].1.element);
-                all && (!can_fail || atoms.get(1).is_some_and(positive))
-            }
+            Operation::Scalar(op, atoms) => all && !may_fail(*op, atoms, results[0].1.element),
             Operation::If { condition, then, otherwise } => {
                 let condition = self.is_sound(*condition);
                 let branches = self.body(then).into_iter().zip(self.body(otherwise));
