@@ -15,7 +15,7 @@ use weft_ir::code::{Code, Operand, Operation as CodeOperation, Register, Thunk};
 use weft_ir::flat::{
     Block, Dimension, Operation, Program, Size, Space, Start, Statement, Type, Var,
 };
-use weft_ir::{Scalar, ScalarOp};
+use weft_ir::{RowInput, Scalar, ScalarOp};
 
 use super::compose::{Composer, Delayed, Lookup};
 use super::cost::{is_cheap, rank};
@@ -30,6 +30,7 @@ pub(super) type Absorbed = BTreeMap<Var, BTreeSet<Var>>;
 pub(super) fn inline(program: &mut Program, enabled: bool, settled: &BTreeSet<Var>) -> Absorbed {
     let mut inliner = Inliner {
         types: program.types.clone(),
+        inputs: program.inputs.iter().map(|leaf| leaf.data).collect(),
         enabled,
         settled,
         cheap: BTreeMap::new(),
@@ -48,6 +49,7 @@ pub(super) fn inline(program: &mut Program, enabled: bool, settled: &BTreeSet<Va
     inliner.block(&mut program.body);
     statements.append(&mut program.body.statements);
     program.body.statements = statements;
+    program.types.extend_from_slice(&inliner.types[program.types.len()..]);
     let aliases = inliner.aliases;
     let fixed = fixed(program);
     for (var, ty) in program.types.iter_mut().enumerate() {
@@ -204,6 +206,7 @@ struct Cheap {
 
 struct Inliner<'s> {
     types: Vec<Type>,
+    inputs: BTreeSet<Var>,
     enabled: bool,
     /// What is not inlined.
     settled: &'s BTreeSet<Var>,
@@ -244,6 +247,7 @@ impl Inliner<'_> {
         for mut statement in std::mem::take(&mut block.statements) {
             self.statement(&mut statement);
             block.statements.extend(self.checks_of_replaced(&statement));
+            block.statements.extend(self.given_inputs(&mut statement));
             block.statements.push(statement);
         }
         for result in &mut block.results {
@@ -317,6 +321,35 @@ impl Inliner<'_> {
             }
             self.remember(&statement.results, space, thunk);
         }
+    }
+
+    /// Gives the program of one point of a loop the inputs with the extents that they have by now: those of an input itself
+    /// stay what they are.
+    fn given_inputs(&mut self, statement: &mut Statement) -> Vec<Statement> {
+        let Operation::While { rows: Some(rows), .. } = &mut statement.operation else {
+            return Vec::new();
+        };
+        let mut views = Vec::new();
+        for (_, given) in &mut rows.inputs {
+            let (RowInput::All(var)
+            | RowInput::Row(var, _)
+            | RowInput::Segment(var, ..)
+            | RowInput::Matrix(var, ..)) = given
+            else {
+                continue;
+            };
+            let mut ty = self.types[var.0 as usize].clone();
+            ty.extents.iter_mut().for_each(|extent| *extent = resolve_size(*extent, &self.aliases));
+            if !self.inputs.contains(var) || ty == self.types[var.0 as usize] {
+                continue;
+            }
+            let view = Var(self.types.len() as u32);
+            self.types.push(ty);
+            let operation = Operation::Reshape(*var);
+            views.push(Statement { results: vec![view], operation, span: statement.span });
+            *var = view;
+        }
+        views
     }
 
     fn thunk(&self, thunk: &Thunk, absorbed: &mut BTreeSet<Var>) -> Thunk {
