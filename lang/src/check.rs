@@ -4,6 +4,7 @@
 //! `Note [Implicit map]` (file `check/rank.rs`).
 
 mod advice;
+mod again;
 mod apply;
 mod columns;
 mod errors;
@@ -25,6 +26,8 @@ mod unify;
 use std::collections::{BTreeMap, HashMap};
 
 use weft_ir::{Name, ScalarType, Span, Value};
+
+pub use again::annotated;
 
 use crate::ast;
 use crate::diagnostic::Diagnostic;
@@ -206,7 +209,7 @@ pub fn check(
         last_definitions.extend(item::item_names(&item.kind).into_iter().map(|name| (name, index)));
     }
     for index in 0..items.len() {
-        let cell = Cell { items, index, last_definitions: &last_definitions };
+        let cell = Cell { items, index, last_definitions: &last_definitions, is_trial: false };
         item::check_item(cell, config, files, &mut checked);
     }
     checked
@@ -219,6 +222,8 @@ struct Cell<'a> {
     index: usize,
     /// The last item that defines a name.
     last_definitions: &'a HashMap<Name, usize>,
+    /// Whether it is only tried out ([`mod@again`]), so that nobody reads what is wrong with it.
+    is_trial: bool,
 }
 
 impl<'a> Cell<'a> {

@@ -17,7 +17,7 @@ pub mod types;
 
 pub use check::{
     BoundName, Checked, CheckedItem, CheckedKind, Config, Files, LoadRequest, NoFiles,
-    ShownSequence, check, sequence_counterpart,
+    ShownSequence, annotated, check, sequence_counterpart,
 };
 pub use diagnostic::Diagnostic;
 pub use environment::{Binding, Environment, Global};

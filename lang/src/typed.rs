@@ -63,6 +63,8 @@ pub struct Function {
     pub span: Span,
     /// The parameters whose rank nothing said.
     pub guesses: Vec<Guess>,
+    /// As it is written, to be checked once more with other annotations ([`crate::annotated`]); not of the prelude.
+    pub written: Option<Arc<crate::ast::Def>>,
     /// What is checked anew at each use, if nothing says what the records are that it reads. `scheme` is then only shown,
     /// and `body` names what the definition uses.
     pub open: Option<Arc<OpenDefinition>>,

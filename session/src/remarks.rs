@@ -17,6 +17,7 @@ mod probes;
 mod ranges;
 mod samples;
 mod updated;
+mod whole;
 mod wraps;
 
 use std::collections::{BTreeSet, HashSet};
@@ -134,7 +135,7 @@ impl<'p> Walk<'p, '_> {
                 self.scope.pop();
             }
             ExprKind::Apply { function, args, depth } => {
-                self.application(expr.span, function, args, *depth);
+                self.application(expr, function, args, *depth);
                 expr.for_each_child(&mut |child| self.expr(child));
             }
             ExprKind::Array(_) => {
@@ -151,7 +152,7 @@ impl<'p> Walk<'p, '_> {
     }
 
     /// A function and its arguments.
-    fn application(&mut self, span: Span, function: &'p Expr, args: &'p [Arg], depth: usize) {
+    fn application(&mut self, expr: &'p Expr, function: &'p Expr, args: &'p [Arg], depth: usize) {
         let head = head(self.program, function);
         if let ExprKind::Builtin(builtin, _) = &head.kind {
             self.told.places.extend(letters::digits(*builtin, args));
@@ -165,7 +166,7 @@ impl<'p> Walk<'p, '_> {
                 .for_each(|remark| self.tell(remark));
         }
         if let ExprKind::Function(FunctionRef::Instance(id)) = &head.kind {
-            self.call(*id, args, span);
+            self.call(*id, args, expr.span);
         }
         let of_local = || {
             let local = self.local_function(function)?;
@@ -173,6 +174,14 @@ impl<'p> Walk<'p, '_> {
         };
         mapped::remark(self.program, self.state, self.sources, function, args)
             .or_else(of_local)
+            .or_else(|| {
+                letters::of_definition(self.program, self.state, self.sources, function, args)
+            })
+            .or_else(|| {
+                let call = (function, args);
+                whole::remark(self.program, self.state, call, &expr.ty)
+            })
+            .or_else(|| whole::product(head, args, self.sources))
             .or_else(|| glued::remark(function, args, self.sources))
             .or_else(|| letters::plotted(self.program, function, args, depth, self.sources))
             .or_else(|| letters::compared(self.program, function, args, depth, self.sources))

@@ -4,6 +4,7 @@
 //! An item that failed is looked at once more. Each of its reports points at a part of the text; the
 //! expressions around that part, from the inside out, are held against the rules in the files of this folder. The first that fits says what to write, in place of what the types had suggested.
 
+mod annotated;
 mod array;
 mod call;
 mod commas;
@@ -21,7 +22,7 @@ use weft_ir::Span;
 
 use super::Checker;
 use crate::ast::{self, ItemKind};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::types::Type;
 
 /// How far around a report the text is looked at.
@@ -39,6 +40,20 @@ impl Checker<'_> {
                 return;
             }
         };
+        if let ItemKind::Def(def) = &item.kind
+            && let Some(help) = annotated::of_definition(self, def, item, first)
+        {
+            // All else that was found is a consequence.
+            let mut reports = self.diagnostics.split_off(first);
+            reports.sort_by_key(|report| report.span().start);
+            let is_error = |report: &Diagnostic| report.severity == Severity::Error;
+            let cause = reports.iter().position(is_error);
+            self.diagnostics.extend(cause.map(|cause| reports.swap_remove(cause)));
+            for report in &mut self.diagnostics[first..] {
+                report.help = vec![help.clone()];
+            }
+            return;
+        }
         let mut told: Vec<(Span, String)> = Vec::new();
         let mut position = first;
         while position < self.diagnostics.len() {

@@ -75,6 +75,9 @@ pub(super) fn check_item(
     };
     let failed = checker.errors > 0 || checker.poisoned;
     if failed {
+        if cell.is_trial {
+            return;
+        }
         checker.label_uses(before, item.span);
         checker.leave_out_parts_of_function(before);
         checker.advise(item, before);
@@ -163,7 +166,7 @@ impl Checker<'_> {
             return Some(open);
         }
         let (scheme, body) = self.generalise(body)?;
-        self.define(&name, global, scheme.clone(), body, &def.params, span);
+        self.define(global, scheme.clone(), body, def.clone(), span);
         Some(CheckedKind::Define { name, global, scheme })
     }
 
@@ -231,19 +234,20 @@ impl Checker<'_> {
         };
     }
 
-    fn define(
-        &mut self,
-        name: &Name,
-        global: GlobalId,
-        scheme: Scheme,
-        body: Expr,
-        params: &[ast::Pattern],
-        span: Span,
-    ) {
-        let guesses = self.take_guesses(&body, params);
-        let (name, body) = (name.clone(), Arc::new(body));
-        let function =
-            Function { global, name: name.clone(), scheme, body, span, guesses, open: None };
+    fn define(&mut self, global: GlobalId, scheme: Scheme, body: Expr, written: Def, span: Span) {
+        let guesses = self.take_guesses(&body, &written.params);
+        let (name, body) = (written.name.name.clone(), Arc::new(body));
+        let written = (!self.environment.is_prelude()).then(|| Arc::new(written));
+        let function = Function {
+            global,
+            name: name.clone(),
+            scheme,
+            body,
+            span,
+            guesses,
+            written,
+            open: None,
+        };
         self.environment.define(global, Global::Function(Arc::new(function)));
         self.environment.bind(name, Binding::Global(global));
     }
@@ -294,7 +298,13 @@ impl Checker<'_> {
             // A name for a function or a sequence is a definition.
             let global = self.environment.fresh();
             let (scheme, body) = self.generalise(value)?;
-            self.define(name, global, scheme.clone(), body, &[], span);
+            let (params, body_text) = match &text.kind {
+                ast::ExprKind::Lambda { params, body } => (params.clone(), (**body).clone()),
+                _ => (Vec::new(), text.clone()),
+            };
+            let own = ast::Ident { name: name.clone(), span: pattern.span };
+            let written = Def { name: own, params, result: None, body: body_text };
+            self.define(global, scheme.clone(), body, written, span);
             return Some(CheckedKind::Define { name: name.clone(), global, scheme });
         }
         let mut checks = Vec::new();

@@ -89,6 +89,7 @@ impl Checker<'_> {
             body,
             span,
             guesses: Vec::new(),
+            written: None,
             open: Some(Arc::new(open)),
         };
         self.environment.define(global, Global::Function(Arc::new(function)));

@@ -10,8 +10,11 @@ use weft_lang::builtins::Builtin;
 use weft_lang::typed::{Arg, Expr, ExprKind, FunctionRef, Program};
 use weft_lang::types::Type;
 
+use super::mapped::applied;
+use super::whole::param_types;
 use crate::prelude;
 use crate::sources::Sources;
+use crate::state::State;
 
 /// What there is to say about an application.
 pub(super) fn remark(
@@ -30,6 +33,35 @@ pub(super) fn remark(
     let mut remark = Diagnostic::error("E0319", message, texts.expr.span, here)
         .warning()
         .help(format!("whole texts have numbers: {}", instead.replace('@', subject)));
+    if args.len() == 1 {
+        remark = remark.note(format!("if the letters are meant, `map {name} {subject}` says so"));
+    }
+    Some(remark)
+}
+
+/// What there is to say about a definition that takes arrays of anything, and is mapped over texts: of each it takes the
+/// letters.
+pub(super) fn of_definition(
+    program: &Program,
+    state: &State,
+    sources: &Sources,
+    function: &Expr,
+    args: &[Arg],
+) -> Option<Diagnostic> {
+    let (definition, given) = applied(program, state, function)?;
+    definition.written.as_ref()?;
+    let params = param_types(definition).skip(given);
+    let of_anything = |ty: &Type| matches!(ty.peel(), (1, Type::Var(_)));
+    let texts = params
+        .zip(args)
+        .find(|(ty, arg)| arg.mapped && of_anything(ty) && is_text(&arg.expr.ty, 1));
+    let (_, texts) = texts?;
+    let (name, subject) = (&definition.name, quoted(sources, texts.expr.span, "texts"));
+    let message = format!("`{name}` is mapped over these texts: it takes the letters of each");
+    let here = "these are texts, which are arrays of letters";
+    let mut remark = Diagnostic::error("E0319", message, texts.expr.span, here)
+        .warning()
+        .help(format!("whole texts have numbers: `(codes {subject}).0`"));
     if args.len() == 1 {
         remark = remark.note(format!("if the letters are meant, `map {name} {subject}` says so"));
     }

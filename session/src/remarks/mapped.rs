@@ -38,7 +38,10 @@ pub(super) fn remark(
     };
     let (callee, name) = (&definition.name, &guess.name);
     if guess.elements {
-        return Some(over_rows(callee, name, guess.rank, arg));
+        let note = format!(
+            "nothing in the definition of `{callee}` says that the elements of `{name}` are arrays"
+        );
+        return Some(over_rows(callee, &[(name, guess.rank, arg)], note));
     }
     // Another name for the definition, or one that only passes its arguments on.
     let written = sources.slice(function.span);
@@ -52,17 +55,31 @@ pub(super) fn remark(
     })
 }
 
-/// That a definition is mapped over the rows of an array, whose elements it takes for single ones beside others.
-fn over_rows(callee: &str, name: &str, rank: usize, arg: &Arg) -> Diagnostic {
+/// A parameter that is mapped over: its name, how many axes it has, and the argument.
+pub(super) type MappedOver<'a> = (&'a str, usize, &'a Arg);
+
+/// That a definition is mapped over the rows of arrays, of which it takes one; there is such an array.
+pub(super) fn over_rows(callee: &str, mapped: &[MappedOver<'_>], note: String) -> Diagnostic {
+    let (name, axes, arg) = mapped[0];
     let ty = &arg.expr.ty;
-    let taken = Type::arrays(rank, ty.peel().1.clone());
+    let taken = |arg: &Arg, axes: usize| Type::arrays(axes, arg.expr.ty.peel().1.clone());
+    let annotated = |of: &dyn Fn(&MappedOver<'_>) -> String| {
+        mapped.iter().map(of).collect::<Vec<_>>().join(" ")
+    };
+    let whole = annotated(&|(name, _, arg)| format!("({name} : {})", arg.expr.ty));
+    let rows = annotated(&|(name, axes, arg)| format!("({name} : {})", taken(arg, *axes)));
+    let taken = taken(arg, axes);
+    let (over, one) = match axes {
+        0 => ("", "element"),
+        _ => (" the rows of", "row"),
+    };
     let message =
-        format!("`{callee}` is mapped over the rows of this array: it takes `{name}` for {taken}");
+        format!("`{callee}` is mapped over{over} this array: it takes `{name}` for {taken}");
     Diagnostic::error("E0320", message, arg.expr.span, format!("this is {ty}"))
         .warning()
-        .note(format!("nothing in the definition of `{callee}` says that the elements of `{name}` are arrays"))
+        .note(note)
         .help(format!(
-            "if the whole array is meant, write `({name} : {ty})` there; `({name} : {taken})` says that one row is"
+            "if the whole array is meant, write `{whole}` there; `{rows}` says that one {one} is"
         ))
 }
 
@@ -213,7 +230,7 @@ impl Uses<'_> {
 }
 
 /// The definition that is applied, and how many arguments it has been given before.
-fn applied<'s>(
+pub(super) fn applied<'s>(
     program: &Program,
     state: &'s State,
     function: &Expr,

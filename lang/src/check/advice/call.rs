@@ -3,6 +3,7 @@
 
 use weft_ir::Name;
 
+use super::annotated;
 use super::commas::{REDUCTIONS, axes_of, instead_of_more, with_commas};
 use super::written::{argument, is_comparison, operation, written};
 use crate::ast::{ApplyForm, Expr, ExprKind};
@@ -47,6 +48,7 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
             .or_else(|| too_many(checker, name, args, found))
             .or_else(|| function_behind(checker, name, args))
             .or_else(|| random_shape(checker, name, args))
+            .or_else(|| annotated::of_call(checker, name, args, found))
             .or_else(|| match found.code {
                 // Parts of an argument would not fit anywhere else either.
                 _ if has_parts(checker, found) => None,

@@ -1,0 +1,80 @@
+//! A definition that is checked once more as it is written, but with annotations for parameters that have none.
+//!
+//! Whoever leaves a type out leaves it to the body, and where that fits arrays of several ranks, the least one is taken
+//! (`Note [Implicit map]` in `check/rank.rs`). What the definition would have been with the type of an argument says
+//! whether that was meant: for errors ([`super::advice`]) and for remarks.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use weft_ir::{Name, Span};
+
+use super::{Cell, Checked, CheckedKind, Config, NoFiles, item};
+use crate::ast::{Def, Ident, Item, ItemKind, Pattern, PatternKind, TypeExpr, TypeExprKind};
+use crate::environment::Environment;
+use crate::typed::Function;
+use crate::types::{Scheme, Type};
+
+/// The type that a definition has with these types for its first parameters, as far as they are given, and if it is right
+/// so. Nothing else is said of those that have an annotation or are no names.
+pub fn annotated(
+    function: &Function,
+    types: &[Option<Type>],
+    environment: &Environment,
+    config: &Config,
+) -> Option<Scheme> {
+    annotated_definition(function.written.as_deref()?, types, function.span, environment, config)
+}
+
+/// The same of a definition that need not be right as it stands.
+pub(super) fn annotated_definition(
+    written: &Def,
+    types: &[Option<Type>],
+    span: Span,
+    environment: &Environment,
+    config: &Config,
+) -> Option<Scheme> {
+    let mut def = written.clone();
+    for (param, ty) in def.params.iter_mut().zip(types) {
+        if let (Some(ty), PatternKind::Name(_)) = (ty, &param.kind) {
+            let (ty, span) = (written_type(ty, param.span)?, param.span);
+            let name = std::mem::replace(param, Pattern { kind: PatternKind::Wildcard, span });
+            param.kind = PatternKind::Typed(Box::new(name), ty);
+        }
+    }
+    let items = [Item { kind: ItemKind::Def(def), span, levels: 0 }];
+    let mut checked = Checked {
+        items: Vec::new(),
+        environment: environment.clone(),
+        loaded: Vec::new(),
+        diagnostics: Vec::new(),
+    };
+    let cell = Cell { items: &items, index: 0, last_definitions: &HashMap::new(), is_trial: true };
+    item::check_item(cell, config, &mut NoFiles, &mut checked);
+    match checked.items.pop()?.kind {
+        CheckedKind::Define { scheme, .. } => Some(scheme),
+        _ => None,
+    }
+}
+
+/// A type as it is written; nothing for what cannot be.
+fn written_type(ty: &Type, span: Span) -> Option<TypeExpr> {
+    let of = |ty: &Arc<Type>| written_type(ty, span).map(Box::new);
+    let kind = match ty {
+        Type::Scalar(scalar) => TypeExprKind::Name(scalar.name().into()),
+        Type::Array(element) => TypeExprKind::Array(None, of(element)?),
+        Type::Seq(item) => TypeExprKind::Seq(of(item)?),
+        Type::Function(from, to) => TypeExprKind::Function(of(from)?, of(to)?),
+        Type::Tuple(parts) => TypeExprKind::Tuple(
+            parts.iter().map(|part| written_type(part, span)).collect::<Option<_>>()?,
+        ),
+        Type::Record(fields) => {
+            let field = |(name, ty): &(Name, Type)| {
+                Some((Ident { name: name.clone(), span }, written_type(ty, span)?))
+            };
+            TypeExprKind::Record(fields.iter().map(field).collect::<Option<_>>()?)
+        }
+        Type::Var(_) | Type::Window(..) | Type::Boundary(..) => return None,
+    };
+    Some(TypeExpr { kind, span })
+}
