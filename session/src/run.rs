@@ -20,6 +20,7 @@ use crate::display::{bound_type, has_heading};
 use crate::engine::{Backend, Counters, Engine, Fallback, Job, Notice, Ran};
 use crate::files;
 use crate::footer::{Footer, Phase};
+use crate::inquiry::Inquiry;
 use crate::join::{Unit, last_uses, program, units};
 use crate::modes::size_text;
 use crate::plan::Step;
@@ -150,7 +151,12 @@ impl<'a> Runner<'a> {
                 self.sink.event(Event::Text(text.trim_end().to_owned()));
                 Ok(())
             }
-            Step::Inquire { inquiry, program, ty } => self.inquire(inquiry, &program, &ty),
+            Step::Inquire { inquiry, program, ty } => {
+                if let Inquiry::Bench | Inquiry::Compare = inquiry {
+                    self.remark(&program);
+                }
+                self.inquire(inquiry, &program, &ty)
+            }
             Step::Cache { clear } => {
                 if clear {
                     self.engine.clear();
@@ -218,7 +224,7 @@ impl<'a> Runner<'a> {
 
     fn item(&mut self, item: &CheckedItem, shown: bool) -> Result<(), Stop> {
         // Whoever waits in vain for a value, or gets an error, may learn why.
-        self.remark(item);
+        self.remark_item(item);
         let value = match program(item) {
             Some(program) => Some(self.run(program, item.span)?),
             None => None,
@@ -233,7 +239,7 @@ impl<'a> Runner<'a> {
         value: Option<Value>,
         shown: bool,
     ) -> Result<(), Stop> {
-        self.remark(item);
+        self.remark_item(item);
         match (&item.kind, value) {
             (CheckedKind::Define { name, scheme, .. }, _) => {
                 if shown {
@@ -305,8 +311,14 @@ impl<'a> Runner<'a> {
     }
 
     /// Tells what there is to say about the program of an item. Of inputs that have no values yet, nothing is said.
-    fn remark(&mut self, item: &CheckedItem) {
-        let Some(program) = program(item) else { return };
+    fn remark_item(&mut self, item: &CheckedItem) {
+        if let Some(program) = program(item) {
+            self.remark(program);
+        }
+    }
+
+    /// Tells what there is to say about a program.
+    fn remark(&mut self, program: &Program) {
         let found = remarks::remarks(program, &self.state, self.sources, &mut self.told);
         if !found.is_empty() {
             self.sink.event(Event::Report(self.sources.report(found)));

@@ -40,9 +40,11 @@ impl Checker<'_> {
                 return;
             }
         };
-        if let ItemKind::Def(def) = &item.kind
-            && let Some(help) = annotated::of_definition(self, def, item, first)
-        {
+        let of_definition = match &item.kind {
+            ItemKind::Def(def) => annotated::of_definition(self, def, item, first),
+            _ => None,
+        };
+        if let Some(help) = of_definition.or_else(|| annotated::of_item(self, body, item, first)) {
             // All else that was found is a consequence.
             let mut reports = self.diagnostics.split_off(first);
             reports.sort_by_key(|report| report.span().start);

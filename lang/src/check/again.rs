@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span};
 
-use super::{Cell, Checked, CheckedKind, Config, NoFiles, item};
+use super::{Cell, Checked, CheckedItem, CheckedKind, Config, NoFiles, item};
 use crate::ast::{Def, Ident, Item, ItemKind, Pattern, PatternKind, TypeExpr, TypeExprKind};
 use crate::environment::Environment;
 use crate::typed::Function;
@@ -34,6 +34,48 @@ pub(super) fn annotated_definition(
     environment: &Environment,
     config: &Config,
 ) -> Option<Scheme> {
+    let items = [with_types(written, types, span)?];
+    match tried(&items, environment, config).pop()?.kind {
+        CheckedKind::Define { scheme, .. } => Some(scheme),
+        _ => None,
+    }
+}
+
+/// Whether an item would be right behind a definition with these types for its parameters.
+pub(super) fn is_right_behind(
+    function: &Function,
+    types: &[Option<Type>],
+    item: &Item,
+    environment: &Environment,
+    config: &Config,
+) -> bool {
+    let definition =
+        function.written.as_deref().and_then(|written| with_types(written, types, function.span));
+    definition.is_some_and(|definition| {
+        tried(&[definition, item.clone()], environment, config).len() == 2
+    })
+}
+
+/// The items that are right, of some that see each other.
+fn tried(items: &[Item], environment: &Environment, config: &Config) -> Vec<CheckedItem> {
+    let mut checked = Checked {
+        items: Vec::new(),
+        environment: environment.clone(),
+        loaded: Vec::new(),
+        diagnostics: Vec::new(),
+    };
+    for index in 0..items.len() {
+        let cell = Cell { items, index, last_definitions: &HashMap::new(), is_trial: true };
+        item::check_item(cell, config, &mut NoFiles, &mut checked);
+        if checked.items.len() <= index {
+            break;
+        }
+    }
+    checked.items
+}
+
+/// A definition with annotations for those of its parameters that are names and for which there is a type.
+fn with_types(written: &Def, types: &[Option<Type>], span: Span) -> Option<Item> {
     let mut def = written.clone();
     for (param, ty) in def.params.iter_mut().zip(types) {
         if let (Some(ty), PatternKind::Name(_)) = (ty, &param.kind) {
@@ -42,19 +84,7 @@ pub(super) fn annotated_definition(
             param.kind = PatternKind::Typed(Box::new(name), ty);
         }
     }
-    let items = [Item { kind: ItemKind::Def(def), span, levels: 0 }];
-    let mut checked = Checked {
-        items: Vec::new(),
-        environment: environment.clone(),
-        loaded: Vec::new(),
-        diagnostics: Vec::new(),
-    };
-    let cell = Cell { items: &items, index: 0, last_definitions: &HashMap::new(), is_trial: true };
-    item::check_item(cell, config, &mut NoFiles, &mut checked);
-    match checked.items.pop()?.kind {
-        CheckedKind::Define { scheme, .. } => Some(scheme),
-        _ => None,
-    }
+    Some(Item { kind: ItemKind::Def(def), span, levels: 0 })
 }
 
 /// A type as it is written; nothing for what cannot be.

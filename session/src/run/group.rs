@@ -43,7 +43,7 @@ impl Runner<'_> {
                 }
                 Err(Stop::Failed(_)) => return Ok(None),
                 Err(stop) => {
-                    lines.iter().for_each(|line| self.remark(&line.item));
+                    lines.iter().for_each(|line| self.remark_item(&line.item));
                     return Err(stop);
                 }
             }
@@ -62,7 +62,7 @@ impl Runner<'_> {
         let members = positions.iter().filter_map(|index| member(&lines[*index].item)).collect();
         match self.joined(lines, members) {
             Joined::Interrupted => {
-                lines.iter().for_each(|line| self.remark(&line.item));
+                lines.iter().for_each(|line| self.remark_item(&line.item));
                 Err(Stop::Interrupted)
             }
             Joined::Values(values) => {

@@ -1,16 +1,25 @@
 //! Annotations with which a definition would be right: they are tried out ([`crate::check::again`]).
 
+use std::sync::Arc;
+
 use weft_ir::{Name, ScalarType};
 
 use super::Checker;
-use crate::ast::{Def, Expr, Item, Pattern, PatternKind};
-use crate::check::again::{annotated, annotated_definition};
+use crate::ast::{Def, Expr, ExprKind, Item, Pattern, PatternKind};
+use crate::check::again::{annotated, annotated_definition, is_right_behind};
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Global};
+use crate::typed::Function;
 use crate::types::{Class, Type};
 
 /// Definitions with more parameters are not tried out: there are too many combinations.
 const MOST_PARAMETERS: usize = 6;
+
+/// So often is an item tried out.
+const MOST_TRIES: usize = 100;
+
+/// Functions of more arguments are not tried out where they are passed.
+const MOST_OF_LAMBDA: usize = 3;
 
 /// `ll xs 1.5 0.5`, where nothing in the definition of `ll` says that `mu` and `s` are numbers.
 pub(super) fn of_call(
@@ -20,60 +29,167 @@ pub(super) fn of_call(
     found: &Diagnostic,
 ) -> Option<String> {
     // What was said of the parameter is about the same.
-    if found.code != "E0307" || found.help.iter().any(|help| help.starts_with(NOTHING_SAYS)) {
+    if found.code != "E0307" || names_another(found) {
         return None;
     }
-    let Some(Binding::Global(global)) = checker.environment.lookup(name) else { return None };
-    let Global::Function(function) = checker.environment.global(*global)? else { return None };
-    let written = function.written.as_deref()?;
-    if checker.scope.contains_key(name) || args.len() > written.params.len() {
-        return None;
-    }
-    let given: Vec<Option<Type>> =
-        args.iter().map(|arg| closed(checker, &checker.type_at(arg.span)?)).collect();
-    let ranks = |ty: &Type| {
-        let mut rest = ty;
-        let mut ranks = Vec::new();
-        while let Type::Function(param, result) = rest {
-            ranks.push(param.peel().0);
-            rest = result;
-        }
-        ranks
-    };
-    let taken = ranks(&function.scheme.ty);
-    let differs = |index: usize| {
-        let rank = given[index].as_ref().map(|ty| ty.peel().0);
-        matches!(written.params[index].kind, PatternKind::Name(_))
-            && rank.is_some_and(|rank| taken.get(index).is_some_and(|taken| *taken != rank))
-    };
-    // First what does not fit, one after the other and together, then with all else that is known.
-    let some: Vec<Option<Type>> =
-        (0..args.len()).map(|index| given[index].clone().filter(|_| differs(index))).collect();
+    let callee = Callee::of(checker, name, args)?;
     let fits = |types: &[Option<Type>]| {
+        let function = &callee.function;
         let scheme = annotated(function, types, checker.environment, checker.config);
         scheme.is_some_and(|scheme| {
-            let now = ranks(&scheme.ty);
-            given
+            callee
+                .given
                 .iter()
-                .zip(now)
+                .zip(ranks(&scheme.ty))
                 .all(|(given, rank)| given.as_ref().is_none_or(|given| given.peel().0 == rank))
         })
     };
-    let alone = (0..args.len()).filter(|index| some[*index].is_some()).map(|index| {
-        let mut types = vec![None; args.len()];
-        types[index].clone_from(&some[index]);
-        types
-    });
-    let types = alone.chain([some.clone(), given.clone()]).find(|types| fits(types))?;
-    let names = named(&written.params, &types);
-    (!names.is_empty()).then(|| {
-        format!(
-            "{NOTHING_SAYS} `{name}` says what {} {}: write `{}` there",
-            listed(&names),
-            if names.len() == 1 { "is" } else { "are" },
-            with_types(&written.params, &types)
-        )
-    })
+    let types = callee.from_arguments().into_iter().find(|types| fits(types))?;
+    callee.help(&types)
+}
+
+/// An item that would be right if a definition that it applies said what a parameter is. There are reports about it from
+/// position `first` on.
+pub(super) fn of_item(
+    checker: &Checker<'_>,
+    body: &Expr,
+    item: &Item,
+    first: usize,
+) -> Option<String> {
+    let reports = &checker.diagnostics[first..];
+    let is_about_ranks = |report: &Diagnostic| {
+        matches!(report.code, "E0301" | "E0303" | "E0305" | "E0307" | "E0312")
+    };
+    if !reports.iter().any(is_about_ranks) || reports.iter().any(names_another) {
+        return None;
+    }
+    let mut calls = Vec::new();
+    calls_in(body, &mut calls);
+    let mut tries = 0;
+    for (name, args) in calls {
+        let Some(callee) = Callee::of(checker, name, args) else { continue };
+        for types in callee.from_arguments().into_iter().chain(callee.from_lambdas(args)) {
+            tries += 1;
+            let (function, environment) = (&callee.function, &*checker.environment);
+            if is_right_behind(function, &types, item, environment, checker.config) {
+                return callee.help(&types);
+            }
+            if tries == MOST_TRIES {
+                return None;
+            }
+        }
+    }
+    None
+}
+
+/// A definition that is applied.
+struct Callee {
+    function: Arc<Function>,
+    /// The types of the arguments, as far as they are known.
+    given: Vec<Option<Type>>,
+}
+
+impl Callee {
+    fn of(checker: &Checker<'_>, name: &Name, args: &[Expr]) -> Option<Callee> {
+        let Some(Binding::Global(global)) = checker.environment.lookup(name) else { return None };
+        let Global::Function(function) = checker.environment.global(*global)? else { return None };
+        let written = function.written.as_deref()?;
+        if checker.scope.contains_key(name) || args.len() > written.params.len() {
+            return None;
+        }
+        let given = args.iter().map(|arg| closed(checker, &checker.type_at(arg.span)?)).collect();
+        Some(Callee { function: Arc::clone(function), given })
+    }
+
+    fn params(&self) -> &[Pattern] {
+        self.function.written.as_ref().map_or(&[], |written| &written.params)
+    }
+
+    /// Annotations by the types of arguments: where they are not of the rank of the parameter, one after the other and
+    /// together; then with all else that is known.
+    fn from_arguments(&self) -> Vec<Vec<Option<Type>>> {
+        let taken = ranks(&self.function.scheme.ty);
+        let params = self.params().iter();
+        let differing = self.given.iter().zip(params).zip(taken).map(|((given, param), taken)| {
+            let is_name = matches!(param.kind, PatternKind::Name(_));
+            given.clone().filter(|given| is_name && given.peel().0 != taken)
+        });
+        let differing: Vec<Option<Type>> = differing.collect();
+        if differing.iter().all(Option::is_none) {
+            return Vec::new();
+        }
+        let mut all = Vec::new();
+        for (index, ty) in differing.iter().enumerate().filter(|(_, ty)| ty.is_some()) {
+            let mut types = vec![None; differing.len()];
+            types[index].clone_from(ty);
+            all.push(types);
+        }
+        all.extend([differing, self.given.clone()]);
+        all
+    }
+
+    /// Annotations of one parameter that is given a lambda: it may take and yield arrays.
+    fn from_lambdas(&self, args: &[Expr]) -> Vec<Vec<Option<Type>>> {
+        let axes = |ty: usize| Type::arrays(ty, Type::Scalar(ScalarType::F64));
+        let mut all = Vec::new();
+        for (index, (arg, param)) in args.iter().zip(self.params()).enumerate() {
+            let (ExprKind::Lambda { params, .. }, PatternKind::Name(_)) = (&arg.kind, &param.kind)
+            else {
+                continue;
+            };
+            if params.len() > MOST_OF_LAMBDA {
+                continue;
+            }
+            for choice in 0..3_usize.pow(params.len() as u32 + 1) {
+                let rank = |at: usize| axes(choice / 3_usize.pow(at as u32) % 3);
+                let from: Vec<Type> = (0..params.len()).map(rank).collect();
+                let mut types = vec![None; args.len()];
+                types[index] = Some(Type::functions(from.into_iter(), rank(params.len())));
+                all.push(types);
+            }
+        }
+        all
+    }
+
+    /// What to write.
+    fn help(&self, types: &[Option<Type>]) -> Option<String> {
+        let names = named(self.params(), types);
+        (!names.is_empty()).then(|| {
+            format!(
+                "{NOTHING_SAYS} `{}` says what {} {}: write `{}` there",
+                self.function.name,
+                listed(&names),
+                if names.len() == 1 { "is" } else { "are" },
+                with_types(self.params(), types)
+            )
+        })
+    }
+}
+
+/// The applications of names in an expression, the innermost last.
+fn calls_in<'e>(expr: &'e Expr, found: &mut Vec<(&'e Name, &'e [Expr])>) {
+    if let ExprKind::Apply { function, args, .. } = &expr.kind
+        && let ExprKind::Name(name) = &function.kind
+    {
+        found.push((name, args));
+    }
+    expr.for_each_child(&mut |child| calls_in(child, found));
+}
+
+/// How many axes the parameters of a function have.
+fn ranks(ty: &Type) -> Vec<usize> {
+    let mut rest = ty;
+    let mut ranks = Vec::new();
+    while let Type::Function(param, result) = rest {
+        ranks.push(param.peel().0);
+        rest = result;
+    }
+    ranks
+}
+
+/// Whether a report names an annotation in another definition.
+fn names_another(report: &Diagnostic) -> bool {
+    report.help.iter().any(|help| help.starts_with(NOTHING_SAYS))
 }
 
 /// How help begins that names an annotation of a parameter.
@@ -89,8 +205,6 @@ pub(super) fn of_definition(
 ) -> Option<String> {
     let reports = &checker.diagnostics[first..];
     let is_about_ranks = |report: &Diagnostic| matches!(report.code, "E0305" | "E0307" | "E0312");
-    let names_another =
-        |report: &Diagnostic| report.help.iter().any(|help| help.starts_with(NOTHING_SAYS));
     if !reports.iter().any(is_about_ranks)
         || reports.iter().any(names_another)
         || def.params.len() > MOST_PARAMETERS
