@@ -103,6 +103,51 @@ fn arrays_are_computed_in_memory_of_its_own() {
 }
 
 #[test]
+fn beside_arrays_that_are_computed_others_are_updated_where_they_are() {
+    let computed = "    launch \"map\" [3] (r0)
+      r1: i64 = read a8
+      r2: i64 = add r1 r0
+      yield r2
+      store r2 to a13: [3]i64
+    end
+    launch \"scatter\" [3] (r0)
+      r1: i64 = read a13 r0
+      yield r1 r1
+      scatter r1 at r1 into a9 to a12: [a1]i64
+    end";
+    let RowLoop { text, has_scratch, .. } = function(computed);
+    assert!(has_scratch, "{text}");
+    // Once in front of the loop: a turn copies nothing, and keeps nothing to put it back.
+    assert_eq!(text.matches("TAKE_OWN(").count(), 1, "{text}");
+    assert_eq!(text.matches("TAKE(").count(), 1, "{text}");
+    let (before, turns) = text.split_once("for (;;) {").expect("a loop");
+    assert!(before.contains("TAKE_OWN("), "{text}");
+    assert!(!turns.contains("kept") && !turns.contains("KEEP("), "{text}");
+    // Of an array that somebody looks at behind that, a turn updates a copy.
+    let late = computed.replace(
+        "    launch \"scatter\" [3] (r0)
+      r1: i64 = read a13 r0
+      yield r1 r1
+      scatter r1 at r1 into a9 to a12: [a1]i64
+    end",
+        "    launch \"scatter\" [3] (r0)
+      r1: i64 = read a13 r0
+      yield r1 r1
+      scatter r1 at r1 into a9 to a14: [a1]i64
+    end
+    launch \"map\" [a1] (r0)
+      r1: i64 = read a9 r0
+      r2: i64 = read a14 r0
+      r3: i64 = add r1 r2
+      yield r3
+      store r3 to a12: [a1]i64
+    end",
+    );
+    let RowLoop { text, .. } = function(&late);
+    assert!(!text.contains("TAKE_OWN("), "{text}");
+}
+
+#[test]
 fn an_array_that_is_needed_as_it_was_is_copied_before_it_is_updated() {
     // The first update is of an array that the second reads, and the last one of its own.
     let RowLoop { text, has_scratch, .. } = function(

@@ -162,7 +162,7 @@ impl Sequential {
 pub(crate) struct RowFunction {
     /// The function.
     pub(crate) sequential: Arc<Sequential>,
-    /// Whether it is given memory for arrays, [`SCRATCH`] bytes on each thread.
+    /// Whether it is given memory for arrays on each thread, [`SCRATCH`] bytes or more.
     pub(crate) has_scratch: bool,
     /// The parts of the state whose rows it writes one behind the other, by their numbers.
     pub(crate) growing: Vec<usize>,

@@ -66,6 +66,13 @@ struct replaced {
   top += ((u64)(count) * sizeof(TYPE) + 63) & ~63ULL; \
   if (top > limit) LEAVE
 
+/* The same for what is computed once for a point, however much it is. */
+#define TAKE_OWN(TYPE, name, count) \
+  TYPE *const name = (TYPE *)top; \
+  if ((u64)(count) > (u64)(limit - top) / sizeof(TYPE)) LEAVE; \
+  top += ((u64)(count) * sizeof(TYPE) + 63) & ~63ULL; \
+  if (top > limit) LEAVE
+
 /* Copies an array to memory that stays. */
 #define COPY(TYPE, name, count) do { \
     TAKE(TYPE, copy, count); \

@@ -15,15 +15,18 @@ mod kernel;
 mod undo;
 mod updates;
 
+use std::collections::BTreeSet;
+
 use weft_ir::flat::{Size, Type, Var};
 use weft_ir::plan::{Block, Step};
 
+use super::rows::element_count;
 use super::{Arrays, Function, SequentialLoop, sequential_loop};
 use crate::dialect::type_name;
 use crate::literal::literal;
 use crate::sequential::environment::Place;
 pub(super) use undo::Undo;
-pub(super) use updates::Updates;
+pub(super) use updates::{Updates, updates_of_point};
 
 /// The most elements of a constant array that the text holds.
 const CONSTANTS: usize = 256;
@@ -238,12 +241,34 @@ impl Function<'_> {
         body: &Block,
     ) -> Option<()> {
         let first: Option<Vec<String>> = initial.iter().map(|&var| self.value(var)).collect();
+        let mut first = first?;
+        if !self.host_goes_on && self.depth == 1 {
+            self.copy_own(initial, &mut first)?;
+        }
         let around = self.in_place;
         self.in_place =
             self.host_goes_on && sequential_loop(state, condition, body, self.types).is_some();
-        let names = self.small_turns(state, &first?, condition, body);
+        let names = self.small_turns(state, &first, condition, body);
         self.in_place = around;
         self.bind_all(results, names?)
+    }
+
+    /// Copies the arrays that the loop of a point begins with and updates where they are (Note [Updates of a point's own] in
+    /// `updates`).
+    fn copy_own(&mut self, initial: &[Var], first: &mut [String]) -> Option<()> {
+        let parts: BTreeSet<usize> = self.updates.parts.values().copied().collect();
+        for part in parts {
+            let (ty, count) =
+                (self.type_name(initial[part]), element_count(&self.sizes(initial[part])?));
+            let name = format!("a{}", self.environment.fresh());
+            self.line(&format!("TAKE_OWN({ty}, {name}, {count});"));
+            self.line(&format!(
+                "__builtin_memcpy({name}, {}, (u64)({count}) * sizeof({ty}));",
+                first[part]
+            ));
+            first[part] = name;
+        }
+        Some(())
     }
 
     /// Goes round until the condition fails. The names of the state, which is in memory that stays.

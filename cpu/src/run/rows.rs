@@ -48,7 +48,8 @@ impl Machine<'_> {
         });
         let least = if row_function.growing.is_empty() { 0 } else { MOST_EMPTY };
         let all_empty = points > elements.max().unwrap_or(0).max(least);
-        let Some(room) = self.room_beside(row_function, state) else { return Ok(false) };
+        let scratch = if row_function.has_scratch { self.scratch(state, points.max(1)) } else { 0 };
+        let Some(room) = self.room_beside(row_function, state, scratch) else { return Ok(false) };
         if points == 0 || all_empty || !self.has_matrices(rows, points)? {
             return Ok(false);
         }
@@ -68,7 +69,7 @@ impl Machine<'_> {
             growing: &growing,
             room,
             points,
-            scratch: row_function.has_scratch.then_some(SCRATCH),
+            scratch: row_function.has_scratch.then_some(scratch),
             cancel: self.cancel,
             done: piece.as_ref().map(Piece::counter),
             workers: self.config.workers,
@@ -209,10 +210,26 @@ impl Machine<'_> {
         Some(GrownRows { extents, total: total_rows, elements })
     }
 
-    /// How many bytes there are beside what a function needs beside the state; nothing if not for that.
-    fn room_beside(&self, row_function: &RowFunction, state: &[Var]) -> Option<u64> {
+    /// How many bytes a function that computes arrays is given on each thread: there is room for what a point updates where
+    /// it is, if points are about alike.
+    fn scratch(&self, state: &[Var], points: usize) -> usize {
+        let bytes = state.iter().map(|var| match self.get(*var) {
+            Datum::Array { elements, .. } => elements.bytes(),
+            Datum::Scalar(_) => 0,
+        });
+        SCRATCH.saturating_add(2 * (bytes.sum::<usize>() / points))
+    }
+
+    /// How many bytes there are beside what a function needs beside the state, with so many on each thread; nothing if not
+    /// for that.
+    fn room_beside(
+        &self,
+        row_function: &RowFunction,
+        state: &[Var],
+        scratch: usize,
+    ) -> Option<u64> {
         let has_scratch = row_function.has_scratch;
-        let scratch = if has_scratch { self.config.workers.threads() * SCRATCH } else { 0 };
+        let scratch = self.config.workers.threads().saturating_mul(scratch);
         let written = self.written_bytes(&row_function.sequential, state, |elements| {
             has_scratch || !elements.is_alone()
         });

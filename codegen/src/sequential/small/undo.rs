@@ -66,6 +66,10 @@ impl Function<'_> {
         if parts.is_empty() {
             return None;
         }
+        if !self.host_goes_on {
+            // Nothing is put back: the host has all of the state as it was (Note [Updates of a point's own]).
+            return Some(Undo { number: None, parts: Vec::new() });
+        }
         self.updated.extend(parts.iter().map(|(part, ..)| *part));
         if self.updates.inside {
             return Some(Undo { number: None, parts });

@@ -14,6 +14,11 @@
 //! memory that it takes. Where that is full the function ends, and is called again with twice as much. A turn that needs
 //! more than there is at its beginning is the host's.
 
+//!
+//! Note [Updates of a point's own]. A function that takes a point from the state at hand to the end of its loop (`rows`) copies
+//! what is updated where it is once, before the first turn, to memory of its own. There is nothing to put back where it
+//! leaves the loop to the host, which has the state as it was. Arrays that move are computed in every turn.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_ir::flat::{Type, Var};
@@ -79,6 +84,20 @@ pub(super) fn updates(state: &[Var], condition: &Block, body: &Block, types: &[T
             return all;
         }
     }
+}
+
+/// The arrays of the state of a point that its loop changes where they are (Note [Updates of a point's own]).
+pub(in crate::sequential) fn updates_of_point(
+    state: &[Var],
+    condition: &Block,
+    body: &Block,
+    types: &[Type],
+) -> Updates {
+    let mut all = updates(state, condition, body, types);
+    let moving = std::mem::take(&mut all.moving);
+    all.parts.retain(|_, part| !moving.contains(part));
+    all.replaced.retain(|_, replaced| !moving.contains(&replaced.part));
+    all
 }
 
 /// Refuses what is appended to by a kernel that appends to something else too, which is not where it was.
