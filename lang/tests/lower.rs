@@ -168,6 +168,32 @@ yield x14",
 }
 
 #[test]
+fn the_numbers_of_a_range_are_computed_where_a_loop_goes_over_them() {
+    check(
+        "loop s = 0 for i in 1 .. 9 do s + i",
+        r"
+x4: i64 = for x0 < 8i64 x1: i64 = 0i64
+  x2: i64 = add 1i64 x0
+  x3: i64 = add x1 x2
+  yield x3
+yield x4
+",
+    );
+    // From 0 or above upwards, and down to there, no distance wraps.
+    let asserts = |text: &str| {
+        let program = lowered(text).expect("a program").program.to_string();
+        assert!(!program.contains("iota"), "{program}");
+        program.contains("assert")
+    };
+    assert!(!asserts("n = 4\nloop s = 0 for i in 1 .. n do s + i"));
+    assert!(!asserts("n = 4\nloop s = 0 for i in n .. 0 by -1 do s + i"));
+    assert!(asserts("n = 4\nloop s = 0 for i in n .. 9 do s + i"));
+    assert!(asserts("n = 4\nloop s = 0 for i in -1 .. n do s + i"));
+    assert!(asserts("n = 4\nloop s = 0 for i in n .. -1 by -1 do s + i"));
+    assert!(asserts("n = 4\nloop s = 0 for i in 1 .. 9 by n do s + i"));
+}
+
+#[test]
 fn recursive_functions_get_what_they_read() {
     check(
         "n = 3\nk = 2\ndef fib i = if i < 2 then k else fib (i - 1) + fib (i - 2)\nfib n",

@@ -136,3 +136,28 @@ fn matrices_with_as_many_rows() {
         panic!("{state:?}")
     };
 }
+
+/// The loop goes round as often as a number says that is checked: whether it is there is asked before it begins.
+#[test]
+fn turns_whose_number_is_checked() {
+    let state = states(
+        r"params x0: []i64
+x1: [][]i64 = map x0
+  \x2: i64
+    x3: []i64 = literal x2
+    x10: bool = ge x2 0i64
+    x11: i64 = assert length x10 values x2
+    x4: []i64 = for x5 < x11 x6: []i64 = x3
+      x7: []i64 = literal x5
+      x8: []i64 = concat x6 x7
+      yield x8
+    yield x4
+yield x1
+"
+        .replace(r"\\", r"\")
+        .as_str(),
+        &[numbers()],
+    );
+    let sizes = [RowState::Total(1), RowState::Offsets(1), RowState::Grown(1)];
+    assert!(state.windows(3).any(|parts| parts == sizes), "{state:?}");
+}

@@ -44,18 +44,29 @@ impl Checker<'_> {
             ItemKind::Def(def) => annotated::of_definition(self, def, item, first),
             _ => None,
         };
-        if let Some(help) = of_definition.or_else(|| annotated::of_item(self, body, item, first)) {
-            // All else that was found is a consequence.
-            let mut reports = self.diagnostics.split_off(first);
-            reports.sort_by_key(|report| report.span().start);
-            let is_error = |report: &Diagnostic| report.severity == Severity::Error;
-            let cause = reports.iter().position(is_error);
-            self.diagnostics.extend(cause.map(|cause| reports.swap_remove(cause)));
-            for report in &mut self.diagnostics[first..] {
-                report.help = vec![help.clone()];
-            }
-            return;
+        if let Some(help) = of_definition {
+            return self.leave_one(first, help);
         }
+        self.advise_places(body, first);
+        if let Some(help) = annotated::of_item(self, body, item, first) {
+            self.leave_one(first, help);
+        }
+    }
+
+    /// Leaves the first error of those from position `first` on, with this help: all else is a consequence.
+    fn leave_one(&mut self, first: usize, help: String) {
+        let mut reports = self.diagnostics.split_off(first);
+        reports.sort_by_key(|report| report.span().start);
+        let is_error = |report: &Diagnostic| report.severity == Severity::Error;
+        let cause = reports.iter().position(is_error);
+        self.diagnostics.extend(cause.map(|cause| reports.swap_remove(cause)));
+        for report in &mut self.diagnostics[first..] {
+            report.help = vec![help.clone()];
+        }
+    }
+
+    /// Improves the reports about an expression from position `first` on, by what stands around their places.
+    fn advise_places(&mut self, body: &ast::Expr, first: usize) {
         let mut told: Vec<(Span, String)> = Vec::new();
         let mut position = first;
         while position < self.diagnostics.len() {

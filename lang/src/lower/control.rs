@@ -7,8 +7,16 @@ use weft_ir::{FaultKind, ScalarOp};
 
 use super::builder::{BodyOf, I64, Lowering, Outcome};
 use super::value::{Frame, Value, element_type};
-use crate::typed::{Expr, LoopControl, Pattern};
+use crate::builtins::Builtin;
+use crate::typed::{Arg, Expr, ExprKind, LoopControl, Pattern};
 use crate::types;
+
+/// The start, stop and step of a range, if an expression is one.
+fn range(expr: &Expr) -> Option<&[Arg]> {
+    let ExprKind::Apply { function, args, depth: 0 } = &expr.kind else { return None };
+    let is_range = matches!(function.kind, ExprKind::Builtin(Builtin::Range, _));
+    (is_range && args.len() == 3).then_some(args)
+}
 
 impl<'p> Lowering<'p> {
     /// One of two values of a type.
@@ -72,6 +80,20 @@ impl<'p> Lowering<'p> {
                 let count = self.expression(count, frame)?.expect_scalar();
                 self.count_loop(&init.ty, &first, count, &mut |lowering, at, state| {
                     frame.bind(index, &Value::Scalar(at));
+                    frame.bind(pattern, &state);
+                    lowering.expression(body, frame)
+                })
+            }
+            // The numbers of a range are computed, not read.
+            LoopControl::Each(element, elements) if let Some(range) = range(elements) => {
+                let mut bounds = Vec::with_capacity(range.len());
+                for bound in range {
+                    bounds.push(self.expression(&bound.expr, frame)?.expect_scalar());
+                }
+                let (start, step) = (bounds[0], bounds[2]);
+                let count = self.range_count(start, bounds[1], step);
+                self.count_loop(&init.ty, &first, count, &mut |lowering, at, state| {
+                    frame.bind(element, &Value::Scalar(lowering.affine(start, step, at)));
                     frame.bind(pattern, &state);
                     lowering.expression(body, frame)
                 })

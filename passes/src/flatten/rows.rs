@@ -249,7 +249,8 @@ impl<'p> Flattener<'p> {
             }
         }
         if let Some((_, count)) = counted {
-            seen.count = Some(self.seen_scalar(count, &mut seen, fresh)?);
+            // Whether it is there has been asked at all points: the loop asks each whether it begins.
+            seen.count = Some(self.scalar_given(count, &mut seen, fresh, Self::needed_scalar)?);
         }
         Some(seen)
     }
@@ -296,10 +297,20 @@ impl<'p> Flattener<'p> {
         seen: &mut Seen,
         fresh: &mut impl Iterator<Item = nested::Var>,
     ) -> Option<Atom> {
+        self.scalar_given(id, seen, fresh, Self::given_scalar)
+    }
+
+    fn scalar_given(
+        &mut self,
+        id: ScalarId,
+        seen: &mut Seen,
+        fresh: &mut impl Iterator<Item = nested::Var>,
+        given: impl FnOnce(&mut Self, ScalarId) -> Option<RowInput>,
+    ) -> Option<Atom> {
         if let Some(known) = self.scalars.known_scalar(id) {
             return Some(Atom::Scalar(known));
         }
-        let (var, given) = (fresh.next()?, self.given_scalar(id)?);
+        let (var, given) = (fresh.next()?, given(self, id)?);
         seen.inputs.push(var, nested::Type::scalar(self.scalars.ty(id)), given, Vec::new());
         Some(Atom::Var(var))
     }
@@ -337,9 +348,14 @@ impl<'p> Flattener<'p> {
     }
 
     fn given_scalar(&mut self, id: ScalarId) -> Option<RowInput> {
-        if self.may_fail_for_rows(id) {
-            return None;
+        match self.may_fail_for_rows(id) {
+            true => None,
+            false => self.needed_scalar(id),
         }
+    }
+
+    /// A scalar that is needed at every point.
+    fn needed_scalar(&mut self, id: ScalarId) -> Option<RowInput> {
         Some(match self.scalars.depth(id) {
             0 => RowInput::All(self.host_scalar(id)),
             _ => RowInput::Row(self.store_here(id), RowNumber::Point(Size::Constant(1))),

@@ -189,7 +189,7 @@ fn ranks(ty: &Type) -> Vec<usize> {
 
 /// Whether a report names an annotation in another definition.
 fn names_another(report: &Diagnostic) -> bool {
-    report.help.iter().any(|help| help.starts_with(NOTHING_SAYS))
+    report.help.iter().any(|help| help.contains("write `("))
 }
 
 /// How help begins that names an annotation of a parameter.

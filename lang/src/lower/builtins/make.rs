@@ -37,7 +37,7 @@ impl<'p> Lowering<'p> {
     }
 
     /// start + index·step, in their type.
-    pub(super) fn affine(
+    pub(in crate::lower) fn affine(
         &mut self,
         start: weft_ir::nested::Atom,
         step: weft_ir::nested::Atom,

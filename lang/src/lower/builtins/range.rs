@@ -1,7 +1,7 @@
 //! `range`, with its careful count.
 
 use weft_ir::nested::Atom;
-use weft_ir::{FaultKind, ScalarOp, ScalarType};
+use weft_ir::{FaultKind, Scalar, ScalarOp, ScalarType};
 
 use super::Call;
 use crate::lower::builder::{Lowering, Outcome};
@@ -13,16 +13,19 @@ impl<'p> Lowering<'p> {
     /// (above it, for a negative step).
     pub(super) fn range_of(&mut self, call: &Call<'p>) -> Outcome<Value<'p>> {
         let (start, stop, step) = (call.scalar(0), call.scalar(1), call.scalar(2));
-        let ty = self.type_of(start).element;
-        let count = if ty.is_float() {
-            self.float_count(start, stop, step)
-        } else {
-            self.integer_count(start, stop, step)
-        };
-        let count = self.set_count(count);
+        let count = self.range_count(start, stop, step);
         let leaves =
             self.tabulate(count, &mut |lowering, at| Ok(vec![lowering.affine(start, step, at)]))?;
         Ok(Value::array(leaves))
+    }
+
+    /// How many numbers there are.
+    pub(in crate::lower) fn range_count(&mut self, start: Atom, stop: Atom, step: Atom) -> Atom {
+        let count = match self.type_of(start).element.is_float() {
+            true => self.float_count(start, stop, step),
+            false => self.integer_count(start, stop, step),
+        };
+        self.set_count(count)
     }
 
     /// How many integers there are. Where the distance is beyond an `i64` the interpreter decides.
@@ -57,7 +60,16 @@ impl<'p> Lowering<'p> {
         // A distance that wrapped is negative.
         let none = self.compute(ScalarOp::Not, &[some]);
         let sound = self.compute(ScalarOp::Gt, &[distance, int(0)]);
-        let sound = self.compute(ScalarOp::Or, &[none, sound]);
+        // From 0 or above upwards, and down to there, it does not wrap.
+        let least = match step {
+            Atom::Scalar(Scalar::I64(step)) if step > 0 => start,
+            Atom::Scalar(Scalar::I64(_)) => stop,
+            _ => int(-1),
+        };
+        let sound = match least {
+            Atom::Scalar(Scalar::I64(least)) if least >= 0 => bool_atom(true),
+            _ => self.compute(ScalarOp::Or, &[none, sound]),
+        };
         let holds = self.compute(ScalarOp::And, &[holds, sound]);
         let before = self.compute(ScalarOp::Sub, &[distance, int(1)]);
         let steps = self.compute(ScalarOp::FloorDiv, &[before, stride]);
