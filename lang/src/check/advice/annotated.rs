@@ -44,7 +44,7 @@ pub(super) fn of_call(
                 .all(|(given, rank)| given.as_ref().is_none_or(|given| given.peel().0 == rank))
         })
     };
-    let types = callee.from_arguments().into_iter().find(|types| fits(types))?;
+    let types = callee.by_arguments().into_iter().find(|types| fits(types))?;
     callee.help(&types)
 }
 
@@ -68,7 +68,7 @@ pub(super) fn of_item(
     let mut tries = 0;
     for (name, args) in calls {
         let Some(callee) = Callee::of(checker, name, args) else { continue };
-        for types in callee.from_arguments().into_iter().chain(callee.from_lambdas(args)) {
+        for types in callee.by_arguments().into_iter().chain(callee.by_lambdas(args)) {
             tries += 1;
             let (function, environment) = (&callee.function, &*checker.environment);
             if is_right_behind(function, &types, item, environment, checker.config) {
@@ -107,7 +107,7 @@ impl Callee {
 
     /// Annotations by the types of arguments: where they are not of the rank of the parameter, one after the other and
     /// together; then with all else that is known.
-    fn from_arguments(&self) -> Vec<Vec<Option<Type>>> {
+    fn by_arguments(&self) -> Vec<Vec<Option<Type>>> {
         let taken = ranks(&self.function.scheme.ty);
         let params = self.params().iter();
         let differing = self.given.iter().zip(params).zip(taken).map(|((given, param), taken)| {
@@ -129,7 +129,7 @@ impl Callee {
     }
 
     /// Annotations of one parameter that is given a lambda: it may take and yield arrays.
-    fn from_lambdas(&self, args: &[Expr]) -> Vec<Vec<Option<Type>>> {
+    fn by_lambdas(&self, args: &[Expr]) -> Vec<Vec<Option<Type>>> {
         let axes = |ty: usize| Type::arrays(ty, Type::Scalar(ScalarType::F64));
         let mut all = Vec::new();
         for (index, (arg, param)) in args.iter().zip(self.params()).enumerate() {
