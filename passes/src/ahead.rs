@@ -1,7 +1,7 @@
 //! Takes folds of rows out of conditions that ask for the rows' length.
 //!
 //! In `{ if null r then 0.0 else mean r : r in rows }` the condition is there for what is folded. A fold inside a condition of
-//! an element is a loop of that element ([`crate::flatten`]), which goes from one element of the row to the next; outside
+//! an element is a loop of that element ([`mod@crate::flatten`]), which goes from one element of the row to the next; outside
 //! it is one pass over all rows. What the condition spares is next to nothing, for the rows left out have no elements, or
 //! few ([`MOST_SPARED`]). So the fold goes before the condition, with the maps over the row that it folds.
 //!

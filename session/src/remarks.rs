@@ -177,10 +177,7 @@ impl<'p> Walk<'p, '_> {
             .or_else(|| {
                 letters::of_definition(self.program, self.state, self.sources, function, args)
             })
-            .or_else(|| {
-                let call = (function, args);
-                whole::remark(self.program, self.state, call, &expr.ty)
-            })
+            .or_else(|| whole::remark(self, function, args, &expr.ty))
             .or_else(|| whole::product(head, args, self.sources))
             .or_else(|| glued::remark(function, args, self.sources))
             .or_else(|| letters::plotted(self.program, function, args, depth, self.sources))

@@ -133,7 +133,7 @@ impl Walk<'_, '_> {
     }
 
     /// A value of the session, or a field of one.
-    fn at_hand(&self, expr: &Expr) -> Option<(GlobalId, Value, Type)> {
+    pub(super) fn at_hand(&self, expr: &Expr) -> Option<(GlobalId, Value, Type)> {
         let ty = expr.ty.to_value_type()?;
         match &expr.kind {
             ExprKind::Value(global) => Some((*global, self.state.values.get(global)?.clone(), ty)),

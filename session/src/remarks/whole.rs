@@ -6,29 +6,37 @@
 //! it is the same, a number for each row, and there is nothing to say.
 //!
 //! So the definition is checked once more as it is written, with the types of the arguments as annotations.
+//!
+//! Note [Lists of points]. Of `def middles ps = { (a + b) / 2.0 : a in init ps ; b in tail ps }` rows come out either way,
+//! and they are not the same. Neighbours in the rows of a matrix may be meant; but if there are more rows than a few, of two
+//! or three elements each, these are points.
 
-use weft_lang::ast::PatternKind;
+use weft_ir::{Column, Value};
+use weft_lang::ast::{self, PatternKind};
 use weft_lang::builtins::Builtin;
-use weft_lang::typed::{Arg, Expr, ExprKind, Function, Program};
+use weft_lang::typed::{Arg, Expr, ExprKind, Function};
 use weft_lang::types::{Scheme, Type};
 use weft_lang::{Config, Diagnostic, annotated};
 
+use super::Walk;
 use super::letters::quoted;
 use super::mapped::{MappedOver, applied, over_rows};
 use crate::sources::Sources;
-use crate::state::State;
+
+/// Functions that take neighbours of the elements of an array.
+const NEIGHBOURS: [&str; 4] = ["init", "tail", "rotate", "windows"];
 
 /// What there is to say about an application of a definition that yields `found`.
 pub(super) fn remark(
-    program: &Program,
-    state: &State,
-    (function, args): (&Expr, &[Arg]),
+    walk: &Walk<'_, '_>,
+    function: &Expr,
+    args: &[Arg],
     found: &Type,
 ) -> Option<Diagnostic> {
     if !args.iter().any(|arg| arg.mapped) || matches!(found, Type::Function(..)) {
         return None;
     }
-    let (definition, given) = applied(program, state, function)?;
+    let (definition, given) = applied(walk.program, walk.state, function)?;
     let written = definition.written.as_deref()?;
     let params: Vec<_> = written.params.iter().zip(param_types(definition)).skip(given).collect();
     let mut types: Vec<Option<Type>> = vec![None; given];
@@ -47,15 +55,63 @@ pub(super) fn remark(
             _ => types.push(None),
         }
     }
-    let config = Config { float: state.modes.float };
-    let scheme = annotated(definition, &types, &state.environment, &config)?;
+    let config = Config { float: walk.state.modes.float };
+    let scheme = annotated(definition, &types, &walk.state.environment, &config)?;
     let whole = result_of(&scheme, given + args.len())?;
-    if mapped.is_empty() || ranks(whole) == ranks(found) {
-        return None;
+    let name = &definition.name;
+    if ranks(whole) != ranks(found) && !mapped.is_empty() {
+        let note = format!("with all of it, `{name}` would yield {whole}, and not {found}");
+        return Some(over_rows(name, &mapped, note));
     }
-    let note =
-        format!("with all of it, `{}` would yield {whole}, and not {found}", definition.name);
-    Some(over_rows(&definition.name, &mapped, note))
+    let points = mapped.iter().find_map(|of @ (param, axes, arg)| {
+        let width = walk.point_width(&arg.expr).filter(|_| *axes == 1)?;
+        takes_neighbours(&written.body, param).then_some((*of, width))
+    });
+    let (of, width) = points?;
+    let note = format!("`{name}` takes neighbours in each row, of {width} numbers");
+    Some(over_rows(name, &[of], note))
+}
+
+/// Whether an expression takes neighbours of the elements of a parameter.
+fn takes_neighbours(expr: &ast::Expr, param: &str) -> bool {
+    let is_it =
+        |expr: &ast::Expr| matches!(&expr.kind, ast::ExprKind::Name(name) if &**name == param);
+    let mut found = match &expr.kind {
+        ast::ExprKind::Apply { function, args, .. } => {
+            let is_one = |name: &str| NEIGHBOURS.contains(&name);
+            matches!(&function.kind, ast::ExprKind::Name(name) if is_one(name))
+                && args.last().is_some_and(is_it)
+        }
+        _ => false,
+    };
+    expr.for_each_child(&mut |child| found = found || takes_neighbours(child, param));
+    found
+}
+
+impl Walk<'_, '_> {
+    /// How many numbers each row of an array has, if these can be points: two or three, and more rows.
+    fn point_width(&self, array: &Expr) -> Option<usize> {
+        let array = self.resolved(array);
+        let (rows, width) = match &array.kind {
+            ExprKind::Array(rows) => {
+                let width = |row: &Expr| match &row.kind {
+                    ExprKind::Array(numbers) => Some(numbers.len()),
+                    _ => None,
+                };
+                let first = width(rows.first()?)?;
+                let alike = rows.iter().all(|row| width(row) == Some(first));
+                alike.then_some((rows.len(), first))?
+            }
+            _ => {
+                let (_, Value::Array(array), _) = self.at_hand(array)? else { return None };
+                match &array.elements {
+                    Column::Dense { len, extent, .. } => (*len, *extent),
+                    _ => return None,
+                }
+            }
+        };
+        ((2..=3).contains(&width) && rows > width).then_some(width)
+    }
 }
 
 /// What a function of that type yields for so many arguments, if that is known and no function.

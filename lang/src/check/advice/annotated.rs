@@ -15,8 +15,15 @@ use crate::types::{Class, Type};
 /// Definitions with more parameters are not tried out: there are too many combinations.
 const MOST_PARAMETERS: usize = 6;
 
-/// So often is an item tried out.
+/// So often is an item tried out, and one that takes long less often: so much text is looked at.
 const MOST_TRIES: usize = 100;
+const MOST_TEXT: usize = 50_000;
+
+/// How often an item is tried out.
+fn most_tries(item: &Item) -> usize {
+    let length = (item.span.end - item.span.start) as usize;
+    (MOST_TEXT / length.max(1)).min(MOST_TRIES)
+}
 
 /// Functions of more arguments are not tried out where they are passed.
 const MOST_OF_LAMBDA: usize = 3;
@@ -69,13 +76,13 @@ pub(super) fn of_item(
     for (name, args) in calls {
         let Some(callee) = Callee::of(checker, name, args) else { continue };
         for types in callee.by_arguments().into_iter().chain(callee.by_lambdas(args)) {
+            if tries == most_tries(item) {
+                return None;
+            }
             tries += 1;
             let (function, environment) = (&callee.function, &*checker.environment);
             if is_right_behind(function, &types, item, environment, checker.config) {
                 return callee.help(&types);
-            }
-            if tries == MOST_TRIES {
-                return None;
             }
         }
     }
@@ -228,7 +235,7 @@ pub(super) fn of_definition(
             tries.extend(others.map(|second| vec![(*index, one), (*second, other)]));
         }
     }
-    tries.into_iter().find_map(|tried| {
+    tries.into_iter().take(most_tries(item)).find_map(|tried| {
         let mut types = vec![None; def.params.len()];
         for (index, ty) in tried {
             types[index] = Some(ty.clone());
