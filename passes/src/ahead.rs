@@ -124,7 +124,7 @@ impl Ahead {
 
     /// Learns what a statement says of lengths.
     fn note(&mut self, statement: &Statement) {
-        let result = statement.results[0].0;
+        let Some(&(result, _)) = statement.results.first() else { return };
         match &statement.operation {
             Operation::Map(_, arrays) => {
                 if let Some(array) = self.common(arrays) {

@@ -178,6 +178,7 @@ impl<'p> Walk<'p, '_> {
                 letters::of_definition(self.program, self.state, self.sources, function, args)
             })
             .or_else(|| whole::remark(self, function, args, &expr.ty))
+            .or_else(|| whole::side_by_side(self, function, args))
             .or_else(|| whole::product(head, args, self.sources))
             .or_else(|| glued::remark(function, args, self.sources))
             .or_else(|| letters::plotted(self.program, function, args, depth, self.sources))

@@ -221,8 +221,8 @@ impl Context<'_, '_> {
         if self.found != Kind::Equals || self.expects(Kind::Equals) || !self.is_after_operand() {
             return None;
         }
-        if let Some(misaligned) = self.misaligned_binding() {
-            return Some(misaligned);
+        if let Some(other) = self.misaligned_binding().or_else(|| self.array_as_later_pattern()) {
+            return Some(other);
         }
         let message = "`=` binds a name and does not compare";
         let diagnostic = Diagnostic::error("E0115", message, self.span, "nothing is bound here");

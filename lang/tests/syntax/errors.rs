@@ -203,6 +203,7 @@ fn definitions_of_other_languages() {
 #[test]
 fn arrays_are_no_patterns() {
     check("let [a, b] = p in a", "E0121 an array is not a pattern @ [a, b]");
+    check("let a = 1\n    [b, c] = p\nin b", "E0121 an array is not a pattern @ [b, c]");
     check("[a, b] = p", "E0121 an array is not a pattern @ [a, b]");
     check("def f [a, b] = a", "E0121 an array is not a pattern @ [a, b]");
     advice("let [a, _, b] = p in a", "`let a = p[0]; b = p[2] in …`");

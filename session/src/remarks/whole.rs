@@ -14,7 +14,7 @@
 use weft_ir::{Column, Value};
 use weft_lang::ast::{self, PatternKind};
 use weft_lang::builtins::Builtin;
-use weft_lang::typed::{Arg, Expr, ExprKind, Function};
+use weft_lang::typed::{Arg, Expr, ExprKind, Function, Guess};
 use weft_lang::types::{Scheme, Type};
 use weft_lang::{Config, Diagnostic, annotated};
 
@@ -33,7 +33,7 @@ pub(super) fn remark(
     args: &[Arg],
     found: &Type,
 ) -> Option<Diagnostic> {
-    if !args.iter().any(|arg| arg.mapped) || matches!(found, Type::Function(..)) {
+    if !args.iter().any(|arg| arg.mapped) || is_function(found) {
         return None;
     }
     let (definition, given) = applied(walk.program, walk.state, function)?;
@@ -44,8 +44,7 @@ pub(super) fn remark(
     for ((param, taken), arg) in params.into_iter().zip(args) {
         match &param.kind {
             PatternKind::Name(name) => {
-                let is_function = matches!(arg.expr.ty, Type::Function(..));
-                types.push((!is_function).then(|| arg.expr.ty.clone()));
+                types.push((!is_function(&arg.expr.ty)).then(|| arg.expr.ty.clone()));
                 if arg.mapped {
                     mapped.push((name, taken.peel().0, arg));
                 }
@@ -70,6 +69,54 @@ pub(super) fn remark(
     let (of, width) = points?;
     let note = format!("`{name}` takes neighbours in each row, of {width} numbers");
     Some(over_rows(name, &[of], note))
+}
+
+/// What there is to say about a definition of which two parameters got more axes together, as nothing says which of them
+/// has them: their rows go side by side. In `def nearest X q = argmin (distances X q)`, where `distances` takes two vectors,
+/// each row of `q` may be to go with all of `X`, and `nearest X X` compares each row with itself.
+pub(super) fn side_by_side(
+    walk: &Walk<'_, '_>,
+    function: &Expr,
+    args: &[Arg],
+) -> Option<Diagnostic> {
+    let (definition, given) = applied(walk.program, walk.state, function)?;
+    let together: Vec<(&Guess, &Arg)> = definition
+        .guesses
+        .iter()
+        .filter(|guess| guess.rank > 1 && !guess.elements && guess.of.is_none())
+        .filter_map(|guess| Some((guess, args.get(guess.parameter.checked_sub(given)?)?)))
+        .filter(|(guess, arg)| !arg.mapped && arg.expr.ty.peel().0 == guess.rank)
+        .collect();
+    let [first, .., last] = &together[..] else { return None };
+    let config = Config { float: walk.state.modes.float };
+    // One row of which goes with all of the other?
+    let is_right = |of: &Guess, ty: &Type| {
+        let mut types = vec![None; given];
+        types.extend(args.iter().map(|arg| Some(arg.expr.ty.clone())));
+        types[of.parameter] = Some(ty.clone());
+        types.iter_mut().for_each(|ty| *ty = ty.take().filter(|ty| !is_function(ty)));
+        annotated(definition, &types, &walk.state.environment, &config).is_some()
+    };
+    let row =
+        |(guess, arg): &(&Guess, &Arg)| Type::arrays(guess.rank - 1, arg.expr.ty.peel().1.clone());
+    let (guess, arg, other) = [(last, first), (first, last)]
+        .into_iter()
+        .find_map(|(of, other)| is_right(of.0, &row(of)).then_some((of.0, of.1, other.0)))?;
+    let (name, own, all, ty) = (&definition.name, &guess.name, &other.name, &arg.expr.ty);
+    let message = format!("`{name}` takes the rows of `{all}` and those of `{own}` side by side");
+    Some(
+        Diagnostic::error("E0320", message, arg.expr.span, format!("this is {ty}"))
+            .warning()
+            .note(format!("nothing in the definition of `{name}` says whether a row of `{own}` goes with all of `{all}`"))
+            .help(format!(
+                "if it does, write `({own} : {})` there; `({own} : {ty})` says that the rows go side by side",
+                row(&(guess, arg))
+            )),
+    )
+}
+
+fn is_function(ty: &Type) -> bool {
+    matches!(ty, Type::Function(..))
 }
 
 /// Whether an expression takes neighbours of the elements of a parameter.

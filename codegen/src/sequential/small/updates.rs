@@ -13,7 +13,6 @@
 //! memory, or ends earlier, and what is put behind it replaces what is there. The host gives such an array twice the
 //! memory that it takes. Where that is full the function ends, and is called again with twice as much. A turn that needs
 //! more than there is at its beginning is the host's.
-
 //!
 //! Note [Updates of a point's own]. A function that takes a point from the state at hand to the end of its loop (`rows`) copies
 //! what is updated where it is once, before the first turn, to memory of its own. There is nothing to put back where it

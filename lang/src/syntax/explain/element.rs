@@ -12,6 +12,9 @@ const LONGEST_CALL: usize = 40;
 /// How many names are repeated.
 const MOST_NAMES: usize = 4;
 
+/// How help about arrays as patterns begins.
+const BY_INDEX: &str = "the elements are taken by their index: ";
+
 /// What parameters are made of.
 const PARAMETERS: KindSet = KindSet::of(&[
     Kind::Name,
@@ -62,16 +65,43 @@ impl Context<'_, '_> {
         let help = self.elements_by_index(close, is_binding);
         let help = match self.before() {
             Some(Kind::Loop) => help,
-            _ => format!("the elements are taken by their index: {help}"),
+            _ => format!("{BY_INDEX}{help}"),
         };
-        Some(
-            Diagnostic::error(
-                "E0121",
-                "an array is not a pattern",
-                self.reading.span(self.at, close + 1),
-                "expected a name, `_`, or a tuple or record of patterns",
-            )
-            .help(help),
+        Some(self.no_pattern(self.at, close).help(help))
+    }
+
+    /// The same behind other bindings of a `let`, on a line of its own: the array continues what stands before.
+    pub(super) fn array_as_later_pattern(&self) -> Option<Diagnostic> {
+        let open = self.first_of_line();
+        let is_array = matches!(self.kind(open), Some(Kind::OpenBracket | Kind::OpenIndex))
+            && self.close_of(open) + 1 == self.at;
+        let names = self.reading.kinds.get(open + 1..self.at.checked_sub(1)?)?;
+        let is_name = |kind: &Kind| matches!(kind, Kind::Name | Kind::Wildcard | Kind::Comma);
+        if !is_array || self.open_let_before(open).is_none() || !names.iter().all(is_name) {
+            return None;
+        }
+        let array = match (self.kind(self.at + 1), self.kind(self.at + 2)) {
+            (Some(Kind::Name), None | Some(Kind::In | Kind::Semicolon | Kind::NewLine)) => {
+                self.reading.token_text(self.at + 1)
+            }
+            _ => "p",
+        };
+        let names = (open + 1..self.at - 1).filter(|token| self.kind(*token) != Some(Kind::Comma));
+        let names = names.map(|token| self.reading.token_text(token)).enumerate();
+        let bindings: Vec<String> = names
+            .filter(|(_, name)| *name != "_")
+            .take(MOST_NAMES)
+            .map(|(index, name)| format!("`{name} = {array}[{index}]`"))
+            .collect();
+        Some(self.no_pattern(open, self.at - 1).help(format!("{BY_INDEX}{}", bindings.join(", "))))
+    }
+
+    fn no_pattern(&self, open: usize, close: usize) -> Diagnostic {
+        Diagnostic::error(
+            "E0121",
+            "an array is not a pattern",
+            self.reading.span(open, close + 1),
+            "expected a name, `_`, or a tuple or record of patterns",
         )
     }
 
