@@ -204,6 +204,9 @@ fn definitions_of_other_languages() {
 fn arrays_are_no_patterns() {
     check("let [a, b] = p in a", "E0121 an array is not a pattern @ [a, b]");
     check("let a = 1\n    [b, c] = p\nin b", "E0121 an array is not a pattern @ [b, c]");
+    advice("let a = 1\n    [b, c] = sort p\nin c", "`b = p[0]`, `c = p[1]`");
+    // Nothing has a place there.
+    check("let a = 1\n    [] = p\nin a", "E0115 `=` binds a name and does not compare @ =");
     check("[a, b] = p", "E0121 an array is not a pattern @ [a, b]");
     check("def f [a, b] = a", "E0121 an array is not a pattern @ [a, b]");
     advice("let [a, _, b] = p in a", "`let a = p[0]; b = p[2] in …`");

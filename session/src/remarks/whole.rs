@@ -89,7 +89,7 @@ pub(super) fn side_by_side(
         .collect();
     let [first, .., last] = &together[..] else { return None };
     let config = Config { float: walk.state.modes.float };
-    // One row of which goes with all of the other?
+    // Whether one row of a parameter may go with all of the other.
     let is_right = |of: &Guess, ty: &Type| {
         let mut types = vec![None; given];
         types.extend(args.iter().map(|arg| Some(arg.expr.ty.clone())));

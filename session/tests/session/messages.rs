@@ -164,6 +164,23 @@ fn what_is_not_compiled_is_said_once() {
     }
 }
 
+#[test]
+fn what_is_compared_is_remarked_on() {
+    for command in ["compare", "bench"] {
+        let mut session = Transcript::new();
+        session.eval("def hits p y = f64 (count (p == y)) / f64 (length y)");
+        let text = session.eval(&format!(":{command} hits [1, 2] [1, 2]"));
+        assert!(text.contains("E0320"), "{text}");
+    }
+}
+
+/// Behind the last place, where nothing is looked at, no engine looks.
+#[test]
+fn interpolation_behind_the_last_place() {
+    let text = Transcript::new().eval(":compare interpolate [0.0, 1.0] [0.0, 5.0] inf");
+    assert!(text.matches("the same bits").count() > 2 && !text.contains("fault"), "{text}");
+}
+
 /// What is stored, and so what there is room for, differs from engine to engine, and is no part of a result.
 #[test]
 fn comparing_takes_no_room_for_no_difference() {

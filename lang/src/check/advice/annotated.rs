@@ -28,7 +28,8 @@ fn most_tries(item: &Item) -> usize {
 /// Functions of more arguments are not tried out where they are passed.
 const MOST_OF_LAMBDA: usize = 3;
 
-/// `ll xs 1.5 0.5`, where nothing in the definition of `ll` says that `mu` and `s` are numbers.
+/// `ll xs 1.5 0.5`, where nothing in the definition of `ll` says that `mu` and `s` are numbers. All else that is wrong with
+/// the item may stay, unlike in [`of_item`].
 pub(super) fn of_call(
     checker: &Checker<'_>,
     name: &Name,

@@ -202,21 +202,10 @@ fn from_left_to_right(
         return None;
     }
     let of = |expr: &Expr| Some(checker.table.peel(&checker.type_at(expr.span)?));
-    let elements = of(array).map(|(rank, head)| (rank, kind(checker, &head)));
-    // A pair is written, of whose parts nothing may be known, and the elements are taken for something else.
-    let (start, elements) = match (&start.kind, &element.kind) {
-        (ExprKind::Tuple(_), PatternKind::Name(_)) => {
-            ((start, 0, Kind::Tuple), elements.unwrap_or((1, Kind::Other)))
-        }
-        _ => {
-            let (rank, head) = of(start)?;
-            ((start, rank, kind(checker, &head)), elements?)
-        }
-    };
-    let ((start, start_rank, start_kind), (rank, element_kind)) = (start, elements);
+    let ((start_rank, start_head), (rank, element_head)) = (of(start)?, of(array)?);
+    let kinds = (kind(checker, &start_head), kind(checker, &element_head));
     let grows = matches!(&start.kind, ExprKind::Array(parts) if parts.is_empty());
-    let is_one_type =
-        start_rank + 1 == rank && (start_kind == element_kind || start_kind == Kind::Unknown);
+    let is_one_type = start_rank + 1 == rank && (kinds.0 == kinds.1 || kinds.0 == Kind::Unknown);
     if is_one_type {
         return None;
     }

@@ -44,6 +44,11 @@ struct Comprehension<'t> {
     pattern: &'t str,
 }
 
+/// Whether tokens are names between commas.
+fn are_names(tokens: &[Kind]) -> bool {
+    tokens.iter().all(|kind| matches!(kind, Kind::Name | Kind::Wildcard | Kind::Comma))
+}
+
 impl Context<'_, '_> {
     /// `let [x, y] = p in …`, `\[x, y] -> …`, `{ … : [x, y] in ps }`, `[x, y] = p`.
     pub(super) fn array_as_pattern(&self) -> Option<Diagnostic> {
@@ -57,8 +62,7 @@ impl Context<'_, '_> {
         // `{x: [a, b]}` is a record.
         let is_value = self.before() == Some(Kind::Colon) && next != Some(Kind::In);
         let inside = self.reading.kinds.get(self.at + 1..close)?;
-        let is_name = |kind: &Kind| matches!(kind, Kind::Name | Kind::Wildcard | Kind::Comma);
-        let are_names = !inside.is_empty() && inside.iter().all(is_name);
+        let are_names = !inside.is_empty() && are_names(inside);
         if !(is_binding || is_pattern) || is_value || !are_names {
             return None;
         }
@@ -76,8 +80,7 @@ impl Context<'_, '_> {
         let is_array = matches!(self.kind(open), Some(Kind::OpenBracket | Kind::OpenIndex))
             && self.close_of(open) + 1 == self.at;
         let names = self.reading.kinds.get(open + 1..self.at.checked_sub(1)?)?;
-        let is_name = |kind: &Kind| matches!(kind, Kind::Name | Kind::Wildcard | Kind::Comma);
-        if !is_array || self.open_let_before(open).is_none() || !names.iter().all(is_name) {
+        if !is_array || self.open_let_before(open).is_none() || !are_names(names) {
             return None;
         }
         let array = match (self.kind(self.at + 1), self.kind(self.at + 2)) {
@@ -93,6 +96,7 @@ impl Context<'_, '_> {
             .take(MOST_NAMES)
             .map(|(index, name)| format!("`{name} = {array}[{index}]`"))
             .collect();
+        bindings.first()?;
         Some(self.no_pattern(open, self.at - 1).help(format!("{BY_INDEX}{}", bindings.join(", "))))
     }
 
