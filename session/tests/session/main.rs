@@ -5,6 +5,7 @@ mod commands;
 mod compiled;
 mod joined;
 mod mapped;
+mod matrices;
 mod messages;
 mod native;
 mod numbers;
