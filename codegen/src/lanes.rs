@@ -24,6 +24,10 @@
 //! is then copied while what the next strip reads is on its way; with longer strips one waits for the
 //! other. Code with loops has no strips: it does not write fast enough for that to matter.
 //!
+//! Note [On to further rows]. A row of a few elements takes less time than a call from the host. So the lanes of
+//! a function without loops run on from the row that they begin in to those behind it, where all dimensions are
+//! dense: the function goes through the rows itself, and gets the extents.
+//!
 //! Note [Uniform values]. What all lanes share is computed once, outside of the segments: it depends
 //! on the launch, on a row, or on loops whose state and condition are uniform themselves.
 
@@ -132,6 +136,22 @@ impl LaneFunction {
 }
 
 impl Lanes<'_> {
+    /// Whether lanes run on from row to row (Note [On to further rows]); then the extents of all dimensions
+    /// are always given.
+    pub fn runs_on(&self) -> bool {
+        let Some((last, outer)) = self.indices.split_last() else { return false };
+        let in_rows = last.1 == Running::Counting
+            && !outer.is_empty()
+            && outer.iter().all(|(_, running)| *running == Running::Uniform);
+        in_rows
+            && self.first_stored == 0
+            && self.inputs.is_empty()
+            && self.folds.is_empty()
+            && !self.rows
+            && !self.shared.contains(&true)
+            && !self.code.has_loops()
+    }
+
     /// A register that is not used, nor those after it.
     fn free_register(&self) -> Register {
         let operators = self.folds.iter().flat_map(|operator| {

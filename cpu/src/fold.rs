@@ -149,6 +149,7 @@ impl<'a> Folder<'a> {
                 count,
                 position: 0,
                 steps: 1,
+                extents: &[],
                 inputs: Inputs::Registers,
                 results: Results::Places(&mut Places::default()),
             };

@@ -15,6 +15,7 @@ mod filter;
 mod interior;
 mod layout;
 mod map;
+mod mode;
 mod order;
 mod product;
 mod reduce;
@@ -39,8 +40,7 @@ use crate::execute::{Context, Halt, Source};
 use crate::lanes::{LaneType, Storage};
 use crate::pool::IntoColumn as _;
 use crate::prepare::{BoundKernel, over_rows};
-use crate::shape::{Axis, Shape};
-use crate::traverse::{Mode, Thunk};
+use crate::shape::Shape;
 use crate::workers::Workers;
 pub(crate) use copy::only_copies;
 use layout::Layout;
@@ -91,10 +91,6 @@ pub(crate) enum Yield {
 /// ([`Launch::is_parallel`]).
 const PARALLEL: usize = 32_768;
 
-/// The shortest rows that are evaluated one by one, on average where they are of many lengths. To enter a row takes as
-/// long as to compute some tens of elements, and their indices are given lane by lane where rows are not entered.
-const LONG_ROW: usize = 64;
-
 impl<'a> Launch<'a> {
     pub(crate) fn context(&self) -> Context<'_> {
         let native = self.bound.kernel.native.as_ref();
@@ -131,25 +127,6 @@ impl<'a> Launch<'a> {
             .map(|(_, ty)| ty.bytes() as u64)
             .sum();
         row.saturating_mul(self.shape.rows() as u64)
-    }
-
-    /// How lanes run through the points of a space.
-    fn mode(&self, thunk: &Thunk, shape: &Shape<'_>) -> Mode {
-        let long = match shape.axes.last() {
-            Some(Axis::Dense(extent)) => *extent >= LONG_ROW,
-            Some(Axis::Ragged(_)) => shape.points() / shape.rows().max(1) >= LONG_ROW,
-            None => false,
-        };
-        if shape.axes.len() < 2 || !long {
-            return Mode::Flat;
-        }
-        let flat = thunk.variant(Mode::Flat, &self.bound.kernel.types);
-        let in_place = flat
-            .at_point
-            .iter()
-            .all(|&array| matches!(self.sources[array], Source::Array { over_space: true, .. }));
-        let indexed = flat.needed.iter().any(|&needed| needed);
-        if in_place && !indexed { Mode::Flat } else { Mode::Row }
     }
 
     /// Runs it; `destinations` are those of its scatter. Yields what each variable becomes.

@@ -10,7 +10,8 @@
 //! Note [Loops over small arrays]. Other loops have functions that compute arrays in memory of their own
 //! ([`weft_codegen::small_loop`]), or replace elements where they are, as those of Note [Long loops] do. One is asked
 //! for, and called, where the launches of a loop take no longer than launches of nothing do: then there is little in them to be gained from threads and vectors. It is the
-//! processor's time that counts: on a busy machine launches of nothing take any time. Where launches take longer,
+//! processor's time that counts: on a busy machine launches of nothing take any time. The scalars of a turn take theirs
+//! as well, which is all of it where few turns launch anything. Where launches take longer,
 //! but not long, it is tried out for a few turns beside as many of the host, and goes on if it is the faster one: a call for
 //! one turn says before that how long it takes to hand the state over.
 //! How large the arrays were then is kept for the next run. Where arrays grow too large for it, it leaves the rest
@@ -39,6 +40,12 @@ const SHORT_LAUNCH: u64 = 8_000;
 /// Launches that take longer compute so much that it is not tried whether a function does without them.
 const LONG_LAUNCH: u64 = 60_000;
 
+/// What the host takes for a turn of scalars, in nanoseconds, …
+const SHORT_TURN: u64 = 2_000;
+
+/// … and the most that it takes for a turn beside launches, of which there may be few.
+const LONG_TURN: u64 = 10_000;
+
 /// The most bytes of arrays that launches of nothing read and write.
 const SMALL: u64 = 1 << 15;
 
@@ -57,6 +64,8 @@ pub(crate) struct Sequential {
     ticket: OnceLock<Arc<Ticket>>,
     /// The nanoseconds that the host has spent on it.
     spent: AtomicU64,
+    /// How many turns that were.
+    turns: AtomicU64,
     /// How many launches it has made.
     launches: AtomicU64,
     /// For how many bytes of arrays the function was tried and was faster, at most, and slower, at least.
@@ -69,7 +78,7 @@ impl Sequential {
         let SequentialLoop { text, functions, inputs, updated, moving, sites, computes_arrays } =
             of;
         let function = LaneFunction { text, functions, sites };
-        let (ticket, spent, launches, faster) = Default::default();
+        let (ticket, spent, turns, launches, faster) = Default::default();
         Sequential {
             native,
             function,
@@ -79,6 +88,7 @@ impl Sequential {
             computes_arrays,
             ticket,
             spent,
+            turns,
             launches,
             faster,
             slower: AtomicU64::new(u64::MAX),
@@ -289,14 +299,21 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Whether the launches of the loop take as long as if they computed nothing.
+    /// Whether the turns of the loop and their launches take as long as if they computed nothing.
     fn is_all_overhead(&self) -> bool {
-        self.spent() <= self.launched().saturating_mul(SHORT_LAUNCH)
+        self.spent() <= self.at_most(SHORT_LAUNCH, SHORT_TURN)
     }
 
-    /// Whether they take so short that a function may do without them.
+    /// Whether the launches take so short that a function may do without them.
     fn launches_are_short(&self) -> bool {
-        self.spent() <= self.launched().saturating_mul(LONG_LAUNCH)
+        self.spent() <= self.at_most(LONG_LAUNCH, LONG_TURN)
+    }
+
+    /// What all turns take where a launch takes so long, and the rest of a turn.
+    fn at_most(&self, launch: u64, turn: u64) -> u64 {
+        let turns =
+            u64::from(self.turns).saturating_add(self.sequential.turns.load(Ordering::Relaxed));
+        self.launched().saturating_mul(launch).saturating_add(turns.saturating_mul(turn))
     }
 
     /// All launches of the loop.
@@ -370,6 +387,7 @@ impl<'a> Watch<'a> {
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
         self.sequential.spent.store(self.spent(), Ordering::Relaxed);
+        self.sequential.turns.fetch_add(u64::from(self.turns), Ordering::Relaxed);
         self.sequential.launches.store(self.launched(), Ordering::Relaxed);
     }
 }
@@ -401,6 +419,25 @@ mod tests {
         watch.turn(500);
         drop(watch);
         assert_eq!(sequential.launches.load(Ordering::Relaxed), 490);
+    }
+
+    #[test]
+    fn turns_of_scalars_are_no_launches_that_compute_something() {
+        for (spent, launches, turns, is_overhead, are_short) in [
+            (850_000_000, 195, 1_000_000, true, true),
+            (3_600_000_000, 204, 1_000_000, false, true),
+            (850_000_000, 195, 1000, false, false),
+            (5_000_000, 1000, 1000, true, true),
+            (40_000_000, 1000, 1000, false, true),
+        ] {
+            let (sequential, cancel) = (sequential(), AtomicBool::new(false));
+            sequential.spent.store(spent, Ordering::Relaxed);
+            sequential.launches.store(launches, Ordering::Relaxed);
+            sequential.turns.store(turns, Ordering::Relaxed);
+            let watch = Watch::new(&sequential, &cancel, 0);
+            assert_eq!(watch.is_all_overhead(), is_overhead, "{spent} ns for {turns} turns");
+            assert_eq!(watch.launches_are_short(), are_short, "{spent} ns for {turns} turns");
+        }
     }
 
     #[test]

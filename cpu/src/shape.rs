@@ -44,6 +44,15 @@ impl<'a> Shape<'a> {
         Some(Shape { axes, counts })
     }
 
+    /// The extents, if all dimensions are dense.
+    pub(crate) fn dense_extents(&self) -> Option<Vec<i64>> {
+        let extent = |axis: &Axis<'_>| match axis {
+            Axis::Dense(extent) => Some(*extent as i64),
+            Axis::Ragged(_) => None,
+        };
+        self.axes.iter().map(extent).collect()
+    }
+
     /// The number of points.
     pub(crate) fn points(&self) -> usize {
         self.counts[self.axes.len()]

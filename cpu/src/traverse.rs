@@ -154,6 +154,9 @@ pub(crate) struct Evaluator<'a> {
     indices: Vec<i64>,
     /// Whether it goes on from row to row (Note [On across rows]).
     across: bool,
+    /// The extents, if the lanes of the native function run on to further rows (Note [On to further rows] in
+    /// `weft_codegen`).
+    extents: Vec<i64>,
     /// The index registers that have to be filled.
     varying: Vec<Option<Slot>>,
     block: usize,
@@ -182,6 +185,8 @@ impl<'a> Evaluator<'a> {
             Mode::FlatColumns | Mode::Column => shape.outer(),
         };
         let dimensions = lanes_shape.axes.len();
+        let extents =
+            compiled.native.runs_on().then(|| lanes_shape.dense_extents().expect("no ragged rows"));
         let flat = matches!(mode, Mode::Flat | Mode::FlatColumns);
         let varying = (0..dimensions).map(|at| {
             let slot = compiled.indices[at];
@@ -194,6 +199,7 @@ impl<'a> Evaluator<'a> {
             interprets: false,
             indices: vec![0; compiled.indices.len()],
             across: false,
+            extents: extents.unwrap_or_default(),
             compiled,
             mode,
             shape,
@@ -220,7 +226,11 @@ impl<'a> Evaluator<'a> {
 
     /// The same, but that rows do not end where they end (Note [On across rows]).
     pub(crate) fn across(self, across: bool) -> Evaluator<'a> {
-        Evaluator { across: across && self.mode == Mode::Row, ..self }
+        let (across, mut extents) = (across && self.mode == Mode::Row, self.extents);
+        if across && let Some(last) = extents.last_mut() {
+            *last = i64::MAX;
+        }
+        Evaluator { across, extents, ..self }
     }
 
     /// What computes the elements.
@@ -258,7 +268,12 @@ impl<'a> Evaluator<'a> {
                     unreachable!("columns are stepped through, and rows folded at once")
                 }
             };
-            let end = if self.across { positions.end } else { row.end.min(positions.end) };
+            let runs_on = self.engine.is_native() && !shows && !filled && !self.extents.is_empty();
+            let end = match (self.across, runs_on) {
+                (true, _) => positions.end,
+                (false, true) => positions.end.min(position + most),
+                (false, false) => row.end.min(positions.end),
+            };
             while position < end {
                 let called = self.watched.map(|piece| (piece, Instant::now()));
                 let points = if called.is_some() { most.min(self.pace) } else { most };
@@ -272,6 +287,7 @@ impl<'a> Evaluator<'a> {
                         count,
                         position,
                         steps: 1,
+                        extents: &self.extents,
                         inputs: Inputs::Elements(inputs, position - first),
                         results: Results::Places(places),
                     };
@@ -345,6 +361,7 @@ impl<'a> Evaluator<'a> {
                         count,
                         position,
                         steps: 1,
+                        extents: &[],
                         inputs: Inputs::Registers,
                         results: Results::Places(&mut Places::default()),
                     };
@@ -384,6 +401,7 @@ impl<'a> Evaluator<'a> {
                     count: block.len(),
                     position: block.start,
                     steps: until - step,
+                    extents: &[],
                     inputs: Inputs::Registers,
                     results: Results::Accumulators(frame, slots),
                 };
@@ -417,6 +435,7 @@ impl<'a> Evaluator<'a> {
                 count: block.len(),
                 position: block.start,
                 steps: steps.len(),
+                extents: &[],
                 inputs: Inputs::Registers,
                 results: Results::Sums(&mut *sums, block.start - first),
             };

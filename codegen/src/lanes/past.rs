@@ -17,13 +17,14 @@ impl Builder<'_> {
 
 impl Text {
     /// A function with results of these types; `rare` says whether there are slow paths that are
-    /// rarely taken.
+    /// rarely taken, `rows` how many dimensions there are if lanes run on from row to row.
     pub(super) fn in_strips(
         &mut self,
         types: &[&'static str],
         parameters: &[String],
         nodes: &[Node],
         rare: bool,
+        rows: Option<usize>,
     ) {
         self.grouped = true;
         let list = |of: &dyn Fn(usize, &str) -> String| {
@@ -50,20 +51,33 @@ impl Text {
             part("whole", "cold, noinline", false);
         }
         part("part", "noinline", rare);
+        if let Some(dimensions) = rows {
+            self.further_rows(&list, dimensions - 1);
+        }
         self.line(0, "u32 KERNEL(const struct block *restrict const block) {");
         self.line(1, "const i64 count = block->count;");
         self.line(1, "i64 first = 0;");
         for (at, ty) in types.iter().enumerate() {
             self.line(1, &format!("{ty} *const result_{at} = block->results[{at}];"));
         }
+        if let Some(dimensions) = rows {
+            self.line(1, "struct block row = *block;");
+            self.line(1, &format!("i64 indices[{dimensions}];"));
+            let each = format!("for (i64 at = 0; at < {dimensions}; at++)");
+            self.line(1, &format!("{each} indices[at] = block->indices[at];"));
+            self.line(1, "row.indices = indices;");
+        }
+        let call = |count: &str, results: &str| match rows {
+            None => format!("KERNEL_part(block, first, {count}, {results})"),
+            Some(_) => format!("KERNEL_rows(&row, indices, {count}, {results})"),
+        };
         self.line(1, "if (block->past) {");
         for (at, ty) in types.iter().enumerate() {
             self.line(2, &format!("{ty} strip_{at}[{STRIP}] __attribute__((aligned(64)));"));
         }
         self.line(2, &format!("for (; first + {STRIP} <= count; first += {STRIP}) {{"));
         let strips = list(&|at, _| format!("strip_{at}"));
-        let call = format!("KERNEL_part(block, first, {STRIP}, {strips})");
-        self.line(3, &format!("const u32 failed = {call};"));
+        self.line(3, &format!("const u32 failed = {};", call(&STRIP.to_string(), &strips)));
         self.line(3, "if (failed) return failed;");
         for at in 0..types.len() {
             let to = format!("result_{at} + first, strip_{at}, sizeof strip_{at}");
@@ -73,8 +87,38 @@ impl Text {
         self.line(2, "past_is_written();");
         self.line(1, "}");
         let rest = list(&|at, _| format!("result_{at} + first"));
-        let call = format!("KERNEL_part(block, first, count - first, {rest})");
+        let call = call("count - first", &rest);
         self.line(1, &format!("return first < count ? {call} : 0;"));
+        self.line(0, "}");
+    }
+
+    /// A function for lanes that run on to further rows; `list` makes a list of the results, and `last` is the
+    /// number of the index along a row.
+    fn further_rows(
+        &mut self,
+        list: &dyn Fn(&dyn Fn(usize, &str) -> String) -> String,
+        last: usize,
+    ) {
+        self.line(0, "FUNCTION u32 KERNEL_rows(struct block *restrict const row,");
+        let results = list(&|at, ty| format!("{ty} *restrict const result_{at}"));
+        self.line(2, &format!("i64 *restrict const indices, const i64 count, {results}) {{"));
+        self.line(1, "for (i64 done = 0; done < count;) {");
+        self.line(2, &format!("const i64 rest = row->extents[{last}] - indices[{last}];"));
+        self.line(2, "const i64 lanes = rest < count - done ? rest : count - done;");
+        self.line(2, "row->count = lanes;");
+        let results = list(&|at, _| format!("result_{at} + done"));
+        self.line(2, &format!("const u32 failed = KERNEL_part(row, 0, lanes, {results});"));
+        self.line(2, "if (failed) return failed;");
+        self.line(2, "done += lanes;");
+        self.line(2, "row->position += lanes;");
+        self.line(2, &format!("indices[{last}] += lanes;"));
+        let ends = "at > 0 && indices[at] == row->extents[at]";
+        self.line(2, &format!("for (i64 at = {last}; {ends}; at--) {{"));
+        self.line(3, "indices[at] = 0;");
+        self.line(3, "indices[at - 1]++;");
+        self.line(2, "}");
+        self.line(1, "}");
+        self.line(1, "return 0;");
         self.line(0, "}");
     }
 }

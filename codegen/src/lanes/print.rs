@@ -68,7 +68,8 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
         let groups = if few { super::few::GROUPS } else { GROUPS };
         text.out.push_str(&groups.replace("GROUP", &group.to_string()));
     } else if !builder.stored.is_empty() {
-        text.in_strips(&builder.stored, &parameters, &nodes, rare);
+        let rows = builder.given.runs_on().then_some(builder.given.indices.len());
+        text.in_strips(&builder.stored, &parameters, &nodes, rare, rows);
     } else {
         if rare {
             text.line(0, "static __attribute__((cold, noinline)) u32 KERNEL_whole(");

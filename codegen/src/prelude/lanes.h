@@ -15,7 +15,7 @@ struct block {
   i64 end;                      /* The position after the last row. */
   i64 row;                      /* The number of the first row. */
   i64 advance;                  /* 1, or 0 if all are pieces of one row. */
-  const i64 *extents;           /* The extents of all dimensions but the last. */
+  const i64 *extents;           /* The extents of all dimensions but the last; of all, if lanes run on to further rows. */
   const i64 *offsets;           /* The positions of the rows and of the end, if their lengths differ. */
   /* Of a function that stores its results. */
   i64 past;                     /* 1 if they are to go past the caches, and begin at a multiple of 16. */

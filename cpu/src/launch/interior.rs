@@ -9,6 +9,7 @@ use crate::execute::Source;
 use crate::hoist::Hoisted;
 use crate::interior::{Interval, Limit, Number};
 use crate::launch::Launch;
+use crate::launch::mode::LONG_ROW;
 use crate::prepare::PreparedInterior;
 use crate::shape::{Axis, Shape};
 use crate::traverse::Mode;
@@ -31,7 +32,11 @@ impl Launch<'_> {
     /// The code for boxes of points, if these are most of the space (note [Interior points]).
     pub(super) fn interiors(&self, mode: Mode) -> Vec<Inside<'_>> {
         let kernel = &*self.bound.kernel;
-        if mode != Mode::Row && self.shape.axes.len() > 1 {
+        // Each row of a box is one call at least: short rows are rather gone through by the function that asks.
+        let long = |axis: &Axis<'_>| matches!(axis, Axis::Dense(LONG_ROW..));
+        if self.shape.axes.len() > 1
+            && (mode != Mode::Row || !self.shape.axes.last().is_some_and(long))
+        {
             return Vec::new();
         }
         let whole = self.shape.points();

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use weft_ir::Stop;
+use weft_ir::code::{Code, Operation};
 use weft_ir::plan::Sink;
 
 use crate::execute::{Halt, Source};
@@ -68,7 +69,7 @@ impl Launch<'_> {
     }
 
     /// How many elements a row has, if lanes are to be rows: where points that follow each other in memory would
-    /// have to be told their indices.
+    /// have to be told their indices, and there is no function that goes through rows by itself.
     fn steps(&self, layout: &Layout) -> Option<usize> {
         let kernel = &*self.bound.kernel;
         let is_straight = |(number, target): (usize, &Target)| *target == Target::Output(number);
@@ -86,7 +87,15 @@ impl Launch<'_> {
             && layout.targets.iter().enumerate().all(is_straight)
             && !flat.routine.repeats();
         let needs_indices = flat.needed.contains(&true) || !flat.at_point.iter().all(over_space);
-        (fits && needs_indices).then_some(steps)
+        let columns = || kernel.body.variant(Mode::FlatColumns, &kernel.types);
+        // Of branches all lanes of a row take all, where elements take different ones.
+        let branches = |code: &Code| {
+            let mut all = code.instructions.iter().map(|instruction| &instruction.operation);
+            all.any(|operation| matches!(operation, Operation::If { .. }))
+        };
+        let runs_on =
+            || !branches(&kernel.body.code) && self.runs_on(&kernel.body, columns(), steps);
+        (fits && needs_indices && !runs_on()).then_some(steps)
     }
 }
 

@@ -88,6 +88,8 @@ pub(crate) struct Call<'c, 'p> {
     pub(crate) position: usize,
     /// How many elements of each lane are combined.
     pub(crate) steps: usize,
+    /// The extents of all dimensions, if lanes run on from row to row.
+    pub(crate) extents: &'c [i64],
     pub(crate) inputs: Inputs<'c>,
     pub(crate) results: Results<'c, 'p>,
 }
@@ -273,7 +275,12 @@ impl<'a> Caller<'a> {
 
     /// Computes the results of consecutive points.
     pub(crate) fn run(&mut self, compiled: &Compiled, call: Call<'_, '_>) -> Result<(), Halt> {
-        let Call { frame, indices, count, position, steps, inputs, results } = call;
+        let Call { frame, indices, count, position, steps, extents, inputs, results } = call;
+        assert!(
+            extents.is_empty() != compiled.native.runs_on()
+                && (extents.is_empty() || extents.len() == indices.len()),
+            "an extent for each index, where lanes run on"
+        );
         assert_eq!(indices.len(), compiled.indices.len(), "all indices are given");
         self.lanes.clear();
         for &slot in &compiled.indices {
@@ -314,7 +321,7 @@ impl<'a> Caller<'a> {
             end: 0,
             row: 0,
             advance: 0,
-            extents: ptr::null(),
+            extents: if extents.is_empty() { ptr::null() } else { extents.as_ptr() },
             offsets: ptr::null(),
             past: i64::from(past),
         };

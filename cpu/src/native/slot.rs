@@ -22,6 +22,8 @@ struct Inner {
     wanted: [OnceLock<Wanted>; 2],
     /// The nanoseconds that the block interpreter has spent on it.
     spent: AtomicU64,
+    /// Whether the lanes of the function run on from row to row.
+    runs_on: bool,
 }
 
 /// A function that was asked for.
@@ -73,7 +75,8 @@ impl Slot {
             rows: signature.rows,
         };
         let (wanted, spent) = (Default::default(), AtomicU64::new(0));
-        Slot(Some(Arc::new(Inner { recipe, wanted, spent })))
+        let runs_on = recipe.text_of(true, |lanes| lanes.runs_on());
+        Slot(Some(Arc::new(Inner { recipe, wanted, spent, runs_on })))
     }
 
     /// Whether the function combines its results step by step.
@@ -91,6 +94,11 @@ impl Slot {
         self.0
             .as_ref()
             .is_some_and(|inner| inner.recipe.text_of(true, |lanes| lanes.folds_ragged_rows()))
+    }
+
+    /// Whether the lanes of the function run on from row to row.
+    pub(crate) fn runs_on(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.runs_on)
     }
 
     /// The function that was asked for, if it was.

@@ -6,6 +6,7 @@ mod boxes;
 mod casts;
 mod compilers;
 mod few;
+mod further;
 mod kernels;
 mod loops;
 mod rows;

@@ -350,7 +350,7 @@ impl Checker<'_> {
             _ => self.expr(inner),
         };
         self.expect(&typed, &wanted, annotation.span, "the annotation");
-        if !super::pattern::has_sizes(annotation) {
+        if !self.has_sizes(annotation) {
             return typed;
         }
         let local = self.fresh_local();

@@ -194,7 +194,7 @@ impl Checker<'_> {
                 "the annotation",
             );
         }
-        if super::pattern::has_sizes(annotation) {
+        if self.has_sizes(annotation) {
             self.check_result_sizes(function, params, annotation);
         }
     }

@@ -77,7 +77,7 @@ impl Checker<'_> {
                 Pattern::Local { local, name: name.clone(), ty: ty.clone() }
             }
             PatternKind::Wildcard => {
-                let sized = annotation.is_some_and(has_sizes);
+                let sized = annotation.is_some_and(|annotation| self.has_sizes(annotation));
                 if !sized {
                     return Pattern::Wildcard(ty.clone());
                 }
@@ -304,17 +304,19 @@ impl Checker<'_> {
             checks.push(SizeCheck { local, name: name.clone(), path: path.to_vec(), size, span });
         });
     }
-}
 
-/// Whether an annotation mentions a size.
-pub(super) fn has_sizes(ty: &ast::TypeExpr) -> bool {
-    match &ty.kind {
-        TypeExprKind::Array(size, element) => size.is_some() || has_sizes(element),
-        TypeExprKind::Tuple(parts) => parts.iter().any(has_sizes),
-        TypeExprKind::Record(fields) => fields.iter().any(|(_, ty)| has_sizes(ty)),
-        // An alias may have sizes: look at run time costs nothing if it has none.
-        TypeExprKind::Name(name) => ScalarType::from_name(name).is_none(),
-        TypeExprKind::Function(..) | TypeExprKind::Window(..) | TypeExprKind::Seq(_) => false,
+    /// Whether an annotation mentions a size, itself or in what an alias stands for.
+    pub(super) fn has_sizes(&self, ty: &ast::TypeExpr) -> bool {
+        match &ty.kind {
+            TypeExprKind::Array(size, element) => size.is_some() || self.has_sizes(element),
+            TypeExprKind::Tuple(parts) => parts.iter().any(|part| self.has_sizes(part)),
+            TypeExprKind::Record(fields) => fields.iter().any(|(_, ty)| self.has_sizes(ty)),
+            TypeExprKind::Name(name) => match self.environment.lookup(name) {
+                Some(Binding::Alias(alias)) => self.has_sizes(alias),
+                _ => false,
+            },
+            TypeExprKind::Function(..) | TypeExprKind::Window(..) | TypeExprKind::Seq(_) => false,
+        }
     }
 }
 

@@ -82,7 +82,9 @@ pub(super) fn level_of<'f>(
             return refuse(because);
         }
     }
-    let scalars = kept.iter().all(|&number| function.params[number].1.rank == 0);
+    // What yields arrays does something with them.
+    let types = kept.iter().map(|&number| &function.params[number].1).chain(&function.results);
+    let scalars = types.into_iter().all(|ty| ty.rank == 0);
     let alone = matches!(statement.operation, Operation::Call(..));
     if scalars && alone && most_calls(&function.body) < 2 {
         return refuse("with arguments that are scalars, one call after the other");
