@@ -168,6 +168,22 @@ yield x14",
 }
 
 #[test]
+fn tail_calls_are_loops_whatever_their_results_are_called() {
+    let count = |item: &str, result: &str| {
+        let text = format!(
+            "type item = {item}\ndef last (xs : []item) (i : i64) : {result} = \
+               if i == 0 then xs else last (xs with [0] = xs[i]) (i - 1)\nlast [(1, 2), (3, 4)] 1"
+        );
+        let program = lowered(&text).expect("a program").program.to_string();
+        (program.matches("while").count(), program.matches("call").count())
+    };
+    assert_eq!(count("(i64, i64)", "[](i64, i64)"), (1, 0));
+    assert_eq!(count("(i64, i64)", "[]item"), (1, 0));
+    // A size of the result is looked at behind the call.
+    assert_eq!(count("(i64, i64)", "[2]item").0, 0);
+}
+
+#[test]
 fn the_numbers_of_a_range_are_computed_where_a_loop_goes_over_them() {
     check(
         "loop s = 0 for i in 1 .. 9 do s + i",

@@ -3,6 +3,7 @@
 
 pub mod ahead;
 mod code;
+pub mod early;
 mod exits;
 mod extents;
 mod flatten;

@@ -5,6 +5,7 @@ use weft_ir::leaves::Axis;
 use weft_ir::{Span, flat, nested, plan};
 
 use crate::ahead::fold_ahead;
+use crate::early::read_early;
 use crate::exits::with_exits;
 use crate::fuse::{FuseConfig, Fused, Report, Solver, fuse};
 use crate::invariant::{Split, split_invariant};
@@ -186,7 +187,7 @@ pub fn flattened(
     let last = unrolled.as_ref().unwrap_or(&shared);
     checked(config, "unroll", last, nested::check);
     after(Pass::Share);
-    let flat = flatten::flattened(last, layouts, config.rows)?;
+    let flat = read_early(flatten::flattened(last, layouts, config.rows)?);
     checked(config, "flatten", &flat, flat::check);
     after(Pass::Flatten);
     Ok(Flattened { shared, unrolled, changes, flat })

@@ -78,6 +78,11 @@ pub(crate) fn without_calls(
     if program.functions.is_empty() {
         return Ok(program);
     }
+    for function in &program.functions {
+        if let Some(span) = shape::call_in_any_case(&function.body) {
+            return Err(unsupported(&function.name, "whatever its arguments are", span));
+        }
+    }
     linear::accumulate(&mut program, linear, calls.deepest);
     let mut functions = std::mem::take(&mut program.functions);
     functions.iter_mut().for_each(|function| without_steady_parts(&mut function.body));

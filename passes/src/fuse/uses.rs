@@ -46,7 +46,7 @@ fn declared(vars: &[Var], types: &[Type], visit: &mut impl FnMut(Var)) {
 
 /// What a statement uses other than by reading elements in the thunks of [`parts`]: sizes,
 /// destinations, extents of its results, what operators read, and everything that blocks inside it take from around them.
-pub(super) fn other_uses(statement: &Statement, types: &[Type], visit: &mut impl FnMut(Var)) {
+pub(crate) fn other_uses(statement: &Statement, types: &[Type], visit: &mut impl FnMut(Var)) {
     declared(&statement.results, types, visit);
     match &statement.operation {
         Operation::Map { space, .. }

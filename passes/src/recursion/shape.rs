@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use weft_ir::Span;
 use weft_ir::nested::{Atom, Body, Function, FunctionId, Operation, Statement, Var};
 
 use super::level::Level;
@@ -208,6 +209,17 @@ fn most_calls(body: &Body) -> usize {
         operation => 2 * usize::from(calls_of_operation(operation)),
     };
     body.statements.iter().map(of).sum()
+}
+
+/// Where a body makes a call that no condition spares.
+pub(super) fn call_in_any_case(body: &Body) -> Option<Span> {
+    body.statements.iter().find_map(|statement| match &statement.operation {
+        Operation::Call(..) => Some(statement.span),
+        Operation::If { then, otherwise, .. } => {
+            call_in_any_case(then).and(call_in_any_case(otherwise))
+        }
+        _ => None,
+    })
 }
 
 /// Whether a body makes one call, whatever happens.
