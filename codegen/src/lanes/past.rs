@@ -27,10 +27,7 @@ impl Text {
         rows: Option<usize>,
     ) {
         self.grouped = true;
-        let list = |of: &dyn Fn(usize, &str) -> String| {
-            let each: Vec<String> = types.iter().enumerate().map(|(at, ty)| of(at, ty)).collect();
-            each.join(", ")
-        };
+        let list = |of: &dyn Fn(usize, &str) -> String| listed(types, of);
         let names = list(&|at, _| format!("result_{at}"));
         self.whole = format!("KERNEL_whole(block, first, count, {names})");
         let mut part = |name: &str, attributes: &str, usual: bool| {
@@ -52,7 +49,7 @@ impl Text {
         }
         part("part", "noinline", rare);
         if let Some(dimensions) = rows {
-            self.further_rows(&list, dimensions - 1);
+            self.further_rows(types, dimensions - 1);
         }
         self.line(0, "u32 KERNEL(const struct block *restrict const block) {");
         self.line(1, "const i64 count = block->count;");
@@ -92,13 +89,10 @@ impl Text {
         self.line(0, "}");
     }
 
-    /// A function for lanes that run on to further rows; `list` makes a list of the results, and `last` is the
-    /// number of the index along a row.
-    fn further_rows(
-        &mut self,
-        list: &dyn Fn(&dyn Fn(usize, &str) -> String) -> String,
-        last: usize,
-    ) {
+    /// A function for lanes that run on to further rows, with results of these types; `last` is the number of the
+    /// index along a row.
+    fn further_rows(&mut self, types: &[&'static str], last: usize) {
+        let list = |of: &dyn Fn(usize, &str) -> String| listed(types, of);
         self.line(0, "FUNCTION u32 KERNEL_rows(struct block *restrict const row,");
         let results = list(&|at, ty| format!("{ty} *restrict const result_{at}"));
         self.line(2, &format!("i64 *restrict const indices, const i64 count, {results}) {{"));
@@ -121,4 +115,10 @@ impl Text {
         self.line(1, "return 0;");
         self.line(0, "}");
     }
+}
+
+/// What is written for each result, by its number and its type.
+fn listed(types: &[&'static str], of: &dyn Fn(usize, &str) -> String) -> String {
+    let each: Vec<String> = types.iter().enumerate().map(|(at, ty)| of(at, ty)).collect();
+    each.join(", ")
 }
