@@ -131,11 +131,13 @@ impl<'a> Loading<'a> {
     }
 
     /// The code of a function; nothing as long as the compiler works. All units are loaded before any function of
-    /// theirs is there (Note [Loading waits for the device]).
+    /// theirs is there (Note [Loading waits for the device]). `is_compiled` says whether the compiler was done with it when
+    /// the device was waited for.
     pub(crate) fn load(
         &mut self,
         state: &mut State,
         function: &str,
+        is_compiled: bool,
     ) -> Result<Option<Loaded>, NotLoaded> {
         // Those that are compiled alone too: behind them, units could not be loaded at once.
         if !self.are_loaded {
@@ -149,6 +151,10 @@ impl<'a> Loading<'a> {
         let unit = || Unit::new(text(), vec![function.to_owned()], images);
         let alone = self.alone.entry(function.to_owned());
         let (unit, stage) = alone.or_insert_with(|| (unit(), Stage::Unknown));
+        // It may be done by now; but the device may have work that ends only when it is interrupted.
+        if matches!(stage, Stage::Compiling(_)) && !is_compiled {
+            return Ok(None);
+        }
         let loaded = stage.advance(unit, images, state)?;
         Ok(loaded.filter(|_| self.are_loaded))
     }

@@ -326,10 +326,11 @@ impl<'a> DeviceTarget<'a> {
         let mut patience = Patience::new();
         loop {
             // Note [Loading waits for the device].
-            if self.loading.is_compiled(name) {
+            let is_compiled = self.loading.is_compiled(name);
+            if is_compiled {
                 self.wait()?;
             }
-            let answer = self.loading.load(self.state, name);
+            let answer = self.loading.load(self.state, name, is_compiled);
             if let Some(loaded) = self.loaded(answer)? {
                 let uploads = self.traffic.upload - upload;
                 self.traffic.compile += begun.elapsed().saturating_sub(uploads);
