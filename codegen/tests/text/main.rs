@@ -131,6 +131,33 @@ fn results_go_past_the_caches_strip_by_strip() {
 }
 
 #[test]
+fn lanes_run_on_to_further_rows() {
+    let code = code("r2: f32 = read a0 r0 r1\nr3: i64 = mul r0 r1\nyield r2 r3\n");
+    let rows = |first_stored: usize, shared: &[bool], outer: Running| {
+        let given = Lanes {
+            indices: &[(Register(0), outer), (Register(1), Running::Counting)],
+            first_stored,
+            in_place: true,
+            inputs: &[],
+            arrays: &[(ScalarType::F32, false)],
+            code: &code,
+            results: &code.results,
+            shared,
+            folds: &[],
+            rows: false,
+        };
+        let text = lanes(&given).text;
+        assert_eq!(given.runs_on(), text.contains("KERNEL_rows(&row, indices, "), "{text}");
+        given.runs_on()
+    };
+    assert!(rows(0, &[false, false], Running::Uniform));
+    // Ragged rows, a result that the lanes share, and lanes that run across rows anyway.
+    assert!(!rows(1, &[false, false], Running::Uniform));
+    assert!(!rows(0, &[false, true], Running::Uniform));
+    assert!(!rows(0, &[false, false], Running::Varying));
+}
+
+#[test]
 fn what_a_conditional_guards_is_masked() {
     check_lanes(
         "r1: bool = gt r0 0i64

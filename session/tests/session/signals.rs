@@ -14,10 +14,7 @@ const DEFINITIONS: &[&str] = &[
 #[test]
 fn transforms_of_every_length_are_what_they_are_defined_to_be() {
     let mut session = Transcript::new();
-    for definition in DEFINITIONS {
-        session.eval(definition);
-        assert_eq!(session.last_report(), "", "{definition}");
-    }
+    session.define(DEFINITIONS);
     for n in 0..=130 {
         session.eval(&format!("zs = zip (random 3 {n}) (random 4 {n})"));
         session.check("apart (fft zs) (plain zs) < 1e-12", "true");

@@ -33,6 +33,15 @@ impl Transcript {
         assert_eq!(found, expect, "\nin the cell\n{cell}\n{}", self.last_report());
     }
 
+    /// Evaluates cells about which there is nothing to say.
+    #[track_caller]
+    pub(crate) fn define(&mut self, cells: &[&str]) {
+        for cell in cells {
+            self.eval(cell);
+            assert_eq!(self.last_report(), "", "{cell}");
+        }
+    }
+
     /// Evaluates a cell; its events as text.
     pub(crate) fn eval(&mut self, cell: &str) -> String {
         let outcome = self.eval_with(cell, &Cancel::new());

@@ -79,6 +79,11 @@ fn the_first_line_of_fuse_counts_what_it_lists() {
     for (expression, also) in [
         ("histogram 1000 ns", "onto    a2: [1000]i64, in place"),
         ("(xs with [3] = 1.0)", "onto    xs: [1000]f64, copied first (8000 bytes)"),
+        // What was there before is read before.
+        (
+            "loop a = ns for i < 999 do (let old = a[i]; b = (a with [i] = 5) in (b with [i + 1] = b[i + 1] + old))",
+            "of the turn before, in place\n",
+        ),
         ("{ { sqrt x + 1.0 : x in r } : r in rows }", "rows    the rows of rows: [3]i64"),
         ("{ sort r : r in rows }", "rows    "),
         (
