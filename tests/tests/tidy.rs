@@ -98,6 +98,29 @@ fn nothing_depends_on_a_particular_machine() {
 }
 
 #[test]
+fn only_what_belongs_to_the_project_lies_at_its_root() {
+    let known = [
+        ".git",
+        ".gitignore",
+        "ARCHITECTURE.md",
+        "Cargo.lock",
+        "Cargo.toml",
+        "LICENSE-APACHE",
+        "LICENSE-MIT",
+        "README.md",
+        "rustfmt.toml",
+        "test",
+        "weft",
+    ];
+    let entries = fs::read_dir(repository()).expect("the root of the project");
+    let files = entries.flatten().filter(|entry| entry.path().is_file());
+    verify(files.filter_map(|file| {
+        let name = file.file_name().to_string_lossy().into_owned();
+        (!known.contains(&name.as_str())).then(|| format!("{name}: a file that nothing names"))
+    }));
+}
+
+#[test]
 fn imports_name_what_they_import() {
     verify(sources().iter().flat_map(|source| {
         source.numbered().filter_map(|(number, line)| {
