@@ -3,6 +3,7 @@
 //! A remark is made of what is certain: an operator that is not associative is shown with three elements
 //! that prove it, and what depends on arguments that are not known is not talked about.
 
+mod alike;
 mod associative;
 mod bounds;
 mod brackets;
@@ -138,6 +139,13 @@ impl<'p> Walk<'p, '_> {
                 self.application(expr, function, args, *depth);
                 expr.for_each_child(&mut |child| self.expr(child));
             }
+            ExprKind::Comprehension { body, generators, .. } => {
+                alike::remark(body, generators, self.sources)
+                    .filter(|remark| !self.told.places.contains(&remark.span()))
+                    .into_iter()
+                    .for_each(|remark| self.tell(remark));
+                expr.for_each_child(&mut |child| self.expr(child));
+            }
             ExprKind::Array(_) => {
                 if !self.told.places.contains(&expr.span)
                     && let Some(remark) =
@@ -184,6 +192,7 @@ impl<'p> Walk<'p, '_> {
             .or_else(|| letters::plotted(self.program, function, args, depth, self.sources))
             .or_else(|| letters::compared(self.program, function, args, depth, self.sources))
             .or_else(|| parts::remark(self.program, function, args, self.sources))
+            .or_else(|| letters::one_by_one(self.program, head, args, self.sources))
             .or_else(|| letters::separated(self.program, function, args, self.sources))
             .filter(|remark| !self.told.places.contains(&remark.span()))
             .into_iter()

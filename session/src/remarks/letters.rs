@@ -293,6 +293,46 @@ pub(super) fn separated(
     )
 }
 
+/// What there is to say about `count { w == "the" : w in words }`, which counts in each word the letters that are the same.
+/// `all` of them is what `same` is, and right as it stands.
+pub(super) fn one_by_one(
+    program: &Program,
+    head: &Expr,
+    args: &[Arg],
+    sources: &Sources,
+) -> Option<Diagnostic> {
+    let name = match &head.kind {
+        ExprKind::Builtin(Builtin::Count, _) => "count",
+        ExprKind::Builtin(Builtin::Any, _) => "any",
+        _ => own(program, head).filter(|name| *name == "positions")?,
+    };
+    let [Arg { expr: each, mapped: true }] = args else { return None };
+    let ExprKind::Comprehension { body, .. } = &each.kind else { return None };
+    let ExprKind::Apply { function, args: sides, depth: 1 } = &body.kind else { return None };
+    let not = match &function.kind {
+        ExprKind::Builtin(Builtin::Op(ScalarOp::Eq), _) => "",
+        ExprKind::Builtin(Builtin::Op(ScalarOp::Ne), _) => "!",
+        _ => return None,
+    };
+    let is_text = |side: &Arg| side.expr.ty.peel() == (1, &Type::Scalar(ScalarType::Char));
+    let is_literal = |side: &Arg| matches!(side.expr.kind, ExprKind::Text(_));
+    if !sides.iter().all(is_text) || !sides.iter().any(is_literal) {
+        return None;
+    }
+    let written = |side: &Arg| match sources.slice(side.expr.span) {
+        text if is_short(text) || text.starts_with('"') => text.to_owned(),
+        text => format!("({text})"),
+    };
+    let [a, b] = [&sides[0], &sides[1]].map(written);
+    let message = format!("`{name}` goes through the letters of each of these texts");
+    let here = "this compares letter by letter";
+    Some(
+        Diagnostic::error("E0319", message, body.span, here)
+            .warning()
+            .help(format!("whole texts are compared by `{not}same {a} {b}`")),
+    )
+}
+
 /// The text of which `i64 "123" - 48` or `i64 "123" - i64 '0'` takes the digits: there the letters are meant.
 pub(super) fn digits(builtin: Builtin, args: &[Arg]) -> Option<Span> {
     let (Builtin::Op(ScalarOp::Sub), [codes, zero]) = (builtin, args) else { return None };

@@ -62,6 +62,15 @@ pub(super) fn remark(
         let note = format!("with all of it, `{name}` would yield {whole}, and not {found}");
         return Some(over_rows(name, &mapped, note));
     }
+    // Of both readings each axis of the result is one of an argument, in another order.
+    let with_each = mapped.iter().copied().filter(|of| goes_with_each(&written.body, of.0));
+    let with_each: Vec<_> = with_each.collect();
+    if let Some((param, ..)) = with_each.first() {
+        let note = format!(
+            "`{param}` goes with each element of an array there: with all of it, another array of the type {found} would come out"
+        );
+        return Some(over_rows(name, &with_each, note));
+    }
     let points = mapped.iter().find_map(|of @ (param, axes, arg)| {
         let width = walk.point_width(&arg.expr).filter(|_| *axes == 1)?;
         takes_neighbours(&written.body, param).then_some((*of, width))
@@ -117,6 +126,24 @@ pub(super) fn side_by_side(
 
 fn is_function(ty: &Type) -> bool {
     matches!(ty, Type::Function(..))
+}
+
+/// Whether a parameter goes with each element of something else, in an apply-to-each.
+fn goes_with_each(expr: &ast::Expr, param: &str) -> bool {
+    let mut found = match &expr.kind {
+        ast::ExprKind::Comprehension { body, generators, .. } => {
+            mentions(body, param) && !generators.iter().any(|(_, source)| mentions(source, param))
+        }
+        _ => false,
+    };
+    expr.for_each_child(&mut |child| found = found || goes_with_each(child, param));
+    found
+}
+
+fn mentions(expr: &ast::Expr, name: &str) -> bool {
+    let mut found = matches!(&expr.kind, ast::ExprKind::Name(other) if &**other == name);
+    expr.for_each_child(&mut |child| found = found || mentions(child, name));
+    found
 }
 
 /// Whether an expression takes neighbours of the elements of a parameter.
