@@ -7,9 +7,16 @@
 //! all of what came before is free again. A loop inside of another has halves of the rest of a half.
 //! Where memory does not suffice, or a kernel has so many points that the host had better run it, the function
 //! ends with the state that the turn began with, and the host goes on from there; nothing but time depends on
-//! it. So it ends where a loop inside copies more than it is worth, whose function of its own would replace elements
-//! where they are. Arrays that nobody looks at once an element is replaced are updated where they are
+//! it. Arrays that nobody looks at once an element is replaced are updated where they are
 //! (Note [Updates of small loops] in `updates`). Folds and scans combine in the tree of the language, of which they need two levels.
+
+//!
+//! Note [Loops inside of small loops]. A loop inside may be one that has nothing to compute but scalars and elements that it
+//! replaces (Note [Sequential loops]), as where each turn fills a row of a table. The arrays that it replaces elements of are
+//! copied to memory of the turn before it begins, and updated there: whatever the turn does then, the state with which it
+//! began is where it was. One that replaces elements of the state of the loop around it does that where they are, and keeps
+//! what it replaces (Note [Updates of small loops]); beside it, it copies other arrays in every turn, and the function ends
+//! where that is more than it is worth.
 
 mod kernel;
 mod undo;
@@ -24,7 +31,7 @@ use super::rows::element_count;
 use super::{Arrays, Function, SequentialLoop, sequential_loop};
 use crate::dialect::type_name;
 use crate::literal::literal;
-use crate::sequential::environment::Place;
+use crate::sequential::environment::{Buffer, Memory, Place};
 pub(super) use undo::Undo;
 pub(super) use updates::{Updates, updates_of_point};
 
@@ -240,16 +247,66 @@ impl Function<'_> {
         condition: &Block,
         body: &Block,
     ) -> Option<()> {
+        let in_place = sequential_loop(state, condition, body, self.types);
+        if let Some(alone) = &in_place
+            && (self.host_goes_on || self.depth > 1)
+            && !initial.iter().any(|var| self.updates.parts.contains_key(var))
+            && !state.iter().any(|var| self.updates.parts.contains_key(var))
+            && !results.iter().any(|var| self.updates.parts.contains_key(var))
+        {
+            return self.while_in_place(results, state, initial, [condition, body], &alone.updated);
+        }
         let first: Option<Vec<String>> = initial.iter().map(|&var| self.value(var)).collect();
         let mut first = first?;
         if !self.host_goes_on && self.depth == 1 {
             self.copy_own(initial, &mut first)?;
         }
         let around = self.in_place;
-        self.in_place =
-            self.host_goes_on && sequential_loop(state, condition, body, self.types).is_some();
+        self.in_place = self.host_goes_on && in_place.is_some();
         let names = self.small_turns(state, &first, condition, body);
         self.in_place = around;
+        self.bind_all(results, names?)
+    }
+
+    /// A loop that replaces elements of arrays of its own: they are copied once, before its first turn (Note [Loops inside
+    /// of small loops]). `updated` are those that it replaces elements of, by their numbers.
+    fn while_in_place(
+        &mut self,
+        results: &[Var],
+        state: &[Var],
+        initial: &[Var],
+        [condition, body]: [&Block; 2],
+        updated: &BTreeSet<usize>,
+    ) -> Option<()> {
+        let depth = self.depth + 1;
+        for (part, (&var, &first)) in state.iter().zip(initial).enumerate() {
+            let mut name = self.value(first)?;
+            let place = if self.is_array(var) {
+                let (ty, sizes) = (self.type_name(var), self.sizes(first)?);
+                let number = self.environment.fresh();
+                let own = format!("a{number}");
+                if updated.contains(&part) {
+                    let count = self.count(first)?;
+                    self.line(&format!("TAKE({ty}, {own}, {count});"));
+                    self.line(&format!(
+                        "__builtin_memcpy({own}, {name}, (u64){count} * sizeof({ty}));"
+                    ));
+                    name = own;
+                }
+                let buffer = Some(Buffer { memory: Memory::Copy(number), depth });
+                Place::Array { name, sizes, buffer }
+            } else {
+                let own = self.declare(var);
+                self.line(&format!("{own} = {name};"));
+                Place::Scalar(own)
+            };
+            self.environment.bind(var, place);
+        }
+        let around = std::mem::replace(&mut self.arrays, Arrays::Replaced);
+        let turned = self.turns(state, condition, body);
+        self.arrays = around;
+        turned?;
+        let names: Option<Vec<String>> = state.iter().map(|&var| self.value(var)).collect();
         self.bind_all(results, names?)
     }
 

@@ -216,7 +216,11 @@ impl Checker<'_> {
                 diagnostic
                     .help(format!("convert it with `{to} …`: nothing is converted implicitly"))
             }
-            (Type::Window(..), Type::Array(_) | Type::Var(_))
+            (Type::Window(..), Type::Var(_)) if wanted_rank > 0 => diagnostic.help(
+                "a window is no array: it is read at constant offsets, as `w[0]` and `w[-1]`, or `w[-1, 0]` in a matrix; \
+                 sums with weights are `convolve clamp weights xs`",
+            ),
+            (Type::Window(..), Type::Var(_))
             | (Type::Array(_) | Type::Var(_), Type::Window(..)) => diagnostic
                 .help("a function that reads a window says so: `\\(w : window2 f32) -> …`"),
             (Type::Tuple(_), Type::Function(..)) => diagnostic

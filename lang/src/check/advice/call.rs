@@ -16,6 +16,9 @@ use crate::suggest;
 use crate::typed::{ExprKind as Typed, FunctionRef, GlobalId, Pattern};
 use crate::types::Type;
 
+/// What yields a boundary.
+const BOUNDARIES: [&str; 5] = ["clamp", "mirror", "wrap", "constant", "outside"];
+
 /// Through how many definitions that only pass their arguments on is looked.
 const MOST_PASSED_ON: u32 = 4;
 
@@ -47,6 +50,7 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
         _ => of_numbers(checker, name, args, found)
             .or_else(|| too_many(checker, name, args, found))
             .or_else(|| function_behind(checker, name, args))
+            .or_else(|| without_boundary(checker, name, args))
             .or_else(|| random_shape(checker, name, args))
             .or_else(|| annotated::of_call(checker, name, args, found))
             .or_else(|| match found.code {
@@ -326,6 +330,32 @@ fn function_behind(checker: &mut Checker<'_>, name: &Name, args: &[Expr]) -> Opt
         }
         None => format!("the function stands first: `{name} {names}`"),
     })
+}
+
+/// `stencil f xs`, `stencil (3, 3) f xs`: what lies outside stands first.
+fn without_boundary(checker: &mut Checker<'_>, name: &Name, args: &[Expr]) -> Option<String> {
+    let is_boundary = |ty: &Type| matches!(ty, Type::Boundary(..));
+    if !parameters(checker, name)?.first().is_some_and(is_boundary) {
+        return None;
+    }
+    let is_one = |arg: &Expr| {
+        let made_by = |expr: &Expr| matches!(&expr.kind, ExprKind::Name(name) if BOUNDARIES.contains(&&**name));
+        match &arg.kind {
+            ExprKind::Apply { function, .. } => made_by(function),
+            _ => made_by(arg),
+        }
+    };
+    if args.iter().any(is_one) || !args.iter().any(|arg| is_function(checker, arg)) {
+        return None;
+    }
+    // The size of the window, or what lies outside as a number.
+    let is_other = |arg: &&Expr| matches!(arg.kind, ExprKind::Tuple(_) | ExprKind::Number(..));
+    let rest: Option<Vec<String>> = args.iter().filter(|arg| !is_other(arg)).map(argument).collect();
+    let (names, rest) = (names_of(checker, name)?, rest?.join(" "));
+    Some(format!(
+        "what lies outside of the array stands first, `{name} {names}`: `{name} clamp {rest}`, or `mirror`, `wrap`, \
+         `(constant 0)` in the place of `clamp`"
+    ))
 }
 
 /// `produce f n`: a function stands in the place of another argument.
