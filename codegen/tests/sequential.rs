@@ -204,6 +204,73 @@ output a3: [a0]i64
     small(&text).expect("a function")
 }
 
+/// A loop whose turns fill an array `a9`, beginning with one of their own or with the state `a2`, in a loop inside.
+fn filled(first: &str) -> SequentialLoop {
+    let text = format!(
+        "input a0: [4]i64
+a16: i64 = host
+  yield 0i64
+a18: [4]i64 = reshape a0
+a17: i64, a15: [4]i64 = while (a1: i64 = a16, a2: [4]i64 = a18)
+  a3: bool = host
+    r0: i64 = read a1
+    r1: bool = lt r0 3i64
+    yield r1
+  yield a3
+do
+  a14: i64 = host
+    r0: i64 = read a1
+    r1: i64 = add r0 1i64
+    yield r1
+  launch \"map\" [4] (r0)
+    r1: i64 = read a2 r0
+    r2: i64 = add r1 1i64
+    yield r2
+    store r2 to a19: [4]i64
+  end
+  a13: i64, a11: [4]i64 = while (a5: i64 = a16, a6: [4]i64 = {first})
+    a7: bool = host
+      r0: i64 = read a5
+      r1: bool = lt r0 3i64
+      yield r1
+    yield a7
+  do
+    a8: i64, a10: i64 = host
+      r0: i64 = read a5
+      r1: i64 = read a19 r0
+      r2: i64 = add r0 1i64
+      yield r1 r2
+    launch \"scatter\" [1] (r0)
+      r1: i64 = read a5
+      r2: i64 = read a8
+      yield r1 r2
+      scatter r2 at r1 into a6 to a9: [4]i64
+    end
+    free a6
+    yield a10 a9
+  free a2 a19
+  yield a14 a11
+free a18
+output a15: [4]i64
+"
+    );
+    small(&text).unwrap_or_else(|| panic!("no function for {text}"))
+}
+
+#[test]
+fn a_loop_inside_fills_an_array_where_it_is() {
+    let text = filled("a19").text;
+    // It is copied once, before the first turn of that loop, and at the end where the next turn leaves it.
+    let [before, inside] = text.split_once("__builtin_memcpy(").expect("a copy").into();
+    assert!(!before.contains("COPY"), "{text}");
+    let (turns, behind) = inside.split_once("END_OF_TURN").expect("a turn");
+    assert!(!turns.contains("for (i64 at") && !turns.contains("COPY"), "{text}");
+    assert!(!behind.contains("memcpy"), "{text}");
+    // What is replaced in an array of the state is kept.
+    let text = filled("a2").text;
+    assert!(!text.contains("memcpy") && text.contains("log"), "{text}");
+}
+
 #[test]
 fn what_nobody_looks_at_later_is_updated_where_it_is() {
     let function = sums("", "a7");

@@ -20,7 +20,11 @@ pub(super) fn remark(
 ) -> Option<Diagnostic> {
     let named = generators.iter().filter_map(|(pattern, source)| {
         let Pattern::Local { name, .. } = pattern else { return None };
-        (is_name(name) && source.ty.peel().0 > 0).then_some((name, source, sources.slice(source.span)))
+        (is_name(name) && source.ty.peel().0 > 0).then_some((
+            name,
+            source,
+            sources.slice(source.span),
+        ))
     });
     let named: Vec<_> = named.collect();
     // Columns of records are generators, too, and stand where the records do.

@@ -350,7 +350,8 @@ fn without_boundary(checker: &mut Checker<'_>, name: &Name, args: &[Expr]) -> Op
     }
     // The size of the window, or what lies outside as a number.
     let is_other = |arg: &&Expr| matches!(arg.kind, ExprKind::Tuple(_) | ExprKind::Number(..));
-    let rest: Option<Vec<String>> = args.iter().filter(|arg| !is_other(arg)).map(argument).collect();
+    let rest: Option<Vec<String>> =
+        args.iter().filter(|arg| !is_other(arg)).map(argument).collect();
     let (names, rest) = (names_of(checker, name)?, rest?.join(" "));
     Some(format!(
         "what lies outside of the array stands first, `{name} {names}`: `{name} clamp {rest}`, or `mirror`, `wrap`, \
