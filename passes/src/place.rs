@@ -22,8 +22,9 @@
 //! ```
 //!
 //! What a step uses for the last time it may overwrite: a back end looks at the `free` that follows
-//! it. An array that an `if` or a loop inside uses is freed after it; one that a block itself binds is
-//! freed in it, and so is the state of a loop by the body. A view shares its array's buffer, and each
+//! it. An array that a loop inside uses is freed after it; one that a block itself binds is
+//! freed in it, and so is the state of a loop by the body. What an `if` uses for the last time is freed after it, and before
+//! that by a side that uses it and does not yield it: there it may be overwritten, whatever the other side does. A view shares its array's buffer, and each
 //! is freed for itself: a buffer is free when all its names are. Inputs are the caller's and are not
 //! freed. Scalars have no buffers and are not mentioned.
 
@@ -98,7 +99,7 @@ impl Placer<'_> {
         self.types.get(var.0 as usize).is_some_and(|ty| !ty.extents.is_empty())
     }
 
-    /// Places a block that frees what it binds and `state`; `kept` outlives it beside its results.
+    /// Places a block that frees what it binds and uses of `state`; `kept` outlives it beside its results.
     fn block(&self, block: &mut Block, state: &[Var], kept: &BTreeSet<Var>) {
         self.drop_dead(block, kept);
         let mut own: BTreeSet<Var> = state.iter().copied().collect();
@@ -117,9 +118,11 @@ impl Placer<'_> {
             step.uses(&mut touch);
             match &mut step {
                 Step::If { then, otherwise, .. } => {
-                    let none = BTreeSet::new();
-                    self.block(then, &[], &none);
-                    self.block(otherwise, &[], &none);
+                    for side in [then, otherwise] {
+                        let own = last.iter().copied().filter(|var| !side.results.contains(var));
+                        let own: Vec<Var> = own.collect();
+                        self.block(side, &own, &BTreeSet::new());
+                    }
                 }
                 Step::While { condition, body, state, rows, .. } => {
                     self.block(condition, &[], &state.iter().copied().collect());

@@ -15,8 +15,8 @@ use crate::plan::{Block, Epilogue, Kernel, Program, Sink, Step};
 /// # Errors
 /// A sentence about the first thing that is wrong.
 pub fn check(program: &Program) -> Result<(), String> {
-    let mut check =
-        Check { types: &program.types, scope: Scope::new(&program.types), freed: BTreeSet::new() };
+    let (scope, freed, in_part) = (Scope::new(&program.types), BTreeSet::new(), BTreeSet::new());
+    let mut check = Check { types: &program.types, scope, freed, in_part };
     check.scope.inputs(&program.inputs)?;
     for step in &program.body.steps {
         check.step(step)?;
@@ -31,6 +31,8 @@ struct Check<'a> {
     types: &'a [Type],
     scope: Scope<'a>,
     freed: BTreeSet<Var>,
+    /// Those of them that sides of an `if` have freed, which may be freed once more behind it: the other side may have not.
+    in_part: BTreeSet<Var>,
 }
 
 impl<'a> Check<'a> {
@@ -76,9 +78,10 @@ impl<'a> Check<'a> {
                 self.scope.scalar(*condition, ScalarType::Bool)?;
                 let freed = self.freed.clone();
                 let yielded = self.block(then, None)?;
-                let in_then = std::mem::replace(&mut self.freed, freed);
+                let in_then = std::mem::replace(&mut self.freed, freed.clone());
                 self.block(otherwise, Some(&yielded))?;
                 self.freed.extend(in_then);
+                self.in_part.extend(self.freed.difference(&freed));
                 self.scope.bind(results)?;
                 self.alike(&yielded, results)
             }
@@ -106,7 +109,9 @@ impl<'a> Check<'a> {
             }
             Step::Free(vars) => {
                 for var in vars {
-                    self.alive(*var)?;
+                    if !self.in_part.remove(var) {
+                        self.alive(*var)?;
+                    }
                     self.freed.insert(*var);
                 }
                 Ok(())

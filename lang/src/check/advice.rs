@@ -5,6 +5,7 @@
 //! expressions around that part, from the inside out, are held against the rules in the files of this folder. The first that fits says what to write, in place of what the types had suggested.
 
 mod annotated;
+mod arity;
 mod array;
 mod call;
 mod commas;
@@ -80,9 +81,10 @@ impl Checker<'_> {
             // A function that is passed stands around all of its body.
             let of_passed = compared.or_else(|| {
                 let around = path.iter().rev().take(MOST_AROUND_A_BODY);
-                around
-                    .clone()
-                    .find_map(|expr| Some((expr.span, passed::advice(self, expr, &found)?)))
+                around.clone().find_map(|expr| {
+                    let help = passed::advice(self, expr, &found);
+                    Some((expr.span, help.or_else(|| arity::advice(self, expr, &found))?))
+                })
             });
             let of_place = of_passed.or_else(|| {
                 let help = whole::advice(self, &path, &found);

@@ -189,12 +189,20 @@ impl Checker<'_> {
         self.report(diagnostic);
     }
 
+    /// What there is to say about a window where an array is needed.
+    fn window_help(&self, found: &Type) -> Option<String> {
+        let help = "a window is no array: it is read at constant offsets, as `w[0]` and `w[-1]`, or `w[-1, 0]` in a matrix; \
+                    sums with weights are `convolve clamp weights xs`";
+        matches!(self.table.peel(found).1, Type::Window(..)).then(|| help.to_owned())
+    }
+
     /// Adds the fix for a pair of types, where there is a usual one.
     fn with_fix(&self, diagnostic: Diagnostic, found: &Type, wanted: &Type) -> Diagnostic {
         let (found_rank, found_head) = self.table.peel(found);
         let (wanted_rank, wanted_head) = self.table.peel(wanted);
         let of_table = || self.table_help(found).filter(|_| wanted_rank > 0);
-        let help = self.sequence_help(found, wanted);
+        let of_window = || self.window_help(found).filter(|_| wanted_rank > 0);
+        let help = self.sequence_help(found, wanted).or_else(of_window);
         if let Some(help) = help.or_else(of_table) {
             return diagnostic.help(help);
         }
@@ -216,10 +224,6 @@ impl Checker<'_> {
                 diagnostic
                     .help(format!("convert it with `{to} …`: nothing is converted implicitly"))
             }
-            (Type::Window(..), Type::Var(_)) if wanted_rank > 0 => diagnostic.help(
-                "a window is no array: it is read at constant offsets, as `w[0]` and `w[-1]`, or `w[-1, 0]` in a matrix; \
-                 sums with weights are `convolve clamp weights xs`",
-            ),
             (Type::Window(..), Type::Var(_))
             | (Type::Array(_) | Type::Var(_), Type::Window(..)) => diagnostic
                 .help("a function that reads a window says so: `\\(w : window2 f32) -> …`"),

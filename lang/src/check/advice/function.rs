@@ -54,7 +54,9 @@ fn method(
         _ => field.clone(),
     };
     let usual = if is_array { "xs" } else { "x" };
-    let of = argument(record).unwrap_or_else(|| usual.to_owned());
+    // `f64.sqrt`: there the functions of a type are those of a module.
+    let is_module = super::call::is_function(checker, record);
+    let of = argument(record).filter(|_| !is_module).unwrap_or_else(|| usual.to_owned());
     let takes = parameters(checker, &name)?.len();
     (takes == 1).then(|| format!("a function stands before its argument: `{name} {of}`"))
 }

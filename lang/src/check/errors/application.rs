@@ -94,7 +94,8 @@ impl Checker<'_> {
                     )
                 };
                 let of_sequence = || self.sequence_help(&arg.ty, &site.params[*index]);
-                let help = self.table_help(&arg.ty).or_else(of_sequence);
+                let of_window = || self.window_help(&arg.ty);
+                let help = self.table_help(&arg.ty).or_else(of_sequence).or_else(of_window);
                 let diagnostic = match help {
                     Some(help) if !matches!(&*site.function, "index" | "with") => {
                         diagnostic.help(help)
