@@ -84,8 +84,9 @@ UNSIGNED(u64, u64, 64)
 FLOAT(f32, u32, 0x80000000U, 0x7fc00000U)
 FLOAT(f64, u64, 0x8000000000000000ULL, 0x7ff8000000000000ULL)
 
-/* Random numbers: Philox4x32 with ten rounds, the seed for key and the index for counter. */
-FUNCTION u64 random_bits(i64 seed, i64 index) {
+/* Random numbers: Philox4x32 with ten rounds, the seed for key and the index for counter. The first two words are for numbers
+   in [0, 1), the last two for integers. */
+FUNCTION u64 random_bits(i64 seed, i64 index, bool last) {
   u32 a = (u32)(u64)index, b = (u32)((u64)index >> 32), c = 0, d = 0;
   u32 low = (u32)(u64)seed, high = (u32)((u64)seed >> 32);
   for (int round = 0; round < 10; round++) {
@@ -97,15 +98,15 @@ FUNCTION u64 random_bits(i64 seed, i64 index) {
     low += 0x9e3779b9U;
     high += 0xbb67ae85U;
   }
-  return (u64)b << 32 | a;
+  return last ? (u64)d << 32 | c : (u64)b << 32 | a;
 }
 FUNCTION f64 uniform_f64(i64 seed, i64 index) {
-  return i64_to_f64((i64)(random_bits(seed, index) >> 11)) * (1.0 / 9007199254740992.0);
+  return i64_to_f64((i64)(random_bits(seed, index, false) >> 11)) * (1.0 / 9007199254740992.0);
 }
 FUNCTION f32 uniform_f32(i64 seed, i64 index) {
-  return (f32)(i32)((u32)random_bits(seed, index) >> 8) * (1.0f / 16777216.0f);
+  return (f32)(i32)((u32)random_bits(seed, index, false) >> 8) * (1.0f / 16777216.0f);
 }
 FUNCTION i64 int_below(i64 seed, i64 index, i64 low, i64 high) {
   u64 size = (u64)high - (u64)low;
-  return (i64)((u64)low + multiply_high_u64(random_bits(seed, index), size));
+  return (i64)((u64)low + multiply_high_u64(random_bits(seed, index, true), size));
 }

@@ -213,9 +213,10 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["between"], "write `xs >= a && xs <= b`"),
     (&["explode"], "write `flatten xss`"),
     (
-        &["cut", "qcut", "digitize", "searchsorted"],
-        "in which bin each is says `searchSorted edges xs`",
+        &["cut", "qcut", "digitize"],
+        "in which bin each is says `searchSortedRight edges xs`: below the first edge it is 0",
     ),
+    (&["searchsorted"], "write `searchSorted xs x`, or `searchSortedRight xs x`"),
     (
         &["get_dummies", "one_hot", "oneHot", "onehot"],
         "write `{ { select (i == j) 1.0 0.0 : j in iota n } : i in is }`",
@@ -315,7 +316,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["power"], "write `x ** y`"),
     (&["factorial"], "write `product (1..n+1)`"),
     (&["lcm"], "write `i // gcd i j * j`"),
-    (&["binomial", "choose", "comb"], "write `product (n-k+1..n+1) // product (1..k+1)`"),
+    (&["binomial", "choose", "comb"], "write `i64 (round (product (f64 (n-k+1..n+1) / f64 (1..k+1))))`"),
     (&["isprime", "isPrime"], "write `n > 1 && all (n % (2..n) != 0)`"),
     (&["permutation"], "write `shuffle 1 (iota n)`"),
     (&["uniform"], "write `a + (b - a) * random 1 n`"),

@@ -265,6 +265,13 @@ fn as_argument(
     let heads: Vec<Type> = params.iter().map(|param| checker.table.peel(param).1).collect();
     let head = heads.get(position)?;
     let kind = Numeric::of(checker, &args[position])?;
+    if let ("showFixed" | "roundTo", [numbers, digits]) = (&**name, args)
+        && position == 0
+        && kind.scalar.is_float()
+    {
+        let (digits, numbers) = (argument(digits)?, argument(numbers)?);
+        return Some(format!("the number of digits stands first: `{name} {digits} {numbers}`"));
+    }
     let class = match head {
         Type::Var(var) => checker.table.state(*var)?.class,
         _ => None,

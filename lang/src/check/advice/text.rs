@@ -175,7 +175,8 @@ fn ordered(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<Str
         let other = if matches!(left.kind, ExprKind::Text(_)) { right } else { left };
         let rank = checker.type_at(other.span).map_or(1, |ty| checker.table.peel(&ty).0);
         let mark = *mark as char;
-        let of = argument(other).unwrap_or_else(|| "date".to_owned());
+        // The parameter of a section has no name that can be written.
+        let of = argument(other).filter(|of| !of.contains('$')).unwrap_or_else(|| "date".to_owned());
         let digits = match rank {
             1 => format!("parseInt 0 {{ c in {of} | c != '{mark}' }}"),
             _ => format!("parseInt 0 {{ {{ c in d | c != '{mark}' }} : d in {of} }}"),

@@ -100,6 +100,9 @@ impl Context<'_, '_> {
                 "whether a text stands in an array of texts says `any (same {x} {xs})`, whether it is a part of a \
                  text `contains {x} {xs}`"
             ),
+            _ if x == "nan" => {
+                format!("nan is equal to nothing; whether one stands in an array says `any (isNan {xs})`")
+            }
             _ => format!("whether an element stands in an array says `any ({xs} == {x})`"),
         };
         let message = "`in` is no question";
