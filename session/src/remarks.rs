@@ -166,6 +166,7 @@ impl<'p> Walk<'p, '_> {
             self.told.places.extend(letters::digits(*builtin, args));
             letters::remark(*builtin, function, args, depth, self.sources)
                 .or_else(|| letters::converted(*builtin, args, self.sources))
+                .or_else(|| letters::ordered(*builtin, args))
                 .or_else(|| bounds::remark(*builtin, function, args, self.sources))
                 .or_else(|| updated::remark(*builtin, args, depth, self.sources))
                 .filter(|remark| !self.told.places.contains(&remark.span()))

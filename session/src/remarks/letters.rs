@@ -353,15 +353,51 @@ pub(super) fn digits(builtin: Builtin, args: &[Arg]) -> Option<Span> {
     matches!(text.kind, ExprKind::Text(_)).then_some(text.span)
 }
 
+/// What there is to say about texts that are compared by their order, or of which the greater one is taken: a text has none.
+pub(super) fn ordered(builtin: Builtin, args: &[Arg]) -> Option<Diagnostic> {
+    let Builtin::Op(op) = builtin else { return None };
+    let chooses = matches!(op, ScalarOp::Max | ScalarOp::Min);
+    let compares = matches!(op, ScalarOp::Lt | ScalarOp::Le | ScalarOp::Gt | ScalarOp::Ge);
+    let [a, b] = args else { return None };
+    let is_text = |arg: &Arg| matches!(arg.expr.ty.peel(), (1.., Type::Scalar(ScalarType::Char)));
+    let is_literal =
+        |arg: &Arg| matches!(&arg.expr.kind, ExprKind::Text(bytes) if bytes.len() > 1);
+    // Neighbours in a text may be compared.
+    if !(chooses || compares && (is_literal(a) || is_literal(b))) || !is_text(a) || !is_text(b) {
+        return None;
+    }
+    let (message, help) = match chooses {
+        true => (
+            "this takes the greater or lesser letter at each place",
+            "texts have no order; of dates the days have, `dayNumber date`, and of any texts the numbers, `(codes texts).0`",
+        ),
+        false => (
+            "this compares the letters at each place",
+            "texts have no order; of dates the days have: `dayNumber date >= dayNumber \"2020-01-15\"`",
+        ),
+    };
+    let text = if is_literal(a) { a } else { b };
+    let here = "this is a text, an array of letters";
+    Some(Diagnostic::error("E0319", message, text.expr.span, here).warning().help(help))
+}
+
 /// What there is to say about a conversion of a text that is a number, which yields those of its letters.
 pub(super) fn converted(builtin: Builtin, args: &[Arg], sources: &Sources) -> Option<Diagnostic> {
     let Builtin::Op(ScalarOp::Cast(to)) = builtin else { return None };
     let [Arg { expr, mapped: true }] = args else { return None };
-    let ExprKind::Text(bytes) = &expr.kind else { return None };
-    let text = std::str::from_utf8(bytes).ok()?.trim();
-    text.parse::<f64>().ok().filter(|_| to.is_int() || to.is_float())?;
+    let written = match &expr.kind {
+        ExprKind::Text(bytes) => {
+            let text = std::str::from_utf8(bytes).ok()?.trim();
+            text.parse::<f64>().ok().filter(|_| to.is_int() || to.is_float())?;
+            sources.slice(expr.span)
+        }
+        // Codes of letters are integers: those of other texts may be meant where no floats are asked for.
+        _ => {
+            let is_text = matches!(expr.ty.peel(), (1.., Type::Scalar(ScalarType::Char)));
+            (to.is_float() && is_text).then(|| quoted(sources, expr.span, "text"))?
+        }
+    };
     let name = to.name();
-    let written = sources.slice(expr.span);
     let instead = match to {
         ScalarType::I64 => format!("parseInt 0 {written}"),
         ScalarType::F64 => format!("parseFloat {written}"),
