@@ -140,3 +140,29 @@ yield x26 x27
         assert_eq!(reads.count(), 1, "{flat}");
     }
 }
+
+#[test]
+fn a_loop_that_a_condition_needs_runs_once() {
+    // The root of an element, as a search in sets of elements has it, which a branch uses too.
+    let text = r"params x0: []i64
+x20: []i64 = for x1 < 5i64 x2: []i64 = x0
+  x9: i64 = while x3: i64 = x1
+    x4: i64 = index x0 x3
+    x5: bool = ne x4 x3
+    yield x5
+  do
+    x6: i64 = index x0 x3
+    yield x6
+  x10: bool = gt x9 1i64
+  x12: []i64 = if x10
+    x11: []i64 = update x2 at x9 value x1
+    yield x11
+  else
+    yield x2
+  yield x12
+yield x20
+";
+    let flat = yields_the_same(text, &[integers(&[0, 0, 1, 3, 3, 4])]);
+    // Beside the loop around it.
+    assert_eq!(flat.matches("while (").count(), 2, "{flat}");
+}

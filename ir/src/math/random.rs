@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn integers_and_numbers_of_one_seed_have_nothing_in_common() {
-        let both = |i: u64| (uniform_f64(1, i) - 0.5, (int_below(1, i, 0, 1000) as f64 - 499.5) / 1000.0);
+        let both =
+            |i: u64| (uniform_f64(1, i) - 0.5, (int_below(1, i, 0, 1000) as f64 - 499.5) / 1000.0);
         let covariance: f64 = (0..10_000).map(both).map(|(x, y)| x * y).sum::<f64>() / 10_000.0;
         // That of one with itself is 1/12.
         assert!(covariance.abs() < 0.003, "{covariance}");

@@ -87,6 +87,21 @@ fn the_text_reads_as_it_was_written() {
     assert_eq!(program.to_string(), EVERYTHING);
 }
 
+#[test]
+fn what_one_side_frees_is_freed_once_more_behind() {
+    let freed = EVERYTHING.replacen("free a11 a13\na20", "a20", 1);
+    let freed = freed.replacen("yield a7\nelse\n", "yield a7\nelse\n  free a11\n", 1);
+    let behind = |step: &str| {
+        let text = freed.replacen("a22: i64 = while", &format!("{step}\na22: i64 = while"), 1);
+        check(&parse(&text).unwrap_or_else(|error| panic!("{error}")))
+    };
+    assert_eq!(behind("free a11 a13"), Ok(()));
+    for step in ["free a11 a13\nfree a11", "a40: [a0]f64 = reshape a11"] {
+        let problem = behind(step).expect_err("a wrong plan");
+        assert!(problem.starts_with("a11 was freed before"), "{problem}");
+    }
+}
+
 /// Replaces a piece of the text; what the check says about it.
 #[track_caller]
 fn problem(piece: &str, by: &str) -> String {

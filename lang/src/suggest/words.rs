@@ -316,7 +316,10 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["power"], "write `x ** y`"),
     (&["factorial"], "write `product (1..n+1)`"),
     (&["lcm"], "write `i // gcd i j * j`"),
-    (&["binomial", "choose", "comb"], "write `i64 (round (product (f64 (n-k+1..n+1) / f64 (1..k+1))))`"),
+    (
+        &["binomial", "choose", "comb"],
+        "write `i64 (round (product (f64 (n-k+1..n+1) / f64 (1..k+1))))`",
+    ),
     (&["isprime", "isPrime"], "write `n > 1 && all (n % (2..n) != 0)`"),
     (&["permutation"], "write `shuffle 1 (iota n)`"),
     (&["uniform"], "write `a + (b - a) * random 1 n`"),

@@ -44,7 +44,7 @@ impl<'p> Flattener<'p> {
     ) -> Outcome<Vec<Value<'p>>> {
         // What may fail is computed where it is needed (Note [A check belongs to a value]).
         self.store_free(&[then, otherwise], false);
-        self.store_read_before_writes(condition, &[then, otherwise]);
+        self.store_needed(condition, &[then, otherwise]);
         let may_fail = self.may_be_error(condition, MOST_STEPS);
         let condition = self.host_scalar(condition);
         if may_fail && then.results.iter().any(|result| self.atom_type(result).rank > 0) {
@@ -98,17 +98,16 @@ impl<'p> Flattener<'p> {
         }
     }
 
-    /// Stores the scalars that a condition needs, that its branches use, and that are elements of arrays which something
-    /// has been written to since: a branch that reads such an array keeps it from being written to where it is.
-    fn store_read_before_writes(&mut self, condition: ScalarId, branches: &[&'p Body]) {
-        if self.written.is_empty() {
-            return;
-        }
+    /// Stores the scalars that a condition needs, that its branches use, and that are results of loops, or elements of arrays
+    /// which something has been written to since: a branch that reads such an array keeps it from being written to where it
+    /// is.
+    fn store_needed(&mut self, condition: ScalarId, branches: &[&'p Body]) {
         let needed = self.scalars.needed_for(condition);
         for var in nested::free_variables(branches) {
             let Some(&Value::Scalar(id)) = self.bound.get(&var) else { continue };
             let is_needed = self.scalars.depth(id) == 0 && needed.contains(&id);
-            if is_needed && self.scalars.reads_any(id, &self.written) {
+            if is_needed && (self.scalars.is_loop(id) || self.scalars.reads_any(id, &self.written))
+            {
                 // Where one of these checks fails, the condition has no value either.
                 let value = self.checked_now(id);
                 self.store(&[value], super::compile::Sharing::Store);

@@ -280,6 +280,19 @@ impl Scalars {
         needed
     }
 
+    /// Whether it is a result of a loop that would have to run to compute it.
+    pub(super) fn is_loop(&self, id: ScalarId) -> bool {
+        let node = self.node(id);
+        node.stored.is_none()
+            && match &node.definition {
+                Definition::Result(control, _) => {
+                    matches!(self.controls[control.0 as usize], Control::While { .. })
+                }
+                Definition::Checked(value, ..) => self.is_loop(*value),
+                _ => false,
+            }
+    }
+
     /// Whether computing it reads elements of one of these arrays, its checks aside.
     pub(super) fn reads_any(&self, id: ScalarId, arrays: &HashSet<Var>) -> bool {
         let node = self.node(id);

@@ -156,13 +156,14 @@ impl<'r, 'p> Graph<'r, 'p> {
             return Link::After(Reason::Boundary);
         }
         match at {
-            Index::Data => return Link::After(Reason::DataIndex),
+            Index::Data if node.kind == Kind::Map => return Link::After(Reason::DataIndex),
             Index::Shared if node.kind == Kind::Map && !repeated => {
                 return Link::After(Reason::SharedElement);
             }
             Index::Shared if node.kind == Kind::Map => return Link::After(Reason::Repeated),
             Index::Injective if node.kind == Kind::Map => return Link::After(Reason::OtherOrder),
-            Index::Shared | Index::Injective | Index::Pointwise => {}
+            // Of others no element can be computed again, wherever it is read.
+            Index::Data | Index::Shared | Index::Injective | Index::Pointwise => {}
         }
         if target.settled {
             return Link::After(Reason::Boundary);

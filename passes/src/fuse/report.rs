@@ -20,7 +20,7 @@ pub enum Reason {
     SharedElement,
     /// It is read in another order than it is computed, and others read it too.
     OtherOrder,
-    /// Reader and producer run over different points.
+    /// Reader and producer run over different points, as far as the program says.
     OtherSpace,
     /// The reader needs a reduction to be complete.
     Reduction,
@@ -118,9 +118,11 @@ impl Reason {
                  than a load"
             }
             Reason::OtherOrder => {
-                "it is read in another order than it is computed, and it has another reader"
+                "it is read in another order than it is computed, or in part, and it has another reader"
             }
-            Reason::OtherSpace => "its reader runs over other points than it does",
+            Reason::OtherSpace => {
+                "its reader runs over other points than it does, or nothing says before the run that they are the same"
+            }
             Reason::Reduction => "a reduction has to be complete before its result is read there",
             Reason::Scan => "a scan's values are read at other points than they are computed",
             Reason::Boundary => "a filter, a scatter or a sort has to be complete first",

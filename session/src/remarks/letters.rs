@@ -360,8 +360,7 @@ pub(super) fn ordered(builtin: Builtin, args: &[Arg]) -> Option<Diagnostic> {
     let compares = matches!(op, ScalarOp::Lt | ScalarOp::Le | ScalarOp::Gt | ScalarOp::Ge);
     let [a, b] = args else { return None };
     let is_text = |arg: &Arg| matches!(arg.expr.ty.peel(), (1.., Type::Scalar(ScalarType::Char)));
-    let is_literal =
-        |arg: &Arg| matches!(&arg.expr.kind, ExprKind::Text(bytes) if bytes.len() > 1);
+    let is_literal = |arg: &Arg| matches!(&arg.expr.kind, ExprKind::Text(bytes) if bytes.len() > 1);
     // Neighbours in a text may be compared.
     if !(chooses || compares && (is_literal(a) || is_literal(b))) || !is_text(a) || !is_text(b) {
         return None;

@@ -84,6 +84,11 @@ fn the_first_line_of_fuse_counts_what_it_lists() {
             "loop a = ns for i < 999 do (let old = a[i]; b = (a with [i] = 5) in (b with [i + 1] = b[i + 1] + old))",
             "of the turn before, in place\n",
         ),
+        // The other side yields it as it is.
+        (
+            "loop a = ns for i < 999 do if i % 2 == 0 then (a with [i] = 1) else a",
+            "of the turn before, in place\n",
+        ),
         ("{ { sqrt x + 1.0 : x in r } : r in rows }", "rows    the rows of rows: [3]i64"),
         ("{ sort r : r in rows }", "rows    "),
         (

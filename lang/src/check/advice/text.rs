@@ -176,7 +176,8 @@ fn ordered(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<Str
         let rank = checker.type_at(other.span).map_or(1, |ty| checker.table.peel(&ty).0);
         let mark = *mark as char;
         // The parameter of a section has no name that can be written.
-        let of = argument(other).filter(|of| !of.contains('$')).unwrap_or_else(|| "date".to_owned());
+        let of =
+            argument(other).filter(|of| !of.contains('$')).unwrap_or_else(|| "date".to_owned());
         let digits = match rank {
             1 => format!("parseInt 0 {{ c in {of} | c != '{mark}' }}"),
             _ => format!("parseInt 0 {{ {{ c in d | c != '{mark}' }} : d in {of} }}"),

@@ -101,7 +101,9 @@ impl Context<'_, '_> {
                  text `contains {x} {xs}`"
             ),
             _ if x == "nan" => {
-                format!("nan is equal to nothing; whether one stands in an array says `any (isNan {xs})`")
+                format!(
+                    "nan is equal to nothing; whether one stands in an array says `any (isNan {xs})`"
+                )
             }
             _ => format!("whether an element stands in an array says `any ({xs} == {x})`"),
         };
