@@ -102,16 +102,23 @@ impl<'p> Flattener<'p> {
     /// which something has been written to since: a branch that reads such an array keeps it from being written to where it
     /// is.
     fn store_needed(&mut self, condition: ScalarId, branches: &[&'p Body]) {
-        let needed = self.scalars.needed_for(condition);
-        for var in nested::free_variables(branches) {
-            let Some(&Value::Scalar(id)) = self.bound.get(&var) else { continue };
-            let is_needed = self.scalars.depth(id) == 0 && needed.contains(&id);
-            if is_needed && (self.scalars.is_loop(id) || self.scalars.reads_any(id, &self.written))
-            {
-                // Where one of these checks fails, the condition has no value either.
-                let value = self.checked_now(id);
-                self.store(&[value], super::compile::Sharing::Store);
+        let wanted = |var: &nested::Var| match self.bound.get(var) {
+            Some(&Value::Scalar(id)) => {
+                let again = self.scalars.is_loop(id) || self.scalars.reads_any(id, &self.written);
+                (again && self.scalars.depth(id) == 0).then_some(id)
             }
+            Some(Value::Array(_)) | None => None,
+        };
+        let free = nested::free_variables(branches);
+        let wanted: Vec<ScalarId> = free.iter().filter_map(wanted).collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let needed = self.scalars.needed_for(condition);
+        for id in wanted.into_iter().filter(|id| needed.contains(id)) {
+            // Where one of these checks fails, the condition has no value either.
+            let value = self.checked_now(id);
+            self.store(&[value], super::compile::Sharing::Store);
         }
     }
 
