@@ -268,8 +268,8 @@ impl Function<'_> {
         self.bind_all(results, names?)
     }
 
-    /// A loop that replaces elements of arrays of its own: they are copied once, before its first turn (Note [Loops inside
-    /// of small loops]). `updated` are those that it replaces elements of, by their numbers.
+    /// A loop that replaces elements of arrays of its own: they are copied once, before its first turn
+    /// (Note [Loops inside of small loops]). `updated` are those that it replaces elements of, by their numbers.
     fn while_in_place(
         &mut self,
         results: &[Var],
