@@ -313,6 +313,20 @@ def lcs (a : []i64) (b : []i64) = last (loop prev = fill (length b + 1) 0 for c 
   loop row = fill (length b + 1) 0 for j < length b do
     (row with [j + 1] = if b[j] == c then prev[j] + 1 else max row[j] prev[j + 1]))";
     run(&mut session, definition);
+    // Of two arrays one is state of the loop outside, and the other one is copied in each turn: that only pays for short ones.
+    let beside = "\
+def beside n = loop (a, s) = (iota n, 0) for i < 30 do
+  let (c, d) = loop (c, d) = (a, replicate n i) for j < n do
+    ((c with [j] = (c[j] + d[j]) % 97), (d with [(j * 3) % n] = (c[j] + j) % 17))
+  in (c, s + sum d)";
+    run(&mut session, beside);
+    let (_, said) = run(&mut session, ":time (beside 20).1");
+    assert_eq!(launches(&said), 1, "{said}");
+    let (found, said) = run(&mut session, ":time (beside 4000).1");
+    assert!((30..100).contains(&launches(&said)), "{said}");
+    session.set_mode("backend", "interp").expect("a mode");
+    assert_eq!(found, run(&mut session, "(beside 4000).1").0);
+    session.set_mode("backend", "cpu").expect("a mode");
     // The whole is one function, in which the loop inside replaces elements of a row of its own. Longer rows are left to the
     // host, and to a function of the loop inside.
     for (columns, most) in [(20, 1), (4000, 1), (20_000, 50)] {

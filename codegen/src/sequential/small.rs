@@ -250,8 +250,6 @@ impl Function<'_> {
         let in_place = sequential_loop(state, condition, body, self.types);
         if let Some(alone) = &in_place
             && (self.host_goes_on || self.depth > 1)
-            && !initial.iter().any(|var| self.updates.parts.contains_key(var))
-            && !state.iter().any(|var| self.updates.parts.contains_key(var))
             && !results.iter().any(|var| self.updates.parts.contains_key(var))
         {
             return self.while_in_place(results, state, initial, [condition, body], &alone.updated);

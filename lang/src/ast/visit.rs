@@ -104,3 +104,12 @@ macro_rules! walk {
 
 walk!(for_each_child, []);
 walk!(for_each_child_mut, [mut]);
+
+impl Expr {
+    /// Whether a name stands somewhere in it, whatever is bound there.
+    pub fn mentions(&self, name: &str) -> bool {
+        let mut found = matches!(&self.kind, ExprKind::Name(other) if &**other == name);
+        self.for_each_child(&mut |child| found = found || child.mentions(name));
+        found
+    }
+}

@@ -132,17 +132,11 @@ fn is_function(ty: &Type) -> bool {
 fn goes_with_each(expr: &ast::Expr, param: &str) -> bool {
     let mut found = match &expr.kind {
         ast::ExprKind::Comprehension { body, generators, .. } => {
-            mentions(body, param) && !generators.iter().any(|(_, source)| mentions(source, param))
+            body.mentions(param) && !generators.iter().any(|(_, source)| source.mentions(param))
         }
         _ => false,
     };
     expr.for_each_child(&mut |child| found = found || goes_with_each(child, param));
-    found
-}
-
-fn mentions(expr: &ast::Expr, name: &str) -> bool {
-    let mut found = matches!(&expr.kind, ast::ExprKind::Name(other) if &**other == name);
-    expr.for_each_child(&mut |child| found = found || mentions(child, name));
     found
 }
 

@@ -7,7 +7,6 @@ use super::number::is_of_the_start;
 use crate::ast::{ApplyForm, Expr, ExprKind, Pattern, PatternKind};
 use crate::check::Checker;
 use crate::diagnostic::Diagnostic;
-use crate::types::Type;
 
 /// The reports that such a lambda comes to: what it yields is a function or no function.
 const CODES: [&str; 6] = ["E0301", "E0302", "E0303", "E0304", "E0312", "E0313"];
@@ -26,7 +25,7 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
     let types = parameters(checker, name)?;
     let mut lambdas = types.iter().zip(args).filter_map(|(ty, arg)| match &arg.kind {
         ExprKind::Lambda { params, body } => {
-            Some((arguments(checker, ty), &params[..], arg.span, body.span))
+            Some((checker.table.shallow(ty).arity(), &params[..], arg.span, body.span))
         }
         _ => None,
     });
@@ -38,17 +37,6 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
         takes => takes < gives && place == body,
     };
     is_it.then(|| help(name, gives, params, args.len()))
-}
-
-/// How many arguments a function of this type takes.
-fn arguments(checker: &Checker<'_>, ty: &Type) -> usize {
-    let mut rest = checker.table.shallow(ty);
-    let mut count = 0;
-    while let Type::Function(_, result) = &rest {
-        count += 1;
-        rest = checker.table.shallow(result);
-    }
-    count
 }
 
 fn help(name: &Name, gives: usize, params: &[Pattern], args: usize) -> String {

@@ -126,14 +126,8 @@ impl Checker<'_> {
             return false;
         }
         self.cell.later().iter().any(|item| match &item.kind {
-            ast::ItemKind::Def(def) => def.name.name == *name && mentions(&def.body, &own.name),
+            ast::ItemKind::Def(def) => def.name.name == *name && def.body.mentions(&own.name),
             _ => false,
         })
     }
-}
-
-fn mentions(expr: &ast::Expr, name: &Name) -> bool {
-    let mut found = matches!(&expr.kind, ast::ExprKind::Name(other) if other == name);
-    expr.for_each_child(&mut |child| found = found || mentions(child, name));
-    found
 }
