@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use weft_cuda::{Code, Entry, Policy, generate};
 use weft_ir::plan;
@@ -126,7 +126,8 @@ fn golden_codes(root: &Path) -> Vec<(String, Code)> {
     codes
 }
 
-/// What the compiler says of the texts; nothing, after saying so, where there is none.
+/// What the compiler says of the texts, of which half go to each of two processes; nothing, after saying so, where there is
+/// none.
 fn compiled(root: &Path, texts: &[(String, String)]) -> Option<String> {
     let python = Command::new(root.join("gate/environment.sh")).output();
     let python = match python {
@@ -138,25 +139,32 @@ fn compiled(root: &Path, texts: &[(String, String)]) -> Option<String> {
     };
     let folder = std::env::temp_dir().join(format!("weft-gate-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
-    let mut command = Command::new(python);
-    command.arg(root.join("gate/compile.py"));
-    for (name, text) in texts {
+    let mut halves = [(); 2].map(|()| Command::new(&python));
+    halves.iter_mut().for_each(|half| {
+        half.arg(root.join("gate/compile.py")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    });
+    for (number, (name, text)) in texts.iter().enumerate() {
         let file = folder.join(format!("{name}.cu"));
         std::fs::write(&file, text).expect("the folder");
-        command.arg(file);
+        halves[number % 2].arg(file);
     }
-    let output = command.output();
+    let started = halves.map(|mut half| half.spawn());
+    let outputs = started.map(|half| half.and_then(|half| half.wait_with_output()));
     std::fs::remove_dir_all(&folder).expect("the folder");
-    match output {
-        Ok(output) if output.status.success() => {
-            Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    let mut said = String::new();
+    for output in outputs {
+        match output {
+            Ok(output) if output.status.success() => {
+                said += &String::from_utf8_lossy(&output.stdout);
+            }
+            Ok(output) if output.status.code() == Some(3) => {
+                return say_skipped(texts, &String::from_utf8_lossy(&output.stderr));
+            }
+            Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+            Err(error) => return say_skipped(texts, &error.to_string()),
         }
-        Ok(output) if output.status.code() == Some(3) => {
-            say_skipped(texts, &String::from_utf8_lossy(&output.stderr))
-        }
-        Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
-        Err(error) => say_skipped(texts, &error.to_string()),
     }
+    Some(said)
 }
 
 /// Says what is not checked, past the capture of a passing test's output.

@@ -35,7 +35,7 @@ fn kernels(device: &Device, text: &str) -> Kernels {
 }
 
 fn main() -> ExitCode {
-    if let Some(status) = weft_stand_in::start_again() {
+    if let Some(status) = weft_stand_in::start_again(1) {
         return status;
     }
     let found = weft_device::find().expect("the stand-in");

@@ -2,6 +2,7 @@
 
 mod kept;
 mod shared;
+mod wanted;
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::Error;
 use kept::{Kept, Key, hash};
 use shared::{MOST_SHARED, complaint};
+use wanted::wanted;
 
 /// The files of the device, by name.
 const RUNTIME: [(&str, &str); 10] = [
@@ -148,7 +150,7 @@ impl Emulator {
     }
 
     /// Compiles kernels; `kernels` are the names of `__global__` functions, of which the text may
-    /// have more. What was compiled before, by any process of this user, is not compiled again.
+    /// have more, which are not compiled. What was compiled before, by any process of this user, is not compiled again.
     ///
     /// # Errors
     /// [`Error::Compile`] with the compiler's messages, which have the lines of the text; or if one of them declares
@@ -175,6 +177,7 @@ impl Emulator {
         let stem = self.directory.join(format!("module-{number}"));
         let (source, object) = (stem.with_extension("cpp"), stem.with_extension("o"));
         let (header, text, lines) = self.beginning(text)?;
+        let text = wanted(text, kernels);
         let mut whole = format!("#line {} \"kernel.cu\"\n{text}\n", lines + 1);
         for kernel in kernels {
             whole.push_str(&format!("WEFT_EXPORT({kernel})\n"));

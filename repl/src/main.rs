@@ -91,11 +91,13 @@ fn run(arguments: &Arguments, output: &mut Output) -> Exit {
     let interrupts = Interrupts::install();
     match &arguments.mode {
         Mode::Expression(text) => {
+            session.let_load_input();
             script::bind_arguments(&mut session, &arguments.rest);
             script::run(&mut session, script::Program::expression(text), &interrupts, output)
         }
         Mode::File(path) => match script::Program::file(path) {
             Ok(program) => {
+                session.let_load_input();
                 script::bind_arguments(&mut session, &arguments.rest);
                 script::run(&mut session, program, &interrupts, output)
             }

@@ -15,6 +15,8 @@ use crate::sink::Cancel;
 pub(crate) struct Loader<'a> {
     /// Whether files may be touched at all.
     pub(crate) allowed: bool,
+    /// Whether standard input may be read: programs may come from there.
+    pub(crate) input: bool,
     /// Bytes that a file and its value may take.
     pub(crate) limit: u64,
     /// Gives up when asked to.
@@ -39,6 +41,9 @@ impl Files for Loader<'_> {
             return Err(forbidden(request.span));
         }
         let path = Path::new(request.path);
+        if !self.input && io::is_standard_input(path) {
+            return Err(input_is_program(request));
+        }
         if let Some((_, saved)) = self.saved.iter().find(|(saved, _)| is_same(saved, path)) {
             return Err(not_saved_yet(request, *saved));
         }
@@ -100,6 +105,14 @@ fn not_saved_yet(request: &LoadRequest<'_>, saved: Span) -> Diagnostic {
     Diagnostic::error("E0401", message, request.span, "loaded here")
         .label(saved, "saved here")
         .help("save it in one cell, or script, and load it in the next; a name for the value needs no file")
+}
+
+/// Standard input is where the lines of the program come from.
+fn input_is_program(request: &LoadRequest<'_>) -> Diagnostic {
+    let message = format!("{}: the program comes from there, so no file can", request.path);
+    Diagnostic::error("E0401", message, request.span, "loaded here").help(
+        "a program in a file, or after -e, can load standard input: `weft program.weft < FILE`",
+    )
 }
 
 /// A doubt about a file that was read, remarked at the request.

@@ -9,6 +9,7 @@ mod csv;
 mod error;
 mod fields;
 mod foreign;
+mod handed;
 mod image;
 mod mapped;
 mod mtx;
@@ -25,6 +26,7 @@ use std::path::Path;
 use weft_ir::{Type, Value};
 
 pub use error::{IoError, IoErrorKind, Place};
+pub(crate) use handed::is_standard_input;
 
 use error::Problem;
 use source::Source;

@@ -80,6 +80,8 @@ pub struct Session {
     engine: Arc<Engine>,
     sources: Sources,
     io: bool,
+    /// Whether a program may load standard input.
+    input: bool,
     /// What has been remarked on.
     told: Told,
     next_number: usize,
@@ -112,6 +114,7 @@ impl Session {
             engine: Arc::new(Engine::default()),
             sources: Sources::default(),
             io: config.io,
+            input: false,
             told: Told::default(),
             next_number: 1,
             log: Vec::new(),
@@ -128,6 +131,7 @@ impl Session {
             engine: Arc::new(Engine::default()),
             sources,
             io: false,
+            input: false,
             told: Told::default(),
             next_number: 1,
             log: Vec::new(),
@@ -239,6 +243,11 @@ impl Session {
         outcome
     }
 
+    /// Lets programs load standard input, which is not where they come from.
+    pub fn let_load_input(&mut self) {
+        self.input = true;
+    }
+
     fn eval_here(
         &mut self,
         number: usize,
@@ -254,6 +263,7 @@ impl Session {
         let before = Arc::clone(self.state());
         let loader = Loader {
             allowed: self.io,
+            input: self.input,
             limit: before.modes.memory,
             doubts: Vec::new(),
             cancel,

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
@@ -20,8 +22,19 @@ fn every_example_runs() {
     prepare(folder.path());
     let examples = pages::files(&repository().join("examples"), "weft").expect("the examples");
     assert!(!examples.is_empty(), "there are no examples");
-    let failures: Vec<String> =
-        examples.iter().filter_map(|example| run(&weft, folder.path(), example).err()).collect();
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let run_rest = || {
+        while let Some(example) = examples.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(failure) = run(&weft, folder.path(), example) {
+                failures.lock().expect("no panic").push(failure);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(run_rest);
+        run_rest();
+    });
+    let failures = failures.into_inner().expect("no panic");
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
 }
 
@@ -121,7 +134,7 @@ fn is_current(weft: &Path) -> bool {
 
 fn run(weft: &Path, folder: &Path, example: &Path) -> Result<(), String> {
     let example = example.strip_prefix(repository()).expect("a path in the repository");
-    let log = folder.join("log");
+    let log = folder.join(example.with_extension("log"));
     let output = fs::File::create(&log).expect("a file for the output");
     let mut child = Command::new(weft)
         .arg(example)

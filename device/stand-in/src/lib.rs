@@ -35,7 +35,7 @@ mod streams;
 mod work;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Child, Command, ExitCode};
 use std::{env, io};
 
 /// Puts the library into a folder, under both names.
@@ -59,27 +59,43 @@ pub fn install(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Set where [`start_again`] has started a program.
-const STARTED: &str = "WEFT_STARTED_AGAIN";
+/// Which of the processes that [`start_again`] has started this is, and how many there are: `1/2`.
+const PART: &str = "WEFT_PART";
 
-/// Runs this program again, with the same arguments, where the loader finds the stand-in. Nothing if that is
-/// where it runs already.
+/// Runs this program again, with the same arguments, where the loader finds the stand-in: as several processes at a time, as
+/// each has one device, whose tests come one after the other. Nothing if that is where it runs already ([`is_ours`]).
 ///
 /// # Panics
 /// If it cannot be started.
-pub fn start_again() -> Option<ExitCode> {
-    if env::var_os(STARTED).is_some() {
+pub fn start_again(parts: usize) -> Option<ExitCode> {
+    if env::var_os(PART).is_some() {
         return None;
     }
     let folder = tempfile::tempdir().expect("a folder");
     install(folder.path()).expect("the stand-in");
     let known = env::var("LD_LIBRARY_PATH").unwrap_or_default();
-    let status = Command::new(env::current_exe().expect("this program"))
-        .args(env::args().skip(1))
-        .env("LD_LIBRARY_PATH", format!("{}:{known}", folder.path().display()))
-        .env(STARTED, "1")
-        .env("XDG_CACHE_HOME", folder.path())
-        .status()
-        .expect("this program");
-    Some(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let start = |part: usize| {
+        Command::new(env::current_exe().expect("this program"))
+            .args(env::args().skip(1))
+            .env("LD_LIBRARY_PATH", format!("{}:{known}", folder.path().display()))
+            .env(PART, format!("{part}/{parts}"))
+            .env("XDG_CACHE_HOME", folder.path().join(part.to_string()))
+            .spawn()
+            .expect("this program")
+    };
+    let started: Vec<Child> = (0..parts).map(start).collect();
+    let ended = started.into_iter().map(|mut part| part.wait().expect("a process of our own"));
+    let succeeded = ended.fold(true, |all, status| all & status.success());
+    Some(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Whether a piece of work is that of this process, one of those that [`start_again`] has started.
+///
+/// # Panics
+/// If it was not started so.
+pub fn is_ours(work: usize) -> bool {
+    let part = env::var(PART).expect("it has been started again");
+    let (part, parts) = part.split_once('/').expect("as it was set");
+    let number = |text: &str| text.parse::<usize>().expect("as it was set");
+    work % number(parts) == number(part)
 }

@@ -147,13 +147,14 @@ impl<'p> Flattener<'p> {
             }
             Source::Checked(inner, condition, kind) => {
                 let length = self.length(inner);
-                if matches!(length, Length::Uniform(_)) && self.scalars.depth(*condition) > 0 {
+                let scalar = self.length_scalar(length);
+                if self.scalars.depth(*condition) > self.scalars.depth(scalar) {
                     // All that are values are equally long: no reason to make rows ragged, or their extents those of
                     // the rows that there are. Whether they are values is asked where nothing of them is read
                     // (Note [Rows that are not read]).
                     return length;
                 }
-                let length = self.length_scalar(length);
+                let length = scalar;
                 let (home, span) = (self.region, self.span);
                 let length = self.scalars.checked(length, *condition, *kind, home, span);
                 self.scalar_length(length)

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use weft_interp::{Limits, run_flat};
 use weft_ir::leaves::{leaf_layout, value_to_leaves};
@@ -41,6 +41,17 @@ struct Summary {
     spared: usize,
     kernels: [usize; 3],
     wrong: Vec<String>,
+}
+
+impl Summary {
+    fn and(mut self, other: Summary) -> Summary {
+        self.compared += other.compared;
+        self.faults += other.faults;
+        self.spared += other.spared;
+        self.kernels.iter_mut().zip(other.kernels).for_each(|(sum, more)| *sum += more);
+        self.wrong.extend(other.wrong);
+        self
+    }
 }
 
 /// Runs a test on a thread with a large stack.
@@ -210,12 +221,20 @@ fn kernels(block: &plan::Block) -> usize {
 
 #[test]
 fn plans_yield_what_flat_yields() {
-    let summary = with_stack(|| {
-        let mut summary = Summary::default();
-        for cell in cells() {
-            compare_cell(&cell, &mut summary);
-        }
-        summary
+    let cells = cells();
+    let next = AtomicUsize::new(0);
+    let compare = || {
+        with_stack(|| {
+            let mut summary = Summary::default();
+            while let Some(cell) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
+                compare_cell(cell, &mut summary);
+            }
+            summary
+        })
+    };
+    let summary = std::thread::scope(|scope| {
+        let beside = scope.spawn(compare);
+        compare().and(beside.join().expect("no panic"))
     });
     let wrong = summary.wrong.len();
     assert!(wrong == 0, "{wrong} wrong; the first:\n{}", summary.wrong[0]);

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "what was skipped or measured")]
 
 mod cache;
+mod input;
 mod limits;
 mod script;
 mod terminal;

@@ -10,13 +10,14 @@ use bytemuck::Pod;
 use weft_files::MappedFile;
 use weft_ir::{Buf, Mapped};
 
+use super::Limits;
 use super::error::Problem;
 use super::source::{self, Compression};
 
 /// A regular file as its bytes are; nothing if it must be read: it is compressed or empty, or the system cannot
 /// map it.
-pub(super) fn open(path: &Path) -> Result<Option<Arc<MappedFile>>, Problem> {
-    let file = source::open_file(path)?;
+pub(super) fn open(path: &Path, limits: &Limits) -> Result<Option<Arc<MappedFile>>, Problem> {
+    let file = source::open_file(path, limits)?;
     match source::compression(path) {
         Compression::None => Ok(MappedFile::new(file, path).ok().map(Arc::new)),
         Compression::Gzip | Compression::Xz => Ok(None),

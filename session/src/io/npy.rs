@@ -33,7 +33,7 @@ pub(super) fn read(source: &mut Source) -> Result<Loaded, Problem> {
 
 /// As [`read`] of the array of a file, but the elements stay in the file if they lie there as they are in memory.
 pub(super) fn stream(path: &Path, limits: &Limits) -> Result<Loaded, Problem> {
-    let mapped = match mapped::open(path)? {
+    let mapped = match mapped::open(path, limits)? {
         Some(file) => map(&file, limits)?,
         None => None,
     };

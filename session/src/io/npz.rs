@@ -16,7 +16,7 @@ use super::{Limits, Loaded, fields, npy};
 /// Reads the named member, or the only one.
 pub(super) fn read(path: &Path, member: Option<&str>, limits: &Limits) -> Result<Loaded, Problem> {
     if compression(path) == Compression::None {
-        return read_member(BufReader::new(open_file(path)?), member, limits);
+        return read_member(BufReader::new(open_file(path, limits)?), member, limits);
     }
     let bytes = Source::open(path, limits)?.read_all()?;
     read_member(Cursor::new(bytes), member, limits)

@@ -12,6 +12,7 @@ use liblzma::stream::{CONCATENATED, Stream};
 
 use super::Limits;
 use super::error::{Place, Problem, plain};
+use super::handed;
 
 /// How often the user's wish to stop is asked for, and how much is read at once.
 const STEP: usize = 1 << 20;
@@ -64,7 +65,7 @@ pub(super) struct Source<'a> {
 impl<'a> Source<'a> {
     /// Opens a regular file.
     pub(super) fn open(path: &Path, limits: &'a Limits<'a>) -> Result<Source<'a>, Problem> {
-        let file = open_file(path)?;
+        let file = open_file(path, limits)?;
         let length = file.metadata().map_err(|error| cannot_open(path, &error))?.len();
         let buffered = |file| BufReader::with_capacity(1 << 16, file);
         Ok(match compression(path) {
@@ -204,8 +205,8 @@ pub(super) fn cut_off(wanted: u128, position: u64, length: u64) -> Problem {
     Problem::malformed(Place::Byte(length), message)
 }
 
-/// Opens a regular file for reading.
-pub(super) fn open_file(path: &Path) -> Result<File, Problem> {
+/// Opens a regular file for reading, or what the process was handed over a pipe.
+pub(super) fn open_file(path: &Path, limits: &Limits) -> Result<File, Problem> {
     if path == Path::new("") {
         return Err(Problem::open("cannot be opened: it is the empty path"));
     }
@@ -215,6 +216,9 @@ pub(super) fn open_file(path: &Path) -> Result<File, Problem> {
         return Err(Problem::open("is a folder, not a file"));
     }
     if !metadata.is_file() {
+        if handed::is_handed(path) {
+            return handed::open(path, limits);
+        }
         return Err(Problem::open("is a device or a pipe, not a regular file"));
     }
     let mut options = OpenOptions::new();

@@ -69,7 +69,7 @@ pub(super) fn read_lines(bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Prob
 
 /// `streamLines`: the text, and where each line begins and ends in it.
 pub(super) fn stream_lines(path: &Path, limits: &Limits) -> Result<Loaded, Problem> {
-    let (text, held) = match mapped::open(path)? {
+    let (text, held) = match mapped::open(path, limits)? {
         Some(file) => {
             let length = without_mark(file.bytes())?.len();
             let mark = file.bytes().len() - length;

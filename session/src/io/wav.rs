@@ -44,7 +44,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Loaded, Problem> {
 /// `streamWav`: `(raw, channels, bias, scale)`. A sample is `f32 ((f64 raw - bias) * scale)`, and has the bits that
 /// [`read`] gives it.
 pub(super) fn stream(path: &Path, limits: &Limits) -> Result<Loaded, Problem> {
-    let Some(file) = mapped::open(path)? else {
+    let Some(file) = mapped::open(path, limits)? else {
         return in_memory(&Source::open(path, limits)?.read_all()?, limits);
     };
     match map(&file)? {

@@ -5,13 +5,14 @@
 //! fields, what is written out. It adds up what a program certainly adds up, and says nothing unless the true
 //! result is another than the one of the program.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use weft_ir::{Column, Scalar, ScalarOp, ScalarType, Value};
 use weft_lang::Diagnostic;
 use weft_lang::ast::Number;
 use weft_lang::builtins::Builtin;
-use weft_lang::typed::{Arg, Expr, ExprKind, Program};
+use weft_lang::typed::{Arg, Expr, ExprKind, LocalId, Pattern, Program};
 use weft_lang::types::Type;
 
 use crate::sources::Sources;
@@ -24,31 +25,63 @@ const MOST_ELEMENTS: usize = 1 << 20;
 pub(super) fn remarks(program: &Program, state: &State, sources: &Sources) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut left = MOST_ELEMENTS;
-    certain(&program.entry, &mut |function, args| {
-        found.extend(remark(function, args, state, sources, &mut left));
+    certain(&program.entry, &Names::new(), &mut |function, args, names| {
+        let mut at_hand = AtHand { state, names, left: &mut left };
+        found.extend(remark(function, args, sources, &mut at_hand));
     });
     found
 }
 
-/// Calls `visit` with the applications that take place whatever the values are.
-fn certain<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr, &'e [Arg])) {
+/// What local names stand for: that, or one after the other what lies in it.
+type Names<'e> = BTreeMap<LocalId, &'e Expr>;
+
+/// The names around an expression, and one more for a pattern that is a name.
+fn with<'e>(names: &Names<'e>, pattern: &Pattern, value: &'e Expr) -> Names<'e> {
+    let mut names = names.clone();
+    if let Pattern::Local { local, .. } = pattern {
+        names.insert(*local, value);
+    }
+    names
+}
+
+/// Calls `visit` with the applications that take place whatever the values are, and with the names around them. What is
+/// done with each item of an array takes place if there is one, of which what is said is said.
+fn certain<'e>(
+    expr: &'e Expr,
+    names: &Names<'e>,
+    visit: &mut dyn FnMut(&'e Expr, &'e [Arg], &Names<'e>),
+) {
     match &expr.kind {
         ExprKind::Apply { function, args, .. } => {
-            visit(function, args);
+            visit(function, args, names);
             if needs_all(function) {
-                args.iter().for_each(|arg| certain(&arg.expr, visit));
+                args.iter().for_each(|arg| certain(&arg.expr, names, visit));
+            }
+            if let (ExprKind::Builtin(Builtin::Map, _), [each, items]) = (&function.kind, &args[..])
+                && let ExprKind::Lambda { params, body } = &each.expr.kind
+                && let [param] = &params[..]
+            {
+                certain(body, &with(names, param, &items.expr), visit);
             }
         }
         // What is bound may not be used.
-        ExprKind::Let { body, .. } => certain(body, visit),
+        ExprKind::Let { pattern, value, body } => {
+            certain(body, &with(names, pattern, value), visit)
+        }
+        ExprKind::Comprehension { body, generators, filter: None } => {
+            let names = generators
+                .iter()
+                .fold(names.clone(), |names, (pattern, items)| with(&names, pattern, items));
+            certain(body, &names, visit);
+        }
         ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
-            parts.iter().for_each(|part| certain(part, visit));
+            parts.iter().for_each(|part| certain(part, names, visit));
         }
         ExprKind::Field { record, index, depth } => match &record.kind {
-            ExprKind::Tuple(parts) if *depth == 0 => certain(&parts[*index], visit),
-            _ => certain(record, visit),
+            ExprKind::Tuple(parts) if *depth == 0 => certain(&parts[*index], names, visit),
+            _ => certain(record, names, visit),
         },
-        ExprKind::CheckSizes { body, .. } => certain(body, visit),
+        ExprKind::CheckSizes { body, .. } => certain(body, names, visit),
         ExprKind::Number(_)
         | ExprKind::Scalar(_)
         | ExprKind::Text(_)
@@ -99,17 +132,16 @@ struct Reduction<'e> {
 fn remark(
     function: &Expr,
     args: &[Arg],
-    state: &State,
     sources: &Sources,
-    left: &mut usize,
+    at_hand: &mut AtHand<'_>,
 ) -> Option<Diagnostic> {
     let reduction = reduction(function, args)?;
-    let (rank, head) = reduction.array.ty.peel();
-    let Type::Scalar(scalar) = *head else { return None };
+    let Type::Scalar(scalar) = *reduction.array.ty.peel().1 else { return None };
     let holds = range_of(scalar)?;
-    let result = rows(reduction.array, state, left)?.wrapped(&reduction, &holds)?;
+    let result = at_hand.rows(reduction.array)?.wrapped(&reduction, &holds)?;
     let name = sources.slice(function.span);
     let Reduction { what, array, start, .. } = reduction;
+    let rank = at_hand.named(array).ty.peel().0;
     let of = if rank > 1 { " of a row" } else { "" };
     let result = match result {
         Some(result) => format!("the {what}{of} is {result}"),
@@ -123,6 +155,7 @@ fn remark(
     };
     let call = match args {
         [_] => format!("{name} (i64 {text})"),
+        [each, _] => format!("{name} {} (i64 {text})", sources.slice(each.expr.span)),
         [operator, _, _] => {
             let operator = sources.slice(operator.expr.span);
             let shown = if start < 0 { format!("({start})") } else { start.to_string() };
@@ -141,6 +174,12 @@ fn remark(
 fn reduction<'e>(function: &Expr, args: &'e [Arg]) -> Option<Reduction<'e>> {
     let ExprKind::Builtin(builtin, _) = &function.kind else { return None };
     match (builtin, args) {
+        (Builtin::Map, [each, array]) => match each.expr.kind {
+            ExprKind::Builtin(Builtin::Sum | Builtin::Product, _) => {
+                reduction(&each.expr, std::slice::from_ref(array))
+            }
+            _ => None,
+        },
         (Builtin::Sum, [array]) => Some(Reduction {
             what: "sum",
             multiplies: false,
@@ -236,6 +275,23 @@ enum Rows {
 }
 
 impl Rows {
+    /// The columns of a matrix.
+    fn transposed(self) -> Option<Rows> {
+        let rows = match self {
+            Rows::Written(rows) => rows,
+            Rows::Held { column, .. } => {
+                let mut rows = Vec::new();
+                each_row(&column, 0..column.len(), &mut |row| {
+                    let mut elements = Vec::new();
+                    row.for_each(&mut |element| elements.push(element));
+                    rows.push(elements);
+                });
+                rows
+            }
+        };
+        columns(rows).map(Rows::Written)
+    }
+
     /// The first result that its type does not hold.
     fn wrapped(&self, reduction: &Reduction<'_>, holds: &Range<i128>) -> Option<Option<i128>> {
         let mut total = Total::new(reduction);
@@ -260,6 +316,14 @@ impl Rows {
             }
         }
     }
+}
+
+/// The columns of rows of one length; nothing if they are none.
+fn columns(rows: Vec<Vec<i128>>) -> Option<Vec<Vec<i128>>> {
+    let width = rows.first()?.len();
+    rows.iter()
+        .all(|row| row.len() == width)
+        .then(|| (0..width).map(|index| rows.iter().map(|row| row[index]).collect()).collect())
 }
 
 /// A row of scalars in a column.
@@ -308,35 +372,66 @@ fn count(column: &Column) -> usize {
     }
 }
 
-/// The innermost rows of an array, if it is at hand, and no more elements than are left to be added up.
-fn rows(expr: &Expr, state: &State, left: &mut usize) -> Option<Rows> {
-    match &expr.kind {
-        ExprKind::NumberArray(_) | ExprKind::Array(_) => written(expr).map(Rows::Written),
-        ExprKind::Apply { function, args, depth: 0 } => match (&function.kind, &args[..]) {
-            (ExprKind::Builtin(Builtin::Flatten, _), [nested]) => {
-                let is_last = nested.expr.ty.peel().0 == 2;
-                match rows(&nested.expr, state, left)? {
-                    Rows::Written(rows) if is_last => {
-                        Some(Rows::Written(vec![rows.into_iter().flatten().collect()]))
+/// Where arrays are that can be looked at.
+struct AtHand<'e> {
+    state: &'e State,
+    names: &'e Names<'e>,
+    /// How many more elements may be added up.
+    left: &'e mut usize,
+}
+
+impl AtHand<'_> {
+    /// What an expression stands for, if it is a name.
+    fn named<'e>(&'e self, expr: &'e Expr) -> &'e Expr {
+        match &expr.kind {
+            ExprKind::Local(local, _) => match self.names.get(local) {
+                Some(value) => self.named(value),
+                None => expr,
+            },
+            _ => expr,
+        }
+    }
+
+    /// The innermost rows of an array, if it is at hand, and no more elements than are left to be added up.
+    fn rows(&mut self, expr: &Expr) -> Option<Rows> {
+        match &expr.kind {
+            ExprKind::Local(local, _) => self.rows(self.names.get(local).copied()?),
+            ExprKind::NumberArray(_) | ExprKind::Array(_) => written(expr).map(Rows::Written),
+            ExprKind::Apply { function, args, depth: 0 } => match (&function.kind, &args[..]) {
+                // What a name of items stands for is all of them.
+                (ExprKind::Builtin(Builtin::Flatten, _), [nested])
+                    if !matches!(nested.expr.kind, ExprKind::Local(..)) =>
+                {
+                    let is_last = nested.expr.ty.peel().0 == 2;
+                    match self.rows(&nested.expr)? {
+                        Rows::Written(rows) if is_last => {
+                            Some(Rows::Written(vec![rows.into_iter().flatten().collect()]))
+                        }
+                        Rows::Held { column, .. } if is_last => {
+                            Some(Rows::Held { column, flattened: true })
+                        }
+                        // The rows are the same, but for what is around them.
+                        rows => Some(rows),
                     }
-                    Rows::Held { column, .. } if is_last => {
-                        Some(Rows::Held { column, flattened: true })
-                    }
-                    // The rows are the same, but for what is around them.
-                    rows => Some(rows),
                 }
+                (ExprKind::Builtin(Builtin::Transpose, _), [matrix])
+                    if matrix.expr.ty.peel().0 == 2
+                        && !matches!(matrix.expr.kind, ExprKind::Local(..)) =>
+                {
+                    self.rows(&matrix.expr)?.transposed()
+                }
+                _ => None,
+            },
+            ExprKind::Value(_) | ExprKind::Field { .. } => {
+                let column = column(expr, self.state)?;
+                if !column.is_here() {
+                    return None;
+                }
+                *self.left = self.left.checked_sub(count(&column))?;
+                Some(Rows::Held { column, flattened: false })
             }
             _ => None,
-        },
-        ExprKind::Value(_) | ExprKind::Field { .. } => {
-            let column = column(expr, state)?;
-            if !column.is_here() {
-                return None;
-            }
-            *left = left.checked_sub(count(&column))?;
-            Some(Rows::Held { column, flattened: false })
         }
-        _ => None,
     }
 }
 

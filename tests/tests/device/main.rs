@@ -53,7 +53,8 @@ const PAGES: Part = Part {
     takes: |name| {
         ["fusion/producers.md", "operations/scan.md", "compiled/rows.md"]
             .iter()
-            .any(|page| name.ends_with(page))
+            .position(|page| name.ends_with(page))
+            .is_some_and(weft_stand_in::is_ours)
     },
     needs: &["g++"],
 };
@@ -62,12 +63,15 @@ fn main() -> ExitCode {
     if PAGES.is_listed() {
         return ExitCode::SUCCESS;
     }
-    if let Some(status) = weft_stand_in::start_again() {
+    if let Some(status) = weft_stand_in::start_again(2) {
         return status;
     }
     let mut passed = true;
     if weft_device::find().is_ok() {
-        for (name, test) in TESTS {
+        for (number, (name, test)) in TESTS.iter().enumerate() {
+            if !weft_stand_in::is_ours(number) {
+                continue;
+            }
             let result = catch_unwind(test);
             passed &= result.is_ok();
             println!("test {name} ... {}", if result.is_ok() { "ok" } else { "FAILED" });
