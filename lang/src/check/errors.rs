@@ -6,6 +6,7 @@ mod habit;
 mod many;
 mod mapped;
 mod name;
+mod operator;
 
 use habit::text_comparison;
 

@@ -7,6 +7,7 @@ use weft_ir::{Name, Span};
 use super::Checker;
 use super::expr::with_checks;
 use crate::ast;
+use crate::diagnostic::Diagnostic;
 use crate::typed::{Expr, ExprKind, LocalId, LoopControl, Pattern, SizeCheck};
 use crate::types::Type;
 
@@ -115,7 +116,16 @@ impl Checker<'_> {
         let before = match control {
             ast::LoopControl::Count(_, bound) => {
                 let bound = self.expr(bound);
-                self.expect(&bound, &Type::I64, span, "the bound of a `loop`");
+                if self.table.peel(&bound.ty).0 > 0 && !self.is_broken(&bound) {
+                    let found = self.show(&bound.ty);
+                    let message = format!("the bound of a `loop` needs i64, but this is {found}");
+                    self.report(
+                        Diagnostic::error("E0301", message, bound.span, format!("this is {found}"))
+                            .help("a loop over the elements of an array is `loop s = … for x in xs do …`"),
+                    );
+                } else {
+                    self.expect(&bound, &Type::I64, span, "the bound of a `loop`");
+                }
                 Some(bound)
             }
             ast::LoopControl::Each(_, xs) => Some(self.expr(xs)),

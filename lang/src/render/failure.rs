@@ -36,11 +36,13 @@ fn help_of(kind: &TrapKind) -> Option<&'static str> {
             "positions do not count from the end: the last element is `last xs`, all but the last \
              are `init xs`",
         ),
+        TrapKind::NegativeExponent { .. } => {
+            Some("a float can be, and its reciprocal is a float: `10.0 ** -3`")
+        }
         TrapKind::IndexOutOfRange { .. }
         | TrapKind::LengthMismatch { .. }
         | TrapKind::SizeMismatch { .. }
         | TrapKind::DivisionByZero
-        | TrapKind::NegativeExponent { .. }
         | TrapKind::BadLength { .. }
         | TrapKind::BadShape { .. }
         | TrapKind::EmptyArray { .. }

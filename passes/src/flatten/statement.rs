@@ -94,8 +94,10 @@ impl<'p> Flattener<'p> {
             }
             Operation::Replicate(length, value) => {
                 let length = self.scalar_atom(length);
+                let length = self.scalar_length(length);
                 let value = self.atom(value);
-                one(Value::Array(self.replicated(length, value)))
+                let ty = value.ty(self).array();
+                one(Value::Array(self.view(ty, Source::Replicate(length, value))))
             }
             Operation::Concat(first, second) => {
                 let (first, second) = (self.part(first)?, self.part(second)?);
@@ -285,20 +287,6 @@ impl<'p> Flattener<'p> {
                 }
             })
             .collect()
-    }
-
-    /// That many copies. A check that differs from row to row, of a length that does not, as of the rows of
-    /// `{ fill (k, 3) 0 : k in ks }`, is one of the array: rows of one length are regular.
-    fn replicated(&mut self, length: ScalarId, value: Value<'p>) -> Rc<View<'p>> {
-        let ty = value.ty(self).array();
-        if let Definition::Checked(all, condition, kind) = self.scalars.node(length).definition
-            && self.scalars.depth(condition) > self.scalars.depth(all)
-        {
-            let copies = self.replicated(all, value);
-            return self.view(ty, Source::Checked(copies, condition, kind));
-        }
-        let length = self.scalar_length(length);
-        self.view(ty, Source::Replicate(length, value))
     }
 
     /// The extent of an axis, regular as those before it.

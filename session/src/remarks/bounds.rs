@@ -6,7 +6,7 @@
 use weft_ir::ScalarOp;
 use weft_lang::Diagnostic;
 use weft_lang::builtins::Builtin;
-use weft_lang::typed::{Arg, Expr, ExprKind};
+use weft_lang::typed::{Arg, Expr};
 
 use crate::sources::Sources;
 
@@ -21,8 +21,8 @@ pub(super) fn remark(
         return None;
     };
     let written = |arg: &Arg| sources.slice(arg.expr.span);
-    let is_number = |arg: &Arg| !arg.mapped && is_written(&arg.expr);
-    if !first.mapped || !is_number(second) || !is_number(third) {
+    // Lower bounds one by one, for one number below one upper bound, are hardly meant.
+    if !first.mapped || second.mapped || third.mapped {
         return None;
     }
     let name = sources.slice(function.span);
@@ -30,9 +30,4 @@ pub(super) fn remark(
     let help = format!("write `{name} {} {} {}`", written(second), written(third), written(first));
     let place = first.expr.span;
     Some(Diagnostic::error("E0323", message, place, "this is the lower bound").warning().help(help))
-}
-
-/// Whether a number is written there.
-fn is_written(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Scalar(_))
 }

@@ -5,7 +5,7 @@
 
 use weft_ir::{Scalar, ScalarOp, ScalarType, Span};
 use weft_lang::Diagnostic;
-use weft_lang::ast::Number;
+use weft_lang::ast::{self, Number, PatternKind};
 use weft_lang::builtins::Builtin;
 use weft_lang::typed::{Arg, Expr, ExprKind, FunctionRef, Program};
 use weft_lang::types::Type;
@@ -49,13 +49,19 @@ pub(super) fn of_definition(
     args: &[Arg],
 ) -> Option<Diagnostic> {
     let (definition, given) = applied(program, state, function)?;
-    definition.written.as_ref()?;
-    let params = param_types(definition).skip(given);
+    let written = definition.written.as_deref()?;
     let of_anything = |ty: &Type| matches!(ty.peel(), (1, Type::Var(_)));
-    let texts = params
-        .zip(args)
-        .find(|(ty, arg)| arg.mapped && of_anything(ty) && is_text(&arg.expr.ty, 1));
-    let (_, texts) = texts?;
+    let params: Vec<_> = written.params.iter().zip(param_types(definition)).skip(given).collect();
+    let taken = params.into_iter().zip(args).filter(|((_, ty), _)| of_anything(ty));
+    let (mapped, whole): (Vec<_>, Vec<_>) = taken.partition(|(_, arg)| arg.mapped);
+    let ((param, _), texts) = mapped.into_iter().find(|(_, arg)| is_text(&arg.expr.ty, 1))?;
+    // What goes along letters, as an edit distance does, is handed one text beside many to hold it against each.
+    let is_text = |arg: &Arg| arg.expr.ty.peel() == (1, &Type::Scalar(ScalarType::Char));
+    if whole.iter().any(|(_, arg)| is_text(arg))
+        && matches!(&param.kind, PatternKind::Name(name) if goes_along(&written.body, name))
+    {
+        return None;
+    }
     let (name, subject) = (&definition.name, quoted(sources, texts.expr.span, "texts"));
     let message = format!("`{name}` is mapped over these texts: it takes the letters of each");
     let here = "these are texts, which are arrays of letters";
@@ -66,6 +72,21 @@ pub(super) fn of_definition(
         remark = remark.note(format!("if the letters are meant, `map {name} {subject}` says so"));
     }
     Some(remark)
+}
+
+/// Whether an expression takes the elements of a parameter one by one, by an index or a generator.
+fn goes_along(expr: &ast::Expr, param: &str) -> bool {
+    let is_it =
+        |expr: &ast::Expr| matches!(&expr.kind, ast::ExprKind::Name(name) if &**name == param);
+    let mut found = match &expr.kind {
+        ast::ExprKind::Comprehension { generators, .. } => {
+            generators.iter().any(|(_, source)| is_it(source))
+        }
+        ast::ExprKind::Index { array, .. } => is_it(array),
+        _ => false,
+    };
+    expr.for_each_child(&mut |child| found = found || goes_along(child, param));
+    found
 }
 
 /// What a function does to each text, and what does it to whole texts, which `@` stands for.

@@ -1,7 +1,7 @@
 //! Calls as other languages write them: with arguments in another order, too many or too few; and
 //! comparisons whose left side took the function that was meant for all of it.
 
-use weft_ir::Name;
+use weft_ir::{Name, ScalarType};
 
 use super::annotated;
 use super::commas::{REDUCTIONS, axes_of, instead_of_more, with_commas};
@@ -14,7 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::environment::{Binding, Global};
 use crate::suggest;
 use crate::typed::{ExprKind as Typed, FunctionRef, GlobalId, Pattern};
-use crate::types::Type;
+use crate::types::{Class, Type};
 
 /// What yields a boundary.
 const BOUNDARIES: [&str; 5] = ["clamp", "mirror", "wrap", "constant", "outside"];
@@ -434,10 +434,25 @@ fn other_order(
         return Some(format!("an array of a shape is made by `fill {}`", written.join(" ")));
     }
     const TWO: [&[usize]; 1] = [&[1, 0]];
+    // An integer in the place of a float needs another type, and no other place.
+    let takes_floats = |param: &Type| match param {
+        Type::Scalar(scalar) => scalar.is_float(),
+        Type::Var(var) => {
+            checker.table.state(*var).and_then(|open| open.class) == Some(Class::FLOAT)
+        }
+        _ => false,
+    };
+    let is_whole = |ty: &Type| matches!(ty, Type::Scalar(scalar) if !scalar.is_float() && *scalar != ScalarType::Bool);
+    let converted: Vec<Type> = (types.iter().zip(&params))
+        .map(|(ty, param)| match takes_floats(param) && is_whole(ty) {
+            true => Type::Scalar(ScalarType::F64),
+            false => ty.clone(),
+        })
+        .collect();
     // First those in which arguments of one type that stood side by side keep their order.
     const THREE: [&[usize]; 5] = [&[1, 0, 2], &[0, 2, 1], &[1, 2, 0], &[2, 0, 1], &[2, 1, 0]];
     let orders: &[&[usize]] = if count == 2 { &TWO } else { &THREE };
-    let fits = |checker: &mut Checker<'_>, order: &[usize]| {
+    let fits = |checker: &mut Checker<'_>, types: &[Type], order: &[usize]| {
         let mut table = checker.table.clone();
         let args = order.iter().map(|&index| SiteArg {
             ty: types[index].clone(),
@@ -458,7 +473,11 @@ fn other_order(
         let is_settled = rank::advance(&mut table, &mut tried).is_ok() && tried.settled;
         is_settled && tried.depth == Some(0)
     };
-    let order = orders.iter().copied().find(|order| fits(checker, order))?;
+    let as_it_is: Vec<usize> = (0..count).collect();
+    if converted != types && fits(checker, &converted, &as_it_is) {
+        return None;
+    }
+    let order = orders.iter().copied().find(|order| fits(checker, &types, order))?;
     let names = names_of(checker, name)?;
     let written: Option<Vec<String>> = order.iter().map(|&index| argument(&args[index])).collect();
     Some(match written {

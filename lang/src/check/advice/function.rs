@@ -110,7 +110,17 @@ fn incomplete(
         }
         ("shuffle", [xs]) => Some(format!("the seed comes first: `shuffle 1 {xs}`")),
         ("convolve", [kernel, xs]) => {
-            Some(format!("the boundary comes first: `convolve clamp {kernel} {xs}`"))
+            let parts = |arg: &Expr| match &arg.kind {
+                ExprKind::Array(parts) => Some(parts.len()),
+                _ => None,
+            };
+            // NumPy has the array first; a kernel is the shorter one.
+            let (kernel, xs) = match (parts(&args[0]), parts(&args[1])) {
+                (Some(first), Some(second)) if first > second => (xs, kernel),
+                _ => (kernel, xs),
+            };
+            let what = "the boundary comes first, the array last";
+            Some(format!("{what}: `convolve clamp {kernel} {xs}`"))
         }
         ("histogram", [xs]) if ranks == [1] => {
             Some(format!("the number of bins comes first; a drawing is `histogramPlot {xs}`"))

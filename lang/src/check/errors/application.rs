@@ -12,7 +12,6 @@ use crate::check::rank::{Site, SiteError};
 use crate::check::sequence::CONSUMERS;
 use crate::check::unify::Clash;
 use crate::diagnostic::Diagnostic;
-use crate::suggest;
 use crate::typed::{Expr, ExprKind};
 use crate::types::{Class, Type};
 
@@ -155,7 +154,10 @@ impl Checker<'_> {
         let (found, wanted) = (self.table.peel(own).0, self.table.peel(&site.result).0);
         let [argument] = &site.params[..] else { return None };
         (passed && found > 0 && wanted == 0).then(|| {
-            let (from, to) = (self.show(argument), self.show(own));
+            // One that is mapped here yields what it yields of one value.
+            let is_mapped = site.depth.is_some_and(|depth| depth > 0);
+            let to = if is_mapped { &site.returns } else { own };
+            let (from, to) = (self.show(argument), self.show(to));
             format!(
                 "a `def` takes what its parameter `f` yields for one value, unless it says \
                  `(f : {from} -> {to})`; or reduce it, or map over it"
@@ -330,6 +332,15 @@ impl Checker<'_> {
             None => diagnostic,
         };
         let diagnostic = match (self.table.peel(&found_type).1, &wanted_head, partner) {
+            // What is true of an element says where it is, in other languages.
+            (Type::Scalar(ScalarType::Bool), _, _)
+                if is_index && site.function == "with" && extra > 0 =>
+            {
+                diagnostic.help(
+                    "where a condition holds another value is chosen: `select (x > 0) v x` in the place of \
+                     `(x with [x > 0] = v)`",
+                )
+            }
             (_, Type::Seq(_), _) => match self.sequence_help(&arg.ty, wanted) {
                 Some(help) => diagnostic.help(help),
                 None => diagnostic,
@@ -438,42 +449,6 @@ impl Checker<'_> {
         self.report(diagnostic);
     }
 
-    /// What to write for a word that stands as an operator and is none, as in `7 mod 2`.
-    fn unknown_operator(&self, arg: &ast::Expr) -> Option<&'static str> {
-        let ast::ExprKind::Name(word) = &arg.kind else { return None };
-        let is_known = self.scope.contains_key(word) || self.environment.lookup(word).is_some();
-        if is_known { None } else { suggest::foreign_operator(word) }
-    }
-
-    /// Reports `fold + 0 xs`, which adds to a function; true if that is what stands there.
-    pub(in crate::check) fn operator_for_function(
-        &mut self,
-        operator: &ast::Expr,
-        args: &[&ast::Expr],
-    ) -> bool {
-        let (ast::ExprKind::Name(symbol), [left, _]) = (&operator.kind, args) else { return false };
-        let ast::ExprKind::Name(name) = &left.kind else { return false };
-        let is_infix = left.span.end <= operator.span.start
-            && !symbol.starts_with(|c: char| c.is_alphabetic() || c == '_');
-        let is_known = self.scope.contains_key(name) || self.environment.lookup(name).is_some();
-        let takes_function = builtins::all().any(|entry| {
-            let ty = entry.signature.rsplit("=> ").next().unwrap_or_default();
-            entry.name == &**name && ty.starts_with('(') && ty.contains("->")
-        });
-        if !is_infix || is_known || !takes_function {
-            return false;
-        }
-        let message = format!("`{symbol}` stands between two values, but `{name}` is a function");
-        let example =
-            format!("an operator as an argument stands in parentheses: `{name} ({symbol}) …`");
-        self.report(
-            Diagnostic::error("E0303", message, operator.span, "this needs a value before it")
-                .label(left.span, "this is a function")
-                .help(example),
-        );
-        true
-    }
-
     pub(in crate::check) fn too_many_arguments(
         &mut self,
         name: &str,
@@ -496,6 +471,12 @@ impl Checker<'_> {
             _ if matches!(extra, [ast::Expr { kind: ast::ExprKind::Array(parts), .. }] if parts.len() == 1) =>
             {
                 format!("an index stands right behind what it belongs to: `({name} …)[i]`")
+            }
+            // `xs |> f > 2`
+            _ if !name.starts_with(char::is_alphabetic)
+                && matches!(extra, [piped] if piped.span.end <= function.span.start) =>
+            {
+                format!("`|>` hands a value to all that stands behind it: `(xs |> f) {name} y`")
             }
             _ => "an argument that is an application stands in parentheses: `f (g x)`".to_owned(),
         };

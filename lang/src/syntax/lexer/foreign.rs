@@ -15,7 +15,7 @@ struct Foreign {
 }
 
 /// Longer spellings stand before their prefixes.
-const FOREIGN: [Foreign; 45] = [
+const FOREIGN: [Foreign; 46] = [
     Foreign { written: "===", instead: Kind::Equal, help: "equality is `==`" },
     Foreign { written: "!==", instead: Kind::NotEqual, help: "inequality is `!=`" },
     Foreign { written: "<>", instead: Kind::NotEqual, help: "inequality is `!=`" },
@@ -35,6 +35,11 @@ const FOREIGN: [Foreign; 45] = [
         written: "<-",
         instead: Kind::Equals,
         help: "a value is bound by `x = e`; less than a negative number is `x < -e`",
+    },
+    Foreign {
+        written: "..=",
+        instead: Kind::Range,
+        help: "a range ends before its end: from 1 to 5 is `1..6`",
     },
     Foreign { written: ":=", instead: Kind::Equals, help: "a value is bound by `x = e`" },
     Foreign { written: "+=", instead: Kind::Equals, help: NO_ASSIGNMENT },

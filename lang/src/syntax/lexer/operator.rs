@@ -13,7 +13,7 @@ impl Lexer<'_> {
             (b'.', b'|', b'.') => (Kind::BitOr, 3),
             (b'.', b'^', b'.') => (Kind::BitXor, 3),
             (b'.', b'&', b'.') => (Kind::BitAnd, 3),
-            (b'.', b'.', b'.') => return self.foreign(),
+            (b'.', b'.', b'.' | b'=') => return self.foreign(),
             (b'.', b'.', _) => (Kind::Range, 2),
             (b'.', _, _) => return self.field(),
             (b'|', b'>', _) => (Kind::PipeRight, 2),
