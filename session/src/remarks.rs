@@ -8,6 +8,7 @@ mod associative;
 mod bounds;
 mod brackets;
 mod closed;
+mod drawn;
 mod evidence;
 mod glued;
 mod letters;
@@ -141,6 +142,7 @@ impl<'p> Walk<'p, '_> {
             }
             ExprKind::Comprehension { body, generators, .. } => {
                 alike::remark(body, generators, self.sources)
+                    .or_else(|| drawn::remark(self.program, body, generators))
                     .filter(|remark| !self.told.places.contains(&remark.span()))
                     .into_iter()
                     .for_each(|remark| self.tell(remark));
@@ -169,6 +171,7 @@ impl<'p> Walk<'p, '_> {
                 .or_else(|| letters::ordered(*builtin, args))
                 .or_else(|| bounds::remark(*builtin, function, args, self.sources))
                 .or_else(|| updated::remark(*builtin, args, depth, self.sources))
+                .or_else(|| drawn::mapped(self.program, *builtin, args))
                 .filter(|remark| !self.told.places.contains(&remark.span()))
                 .or_else(|| self.operator(*builtin, function, args))
                 .into_iter()
@@ -192,7 +195,7 @@ impl<'p> Walk<'p, '_> {
             .or_else(|| glued::remark(function, args, self.sources))
             .or_else(|| letters::plotted(self.program, function, args, depth, self.sources))
             .or_else(|| letters::compared(self.program, function, args, depth, self.sources))
-            .or_else(|| parts::remark(self.program, function, args, self.sources))
+            .or_else(|| parts::remark(self, function, args))
             .or_else(|| letters::one_by_one(self.program, head, args, self.sources))
             .or_else(|| letters::separated(self.program, function, args, self.sources))
             .filter(|remark| !self.told.places.contains(&remark.span()))

@@ -138,7 +138,14 @@ fn of_axis(checker: &mut Checker<'_>, name: &Name, parts: &[Expr]) -> Option<Str
 
 /// What goes along which axis.
 pub(super) fn axes_of(name: &str) -> String {
-    format!("`{name} m` goes along the rows; along the columns goes `{name} (transpose m)`")
+    let of_sample = match name {
+        "std" => "; it divides by n, `sampleStd xs` by n - 1",
+        "variance" => "; it divides by n, `sampleVariance xs` by n - 1",
+        _ => "",
+    };
+    format!(
+        "`{name} m` goes along the rows; along the columns goes `{name} (transpose m)`{of_sample}"
+    )
 }
 
 /// What else does what was expected of a function that takes fewer arguments.

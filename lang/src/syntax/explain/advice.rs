@@ -71,9 +71,10 @@ impl Context<'_, '_> {
             _ if self.is_behind_bracketed_type() => {
                 Some("the brackets stand before the type of the elements: `[]i64`")
             }
-            Kind::In if self.is_after_operand() => {
-                Some("`in` belongs to `let … in …`, `{ e : x in xs }` or `loop … for x in xs do …`")
-            }
+            Kind::In if self.is_after_operand() => Some(
+                "`in` belongs to `let … in …`, `{ e : x in xs }` or `loop … for x in xs do …`; whether x is in xs says \
+                     `any (xs == x)`",
+            ),
             Kind::CloseBracket if self.before() == Some(Kind::OpenIndex) => {
                 Some("an index needs a position, or `:` for all: `a[:]`")
             }
@@ -136,9 +137,9 @@ impl Context<'_, '_> {
             Kind::Power if self.is_in_brace() && !self.is_after_operand() => {
                 Some("all fields of a record are `..`: `{..r, x = 1}`")
             }
-            Kind::Bar if self.is_after_operand() => {
-                Some("for each element that passes: `{ e : x in xs | c }`")
-            }
+            Kind::Bar if self.is_after_operand() => Some(
+                "for each element that passes: `{ e : x in xs | c }`; `or` is `||`, on bits `.|.`",
+            ),
             _ if self.is_in_brace() && !self.is_after_operand() => {
                 Some("braces hold a record `{x = 1}` or an apply-to-each `{ e : x in xs }`")
             }
