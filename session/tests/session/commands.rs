@@ -528,6 +528,9 @@ fn pictures_beyond_black_and_white_are_remarked_on() {
         assert_eq!(said.contains("E0408"), !texts.is_empty(), "{value}: {said}");
         if !texts.is_empty() {
             let report = session.last_report().replace(&file, "a.png");
+            // Where lines end depends on the length of the path.
+            let words = report.split(|c: char| c.is_whitespace() || c == '│');
+            let report = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
             texts.iter().for_each(|text| assert!(report.contains(text), "{text}: {report}"));
         }
     };
