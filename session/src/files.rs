@@ -42,7 +42,7 @@ impl Files for Loader<'_> {
         }
         let path = Path::new(request.path);
         if !self.input && io::is_standard_input(path) {
-            return Err(input_is_program(request));
+            return Err(input_is_no_file(request));
         }
         if let Some((_, saved)) = self.saved.iter().find(|(saved, _)| is_same(saved, path)) {
             return Err(not_saved_yet(request, *saved));
@@ -107,9 +107,9 @@ fn not_saved_yet(request: &LoadRequest<'_>, saved: Span) -> Diagnostic {
         .help("save it in one cell, or script, and load it in the next; a name for the value needs no file")
 }
 
-/// Standard input is where the lines of the program come from.
-fn input_is_program(request: &LoadRequest<'_>) -> Diagnostic {
-    let message = format!("{}: the program comes from there, so no file can", request.path);
+/// Standard input is where lines of the program come from, or what a notebook started the kernel with.
+fn input_is_no_file(request: &LoadRequest<'_>) -> Diagnostic {
+    let message = format!("{}: standard input is no file for a program here", request.path);
     Diagnostic::error("E0401", message, request.span, "loaded here").help(
         "a program in a file, or after -e, can load standard input: `weft program.weft < FILE`",
     )

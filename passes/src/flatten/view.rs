@@ -146,15 +146,14 @@ impl<'p> Flattener<'p> {
                 }
             }
             Source::Checked(inner, condition, kind) => {
-                let length = self.length(inner);
-                let scalar = self.length_scalar(length);
-                if self.scalars.depth(*condition) > self.scalars.depth(scalar) {
+                let of_inner = self.length(inner);
+                let length = self.length_scalar(of_inner);
+                if self.scalars.depth(*condition) > self.scalars.depth(length) {
                     // All that are values are equally long: no reason to make rows ragged, or their extents those of
                     // the rows that there are. Whether they are values is asked where nothing of them is read
                     // (Note [Rows that are not read]).
-                    return length;
+                    return of_inner;
                 }
-                let length = scalar;
                 let (home, span) = (self.region, self.span);
                 let length = self.scalars.checked(length, *condition, *kind, home, span);
                 self.scalar_length(length)

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 fn weft(arguments: &[&str]) -> Command {
@@ -12,14 +12,20 @@ fn weft(arguments: &[&str]) -> Command {
     command
 }
 
-fn run(arguments: &[&str], input: &[u8]) -> Output {
+/// The command, between pipes, and what writes to it.
+pub(crate) fn start(arguments: &[&str]) -> (Child, ChildStdin) {
     let mut child = weft(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the command starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
+    let stdin = child.stdin.take().expect("a pipe");
+    (child, stdin)
+}
+
+fn run(arguments: &[&str], input: &[u8]) -> Output {
+    let (child, mut stdin) = start(arguments);
     // The command may end before it has read everything.
     let _ = stdin.write_all(input);
     drop(stdin);

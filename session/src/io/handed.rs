@@ -6,9 +6,10 @@
 //! waits for whoever writes to it, and what is written the next time is something else.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
@@ -21,34 +22,37 @@ use super::error::{Problem, plain};
 const PIECE: usize = 1 << 18;
 const MOST_WAITING: usize = 4;
 
+/// The descriptor of standard input.
+const STANDARD_INPUT: u32 = 0;
+
 /// How often the user's wish to stop is asked for while nothing comes.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What the pipes have said that were read.
-static PIPES: LazyLock<Mutex<BTreeMap<PathBuf, Pipe>>> = LazyLock::new(Mutex::default);
+/// What the pipes have said that were read, by their descriptors.
+static PIPES: LazyLock<Mutex<BTreeMap<u32, Pipe>>> = LazyLock::new(Mutex::default);
 
 /// Whether a path is that of standard input.
 pub(crate) fn is_standard_input(path: &Path) -> bool {
-    ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].iter().any(|input| path == Path::new(input))
+    descriptor(path) == Some(STANDARD_INPUT)
 }
 
-/// Whether a path, of what is no regular file, is that of something the process was handed open.
-pub(super) fn is_handed(path: &Path) -> bool {
-    let number = |folder: &str| {
-        let rest = path.strip_prefix(folder).ok()?;
-        rest.to_str()?.parse::<u32>().ok()
-    };
-    is_standard_input(path) || number("/dev/fd").or_else(|| number("/proc/self/fd")).is_some()
+/// The number of what the process was handed open, if a path stands for that.
+pub(super) fn descriptor(path: &Path) -> Option<u32> {
+    if path == Path::new("/dev/stdin") {
+        return Some(STANDARD_INPUT);
+    }
+    let number = |folder: &str| path.strip_prefix(folder).ok()?.to_str()?.parse().ok();
+    number("/dev/fd").or_else(|| number("/proc/self/fd"))
 }
 
 /// All that a pipe says, as a file.
-pub(super) fn open(path: &Path, limits: &Limits) -> Result<File, Problem> {
+pub(super) fn open(path: &Path, descriptor: u32, limits: &Limits) -> Result<File, Problem> {
     let mut pipes = PIPES.lock().unwrap_or_else(PoisonError::into_inner);
     let failed = |error: io::Error| Problem::open(format!("cannot be read ({})", plain(&error)));
-    if !pipes.contains_key(path) {
-        pipes.insert(path.to_owned(), Pipe::begin(path)?);
-    }
-    let pipe = pipes.get_mut(path).expect("inserted above");
+    let pipe = match pipes.entry(descriptor) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(free) => free.insert(Pipe::begin(path)?),
+    };
     pipe.read_to_end(limits)?;
     // Both have one position, which is free again when the next load begins: loads come one after the other.
     let mut file = pipe.kept.try_clone().map_err(failed)?;

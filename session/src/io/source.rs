@@ -216,8 +216,8 @@ pub(super) fn open_file(path: &Path, limits: &Limits) -> Result<File, Problem> {
         return Err(Problem::open("is a folder, not a file"));
     }
     if !metadata.is_file() {
-        if handed::is_handed(path) {
-            return handed::open(path, limits);
+        if let Some(descriptor) = handed::descriptor(path) {
+            return handed::open(path, descriptor, limits);
         }
         return Err(Problem::open("is a device or a pipe, not a regular file"));
     }

@@ -73,7 +73,7 @@ impl Context<'_, '_> {
             }
             Kind::In if self.is_after_operand() => Some(
                 "`in` belongs to `let … in …`, `{ e : x in xs }` or `loop … for x in xs do …`; whether x is in xs says \
-                     `any (xs == x)`",
+                 `any (xs == x)`",
             ),
             Kind::CloseBracket if self.before() == Some(Kind::OpenIndex) => {
                 Some("an index needs a position, or `:` for all: `a[:]`")
