@@ -13,6 +13,7 @@ mod finish;
 mod guess;
 mod index;
 mod item;
+mod late;
 mod local;
 mod open;
 mod path;
@@ -262,7 +263,7 @@ struct Checker<'a> {
     /// Arrays whose rank follows from an index type.
     ranked: Vec<Ranked>,
     /// What each visible local name stands for, innermost last.
-    scope: HashMap<Name, Vec<LocalBinding>>,
+    scope: Scope,
     /// The names in `scope` in the order in which they were bound.
     bound: Vec<Name>,
     next_local: u32,
@@ -308,7 +309,12 @@ struct LocalBinding {
     ty: Type,
     /// The variables of its scheme, if it is a generalised function.
     vars: Vec<(TypeVar, Option<Class>)>,
+    /// What is written, if it is a function that is checked at each use.
+    open: Option<open::Open>,
 }
+
+/// The visible local names.
+type Scope = HashMap<Name, Vec<LocalBinding>>;
 
 /// A field access whose record may not be known yet.
 struct FieldSite {

@@ -255,10 +255,12 @@ impl Checker<'_> {
         if let ast::ExprKind::Name(name) = &arg.kind
             && let Some(open) = self.open_function(name)
         {
-            let takes_arguments = open.open.as_ref().is_some_and(|open| !open.params.is_empty());
-            if takes_arguments && matches!(wanted, Type::Function(..)) {
+            if !open.definition.params.is_empty() && matches!(wanted, Type::Function(..)) {
                 return self.open_use(&open, Some(&wanted), arg.span);
             }
+        }
+        if let Some((params, body)) = self.partial_application(arg, &wanted) {
+            return self.lambda(&params, &body, Some(param), arg.span);
         }
         let typed = self.expr(arg);
         if self.is_broken(&typed) {

@@ -118,6 +118,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn name(&mut self, name: &Name, span: Span) -> Expr {
+        if let Some(open) = self.open_function(name) {
+            return self.open_use(&open, None, span);
+        }
         if let Some(local) = self.scope.get(name).and_then(|stack| stack.last()).cloned() {
             let mut types = Vec::new();
             let mut replacements = Vec::new();
@@ -141,10 +144,6 @@ impl Checker<'_> {
             Some(Binding::Global(id)) => {
                 let id = *id;
                 match self.environment.global(id) {
-                    Some(Global::Function(function)) if function.open.is_some() => {
-                        let function = std::sync::Arc::clone(function);
-                        return self.open_use(&function, None, span);
-                    }
                     Some(Global::Function(function)) => {
                         let scheme = function.scheme.clone();
                         let types: Vec<Type> =

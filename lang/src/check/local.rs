@@ -21,10 +21,15 @@ impl Checker<'_> {
         let mark = self.enter();
         // Built inside out at the end, so that a long `let` does not recurse here.
         let mut wrappers: Vec<Wrapper> = Vec::new();
+        let mut open = Vec::new();
         for binding in bindings {
             match binding {
                 ast::LetBinding::Value(pattern, value) => match (&pattern.kind, &value.kind) {
                     (ast::PatternKind::Name(name), ast::ExprKind::Lambda { params, body }) => {
+                        if self.bind_open(name, params, None, body, value.span) {
+                            open.push((name, value.span));
+                            continue;
+                        }
                         let ident = ast::Ident { name: name.clone(), span: pattern.span };
                         wrappers.push(self.local_function(&ident, params, None, body, value.span));
                     }
@@ -36,17 +41,23 @@ impl Checker<'_> {
                     }
                 },
                 ast::LetBinding::Function(def) => {
-                    wrappers.push(self.local_function(
-                        &def.name,
-                        &def.params,
-                        def.result.as_ref(),
-                        &def.body,
-                        def.name.span.to(def.body.span),
-                    ));
+                    let (name, result) = (&def.name, def.result.as_ref());
+                    let span = name.span.to(def.body.span);
+                    if self.bind_open(&name.name, &def.params, result, &def.body, span) {
+                        open.push((&name.name, span));
+                        continue;
+                    }
+                    wrappers.push(self.local_function(name, &def.params, result, &def.body, span));
                 }
             }
         }
         let mut result = self.expr(body);
+        // What nobody uses is checked all the same.
+        for (name, span) in open {
+            if !self.uses.is_used(span) {
+                self.name(name, span);
+            }
+        }
         self.leave(mark);
         while let Some(wrapper) = wrappers.pop() {
             let ty = result.ty.clone();

@@ -5,7 +5,9 @@
 //! (`Note [Implicit map]` in `check/rank.rs`). Annotating `t` would mean writing out every column of a table. So such a
 //! definition is *open*: what can be said without the types of its arguments is checked where it stands, and at each use its
 //! text is checked again, with the names that it saw there and the types of the arguments here, as if it stood here
-//! as `\t -> mean t.temperature`. What has no types (a recursive one) is an error, E0310.
+//! as `\t -> mean t.temperature`. What has no types (a recursive one) is an error, E0310. A function of a `let` that makes a
+//! record of one it is given is open too, and a part of an application that waits for records is the lambda it stands for
+//! ([`super::late`]).
 //!
 //! Its scheme is only shown: `{temperature: []a, …} -> a` has the least ranks that fit, as the scheme of any definition, and
 //! `_` where not even that is known.
@@ -15,7 +17,7 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span};
 
-use super::{CheckedKind, Checker};
+use super::{CheckedKind, Checker, Scope};
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::environment::{Binding, Global, OpenDefinition};
@@ -38,6 +40,16 @@ pub(super) struct Written<'a> {
     pub(super) span: Span,
 }
 
+/// An open definition that a name means.
+#[derive(Clone)]
+pub(super) struct Open {
+    pub(super) name: Name,
+    pub(super) span: Span,
+    pub(super) definition: Arc<OpenDefinition>,
+    /// What the local names in it meant where it was defined, if it is a function of a `let`.
+    pub(super) scope: Option<Arc<Scope>>,
+}
+
 /// How many places an error has.
 const MOST_LABELS: usize = 5;
 
@@ -48,6 +60,13 @@ pub(super) struct Uses {
     places: Vec<(Span, Name, Span)>,
     /// In how many of them the checker is.
     nested: usize,
+}
+
+impl Uses {
+    /// Whether the definition that stands there is used.
+    pub(super) fn is_used(&self, definition: Span) -> bool {
+        self.places.iter().any(|(place, ..)| *place == definition)
+    }
 }
 
 impl Checker<'_> {
@@ -239,26 +258,30 @@ impl Checker<'_> {
     }
 
     /// The open definition that a name means here.
-    pub(super) fn open_function(&self, name: &Name) -> Option<Arc<Function>> {
-        let is_local = self.scope.contains_key(name);
-        if is_local || self.own.as_ref().is_some_and(|own| own.name == *name) {
+    pub(super) fn open_function(&self, name: &Name) -> Option<Open> {
+        if let Some(local) = self.scope.get(name).and_then(|stack| stack.last()) {
+            return local.open.clone();
+        }
+        if self.own.as_ref().is_some_and(|own| own.name == *name) {
             return None;
         }
         let Some(Binding::Global(global)) = self.environment.lookup(name) else { return None };
         let Some(Global::Function(function)) = self.environment.global(*global) else {
             return None;
         };
-        function.open.is_some().then(|| Arc::clone(function))
+        let definition = Arc::clone(function.open.as_ref()?);
+        let (name, span) = (function.name.clone(), function.span);
+        Some(Open { name, span, definition, scope: None })
     }
 
     /// An open definition, used at `used` where a function of type `expected` is wanted.
     pub(super) fn open_use(
         &mut self,
-        function: &Function,
+        function: &Open,
         expected: Option<&Type>,
         used: Span,
     ) -> Expr {
-        let Some(open) = &function.open else { return self.unknown(used) };
+        let open = &function.definition;
         if self.uses.nested >= MOST_NESTED || self.uses.places.len() >= MOST_USES {
             self.too_many_uses(function, used);
             return self.unknown(used);
@@ -266,26 +289,10 @@ impl Checker<'_> {
         self.uses.nested += 1;
         self.uses.places.push((function.span, function.name.clone(), used));
         let reported = self.diagnostics.len();
-        let names = self.environment.replace_names(open.names.clone());
-        let scope = std::mem::take(&mut self.scope);
-        let bound = std::mem::take(&mut self.bound);
-        let own = self.own.take();
-        let defining = std::mem::take(&mut self.defining);
-        let variables = std::mem::take(&mut self.annotation_vars);
-        let mut lambda = match open.params.is_empty() {
-            // A partial application.
-            true => self.expr(&open.body),
-            false => self.lambda(&open.params, &open.body, expected, function.span),
+        let lambda = match &function.scope {
+            Some(scope) => self.open_local(function, scope, expected),
+            None => self.open_global(function, expected),
         };
-        if let Some(annotation) = &open.result {
-            self.annotate_result(&mut lambda, open.params.len(), annotation);
-        }
-        self.annotation_vars = variables;
-        self.defining = defining;
-        self.own = own;
-        self.bound = bound;
-        self.scope = scope;
-        self.environment.replace_names(names);
         self.uses.nested -= 1;
         // What was remarked on in the definition was said when it was defined.
         let mut position = 0;
@@ -322,6 +329,49 @@ impl Checker<'_> {
         Expr { kind, ty, span: used }
     }
 
+    /// A definition of the session, with the names of then.
+    fn open_global(&mut self, function: &Open, expected: Option<&Type>) -> Expr {
+        let names = self.environment.replace_names(function.definition.names.clone());
+        let scope = std::mem::take(&mut self.scope);
+        let bound = std::mem::take(&mut self.bound);
+        let own = self.own.take();
+        let defining = std::mem::take(&mut self.defining);
+        let variables = std::mem::take(&mut self.annotation_vars);
+        let lambda = self.open_lambda(function, expected);
+        self.annotation_vars = variables;
+        self.defining = defining;
+        self.own = own;
+        self.bound = bound;
+        self.scope = scope;
+        self.environment.replace_names(names);
+        lambda
+    }
+
+    /// A function of a `let`, with the local names of then.
+    fn open_local(&mut self, function: &Open, scope: &Scope, expected: Option<&Type>) -> Expr {
+        let scope = std::mem::replace(&mut self.scope, scope.clone());
+        let bound = std::mem::take(&mut self.bound);
+        self.defining.push(function.name.clone());
+        let lambda = self.open_lambda(function, expected);
+        self.defining.pop();
+        self.bound = bound;
+        self.scope = scope;
+        lambda
+    }
+
+    fn open_lambda(&mut self, function: &Open, expected: Option<&Type>) -> Expr {
+        let open = &function.definition;
+        let mut lambda = match open.params.is_empty() {
+            // A partial application.
+            true => self.expr(&open.body),
+            false => self.lambda(&open.params, &open.body, expected, function.span),
+        };
+        if let Some(annotation) = &open.result {
+            self.annotate_result(&mut lambda, open.params.len(), annotation);
+        }
+        lambda
+    }
+
     /// Whether a function of that type takes an array of records or tuples.
     fn takes_arrays_of_records(&self, ty: &Type) -> bool {
         let mut rest = self.table.shallow(ty);
@@ -335,7 +385,7 @@ impl Checker<'_> {
         false
     }
 
-    fn too_many_uses(&mut self, function: &Function, used: Span) {
+    fn too_many_uses(&mut self, function: &Open, used: Span) {
         let name = &function.name;
         self.report(
             Diagnostic::error(
@@ -368,12 +418,12 @@ impl Checker<'_> {
     /// Applies an open definition to arguments that tell what its records are.
     pub(super) fn apply_open(
         &mut self,
-        function: &Function,
+        function: &Open,
         name_span: Span,
         args: &[&ast::Expr],
         span: Span,
     ) -> Expr {
-        let Some(open) = &function.open else { return self.unknown(span) };
+        let open = &function.definition;
         if open.params.is_empty() {
             let partial = self.open_use(function, None, name_span);
             return match self.is_broken(&partial) {
@@ -384,11 +434,8 @@ impl Checker<'_> {
         let (now, later) = args.split_at(args.len().min(open.params.len()));
         let mut typed: Vec<Option<Expr>> = Vec::new();
         for arg in now {
-            let waits = match &arg.kind {
-                ast::ExprKind::Lambda { .. } => true,
-                ast::ExprKind::Name(name) => self.open_function(name).is_some(),
-                _ => false,
-            };
+            let is_lambda = matches!(arg.kind, ast::ExprKind::Lambda { .. });
+            let waits = is_lambda || self.waits_for_records(arg);
             typed.push((!waits).then(|| self.expr(arg)));
         }
         if typed.iter().flatten().any(|arg| self.is_broken(arg)) {

@@ -182,7 +182,12 @@ impl Checker<'_> {
         vars: Vec<(TypeVar, Option<crate::types::Class>)>,
     ) -> LocalId {
         let local = self.fresh_local();
-        self.scope.entry(name.clone()).or_default().push(LocalBinding { local, ty, vars });
+        self.scope.entry(name.clone()).or_default().push(LocalBinding {
+            local,
+            ty,
+            vars,
+            open: None,
+        });
         self.bound.push(name.clone());
         local
     }
@@ -321,7 +326,7 @@ impl Checker<'_> {
 }
 
 /// The names that a pattern binds, and where.
-fn bound_names<'a>(pattern: &'a ast::Pattern, names: &mut Vec<(&'a Name, Span)>) {
+pub(super) fn bound_names<'a>(pattern: &'a ast::Pattern, names: &mut Vec<(&'a Name, Span)>) {
     match &pattern.kind {
         PatternKind::Name(name) => names.push((name, pattern.span)),
         PatternKind::Wildcard => {}

@@ -71,7 +71,7 @@ impl Checker<'_> {
     fn not_spread(&mut self, record: &Expr, ty: &Type, name: &str) {
         let (rank, head) = self.table.peel(ty);
         if rank == 0 || !matches!(head, Type::Record(_)) {
-            return self.not_a_record(record, ty);
+            return self.not_a_record(record, ty, name);
         }
         let found = self.show(ty);
         self.report(
@@ -107,7 +107,7 @@ impl Checker<'_> {
         let ty = self.known(&record.ty);
         let Type::Record(known) = &ty else {
             if !self.is_broken(&record) {
-                self.not_a_record(&record, &ty);
+                self.not_a_record(&record, &ty, &record_name);
             }
             // What is wrong with the values is said all the same.
             for (_, value) in fields {

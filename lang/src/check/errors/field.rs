@@ -13,14 +13,14 @@ use crate::typed::Expr;
 use crate::types::Type;
 
 impl Checker<'_> {
-    pub(in crate::check) fn not_a_record(&mut self, record: &Expr, ty: &Type) {
+    pub(in crate::check) fn not_a_record(&mut self, record: &Expr, ty: &Type, name: &str) {
         let found = self.show(ty);
         let diagnostic = if matches!(ty, Type::Var(_)) {
             Diagnostic::error(
                 "E0310",
                 "the type of this record is not known here",
                 record.span,
-                "annotate it: `(r : type)`",
+                format!("annotate it: `({name} : type)`"),
             )
         } else {
             Diagnostic::error("E0301", "this is no record", record.span, format!("it is {found}"))
