@@ -14,11 +14,11 @@
 //! as well, which is all of it where few turns launch anything. Where launches take longer,
 //! but not long, it is tried out for a few turns beside as many of the host, and goes on if it is the faster one: a call for
 //! one turn says before that how long it takes to hand the state over.
-//! How large the arrays were then is kept for the next run. Where arrays grow too large for it, it leaves the rest
-//! of the loop to the host.
+//! How large the arrays were then is kept for the next run. A turn that is too large for it is left to the host, and it is called
+//! again for the next one; where it does hardly any turns from one such to the next, ever later.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -46,11 +46,14 @@ const SHORT_TURN: u64 = 2_000;
 /// … and the most that it takes for a turn beside launches, of which there may be few.
 const LONG_TURN: u64 = 10_000;
 
+/// So many trials it may lose: the first ones may meet whatever else the machine is about.
+const MOST_LOST: u32 = 3;
+
 /// The most bytes of arrays that launches of nothing read and write.
 const SMALL: u64 = 1 << 15;
 
 /// The memory of functions that compute arrays, in bytes.
-pub(crate) const SCRATCH: usize = 1 << 20;
+pub(crate) const SCRATCH: usize = 1 << 22;
 
 /// A loop that can become a function.
 #[derive(Debug)]
@@ -71,6 +74,8 @@ pub(crate) struct Sequential {
     /// For how many bytes of arrays the function was tried and was faster, at most, and slower, at least.
     faster: AtomicU64,
     slower: AtomicU64,
+    /// How many trials it has lost since it won one.
+    lost: AtomicU32,
 }
 
 impl Sequential {
@@ -78,7 +83,7 @@ impl Sequential {
         let SequentialLoop { text, functions, inputs, updated, moving, sites, computes_arrays } =
             of;
         let function = LaneFunction { text, functions, sites };
-        let (ticket, spent, turns, launches, faster) = Default::default();
+        let (ticket, spent, turns, launches, faster, lost) = Default::default();
         Sequential {
             native,
             function,
@@ -92,6 +97,7 @@ impl Sequential {
             launches,
             faster,
             slower: AtomicU64::new(u64::MAX),
+            lost,
         }
     }
 
@@ -208,6 +214,8 @@ pub(crate) struct Watch<'a> {
     sequential: &'a Sequential,
     cancel: &'a AtomicBool,
     began: Instant,
+    /// What the host has spent, in nanoseconds, before a function was called the last time, and since then.
+    before: u64,
     busy: Busy,
     turns: u32,
     /// What the host had spent when the clock was last looked at, and before it for [`TURNS`] turns.
@@ -222,6 +230,9 @@ pub(crate) struct Watch<'a> {
     handed: Option<u64>,
     /// Whether a function has left the loop to the host.
     left: bool,
+    /// How many turns beside the one that a function has left to it the host does before the function is called again, and
+    /// how many, with that one, it had.
+    away: [u32; 2],
 }
 
 impl<'a> Watch<'a> {
@@ -236,6 +247,7 @@ impl<'a> Watch<'a> {
             sequential,
             cancel,
             began,
+            before: 0,
             busy,
             turns: 0,
             looked: [0; 2],
@@ -244,12 +256,23 @@ impl<'a> Watch<'a> {
             launches,
             handed: None,
             left: false,
+            away: [0, 1],
         }
     }
 
     /// A function has left the loop to the host, for good.
     pub(crate) fn leave(&mut self) {
         self.left = true;
+    }
+
+    /// A function has left the turn at hand to the host, and those behind it if it has not done many: each time it does few,
+    /// the host does twice as many before it is called again.
+    pub(crate) fn leave_turn(&mut self, done: u64) {
+        let next = if done < u64::from(TURNS) { self.away[1].saturating_mul(2) } else { 1 };
+        self.away = [next - 1, next];
+        if let Some(handed) = self.handed.take() {
+            (self.before, self.busy) = (handed, Busy::start());
+        }
     }
 
     /// Whether it is worth to wait for the function, which is not there yet.
@@ -260,7 +283,7 @@ impl<'a> Watch<'a> {
     }
 
     /// How many turns the function shall do, given the bytes of the arrays around it: a few on trial, or all; nothing
-    /// if it was slower where there were as many.
+    /// if it was slower where there were as many, more than once or twice.
     pub(crate) fn most_turns(&mut self, bytes: impl FnOnce() -> u64) -> Option<u64> {
         let native = self.sequential.native.as_ref().map(|supply| supply.tier);
         if !self.sequential.computes_arrays || native != Some(Tier::Automatic) || self.sure {
@@ -274,12 +297,18 @@ impl<'a> Watch<'a> {
             self.handed = Some(self.here());
             return Some(u64::MAX);
         }
-        let may_be = bytes < self.sequential.slower.load(Ordering::Relaxed);
-        if !may_be {
+        let may_win = self.may_win(bytes);
+        if !may_win {
             self.leave();
         }
         let turns = if self.one_turn.is_some() { u64::from(TURNS) } else { 1 };
-        (may_be && self.looked[1] > 0).then_some(turns)
+        (may_win && self.looked[1] > 0).then_some(turns)
+    }
+
+    /// Whether a trial with so many bytes around may show that the function is the faster one.
+    fn may_win(&self, bytes: u64) -> bool {
+        bytes < self.sequential.slower.load(Ordering::Relaxed)
+            || self.sequential.lost.load(Ordering::Relaxed) < MOST_LOST
     }
 
     /// The function has taken so long for some turns on trial.
@@ -293,8 +322,10 @@ impl<'a> Watch<'a> {
         self.sure = nanoseconds.saturating_sub(one_turn) < self.looked[1];
         if self.sure {
             self.sequential.faster.fetch_max(bytes, Ordering::Relaxed);
+            self.sequential.lost.store(0, Ordering::Relaxed);
         } else {
             self.sequential.slower.fetch_min(bytes, Ordering::Relaxed);
+            self.sequential.lost.fetch_add(1, Ordering::Relaxed);
             self.leave();
         }
     }
@@ -329,6 +360,10 @@ impl<'a> Watch<'a> {
             return None;
         }
         let function = self.chosen();
+        if self.away[0] > 0 {
+            self.away[0] -= 1;
+            return None;
+        }
         if function.is_some() && !self.sequential.computes_arrays {
             self.handed = Some(self.here());
         }
@@ -375,7 +410,7 @@ impl<'a> Watch<'a> {
 
     /// What the host has spent on this run, in nanoseconds.
     fn here(&self) -> u64 {
-        self.handed.unwrap_or_else(|| self.busy.nanoseconds())
+        self.handed.unwrap_or_else(|| self.before.saturating_add(self.busy.nanoseconds()))
     }
 
     /// All that the host has spent on the loop.
@@ -461,5 +496,28 @@ mod tests {
             watch.tried(turns, 8);
             assert_eq!((watch.sure, watch.left), (goes_on, !goes_on), "{one_turn} {turns}");
         }
+    }
+
+    #[test]
+    fn a_function_that_has_lost_is_tried_again_but_not_for_ever() {
+        let (sequential, cancel) = (sequential(), AtomicBool::new(false));
+        let chance = |bytes: u64| {
+            let mut watch = Watch::new(&sequential, &cancel, 0);
+            watch.looked = [0, 1000];
+            (watch.may_win(bytes), watch)
+        };
+        for _ in 0..MOST_LOST {
+            let (may_win, mut watch) = chance(1 << 20);
+            assert!(may_win);
+            watch.tried(0, 1 << 20);
+            watch.tried(100_000, 1 << 20);
+            assert!(watch.left);
+        }
+        assert!(!chance(1 << 20).0 && chance((1 << 20) - 1).0);
+        // One that wins may lose as often again.
+        let mut watch = chance(1 << 10).1;
+        watch.tried(0, 1 << 10);
+        watch.tried(10, 1 << 10);
+        assert!(watch.sure && chance(1 << 20).0);
     }
 }

@@ -21,6 +21,7 @@ mod pattern;
 mod rank;
 mod record;
 mod sequence;
+mod settle;
 mod stencil;
 mod unify;
 
@@ -441,82 +442,6 @@ impl Checker<'_> {
             }
         }
         true
-    }
-
-    /// Settles all that can be settled without assuming anything.
-    fn propagate(&mut self) {
-        loop {
-            let mut progress = self.advance_ranked();
-            // Backwards too: a result that becomes known settles the operands before it.
-            let waiting = std::mem::take(&mut self.waiting);
-            for &site in waiting.iter().chain(waiting.iter().rev()) {
-                progress |= self.advance_site(site);
-            }
-            self.waiting.extend(waiting.into_iter().filter(|site| !self.sites[*site].settled));
-            for field in 0..self.fields.len() {
-                if self.fields[field].found.is_none() && !self.fields[field].failed {
-                    progress |= self.advance_field(field);
-                }
-            }
-            if !progress {
-                return;
-            }
-        }
-    }
-
-    /// Completes an item: what still waits is settled by the least ranks, and what is not known then is an error.
-    fn complete(&mut self) {
-        self.complete_types();
-        for position in 0..self.fields.len() {
-            if self.fields[position].found.is_none() && !self.fields[position].failed {
-                self.fields[position].failed = true;
-                self.open_record(position);
-            }
-        }
-        let unknown = std::mem::take(&mut self.unknown_records);
-        // An earlier error may be why nothing is known.
-        if self.errors == 0 && !self.poisoned {
-            unknown.into_iter().for_each(|(diagnostic, _)| self.report(diagnostic));
-        }
-    }
-
-    /// Settles what still waits by the least ranks.
-    fn complete_types(&mut self) {
-        self.propagate();
-        self.settle_sites(self.waiting.clone());
-        self.propagate();
-        while let Some(ranked) = self.ranked.first().cloned() {
-            // Nothing says what rank is meant: one axis.
-            if self.table.unify(&ranked.index, &Type::I64).is_err() {
-                self.ranked.remove(0);
-            }
-            self.propagate();
-            self.settle_sites(self.waiting.clone());
-        }
-        self.propagate();
-    }
-
-    fn settle_sites(&mut self, mut chosen: Vec<usize>) {
-        let mut guesses = rank::Guesses { parameters: self.own_parameters(), found: Vec::new() };
-        while let Err((site, error)) =
-            rank::settle(&mut self.table, &mut self.sites, &chosen, &mut guesses)
-        {
-            self.site_failed(site, &error);
-            chosen.retain(|other| !self.sites[*other].settled);
-        }
-        self.guesses.extend(guesses.found);
-        self.waiting.retain(|site| !self.sites[*site].settled);
-    }
-
-    /// The types of the parameters of the definition being checked.
-    fn own_parameters(&self) -> Vec<Type> {
-        let mut parameters = Vec::new();
-        let mut rest = self.own.as_ref().map(|own| self.table.shallow(&own.ty));
-        while let Some(Type::Function(parameter, next)) = rest {
-            parameters.push((*parameter).clone());
-            rest = Some(self.table.shallow(&next));
-        }
-        parameters
     }
 
     /// Completes a local function, as far as its types do not depend on its surroundings, and

@@ -10,6 +10,7 @@ mod flatten;
 pub mod fuse;
 pub mod guard;
 pub mod invariant;
+pub mod late;
 pub mod lengths;
 mod operator_cost;
 mod partial;

@@ -9,6 +9,7 @@ use crate::early::read_early;
 use crate::exits::with_exits;
 use crate::fuse::{FuseConfig, Fused, Report, Solver, fuse};
 use crate::invariant::{Split, split_invariant};
+use crate::late::update_late;
 use crate::lengths::of_all_elements;
 pub use crate::recursion::Calls;
 use crate::recursion::{Recursions, without_calls};
@@ -180,8 +181,10 @@ pub fn flattened(
         (None, Changes::default())
     };
     // After the last sharing, which would sink the folds again.
-    let unrolled = match fold_ahead(unrolled.as_ref().unwrap_or(&shared).clone()) {
-        (ahead, true) if config.sharing => Some(ahead),
+    let (ahead, goes_ahead) = fold_ahead(unrolled.as_ref().unwrap_or(&shared).clone());
+    let (late, is_late) = update_late(ahead);
+    let unrolled = match goes_ahead || is_late {
+        true if config.sharing => Some(late),
         _ => unrolled,
     };
     let last = unrolled.as_ref().unwrap_or(&shared);

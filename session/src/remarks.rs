@@ -148,6 +148,13 @@ impl<'p> Walk<'p, '_> {
                     .for_each(|remark| self.tell(remark));
                 expr.for_each_child(&mut |child| self.expr(child));
             }
+            ExprKind::Loop { .. } => {
+                drawn::turns(self.program, expr)
+                    .filter(|remark| !self.told.places.contains(&remark.span()))
+                    .into_iter()
+                    .for_each(|remark| self.tell(remark));
+                expr.for_each_child(&mut |child| self.expr(child));
+            }
             ExprKind::Array(_) => {
                 if !self.told.places.contains(&expr.span)
                     && let Some(remark) =
@@ -198,6 +205,7 @@ impl<'p> Walk<'p, '_> {
             .or_else(|| parts::remark(self, function, args))
             .or_else(|| letters::one_by_one(self.program, head, args, self.sources))
             .or_else(|| letters::separated(self.program, function, args, self.sources))
+            .or_else(|| drawn::stepped(self.program, head, args))
             .filter(|remark| !self.told.places.contains(&remark.span()))
             .into_iter()
             .for_each(|remark| self.tell(remark));

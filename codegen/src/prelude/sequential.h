@@ -48,7 +48,7 @@ struct replaced {
 /* What is worth computing here: so many points of a kernel, and so many elements of a row that is folded, each
    after the one before. Two levels of the tree take 4096. Whether it pays for as many is tried out, but where a loop
    is run row by row. */
-#define MOST_POINTS (all->end ? 1 << 12 : 1 << 14)
+#define MOST_POINTS (all->end ? 1 << 12 : 1 << 17)
 #define MOST_OF_ROW (all->end ? 1 << 9 : 1 << 12)
 
 /* So many elements are copied in a turn at most by loops inside that have functions of their own, which replace

@@ -99,14 +99,14 @@ impl Machine<'_> {
     }
 
     /// Goes on with a loop to its end, through some turns at most, or to a turn that is better left to the host;
-    /// the state becomes what it is then. `turns` are how many are done, and how many may be.
+    /// the state becomes what it is then. `turns` are how many are done, and how many may be. Says how many it has done, too.
     pub(super) fn finish_loop(
         &mut self,
         sequential: &Sequential,
         function: &Function,
         state: &[Var],
         (turns, piece): (Range<u64>, Option<&Piece<'_>>),
-    ) -> Result<Finished, Stop> {
+    ) -> Result<(Finished, u64), Stop> {
         // Whether anybody wants to know or not.
         let own = AtomicU64::new(turns.start);
         let done = piece.map_or(&own, Piece::counter);
@@ -114,18 +114,19 @@ impl Machine<'_> {
         loop {
             let finished =
                 self.turns_of_function(sequential, function, state, (begun..turns.end, done))?;
-            if finished != Finished::Full {
-                return Ok(finished);
-            }
             let now = done.load(Ordering::Relaxed);
+            let all = now.saturating_sub(turns.start);
+            if finished != Finished::Full {
+                return Ok((finished, all));
+            }
             // A turn that needs more than that is one for the host.
             if now == begun {
-                return Ok(Finished::Some);
+                return Ok((Finished::Some, all));
             }
             begun = now;
             let memory = self.growing_bytes(sequential, state);
             if self.alive.saturating_add(memory) > self.config.memory_limit {
-                return Ok(Finished::Some);
+                return Ok((Finished::Some, all));
             }
         }
     }

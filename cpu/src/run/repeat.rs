@@ -150,11 +150,11 @@ impl<'m> Machine<'m> {
                 let Some(most) = watch.most_turns(bytes) else { return Ok(false) };
                 let turns = running.round..running.round.saturating_add(most);
                 let began = Busy::start();
-                let finished =
+                let (finished, done) =
                     self.finish_loop(whole, &function, state, (turns, running.piece.as_ref()))?;
                 match finished {
                     Finished::All => return Ok(true),
-                    Finished::Some | Finished::Full => watch.leave(),
+                    Finished::Some | Finished::Full => watch.leave_turn(done),
                     // It goes on at the next turn, if that pays.
                     Finished::Asked => {
                         running.round += most;

@@ -14,7 +14,8 @@
 //! does a result whose rank is closed, and with `d = 0` all arguments are as they are. What still
 //! waits when the definition is complete is settled by the *least ranks* that fit: every open
 //! variable has rank 0 unless a parameter or a result needs more ([`settle`]). Where the
-//! result needs axes that no argument supplies, all open arguments take them.
+//! result needs axes that no argument supplies, all open arguments take them. Sites that say what a record is of which
+//! fields are read go first: the ranks of its fields are then known, and are not guessed.
 
 use weft_ir::Span;
 
@@ -286,16 +287,17 @@ impl Guesses {
     }
 }
 
-/// Settles the given waiting sites by the least ranks: see the note above.
+/// Settles the given ones of some waiting sites by the least ranks: see the note above.
 pub(super) fn settle(
     table: &mut Table,
     sites: &mut [Site],
+    waiting: &[usize],
     chosen: &[usize],
     guesses: &mut Guesses,
 ) -> Result<(), (usize, SiteError)> {
     loop {
-        grow_by_lower_bounds(table, sites, chosen)?;
-        if !supply_needed_axes(table, sites, chosen, guesses)? {
+        grow_by_lower_bounds(table, sites, waiting)?;
+        if !supply_needed_axes(table, sites, waiting, guesses)? {
             break;
         }
     }

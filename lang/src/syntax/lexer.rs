@@ -242,15 +242,24 @@ impl<'a> Lexer<'a> {
     }
 
     /// `{type = 1}`, `{in: i64}`: before `=` and `:` a field of a record may be spelt like a
-    /// keyword, since the columns of a file may be.
+    /// keyword, since the columns of a file may be, and before `=` like a constant, `{pi = 1}`. (`{ pi : x in xs }` is an
+    /// array.)
     fn keyword_as_field(&mut self, next: Kind) {
+        let place = self.lexemes.places.last();
+        let is_word = place
+            .is_some_and(|place| self.text.as_bytes()[place.start as usize].is_ascii_alphabetic());
         let [.., before, last] = &mut self.lexemes.kinds[..] else { return };
         let is_field = match before {
             Kind::OpenBrace | Kind::Comma => true,
             Kind::With => next == Kind::Equals,
             _ => false,
         };
-        if is_field && KEYWORDS.contains(*last) {
+        let is_constant = || match last {
+            Kind::True | Kind::False => true,
+            Kind::Number => is_word,
+            _ => false,
+        };
+        if is_field && (KEYWORDS.contains(*last) || next == Kind::Equals && is_constant()) {
             *last = Kind::Name;
         }
     }

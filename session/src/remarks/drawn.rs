@@ -1,7 +1,8 @@
 //! E0326: `{ mean xs[randomInt 1 0 n n] : i in iota 1000 }`, whose items draw the same random numbers.
 //!
 //! Random numbers follow from their seed. Where nothing in an item depends on what it is an item of, all seeds are the same,
-//! and so are the items: a bootstrap then has one sample a thousand times.
+//! and so are the items: a bootstrap then has one sample a thousand times. So it is with the turns of a loop: a walk goes
+//! the same way in all of them.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +11,7 @@ use weft_lang::builtins::Builtin;
 use weft_lang::typed::{Arg, Expr, ExprKind, FunctionRef, InstanceId, LocalId, Pattern, Program};
 
 use super::is_name;
+use crate::prelude;
 
 /// What there is to say about the items of an apply-to-each.
 pub(super) fn remark(
@@ -27,6 +29,123 @@ pub(super) fn mapped(program: &Program, builtin: Builtin, args: &[Arg]) -> Optio
         ExprKind::Lambda { params, body } => of_items(program, body, params.iter()),
         _ => None,
     })
+}
+
+/// What there is to say about the turns of a loop.
+pub(super) fn turns(program: &Program, looped: &Expr) -> Option<Diagnostic> {
+    let ExprKind::Loop { body, .. } = &looped.kind else { return None };
+    let mut names = Vec::new();
+    looped.for_each_pattern(&mut |pattern| bound(pattern, &mut names));
+    of_turns(program, body, names)
+}
+
+/// What there is to say about a function that makes the next state of one.
+pub(super) fn stepped(program: &Program, function: &Expr, args: &[Arg]) -> Option<Diagnostic> {
+    let is_loop = match &function.kind {
+        ExprKind::Builtin(builtin, _) => *builtin == Builtin::Iterate,
+        ExprKind::Function(FunctionRef::Instance(id)) => {
+            let instance = &program.instances[id.0 as usize];
+            &*instance.name == "states" && instance.body.span.source == prelude::SOURCE
+        }
+        _ => false,
+    };
+    args.iter().filter(|_| is_loop).find_map(|arg| match &arg.expr.kind {
+        ExprKind::Lambda { params, body } => {
+            let mut names = Vec::new();
+            params.iter().for_each(|pattern| bound(pattern, &mut names));
+            of_turns(program, body, names)
+        }
+        _ => None,
+    })
+}
+
+fn of_turns(program: &Program, body: &Expr, names: Vec<(LocalId, &str)>) -> Option<Diagnostic> {
+    let mut inside: BTreeSet<LocalId> = names.iter().map(|(local, _)| *local).collect();
+    all_bound(body, &mut inside);
+    let drawn = Turns { program, inside }.drawn(body)?;
+    let message = "each turn draws the same random numbers";
+    let here = "the same seed in each turn";
+    Some(Diagnostic::error("E0326", message, drawn.span, here).warning().help(
+        "with the number of the turn each has a seed of its own, `random (seed + i) n`, or the numbers for all turns are drawn \
+         before the loop; what is meant to be the same has a name before it",
+    ))
+}
+
+/// The locals that are bound somewhere in an expression.
+fn all_bound(expr: &Expr, inside: &mut BTreeSet<LocalId>) {
+    let mut names = Vec::new();
+    expr.for_each_pattern(&mut |pattern| bound(pattern, &mut names));
+    inside.extend(names.iter().map(|(local, _)| *local));
+    if let ExprKind::LetFunction { local, .. } = &expr.kind {
+        inside.insert(*local);
+    }
+    expr.for_each_child(&mut |child| all_bound(child, inside));
+}
+
+/// Looks for numbers that are drawn in each turn of a loop.
+struct Turns<'p> {
+    program: &'p Program,
+    /// What is bound in a turn.
+    inside: BTreeSet<LocalId>,
+}
+
+impl<'p> Turns<'p> {
+    /// The application that draws numbers by nothing of the turn, unless the turn says which of them it takes.
+    fn drawn(&self, expr: &'p Expr) -> Option<&'p Expr> {
+        let is_drawn = |function: &Expr| draws(self.program, function, &mut BTreeSet::new());
+        match &expr.kind {
+            ExprKind::Apply { function, args, .. } => {
+                let is_own = !self.depends(expr) && is_drawn(function);
+                if is_own || self.is_chosen(function, args) {
+                    return Some(expr).filter(|_| is_own);
+                }
+            }
+            ExprKind::Slice { array, .. } if !self.depends(array) && self.depends(expr) => {
+                return None;
+            }
+            ExprKind::Let { pattern, body, .. } if self.is_indexed(pattern, body) => {
+                return self.drawn(body);
+            }
+            _ => {}
+        }
+        let mut found = None;
+        expr.for_each_child(&mut |child| found = found.or_else(|| self.drawn(child)));
+        found
+    }
+
+    /// Whether an expression has something of the turn in it.
+    fn depends(&self, expr: &Expr) -> bool {
+        any(
+            expr,
+            &mut |expr| matches!(&expr.kind, ExprKind::Local(local, _) if self.inside.contains(local)),
+        )
+    }
+
+    /// Whether it is an element of an array that is the same in each turn, and another one in each.
+    fn is_chosen(&self, function: &Expr, args: &[Arg]) -> bool {
+        matches!(&function.kind, ExprKind::Builtin(Builtin::Index(_), _))
+            && args.split_first().is_some_and(|(array, indices)| {
+                !self.depends(&array.expr) && indices.iter().any(|index| self.depends(&index.expr))
+            })
+    }
+
+    /// Whether a turn takes elements by their numbers of what a `let` binds.
+    fn is_indexed(&self, pattern: &Pattern, body: &Expr) -> bool {
+        let mut names = Vec::new();
+        bound(pattern, &mut names);
+        let is_name = |array: &Expr| matches!(&array.kind, ExprKind::Local(local, _) if names.iter().any(|(own, _)| own == local));
+        any(body, &mut |expr| match &expr.kind {
+            ExprKind::Apply { function, args, .. } => {
+                matches!(&function.kind, ExprKind::Builtin(Builtin::Index(_), _))
+                    && args.split_first().is_some_and(|(array, indices)| {
+                        is_name(&array.expr)
+                            && indices.iter().any(|index| self.depends(&index.expr))
+                    })
+            }
+            ExprKind::Slice { array, .. } => is_name(array),
+            _ => false,
+        })
+    }
 }
 
 fn of_items<'e>(
