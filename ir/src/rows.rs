@@ -11,7 +11,8 @@
 //! Note [Matrices row by row]. An array of rank two that each point has is stored as rows of rows. For a point it is a
 //! matrix, with one length of its rows, if these are as long as each other: a function needs no descriptor then, and finds an
 //! element by its indices. Where that is not seen from the program it is looked at before the function is called, and
-//! a point whose rows differ keeps the loop with the host. The last state has the same rows.
+//! a point whose rows differ keeps the loop with the host, as does one in which a turn makes a row of another length. The last
+//! state has the same rows.
 //!
 //! Source: Henriksen, Serup, Elsman, Henglein and Oancea, "Futhark: purely functional GPU-programming with nested
 //! parallelism and in-place array updates" (PLDI 2017), section 5, on where nested parallelism had better be sequential.

@@ -45,7 +45,8 @@ pub struct RowLoop {
     /// The checks.
     pub sites: Vec<(FaultKind, Span)>,
     /// Whether it is given memory for arrays, scratch memory: then it writes the last state to other memory than that of
-    /// the state at hand, and leaves the loop to the host where the memory does not suffice.
+    /// the state at hand, and leaves the loop to the host where the memory does not suffice. Only then there are checks of
+    /// [`FaultKind::LengthMismatch`]: such a fault leaves the loop to the host as well.
     pub has_scratch: bool,
 }
 
@@ -132,6 +133,10 @@ impl<'a> Writer<'a> {
             return None;
         }
         if !has_scratch {
+            // Where rows turn out not to fit, the host goes on from the state at hand.
+            if sites.iter().any(|(kind, _)| *kind == FaultKind::LengthMismatch) {
+                return None;
+            }
             written.extend(updated);
         }
         let mut text =

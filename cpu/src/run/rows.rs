@@ -4,7 +4,8 @@ use weft_codegen::LEFT;
 use weft_ir::flat::Var;
 use weft_ir::plan::Program;
 use weft_ir::{
-    Column, ColumnBuilder, MatrixRows, Meter, Piece, RowState, Rows, Scalar, Span, Stop,
+    Column, ColumnBuilder, Fault, FaultKind, MatrixRows, Meter, Piece, RowState, Rows, Scalar,
+    Span, Stop,
 };
 
 use super::{Datum, Machine};
@@ -30,7 +31,8 @@ struct GrownRows {
 
 impl Machine<'_> {
     /// Goes on with a loop at every point to its end; the state becomes the last one. Whether it did: not where there
-    /// is no memory for it, or where arrays grow too large for a function, and then the state is as before. The meter
+    /// is no memory for it, where arrays grow too large for a function, or where rows turn out to differ, and then the
+    /// state is as before. The meter
     /// counts points.
     pub(super) fn finish_rows(
         &mut self,
@@ -79,8 +81,16 @@ impl Machine<'_> {
         if outcome == LEFT && row_function.has_scratch {
             return Ok(false);
         }
-        if let Some(stop) = sequential.failed(outcome) {
-            return Err(stop);
+        match sequential.failed(outcome) {
+            // Rows that do not fit where those of the state at hand are all alike may fit where they are not (Note [Matrices row
+            // by row] in `weft_ir`'s `rows`).
+            Some(Stop::Fault(Fault { kind: FaultKind::LengthMismatch, .. }))
+                if row_function.has_scratch =>
+            {
+                return Ok(false);
+            }
+            Some(stop) => return Err(stop),
+            None => {}
         }
         let mut all = Vec::new();
         for (at, number) in row_function.growing.iter().enumerate() {

@@ -186,20 +186,35 @@ impl<'p> Flattener<'p> {
                 let value = self.stored_part(var, array.ty, prefix.clone(), axes.clone());
                 match value {
                     // Rows were scanned column by column.
-                    Value::Array(view) => self.last_axis_first(view, &rows.dimensions),
+                    Value::Array(view) => self.last_axis_first(
+                        view,
+                        &rows.dimensions,
+                        (&rows.arrays[0], full.is_some()),
+                    ),
                     Value::Scalar(_) => panic!("flatten: a scan yields arrays"),
                 }
             })
             .collect()
     }
 
-    /// An array with the axis outermost that is behind these dimensions.
+    /// An array with the axis outermost that is behind these dimensions: as long as the array, or by one longer. (What is
+    /// stored there knows nothing of it where one of the dimensions is 0.)
     fn last_axis_first(
         &mut self,
         view: Rc<View<'p>>,
         dimensions: &[Dimension],
+        (scanned, is_longer): (&View<'p>, bool),
     ) -> Outcome<Value<'p>> {
         let (outer, ty) = (self.context.clone(), view.ty);
+        if dimensions.is_empty() {
+            return Ok(Value::Array(view));
+        }
+        let mut length = self.length(scanned);
+        if is_longer {
+            let (all, one) = (self.length_scalar(length), self.scalars.integer(1));
+            let longer = self.op(ScalarOp::Add, &[all, one]);
+            length = self.scalar_length(longer);
+        }
         let mut turned = view;
         for depth in (0..dimensions.len()).rev() {
             let mut part = turned;
@@ -208,7 +223,8 @@ impl<'p> Flattener<'p> {
                 let element = self.element_unchecked(&part, index);
                 part = self.array(element)?;
             }
-            turned = self.view(part.ty, Source::Transposed(part, None));
+            let length = Some(length).filter(|_| depth == 0);
+            turned = self.view(part.ty, Source::Transposed(part, length));
             if depth > 0 {
                 let stored = self.materialise(&turned)?;
                 let (var, inner) = parts_of(&stored);

@@ -134,6 +134,7 @@ struct Seen {
     made: Vec<nested::Statement>,
     /// How often it goes round, if that is counted.
     count: Option<Atom>,
+    counted: Option<ScalarId>,
 }
 
 impl Inputs {
@@ -235,6 +236,12 @@ impl<'p> Flattener<'p> {
             Repetition::While(condition, body) => (vec![condition, body], None),
             Repetition::For(index, count, body) => (vec![body], Some((index, count))),
         };
+        if let Some((_, count)) = counted {
+            // Whether it is there has been asked at all points: the loop asks each whether it begins. So it comes first: what
+            // the loop does with it then reads what is stored.
+            seen.count = Some(self.scalar_given(count, &mut seen, fresh, Self::needed_scalar)?);
+            seen.counted = Some(count);
+        }
         let own = |var: &nested::Var| {
             let is_index = counted.is_some_and(|(index, _)| index == *var);
             is_index || state.iter().any(|(own, _)| own == var)
@@ -242,15 +249,11 @@ impl<'p> Flattener<'p> {
         for var in nested::free_variables(&bodies).into_iter().filter(|var| !own(var)) {
             match self.bound.get(&var)?.clone() {
                 Value::Scalar(id) => {
-                    let given = self.given_scalar(id)?;
+                    let given = self.given_scalar(id, seen.counted)?;
                     seen.inputs.push(var, self.var_types[&var], given, Vec::new());
                 }
                 Value::Array(view) => self.see_array(var, &view, &mut seen, fresh)?,
             }
-        }
-        if let Some((_, count)) = counted {
-            // Whether it is there has been asked at all points: the loop asks each whether it begins.
-            seen.count = Some(self.scalar_given(count, &mut seen, fresh, Self::needed_scalar)?);
         }
         Some(seen)
     }
@@ -283,6 +286,12 @@ impl<'p> Flattener<'p> {
                 };
                 nested::Operation::Replicate(length, value)
             }
+            Source::Concat(first, second) => {
+                let (of_first, of_second) = (fresh.next()?, fresh.next()?);
+                self.see_array(of_first, first, seen, fresh)?;
+                self.see_array(of_second, second, seen, fresh)?;
+                nested::Operation::Concat(Atom::Var(of_first), Atom::Var(of_second))
+            }
             _ => return None,
         };
         let (results, span) = (vec![(var, view.ty)], self.span);
@@ -297,7 +306,8 @@ impl<'p> Flattener<'p> {
         seen: &mut Seen,
         fresh: &mut impl Iterator<Item = nested::Var>,
     ) -> Option<Atom> {
-        self.scalar_given(id, seen, fresh, Self::given_scalar)
+        let counted = seen.counted;
+        self.scalar_given(id, seen, fresh, |this, id| this.given_scalar(id, counted))
     }
 
     fn scalar_given(
@@ -347,10 +357,17 @@ impl<'p> Flattener<'p> {
         node.may_fail && node.stored.is_none()
     }
 
-    fn given_scalar(&mut self, id: ScalarId) -> Option<RowInput> {
-        match self.may_fail_for_rows(id) {
-            true => None,
-            false => self.needed_scalar(id),
+    /// A scalar for a loop that goes round so often, if that is counted: where it does not at all, nobody may need it.
+    fn given_scalar(&mut self, id: ScalarId, counted: Option<ScalarId>) -> Option<RowInput> {
+        if !self.may_fail_for_rows(id) {
+            return self.needed_scalar(id);
+        }
+        let (count, zero) = (counted?, self.scalars.integer(0));
+        let begins = self.op(ScalarOp::Lt, &[zero, count]);
+        let other = self.scalars.constant(Scalar::zero(self.scalars.ty(id)));
+        match self.branch(begins, None, |_| Value::Scalar(id), |_| Value::Scalar(other)) {
+            Value::Scalar(guarded) => self.needed_scalar(guarded),
+            Value::Array(_) => None,
         }
     }
 
@@ -535,7 +552,7 @@ fn push_state(
 fn of_point(
     repetition: &Repetition<'_>,
     state: &[(nested::Var, nested::Type)],
-    (Seen { inputs: Inputs { params, .. }, made, count }, first): (&Seen, usize),
+    (Seen { inputs: Inputs { params, .. }, made, count, .. }, first): (&Seen, usize),
     mut fresh: impl Iterator<Item = nested::Var>,
 ) -> Option<nested::Program> {
     let mut carried: Vec<(nested::Var, nested::Type)> = Vec::new();
