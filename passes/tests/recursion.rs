@@ -174,6 +174,8 @@ x9: i64 = call f0 x6",
     );
     let same = recursive("x4: i64 = call f0 x1\nx5: i64 = call f0 x1\nx9: i64 = add x4 x5");
     assert_eq!(refusal(&same), "`f` calls itself with the same arguments");
+    let unused = recursive("x4: i64 = sub x1 1i64\nx9: i64 = add x4 1i64");
+    assert_eq!(refusal(&unused), "`f` calls itself for what nobody uses");
     let in_loop = recursive(
         "\
 x9: i64 = for x4 < x1 x5: i64 = 0i64

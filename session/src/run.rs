@@ -502,18 +502,7 @@ fn shown_with_type(step: &Step) -> Option<GlobalId> {
 /// How a program ran, in a line.
 fn ran_text(ran: &Ran) -> String {
     match &ran.fallback {
-        Some(Fallback::Unsupported(unsupported)) => {
-            format!("on the interpreter: {}", unsupported.reason)
-        }
-        Some(Fallback::Fault(fault)) => {
-            format!(
-                "on the interpreter, as a check of the compiled program failed ({})",
-                fault.kind.code()
-            )
-        }
-        Some(Fallback::Bug(message)) => {
-            format!("on the interpreter, as the compiler broke off: {message}")
-        }
+        Some(fallback) => fallback.to_string(),
         None if ran.backend == Backend::Interp => "on the interpreter".to_owned(),
         None => {
             let launches = ran.counters.launches;

@@ -221,7 +221,8 @@ impl Context<'_, '_> {
         if self.found != Kind::Equals || self.expects(Kind::Equals) || !self.is_after_operand() {
             return None;
         }
-        if let Some(other) = self.misaligned_binding().or_else(|| self.array_as_later_pattern()) {
+        let other = self.bound_constant().or_else(|| self.misaligned_binding());
+        if let Some(other) = other.or_else(|| self.array_as_later_pattern()) {
             return Some(other);
         }
         let message = "`=` binds a name and does not compare";
@@ -320,19 +321,7 @@ impl Context<'_, '_> {
         if in_place && (self.expects(Kind::Arrow) || self.expects(Kind::Equals)) {
             return None;
         }
-        Some(self.word_of_the_language())
-    }
-
-    /// A word of the language where a name is expected.
-    fn word_of_the_language(&self) -> Diagnostic {
-        let word = self.word();
-        Diagnostic::error(
-            "E0111",
-            format!("`{word}` cannot be a name"),
-            self.span,
-            "a word of the language",
-        )
-        .help(format!("choose another name, such as `{word}'` or `{word}_`"))
+        Some(self.no_name(self.at))
     }
 
     fn missing_keyword(&self) -> Option<Diagnostic> {
@@ -410,7 +399,7 @@ impl Context<'_, '_> {
         }
         let is_word = self.word().starts_with(char::is_alphabetic);
         if is_word && self.found != Kind::Number {
-            return Some(self.word_of_the_language());
+            return Some(self.no_name(self.at));
         }
         let found = describe(self.found, self.word());
         Some(

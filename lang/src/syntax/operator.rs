@@ -271,8 +271,16 @@ impl Resolver<'_> {
             }),
             _ => None,
         };
+        let joins = matches!(
+            self.operands.last().map(|expr| &expr.kind),
+            Some(ExprKind::Apply { function, form: ApplyForm::Operator, .. })
+                if matches!(&function.kind, ExprKind::Name(name) if &**name == "++")
+        );
         let hint = match (word, first, second) {
             (Some(hint), ..) => hint.to_owned(),
+            (None, "..", "..") if joins => {
+                "ranges that are joined stand in parentheses: `(a..b) ++ (c..d)`".to_owned()
+            }
             (None, "..", "..") => "a range with a step is `a..b by s`".to_owned(),
             (None, ".." | "by", _) => "put one of the ranges in parentheses".to_owned(),
             (None, "|>" | "<|", _) => "put one of the applications in parentheses".to_owned(),

@@ -64,6 +64,9 @@ pub(super) fn recursion_of<'f>(
             false => kept.push(number),
         }
     }
+    if inner.is_empty() {
+        return refuse("for what nobody uses");
+    }
     if kept.is_empty() {
         return refuse("with the same arguments");
     }

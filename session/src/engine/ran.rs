@@ -1,8 +1,9 @@
 //! What a run leaves behind besides its value: where it ran, and what that took.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
-use weft_ir::Fault;
+use weft_ir::{Fault, FaultKind};
 
 use super::{Backend, Unsupported};
 use crate::footer::Phase;
@@ -46,6 +47,31 @@ pub(crate) enum Fallback {
     /// The compiler or its back end broke off with this message: a defect, of which nothing but a
     /// notice comes.
     Bug(String),
+}
+
+impl fmt::Display for Fallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fault = match self {
+            Fallback::Unsupported(unsupported) => {
+                return write!(f, "on the interpreter: {}", unsupported.reason);
+            }
+            Fallback::Bug(message) => {
+                return write!(f, "on the interpreter, as the compiler broke off: {message}");
+            }
+            Fallback::Fault(fault) => fault,
+        };
+        match fault.kind {
+            // The program is right: what was compiled is not for all that it means.
+            FaultKind::LengthMismatch | FaultKind::Ragged => f.write_str(
+                "on the interpreter, as compiled code took rows to be as long as each other that are not",
+            ),
+            kind => write!(
+                f,
+                "on the interpreter, as compiled code met what would be an error ({})",
+                kind.code()
+            ),
+        }
+    }
 }
 
 /// What a run did.

@@ -14,15 +14,28 @@ impl Context<'_, '_> {
         if !is_word || self.kind(1) != Some(Kind::Equals) || self.at > 1 {
             return None;
         }
-        Some(
-            Diagnostic::error(
-                "E0111",
-                format!("`{word}` cannot be a name"),
-                self.reading.span(0, 1),
-                "a word of the language",
-            )
-            .help(format!("choose another name, such as `{word}'` or `{word}_`")),
+        Some(self.no_name(0))
+    }
+
+    /// `inf = 3` on a line of a `let` behind another binding: a constant where a name is bound.
+    pub(super) fn bound_constant(&self) -> Option<Diagnostic> {
+        let place = self.at.checked_sub(1)?;
+        let is_word = self.reading.token_text(place).starts_with(char::is_alphabetic);
+        let is_constant =
+            matches!(self.kind(place), Some(Kind::Number | Kind::True | Kind::False)) && is_word;
+        (is_constant && self.begins_line(place)).then(|| self.no_name(place))
+    }
+
+    /// A word of the language where a name is bound.
+    pub(super) fn no_name(&self, place: usize) -> Diagnostic {
+        let word = self.reading.token_text(place);
+        Diagnostic::error(
+            "E0111",
+            format!("`{word}` cannot be a name"),
+            self.reading.span(place, place + 1),
+            "a word of the language",
         )
+        .help(format!("choose another name, such as `{word}'` or `{word}_`"))
     }
 
     /// `a[i] = v`, `f x = e`, `a, b = e`, `var x = e`: not what a binding looks like.
