@@ -499,6 +499,19 @@ mod tests {
     }
 
     #[test]
+    fn the_host_does_ever_more_turns_where_a_function_does_few() {
+        let (sequential, cancel) = (sequential(), AtomicBool::new(false));
+        let mut watch = Watch::new(&sequential, &cancel, 0);
+        // How many turns a function has done, and how many the host does behind the one that is left to it.
+        for (done, behind) in [(0, 1), (3, 3), (15, 7), (1000, 0), (16, 0), (2, 1)] {
+            watch.handed = Some(1_000_000);
+            watch.leave_turn(done);
+            assert_eq!((watch.away[0], watch.handed), (behind, None), "behind {done}");
+            assert!(watch.here() >= 1_000_000, "what was spent before is not forgotten");
+        }
+    }
+
+    #[test]
     fn a_function_that_has_lost_is_tried_again_but_not_for_ever() {
         let (sequential, cancel) = (sequential(), AtomicBool::new(false));
         let chance = |bytes: u64| {

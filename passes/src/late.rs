@@ -11,7 +11,7 @@
 //! let before = parse("\
 //! params x0: []i64, x1: i64
 //! x2: []i64 = update x0 at x1 value 0i64
-//! x3: i64 = index x2 at x1
+//! x3: i64 = index x2 x1
 //! x4: i64 = length x0
 //! x5: i64 = add x3 x4
 //! yield x2 x5
@@ -22,7 +22,7 @@
 //! params x0: []i64, x1: i64
 //! x4: i64 = length x0
 //! x2: []i64 = update x0 at x1 value 0i64
-//! x3: i64 = index x2 at x1
+//! x3: i64 = index x2 x1
 //! x5: i64 = add x3 x4
 //! yield x2 x5
 //! ");

@@ -76,6 +76,61 @@ fn a_loop_of_each_row_launches_nothing() {
     }
 }
 
+#[test]
+fn a_loop_of_each_row_sees_what_is_made_for_it() {
+    let mut session = session("1");
+    run(&mut session, DATA);
+    run(
+        &mut session,
+        "def mark a = loop t = replicate 7 0 for i < length a do (t with [a[i] % 7] = t[a[i] % 7] + i)",
+    );
+    for (program, most) in [
+        ("{ mark (take i r ++ r) : r in g ; i in iota 100 }", 4),
+        ("{ mark r[i:] : r in w ; i in { length q // 2 : q in w } }", 2),
+        ("{ mark (drop (i % 9) g[0]) : i in iota 100 }", 2),
+    ] {
+        let (found, said) = run(&mut session, &format!(":time {program}"));
+        assert!(launches(&said) <= most, "{program}: {said}");
+        session.set_mode("backend", "interp").expect("a mode");
+        let (expected, _) = run(&mut session, program);
+        session.set_mode("backend", "cpu").expect("a mode");
+        assert_eq!(found, expected, "{program}");
+    }
+}
+
+#[test]
+fn rows_that_turn_out_to_differ_are_left_to_kernels() {
+    let mut session = session("1");
+    run(&mut session, DATA);
+    for program in [
+        "{ iterate r[0] (\\d -> (d with [0] = d[0] ++ [1])) [[0], [1]] : r in { take 1 q : q in [[3], [1]] } }",
+        "{ loop d = [[], []] for x in r do (d with [0] = [x]) : r in take 8 w }",
+        "{ loop d = replicate 3 [] for x in r do (d with [x % 3] = d[x % 3] ++ [x]) : r in w }",
+    ] {
+        let (found, said) = run(&mut session, &format!(":time {program}"));
+        // Else the interpreter has decided.
+        assert!(said.contains("on cpu"), "{program}: {said}");
+        session.set_mode("backend", "interp").expect("a mode");
+        let (expected, _) = run(&mut session, program);
+        session.set_mode("backend", "cpu").expect("a mode");
+        assert_eq!(found, expected, "{program}");
+    }
+}
+
+#[test]
+fn a_function_comes_back_behind_a_turn_that_is_too_large_for_it() {
+    let mut session = session("1");
+    run(
+        &mut session,
+        "def marked n m = loop s = replicate m 0 for i < n do if i % 100 == 0 then { x + sum s : x in s } else (s with [i % m] = i)",
+    );
+    // A sum of more elements than functions add up, in every hundredth turn.
+    let (found, said) = run(&mut session, ":time sum (marked 1000 5000)");
+    assert!(launches(&said) < 100, "{said}");
+    session.set_mode("backend", "interp").expect("a mode");
+    assert_eq!(run(&mut session, "sum (marked 1000 5000)").0, found);
+}
+
 /// How many plans there are, by the words of `:cache`.
 fn plans(session: &mut Session) -> u64 {
     let (_, said) = run(session, ":cache");
