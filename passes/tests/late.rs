@@ -24,7 +24,9 @@ const UPDATE: &str = "x2: []i64 = update x0 at x1 value 7i64\n";
 fn behind_the_last_use_of_the_old_array() {
     let length = format!("{UPDATE}x3: i64 = length x0\n");
     assert_eq!(places(&length, "x2 x3"), (0, 1));
-    let both = format!("{UPDATE}x3: i64 = index x0 0i64\nx4: i64 = index x2 0i64\nx5: i64 = index x0 x3\n");
+    let both = format!(
+        "{UPDATE}x3: i64 = index x0 0i64\nx4: i64 = index x2 0i64\nx5: i64 = index x0 x3\n"
+    );
     assert_eq!(places(&both, "x2 x4 x5"), (0, 2));
 }
 

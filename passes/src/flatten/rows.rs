@@ -357,13 +357,20 @@ impl<'p> Flattener<'p> {
         node.may_fail && node.stored.is_none()
     }
 
-    /// A scalar for a loop that goes round so often, if that is counted: where it does not at all, nobody may need it.
+    /// A scalar for a loop that goes round so often, if that is counted: where it does not at all, or at no point, nobody
+    /// may need it.
     fn given_scalar(&mut self, id: ScalarId, counted: Option<ScalarId>) -> Option<RowInput> {
         if !self.may_fail_for_rows(id) {
             return self.needed_scalar(id);
         }
         let (count, zero) = (counted?, self.scalars.integer(0));
-        let begins = self.op(ScalarOp::Lt, &[zero, count]);
+        let mut begins = self.op(ScalarOp::Lt, &[zero, count]);
+        if self.scalars.depth(begins) == 0 {
+            let points = self.rows();
+            let points = self.scalars.size(points);
+            let some = self.op(ScalarOp::Lt, &[zero, points]);
+            begins = self.op(ScalarOp::And, &[begins, some]);
+        }
         let other = self.scalars.constant(Scalar::zero(self.scalars.ty(id)));
         match self.branch(begins, None, |_| Value::Scalar(id), |_| Value::Scalar(other)) {
             Value::Scalar(guarded) => self.needed_scalar(guarded),
