@@ -82,8 +82,8 @@ impl Machine<'_> {
             return Ok(false);
         }
         match sequential.failed(outcome) {
-            // Rows that do not fit where those of the state at hand are all alike may fit where they are not (Note [Matrices row
-            // by row] in `weft_ir`'s `rows`).
+            // Rows that do not fit where those of the state at hand are all alike may fit where they are not
+            // (Note [Matrices row by row] in `weft_ir`'s `rows`).
             Some(Stop::Fault(Fault { kind: FaultKind::LengthMismatch, .. }))
                 if row_function.has_scratch =>
             {

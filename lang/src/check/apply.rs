@@ -254,10 +254,10 @@ impl Checker<'_> {
         }
         if let ast::ExprKind::Name(name) = &arg.kind
             && let Some(open) = self.open_function(name)
+            && !open.definition.params.is_empty()
+            && matches!(wanted, Type::Function(..))
         {
-            if !open.definition.params.is_empty() && matches!(wanted, Type::Function(..)) {
-                return self.open_use(&open, Some(&wanted), arg.span);
-            }
+            return self.open_use(&open, Some(&wanted), arg.span);
         }
         if let Some((params, body)) = self.partial_application(arg, &wanted) {
             return self.lambda(&params, &body, Some(param), arg.span);
