@@ -33,6 +33,7 @@
 //! array are [`mod@crate::early`]'s.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 
 use weft_ir::nested::{Body, Operation, Program, Var};
 
@@ -65,17 +66,20 @@ fn in_body(body: &mut Body, changed: &mut bool) {
             continue;
         }
         let Some(late) = behind(body, &uses, place..=last_use, array) else { continue };
-        let order = |at: &usize| late.contains(at);
-        let (behind, before): (Vec<usize>, Vec<usize>) = (place..=last_use).partition(order);
-        let order: Vec<usize> = before.into_iter().chain(behind).collect();
-        let taken: Vec<_> = order.iter().map(|at| body.statements[*at].clone()).collect();
-        body.statements.splice(place..=last_use, taken);
-        let taken: Vec<_> = order.iter().map(|at| std::mem::take(&mut uses[*at])).collect();
-        uses.splice(place..=last_use, taken);
+        move_behind(&mut body.statements, place..=last_use, &late);
+        move_behind(&mut uses, place..=last_use, &late);
         last = last_uses(&uses);
         moved += 1;
         *changed = true;
     }
+}
+
+/// Moves some of the elements in a range, by their numbers, behind the others there.
+fn move_behind<T>(all: &mut Vec<T>, range: RangeInclusive<usize>, late: &BTreeSet<usize>) {
+    let numbered = range.clone().zip(all.drain(range.clone()));
+    let (behind, before): (Vec<_>, Vec<_>) = numbered.partition(|(at, _)| late.contains(at));
+    let place = *range.start();
+    all.splice(place..place, before.into_iter().chain(behind).map(|(_, element)| element));
 }
 
 /// The array that an operation replaces an element of.
@@ -96,7 +100,7 @@ fn last_uses(uses: &[BTreeSet<Var>]) -> HashMap<Var, usize> {
 fn behind(
     body: &Body,
     uses: &[BTreeSet<Var>],
-    range: std::ops::RangeInclusive<usize>,
+    range: RangeInclusive<usize>,
     array: Var,
 ) -> Option<BTreeSet<usize>> {
     let update = *range.start();

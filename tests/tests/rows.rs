@@ -45,6 +45,14 @@ fn run(session: &mut Session, cell: &str) -> (String, String) {
     (value.unwrap_or_default(), format!("{:?}", sink.events))
 }
 
+/// What the interpreter says that a program is.
+fn interpreted(session: &mut Session, program: &str) -> String {
+    session.set_mode("backend", "interp").expect("a mode");
+    let (value, _) = run(session, program);
+    session.set_mode("backend", "cpu").expect("a mode");
+    value
+}
+
 /// How many kernels were launched, by the words of `:time`.
 fn launches(said: &str) -> u64 {
     let (before, _) = said.split_once(" kernel launch").unwrap_or_else(|| panic!("{said}"));
@@ -69,10 +77,7 @@ fn a_loop_of_each_row_launches_nothing() {
         let (found, said) = run(&mut session, &format!(":time {program}"));
         // What copies the state before its first turn, and packs rows that end by themselves.
         assert!(launches(&said) <= 2, "{program}: {said}");
-        session.set_mode("backend", "interp").expect("a mode");
-        let (expected, _) = run(&mut session, program);
-        session.set_mode("backend", "cpu").expect("a mode");
-        assert_eq!(found, expected, "{program}");
+        assert_eq!(found, interpreted(&mut session, program), "{program}");
     }
 }
 
@@ -91,10 +96,7 @@ fn a_loop_of_each_row_sees_what_is_made_for_it() {
     ] {
         let (found, said) = run(&mut session, &format!(":time {program}"));
         assert!(launches(&said) <= most, "{program}: {said}");
-        session.set_mode("backend", "interp").expect("a mode");
-        let (expected, _) = run(&mut session, program);
-        session.set_mode("backend", "cpu").expect("a mode");
-        assert_eq!(found, expected, "{program}");
+        assert_eq!(found, interpreted(&mut session, program), "{program}");
     }
 }
 
@@ -110,10 +112,7 @@ fn rows_that_turn_out_to_differ_are_left_to_kernels() {
         let (found, said) = run(&mut session, &format!(":time {program}"));
         // Else the interpreter has decided.
         assert!(said.contains("on cpu"), "{program}: {said}");
-        session.set_mode("backend", "interp").expect("a mode");
-        let (expected, _) = run(&mut session, program);
-        session.set_mode("backend", "cpu").expect("a mode");
-        assert_eq!(found, expected, "{program}");
+        assert_eq!(found, interpreted(&mut session, program), "{program}");
     }
 }
 
@@ -127,8 +126,7 @@ fn a_function_comes_back_behind_a_turn_that_is_too_large_for_it() {
     // A sum of more elements than functions add up, in every hundredth turn.
     let (found, said) = run(&mut session, ":time sum (marked 1000 5000)");
     assert!(launches(&said) < 100, "{said}");
-    session.set_mode("backend", "interp").expect("a mode");
-    assert_eq!(run(&mut session, "sum (marked 1000 5000)").0, found);
+    assert_eq!(found, interpreted(&mut session, "sum (marked 1000 5000)"));
 }
 
 /// How many plans there are, by the words of `:cache`.
@@ -350,9 +348,7 @@ fn what_is_known_before_a_loop_of_rows_may_come_of_what_may_fail() {
     let (_, said) = run(&mut session, &format!(":fuse {program}"));
     assert!(said.contains("Row by row on the CPU"), "{said}");
     let (found, _) = run(&mut session, &program);
-    session.set_mode("backend", "interp").expect("a mode");
-    assert_eq!(found, run(&mut session, &program).0);
-    session.set_mode("backend", "cpu").expect("a mode");
+    assert_eq!(found, interpreted(&mut session, &program));
     let program = format!("let n = length g // length w in let ys = replicate 20 n in {adds}");
     let (_, said) = run(&mut session, &format!(":fuse {program}"));
     assert!(said.contains("Row by row on the CPU"), "{said}");
@@ -364,9 +360,7 @@ fn what_is_known_before_a_loop_of_rows_may_come_of_what_may_fail() {
         );
         let (found, said) = run(&mut session, &format!(":time {program}"));
         assert!(said.contains("on cpu"), "{program}: {said}");
-        session.set_mode("backend", "interp").expect("a mode");
-        assert_eq!(found, run(&mut session, &program).0, "{program}");
-        session.set_mode("backend", "cpu").expect("a mode");
+        assert_eq!(found, interpreted(&mut session, &program), "{program}");
     }
 }
 
@@ -390,9 +384,7 @@ def beside n = loop (a, s) = (iota n, 0) for i < 30 do
     assert_eq!(launches(&said), 1, "{said}");
     let (found, said) = run(&mut session, ":time (beside 4000).1");
     assert!((30..100).contains(&launches(&said)), "{said}");
-    session.set_mode("backend", "interp").expect("a mode");
-    assert_eq!(found, run(&mut session, "(beside 4000).1").0);
-    session.set_mode("backend", "cpu").expect("a mode");
+    assert_eq!(found, interpreted(&mut session, "(beside 4000).1"));
     // The whole is one function, in which the loop inside replaces elements of a row of its own. Longer rows are left to the
     // host, and to a function of the loop inside.
     for (rows, columns, most) in
@@ -401,8 +393,6 @@ def beside n = loop (a, s) = (iota n, 0) for i < 30 do
         let program = format!("lcs (take {rows} b) (take {columns} b)");
         let (found, said) = run(&mut session, &format!(":time {program}"));
         assert!(most.contains(&launches(&said)), "{columns}: {said}");
-        session.set_mode("backend", "interp").expect("a mode");
-        assert_eq!(found, run(&mut session, &program).0);
-        session.set_mode("backend", "cpu").expect("a mode");
+        assert_eq!(found, interpreted(&mut session, &program));
     }
 }

@@ -32,8 +32,7 @@ struct GrownRows {
 impl Machine<'_> {
     /// Goes on with a loop at every point to its end; the state becomes the last one. Whether it did: not where there
     /// is no memory for it, where arrays grow too large for a function, or where rows turn out to differ, and then the
-    /// state is as before. The meter
-    /// counts points.
+    /// state is as before. The meter counts points.
     pub(super) fn finish_rows(
         &mut self,
         row_function: &RowFunction,

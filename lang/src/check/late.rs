@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span};
 
+use super::Checker;
 use super::open::Open;
 use super::pattern::bound_names;
-use super::{Checker, LocalBinding};
 use crate::ast::{ApplyForm, Expr, ExprKind, Pattern, PatternKind, RecordPart, TypeExpr};
 use crate::environment::OpenDefinition;
 use crate::types::Type;
@@ -77,10 +77,11 @@ impl Checker<'_> {
         });
         let scope = Some(Arc::new(self.scope.clone()));
         let open = Some(Open { name: name.clone(), span, definition, scope });
-        let (local, ty) = (self.fresh_local(), self.table.fresh());
-        let binding = LocalBinding { local, ty, vars: Vec::new(), open };
-        self.scope.entry(name.clone()).or_default().push(binding);
-        self.bound.push(name.clone());
+        let ty = self.table.fresh();
+        self.bind_local(name, ty, Vec::new());
+        if let Some(binding) = self.scope.get_mut(name).and_then(|bindings| bindings.last_mut()) {
+            binding.open = open;
+        }
         true
     }
 

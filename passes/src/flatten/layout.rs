@@ -62,13 +62,10 @@ impl<'p> Flattener<'p> {
     /// Whether the first axes of an array that was stored here are known to have these extents, of
     /// which some differ from point to point.
     fn has_extents(&mut self, array: &View<'p>, extents: &[ScalarId]) -> bool {
-        if extents.iter().all(|&extent| self.scalars.depth(extent) == 0) {
-            return false;
-        }
-        let Source::Stored { prefix, axes, .. } = &array.source else {
-            return self.repeats(array, extents);
-        };
-        self.is_identity(prefix)
+        let Source::Stored { prefix, axes, .. } = &array.source else { return false };
+        let differ = extents.iter().any(|&extent| self.scalars.depth(extent) > 0);
+        differ
+            && self.is_identity(prefix)
             && axes.iter().zip(extents).all(|(axis, &extent)| {
                 let known = match *axis {
                     Dimension::Dense(size) => {
@@ -85,27 +82,6 @@ impl<'p> Flattener<'p> {
                 };
                 self.unchecked(known) == self.unchecked(extent)
             })
-    }
-
-    /// Whether the first axes of an array whose rows are all the same are known to have these extents.
-    fn repeats(&mut self, array: &View<'p>, extents: &[ScalarId]) -> bool {
-        let Source::Replicate(length, row) = &array.source else { return false };
-        let Some((&first, rest)) = extents.split_first() else { return true };
-        let length = self.length_scalar(*length);
-        if self.unchecked(length) != self.unchecked(first) {
-            return false;
-        }
-        match row {
-            Value::Scalar(_) => rest.is_empty(),
-            Value::Array(row) => match &row.source {
-                Source::Stored { axes, .. } => rest.iter().zip(axes).all(|(&extent, axis)| {
-                    let Dimension::Dense(size) = *axis else { return false };
-                    let size = self.same_size(size);
-                    self.scalars.size(size) == self.unchecked(extent)
-                }),
-                _ => rest.is_empty() || self.repeats(row, rest),
-            },
-        }
     }
 
     /// The length of the rows of an array, if it is known to be one for all rows of a point.

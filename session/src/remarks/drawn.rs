@@ -94,11 +94,14 @@ impl<'p> Turns<'p> {
     fn drawn(&self, expr: &'p Expr) -> Option<&'p Expr> {
         let is_drawn = |function: &Expr| draws(self.program, function, &mut BTreeSet::new());
         match &expr.kind {
-            ExprKind::Apply { function, args, .. } => {
-                let is_own = !self.depends(expr) && is_drawn(function);
-                if is_own || self.is_chosen(function, args) {
-                    return Some(expr).filter(|_| is_own);
-                }
+            ExprKind::Apply { function, .. } if !self.depends(expr) && is_drawn(function) => {
+                return Some(expr);
+            }
+            // The array is the same in each turn, and what is taken of it is not.
+            ExprKind::Apply { .. }
+                if self.chosen_of(expr).is_some_and(|array| !self.depends(array)) =>
+            {
+                return None;
             }
             ExprKind::Slice { array, .. } if !self.depends(array) && self.depends(expr) => {
                 return None;
@@ -121,12 +124,12 @@ impl<'p> Turns<'p> {
         )
     }
 
-    /// Whether it is an element of an array that is the same in each turn, and another one in each.
-    fn is_chosen(&self, function: &Expr, args: &[Arg]) -> bool {
-        matches!(&function.kind, ExprKind::Builtin(Builtin::Index(_), _))
-            && args.split_first().is_some_and(|(array, indices)| {
-                !self.depends(&array.expr) && indices.iter().any(|index| self.depends(&index.expr))
-            })
+    /// The array of which this is an element, if it is another one in each turn.
+    fn chosen_of<'e>(&self, expr: &'e Expr) -> Option<&'e Expr> {
+        let ExprKind::Apply { function, args, .. } = &expr.kind else { return None };
+        let ExprKind::Builtin(Builtin::Index(_), _) = &function.kind else { return None };
+        let (array, indices) = args.split_first()?;
+        indices.iter().any(|index| self.depends(&index.expr)).then_some(&array.expr)
     }
 
     /// Whether a turn takes elements by their numbers of what a `let` binds.
@@ -135,15 +138,8 @@ impl<'p> Turns<'p> {
         bound(pattern, &mut names);
         let is_name = |array: &Expr| matches!(&array.kind, ExprKind::Local(local, _) if names.iter().any(|(own, _)| own == local));
         any(body, &mut |expr| match &expr.kind {
-            ExprKind::Apply { function, args, .. } => {
-                matches!(&function.kind, ExprKind::Builtin(Builtin::Index(_), _))
-                    && args.split_first().is_some_and(|(array, indices)| {
-                        is_name(&array.expr)
-                            && indices.iter().any(|index| self.depends(&index.expr))
-                    })
-            }
             ExprKind::Slice { array, .. } => is_name(array),
-            _ => false,
+            _ => self.chosen_of(expr).is_some_and(is_name),
         })
     }
 }

@@ -144,6 +144,20 @@ fn records_of_many_fields_are_not_written_out_where_arguments_are_counted() {
 }
 
 #[test]
+fn a_fault_of_compiled_code_is_no_error_of_the_program() {
+    let mut session = Transcript::new();
+    session.eval("words = [\"ab\", \"cd\"]\nnone = fill (2, 0) 1");
+    for (program, why) in [
+        ("(words with [1] = \"long\")", "took rows to be as long as each other that are not"),
+        ("{ none[k] : k in [1, 0] }", "met what would be an error (E0601)"),
+    ] {
+        let text = session.eval(&format!(":time {program}"));
+        let expected = format!("on the interpreter, as compiled code {why}");
+        assert!(text.replace('\n', " ").contains(&expected), "{text}");
+    }
+}
+
+#[test]
 fn what_is_not_compiled_is_said_once() {
     let definition = "def f xs = if length xs < 2 then xs else f (f (tail xs)) ++ [1]";
     for (expression, reason) in [
