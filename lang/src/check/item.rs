@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use weft_ir::{Name, Span};
 
+use super::late::with_parameters;
 use super::open::{Uses, Written};
 use super::{
     BoundName, Cell, Checked, CheckedItem, CheckedKind, Checker, Config, Files, Own, Table,
@@ -282,11 +283,12 @@ impl Checker<'_> {
         let text = value;
         let value = self.expr(text);
         if let ast::PatternKind::Name(name) = &pattern.kind {
+            let missing = self.table.resolve(&value.ty).arity();
             let (params, body) = match &text.kind {
-                ast::ExprKind::Lambda { params, body } => (&params[..], &**body),
-                _ => (&[][..], text),
+                ast::ExprKind::Lambda { params, body } => (params.clone(), (**body).clone()),
+                _ => with_parameters(text, missing),
             };
-            let written = Written { name, params, result: None, body, span };
+            let written = Written { name, params: &params, result: None, body: &body, span };
             if let Some(open) = self.open_definition(&written, &value) {
                 return Some(open);
             }

@@ -24,22 +24,29 @@ impl Checker<'_> {
         let mut open = Vec::new();
         for binding in bindings {
             match binding {
-                ast::LetBinding::Value(pattern, value) => match (&pattern.kind, &value.kind) {
-                    (ast::PatternKind::Name(name), ast::ExprKind::Lambda { params, body }) => {
-                        if self.bind_open(name, params, None, body, value.span) {
+                ast::LetBinding::Value(pattern, value) => {
+                    if let ast::PatternKind::Name(name) = &pattern.kind {
+                        if let Some(given) = self.bind_partial(name, value) {
+                            wrappers.extend(given);
                             open.push((name, value.span));
                             continue;
                         }
-                        let ident = ast::Ident { name: name.clone(), span: pattern.span };
-                        wrappers.push(self.local_function(&ident, params, None, body, value.span));
+                        if let ast::ExprKind::Lambda { params, body } = &value.kind {
+                            if self.bind_open(name, params, None, body, value.span) {
+                                open.push((name, value.span));
+                                continue;
+                            }
+                            let ident = ast::Ident { name: name.clone(), span: pattern.span };
+                            wrappers
+                                .push(self.local_function(&ident, params, None, body, value.span));
+                            continue;
+                        }
                     }
-                    _ => {
-                        let value = self.expr(value);
-                        let mut checks = Vec::new();
-                        let pattern = self.pattern(pattern, &value.ty, &mut checks);
-                        wrappers.push(Wrapper::Value(pattern, value, checks));
-                    }
-                },
+                    let value = self.expr(value);
+                    let mut checks = Vec::new();
+                    let pattern = self.pattern(pattern, &value.ty, &mut checks);
+                    wrappers.push(Wrapper::Value(pattern, value, checks));
+                }
                 ast::LetBinding::Function(def) => {
                     let (name, result) = (&def.name, def.result.as_ref());
                     let span = name.span.to(def.body.span);
