@@ -24,7 +24,7 @@ const WORDS: &[(&str, &str)] = &[
     ("A line through points", "linear regression least squares fit slope intercept polyfit"),
     ("Least squares of several", "multiple regression polynomial polyfit lstsq fit multivariate"),
     ("Random order", "train test split sample shuffle"),
-    ("Normal random", "gaussian randn distribution"),
+    ("Random numbers of other", "normal gaussian randn exponential weighted choice distribution"),
     ("Moving average", "rolling window cumulative moving sum mean"),
     ("Fill gaps", "missing values nan fillna ffill interpolate"),
     ("Smooth a series", "exponential moving average ewm"),
@@ -134,7 +134,8 @@ mod tests {
         check("words", "Lines, words");
         check("missing values", "Fill gaps");
         check("date", "Dates as days");
-        check("normal", "Normal random numbers");
+        check("normal", "Random numbers of other distributions");
+        check("weighted choice", "Random numbers of other distributions");
         check("linear regression", "A line through points");
         check("multiple regression", "Least squares of several");
         check("add a column", "Add a column");

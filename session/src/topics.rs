@@ -290,6 +290,7 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
         &["train test split", "split data", "sample", "sampling"],
         &["shuffle", "random", "randomInt", "take", "drop"],
     ),
+    (&["normal distribution", "gaussian", "gaussian noise"], &["randomNormal", "std", "mean"]),
     (&["correlation", "corr", "corrcoef", "pearson"], &["correlation", "covariance"]),
     (&["covariance", "cov"], &["covariance", "variance", "correlation"]),
     (&["lower case", "lowercase", "upper case", "uppercase"], &["toLower", "toUpper"]),

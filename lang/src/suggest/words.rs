@@ -96,7 +96,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["randint"], "write `randomInt seed low high n`"),
     (
         &["normal", "randn", "rnorm", "gauss"],
-        "`sqrt (-2.0 * log (1.0 - random 1 n)) * cos (2.0 * pi * random 2 n)` are n normal numbers",
+        "`m + s * randomNormal 1 n` are n normally distributed numbers of mean m and standard deviation s",
     ),
     (&["ln"], "the natural logarithm is `log x`"),
     (&["e"], "Euler's number is `exp 1.0`"),
