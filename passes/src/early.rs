@@ -2,7 +2,8 @@
 //!
 //! A scalar stands in *flat* where it is first needed. If that is behind an update of the array that it is an element of, the
 //! update cannot take place where the array is, for what was there before is read afterwards: it is of a copy, in each turn
-//! of a loop. So such an element is read before the update, if then nobody looks at the old array any more.
+//! of a loop. So such an element is read before the update, if then nobody looks at the old array any more. What holds of an update
+//! holds of a loop and of a side of a condition that replaces elements, and elements are read in them, too.
 //!
 //! ```
 //! use weft_ir::flat::parse;
@@ -56,11 +57,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use weft_ir::code::{Code, Instruction, Operand, Operation as CodeOperation, Register, Thunk};
-use weft_ir::flat::{Block, Dimension, Operation, Program, Size, Statement, Type, Var};
+use weft_ir::flat::{Block, Dimension, Operation, Program, Size, Space, Statement, Type, Var};
 use weft_ir::math::can_fail;
 use weft_ir::{Scalar, ScalarOp, ScalarType, Span};
 
-use crate::fuse::uses::{other_uses, statement_uses};
+use crate::fuse::uses::{blocks, other_uses, statement_uses};
 
 /// How many instructions an index may take.
 const MOST_INSTRUCTIONS: usize = 16;
@@ -108,66 +109,165 @@ fn block(body: &mut Block, types: &mut Vec<Type>, kept: &BTreeSet<Var>) {
     }
 }
 
-/// The arrays that a statement replaces single elements of.
+/// The arrays of which a statement replaces elements: itself, or in a loop or a side of a condition.
 fn updated(statement: &Statement) -> Vec<Var> {
     match &statement.operation {
-        Operation::Scatter { space, destinations, operator: None, .. }
-            if space.iter().all(|it| *it == Dimension::Dense(Size::Constant(1))) =>
-        {
+        Operation::Scatter { space, destinations, operator: None, .. } if is_point(space) => {
             destinations.clone()
+        }
+        Operation::If { then, otherwise, .. } => {
+            [then, otherwise].into_iter().flat_map(updated_in).collect()
+        }
+        Operation::While { state, initial, body, .. } => {
+            let inside: BTreeSet<Var> = updated_in(body).collect();
+            let parts = state.iter().zip(initial);
+            parts.filter(|(var, _)| inside.contains(var)).map(|(_, first)| *first).collect()
         }
         _ => Vec::new(),
     }
 }
 
+fn updated_in(block: &Block) -> impl Iterator<Item = Var> {
+    block.statements.iter().flat_map(updated)
+}
+
 /// Statements that read the elements of an array that are read behind its update, which is the first of these; none if
 /// the array is used there in another way too, or not at all. What read them before then reads what those yield.
 fn moved(statements: &mut [Statement], array: Var, types: &mut Vec<Type>) -> Vec<Statement> {
-    let mut later: HashSet<Var> = HashSet::new();
-    let mut found: Vec<(usize, Register, Early)> = Vec::new();
+    let mut found = Found { array, types, later: HashSet::new(), thunks: 0, reads: Vec::new() };
+    // A loop that replaces elements reads the array as it was before all turns; what else replaces some reads it just then.
+    let is_loop = matches!(statements[0].operation, Operation::While { .. });
+    let behind = if is_loop { 0 } else { 1 };
     for (number, statement) in statements.iter().enumerate() {
-        if number > 0 {
-            let mut uses = false;
-            other_uses(statement, types, &mut |var| uses |= var == array);
-            if uses {
-                return Vec::new();
-            }
-            let mut reads = false;
-            statement_uses(statement, types, &mut |var| reads |= var == array);
-            if reads {
-                let Some(thunk) = thunk_of_host(&statement.operation) else { return Vec::new() };
-                for (register, indices, ty) in reads_of(&thunk.code, array) {
-                    let Some(early) = early(thunk, &indices, ty, &later) else { return Vec::new() };
-                    found.push((number, register, early));
-                }
-            }
+        found.bind(statement);
+        if number >= behind && found.statement(statement, number == 0).is_none() {
+            return Vec::new();
         }
-        later.extend(&statement.results);
     }
-    let mut moved = Vec::with_capacity(found.len());
-    for (number, register, early) in found {
-        let var = Var(types.len() as u32);
-        types.push(Type { element: early.ty, extents: Vec::new() });
-        let statement = &mut statements[number];
-        moved.push(early.statement(array, var, types, statement.span));
-        if let Some(thunk) = thunk_of_host_mut(&mut statement.operation) {
+    let reads = found.reads;
+    let mut moved: Vec<(Early, Var)> = Vec::new();
+    let mut places: HashMap<(usize, Register), Var> = HashMap::new();
+    for (place, early) in reads {
+        let var = match moved.iter().find(|(other, _)| early.is_same(other)) {
+            Some((_, var)) => *var,
+            None => {
+                let var = Var(types.len() as u32);
+                types.push(Type { element: early.ty, extents: Vec::new() });
+                moved.push((early, var));
+                var
+            }
+        };
+        places.insert(place, var);
+    }
+    let mut number = 0;
+    for statement in &mut statements[behind..] {
+        read_scalars(statement, &mut number, &places);
+    }
+    let statement = |(early, var): (Early, Var)| early.statement(array, var, types);
+    moved.into_iter().map(statement).collect()
+}
+
+/// Elements of an array that are read behind an update.
+struct Found<'a> {
+    array: Var,
+    types: &'a [Type],
+    /// What there is only from the update on.
+    later: HashSet<Var>,
+    /// How many thunks of single points there have been.
+    thunks: usize,
+    /// Where they are read: the number of the thunk and the register.
+    reads: Vec<((usize, Register), Early)>,
+}
+
+impl Found<'_> {
+    /// A statement with all inside of it binds what there was not before.
+    fn bind(&mut self, statement: &Statement) {
+        self.later.extend(&statement.results);
+        if let Operation::While { state, .. } = &statement.operation {
+            self.later.extend(state);
+        }
+        for block in blocks(&statement.operation) {
+            block.statements.iter().for_each(|inner| self.bind(inner));
+        }
+    }
+
+    /// Nothing if a statement uses the array otherwise than by reading elements that can be read early. That it begins with the
+    /// array is no matter where it `is_update`.
+    fn statement(&mut self, statement: &Statement, is_update: bool) -> Option<()> {
+        match &statement.operation {
+            Operation::If { then, otherwise, .. } => {
+                self.block(then)?;
+                return self.block(otherwise);
+            }
+            Operation::While { initial, condition, body, rows, .. } => {
+                let mut used = !is_update && initial.contains(&self.array);
+                if let Some(rows) = rows {
+                    rows.uses(&mut |var| used |= var == self.array);
+                }
+                if used {
+                    return None;
+                }
+                self.block(condition)?;
+                return self.block(body);
+            }
+            _ => {}
+        }
+        let (mut uses, mut reads) = (false, false);
+        other_uses(statement, self.types, &mut |var| uses |= var == self.array);
+        statement_uses(statement, self.types, &mut |var| reads |= var == self.array);
+        let thunk = thunk_of_host(&statement.operation);
+        if uses || reads && thunk.is_none() {
+            return None;
+        }
+        let Some(thunk) = thunk else { return Some(()) };
+        for (register, indices, ty) in reads_of(&thunk.code, self.array) {
+            let early = early(thunk, &indices, ty, statement.span, &self.later)?;
+            self.reads.push(((self.thunks, register), early));
+        }
+        self.thunks += 1;
+        Some(())
+    }
+
+    fn block(&mut self, block: &Block) -> Option<()> {
+        if block.results.contains(&self.array) {
+            return None;
+        }
+        block.statements.iter().try_for_each(|statement| self.statement(statement, false))
+    }
+}
+
+/// Reads scalars in the place of elements, where that is said of a thunk with its number and of a register. `number` counts
+/// thunks as [`Found`] does.
+fn read_scalars(
+    statement: &mut Statement,
+    number: &mut usize,
+    places: &HashMap<(usize, Register), Var>,
+) {
+    let inner = match &mut statement.operation {
+        Operation::If { then, otherwise, .. } => [then, otherwise],
+        Operation::While { condition, body, .. } => [condition, body],
+        operation => {
+            let Some(thunk) = thunk_of_host_mut(operation) else { return };
             thunk.code.walk_mut(&mut |instruction| {
-                if instruction.results.first().is_some_and(|(result, _)| *result == register) {
-                    instruction.operation = CodeOperation::Read(var, Vec::new());
+                let result = instruction.results.first().map(|(register, _)| *register);
+                if let Some(var) = result.and_then(|register| places.get(&(*number, register))) {
+                    instruction.operation = CodeOperation::Read(*var, Vec::new());
                 }
             });
+            *number += 1;
+            return;
         }
+    };
+    for block in inner {
+        block.statements.iter_mut().for_each(|inner| read_scalars(inner, number, places));
     }
-    moved
 }
 
 /// The code of what is computed for a single point.
 fn thunk_of_host(operation: &Operation) -> Option<&Thunk> {
     match operation {
-        Operation::Map { space, thunk } | Operation::Scatter { space, thunk, .. }
-            if space.iter().all(|it| *it == Dimension::Dense(Size::Constant(1))) =>
-        {
-            Some(thunk)
+        Operation::Map { space, thunk } | Operation::Scatter { space, thunk, .. } => {
+            is_point(space).then_some(thunk)
         }
         _ => None,
     }
@@ -175,9 +275,15 @@ fn thunk_of_host(operation: &Operation) -> Option<&Thunk> {
 
 fn thunk_of_host_mut(operation: &mut Operation) -> Option<&mut Thunk> {
     match operation {
-        Operation::Map { thunk, .. } | Operation::Scatter { thunk, .. } => Some(thunk),
+        Operation::Map { space, thunk } | Operation::Scatter { space, thunk, .. } => {
+            is_point(space).then_some(thunk)
+        }
         _ => None,
     }
+}
+
+fn is_point(space: &Space) -> bool {
+    space.iter().all(|it| *it == Dimension::Dense(Size::Constant(1)))
 }
 
 /// Where elements of an array are read: the register of each, its indices and its type.
@@ -198,6 +304,7 @@ struct Early {
     instructions: Vec<Instruction>,
     indices: Vec<Operand>,
     ty: ScalarType,
+    span: Span,
     /// A register that is not used, nor those after it.
     free: Register,
 }
@@ -207,6 +314,7 @@ fn early(
     thunk: &Thunk,
     indices: &[Operand],
     ty: ScalarType,
+    span: Span,
     later: &HashSet<Var>,
 ) -> Option<Early> {
     let made: HashMap<Register, &Instruction> = (thunk.code.walk())
@@ -246,13 +354,22 @@ fn early(
     }
     let given = thunk.indices.iter().map(|Register(number)| Register(number + 1)).max();
     let free = given.unwrap_or(Register(0)).max(thunk.code.next_register());
-    Some(Early { instructions, indices: indices.to_vec(), ty, free })
+    Some(Early { instructions, indices: indices.to_vec(), ty, span, free })
 }
 
 impl Early {
+    /// Whether it is the same element of one array, written in the same way.
+    fn is_same(&self, other: &Early) -> bool {
+        let parts = |early: &Early| -> Vec<_> {
+            let of = |it: &Instruction| (it.results.clone(), it.operation.clone());
+            early.instructions.iter().map(of).collect()
+        };
+        self.indices == other.indices && parts(self) == parts(other)
+    }
+
     /// The element if there is one, and zero if not (Note [Read before replaced]).
-    fn statement(self, array: Var, result: Var, types: &[Type], span: Span) -> Statement {
-        let Early { mut instructions, indices, ty, free: Register(mut next) } = self;
+    fn statement(self, array: Var, result: Var, types: &[Type]) -> Statement {
+        let Early { mut instructions, indices, ty, span, free: Register(mut next) } = self;
         let mut fresh = |operation: CodeOperation, ty: ScalarType, to: &mut Vec<Instruction>| {
             let register = Register(next);
             next += 1;

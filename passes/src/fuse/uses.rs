@@ -125,7 +125,7 @@ pub(super) fn block_uses(block: &Block, types: &[Type]) -> BTreeSet<Var> {
 }
 
 /// The blocks inside an operation.
-pub(super) fn blocks(operation: &Operation) -> Vec<&Block> {
+pub(crate) fn blocks(operation: &Operation) -> Vec<&Block> {
     match operation {
         Operation::If { then, otherwise, .. } => vec![then, otherwise],
         Operation::While { condition, body, .. } => vec![condition, body],
