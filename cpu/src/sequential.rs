@@ -14,7 +14,8 @@
 //! as well, which is all of it where few turns launch anything. Where launches take longer,
 //! but not long, it is tried out for a few turns beside as many of the host, and goes on if it is the faster one: a call for
 //! one turn says before that how long it takes to hand the state over.
-//! How large the arrays were then is kept for the next run. A turn that is too large for it is left to the host, and it is called
+//! How large the arrays were then is kept for the next run. One that was slower is tried again when the run has taken twice as
+//! long, for a few turns may meet whatever else the machine is about, and a run may have millions. A turn that is too large for it is left to the host, and it is called
 //! again for the next one; where it does hardly any turns from one such to the next, ever later.
 
 use std::collections::BTreeSet;
@@ -46,8 +47,15 @@ const SHORT_TURN: u64 = 2_000;
 /// … and the most that it takes for a turn beside launches, of which there may be few.
 const LONG_TURN: u64 = 10_000;
 
-/// So many trials it may lose: the first ones may meet whatever else the machine is about.
+/// So many trials it may lose at once: the first ones may meet whatever else the machine is about. Behind that a run has to be a
+/// long one for another.
 const MOST_LOST: u32 = 3;
+
+/// A run that has taken so long, in nanoseconds, is a long one.
+const LONG_RUN: u64 = 100_000_000;
+
+/// What is lost in trials is at most one part in so many of a run.
+const LOST_PART: u64 = 16;
 
 /// The most bytes of arrays that launches of nothing read and write.
 const SMALL: u64 = 1 << 15;
@@ -230,6 +238,8 @@ pub(crate) struct Watch<'a> {
     handed: Option<u64>,
     /// Whether a function has left the loop to the host.
     left: bool,
+    /// How long the host has to have taken for the function to be tried, again perhaps.
+    tried_at: u64,
     /// How many turns beside the one that a function has left to it the host does before the function is called again, and
     /// how many, with that one, it had.
     away: [u32; 2],
@@ -256,6 +266,7 @@ impl<'a> Watch<'a> {
             launches,
             handed: None,
             left: false,
+            tried_at: 0,
             away: [0, 1],
         }
     }
@@ -299,7 +310,7 @@ impl<'a> Watch<'a> {
         }
         let may_win = self.may_win(bytes);
         if !may_win {
-            self.leave();
+            self.tried_at = LONG_RUN;
         }
         let turns = if self.one_turn.is_some() { u64::from(TURNS) } else { 1 };
         (may_win && self.looked[1] > 0).then_some(turns)
@@ -309,6 +320,7 @@ impl<'a> Watch<'a> {
     fn may_win(&self, bytes: u64) -> bool {
         bytes < self.sequential.slower.load(Ordering::Relaxed)
             || self.sequential.lost.load(Ordering::Relaxed) < MOST_LOST
+            || self.here() >= LONG_RUN
     }
 
     /// The function has taken so long for some turns on trial.
@@ -319,14 +331,18 @@ impl<'a> Watch<'a> {
             self.looked[0] = self.here();
             return;
         };
-        self.sure = nanoseconds.saturating_sub(one_turn) < self.looked[1];
+        // Of many trials some are won by chance: one that has been put off has to be won clearly.
+        let share = if self.tried_at > 0 { 2 } else { 1 };
+        self.sure = nanoseconds.saturating_sub(one_turn).saturating_mul(share) < self.looked[1];
         if self.sure {
             self.sequential.faster.fetch_max(bytes, Ordering::Relaxed);
             self.sequential.lost.store(0, Ordering::Relaxed);
         } else {
             self.sequential.slower.fetch_min(bytes, Ordering::Relaxed);
             self.sequential.lost.fetch_add(1, Ordering::Relaxed);
-            self.leave();
+            let (here, cost) = (self.here(), nanoseconds.saturating_add(one_turn));
+            self.tried_at = here.saturating_add(here.max(LOST_PART.saturating_mul(cost)));
+            self.one_turn = None;
         }
     }
 
@@ -389,7 +405,9 @@ impl<'a> Watch<'a> {
                 }
                 self.turns += 1;
                 if let Some(ticket) = ticket {
-                    let now = !computes_arrays || self.sure || looks && self.launches_are_short();
+                    let may_be_tried = looks && self.looked[0] >= self.tried_at;
+                    let now =
+                        !computes_arrays || self.sure || may_be_tried && self.launches_are_short();
                     return ticket.function().filter(|_| now);
                 }
                 if looks
@@ -494,7 +512,7 @@ mod tests {
             assert!(!watch.sure && !watch.left, "{one_turn}");
             assert!(watch.looked[0] >= before && watch.looked[1] == on_host);
             watch.tried(turns, 8);
-            assert_eq!((watch.sure, watch.left), (goes_on, !goes_on), "{one_turn} {turns}");
+            assert_eq!((watch.sure, watch.tried_at == 0), (goes_on, goes_on), "{one_turn} {turns}");
         }
     }
 
@@ -512,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_has_lost_is_tried_again_but_not_for_ever() {
+    fn a_function_that_has_lost_is_tried_again_and_then_in_long_runs_alone() {
         let (sequential, cancel) = (sequential(), AtomicBool::new(false));
         let chance = |bytes: u64| {
             let mut watch = Watch::new(&sequential, &cancel, 0);
@@ -524,9 +542,20 @@ mod tests {
             assert!(may_win);
             watch.tried(0, 1 << 20);
             watch.tried(100_000, 1 << 20);
-            assert!(watch.left);
+            // The run has to take twice as long, or as long as many trials, before the next one.
+            assert!(watch.tried_at >= LOST_PART * 100_000 && watch.one_turn.is_none());
+            assert!(!watch.left);
         }
         assert!(!chance(1 << 20).0 && chance((1 << 20) - 1).0);
+        let mut long = chance(1 << 20).1;
+        long.before = LONG_RUN;
+        assert!(long.may_win(1 << 20), "a long run tries again");
+        for (nanoseconds, is_won) in [(600, false), (400, true)] {
+            long.tried_at = LONG_RUN;
+            long.tried(0, 1 << 20);
+            long.tried(nanoseconds, 1 << 20);
+            assert_eq!(long.sure, is_won, "{nanoseconds} of 1000");
+        }
         // One that wins may lose as often again.
         let mut watch = chance(1 << 10).1;
         watch.tried(0, 1 << 10);
