@@ -31,6 +31,13 @@ const FLAGS: [&str; 11] = [
 const MACHINE: &[&str] =
     if cfg!(target_arch = "x86_64") { &["-march=native"] } else { &["-mcpu=native"] };
 
+/// The flag for a compiler that breaks down: GCC 12 does where a loop that is to be of vectors chooses among small integers by a
+/// mask of AVX-512. Loops are of vectors without it too, where the compiler sees by itself that they may be.
+const WITHOUT_SIMD: &str = "-fno-openmp-simd";
+
+/// What a compiler says that breaks down.
+const BREAKDOWN: &str = "internal compiler error";
+
 /// How long a compiler may take to say what it is.
 const ANSWER: Duration = Duration::from_secs(3);
 
@@ -122,7 +129,7 @@ impl Compiler {
         format!("{} | {} | {flags} | {}", self.command.join(" "), self.version, machine())
     }
 
-    /// Compiles a file.
+    /// Compiles a file, once more in another way where the compiler breaks down.
     ///
     /// # Errors
     /// The compiler's first words, or what the system said.
@@ -130,9 +137,9 @@ impl Compiler {
         let folder = scratch::folder(&self.folder).map_err(Failure::Passing)?;
         let (input, output) = (folder.path().join("kernels.c"), folder.path().join("kernels.so"));
         fs::write(&input, source).map_err(|error| self.not_written(&error))?;
-        let mut command = self.command(&folder);
-        command.args(FLAGS).args(MACHINE).arg("-o").arg(&output).arg(&input).arg("-lm");
-        run(command, folder.path(), self.patience, &self.given_up)?;
+        self.run(&folder, |command| {
+            command.args(FLAGS).args(MACHINE).arg("-o").arg(&output).arg(&input).arg("-lm");
+        })?;
         let bytes = fs::read(&output).map_err(|error| Failure::Lasting(error.to_string()))?;
         Ok(Object { path: output, bytes, _folder: folder })
     }
@@ -145,15 +152,35 @@ impl Compiler {
         let folder = scratch::folder(&self.folder).map_err(Failure::Passing)?;
         let (input, output) = (folder.path().join("kernels.c"), folder.path().join("kernels.s"));
         fs::write(&input, source).map_err(|error| self.not_written(&error))?;
-        let mut command = self.command(&folder);
-        let flags = FLAGS.into_iter().filter(|flag| *flag != "-shared");
-        command.args(flags).args(MACHINE).args(["-S", "-fno-asynchronous-unwind-tables", "-o"]);
-        command.arg(&output).arg(&input);
-        run(command, folder.path(), self.patience, &self.given_up)?;
+        let flags: Vec<&str> = FLAGS.into_iter().filter(|flag| *flag != "-shared").collect();
+        self.run(&folder, |command| {
+            command.args(&flags).args(MACHINE).args(["-S", "-fno-asynchronous-unwind-tables"]);
+            command.arg("-o").arg(&output).arg(&input);
+        })?;
         let text = fs::read_to_string(&output);
         let text = text.map_err(|error| Failure::Lasting(error.to_string()))?;
         let lines: Vec<&str> = text.lines().filter(|line| is_instruction_or_data(line)).collect();
         Ok(lines.join("\n"))
+    }
+
+    /// Runs the compiler with these arguments, and once more without pragmas where it breaks down.
+    fn run(
+        &self,
+        folder: &tempfile::TempDir,
+        arguments: impl Fn(&mut Command),
+    ) -> Result<String, Failure> {
+        let run_with = |more: &[&str]| {
+            let mut command = self.command(folder);
+            arguments(&mut command);
+            command.args(more);
+            run(command, folder.path(), self.patience, &self.given_up)
+        };
+        match run_with(&[]) {
+            Err(Failure::Lasting(reason)) if reason.contains(BREAKDOWN) => {
+                run_with(&[WITHOUT_SIMD])
+            }
+            outcome => outcome,
+        }
     }
 
     fn not_written(&self, error: &io::Error) -> Failure {
@@ -231,7 +258,8 @@ fn run(
     if status.success() {
         return Ok(text);
     }
-    let error = text.lines().find(|line| line.contains("error")).or(text.lines().next());
+    let saying = |words: &str| text.lines().find(|line| line.contains(words));
+    let error = saying(BREAKDOWN).or(saying("error")).or(text.lines().next());
     let reason = format!("{program} failed: {}", error.unwrap_or("it says nothing"));
     // It may be the disk, which was full for the compiler's own files.
     match text.contains("No space left on device") || text.contains("Too many open files") {

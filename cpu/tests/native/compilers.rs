@@ -100,6 +100,26 @@ fn a_compiler_that_fails_is_told_once() {
 }
 
 #[test]
+fn a_compiler_that_breaks_down_over_vectors_is_asked_for_none() {
+    let folder = folder();
+    // As GCC 12 breaks down: an error of its own is the first that it says.
+    let text =
+        "case \"$*\" in --version) exec cc --version ;; *-fno-openmp-simd*) exec cc \"$@\" ;; esac
+echo 'kernels.c:1: error: unrecognizable insn:' >&2
+echo 'kernels.c:1: internal compiler error: in extract_insn, at recog.cc:2791' >&2
+exit 1";
+    let path = script(folder.path(), text);
+    let (statistics, notice) = with_compilers(vec![path.display().to_string()], Tier::Native);
+    assert_eq!((statistics.compiled, statistics.failed, notice), (1, 0, None));
+    // Where it breaks down all the same, that is what is said.
+    let path = script(folder.path(), &text.replace("*-fno-openmp-simd*) exec cc \"$@\" ;; ", ""));
+    let (statistics, notice) = with_compilers(vec![path.display().to_string()], Tier::Native);
+    assert_eq!((statistics.compiled, statistics.failed), (0, 1));
+    let notice = notice.expect("a notice");
+    assert!(notice.contains("internal compiler error: in extract_insn"), "{notice}");
+}
+
+#[test]
 fn a_compiler_that_writes_nothing_or_rubbish_does_no_harm() {
     for rubbish in
         ["", "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && echo rubbish > \"$2\"; shift; done; true"]
