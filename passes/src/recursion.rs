@@ -25,6 +25,7 @@
 //! [`calls`]: Level::calls
 //! [`results`]: Level::results
 
+mod apart;
 mod frames;
 mod level;
 mod linear;
@@ -39,6 +40,7 @@ use weft_ir::{Column, ColumnBuilder, FaultKind, ScalarOp, Span};
 use crate::Unsupported;
 use crate::code::{BOOL, Code, I64, atoms, integer};
 use crate::share::without_steady_parts;
+use apart::apart;
 use frames::Frames;
 use level::Level;
 pub(crate) use linear::Recursions;
@@ -107,9 +109,15 @@ impl Expander<'_> {
                 continue;
             }
             match &mut statement.operation {
-                Operation::Call(..) | Operation::Map(..) => {
-                    statements.append(&mut self.expanded(&statement)?);
-                }
+                Operation::Call(..) | Operation::Map(..) => match self.expanded(&statement) {
+                    Ok(mut loops) => statements.append(&mut loops),
+                    Err(because) => {
+                        let parts = apart(&statement, &mut self.variables).ok_or(because)?;
+                        let mut inner = Body { statements: parts.into(), results: Vec::new() };
+                        self.body(&mut inner)?;
+                        statements.append(&mut inner.statements);
+                    }
+                },
                 Operation::If { then: first, otherwise: second, .. }
                 | Operation::While { condition: first, body: second, .. } => {
                     self.body(first)?;
@@ -253,7 +261,7 @@ fn empty_column(element: Type) -> Column {
 }
 
 /// A program that the pass leaves to the interpreter.
-fn unsupported(name: &str, because: &str, span: Span) -> Unsupported {
+fn unsupported(name: &str, because: impl std::fmt::Display, span: Span) -> Unsupported {
     let reason = format!("`{name}` calls itself {because}");
     Unsupported { reason, span }
 }

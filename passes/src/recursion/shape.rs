@@ -48,8 +48,13 @@ pub(super) fn recursion_of<'f>(
     let refuse = |because: &str| Err(unsupported(&function.name, because, statement.span));
     let mut inner = Vec::new();
     each_call(&function.body.statements, &mut |id, args| inner.push((id, args.to_vec())));
-    if starts.iter().chain(&inner).any(|&(other, _)| other != id) {
+    if inner.iter().any(|&(other, _)| other != id) {
         return refuse("through another function");
+    }
+    if let Some((other, _)) = starts.iter().find(|(other, _)| *other != id) {
+        let other = &functions[other.0 as usize].name;
+        let because = format!("beside `{other}`, which does so too");
+        return Err(unsupported(&function.name, because, statement.span));
     }
     let mut bound = HashSet::new();
     bound_in(statements, &mut bound);
@@ -81,10 +86,11 @@ pub(super) fn level_of<'f>(
     let Recursion { function, kept, fixed } = recursion;
     let refuse = |because: &str| Err(unsupported(&function.name, because, statement.span));
     let mut tainted = HashSet::new();
-    for statements in [std::slice::from_ref(statement), &function.body.statements] {
-        if let Err(because) = are_side_by_side(statements, &mut tainted) {
-            return refuse(because);
-        }
+    if let Err(because) = are_side_by_side(std::slice::from_ref(statement), &mut tainted) {
+        return refuse(&format!("and is called {because}"));
+    }
+    if let Err(because) = are_side_by_side(&function.body.statements, &mut tainted) {
+        return refuse(because);
     }
     // What yields arrays does something with them.
     let types = kept.iter().map(|&number| &function.params[number].1).chain(&function.results);

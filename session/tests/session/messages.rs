@@ -163,9 +163,19 @@ fn what_is_not_compiled_is_said_once() {
     for (expression, reason) in [
         ("stencil clamp (\\w -> w[9223372036854775807]) [1]", "an offset as large as that"),
         ("f [1, 2, 3]", "`f` calls itself with what it has yielded"),
+        (
+            "{ if x > 2 then g x else h x : x in [1, 5] }",
+            "`g` calls itself beside `h`, which does so too",
+        ),
+        (
+            "{ loop a = x for i < 3 do a + g i : x in [1, 2] }",
+            "`g` calls itself and is called in a loop",
+        ),
     ] {
         let mut session = Transcript::new();
         session.eval(definition);
+        session.eval("def g n = if n < 2 then n else g (n - 1) + g (n - 2)");
+        session.eval("def h n = if n < 2 then 1 else h (n // 2) + h (n - n // 2)");
         let text = session.eval(&format!(":time {expression}"));
         assert!(text.contains(&format!("on the interpreter: {reason}")), "{text}");
         assert_eq!(text.matches("interpreter").count(), 1, "{text}");
