@@ -124,7 +124,8 @@ impl Checker<'_> {
                     site.span,
                     format!("this is {found}"),
                 );
-                let diagnostic = match self.passed_for_a_scalar(&site, &own) {
+                let passed = self.passed_for_a_scalar(&site, &own);
+                let diagnostic = match passed.or_else(|| self.mapped_where_passed(&site)) {
                     Some(help) => diagnostic.help(help),
                     None => self.with_fix(diagnostic, &own, &site.result),
                 };
@@ -161,6 +162,22 @@ impl Checker<'_> {
             format!(
                 "a `def` takes what its parameter `f` yields for one value, unless it says \
                  `(f : {from} -> {to})`; or reduce it, or map over it"
+            )
+        })
+    }
+
+    /// `iterate n step cs`, where `step` takes elements of `cs` as it is written, and so is mapped, but was meant for all.
+    fn mapped_where_passed(&self, site: &Site) -> Option<String> {
+        let ([parameter], [arg]) = (&site.params[..], &site.args[..]) else { return None };
+        let is_mapped = site.depth.is_some_and(|depth| depth > 0);
+        let (whole, wanted) = (self.table.resolve(&arg.ty), self.table.resolve(&site.result));
+        let is_passed = arg.span == site.function_span && is_mapped && whole == wanted;
+        (is_passed && self.builtin_named(&site.function.as_str().into()).is_none()).then(|| {
+            let (name, whole) = (quoted(&site.function), self.show(&whole));
+            format!(
+                "{name} takes {} as it is written, so it is mapped over this {whole}: to take all of it, let its parameter \
+                 say so, `(p : {whole})`",
+                self.show(parameter)
             )
         })
     }
