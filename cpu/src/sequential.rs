@@ -84,6 +84,8 @@ pub(crate) struct Sequential {
     slower: AtomicU64,
     /// How many trials it has lost since it won one.
     lost: AtomicU32,
+    /// Whether it has been tried: the first trial, which finds nothing in the caches, counts only if it is won.
+    is_warm: AtomicBool,
 }
 
 impl Sequential {
@@ -106,6 +108,7 @@ impl Sequential {
             faster,
             slower: AtomicU64::new(u64::MAX),
             lost,
+            is_warm: AtomicBool::new(false),
         }
     }
 
@@ -337,6 +340,8 @@ impl<'a> Watch<'a> {
         if self.sure {
             self.sequential.faster.fetch_max(bytes, Ordering::Relaxed);
             self.sequential.lost.store(0, Ordering::Relaxed);
+        } else if !self.sequential.is_warm.swap(true, Ordering::Relaxed) {
+            self.one_turn = None;
         } else {
             self.sequential.slower.fetch_min(bytes, Ordering::Relaxed);
             self.sequential.lost.fetch_add(1, Ordering::Relaxed);
@@ -505,6 +510,7 @@ mod tests {
         ] {
             let mut watch = Watch::new(&sequential, &cancel, 0);
             watch.looked = [0, on_host];
+            sequential.is_warm.store(true, Ordering::Relaxed);
             // Nor is it one of the turns that the host does next.
             while watch.here() == 0 {}
             let before = watch.here();
@@ -537,6 +543,12 @@ mod tests {
             watch.looked = [0, 1000];
             (watch.may_win(bytes), watch)
         };
+        // The first trial does not count.
+        let mut cold = chance(1 << 20).1;
+        cold.tried(0, 1 << 20);
+        cold.tried(100_000, 1 << 20);
+        assert_eq!((cold.sure, cold.tried_at, cold.one_turn), (false, 0, None));
+        assert_eq!(sequential.lost.load(Ordering::Relaxed), 0);
         for _ in 0..MOST_LOST {
             let (may_win, mut watch) = chance(1 << 20);
             assert!(may_win);
