@@ -15,8 +15,9 @@
 //! but not long, it is tried out for a few turns beside as many of the host, and goes on if it is the faster one: a call for
 //! one turn says before that how long it takes to hand the state over.
 //! How large the arrays were then is kept for the next run. One that was slower is tried again when the run has taken twice as
-//! long, for a few turns may meet whatever else the machine is about, and a run may have millions. A turn that is too large for it is left to the host, and it is called
-//! again for the next one; where it does hardly any turns from one such to the next, ever later.
+//! long, for a few turns may meet whatever else the machine is about, and a run may have millions. A turn that is too large for
+//! it is left to the host, and it is called again for the next one; where it does hardly any turns from one such to the next,
+//! ever later.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

@@ -154,8 +154,20 @@ impl Checker<'_> {
             }
             body
         } else {
-            // The parameters' types are known to recursive calls before the body is checked.
-            let mut body = self.lambda(&def.params, &def.body, Some(&own), span);
+            // The parameters' types are known to recursive calls before the body is checked, and of the result that it is
+            // a record, which says what is made of it.
+            let expected = match self.annotated_record(def) {
+                None => own,
+                Some(record) => {
+                    let params: Vec<Type> = def.params.iter().map(|_| self.table.fresh()).collect();
+                    let _ = self
+                        .table
+                        .unify(&own, &Type::functions(params.clone().into_iter(), record));
+                    let result = self.table.fresh();
+                    Type::functions(params.into_iter(), result)
+                }
+            };
+            let mut body = self.lambda(&def.params, &def.body, Some(&expected), span);
             if let Some(annotation) = &def.result {
                 self.annotate_result(&mut body, def.params.len(), annotation);
             }
@@ -169,6 +181,20 @@ impl Checker<'_> {
         let (scheme, body) = self.generalise(body)?;
         self.define(global, scheme.clone(), body, def.clone(), span);
         Some(CheckedKind::Define { name, global, scheme })
+    }
+
+    /// The type of a function's result, if a definition that uses itself says that it is a record.
+    fn annotated_record(&mut self, def: &Def) -> Option<Type> {
+        let annotation = def.result.as_ref()?;
+        if !def.body.mentions(&def.name.name) {
+            return None;
+        }
+        // What is wrong with it is said when the result is there.
+        let before = (self.diagnostics.len(), self.errors, self.poisoned);
+        let wanted = self.type_expr(annotation);
+        self.diagnostics.truncate(before.0);
+        (self.errors, self.poisoned) = (before.1, before.2);
+        matches!(wanted, Type::Record(_)).then_some(wanted)
     }
 
     /// Requires the annotated type of a function's result.

@@ -128,7 +128,7 @@ impl Checker<'_> {
                 given.push(arg.clone());
                 continue;
             };
-            let (pattern, argument) = own_name(&format!("{name} {position}"), arg.span);
+            let (pattern, argument) = own_name(&format!("{position} of {name}"), arg.span);
             let pattern = self.pattern(&pattern, &typed.ty, &mut Vec::new());
             own.push(Wrapper::Value(pattern, typed, Vec::new()));
             given.push(argument);

@@ -96,7 +96,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["randint"], "write `randomInt seed low high n`"),
     (
         &["normal", "randn", "rnorm", "gauss"],
-        "`m + s * randomNormal 1 n` are n normally distributed numbers of mean m and standard deviation s",
+        "`2.0 + 0.5 * randomNormal 1 n` are n normally distributed numbers of mean 2 and standard deviation 0.5",
     ),
     (&["ln"], "the natural logarithm is `log x`"),
     (&["e"], "Euler's number is `exp 1.0`"),
