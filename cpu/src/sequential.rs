@@ -86,7 +86,7 @@ pub(crate) struct Sequential {
     /// How many trials it has lost since it won one.
     lost: AtomicU32,
     /// Whether it has been tried: the first trial, which finds nothing in the caches, counts only if it is won.
-    is_warm: AtomicBool,
+    is_tried: AtomicBool,
 }
 
 impl Sequential {
@@ -109,7 +109,7 @@ impl Sequential {
             faster,
             slower: AtomicU64::new(u64::MAX),
             lost,
-            is_warm: AtomicBool::new(false),
+            is_tried: AtomicBool::new(false),
         }
     }
 
@@ -313,18 +313,19 @@ impl<'a> Watch<'a> {
             return Some(u64::MAX);
         }
         let may_win = self.may_win(bytes);
-        if !may_win {
-            self.tried_at = LONG_RUN;
-        }
         let turns = if self.one_turn.is_some() { u64::from(TURNS) } else { 1 };
         (may_win && self.looked[1] > 0).then_some(turns)
     }
 
-    /// Whether a trial with so many bytes around may show that the function is the faster one.
-    fn may_win(&self, bytes: u64) -> bool {
-        bytes < self.sequential.slower.load(Ordering::Relaxed)
+    /// Whether a trial with so many bytes around may show that the function is the faster one; if not, it is put off.
+    fn may_win(&mut self, bytes: u64) -> bool {
+        let may_win = bytes < self.sequential.slower.load(Ordering::Relaxed)
             || self.sequential.lost.load(Ordering::Relaxed) < MOST_LOST
-            || self.here() >= LONG_RUN
+            || self.here() >= LONG_RUN;
+        if !may_win {
+            self.tried_at = LONG_RUN;
+        }
+        may_win
     }
 
     /// The function has taken so long for some turns on trial.
@@ -335,13 +336,14 @@ impl<'a> Watch<'a> {
             self.looked[0] = self.here();
             return;
         };
+        let is_first = !self.sequential.is_tried.swap(true, Ordering::Relaxed);
         // Of many trials some are won by chance: one that has been put off has to be won clearly.
         let share = if self.tried_at > 0 { 2 } else { 1 };
         self.sure = nanoseconds.saturating_sub(one_turn).saturating_mul(share) < self.looked[1];
         if self.sure {
             self.sequential.faster.fetch_max(bytes, Ordering::Relaxed);
             self.sequential.lost.store(0, Ordering::Relaxed);
-        } else if !self.sequential.is_warm.swap(true, Ordering::Relaxed) {
+        } else if is_first {
             self.one_turn = None;
         } else {
             self.sequential.slower.fetch_min(bytes, Ordering::Relaxed);
@@ -511,7 +513,7 @@ mod tests {
         ] {
             let mut watch = Watch::new(&sequential, &cancel, 0);
             watch.looked = [0, on_host];
-            sequential.is_warm.store(true, Ordering::Relaxed);
+            sequential.is_tried.store(true, Ordering::Relaxed);
             // Nor is it one of the turns that the host does next.
             while watch.here() == 0 {}
             let before = watch.here();
@@ -561,6 +563,7 @@ mod tests {
         }
         assert!(!chance(1 << 20).0 && chance((1 << 20) - 1).0);
         let mut long = chance(1 << 20).1;
+        assert_eq!(long.tried_at, LONG_RUN, "it is put off");
         long.before = LONG_RUN;
         assert!(long.may_win(1 << 20), "a long run tries again");
         for (nanoseconds, is_won) in [(600, false), (400, true)] {

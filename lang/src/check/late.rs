@@ -84,25 +84,15 @@ impl Checker<'_> {
         if !self.makes_record(params, body) {
             return false;
         }
-        self.bind_late(name, params, result, body, span);
+        let (params, result, body) = (params.to_vec(), result.cloned(), body.clone());
+        let names = BTreeMap::new();
+        self.bind_late(name, OpenDefinition { params, result, body, names }, span);
         true
     }
 
-    fn bind_late(
-        &mut self,
-        name: &Name,
-        params: &[Pattern],
-        result: Option<&TypeExpr>,
-        body: &Expr,
-        span: Span,
-    ) {
-        let definition = Arc::new(OpenDefinition {
-            params: params.to_vec(),
-            result: result.cloned(),
-            body: body.clone(),
-            names: BTreeMap::new(),
-        });
-        let scope = Some(Arc::new(self.scope.clone()));
+    /// Binds a name to a definition with the local names of now.
+    fn bind_late(&mut self, name: &Name, definition: OpenDefinition, span: Span) {
+        let (definition, scope) = (Arc::new(definition), Some(Arc::new(self.scope.clone())));
         let open = Some(Open { name: name.clone(), span, definition, scope });
         let ty = self.table.fresh();
         self.bind_local(name, ty, Vec::new());
@@ -135,7 +125,8 @@ impl Checker<'_> {
         }
         let partial = ExprKind::Apply { function: function.clone(), args: given, form: *form };
         let (params, body) = with_parameters(&Expr { kind: partial, span: value.span }, missing);
-        self.bind_late(name, &params, None, &body, value.span);
+        let names = BTreeMap::new();
+        self.bind_late(name, OpenDefinition { params, result: None, body, names }, value.span);
         Some(own)
     }
 

@@ -143,3 +143,13 @@ fn what_has_no_room_for_an_array_of_what_is_invariant_runs_without() {
     // What has no room anyway has none now.
     session.check("{ { k * popcount (gcd j 12) : j in iota n } : k in iota 3 }", "E0701");
 }
+
+#[test]
+fn what_a_part_of_an_application_is_given_is_computed_once() {
+    let mut session = Transcript::new();
+    session.eval("def shift d p = {p with x = p.x + d}\nps = [{x = 1}, {x = 2}]");
+    // As it is lowered, before anything is moved.
+    let text = session.eval(":ir nested let step = shift (sum (ps.x)) in map step ps");
+    let place = |word: &str| text.find(word).unwrap_or_else(|| panic!("{word}: {text}"));
+    assert!(place("fold") < place("map"), "{text}");
+}
