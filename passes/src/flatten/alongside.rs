@@ -5,7 +5,8 @@
 //! remainder, which take far longer than a product. So where a map reads nothing but what stands at its own
 //! point, in arrays of its extents, and does not look at where that is, it is written over the other extents, of the arrays
 //! as they are with these. Those may be results of such maps themselves. What others want as it is stays as it is: it
-//! would be computed twice.
+//! would be computed twice. Inside of an apply-to-each the extents of the items stand before those that are seen
+//! otherwise, and their indices are free: `{ sum (flatten (a * b)) : … }` reads one item of `a` and perhaps another of `b`.
 
 use weft_ir::code::{Operand, Operation as CodeOperation, Register, Thunk};
 use weft_ir::flat::{Dimension, Operation, Size, Statement, Type, Var};
@@ -17,73 +18,83 @@ use super::view::{Source, Value};
 const MOST_MAPS: u32 = 6;
 
 impl Flattener<'_> {
-    /// The elements of an array with other extents, of the host, computed with these if a map makes them.
+    /// The elements of an array with other extents, computed with these if a map makes them.
     pub(super) fn seen_as(&mut self, var: Var, extents: &[Size]) -> Var {
         self.seen_through(var, extents, MOST_MAPS)
     }
 
     fn seen_through(&mut self, var: Var, extents: &[Size], maps: u32) -> Var {
-        let own = self.types[var.0 as usize].clone();
+        let own = self.types[var.0 as usize].extents.clone();
+        let shared = own.iter().zip(extents).take_while(|(a, b)| a == b).count();
         let maps = maps.checked_sub(1);
-        let made = maps.filter(|_| self.depth() == 0 && extents.len() < own.extents.len());
+        let made = maps.filter(|_| extents.len() < own.len());
         let Some((maps, (mut thunk, span))) =
-            made.and_then(|maps| Some((maps, self.map_alongside(var, &own)?)))
+            made.and_then(|maps| Some((maps, self.map_alongside(var, shared)?)))
         else {
             return self.reshaped(var, extents.to_vec());
         };
-        thunk.indices.truncate(extents.len());
-        let point: Vec<Operand> = thunk.indices.iter().map(|&at| Operand::Register(at)).collect();
+        let inside = own.len() - shared;
+        let is_seen =
+            |indices: &[Operand], thunk: &Thunk| ends_with(indices, &thunk.indices[shared..]);
         let mut seen: Vec<(Var, Var)> = Vec::new();
-        let arrays: Vec<Var> = thunk.code.reads().collect();
-        for array in arrays {
-            let is_new = seen.iter().all(|(known, _)| *known != array);
-            if is_new && !self.types[array.0 as usize].extents.is_empty() {
-                seen.push((array, self.seen_through(array, extents, maps)));
+        for instruction in thunk.code.walk() {
+            if let CodeOperation::Read(array, indices) = &instruction.operation
+                && is_seen(indices, &thunk)
+                && seen.iter().all(|(known, _)| known != array)
+            {
+                let mut others = self.types[array.0 as usize].extents.clone();
+                others.truncate(others.len() - inside);
+                others.extend_from_slice(&extents[shared..]);
+                seen.push((*array, self.seen_through(*array, &others, maps)));
             }
         }
+        let before = thunk.clone();
+        thunk.indices.truncate(extents.len());
+        let point: Vec<Operand> =
+            thunk.indices[shared..].iter().map(|&at| Operand::Register(at)).collect();
         thunk.code.walk_mut(&mut |instruction| {
             if let CodeOperation::Read(array, indices) = &mut instruction.operation
+                && is_seen(indices, &before)
                 && let Some((_, other)) = seen.iter().find(|(known, _)| known == array)
             {
-                (*array, *indices) = (*other, point.clone());
+                *array = *other;
+                indices.truncate(indices.len() - inside);
+                indices.extend_from_slice(&point);
             }
         });
         let space = extents.iter().map(|&extent| Dimension::Dense(extent)).collect();
-        let result = self.typed(Type { element: own.element, extents: extents.to_vec() });
+        let element = self.types[var.0 as usize].element;
+        let result = self.typed(Type { element, extents: extents.to_vec() });
         let operation = Operation::Map { space, thunk };
         self.emit(Statement { results: vec![result], operation, span });
         result
     }
 
-    /// What a map of the open block computes at each point, if that reads only what stands there in arrays of the same
-    /// extents, and scalars.
-    fn map_alongside(&self, var: Var, own: &Type) -> Option<(Thunk, weft_ir::Span)> {
+    /// What a map of the open block computes at each point, if it uses its indices behind the first `shared` ones, which are
+    /// those of the items, to read what stands there in arrays of the same extents and for nothing else.
+    fn map_alongside(&self, var: Var, shared: usize) -> Option<(Thunk, weft_ir::Span)> {
         let statements = self.blocks.last()?;
         let statement = statements.iter().rev().find(|it| it.results.contains(&var))?;
         let ([_], Operation::Map { space, thunk }) = (&statement.results[..], &statement.operation)
         else {
             return None;
         };
+        let own = &self.types[var.0 as usize].extents[shared..];
         let is_dense = space.iter().all(|dimension| matches!(dimension, Dimension::Dense(_)));
-        let is_point = |operand: &Operand| matches!(operand, Operand::Register(register) if thunk.indices.contains(register));
-        let is_all = |indices: &[Operand]| {
-            let registers: Option<Vec<Register>> = indices.iter().map(|at| at.register()).collect();
-            registers.is_some_and(|registers| registers == thunk.indices)
-        };
+        let inside = thunk.indices.get(shared..)?;
+        let is_point = |operand: &Operand| matches!(operand, Operand::Register(register) if inside.contains(register));
         let same = |array: Var| {
             let other = &self.types[array.0 as usize].extents;
-            other.len() == own.extents.len()
-                && other
-                    .iter()
-                    .zip(&own.extents)
-                    .all(|(a, b)| self.same_size(*a) == self.same_size(*b))
+            let first = other.len() - own.len();
+            other[first..].iter().zip(own).all(|(a, b)| self.same_size(*a) == self.same_size(*b))
         };
         let mut alongside =
             is_dense && self.is_used_once(var) && !thunk.code.results.iter().any(is_point);
         for instruction in thunk.code.walk() {
             match &instruction.operation {
-                CodeOperation::Read(array, indices) if !indices.is_empty() => {
-                    alongside &= is_all(indices) && same(*array);
+                CodeOperation::Read(array, indices) if ends_with(indices, inside) => {
+                    let outside = &indices[..indices.len() - inside.len()];
+                    alongside &= !outside.iter().any(is_point) && same(*array);
                 }
                 operation => {
                     operation.for_each_operand(&mut |operand| alongside &= !is_point(operand));
@@ -107,4 +118,10 @@ impl Flattener<'_> {
         let mut bound = self.bound.iter().filter(|(_, value)| is_it(value)).peekable();
         bound.peek().is_some() && bound.all(|(name, _)| self.uses[name.0 as usize] == 1)
     }
+}
+
+/// Whether the last of these indices are these registers.
+fn ends_with(indices: &[Operand], registers: &[Register]) -> bool {
+    let registers: Vec<Operand> = registers.iter().map(|&at| Operand::Register(at)).collect();
+    indices.ends_with(&registers)
 }

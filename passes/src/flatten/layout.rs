@@ -92,7 +92,8 @@ impl<'p> Flattener<'p> {
                 return Ok(match axes[1] {
                     Dimension::Dense(size) => Some(Length::Uniform(size)),
                     Dimension::Ragged { offsets, .. } => {
-                        self.known_row_length(offsets).map(Length::Varying)
+                        let known = self.known_row_length(offsets);
+                        known.map(|length| self.scalar_length(length))
                     }
                 });
             }

@@ -351,8 +351,10 @@ fn view(array: Var, result: Var, statement: &Statement, types: &[Type]) -> (Spac
     let target = &types[result.0 as usize].extents;
     let source = &types[array.0 as usize].extents;
     let indices: Vec<Register> = target.iter().map(|_| code.fresh()).collect();
+    // The first ones may be the same in both: those of the items of an apply-to-each.
+    let shared = target.iter().zip(source).take_while(|(a, b)| a == b).count();
     let mut position = None;
-    for (register, extent) in indices.iter().zip(target) {
+    for (register, extent) in indices.iter().zip(target).skip(shared) {
         let index = Operand::Register(*register);
         position = Some(match position {
             None => index,
@@ -365,14 +367,15 @@ fn view(array: Var, result: Var, statement: &Statement, types: &[Type]) -> (Spac
     }
     let mut position = position.unwrap_or(Operand::Scalar(Scalar::I64(0)));
     let mut index = Vec::new();
-    for extent in source.iter().skip(1).rev() {
+    for extent in source.iter().skip(shared + 1).rev() {
         let extent = code.size(*extent);
         index.push(code.scalar(ScalarOp::Rem, position, extent));
         position = code.scalar(ScalarOp::Quot, position, extent);
     }
-    if !source.is_empty() {
+    if source.len() > shared {
         index.push(position);
     }
+    index.extend(indices[..shared].iter().rev().map(|&at| Operand::Register(at)));
     index.reverse();
     let element = code.read(array, index, types[array.0 as usize].element);
     let space = target.iter().map(|extent| Dimension::Dense(*extent)).collect();
