@@ -22,8 +22,15 @@ impl<'p> Flattener<'p> {
         if from == extents.len() && self.has_extents(array, extents) {
             return Ok(Value::Array(Rc::clone(array)));
         }
-        if from == 1 && extents.iter().any(|&extent| self.scalars.depth(extent) > 0) {
-            return self.cut(array, extents, ty);
+        if from > 0 && extents.iter().any(|&extent| self.scalars.depth(extent) > 0) {
+            // All elements in a row, and that is cut.
+            let mut row = Rc::clone(array);
+            for _ in 1..from {
+                let (matrix, _) = self.matrix(&row)?;
+                let flat = self.flattened(&matrix)?;
+                row = self.array(flat)?;
+            }
+            return self.cut(&row, extents, ty);
         }
         // The axes behind keep their rows, ragged or not: there are as many.
         let array = self.regular(array, from)?;
