@@ -1,9 +1,11 @@
 //! Extents of inputs that are worth knowing before a program is compiled.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use weft_ir::Scalar;
-use weft_ir::nested::{Atom, Body, Operation, Program};
+use weft_ir::nested::{Atom, Body, Operation, Program, Type, Var};
+use weft_ir::{Scalar, ScalarType};
+
+use crate::unroll::MOST_ELEMENTS;
 
 /// The extents that a program names, such as 3 in `if x > 0.0 then r else fill 3 0.0`, if it chooses between
 /// arrays at each element: then it matters which extents of its inputs are equal, and which are equal to
@@ -40,6 +42,67 @@ pub fn maps_rows(program: &Program) -> bool {
     }
     let mut bodies = program.functions.iter().map(|it| &it.body).chain([&program.body]);
     bodies.any(|body| in_body(body, false))
+}
+
+/// The program with few elements where a name of the session says so: `k = 8` is an input like any other, and how long
+/// `iota k` is would be known when it runs. Inputs that are small numbers become constants if arrays in it are that long and
+/// it does something with the elements of rows ([`maps_rows`]). `values` are the inputs that are numbers. Nothing if there
+/// are no such inputs; what is compiled serves for these numbers alone.
+pub fn with_few_elements(program: &Program, values: &[Option<i64>]) -> Option<Program> {
+    let few = 1..=MOST_ELEMENTS as i64;
+    let number = Type::scalar(ScalarType::I64);
+    let inputs = program.params.iter().zip(values);
+    let small: BTreeMap<Var, i64> = inputs
+        .filter_map(|(&(var, ty), value)| Some((var, (*value).filter(|_| ty == number)?)))
+        .filter(|(_, value)| few.contains(value))
+        .collect();
+    if small.is_empty() || !maps_rows(program) {
+        return None;
+    }
+    let mut lengths = BTreeSet::new();
+    let mut same = small.keys().map(|&var| (var, var)).collect();
+    note_lengths(&program.body, &mut same, &mut lengths);
+    let constants: BTreeMap<Var, i64> =
+        small.into_iter().filter(|(var, _)| lengths.contains(var)).collect();
+    if constants.is_empty() {
+        return None;
+    }
+    let mut program = program.clone();
+    put_constants(&mut program.body, &constants);
+    Some(program)
+}
+
+/// Which inputs say how long arrays are. `same` are variables that are inputs, which one.
+fn note_lengths(body: &Body, same: &mut BTreeMap<Var, Var>, lengths: &mut BTreeSet<Var>) {
+    for statement in &body.statements {
+        let mut note = |atom: &Atom| lengths.extend(atom.var().and_then(|var| same.get(&var)));
+        match &statement.operation {
+            Operation::Iota(length) | Operation::Replicate(length, _) => note(length),
+            Operation::Reshape { extents, .. } => extents.iter().for_each(note),
+            Operation::Assert { values, .. } => {
+                for ((result, _), value) in statement.results.iter().zip(values) {
+                    if let Some(&input) = value.var().and_then(|var| same.get(&var)) {
+                        same.insert(*result, input);
+                    }
+                }
+            }
+            _ => {}
+        }
+        statement.operation.for_each_body(&mut |body| note_lengths(body, same, lengths));
+    }
+}
+
+fn put_constants(body: &mut Body, constants: &BTreeMap<Var, i64>) {
+    let put = |atom: &mut Atom| {
+        if let Some(&value) = atom.var().and_then(|var| constants.get(&var)) {
+            *atom = Atom::Scalar(Scalar::I64(value));
+        }
+    };
+    for statement in &mut body.statements {
+        statement.operation.for_each_atom_mut(&mut |atom| put(atom));
+        statement.operation.for_each_body_mut(&mut |body| put_constants(body, constants));
+    }
+    body.results.iter_mut().for_each(put);
 }
 
 /// Whether a body chooses between arrays where it is done for each element of one.

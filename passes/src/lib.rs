@@ -21,7 +21,7 @@ pub mod share;
 pub mod slices;
 pub mod unroll;
 
-pub use extents::{maps_rows, named_extents};
+pub use extents::{maps_rows, named_extents, with_few_elements};
 pub use flatten::flatten;
 pub use place::place;
 

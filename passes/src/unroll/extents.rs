@@ -16,6 +16,8 @@ type Extents = Vec<Option<usize>>;
 #[derive(Default)]
 pub(super) struct Known {
     by_var: HashMap<Var, (Type, Extents)>,
+    /// Scalars that are constants, if all is well.
+    numbers: HashMap<Var, usize>,
     /// How many maps are around what is looked at.
     maps: usize,
     /// How many loops and operators.
@@ -66,6 +68,15 @@ impl Known {
         array.var().and_then(|var| self.by_var.get(&var)).map(|(_, extents)| extents)
     }
 
+    /// A constant that is few, checked perhaps.
+    fn number(&self, atom: Atom) -> Option<usize> {
+        match atom {
+            Atom::Scalar(Scalar::I64(extent)) => usize::try_from(extent).ok().and_then(few),
+            Atom::Scalar(_) => None,
+            Atom::Var(var) => self.numbers.get(&var).copied(),
+        }
+    }
+
     fn of_atom(&self, atom: Atom) -> Extents {
         self.extents(atom).cloned().unwrap_or_default()
     }
@@ -102,6 +113,11 @@ impl Known {
         };
         match operation {
             Operation::Assert { values, .. } => {
+                for ((result, _), value) in results.iter().zip(values) {
+                    if let Some(number) = self.number(*value) {
+                        self.numbers.insert(*result, number);
+                    }
+                }
                 values.iter().map(|value| self.of_atom(*value)).collect()
             }
             Operation::If { then, otherwise, .. } => {
@@ -132,8 +148,8 @@ impl Known {
                 one(few(atoms.len()), rest.unwrap_or_default())
             }
             Operation::Constant(column) => vec![of_column(column)],
-            Operation::Iota(length) => one(constant(*length), Vec::new()),
-            Operation::Replicate(length, value) => one(constant(*length), self.of_atom(*value)),
+            Operation::Iota(length) => one(self.number(*length), Vec::new()),
+            Operation::Replicate(length, value) => one(self.number(*length), self.of_atom(*value)),
             Operation::Map(lambda, arrays) => {
                 let elements: Vec<Extents> =
                     arrays.iter().map(|it| self.of_elements(*it)).collect();
@@ -175,8 +191,8 @@ impl Known {
                 // As of a constant.
                 let mut rows = if self.maps > 0 { usize::MAX } else { 1 };
                 let new = extents.iter().enumerate().map(|(axis, extent)| {
-                    let known = constant(*extent).filter(|_| axis == 0 || rows >= FEW_ROWS);
-                    rows = rows.saturating_mul(constant(*extent).unwrap_or(usize::MAX));
+                    let known = self.number(*extent).filter(|_| axis == 0 || rows >= FEW_ROWS);
+                    rows = rows.saturating_mul(self.number(*extent).unwrap_or(usize::MAX));
                     known
                 });
                 vec![new.chain(self.of_atom(*array).into_iter().skip(*from)).collect()]
@@ -265,13 +281,6 @@ impl Known {
 
 fn few(extent: usize) -> Option<usize> {
     (1..=MOST_ELEMENTS).contains(&extent).then_some(extent)
-}
-
-fn constant(atom: Atom) -> Option<usize> {
-    match atom {
-        Atom::Scalar(Scalar::I64(extent)) => usize::try_from(extent).ok().and_then(few),
-        Atom::Scalar(_) | Atom::Var(_) => None,
-    }
 }
 
 fn meet(mut one: Extents, other: Extents) -> Extents {

@@ -8,14 +8,14 @@ use std::time::Instant;
 use weft_cpu::Tier;
 use weft_ir::flat::Dimension;
 use weft_ir::leaves::{Axis, leaf_extents, leaf_layout, shared_axes};
-use weft_ir::{Span, Value, flat, nested, plan};
+use weft_ir::{Scalar, Span, Value, flat, nested, plan};
 use weft_lang::Diagnostic;
 use weft_lang::lower::{Lowered, Part, lower};
 use weft_passes::fuse::FuseConfig;
 use weft_passes::pipeline::{self, Compiled, Pass};
 use weft_passes::share::share;
 use weft_passes::unroll::{FEW_ROWS, MOST_ELEMENTS};
-use weft_passes::{maps_rows, named_extents};
+use weft_passes::{maps_rows, named_extents, with_few_elements};
 
 use super::{Job, Ran};
 use crate::engine::Backend;
@@ -96,14 +96,14 @@ pub(super) fn flattened(
     inputs: &[Value],
     ran: &mut Ran,
 ) -> Result<flat::Program, Unsupported> {
-    let (program, layouts) = (lowered.program.clone(), layouts(lowered, inputs));
+    let (program, layouts) = (to_compile(lowered, inputs), layouts(lowered, inputs));
     let flattened = pipeline::flattened(program, &layouts, &config(modes), &mut phases(ran));
     flattened.map(|flattened| flattened.flat).map_err(from_passes)
 }
 
 /// Whether inner maps of a program are split, so that it takes more memory than without.
 pub(super) fn is_split(modes: &Modes, lowered: &Lowered, inputs: &[Value]) -> bool {
-    let (program, layouts) = (lowered.program.clone(), layouts(lowered, inputs));
+    let (program, layouts) = (to_compile(lowered, inputs), layouts(lowered, inputs));
     let flattened = pipeline::flattened(program, &layouts, &config(modes), &mut |_| {});
     flattened.is_ok_and(|flattened| !flattened.changes.moved.is_empty())
 }
@@ -117,7 +117,7 @@ pub(super) fn compiled(
 ) -> Result<Compiled, Unsupported> {
     let layouts = layouts(lowered, inputs);
     let mut compile = |config: &pipeline::Config| {
-        let program = lowered.program.clone();
+        let program = to_compile(lowered, inputs);
         pipeline::compile(program, &layouts, config, &mut phases(ran)).map_err(from_passes)
     };
     let config = config(modes);
@@ -159,11 +159,21 @@ fn shapeless<'l>(lowered: &'l Lowered, compiled: &Compiled) -> Option<&'l Part> 
     })
 }
 
+/// The program for these inputs.
+fn to_compile(lowered: &Lowered, inputs: &[Value]) -> nested::Program {
+    let number = |input: &Value| match input {
+        Value::Scalar(Scalar::I64(value)) => Some(*value),
+        _ => None,
+    };
+    let numbers: Vec<Option<i64>> = inputs.iter().map(number).collect();
+    with_few_elements(&lowered.program, &numbers).unwrap_or_else(|| lowered.program.clone())
+}
+
 /// What a plan depends on, as text.
 pub(super) fn key(modes: &Modes, lowered: &Lowered, inputs: &[Value]) -> String {
     let layouts = layouts(lowered, inputs);
     let mut key = format!("{:?} {:?} {layouts:?}\n", config(modes), modes.tier);
-    write!(key, "{}", lowered.program).expect("a string takes all text");
+    write!(key, "{}", to_compile(lowered, inputs)).expect("a string takes all text");
     key
 }
 
