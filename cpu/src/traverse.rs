@@ -253,7 +253,9 @@ impl<'a> Evaluator<'a> {
         mut show: impl FnMut(&mut Frame, Range<usize>) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
         let mut began = self.begin();
-        let mut looked = Instant::now();
+        // The clock takes longer than a call of few points.
+        let clock = |engine: &Engine<'_>| (!engine.is_native()).then(Instant::now);
+        let mut looked = clock(&self.engine);
         let results = &self.compiled.routine.results[..];
         let shows = places.show_any_of(results);
         let filled = self.varying.iter().any(Option::is_some);
@@ -302,10 +304,10 @@ impl<'a> Evaluator<'a> {
                     }
                     self.run(level::BLOCK, count, position)?;
                     places.store(&self.frame, results, block.clone());
-                    if self.engine.shall_look(looked) {
+                    if looked.is_some_and(|looked| self.engine.shall_look(looked)) {
                         self.engine.end(began);
                         began = self.begin();
-                        looked = Instant::now();
+                        looked = clock(&self.engine);
                         if self.engine.is_native() && !shows && !filled {
                             most = CALL;
                         }

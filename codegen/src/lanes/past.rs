@@ -58,10 +58,10 @@ impl Text {
             self.line(1, &format!("{ty} *const result_{at} = block->results[{at}];"));
         }
         if let Some(dimensions) = rows {
-            self.line(1, "struct block row = *block;");
+            self.line(1, "struct block row;");
+            self.line(1, "copy_words(&row, block, sizeof row);");
             self.line(1, &format!("i64 indices[{dimensions}];"));
-            let each = format!("for (i64 at = 0; at < {dimensions}; at++)");
-            self.line(1, &format!("{each} indices[at] = block->indices[at];"));
+            self.line(1, "copy_words(indices, block->indices, sizeof indices);");
             self.line(1, "row.indices = indices;");
         }
         let call = |count: &str, results: &str| match rows {

@@ -21,6 +21,12 @@ struct block {
   i64 past;                     /* 1 if they are to go past the caches, and begin at a multiple of 16. */
 };
 
+/* Copies what the host has just written word by word, as it has done: a load of several words at once would wait until
+   they are in the cache, behind all that was written before, elements among it. */
+FUNCTION void copy_words(void *const to, const void *const from, const u64 bytes) {
+  for (u64 at = 0; at < bytes / 8; at++) ((u64 *)to)[at] = ((const volatile u64 *)from)[at];
+}
+
 /* Bits that leave at the upper end come in at the lower one; fewer than there are. */
 FUNCTION u32 rotate_u32(u32 a, u32 by) { return a << by | a >> (-by & 31); }
 FUNCTION u64 rotate_u64(u64 a, u64 by) { return a << by | a >> (-by & 63); }

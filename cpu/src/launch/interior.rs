@@ -178,7 +178,8 @@ pub(super) fn run_among<'r>(
 }
 
 /// Where the points of a space end that lie, like the one at a position, inside the box or outside of it;
-/// whether they are inside. They do not go beyond a row.
+/// whether they are inside. Those inside do not go beyond a row; behind its last one come those in front of the first of the
+/// next row, which are outside as well, and are gone through together with these.
 pub(super) fn run_from(
     shape: &Shape<'_>,
     position: usize,
@@ -198,6 +199,6 @@ pub(super) fn run_from(
     match position - start {
         index if index < last.start => (end.min(start + last.start), false),
         index if index < last.end => (start + last.end, true),
-        _ => (end, false),
+        _ => (shape.points().min(end + last.start), false),
     }
 }
