@@ -252,7 +252,7 @@ impl<'a> Function<'a> {
         self.line(TURN);
         if self.arrays == Arrays::Computed {
             // A turn over arrays takes longer than one of scalars.
-            self.line("if (*all->cancel) return 1U << 31;");
+            self.line("if (IS_OVER) return 1U << 31;");
             if self.depth == 1 && self.host_goes_on {
                 self.line("if (rounds >= all->until) PAUSE;");
             }

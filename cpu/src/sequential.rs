@@ -19,12 +19,14 @@
 //! it is left to the host, and it is called again for the next one; where it does hardly any turns from one such to the next,
 //! ever later.
 
+mod rows;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use weft_codegen::{FULL, INTERRUPTED, LEFT, LaneFunction, PAUSED, RowLoop, SequentialLoop};
+use weft_codegen::{FULL, INTERRUPTED, LEFT, LaneFunction, PAUSED, SequentialLoop};
 use weft_ir::flat::Var;
 use weft_ir::{Exhausted, Fault, FaultKind, Span, Stop};
 
@@ -32,6 +34,8 @@ use crate::busy::Busy;
 use crate::lanes::{Lane, LaneType};
 use crate::native::{Function, PATIENCE, SerialCall, Supply, Ticket, Tier};
 use crate::pool::Pool;
+
+pub(crate) use rows::RowFunction;
 
 /// How many turns are between two looks at the clock.
 const TURNS: u32 = 16;
@@ -185,29 +189,6 @@ impl Sequential {
     }
 }
 
-/// A loop that can become a function of one point (Note [Loops row by row] in `weft_ir`'s `rows`).
-#[derive(Debug)]
-pub(crate) struct RowFunction {
-    /// The function.
-    pub(crate) sequential: Arc<Sequential>,
-    /// Whether it is given memory for arrays on each thread, [`SCRATCH`] bytes or more.
-    pub(crate) has_scratch: bool,
-    /// The parts of the state whose rows it writes one behind the other, by their numbers.
-    pub(crate) growing: Vec<usize>,
-}
-
-impl RowFunction {
-    pub(crate) fn new(of: RowLoop, native: Option<Supply>) -> RowFunction {
-        let RowLoop { text, functions, inputs, written: updated, growing, sites, has_scratch } = of;
-        // It is wanted whatever the launches of the host's loop take. Its memory is that of a `PointsCall`.
-        let computes_arrays = false;
-        let moving = BTreeSet::new();
-        let of =
-            SequentialLoop { text, functions, inputs, updated, moving, sites, computes_arrays };
-        RowFunction { sequential: Arc::new(Sequential::new(of, native)), has_scratch, growing }
-    }
-}
-
 /// How many turns of a loop a function has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Finished {
@@ -285,9 +266,7 @@ impl<'a> Watch<'a> {
     pub(crate) fn leave_turn(&mut self, done: u64) {
         let next = if done < u64::from(TURNS) { self.away[1].saturating_mul(2) } else { 1 };
         self.away = [next - 1, next];
-        if let Some(handed) = self.handed.take() {
-            (self.before, self.busy) = (handed, Busy::start());
-        }
+        self.go_on();
     }
 
     /// Whether it is worth to wait for the function, which is not there yet.
@@ -326,6 +305,13 @@ impl<'a> Watch<'a> {
             self.tried_at = LONG_RUN;
         }
         may_win
+    }
+
+    /// The host goes on.
+    fn go_on(&mut self) {
+        if let Some(handed) = self.handed.take() {
+            (self.before, self.busy) = (handed, Busy::start());
+        }
     }
 
     /// The function has taken so long for some turns on trial.
@@ -414,8 +400,11 @@ impl<'a> Watch<'a> {
                 self.turns += 1;
                 if let Some(ticket) = ticket {
                     let may_be_tried = looks && self.looked[0] >= self.tried_at;
-                    let now =
-                        !computes_arrays || self.sure || may_be_tried && self.launches_are_short();
+                    let now = match computes_arrays {
+                        true => self.sure || may_be_tried && self.launches_are_short(),
+                        // Of a function that goes on row by row.
+                        false => self.tried_at == 0 || self.here() >= self.tried_at,
+                    };
                     return ticket.function().filter(|_| now);
                 }
                 if looks

@@ -227,9 +227,35 @@ fn rows_that_are_too_long_for_a_function_are_left_to_kernels() {
     // Before the loop and behind it; the loop is a function.
     let (around, made) = runs(&mut session, 10);
     assert!(around <= 2 && made == 1, "{around} {made}");
-    // The same function, which has no room for these rows.
-    let (launched, made) = runs(&mut session, 5000);
+    // The same function, for more than pays surely: without a trial on this tier. Sums are those of three levels of a tree.
+    let (much, made) = runs(&mut session, 5000);
+    assert!(much <= around && made == 0, "{much} {made}");
+    // It has no room for these rows.
+    let (launched, made) = runs(&mut session, 140_000);
     assert!(launched >= around + 9 && made == 0, "{launched} {made}");
+}
+
+#[test]
+fn rows_of_many_elements_are_folded_in_the_tree_of_the_language() {
+    let mut session = session("1");
+    let program = "{ loop s = 0.1 for k < 3 do s + sum { 0.1 + s * f64 (i + x) : i in iota n } : x in iota 4 }";
+    for length in [0, 1, 63, 64, 65, 4095, 4096, 4097, 4160, 4161, 8191, 8192, 8193, 12_345] {
+        run(&mut session, &format!("n = {length}"));
+        let (found, said) = run(&mut session, &format!(":time {program}"));
+        assert!(launches(&said) <= 2, "{length}: {said}");
+        assert_eq!(found, interpreted(&mut session, program), "{length}");
+    }
+}
+
+#[test]
+fn a_loop_of_many_elements_at_each_row_is_tried_out() {
+    // How many turns there are differs, as does what there is to do in one: it may be lost or won, at any turn.
+    let mut session = session("auto");
+    let program = "{ sum (loop a = { f64 (i * x) : i in iota 1000 } for k < 12 * x do { y * 0.5 + sum a / 1000.0 : y in a }) : x in iota 12 }";
+    let expected = interpreted(&mut session, program);
+    for _ in 0..12 {
+        assert_eq!(run(&mut session, program).0, expected);
+    }
 }
 
 /// Interrupts a run when it is told how many rows are done, which functions of rows count alone.

@@ -12,7 +12,12 @@ struct serial {
   i64 first, end;               /* The points to do, where the loop is run row by row. */
   u64 until;                    /* How many turns of the outermost loop are to be done at most, if the host may go on. */
   void *const *ends;            /* Per part of the state where its memory ends, if it moves there. */
+  u32 (*is_late)(const void *); /* Whether a trial row by row has taken too long; 0 where it is none. */
+  const void *trial;            /* What that is given. */
 };
+
+/* Whether the run shall end, or a trial, of which not every turn asks. */
+#define IS_OVER (*all->cancel || (all->is_late && !(turns & 15) && all->is_late(all->trial)))
 
 /* Says now and then how far the run has come, and looks whether it shall end. */
 #define END_OF_TURN \
@@ -46,10 +51,12 @@ struct replaced {
   } while (0)
 
 /* What is worth computing here: so many points of a kernel, and so many elements of a row that is folded, each
-   after the one before. Two levels of the tree take 4096. Whether it pays for as many is tried out, but where a loop
-   is run row by row. */
-#define MOST_POINTS (all->end ? 1 << 12 : 1 << 17)
-#define MOST_OF_ROW (all->end ? 1 << 9 : 1 << 12)
+   after the one before. Two levels of the tree take 4096, three 64 times as many. Whether it pays for as many is tried out;
+   where a loop is run row by row, so many pay without that. */
+#define IS_SURE (all->end && !all->is_late)
+#define MOST_POINTS (IS_SURE ? 1 << 12 : 1 << 17)
+#define MOST_OF_SCAN (IS_SURE ? 1 << 9 : 1 << 12)
+#define MOST_OF_FOLD (IS_SURE ? 1 << 9 : 1 << 18)
 
 /* So many elements are copied in a turn at most by loops inside that have functions of their own, which replace
    elements where they are: about as many as the host could copy while it begins one. */

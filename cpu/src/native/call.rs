@@ -74,6 +74,8 @@ pub(super) struct Serial {
     pub(super) end: i64,
     pub(super) until: u64,
     pub(super) ends: *const *mut c_void,
+    pub(super) is_late: Option<extern "C" fn(*const c_void) -> u32>,
+    pub(super) trial: *const c_void,
 }
 
 /// What a function is called for.
@@ -503,6 +505,8 @@ impl SerialCall<'_> {
             end: 0,
             until,
             ends: ends.as_ptr(),
+            is_late: None,
+            trial: ptr::null(),
         };
         // SAFETY: Note [Native calls]. The function replaces the parts of the state that are written, which nobody else
         // holds and which have the extents that it is told, and looks at these before it writes; it reads the inputs where a check or the plan

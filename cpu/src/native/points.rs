@@ -3,10 +3,11 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use weft_codegen::{FULL, LEFT};
+use weft_codegen::{FULL, INTERRUPTED, LEFT};
 
 use crate::execute::{Halt, Source};
 use crate::lanes::{Lane as _, LaneType, Storage};
@@ -41,6 +42,32 @@ pub(crate) struct PointsCall<'c> {
     pub(crate) done: Option<&'c AtomicU64>,
     /// The threads.
     pub(crate) workers: &'c Workers,
+    /// How long it may take, on trial (Note [Trials row by row] in `sequential/rows.rs`); nothing where it is none.
+    pub(crate) patience: Option<Duration>,
+}
+
+/// A trial.
+struct Trial {
+    began: Instant,
+    patience: Duration,
+    points: usize,
+    done: AtomicUsize,
+}
+
+impl Trial {
+    /// Whether all points would take too long, after some of them; so many others are at work, and count as done.
+    fn is_lost(&self, at_work: usize) -> bool {
+        let done = (self.done.load(Ordering::Relaxed) + at_work) as u128;
+        let taken = self.began.elapsed().as_nanos();
+        taken.saturating_mul(self.points as u128) > self.patience.as_nanos().saturating_mul(done)
+    }
+}
+
+/// Whether a trial has taken too long.
+extern "C" fn is_late(trial: *const c_void) -> u32 {
+    // SAFETY: Note [Native calls]. The function gives what it was given, which outlives the call.
+    let trial = unsafe { &*trial.cast::<Trial>() };
+    u32::from(trial.began.elapsed() > trial.patience)
 }
 
 /// A part of the state whose rows grow.
@@ -97,7 +124,7 @@ impl Shared {
         points: (usize, usize),
         places: &mut Places,
         scratch: &mut [i64],
-        cancel: &AtomicBool,
+        (cancel, trial): (&AtomicBool, Option<&Trial>),
     ) -> Serial {
         let (_, scratch) =
             scratch.split_at_mut(scratch.as_ptr().align_offset(64).min(scratch.len()));
@@ -115,6 +142,8 @@ impl Shared {
             end: points.1 as i64,
             until: u64::MAX,
             ends: places.ends.as_ptr(),
+            is_late: trial.map(|_| is_late as extern "C" fn(*const c_void) -> u32),
+            trial: trial.map_or(ptr::null(), |trial| ptr::from_ref(trial).cast()),
         }
     }
 
@@ -159,8 +188,13 @@ impl PointsCall<'_> {
     /// Calls the function of a loop for which `self` was made for all points; its result, that of one of the pieces
     /// that did not come to their end if there are any, and what has grown, in the order of the points.
     pub(crate) fn run(self, function: &Function) -> (u32, Vec<Grown>) {
-        let PointsCall { inputs, state, growing, room, points, scratch, cancel, done, workers } =
-            self;
+        let PointsCall { inputs, state, growing, room, points, scratch, cancel, .. } = self;
+        let PointsCall { done, workers, patience, .. } = self;
+        let trial = patience.map(|patience| {
+            let (began, done) = (Instant::now(), AtomicUsize::new(0));
+            Trial { began, patience, points, done }
+        });
+        let trial = trial.as_ref();
         let Arrays { arrays, strides, scalars } = Arrays::new(inputs);
         let places: Vec<*mut c_void> = state.iter_mut().map(place_of).collect();
         let shared = Shared { inputs: arrays.as_ptr(), strides: strides.as_ptr(), state: places };
@@ -180,6 +214,10 @@ impl PointsCall<'_> {
                 outcome.store(result, Ordering::Relaxed);
                 Err(Halt::Interrupted)
             };
+            let at_work = (workers.threads() - 1) * piece;
+            if first > at_work && trial.is_some_and(|trial| trial.is_lost(at_work)) {
+                return halted(INTERRUPTED);
+            }
             // A share of what was there, and more.
             let begun = |of: &Growing| {
                 let before = (of.before / points).saturating_mul(end - first);
@@ -196,7 +234,7 @@ impl PointsCall<'_> {
                 let mut places = shared.places(growing, &mut parts, reached);
                 let memory = scratch.0.as_mut().map(|memory| &mut i64::storage_mut(memory)[..]);
                 let memory = memory.unwrap_or_default();
-                let serial = shared.serial((from, end), &mut places, memory, cancel);
+                let serial = shared.serial((from, end), &mut places, memory, (cancel, trial));
                 // SAFETY: Note [Native calls]. Of the parts of the state that are written, which nobody else holds, the
                 // function writes to the rows of its points alone, and the first point's to what all have in common;
                 // no two calls have a point in common. What grows is memory of this call, as far as it is told. It
@@ -218,6 +256,9 @@ impl PointsCall<'_> {
             }
             if let Some(done) = done {
                 done.fetch_add((end - first) as u64, Ordering::Relaxed);
+            }
+            if let Some(trial) = trial {
+                trial.done.fetch_add(end - first, Ordering::Relaxed);
             }
             if !growing.is_empty() {
                 for (part, length) in parts.iter_mut().zip(&reached[1..]) {

@@ -15,6 +15,7 @@ use weft_ir::flat::Var;
 use weft_ir::plan::{Block, Program, Step};
 use weft_ir::{Meter, Piece, Rows, Scalar, Stop};
 
+use super::rows::FinishedRows;
 use super::{Datum, Machine, bound_in};
 use crate::busy::Busy;
 use crate::native::PATIENCE;
@@ -136,13 +137,30 @@ impl<'m> Machine<'m> {
         let Some(function) = watch.turn(self.launches) else { return Ok(false) };
         match (running.whole, rows) {
             (Whole::Rows(whole), Some(rows)) => {
+                let Some(patience) = watch.patience(whole) else { return Ok(false) };
                 // From now on points count, no turns.
                 running.piece = None;
-                if self.finish_rows(whole, &function, rows, state, running.meter)? {
+                let began = Instant::now();
+                let given = (running.meter, patience);
+                let finished = self.finish_rows(whole, &function, rows, state, given)?;
+                match finished {
+                    FinishedRows::All if patience.is_some() => {
+                        watch.won_rows(whole, began.elapsed())
+                    }
+                    FinishedRows::All => {}
+                    FinishedRows::None => watch.leave(),
+                    FinishedRows::TooMuch | FinishedRows::Late => {
+                        watch.lost_rows(whole, began.elapsed());
+                    }
+                }
+                if matches!(finished, FinishedRows::All) {
                     return Ok(true);
                 }
                 running.piece = running.rounds.and_then(|rounds| running.meter.begin(rounds));
-                watch.leave();
+                if matches!(finished, FinishedRows::TooMuch) {
+                    // On trial, if that is for now.
+                    return self.is_finished(running, Some(rows), state);
+                }
             }
             // Note [Long loops].
             (Whole::Loop(whole), _) if self.can_finish(whole, state, watch) => {

@@ -1,6 +1,9 @@
 //! Loops that functions run row by row (Note [Loops row by row] in `weft_ir`'s `rows`).
 
-use weft_codegen::LEFT;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use weft_codegen::{INTERRUPTED, LEFT};
 use weft_ir::flat::Var;
 use weft_ir::plan::Program;
 use weft_ir::{
@@ -20,6 +23,18 @@ const SCALARS: usize = 2;
 /// Of rows without elements there may be more than anybody can count; so many are tried.
 const MOST_EMPTY: usize = 1 << 20;
 
+/// How a loop went on row by row.
+pub(super) enum FinishedRows {
+    /// To its end.
+    All,
+    /// Not at all, nor will it.
+    None,
+    /// Not at all: there is more to do at a point than pays surely (Note [Trials row by row] in `sequential/rows.rs`).
+    TooMuch,
+    /// Not at all: it took too long.
+    Late,
+}
+
 /// The rows of a part of the state that have grown.
 struct GrownRows {
     /// All extents of the array.
@@ -30,17 +45,17 @@ struct GrownRows {
 }
 
 impl Machine<'_> {
-    /// Goes on with a loop at every point to its end; the state becomes the last one. Whether it did: not where there
-    /// is no memory for it, where arrays grow too large for a function, or where rows turn out to differ, and then the
-    /// state is as before. The meter counts points.
+    /// Goes on with a loop at every point to its end; the state becomes the last one. Not where there
+    /// is no memory for it, where arrays grow too large for a function, where rows turn out to differ, or where it takes longer
+    /// than it may on trial; then the state is as before. The meter counts points.
     pub(super) fn finish_rows(
         &mut self,
         row_function: &RowFunction,
         function: &Function,
         rows: &Rows<Program>,
         state: &[Var],
-        meter: &Meter,
-    ) -> Result<bool, Stop> {
+        (meter, patience): (&Meter, Option<Duration>),
+    ) -> Result<FinishedRows, Stop> {
         let sequential = &row_function.sequential;
         let points = self.size(rows.points, Span::default())?;
         let elements = state.iter().map(|var| match self.get(*var) {
@@ -50,9 +65,11 @@ impl Machine<'_> {
         let least = if row_function.growing.is_empty() { 0 } else { MOST_EMPTY };
         let all_empty = points > elements.max().unwrap_or(0).max(least);
         let scratch = if row_function.has_scratch { self.scratch(state, points.max(1)) } else { 0 };
-        let Some(room) = self.room_beside(row_function, state, scratch) else { return Ok(false) };
+        let Some(room) = self.room_beside(row_function, state, scratch) else {
+            return Ok(FinishedRows::None);
+        };
         if points == 0 || all_empty || !self.has_matrices(rows, points)? {
-            return Ok(false);
+            return Ok(FinishedRows::None);
         }
         let growing: Vec<Growing> =
             row_function.growing.iter().map(|&number| self.growing_rows(number, state)).collect();
@@ -74,11 +91,16 @@ impl Machine<'_> {
             cancel: self.cancel,
             done: piece.as_ref().map(Piece::counter),
             workers: self.config.workers,
+            patience,
         };
         let (outcome, grown) = call.run(function);
         drop(inputs);
         if outcome == LEFT && row_function.has_scratch {
-            return Ok(false);
+            let is_sure = patience.is_none();
+            return Ok(if is_sure { FinishedRows::TooMuch } else { FinishedRows::None });
+        }
+        if outcome == INTERRUPTED && patience.is_some() && !self.cancel.load(Ordering::Relaxed) {
+            return Ok(FinishedRows::Late);
         }
         match sequential.failed(outcome) {
             // Rows that do not fit where those of the state at hand are all alike may fit where they are not
@@ -86,7 +108,7 @@ impl Machine<'_> {
             Some(Stop::Fault(Fault { kind: FaultKind::LengthMismatch, .. }))
                 if row_function.has_scratch =>
             {
-                return Ok(false);
+                return Ok(FinishedRows::None);
             }
             Some(stop) => return Err(stop),
             None => {}
@@ -96,7 +118,7 @@ impl Machine<'_> {
             let pieces = grown.iter().map(|grown| &grown.parts[at]);
             let Some(rows) = self.joined(rows, (*number, points), (&mut parts, &extents), pieces)
             else {
-                return Ok(false);
+                return Ok(FinishedRows::None);
             };
             all.push((*number, rows));
         }
@@ -121,7 +143,7 @@ impl Machine<'_> {
             }
             self.put_part(state[number], Part::Written(grown.elements), grown.extents, SCALARS);
         }
-        Ok(true)
+        Ok(FinishedRows::All)
     }
 
     /// Whether the rows of the matrix of each point are as long as each other (Note [Matrices row by row] in `weft_ir`'s `rows`).

@@ -1,4 +1,4 @@
-//! Reductions and scans, in two levels of the tree of the language.
+//! Reductions and scans, in the first levels of the tree of the language: three of a reduction, two of a scan.
 
 use weft_ir::ScalarType;
 use weft_ir::code::{Operator, Register, Thunk};
@@ -22,6 +22,8 @@ pub(super) struct Fold<'k> {
     inner: Vec<String>,
     /// What the blocks before it have come to.
     outer: Vec<String>,
+    /// What the blocks of blocks before those have come to; nothing of a scan.
+    outermost: Vec<String>,
 }
 
 struct Scan {
@@ -78,8 +80,8 @@ impl Function<'_> {
                 })
             };
             let to = arrays.iter().map(to).collect();
-            let (inner, outer) = Default::default();
-            folds.push(Fold { operator, start, registers, to, scan, inner, outer });
+            let (inner, outer, outermost) = Default::default();
+            folds.push(Fold { operator, start, registers, to, scan, inner, outer, outermost });
         }
         Some(folds)
     }
@@ -89,7 +91,10 @@ impl Function<'_> {
         let types: Vec<ScalarType> = fold.operator.left.iter().map(|(_, ty)| *ty).collect();
         fold.inner = self.zeros(&types);
         fold.outer = self.zeros(&types);
-        let Some(scan) = &mut fold.scan else { return Some(()) };
+        let Some(scan) = &mut fold.scan else {
+            fold.outermost = self.zeros(&types);
+            return Some(());
+        };
         if let Start::Combined(thunk) = fold.start {
             scan.start = self.zeros(&types);
             self.start_values(thunk, points, &scan.start)?;
@@ -111,15 +116,29 @@ impl Function<'_> {
         points: &Points,
     ) -> Option<Vec<Bound>> {
         let values = self.named(values);
-        let Fold { inner, outer, .. } = fold;
+        let Fold { inner, outer, outermost, .. } = fold;
         self.open("if (!(met & 63)) {");
-        self.line("if (met == MOST_OF_ROW) LEAVE;");
-        self.open("if (met > 64) {");
+        let (most, later) = match fold.scan {
+            Some(_) => ("MOST_OF_SCAN", "met > 64"),
+            None => ("MOST_OF_FOLD", "met > 64 && (met & 4095) != 64"),
+        };
+        self.line(&format!("if (met == {most}) LEAVE;"));
+        self.open(&format!("if ({later}) {{"));
         self.combine(fold, outer, inner, outer)?;
         self.indent -= 1;
         self.open("} else {");
         self.assign_all(outer, inner);
         self.close();
+        if fold.scan.is_none() {
+            self.open("if (met && !(met & 4095)) {");
+            self.open("if (met > 4096) {");
+            self.combine(fold, outermost, outer, outermost)?;
+            self.indent -= 1;
+            self.open("} else {");
+            self.assign_all(outermost, outer);
+            self.close();
+            self.close();
+        }
         self.assign_all(inner, &values);
         self.indent -= 1;
         self.open("} else {");
@@ -177,9 +196,13 @@ impl Function<'_> {
             }
             return Some(Vec::new());
         }
-        let Fold { inner, outer, .. } = fold;
-        self.open("if (met > 64) {");
+        let Fold { inner, outer, outermost, .. } = fold;
+        // The block at hand may be the first one of a block of blocks.
+        self.open("if (met > 64 && ((met - 1) & 4095) >= 64) {");
         self.combine(fold, outer, inner, inner)?;
+        self.close();
+        self.open("if (met > 4096) {");
+        self.combine(fold, outermost, inner, inner)?;
         self.close();
         match fold.start {
             Start::None => {}

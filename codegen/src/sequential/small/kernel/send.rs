@@ -253,7 +253,7 @@ impl Function<'_> {
         };
         let (inner, outer, met) = (at(&meeting.inner), at(&meeting.outer), &meeting.met);
         self.open(&format!("if (!({met}[place] & 63)) {{"));
-        self.line(&format!("if ({met}[place] == MOST_OF_ROW) LEAVE;"));
+        self.line(&format!("if ({met}[place] == MOST_OF_SCAN) LEAVE;"));
         self.open(&format!("if ({met}[place] > 64) {{"));
         self.apply(meeting.operator, &outer, &inner, &outer)?;
         self.indent -= 1;
