@@ -111,7 +111,7 @@ fn turns_on_trial_are_turns_of_the_loop() {
 fn arrays_are_computed_within_the_function() {
     let native = Native::new(config(None));
     let small = [(0, 3), (1, 1), (10, 0), (10, 100), (64, 7), (65, 7), (300, 8)];
-    for (elements, turns) in small.into_iter().chain([(600, 8), (4096, 3)]) {
+    for (elements, turns) in small.into_iter().chain([(600, 8), (4096, 3), (5000, 4), (8193, 2)]) {
         let inputs = inputs(elements, turns);
         let (expected, steps) = outcome(&inputs, None, 1 << 30);
         let (found, launches) = outcome(&inputs, Some(&native), 1 << 30);
@@ -124,7 +124,7 @@ fn arrays_are_computed_within_the_function() {
 #[test]
 fn the_host_goes_on_with_large_arrays() {
     let native = Native::new(config(None));
-    let inputs = inputs(5000, 4);
+    let inputs = inputs(140_000, 4);
     let (expected, _) = outcome(&inputs, None, 1 << 30);
     let (found, launches) = outcome(&inputs, Some(&native), 1 << 30);
     assert!(same(&expected.expect("no fault"), &found.expect("no fault")));
