@@ -22,7 +22,7 @@ use crate::native::{PATIENCE, Supply, Tier};
 pub(crate) struct RowFunction {
     /// The function.
     pub(crate) sequential: Arc<Sequential>,
-    /// Whether it is given memory for arrays on each thread, [`SCRATCH`] bytes or more.
+    /// Whether it is given memory for arrays on each thread, [`SCRATCH`](super::SCRATCH) bytes or more.
     pub(crate) has_scratch: bool,
     /// The parts of the state whose rows it writes one behind the other, by their numbers.
     pub(crate) growing: Vec<usize>,
