@@ -188,8 +188,18 @@ impl PointsCall<'_> {
     /// Calls the function of a loop for which `self` was made for all points; its result, that of one of the pieces
     /// that did not come to their end if there are any, and what has grown, in the order of the points.
     pub(crate) fn run(self, function: &Function) -> (u32, Vec<Grown>) {
-        let PointsCall { inputs, state, growing, room, points, scratch, cancel, .. } = self;
-        let PointsCall { done, workers, patience, .. } = self;
+        let PointsCall {
+            inputs,
+            state,
+            growing,
+            room,
+            points,
+            scratch,
+            cancel,
+            done,
+            workers,
+            patience,
+        } = self;
         let trial = patience.map(|patience| {
             let (began, done) = (Instant::now(), AtomicUsize::new(0));
             Trial { began, patience, points, done }
@@ -276,5 +286,32 @@ impl PointsCall<'_> {
         let mut grown = all_grown.into_inner().unwrap_or_else(PoisonError::into_inner);
         grown.sort_unstable_by_key(|grown| grown.first);
         (outcome.into_inner(), grown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_is_lost_where_the_first_points_take_too_large_a_share() {
+        let began =
+            Instant::now().checked_sub(Duration::from_millis(100)).expect("it runs as long");
+        // The points that are done, and those at work, of ten; how long all may take; whether that is too long.
+        for (done, at_work, patience, is_lost) in [
+            (1, 1, 400, true),
+            (1, 1, 600_000, false),
+            (0, 0, 600_000, true),
+            (9, 1, 90, true),
+            (4, 1, 199, true),
+        ] {
+            let patience = Duration::from_millis(patience);
+            let trial = Trial { began, patience, points: 10, done: AtomicUsize::new(done) };
+            assert_eq!(trial.is_lost(at_work), is_lost, "{done} {at_work} {patience:?}");
+            assert_eq!(
+                is_late(ptr::from_ref(&trial).cast()),
+                u32::from(patience.as_millis() < 100)
+            );
+        }
     }
 }

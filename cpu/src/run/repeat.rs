@@ -144,21 +144,20 @@ impl<'m> Machine<'m> {
                 let given = (running.meter, patience);
                 let finished = self.finish_rows(whole, &function, rows, state, given)?;
                 match finished {
-                    FinishedRows::All if patience.is_some() => {
-                        watch.won_rows(whole, began.elapsed())
+                    FinishedRows::All => {
+                        if patience.is_some() {
+                            watch.won_rows(whole, began.elapsed());
+                        }
+                        return Ok(true);
                     }
-                    FinishedRows::All => {}
                     FinishedRows::None => watch.leave(),
                     FinishedRows::TooMuch | FinishedRows::Late => {
                         watch.lost_rows(whole, began.elapsed());
                     }
                 }
-                if matches!(finished, FinishedRows::All) {
-                    return Ok(true);
-                }
                 running.piece = running.rounds.and_then(|rounds| running.meter.begin(rounds));
                 if matches!(finished, FinishedRows::TooMuch) {
-                    // On trial, if that is for now.
+                    // It may be tried out at this very turn.
                     return self.is_finished(running, Some(rows), state);
                 }
             }

@@ -57,13 +57,12 @@ impl Watch<'_> {
         if native != Some(Tier::Automatic) {
             return Some(Some(Duration::MAX));
         }
-        let (here, won) = (self.here(), rows.won.load(Ordering::Relaxed));
-        if here.max(won) < PATIENCE {
+        let may_take = may_take(self.here(), rows.won.load(Ordering::Relaxed));
+        if may_take.is_none() {
             self.go_on();
             self.tried_at = PATIENCE;
-            return None;
         }
-        Some(Some(Duration::from_nanos(here.max(won.saturating_mul(2)))))
+        may_take.map(Some)
     }
 
     /// A function has gone on row by row on trial, and took so long.
@@ -84,6 +83,62 @@ impl Watch<'_> {
     }
 }
 
+/// How long a trial may take where the host has taken so long, and the last one that was won; nothing if that is nothing yet.
+fn may_take(here: u64, won: u64) -> Option<Duration> {
+    let is_time = here.max(won) >= PATIENCE;
+    is_time.then(|| Duration::from_nanos(here.max(won.saturating_mul(2))))
+}
+
 fn nanoseconds(of: Duration) -> u64 {
     u64::try_from(of.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use weft_codegen::Functions;
+
+    use super::*;
+
+    #[test]
+    fn a_trial_may_take_as_long_as_the_host_has_or_twice_the_last_one() {
+        let nanoseconds = |here, won| may_take(here, won).map(|time| time.as_nanos() as u64);
+        assert_eq!(nanoseconds(PATIENCE - 1, 0), None);
+        assert_eq!(nanoseconds(PATIENCE, 0), Some(PATIENCE));
+        assert_eq!(nanoseconds(0, PATIENCE), Some(2 * PATIENCE));
+        assert_eq!(nanoseconds(9 * PATIENCE, PATIENCE), Some(9 * PATIENCE));
+    }
+
+    #[test]
+    fn what_has_lost_is_tried_again_later() {
+        let rows = RowFunction::new(
+            RowLoop {
+                text: String::new(),
+                functions: Functions::default(),
+                inputs: Vec::new(),
+                written: BTreeSet::new(),
+                growing: Vec::new(),
+                sites: Vec::new(),
+                has_scratch: true,
+            },
+            None,
+        );
+        let cancel = AtomicBool::new(false);
+        let mut watch = Watch::new(&rows.sequential, &cancel, 0);
+        assert_eq!(watch.patience(&rows), Some(None), "it pays surely");
+        // That there is too much to do is no trial.
+        watch.handed = Some(5 * PATIENCE);
+        watch.lost_rows(&rows, Duration::from_secs(1));
+        assert!(rows.is_much.load(Ordering::Relaxed) && watch.tried_at == 0);
+        // A short trial, and one that has taken as long as the host.
+        for (took, at) in [(1, 10 * PATIENCE), (5 * PATIENCE, (5 + LOST_PART * 5) * PATIENCE)] {
+            watch.won_rows(&rows, Duration::from_nanos(took));
+            assert!(rows.won.load(Ordering::Relaxed) >= PATIENCE);
+            watch.handed = Some(5 * PATIENCE);
+            watch.lost_rows(&rows, Duration::from_nanos(took));
+            assert_eq!((watch.tried_at, rows.won.load(Ordering::Relaxed)), (at, 0));
+            assert!(watch.handed.is_none() && watch.here() >= 5 * PATIENCE);
+        }
+    }
 }

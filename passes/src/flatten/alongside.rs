@@ -34,12 +34,11 @@ impl Flattener<'_> {
             return self.reshaped(var, extents.to_vec());
         };
         let inside = own.len() - shared;
-        let is_seen =
-            |indices: &[Operand], thunk: &Thunk| ends_with(indices, &thunk.indices[shared..]);
+        let own_place = thunk.indices[shared..].to_vec();
         let mut seen: Vec<(Var, Var)> = Vec::new();
         for instruction in thunk.code.walk() {
             if let CodeOperation::Read(array, indices) = &instruction.operation
-                && is_seen(indices, &thunk)
+                && ends_with(indices, &own_place)
                 && seen.iter().all(|(known, _)| known != array)
             {
                 let mut others = self.types[array.0 as usize].extents.clone();
@@ -48,13 +47,12 @@ impl Flattener<'_> {
                 seen.push((*array, self.seen_through(*array, &others, maps)));
             }
         }
-        let before = thunk.clone();
         thunk.indices.truncate(extents.len());
         let point: Vec<Operand> =
             thunk.indices[shared..].iter().map(|&at| Operand::Register(at)).collect();
         thunk.code.walk_mut(&mut |instruction| {
             if let CodeOperation::Read(array, indices) = &mut instruction.operation
-                && is_seen(indices, &before)
+                && ends_with(indices, &own_place)
                 && let Some((_, other)) = seen.iter().find(|(known, _)| known == array)
             {
                 *array = *other;
