@@ -245,7 +245,7 @@ pub enum Operation {
         /// Whether the greatest comes first (equal elements stay in order).
         descending: bool,
     },
-    /// The same elements with other extents (of equal product): no copy. Its type has them.
+    /// The same elements of an array with other extents (of equal product), at least one: no copy. Its type has them.
     Reshape(Var),
     /// Constant elements, in storage order. Its type has the extents, constants.
     Constant(crate::Column),

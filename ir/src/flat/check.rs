@@ -121,9 +121,8 @@ impl<'a> Check<'a> {
                 Results::Over(storage(space), vec![ScalarType::I64])
             }
             Operation::Reshape(array) => {
-                let element = self.scope.ty(*array)?.element;
                 let [result] = declared else { return Err("reshape has one result".into()) };
-                same_types("the elements", &[self.declared(*result)?.element], &[element])?;
+                self.scope.reshape(*array, self.declared(*result)?)?;
                 Results::AsDeclared
             }
             Operation::Constant(elements) => {

@@ -1,6 +1,7 @@
 //! Which variables are in scope, for the checks of `flat` and `plan`.
 
 use crate::ScalarType;
+use crate::code::same_types;
 use crate::flat::{Dimension, Leaf, Size, Type, Var, storage};
 
 /// The variables of a program under check: each is bound once and used after that.
@@ -41,6 +42,21 @@ impl<'a> Scope<'a> {
     /// It is not in scope.
     pub fn ty(&self, var: Var) -> Result<&'a Type, String> {
         self.get(var).ok_or_else(|| format!("{var} is not bound here"))
+    }
+
+    /// The check of a reshape: an array is seen as an array with the same elements.
+    ///
+    /// # Errors
+    /// One is a scalar, or the elements are of another type.
+    pub fn reshape(&self, array: Var, result: &Type) -> Result<(), String> {
+        let from = self.ty(array)?;
+        if from.extents.is_empty() {
+            return Err(format!("{array} is a {from} and no array"));
+        }
+        if result.extents.is_empty() {
+            return Err(format!("the result of a reshape is no array, but a {result}"));
+        }
+        same_types("the elements", &[result.element], &[from.element])
     }
 
     /// Binds variables. Their types may be in terms of each other.

@@ -172,6 +172,8 @@ fn what_is_wrong_is_found() {
         ("by (r0: f32, r1: i64) (r2", "by (r0: i64, r1: f32) (r2", "the left operand"),
         ("a28: [a0]i64", "a28: [a0]f32", "the results: i64, not f32"),
         ("a29: [1][a0]f32", "a29: [1][a0]f64", "the elements: f64, not f32"),
+        ("a29: [1][a0]f32", "a29: f32", "the result of a reshape is no array"),
+        ("reshape a1", "reshape a0", "a0 is a i64 and no array"),
         ("a30: [2][2]char", "a30: [2][3]char", "4 elements are no [2][3]char"),
         ("a30: [2][2]char", "a30: [2][2]u8", "the elements are not u8"),
         ("check a7", "check a8", "a8 is a i64 and no bool"),

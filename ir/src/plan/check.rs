@@ -56,9 +56,9 @@ impl<'a> Check<'a> {
             }
             Step::Launch(kernel) => self.kernel(kernel),
             Step::Reshape { result, array } => {
-                let element = self.alive(*array)?.element;
+                self.alive(*array)?;
                 self.scope.bind(&[*result])?;
-                same_types("the elements", &[self.scope.ty(*result)?.element], &[element])
+                self.scope.reshape(*array, self.scope.ty(*result)?)
             }
             Step::Constant { result, elements } => {
                 self.scope.bind(&[*result])?;

@@ -124,6 +124,8 @@ fn the_check_finds_what_is_wrong() {
     assert!(extents.starts_with("a5 is not bound here") || extents.contains("a11"), "{extents}");
     let element = problem("to a19: [a0]i64", "to a19: [a0]f64");
     assert!(element.starts_with("the results"), "{element}");
+    let scalar = problem("a10: [4]i64 = reshape a9", "a10: i64 = reshape a9");
+    assert!(scalar.starts_with("the result of a reshape is no array"), "{scalar}");
     let flag = problem("filter r3 to", "filter r2 to");
     assert!(flag.starts_with("the flag"), "{flag}");
     let beside = problem("  sort descending r1", "  filter true to a30: i64\n  sort descending r1");

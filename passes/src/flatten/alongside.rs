@@ -7,7 +7,10 @@
 //! as they are with these. Those may be results of such maps themselves. What others want as it is stays as it is: it
 //! would be computed twice. Inside of an apply-to-each the extents of the items stand before those that are seen
 //! otherwise, and their indices are free: `{ sum (flatten (a * b)) : … }` reads one item of `a` and perhaps another of `b`.
+//! What has one element may have no extents left, as `b` where `a * b` is seen without its last axis, of one element:
+//! that is read as it is, since a scalar is no array.
 
+use weft_ir::Scalar;
 use weft_ir::code::{Operand, Operation as CodeOperation, Register, Thunk};
 use weft_ir::flat::{Dimension, Operation, Size, Statement, Type, Var};
 
@@ -44,7 +47,9 @@ impl Flattener<'_> {
                 let mut others = self.types[array.0 as usize].extents.clone();
                 others.truncate(others.len() - inside);
                 others.extend_from_slice(&extents[shared..]);
-                seen.push((*array, self.seen_through(*array, &others, maps)));
+                if !others.is_empty() {
+                    seen.push((*array, self.seen_through(*array, &others, maps)));
+                }
             }
         }
         thunk.indices.truncate(extents.len());
@@ -53,11 +58,16 @@ impl Flattener<'_> {
         thunk.code.walk_mut(&mut |instruction| {
             if let CodeOperation::Read(array, indices) = &mut instruction.operation
                 && ends_with(indices, &own_place)
-                && let Some((_, other)) = seen.iter().find(|(known, _)| known == array)
             {
-                *array = *other;
-                indices.truncate(indices.len() - inside);
-                indices.extend_from_slice(&point);
+                match seen.iter().find(|(known, _)| known == array) {
+                    Some((_, other)) => {
+                        *array = *other;
+                        indices.truncate(indices.len() - inside);
+                        indices.extend_from_slice(&point);
+                    }
+                    // It has one element, and no extents would be left of it.
+                    None => indices.fill(Operand::Scalar(Scalar::I64(0))),
+                }
             }
         });
         let space = extents.iter().map(|&extent| Dimension::Dense(extent)).collect();
