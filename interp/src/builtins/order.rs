@@ -75,26 +75,25 @@ impl Machine<'_> {
     }
 
     /// `searchSorted xs x`: the first position whose element is not below x. Where xs is not
-    /// ascending, the answer is that of the binary search that halves `low..high` at
-    /// `(low + high) / 2`.
+    /// ascending, the answer is that of this binary search, whose turns depend on the length alone: of the `width`
+    /// elements from `low` on, it looks at the one in the middle, the second one if they are even in number.
     pub(super) fn search_sorted(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let elements = call.array(0)?;
         let sought = call.value(1);
         if let Some(error) = sought.first_error() {
             return Err(Stop::Error(error));
         }
-        let (mut low, mut high) = (0, elements.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let there = elements.get(middle);
+        let (mut low, mut width) = (0, elements.len());
+        while width > 0 {
+            let there = elements.get(low + width / 2);
             if let Some(error) = there.first_error() {
                 return Err(Stop::Error(error));
             }
             if compare(&there, &sought) == Ordering::Less {
-                low = middle + 1;
-            } else {
-                high = middle;
+                // With an even number this one stays among the others: so the rest is as long in both cases.
+                low += width - width / 2;
             }
+            width /= 2;
         }
         Ok(Val::I64(low as i64))
     }

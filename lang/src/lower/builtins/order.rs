@@ -35,25 +35,25 @@ impl<'p> Lowering<'p> {
         Ok(Value::array(vec![self.sort_order(&call.array(0), false)]))
     }
 
-    /// `searchSorted xs x`: the binary search that halves `low..high`. What is sought is needed, even if
-    /// there is nothing to compare it with.
+    /// `searchSorted xs x`: the binary search that halves the `width` elements from `low` on. How many turns it takes
+    /// depends on the length alone, so that many searches in one array go on in step, without branches. What is sought
+    /// is needed, even if there is nothing to compare it with.
     pub(super) fn search_sorted(&mut self, call: &Call<'p>) -> Outcome<Value<'p>> {
         let (leaves, element, sought) = (call.array(0), call.element(0), &call.args[1]);
         let length = self.length(leaves[0]);
         let found = self.while_loop(
             vec![int(0), length],
-            &mut |lowering, state| Ok(lowering.compute(ScalarOp::Lt, state)),
+            &mut |lowering, state| Ok(lowering.compute(ScalarOp::Gt, &[state[1], int(0)])),
             &mut |lowering, state| {
-                let (low, high) = (state[0], state[1]);
-                let width = lowering.compute(ScalarOp::Sub, &[high, low]);
-                let half = lowering.compute(ScalarOp::FloorDiv, &[width, int(2)]);
-                let middle = lowering.compute(ScalarOp::Add, &[low, half]);
+                let (low, width) = (state[0], state[1]);
+                let rest = lowering.compute(ScalarOp::FloorDiv, &[width, int(2)]);
+                let middle = lowering.compute(ScalarOp::Add, &[low, rest]);
                 let there = lowering.index_all(&leaves, &[middle]);
                 let less = lowering.precedes(&Value::of_leaves(element, &there), sought);
-                let above = lowering.compute(ScalarOp::Add, &[middle, int(1)]);
-                let low = lowering.select(less, above, low);
-                let high = lowering.select(less, high, middle);
-                Ok(vec![low, high])
+                // With an even number what is in the middle stays: so the rest is as long in both cases.
+                let half = lowering.compute(ScalarOp::Sub, &[width, rest]);
+                let behind = lowering.compute(ScalarOp::Add, &[low, half]);
+                Ok(vec![lowering.select(less, behind, low), rest])
             },
         )?;
         // Nothing precedes itself.
