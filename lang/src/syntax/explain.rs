@@ -11,6 +11,7 @@ mod head;
 mod indented;
 mod named;
 mod quote;
+mod sliced;
 mod wording;
 
 use weft_ir::Span;
@@ -92,6 +93,7 @@ pub(super) fn explain(
         .or_else(|| context.each_with_arrow())
         .or_else(|| context.pair_in_braces())
         .or_else(|| context.membership())
+        .or_else(|| context.slice_in_update())
         .or_else(|| context.lambda_of_other_languages())
         .or_else(|| context.named_argument())
         .or_else(|| context.dictionary())
@@ -258,7 +260,9 @@ impl Context<'_, '_> {
             && self.close_of(start + 1) + 1 == self.at;
         let index = self.quote_or_dots(start + 2, self.at - 1);
         is_index.then(|| {
-            format!("a copy with one element replaced is `({name} with [{index}] = {value})`")
+            self.with_slices(name, start + 1, value).unwrap_or_else(|| {
+                format!("a copy with one element replaced is `({name} with [{index}] = {value})`")
+            })
         })
     }
 

@@ -1,6 +1,7 @@
 //! Failures in the part of an item that comes before its body: mostly habits from elsewhere.
 
 use super::Context;
+use super::sliced::OTHER_PLACES;
 use crate::diagnostic::Diagnostic;
 use crate::syntax::kind::{BINARY, Kind};
 use crate::syntax::layout::Form;
@@ -140,16 +141,20 @@ impl Context<'_, '_> {
             Some("") | Some(":") | None => value.to_owned(),
             Some(symbol) => format!("{} {symbol} {value}", self.quote_or_dots(0, equals)),
         };
-        let has_slice = (self.at..equals).any(|token| self.kind(token) == Some(Kind::Colon));
+        let slices = match indices.len() {
+            1 => self.with_slices(array, self.at, &value),
+            _ if self.reading.kinds[self.at..equals].contains(&Kind::Colon) => {
+                Some(OTHER_PLACES.to_owned())
+            }
+            _ => None,
+        };
         let field = indices.first().and_then(|index| index.strip_prefix('"')?.strip_suffix('"'));
-        let help = match has_slice {
+        let help = match slices {
             _ if let (Some(field), 1) = (field, indices.len()) => format!(
                 "a table with this column, and the others of `{array}`: `{{..{array}, {field} = {value}}}`"
             ),
-            true => format!(
-                "a copy with other elements at some places: `scatter {array} (i..j) values`"
-            ),
-            false => {
+            Some(help) => help,
+            None => {
                 let indices = indices.join(", ");
                 format!("a copy with one element replaced: `({array} with [{indices}] = {value})`")
             }
