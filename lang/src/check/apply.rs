@@ -461,6 +461,10 @@ impl Checker<'_> {
     }
 }
 
+/// What there is to say of a minus that was read as a sign.
+pub(super) const SIGN: &str =
+    "a `-` with a space before it and none after is a sign: write `a - 1`";
+
 /// Whether an argument begins with a minus: `a -1` may have been meant as `a - 1`.
 pub(super) fn is_signed(arg: &ast::Expr) -> bool {
     match &arg.kind {

@@ -216,6 +216,8 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
         &["cut", "qcut", "digitize"],
         "in which bin each is says `searchSortedRight edges xs`: below the first edge it is 0",
     ),
+    (&["even", "isEven", "iseven"], "write `x % 2 == 0`"),
+    (&["odd", "isOdd", "isodd"], "write `x % 2 == 1`"),
     (&["searchsorted"], "write `searchSorted xs x`, or `searchSortedRight xs x`"),
     (
         &["get_dummies", "one_hot", "oneHot", "onehot"],

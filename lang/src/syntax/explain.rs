@@ -78,6 +78,7 @@ pub(super) fn explain(
         .or_else(|| context.function_with_braces())
         .or_else(|| context.choice_of_cases())
         .or_else(|| context.guards())
+        .or_else(|| context.parameters_with_commas())
         .or_else(|| context.changed_element());
     if let Some(report) = foreign {
         return Some(Explained { report, is_of_item: true });

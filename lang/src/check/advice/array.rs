@@ -305,7 +305,12 @@ fn joined(checker: &Checker<'_>, left: &Expr, right: &Expr, found: &Diagnostic) 
         return Some(format!("of each of the numbers a text: `{{ {whole} : x in {numbers} }}`"));
     }
     let other_rank = if std::ptr::eq(single, right) { left_rank } else { right_rank };
-    if found.code == "E0307" && rank > 0 && rank + 1 == other_rank && head == other {
+    let are_literals = |ty: &Type| match ty {
+        Type::Var(var) => checker.table.state(*var).is_some_and(|open| open.class.is_some()),
+        _ => is_number(ty),
+    };
+    let is_alike = head == other || are_literals(&head) && are_literals(&other);
+    if found.code == "E0307" && rank > 0 && rank + 1 == other_rank && is_alike {
         let element = written(single).unwrap_or_else(|| "row".to_owned());
         return Some(format!("one row is joined as an array that holds it: `[{element}]`"));
     }

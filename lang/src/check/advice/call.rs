@@ -52,6 +52,7 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
             .or_else(|| function_behind(checker, name, args))
             .or_else(|| without_boundary(checker, name, args))
             .or_else(|| random_shape(checker, name, args))
+            .or_else(|| sought(name, args, found))
             .or_else(|| annotated::of_call(checker, name, args, found))
             .or_else(|| match found.code {
                 // Parts of an argument would not fit anywhere else either.
@@ -61,6 +62,13 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
             })
             .or_else(|| function_elsewhere(checker, name, args)),
     }
+}
+
+/// `isIn 3 xs`: whether all that is sought is there, one after the other.
+fn sought(name: &Name, args: &[Expr], found: &Diagnostic) -> Option<String> {
+    let ([one, among], "E0307", "isIn") = (args, found.code, &**name) else { return None };
+    let (is_of_it, one, among) = (found.span() == one.span, written(one)?, argument(among)?);
+    is_of_it.then(|| format!("whether one value is among others: `any ({among} == {one})`"))
 }
 
 /// `sort(x)[0]`: the index belongs to the argument.

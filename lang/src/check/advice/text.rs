@@ -121,6 +121,10 @@ fn numbers_in(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<
     let (rank, true) = is_text(arg)? else { return None };
     if matches!(found.code, "E0303" | "E0302") && matches!(symbol, "+" | "-" | "*") {
         let numbers = checker.rank_at(other.span);
+        if symbol == "-" && is_text(other)?.1 {
+            let (left, right) = (argument(left)?, argument(right)?);
+            return Some(format!("how far letters are apart: `i64 {left} - i64 {right}`"));
+        }
         let is_count = |expr: &Expr| matches!(expr.kind, ExprKind::Number(Number::Int(_), _));
         if rank == 0 && symbol != "*" && numbers == Some(0) && !is_text(other)?.1 {
             let sides = |part: &Expr| {

@@ -7,7 +7,7 @@ use super::{TEXTS_AS_KEYS, class_words, count};
 use crate::ast;
 use crate::builtins;
 use crate::check::Checker;
-use crate::check::apply::{UNNAMED, is_signed};
+use crate::check::apply::{SIGN, UNNAMED, is_signed};
 use crate::check::rank::{Site, SiteError};
 use crate::check::sequence::CONSUMERS;
 use crate::check::unify::Clash;
@@ -460,8 +460,7 @@ impl Checker<'_> {
         } else if self.table.peel(ty).0 > 0 {
             diagnostic = diagnostic.help("an element is `xs[i]`, without a space before `[`");
         } else if args.first().is_some_and(|arg| is_signed(arg)) {
-            diagnostic = diagnostic
-                .help("a `-` with a space before it and none after is a sign: write `a - 1`");
+            diagnostic = diagnostic.help(SIGN);
         }
         self.report(diagnostic);
     }
@@ -495,6 +494,8 @@ impl Checker<'_> {
             {
                 format!("`|>` hands a value to all that stands behind it: `(xs |> f) {name} y`")
             }
+            // `xs[length xs -1]`
+            _ if matches!(extra, [last] if is_signed(last)) => SIGN.to_owned(),
             _ => "an argument that is an application stands in parentheses: `f (g x)`".to_owned(),
         };
         let ty = self.show(&function.ty);

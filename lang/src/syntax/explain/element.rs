@@ -293,6 +293,34 @@ impl Context<'_, '_> {
         Some(self.lambda(first, self.reading.span(first, second + 1), &params, second + 1))
     }
 
+    /// `\x, y -> e`.
+    pub(super) fn parameters_with_commas(&self) -> Option<Diagnostic> {
+        if self.found != Kind::Comma || !self.expects(Kind::Arrow) {
+            return None;
+        }
+        let start = (0..self.at).rev().find(|token| self.kind(*token) == Some(Kind::Backslash))?;
+        let arrow = self.next_outside(start + 1, |kind| kind == Kind::Arrow)?;
+        if !are_names(&self.reading.kinds[start + 1..arrow]) {
+            return None;
+        }
+        let params = self.quote(start + 1, arrow)?.replace(',', " ");
+        let params = params.split_whitespace().collect::<Vec<_>>().join(" ");
+        let body = self.quote_or_dots(arrow + 1, self.end_of_part(arrow + 1));
+        let span = self.reading.span(start + 1, arrow);
+        Some(
+            Diagnostic::error(
+                "E0101",
+                "parameters stand without commas",
+                span,
+                "several parameters",
+            )
+            .help(format!(
+                "of two arguments `\\{params} -> {body}`, of one pair `\\({}) -> {body}`",
+                self.quote(start + 1, arrow)?
+            )),
+        )
+    }
+
     /// `\x : t -> e`.
     fn annotated_without_parentheses(&self) -> Option<Diagnostic> {
         let start = (0..self.at).rev().find(|token| self.kind(*token) == Some(Kind::Backslash))?;
