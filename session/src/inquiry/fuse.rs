@@ -75,7 +75,10 @@ pub(super) fn answer(context: &Context<'_>, job: &Job<'_>) -> Result<Answer, Box
     let by_rows = loops_by_rows(&stages.compiled.plan.body, has_function);
     let rows_title = match on_device {
         true => "Row by row on the GPU, a thread for each:",
-        false => "Row by row on the CPU, as one function, once it has taken a millisecond:",
+        false => {
+            "Row by row on the CPU, as one function, once it has taken a millisecond (with much to do at a row, \
+             if a trial is faster):"
+        }
     };
     let alone = if on_device { loops_on_one_thread(&stages.compiled.plan) } else { Vec::new() };
     for (title, loops) in [(rows_title, by_rows), ("On one thread of the GPU:", alone)] {
