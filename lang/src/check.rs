@@ -30,6 +30,7 @@ use std::collections::{BTreeMap, HashMap};
 use weft_ir::{Name, ScalarType, Span, Value};
 
 pub use again::annotated;
+pub use path::is_loader;
 
 use crate::ast;
 use crate::diagnostic::Diagnostic;

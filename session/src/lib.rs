@@ -20,6 +20,7 @@ mod join;
 pub mod memory;
 mod modes;
 mod numbered;
+mod origin;
 mod plan;
 mod plot;
 mod prelude;

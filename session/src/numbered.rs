@@ -2,7 +2,7 @@
 //!
 //! A result has the name `_7` in the environment. Which type `Out[7]` has depends on the number, so
 //! it cannot be an array that is indexed: before a cell is checked, `Out[7]` becomes the name `_7`
-//! and `In[7]` the text of that cell.
+//! and `In[7]` the text of that cell; but not where the user has given that name to something else.
 
 use std::sync::Arc;
 
@@ -17,6 +17,9 @@ pub(crate) trait Numbered {
     /// Whether the result of cell `number` is still kept.
     fn has_output(&self, number: usize) -> bool;
 }
+
+/// What earlier texts and results are called.
+pub(crate) const NAMES: [&str; 2] = ["In", "Out"];
 
 /// A cell or result that is not there.
 #[derive(Debug)]
@@ -44,9 +47,49 @@ impl Missing {
     }
 }
 
-/// Resolves the numbers in an item; what is not there is added to `missing`.
-pub(crate) fn resolve(item: &mut Item, numbered: &dyn Numbered, missing: &mut Vec<Missing>) {
-    let mut resolver = Resolver { numbered, missing };
+/// Resolves the numbers in the items of a cell. What is not there is added to `missing`, and `taken` are the names
+/// that stand for something else already.
+pub(crate) fn resolve(
+    items: &mut [Item],
+    numbered: &dyn Numbered,
+    mut taken: Vec<&'static str>,
+    missing: &mut Vec<Missing>,
+) {
+    for item in items {
+        let own = NAMES.into_iter().filter(|name| is_bound_in(item, name));
+        let others: Vec<&str> = own.chain(taken.iter().copied()).collect();
+        resolve_item(item, &mut Resolver { numbered, taken: &others, missing });
+        taken.extend(NAMES.into_iter().filter(|name| defines(item, name)));
+    }
+}
+
+/// Whether a name stands for something else somewhere in an item. Where else in it the earlier result is meant
+/// says the checker.
+fn is_bound_in(item: &Item, name: &str) -> bool {
+    match &item.kind {
+        ItemKind::Def(def) => {
+            &*def.name.name == name
+                || def.params.iter().any(|param| param.binds(name))
+                || def.body.binds(name)
+        }
+        ItemKind::Binding { value, .. } | ItemKind::Expr { value, .. } => value.binds(name),
+        ItemKind::TypeAlias { .. } | ItemKind::Command { .. } | ItemKind::Import { .. } => false,
+    }
+}
+
+/// Whether an item defines a name for those behind it.
+fn defines(item: &Item, name: &str) -> bool {
+    match &item.kind {
+        ItemKind::Def(def) => &*def.name.name == name,
+        ItemKind::Binding { pattern, .. } => pattern.binds(name),
+        ItemKind::Expr { .. }
+        | ItemKind::TypeAlias { .. }
+        | ItemKind::Command { .. }
+        | ItemKind::Import { .. } => false,
+    }
+}
+
+fn resolve_item(item: &mut Item, resolver: &mut Resolver<'_>) {
     match &mut item.kind {
         ItemKind::Def(def) => resolver.expr(&mut def.body),
         ItemKind::Binding { value, .. } | ItemKind::Expr { value, .. } => resolver.expr(value),
@@ -56,12 +99,16 @@ pub(crate) fn resolve(item: &mut Item, numbered: &dyn Numbered, missing: &mut Ve
 
 struct Resolver<'a> {
     numbered: &'a dyn Numbered,
+    /// The names that stand for something else.
+    taken: &'a [&'static str],
     missing: &'a mut Vec<Missing>,
 }
 
 impl Resolver<'_> {
     fn expr(&mut self, expr: &mut Expr) {
-        if let Some((what, number)) = reference(expr) {
+        if let Some((what, number)) = reference(expr)
+            && !self.taken.contains(&what)
+        {
             self.replace(expr, what, number);
             return;
         }
@@ -95,11 +142,7 @@ pub(crate) fn output_number(name: &str) -> Option<usize> {
 fn reference(expr: &Expr) -> Option<(&'static str, usize)> {
     let ExprKind::Index { array, axes } = &expr.kind else { return None };
     let ExprKind::Name(name) = &array.kind else { return None };
-    let what = match &**name {
-        "In" => "In",
-        "Out" => "Out",
-        _ => return None,
-    };
+    let what = NAMES.into_iter().find(|what| **what == **name)?;
     let [Axis::Index(Expr { kind: ExprKind::Number(Number::Int(number), None), .. })] = &axes[..]
     else {
         return None;

@@ -25,10 +25,11 @@ use crate::footer::{Footer, Phase};
 use crate::inquiry::Inquiry;
 use crate::modes::Modes;
 use crate::numbered::{self, Numbered};
+use crate::origin::{AliasItem, Meanings, Origin};
 use crate::references;
 use crate::session::Entry;
 use crate::sources::Sources;
-use crate::state::{Origin, State};
+use crate::state::State;
 
 /// Something to do once all of a cell has checked.
 #[derive(Debug)]
@@ -344,7 +345,7 @@ impl<'a> Planner<'a> {
 
     /// Takes over what a checked item defines: its names, or `it`, when it is to be shown.
     pub(crate) fn adopt(&mut self, item: &CheckedItem, environment: Environment) {
-        self.state.environment = environment;
+        let before = mem::replace(&mut self.state.environment, environment);
         let change = match item.kind {
             CheckedKind::Show { .. } | CheckedKind::ShowFunction { .. } => Change::Results,
             CheckedKind::Bind { .. } | CheckedKind::Define { .. } | CheckedKind::Alias { .. } => {
@@ -352,7 +353,7 @@ impl<'a> Planner<'a> {
             }
         };
         self.change = self.change.max(change);
-        self.remember(item);
+        self.remember(item, &mut Meanings::new(before));
     }
 
     /// Checks items, of which those are broken in which one of the places that could not be read lies; these are in
@@ -385,14 +386,15 @@ impl<'a> Planner<'a> {
         let checked = check(&items, &self.state.environment, &self.config(), &mut self.loader);
         self.diagnostics.append(&mut self.loader.doubts);
         self.footer.add(Phase::Type, started.elapsed());
-        self.state.environment = checked.environment;
+        let before = mem::replace(&mut self.state.environment, checked.environment);
         self.state.values.extend(checked.loaded);
         // What else is wrong with an item that does not parse may only follow from that.
         let found = checked.diagnostics.into_iter().filter(|found| !is_broken(found.span()));
         let found: Vec<Diagnostic> = found.map(|found| self.numbered(found)).collect();
         self.diagnostics.extend(found);
+        let mut meanings = Meanings::new(before);
         for item in checked.items {
-            self.remember(&item);
+            self.remember(&item, &mut meanings);
             self.steps.push(Step::Item { item, shown: self.shown });
         }
     }
@@ -404,9 +406,9 @@ impl<'a> Planner<'a> {
     fn resolve_numbers(&mut self, items: &mut [Item]) {
         let cells = Cells { log: self.log, state: &self.state };
         let mut missing = Vec::new();
-        for item in items {
-            numbered::resolve(item, &cells, &mut missing);
-        }
+        let is_bound = |name: &&str| self.state.environment.lookup(name).is_some();
+        let taken = numbered::NAMES.into_iter().filter(is_bound).collect();
+        numbered::resolve(items, &cells, taken, &mut missing);
         self.diagnostics.extend(missing.iter().map(numbered::Missing::report));
     }
 
@@ -422,36 +424,42 @@ impl<'a> Planner<'a> {
     }
 
     /// Notes where the definitions of an item come from.
-    fn remember(&mut self, item: &CheckedItem) {
+    fn remember(&mut self, item: &CheckedItem, meanings: &mut Meanings) {
+        let named = meanings.named(self.sources.slice(item.span), &self.state.aliases);
+        meanings.define(item);
         let is_result = |global: &GlobalId| {
             self.state.origins.get(global).is_some_and(|origin| origin.anonymous)
         };
         let places = |body: &typed::Expr| references::places(body, item.span, &is_result);
-        let (globals, uses, anonymous, results) = match &item.kind {
-            CheckedKind::Define { global, .. } => {
+        let (globals, binds, uses, anonymous, results) = match &item.kind {
+            CheckedKind::Define { name, global, .. } => {
                 let (uses, results) = match self.state.environment.global(*global) {
                     Some(Global::Function(function)) => {
                         (references::of_expr(&function.body), places(&function.body))
                     }
                     Some(Global::Value { .. }) | None => (BTreeSet::new(), Vec::new()),
                 };
-                (vec![*global], uses, false, results)
+                (vec![*global], vec![Arc::clone(name)], uses, false, results)
             }
             CheckedKind::Bind { program, names, .. } => {
                 let globals = names.iter().map(|name| name.global).collect();
-                (globals, references::of_program(program), false, places(&program.entry))
+                let binds = names.iter().map(|name| Arc::clone(&name.name)).collect();
+                (globals, binds, references::of_program(program), false, places(&program.entry))
             }
             CheckedKind::Show { program, global, .. } => {
-                (vec![*global], references::of_program(program), true, places(&program.entry))
+                let uses = references::of_program(program);
+                (vec![*global], Vec::new(), uses, true, places(&program.entry))
             }
             CheckedKind::Alias { name } => {
-                self.state.aliases.insert(Arc::clone(name), item.span);
+                let alias = Arc::new(AliasItem { item: item.span, named });
+                self.state.aliases.insert(Arc::clone(name), alias);
                 return;
             }
             CheckedKind::ShowFunction { .. } => return,
         };
         let float = self.state.modes.float;
-        let origin = Arc::new(Origin { item: item.span, uses, anonymous, results, float });
+        let origin =
+            Arc::new(Origin { item: item.span, binds, uses, anonymous, results, float, named });
         for global in globals {
             self.state.origins.insert(global, Arc::clone(&origin));
         }

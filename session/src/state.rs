@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use weft_ir::{Name, ScalarType, Span, Type, Value};
+use weft_ir::{Name, Type, Value};
 use weft_lang::typed::GlobalId;
 use weft_lang::{Binding, Environment, Global, types};
 
 use crate::modes::Modes;
 use crate::numbered::output_name;
+use crate::origin::{AliasItem, Origin};
 use crate::prelude;
 use crate::references;
 
@@ -29,24 +30,9 @@ pub(crate) struct State {
     /// stay here, for those that were made with them.
     pub(crate) origins: BTreeMap<GlobalId, Arc<Origin>>,
     /// The items of type aliases.
-    pub(crate) aliases: BTreeMap<Name, Span>,
+    pub(crate) aliases: BTreeMap<Name, Arc<AliasItem>>,
     /// The files that `:load` took, for `:reload`.
     pub(crate) files: Vec<PathBuf>,
-}
-
-/// Where a definition or value comes from.
-#[derive(Debug)]
-pub(crate) struct Origin {
-    /// The whole item.
-    pub(crate) item: Span,
-    /// The definitions and values that it uses.
-    pub(crate) uses: BTreeSet<GlobalId>,
-    /// Whether it is the value of a bare expression, which no later text can name.
-    pub(crate) anonymous: bool,
-    /// Where the item names values of bare expressions: `it`, `_7` or `Out[7]`, which are others elsewhere.
-    pub(crate) results: Vec<(Span, GlobalId)>,
-    /// The type of its literals with a point, where nothing else fixes it.
-    pub(crate) float: ScalarType,
 }
 
 impl State {

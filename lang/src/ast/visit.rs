@@ -1,6 +1,6 @@
 //! Walking over the parts of an expression as it is written.
 
-use super::{Axis, Expr, ExprKind, LetBinding, LoopControl, RecordPart};
+use super::{Axis, Expr, ExprKind, LetBinding, LoopControl, Pattern, PatternKind, RecordPart};
 
 /// The walk, shared or mutable.
 macro_rules! walk {
@@ -111,5 +111,43 @@ impl Expr {
         let mut found = matches!(&self.kind, ExprKind::Name(other) if &**other == name);
         self.for_each_child(&mut |child| found = found || child.mentions(name));
         found
+    }
+
+    /// Whether a parameter, a pattern or a local function in it has that name.
+    pub fn binds(&self, name: &str) -> bool {
+        let has = |pattern: &Pattern| pattern.binds(name);
+        let mut found = match &self.kind {
+            ExprKind::Lambda { params, body: _ } => params.iter().any(has),
+            ExprKind::Let { bindings, body: _ } => bindings.iter().any(|binding| match binding {
+                LetBinding::Value(pattern, _) => has(pattern),
+                LetBinding::Function(def) => &*def.name.name == name || def.params.iter().any(has),
+            }),
+            ExprKind::Loop { pattern, init: _, control, body: _ } => {
+                let counts = match control {
+                    LoopControl::Count(of_turn, _) | LoopControl::Each(of_turn, _) => has(of_turn),
+                    LoopControl::While(_) => false,
+                };
+                counts || has(pattern)
+            }
+            ExprKind::Comprehension { generators, .. } => {
+                generators.iter().any(|(pattern, _)| has(pattern))
+            }
+            _ => false,
+        };
+        self.for_each_child(&mut |child| found = found || child.binds(name));
+        found
+    }
+}
+
+impl Pattern {
+    /// Whether it binds that name.
+    pub fn binds(&self, name: &str) -> bool {
+        match &self.kind {
+            PatternKind::Name(own) => &**own == name,
+            PatternKind::Wildcard => false,
+            PatternKind::Tuple(parts) => parts.iter().any(|part| part.binds(name)),
+            PatternKind::Record(fields) => fields.iter().any(|(_, part)| part.binds(name)),
+            PatternKind::Typed(part, _) => part.binds(name),
+        }
     }
 }

@@ -9,9 +9,9 @@ use super::path::LOADERS;
 use super::rank::{Site, SiteArg};
 use super::sequence::Callee;
 use super::{Checker, Ranked, index_type};
-use crate::ast;
+use crate::ast::{self, ApplyForm};
 use crate::builtins::signature::{self, SignatureType};
-use crate::builtins::{Builtin, Entry};
+use crate::builtins::{self, Builtin, Entry};
 use crate::typed::{Arg, Expr, ExprKind, FunctionRef, Pattern};
 use crate::types::Type;
 
@@ -19,14 +19,21 @@ use crate::types::Type;
 pub(super) const UNNAMED: &str = "this function";
 
 impl Checker<'_> {
-    pub(super) fn apply(&mut self, function: &ast::Expr, args: &[ast::Expr], span: Span) -> Expr {
+    pub(super) fn apply(
+        &mut self,
+        function: &ast::Expr,
+        args: &[ast::Expr],
+        form: ApplyForm,
+        span: Span,
+    ) -> Expr {
         // `(f x) y` and `y |> f x` are `f x y`: so a lambda among the arguments is checked when the
         // others are known.
-        let mut function = function;
+        let (mut function, mut form) = (function, form);
         let mut groups = vec![args];
-        while let ast::ExprKind::Apply { function: inner, args, .. } = &function.kind {
+        while let ast::ExprKind::Apply { function: inner, args, form: inner_form } = &function.kind
+        {
             groups.push(args);
-            function = inner;
+            (function, form) = (inner, *inner_form);
         }
         let args: Vec<&ast::Expr> = groups.into_iter().rev().flatten().collect();
         if let ast::ExprKind::Name(name) = &function.kind
@@ -51,11 +58,21 @@ impl Checker<'_> {
             return self.stencil2(entry, function.span, &args, span);
         }
         if let ast::ExprKind::Name(name) = &function.kind
+            && form != ApplyForm::Operator
             && let Some(open) = self.open_function(name)
         {
             return self.apply_open(&open, function.span, &args, span);
         }
-        let typed = self.expr(function);
+        let typed = match &function.kind {
+            // What `-x` and `!x` mean does not depend on who else is called `negate` or `not`.
+            ast::ExprKind::Name(name) if form == ApplyForm::Operator => {
+                match builtins::lookup(name) {
+                    Some(entry) => self.builtin(entry, function.span),
+                    None => self.expr(function),
+                }
+            }
+            _ => self.expr(function),
+        };
         if self.is_broken(&typed) {
             // The arguments may hold errors of their own.
             for arg in args {

@@ -41,7 +41,9 @@ impl Checker<'_> {
                 ty: Type::array(Type::Scalar(ScalarType::Char)),
                 span,
             },
-            ast::ExprKind::Apply { function, args, .. } => self.apply(function, args, span),
+            ast::ExprKind::Apply { function, args, form } => {
+                self.apply(function, args, *form, span)
+            }
             ast::ExprKind::Lambda { params, body } => self.lambda(params, body, None, span),
             ast::ExprKind::Let { bindings, body } => self.let_in(bindings, body, span),
             ast::ExprKind::If { condition, then, otherwise } => {

@@ -28,6 +28,11 @@ pub(super) const LOADERS: [&str; 11] = [
     "streamWav",
 ];
 
+/// Whether that is a function that reads files.
+pub fn is_loader(name: &str) -> bool {
+    LOADERS.contains(&name)
+}
+
 /// A text that is known before the program runs, or why one is not.
 type Known = Result<String, Box<Diagnostic>>;
 

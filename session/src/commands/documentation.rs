@@ -169,7 +169,7 @@ pub(crate) fn source_of(state: &State, sources: &Sources, name: &str) -> Option<
 fn item_of(state: &State, name: &str) -> Option<Span> {
     match state.environment.lookup(name)? {
         Binding::Global(global) => Some(state.origins.get(global)?.item),
-        Binding::Alias(_) => state.aliases.get(name).copied(),
+        Binding::Alias(_) => state.aliases.get(name).map(|alias| alias.item),
         Binding::Broken => None,
     }
 }

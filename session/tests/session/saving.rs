@@ -89,3 +89,83 @@ fn saved_definitions_mean_what_they_meant() {
     session.check(":free howMany", "`howMany` is forgotten");
     assert_eq!(saved(&mut session), "");
 }
+
+/// What `:save` writes, and whether a session that reads it shows the same for an expression.
+#[track_caller]
+fn saved_again(session: &mut Transcript, shown: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let file = folder.path().join("defs.weft").display().to_string();
+    let said = session.eval(&format!(":save \"{file}\""));
+    assert!(said.starts_with("(saved "), "{said}");
+    let text = fs::read_to_string(&file).expect("the saved file");
+    let expected = session.eval(shown);
+    let mut again = Transcript::new();
+    again.eval(&format!(":load \"{file}\""));
+    again.check(shown, &expected);
+    text
+}
+
+#[test]
+fn saved_names_mean_what_they_meant_then() {
+    // A type that was defined anew.
+    let mut session = Transcript::new();
+    for cell in [
+        "type num = i32\ntype nums = []num",
+        "def sqr (x : num) = x * x\ndef total (xs : nums) = sum (xs * xs)",
+        "type num = i64",
+        "def cube (x : num) = x * x * x",
+        "type unused = (i64, bool)",
+    ] {
+        session.eval(cell);
+    }
+    let text = saved_again(&mut session, "(sqr 100000, cube 100000, total [100000])");
+    assert!(
+        text.starts_with("type num = i32\n") && text.ends_with("type unused = (i64, bool)\n"),
+        "{text}"
+    );
+    // Builtin functions that were hidden for a while.
+    let mut session = Transcript::new();
+    for cell in [
+        "def sum v = 0 * v[0]\na = sum [5]\n:free sum",
+        "b = sum [1, 2]",
+        "length = 3\nc = length + 1",
+        ":free length",
+    ] {
+        session.eval(cell);
+    }
+    let text = saved_again(&mut session, "(a, b, c, sum [1, 2], length [7])");
+    assert!(text.contains("a = sum [5]\n:free sum\nb = sum [1, 2]\n"), "{text}");
+    // Comments are documentation.
+    let mut session = Transcript::new();
+    session.eval("x = 1\n-- Doubles x,\n-- whatever it is.\ndef double x = 2 * x\n");
+    let text = saved_again(&mut session, "double?");
+    assert!(text.contains("\n-- Doubles x,\n-- whatever it is.\ndef double x = 2 * x\n"), "{text}");
+}
+
+#[test]
+fn what_was_loaded_is_loaded_again() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let mut session = Transcript::new();
+    session.eval(&format!(
+        ":save [1, 2, 3] \"{}\"\n:save [4, 5] \"{}\"",
+        path("a.npy"),
+        path("b.npy")
+    ));
+    for cell in [
+        format!("p = \"{}\"", path("a.npy")),
+        "t = load p".to_owned(),
+        format!("p = \"{}\"\nu = load p", path("b.npy")),
+        format!("s = streamNpy \"{}\"", path("a.npy")),
+    ] {
+        session.eval(&cell);
+    }
+    saved_again(&mut session, "(sum t, sum u, foldSeq (+) 0 s)");
+    // A function that uses a result, in a value.
+    let mut session = Transcript::new();
+    session.eval("10");
+    session.eval("def f x = x * it");
+    session.eval("w = f 3");
+    let text = saved_again(&mut session, "(w, f 2)");
+    assert_eq!(text, "result1 = 10\ndef f x = x * result1\nw = f 3\n");
+}
