@@ -70,7 +70,12 @@ pub(crate) fn most_items() -> Option<GlobalId> {
 
 /// Gives a name that means nothing any more the meaning that it had at the beginning, if it had one.
 pub(crate) fn bring_back(name: &str, environment: &mut Environment) {
-    if let (true, Some(binding)) = (has(name), PRELUDE.environment.lookup(name)) {
+    bring_back_as(name, name, environment);
+}
+
+/// Gives a name the meaning that another one had at the beginning, if it had one.
+pub(crate) fn bring_back_as(name: &str, of: &str, environment: &mut Environment) {
+    if let (true, Some(binding)) = (has(of), PRELUDE.environment.lookup(of)) {
         environment.bind(Arc::from(name), binding.clone());
     }
 }

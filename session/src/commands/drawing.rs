@@ -7,6 +7,7 @@ use super::Call;
 use crate::display;
 use crate::plan::{Planner, Step};
 use crate::plot;
+use crate::prelude;
 
 /// `:plot e`: a plot as it is, anything else as `plot (e)`.
 pub(super) fn plot(planner: &mut Planner<'_>, call: &Call) -> Result<(), Box<Diagnostic>> {
@@ -41,8 +42,15 @@ fn drawn(planner: &mut Planner<'_>, call: &Call, function: &str, is_drawn: fn(&T
         return;
     }
     let source = render::Sources::name(&*planner.sources, call.argument_span.source).to_owned();
-    let text = format!("{function} ({})", call.argument);
-    planner.text(&source, &text, &call.directory);
+    if prelude::entry(&planner.state.environment, function).is_some() {
+        let text = format!("{function} ({})", call.argument);
+        return planner.text(&source, &text, &call.directory);
+    }
+    // The user calls something else so, which may be in the argument.
+    let own = format!("builtin{}{}", function[..1].to_uppercase(), &function[1..]);
+    prelude::bring_back_as(&own, function, &mut planner.state.environment);
+    planner.text(&source, &format!("{own} ({})", call.argument), &call.directory);
+    planner.state.environment.unbind(&own);
 }
 
 fn type_of(item: &CheckedItem) -> Option<&Type> {

@@ -66,10 +66,14 @@ pub(super) fn too_wide(stop: Stop, lowered: &Lowered) -> NotRun {
     }
 }
 
-/// An exhausted limit that names no place is about the whole program.
+/// An exhausted limit that names no place of the program is about all of it. A place elsewhere is that of the same
+/// program in an earlier cell, which was compiled and kept.
 fn at_item(exhausted: Exhausted, job: &Job<'_>) -> Exhausted {
     let whole = job.program.entry.span;
-    let known = |span: Span| if span == Span::default() { whole } else { span };
+    let functions = job.program.instances.iter().map(|function| function.body.span);
+    let texts: Vec<Span> = functions.chain([whole]).collect();
+    let is_here = |span: Span| texts.iter().any(|text| text.contains(span));
+    let known = |span: Span| if span != Span::default() && is_here(span) { span } else { whole };
     match exhausted {
         Exhausted::Memory { wanted, limit, span } => {
             Exhausted::Memory { wanted, limit, span: known(span) }

@@ -290,6 +290,33 @@ fn beyond_the_memory_limit_is_an_error() {
 }
 
 #[test]
+fn the_memory_limit_points_at_the_cell_at_hand() {
+    let mut session = Transcript::new();
+    for cell in ["n = 10", "def twice n = sort (iota n * 2)", "small = twice n", "n = 10000000000"]
+    {
+        session.eval(cell);
+    }
+    session.check("big = sort (iota n * 2)", "E0701");
+    let report = session.last_report();
+    assert!(report.contains("│ big = sort"), "{report}");
+    session.check("huge = twice n", "E0701");
+    let report = session.last_report();
+    assert!(report.contains("def twice n = sort (iota n * 2)"), "{report}");
+}
+
+#[test]
+fn drawing_commands_draw_whatever_has_their_names() {
+    let mut session = Transcript::new();
+    let plotted = session.eval(":plot [1, 2, 3]");
+    session.eval("plot = [1, 2, 3]");
+    assert_eq!(session.eval(":plot plot"), plotted);
+    let drawn = session.eval(":image [[0.0, 1.0]]");
+    session.eval("def image x = x");
+    assert_eq!(session.eval(":image image [[0.0, 1.0]]"), drawn);
+    session.check("builtinPlot", "E0201");
+}
+
+#[test]
 fn modes_are_part_of_the_state() {
     let mut session = Transcript::new();
     session.check(":set float f32", "");
