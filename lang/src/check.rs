@@ -30,6 +30,7 @@ use std::collections::{BTreeMap, HashMap};
 use weft_ir::{Name, ScalarType, Span, Value};
 
 pub use again::annotated;
+pub use columns::is_table_form;
 pub use path::is_loader;
 
 use crate::ast;

@@ -17,7 +17,7 @@ pub mod types;
 
 pub use check::{
     BoundName, Checked, CheckedItem, CheckedKind, Config, Files, LoadRequest, NoFiles,
-    ShownSequence, annotated, check, is_loader, sequence_counterpart,
+    ShownSequence, annotated, check, is_loader, is_table_form, sequence_counterpart,
 };
 pub use diagnostic::Diagnostic;
 pub use environment::{Binding, Environment, Global};

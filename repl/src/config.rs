@@ -35,6 +35,7 @@ pub(crate) fn load(session: &mut Session, interrupts: &Interrupts, output: &mut 
         let mut sink = Plain { output, cancel: cancel.clone() };
         session.eval_as(cell, Keep::Definitions, &mut sink, cancel)
     });
+    session.begin_here();
     if !matches!(outcome, Outcome::Done | Outcome::Quit) {
         output.error_line(&format!("weft: this session begins without {name}"));
     }

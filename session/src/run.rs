@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use weft_ir::{Exhausted, Failure, Looks, Span, Trap, TrapKind, Type, Value};
 use weft_lang::typed::{ExprKind, GlobalId, Program};
-use weft_lang::{CheckedItem, CheckedKind, Diagnostic, builtins, render};
+use weft_lang::{CheckedItem, CheckedKind, Diagnostic, builtins, is_loader, is_table_form, render};
 
 use crate::commands::{devices_text, memory, variables};
 use crate::display::{bound_type, has_heading};
@@ -473,7 +473,11 @@ impl<'a> Runner<'a> {
 
 /// What is said of a name that hides a function which came with Weft.
 fn hidden(name: &str) -> String {
-    if builtins::lookup(name).is_none() && !prelude::has(name) {
+    let is_known = builtins::lookup(name).is_some()
+        || prelude::has(name)
+        || is_loader(name)
+        || is_table_form(name);
+    if !is_known {
         return String::new();
     }
     format!(" (hides the function; `:free {name}` brings it back)")

@@ -54,6 +54,11 @@ impl Fields {
     }
 }
 
+/// Whether that is a function of tables which the checker applies itself: `rows`, `columns`.
+pub fn is_table_form(name: &str) -> bool {
+    TABLES.contains(&name)
+}
+
 impl Checker<'_> {
     /// Whether the name is one of [`TABLES`] and means that.
     pub(super) fn is_table_form(&self, name: &Name) -> bool {

@@ -179,8 +179,11 @@ pub(crate) fn number_does_not_fit(
         format!("this literal is {scalar} here"),
     );
     match number {
-        Number::Int(_) if scalar == weft_ir::ScalarType::I64 => {
-            diagnostic.help("write it with a point for a float, or with the suffix `u64`")
+        Number::Int(value) if scalar == weft_ir::ScalarType::I64 => {
+            diagnostic.help(match u64::try_from(value) {
+                Ok(_) => "write it with a point for a float, or with the suffix `u64`",
+                Err(_) => "write it with a point for a float",
+            })
         }
         _ => diagnostic,
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use weft_ir::{Name, Span};
+use weft_ir::{Name, ScalarType, Span};
 
 use super::late::with_parameters;
 use super::open::{Uses, Written};
@@ -280,6 +280,14 @@ impl Checker<'_> {
     }
 
     fn alias(&mut self, name: &ast::Ident, ty: &TypeExpr) -> Option<CheckedKind> {
+        if ScalarType::from_name(&name.name).is_some() {
+            let message = format!("`{}` cannot be a name", name.name);
+            self.report(
+                Diagnostic::error("E0111", message, name.span, "a type of the language")
+                    .help(format!("choose another name, such as `{}'`", name.name)),
+            );
+            return None;
+        }
         self.type_expr(ty);
         if let Some(variable) = self.annotation_vars.keys().next().cloned() {
             self.report(

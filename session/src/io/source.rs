@@ -1,7 +1,7 @@
 //! Reading a file: decompression, limits, interruption.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 #[cfg(target_os = "linux")]
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -20,6 +20,9 @@ const STEP: usize = 1 << 20;
 /// `O_NONBLOCK`, which regular files pay no attention to.
 #[cfg(target_os = "linux")]
 const DO_NOT_WAIT: i32 = 0o4000;
+
+/// What a file begins with that is compressed with gzip.
+const GZIP: &[u8] = b"\x1f\x8b";
 
 /// What the xz decoder may allocate: the window of the highest preset needs 65 MiB.
 const XZ_MEMORY: u64 = 256 << 20;
@@ -78,7 +81,15 @@ impl<'a> Source<'a> {
                 let length = (length > 0).then_some(length);
                 Source { length, ..Source::new(file, limits) }
             }
-            Compression::Gzip => Source::new(MultiGzDecoder::new(buffered(file)), limits),
+            Compression::Gzip => {
+                let mut file = buffered(file);
+                let begin = file.fill_buf().map_err(|error| Problem::reading(error, 0))?;
+                if !begin.is_empty() && !begin.starts_with(GZIP) && !GZIP.starts_with(begin) {
+                    let problem = "is not compressed with gzip, though its name says so";
+                    return Err(Problem::malformed(Place::Whole, problem).hint("rename it"));
+                }
+                Source::new(MultiGzDecoder::new(file), limits)
+            }
             Compression::Xz => {
                 let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)
                     .map_err(|error| Problem::open(format!("cannot be read ({error})")))?;

@@ -148,7 +148,8 @@ pub(super) fn write(value: &Value, ty: &Type, target: &mut Target) -> Result<(),
             let mut rest = chars.as_slice();
             for index in 0..lines.len() {
                 let (line, after) = rest.split_at(lines.row_len(index).unwrap_or(0));
-                if line.contains(&b'\n') {
+                // What ends in `\r` would lose it when it is read again.
+                if line.contains(&b'\n') || line.ends_with(b"\r") {
                     return Err(Problem::does_not_fit(format!(
                         "line {index} contains a line break"
                     ))

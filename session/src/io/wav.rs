@@ -152,6 +152,10 @@ fn problem(error: hound::Error) -> Problem {
             Problem::unsupported("this kind of WAV file cannot be read")
                 .hint("8, 16, 24 or 32 bits a sample, or 32-bit floats can")
         }
+        hound::Error::FormatError(what @ "bits per sample is not 32") => {
+            Problem::unsupported(format!("this kind of WAV file cannot be read ({what})"))
+                .hint("8, 16, 24 or 32 bits a sample, or 32-bit floats can")
+        }
         hound::Error::FormatError(what) => {
             Problem::malformed(Place::Whole, format!("is no WAV file ({what})"))
         }

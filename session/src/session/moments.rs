@@ -62,6 +62,13 @@ impl Session {
         self.position -= first;
     }
 
+    /// What has been defined so far is what the session begins with: `:undo` does not go behind it.
+    pub fn begin_here(&mut self) {
+        self.states.drain(..self.position);
+        self.position = 0;
+        self.states.truncate(1);
+    }
+
     /// The bytes of memory of the values that the current state does not hold, but others do.
     pub(super) fn kept_for_undo(&self) -> u64 {
         let mut kept: BTreeSet<GlobalId> = self.state().values.keys().copied().collect();

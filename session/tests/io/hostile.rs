@@ -320,7 +320,13 @@ fn cut_off_compressed_files() {
         load_bytes,
         "x.gz",
         b"no gzip file at all",
-        "E0402 x.gz, byte 0: the compressed data is damaged (invalid gzip header)",
+        "E0402 x.gz: is not compressed with gzip, though its name says so | rename it",
+    );
+    check(
+        load_bytes,
+        "x.gz",
+        b"a",
+        "E0402 x.gz: is not compressed with gzip, though its name says so | rename it",
     );
 }
 

@@ -320,6 +320,11 @@ fn texts() {
         &lines(&["a", "b\nc"]),
         "E0406 x.txt: line 1 contains a line break | flatten the lines to save them as one text",
     );
+    check_refused(
+        "x.txt",
+        &lines(&["a\r", "b"]),
+        "E0406 x.txt: line 0 contains a line break | flatten the lines to save them as one text",
+    );
 }
 
 #[test]

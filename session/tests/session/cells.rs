@@ -317,6 +317,17 @@ fn drawing_commands_draw_whatever_has_their_names() {
 }
 
 #[test]
+fn a_session_may_begin_with_definitions() {
+    let mut session = Transcript::new();
+    session.eval("k = 3");
+    session.session.begin_here();
+    session.check(":undo", "E0504");
+    session.check("k = 4", "k : i64");
+    session.eval(":undo");
+    session.check("k", "3");
+}
+
+#[test]
 fn modes_are_part_of_the_state() {
     let mut session = Transcript::new();
     session.check(":set float f32", "");

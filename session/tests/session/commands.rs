@@ -507,6 +507,11 @@ fn a_name_that_hides_a_function_says_so_and_can_be_let_go_of() {
         session.check(&format!(":free {name}"), &format!("`{name}` is forgotten"));
         session.check(call, value);
     }
+    for name in ["loadCsv", "rows"] {
+        let echo = format!("{name} : i64 (hides the function; `:free {name}` brings it back)");
+        session.check(&format!("{name} = 5"), &echo);
+        session.check(&format!(":free {name}"), &format!("`{name}` is forgotten"));
+    }
     // A function of the prelude, hidden by another one.
     let echo = "words : a -> a (hides the function; `:free words` brings it back)";
     session.check("def words x = x", echo);

@@ -156,8 +156,8 @@ d + sum c";
 #[test]
 fn rows_keep_the_layout_that_they_turn_out_to_have() {
     let mut session = session("on");
-    let cell = "rows = segments [2, 2, 2] (iota 6)\nt = transpose rows\nsum t";
-    session.check(cell, "rows : [3][2]i64\nt : [2][3]i64\n[2]i64 [6, 9]");
+    let cell = "parts = segments [2, 2, 2] (iota 6)\nt = transpose parts\nsum t";
+    session.check(cell, "parts : [3][2]i64\nt : [2][3]i64\n[2]i64 [6, 9]");
     assert_eq!(session.session.statistics().faults, 0);
 }
 

@@ -3,6 +3,7 @@
 use weft_ir::{ScalarType, Span};
 
 use super::habit::of_flags;
+use super::operator::convert_other;
 use super::{TEXTS_AS_KEYS, class_words, count};
 use crate::ast;
 use crate::builtins;
@@ -230,9 +231,7 @@ impl Checker<'_> {
                 _ => false,
             };
             let help = match is_float && wanted_rank == 0 && is_operator(&site.function) {
-                true => Some(
-                    "convert the other with `f64 …`: nothing is converted implicitly".to_owned(),
-                ),
+                true => Some(convert_other(ScalarType::F64, &site.function)),
                 false => self.sequence_help(&arg.ty, wanted),
             };
             return self.report(match help {
@@ -363,9 +362,7 @@ impl Checker<'_> {
                 None => diagnostic,
             },
             (Type::Scalar(from), Type::Scalar(to), Some(_)) if from.is_float() && to.is_int() => {
-                diagnostic.help(format!(
-                    "convert the other with `{from} …`: nothing is converted implicitly"
-                ))
+                diagnostic.help(convert_other(from, &site.function))
             }
             (Type::Tuple(_), Type::Var(_), None)
                 if site.args.len() == 1 && site.function != UNNAMED =>

@@ -1,5 +1,7 @@
 //! Operators that stand where something else is meant.
 
+use weft_ir::ScalarType;
+
 use crate::ast;
 use crate::builtins;
 use crate::check::Checker;
@@ -41,5 +43,15 @@ impl Checker<'_> {
                 .help(example),
         );
         true
+    }
+}
+
+/// What to write where the operands of an operator are an integer and a float of type `from`.
+pub(super) fn convert_other(from: ScalarType, operator: &str) -> String {
+    match operator {
+        "<<" | ">>" | ".&." | ".|." | ".^." | ".." => {
+            "convert it with `i64 …`, which cuts fractions off, or `i64 (round …)`".to_owned()
+        }
+        _ => format!("convert the other with `{from} …`: nothing is converted implicitly"),
     }
 }

@@ -216,7 +216,7 @@ fn rounded(name: &weft_ir::Name, cells: &Cells) -> Option<Doubt> {
     let large = numbers.iter().copied().find(|number| number.abs() >= LARGEST)?;
     whole.then(|| Doubt {
         message: format!(
-            "the column `{name}` is floats, of about 16 digits: numbers as {large} are rounded"
+            "the column `{name}` is floats, of about 16 digits: numbers as {large:.0} are rounded"
         ),
         help: "`parseInt 0` of its texts, from `loadLines`, keeps the digits of whole numbers below 2 ** 63".to_owned(),
     })
