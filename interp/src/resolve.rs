@@ -317,7 +317,7 @@ impl Resolver<'_> {
                 let targets = generators.iter().map(|(pattern, _)| self.target(pattern));
                 let targets: Vec<Target> = targets.collect();
                 Node::Comprehension(Box::new(Comprehension {
-                    names: generators.iter().map(|(_, source)| field_name(source)).collect(),
+                    names: names_of_sources(generators),
                     generators: targets.into_iter().zip(sources).collect(),
                     filter: filter.as_ref().map(|filter| self.node(filter)),
                     body: self.node(body),
@@ -525,6 +525,18 @@ fn builtin_code(builtin: Builtin, expr: &Expr, span: Span) -> Rc<BuiltinCode> {
         result: result.to_value_type(),
         span,
     })
+}
+
+/// What generators go over, as far as that has names in messages.
+fn names_of_sources(generators: &[(Pattern, Expr)]) -> Vec<String> {
+    let name = |(pattern, source): &(Pattern, Expr)| match pattern {
+        // What `rows` goes over are columns of one table, with their names.
+        Pattern::Local { name, .. } if generators.iter().all(|(_, it)| it.span == source.span) => {
+            name.to_string()
+        }
+        _ => field_name(source),
+    };
+    generators.iter().map(name).collect()
 }
 
 /// The field that an expression reads; empty if it is no such expression.

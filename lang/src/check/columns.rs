@@ -98,7 +98,8 @@ impl Checker<'_> {
         let mut generators = Vec::new();
         let mut parts = Vec::new();
         let mut elements = Vec::new();
-        let (whole, read) = self.named_table(&table, ty);
+        // A name for each column: with one for the table each use of it would have the types of all.
+        let mut columns = Vec::new();
         for (index, column) in fields.types.iter().enumerate() {
             let name = fields.name(index);
             let element = match self.known(column) {
@@ -128,8 +129,10 @@ impl Checker<'_> {
                     return self.unknown(span);
                 }
             };
-            let local = self.fresh_local();
-            let source = self.part(read.clone(), ty, &fields, index, 0);
+            let (whole, local) = (self.fresh_local(), self.fresh_local());
+            let kind = ExprKind::Local(whole, Vec::new());
+            let source = Expr { kind, ty: column.clone(), span: table.span };
+            columns.push(Pattern::Local { local: whole, name: name.clone(), ty: column.clone() });
             let pattern = Pattern::Local { local, name, ty: element.clone() };
             generators.push((pattern, source));
             parts.push(Expr {
@@ -146,7 +149,7 @@ impl Checker<'_> {
             ty: Type::array(row),
             span,
         };
-        bound(whole, table, each)
+        bound(Pattern::Tuple(columns), table, each)
     }
 
     /// An array of records as a record of columns.
