@@ -167,7 +167,7 @@ impl Checker<'_> {
     }
 
     /// A name for the table, so that it is evaluated once.
-    pub(super) fn named_table(&mut self, table: &Expr, ty: &Type) -> (Pattern, Expr) {
+    fn named_table(&mut self, table: &Expr, ty: &Type) -> (Pattern, Expr) {
         let local = self.fresh_local();
         let pattern = Pattern::Local { local, name: "table".into(), ty: ty.clone() };
         let kind = ExprKind::Local(local, Vec::new());
@@ -175,7 +175,7 @@ impl Checker<'_> {
     }
 
     /// Field `index` of a table.
-    pub(super) fn part(
+    fn part(
         &mut self,
         table: Expr,
         ty: &Type,

@@ -2,11 +2,11 @@
 
 use weft_ir::{Name, Span};
 
-use super::columns::{self, Fields};
+use super::columns;
 use super::{Checker, FieldSite};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
-use crate::typed::{Expr, ExprKind};
+use crate::typed::{Expr, ExprKind, Pattern};
 use crate::types::Type;
 
 impl Checker<'_> {
@@ -33,23 +33,27 @@ impl Checker<'_> {
                     let name = name_of(record);
                     let record = self.expr(record);
                     let ty = self.known(&record.ty);
-                    let (Type::Record(known), Some(fields)) = (&ty, Fields::of(&ty)) else {
+                    let Type::Record(known) = &ty else {
                         if !self.is_broken(&record) {
                             self.not_spread(&record, &ty, &name);
                         }
                         made.is_broken = true;
                         continue;
                     };
-                    let (pattern, read) = self.named_table(&record, &ty);
-                    spread.push((pattern, record));
-                    for (index, (field, _)) in known.iter().enumerate() {
+                    // A name for each field: with one for the record each use of it would have the types of all.
+                    let mut parts = Vec::new();
+                    for (field, ty) in known.iter() {
                         if let Some((_, Origin::Written(place))) = made.place(field) {
-                            self.covered(field, place, read.span, &name);
+                            self.covered(field, place, record.span, &name);
+                            parts.push(Pattern::Wildcard(ty.clone()));
                             continue;
                         }
-                        let value = self.part(read.clone(), &ty, &fields, index, 0);
-                        made.set(field, value, Origin::Spread);
+                        let (local, ty) = (self.fresh_local(), ty.clone());
+                        parts.push(Pattern::Local { local, name: field.clone(), ty: ty.clone() });
+                        let kind = ExprKind::Local(local, Vec::new());
+                        made.set(field, Expr { kind, ty, span: record.span }, Origin::Spread);
                     }
+                    spread.push((Pattern::Tuple(parts), record));
                 }
             }
         }
