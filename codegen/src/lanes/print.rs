@@ -54,7 +54,8 @@ pub(super) fn print(mut builder: Builder<'_>) -> LaneFunction {
         }
         parameters.iter().for_each(|line| text.line(1, line));
         let results = folded.iter().enumerate().map(|(at, ty)| (format!("result_{at}"), *ty));
-        for (name, ty) in plan.lanes().into_iter().chain(results) {
+        let between = plan.lanes().into_iter().map(|(name, ty)| (name, in_lanes(ty)));
+        for (name, ty) in between.chain(results) {
             text.line(1, &format!("{ty} {name}_lanes[{group}] __attribute__((aligned(64)));"));
         }
         keep_in_lanes(&mut nodes, folded.len());
@@ -129,6 +130,12 @@ pub(super) fn parameters(builder: &Builder<'_>) -> Vec<String> {
 /// The declaration of where a result goes.
 pub(super) fn result(at: usize, ty: &str) -> String {
     format!("{ty} *restrict const result_{at} = block->results[{at}];")
+}
+
+/// The type of the elements in which lanes are kept from one loop to the next. A compiler (GCC 12) finds no vectors for a loop
+/// that reads truth values of a byte each beside elements of eight bytes that it gathers.
+fn in_lanes(ty: &'static str) -> &'static str {
+    if ty == "bool" { "u32" } else { ty }
 }
 
 /// Makes the results that are combined arrays of the function (Note [State in registers]).
@@ -404,7 +411,8 @@ impl Text {
                 self.line(indent, &format!("const i64 {name} = {counted};"));
             } else if !own.contains(name) {
                 let ty = self.lanes[name];
-                self.line(indent, &format!("const {ty} {name} = {name}_lanes[lane];"));
+                let read = if in_lanes(ty) == ty { "" } else { " != 0" };
+                self.line(indent, &format!("const {ty} {name} = {name}_lanes[lane]{read};"));
             }
         }
         for line in &segment.lines {
