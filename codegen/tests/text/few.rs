@@ -92,3 +92,24 @@ yield r11
     assert!(text.contains("const f32 r13 = a0[r6];"), "{text}");
     assert!(text.contains("if (!r12) return 1U;"), "{text}");
 }
+
+#[test]
+fn truth_values_between_loops_of_lanes_are_as_wide_as_numbers() {
+    let text = over_lanes(
+        "r1: f32 = read a0 r0
+r2: i64 = read a1
+r3: bool = gt r1 0.5f32
+r4: i64, r5: f32 = while (r6: i64 = 0i64, r7: f32 = 0.0f32)
+    r8: bool = lt r6 r2
+    yield r8
+  do
+    r9: i64 = add r6 1i64
+    r10: f32 = add r7 r1
+    r11: f32 = select r3 r10 r7
+    yield r9 r11
+yield r5
+",
+    );
+    assert!(text.contains("u32 r3_lanes["), "{text}");
+    assert!(text.contains("const bool r3 = r3_lanes[lane] != 0;"), "{text}");
+}

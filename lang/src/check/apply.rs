@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weft_ir::{Name, Span};
 
 use super::expr::shared;
-use super::path::LOADERS;
+use super::path::is_loader;
 use super::rank::{Site, SiteArg};
 use super::sequence::Callee;
 use super::{Checker, Ranked, index_type};
@@ -37,7 +37,7 @@ impl Checker<'_> {
         }
         let args: Vec<&ast::Expr> = groups.into_iter().rev().flatten().collect();
         if let ast::ExprKind::Name(name) = &function.kind
-            && LOADERS.contains(&&**name)
+            && is_loader(name)
             && !self.scope.contains_key(name)
             && self.environment.lookup(name).is_none()
         {

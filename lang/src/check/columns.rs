@@ -62,7 +62,7 @@ pub fn is_table_form(name: &str) -> bool {
 impl Checker<'_> {
     /// Whether the name is one of [`TABLES`] and means that.
     pub(super) fn is_table_form(&self, name: &Name) -> bool {
-        TABLES.contains(&&**name)
+        is_table_form(name)
             && !self.scope.contains_key(name)
             && self.environment.lookup(name).is_none()
             && self.own.as_ref().is_none_or(|own| own.name != *name)

@@ -459,6 +459,8 @@ fn settings_are_read_and_their_errors_are_placed() {
     let mut terminal = Terminal::open(home.path(), &[]);
     terminal.cell(":type 1.5", "1.5 : f32");
     terminal.cell("twice 4", "8");
+    terminal.cell(":undo", "there is nothing to undo");
+    terminal.cell("twice 5", "10");
     let mut terminal = Terminal::open_with(home.path(), &[], &["--no-config"]);
     terminal.cell(":type 1.5", "1.5 : f64");
     std::fs::write(&file, ":set float f32\n:set flaot f32\n").expect("a file");

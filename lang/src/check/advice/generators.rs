@@ -17,7 +17,7 @@ pub(super) fn advice(path: &[&Expr], found: &Diagnostic) -> Option<String> {
     path.iter().rev().find_map(|expr| {
         let ExprKind::Comprehension { body, generators, filter } = &expr.kind else { return None };
         let inner = generators.iter().position(|(_, of)| of.span.contains(found.span()))?;
-        let outer = generators[..inner].iter().position(|(pattern, _)| binds(pattern, name))?;
+        let outer = generators[..inner].iter().position(|(pattern, _)| pattern.binds(name))?;
         let both = generators.len() == 2 && filter.is_none();
         let text = |expr: &Expr| written(expr).unwrap_or_else(|| "…".to_owned());
         let of = |(pattern, from): &(Pattern, Expr)| match &pattern.kind {
@@ -48,13 +48,4 @@ fn with_positions(expr: &Expr, found: &Diagnostic) -> Option<String> {
     Some(format!(
         "the elements are no tuples; with their positions goes `({i}, {x}) in zip (indices {of}) {of}`"
     ))
-}
-
-/// Whether a pattern binds a name, itself or in a part.
-pub(super) fn binds(pattern: &Pattern, name: &str) -> bool {
-    match &pattern.kind {
-        PatternKind::Name(own) => &**own == name,
-        PatternKind::Tuple(parts) => parts.iter().any(|part| binds(part, name)),
-        _ => false,
-    }
 }

@@ -1,6 +1,5 @@
 //! `(loop … do if c then a else a with [i] = v)`: all that stands before `with` is its array.
 
-use super::generators::binds;
 use super::written::written;
 use crate::ast::{Expr, ExprKind, LetBinding, LoopControl};
 use crate::diagnostic::Diagnostic;
@@ -28,18 +27,18 @@ fn last<'e>(expr: &'e Expr, name: &str) -> (&'e Expr, bool) {
     let (body, is_bound) = match &expr.kind {
         ExprKind::Let { bindings, body } => {
             let is_it = |binding: &LetBinding| match binding {
-                LetBinding::Value(pattern, _) => binds(pattern, name),
+                LetBinding::Value(pattern, _) => pattern.binds(name),
                 LetBinding::Function(def) => &*def.name.name == name,
             };
             (body, bindings.iter().any(is_it))
         }
-        ExprKind::Lambda { params, body } => (body, params.iter().any(|param| binds(param, name))),
+        ExprKind::Lambda { params, body } => (body, params.iter().any(|param| param.binds(name))),
         ExprKind::Loop { pattern, control, body, .. } => {
             let of_control = match control {
-                LoopControl::Count(own, _) | LoopControl::Each(own, _) => binds(own, name),
+                LoopControl::Count(own, _) | LoopControl::Each(own, _) => own.binds(name),
                 LoopControl::While(_) => false,
             };
-            (body, binds(pattern, name) || of_control)
+            (body, pattern.binds(name) || of_control)
         }
         ExprKind::If { otherwise, .. } => (otherwise, false),
         _ => return (expr, false),

@@ -3,7 +3,7 @@
 use weft_ir::{ScalarType, Span};
 
 use super::habit::of_flags;
-use super::operator::convert_other;
+use super::operator::{TO_INTEGER, convert_other};
 use super::{TEXTS_AS_KEYS, class_words, count};
 use crate::ast;
 use crate::builtins;
@@ -287,9 +287,7 @@ impl Checker<'_> {
             // An array in a tuple is no number that lacks a conversion.
             _ if of_parts && self.table.peel(found_type).0 > 0 => None,
             _ if class == Class::FLOAT => Some("convert it with `f64 …` or `f32 …`"),
-            _ if class == Class::INT && is_float => {
-                Some("convert it with `i64 …`, which cuts fractions off, or `i64 (round …)`")
-            }
+            _ if class == Class::INT && is_float => Some(TO_INTEGER),
             function => of_flags(function, &head),
         };
         let parts = parts_of(&whole).filter(|_| class != Class::EQ);

@@ -9,7 +9,7 @@ use crate::ast;
 use crate::builtins;
 use crate::check::Checker;
 use crate::check::columns::TABLES;
-use crate::check::path::LOADERS;
+use crate::check::path::{LOADERS, is_loader};
 use crate::diagnostic::Diagnostic;
 use crate::suggest;
 
@@ -24,7 +24,7 @@ impl Checker<'_> {
             self.report(no_value(name, span));
             return;
         }
-        if LOADERS.contains(&&**name) {
+        if is_loader(name) {
             let before = if &**name == "streamWav" { " window hop" } else { "" };
             return self.report(
                 Diagnostic::error(

@@ -46,12 +46,14 @@ impl Checker<'_> {
     }
 }
 
+/// How a float becomes an integer.
+pub(super) const TO_INTEGER: &str =
+    "convert it with `i64 …`, which cuts fractions off, or `i64 (round …)`";
+
 /// What to write where the operands of an operator are an integer and a float of type `from`.
 pub(super) fn convert_other(from: ScalarType, operator: &str) -> String {
     match operator {
-        "<<" | ">>" | ".&." | ".|." | ".^." | ".." => {
-            "convert it with `i64 …`, which cuts fractions off, or `i64 (round …)`".to_owned()
-        }
+        "<<" | ">>" | ".&." | ".|." | ".^." | ".." => TO_INTEGER.to_owned(),
         _ => format!("convert the other with `{from} …`: nothing is converted implicitly"),
     }
 }
