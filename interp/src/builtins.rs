@@ -154,6 +154,8 @@ impl Machine<'_> {
             Builtin::Unzip3 => self.unzip(call, 3),
             Builtin::Index(axes) => self.index_value(call, axes),
             Builtin::Update(axes) => self.update_value(call, axes),
+            Builtin::Places(axes) => self.places_of(call, axes.into()),
+            Builtin::Replace(axes, kept) => self.replace(call, axes.into(), kept.into()),
             Builtin::Segments => self.segments(call),
             Builtin::Chunks => self.chunks(call),
             Builtin::Windows => self.windows(call),
@@ -297,7 +299,7 @@ impl Machine<'_> {
 pub(crate) fn name(builtin: Builtin) -> &'static str {
     match builtin {
         Builtin::Index(_) => "indexing",
-        Builtin::Update(_) => "with",
+        Builtin::Update(_) | Builtin::Places(_) | Builtin::Replace(..) => "with",
         builtin => weft_lang::builtins::all()
             .find(|entry| entry.builtin == builtin)
             .map_or("a builtin", |entry| entry.name),

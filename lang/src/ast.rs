@@ -241,13 +241,13 @@ pub enum ExprKind {
         /// One entry per axis; at least one.
         axes: Vec<Axis>,
     },
-    /// `(a with [i, j] = v)`.
+    /// `(a with [i, j] = v)`, `(m with [:, j] = v)`.
     With {
         /// The array.
         array: Box<Expr>,
-        /// One index per axis; at least one.
-        indices: Vec<Expr>,
-        /// The new element.
+        /// One entry per axis; at least one.
+        axes: Vec<Axis>,
+        /// What stands there.
         value: Box<Expr>,
     },
     /// `{ e : p in xs ; q in ys | cond }`.
@@ -313,6 +313,16 @@ pub enum Axis {
         /// The colons and all.
         span: Span,
     },
+}
+
+impl Axis {
+    /// The index, if it is no slice.
+    pub fn index(&self) -> Option<&Expr> {
+        match self {
+            Axis::Index(index) => Some(index),
+            Axis::Slice { .. } => None,
+        }
+    }
 }
 
 /// A type as written.

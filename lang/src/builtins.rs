@@ -69,6 +69,11 @@ pub enum Builtin {
     Index(u8),
     /// `(a with [i, j] = v)`: `[]…a -> i64 -> … -> a -> []…a`.
     Update(u8),
+    /// Where the elements of an array of that many axes are in all of them, one after the other: `[]…a -> []…i64`.
+    Places(u8),
+    /// An array of that many axes in which others stand at some [`Builtin::Places`], which are an array of as many axes
+    /// as the second number says: `[]…a -> []…i64 -> []…a -> []…a`.
+    Replace(u8, u8),
     // Nest.
     Segments,
     Chunks,
@@ -164,6 +169,8 @@ impl Builtin {
             Builtin::Op(op) => math::arity(op),
             Builtin::Index(axes) => usize::from(axes) + 1,
             Builtin::Update(axes) => usize::from(axes) + 2,
+            Builtin::Places(_) => 1,
+            Builtin::Replace(..) => 3,
             Builtin::Clamp | Builtin::Mirror | Builtin::Wrap => 0,
             Builtin::Iota
             | Builtin::Identity

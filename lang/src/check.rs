@@ -16,6 +16,7 @@ mod item;
 mod late;
 mod local;
 mod open;
+mod part;
 mod path;
 mod pattern;
 mod rank;

@@ -70,6 +70,7 @@ use cluster::{Clustering, greedy, objective};
 use depth::{cuts_of, is_too_deep};
 use emit::{Context, Written, emit};
 use graph::{Graph, Link};
+use in_place::sent_where_it_comes_from;
 use prune::{UnusedChecks, prune};
 use region::{Kind, Region};
 pub use report::{
@@ -87,6 +88,7 @@ mod cost;
 mod depth;
 mod emit;
 mod graph;
+mod in_place;
 mod inline;
 mod prune;
 mod region;
@@ -166,8 +168,11 @@ fn fuse_all(program: &Program, config: &FuseConfig, cuts: &BTreeSet<Var>) -> Fus
     let mut arrays = Vec::new();
     collect(&work.body, &work.types, &mut spans, &mut arrays);
     let unfused_objective = unfused(&work.body, &work.types, &outputs(&work));
-    let mut settled = if config.fusion { sorted_values(&work) } else { BTreeSet::new() };
-    settled.extend(cuts);
+    let (mut settled, in_place) = match config.fusion {
+        true => (sorted_values(&work), sent_where_it_comes_from(&work)),
+        false => (BTreeSet::new(), BTreeSet::new()),
+    };
+    settled.extend(cuts.iter().chain(&in_place));
     let mut absorbed = inline::inline(&mut work, config.fusion, &settled);
     prune(&mut work, UnusedChecks::Drop);
     if config.fusion {
@@ -177,6 +182,7 @@ fn fuse_all(program: &Program, config: &FuseConfig, cuts: &BTreeSet<Var>) -> Fus
         context: Context { types: &work.types, absorbed: &absorbed, config, spans: &spans },
         outputs: outputs(&work),
         settled,
+        in_place,
         cuts,
         config,
         unfused: Vec::new(),
@@ -218,6 +224,8 @@ struct Fuser<'c> {
     outputs: BTreeSet<Var>,
     /// What stays in kernels of its own (Note [Sorts of values]).
     settled: BTreeSet<Var>,
+    /// What of it is sent into the array that it comes from.
+    in_place: BTreeSet<Var>,
     /// What of it would else be part of a kernel that is too deep.
     cuts: &'c BTreeSet<Var>,
     config: &'c FuseConfig,
@@ -274,6 +282,9 @@ impl Fuser<'_> {
         let is_cut = |node: usize| {
             nodes[node].statement.results.iter().any(|result| self.cuts.contains(result))
         };
+        let is_sent = |node: usize| {
+            nodes[node].statement.results.iter().any(|result| self.in_place.contains(result))
+        };
         let mut alone = Clustering::alone(graph);
         for root in &graph.roots {
             for (producer, link) in &graph.before[*root] {
@@ -289,6 +300,7 @@ impl Fuser<'_> {
                 let reason = match link {
                     _ if !self.config.fusion => Reason::Off,
                     Link::After(Reason::Boundary) if is_cut(*producer) => Reason::TooDeep,
+                    Link::After(Reason::Boundary) if is_sent(*producer) => Reason::InPlace,
                     Link::After(Reason::Boundary)
                         if is_cut(*root) && nodes[*producer].kind == Kind::Map =>
                     {

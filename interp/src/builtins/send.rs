@@ -2,17 +2,18 @@
 
 use std::rc::Rc;
 
-use weft_ir::{Column, Span, TrapKind};
+use weft_ir::{Column, Span, TrapKind, Type};
 
 use super::Call;
-use super::make::integer;
+use super::look::rows_of;
+use super::make::{integer, into_shape};
 use super::reduce::Tree;
 use crate::apply::Callee;
 use crate::collect::Collector;
 use crate::elements::Elements;
 use crate::index::position;
 use crate::machine::{Machine, Outcome, Stop};
-use crate::value::Val;
+use crate::value::{Val, under};
 
 impl Machine<'_> {
     /// `scatter dest is xs`: of equal targets the last in order wins.
@@ -23,21 +24,69 @@ impl Machine<'_> {
             Ok(targets) => targets,
             Err(stop) => return self.unsent(stop, dest, &call),
         };
-        let bytes = [&dest, &elements].map(|all| u128::from(all.clone().into_val().bytes()));
-        self.admit(bytes[0] + bytes[1] + dest.len() as u128 * 8, call.span)?;
-        // Where each element of the result comes from, in dest followed by xs.
+        Ok(self.send(dest, targets, &elements, call.element(), call.span)?.into_val())
+    }
+
+    /// The elements of `dest`, of type `ty`, with others at their targets.
+    fn send(
+        &mut self,
+        dest: Elements,
+        targets: Vec<usize>,
+        elements: &Elements,
+        ty: &Type,
+        span: Span,
+    ) -> Outcome<Elements> {
+        let bytes = [&dest, elements].map(|all| u128::from(all.clone().into_val().bytes()));
+        self.admit(bytes[0] + bytes[1] + dest.len() as u128 * 8, span)?;
+        // Where each element of the result comes from, in dest followed by the others.
         let mut sources: Vec<usize> = (0..dest.len()).collect();
         for (source, target) in targets.into_iter().enumerate() {
             sources[target] = dest.len() + source;
         }
         let length = dest.len();
         if targets_all_dest(&sources, length) {
-            return Ok(dest.into_val());
+            return Ok(dest);
         }
-        let mut both = Collector::new(call.element(), call.span);
+        let mut both = Collector::new(ty, span);
         both.extend(&dest);
-        both.extend(&elements);
-        Ok(self.gather_elements(&both.finish(), &sources, call.element())?.into_val())
+        both.extend(elements);
+        Ok(self.gather_elements(&both.finish(), &sources, ty)?)
+    }
+
+    /// Where the elements of a regular array are in all of them, one after the other.
+    pub(super) fn places_of(&mut self, mut call: Call<'_>, axes: usize) -> Outcome<Val> {
+        let array = call.array(0)?;
+        let extents = self.extents(&call, &array, axes)?;
+        let places = self.integers(extents.iter().product(), call.span)?;
+        Ok(into_shape(places, &extents, call.result()))
+    }
+
+    /// An array of so many axes in which others stand at some places, which have `kept` axes: of equal places the last in
+    /// order counts.
+    pub(super) fn replace(&mut self, mut call: Call<'_>, axes: usize, kept: usize) -> Outcome<Val> {
+        let (mut dest, mut places, mut values) = (call.array(0)?, call.array(1)?, call.array(2)?);
+        let extents = self.extents(&call, &dest, axes)?;
+        for axis in 1..axes {
+            dest = self.concatenate_rows(&dest, under(call.param(0), axis + 1), call.span)?;
+        }
+        self.lockstep(&call, &places, &values)?;
+        for axis in 1..kept {
+            for row in 0..places.len() {
+                let rows = [rows_of(&places.get(row))?, rows_of(&values.get(row))?];
+                self.lockstep(&call, &rows[0], &rows[1])?;
+                self.step()?;
+            }
+            places = self.concatenate_rows(&places, under(call.param(1), axis + 1), call.span)?;
+            values = self.concatenate_rows(&values, under(call.param(2), axis + 1), call.span)?;
+        }
+        let element = under(call.param(0), axes);
+        let replaced = match self.targets(&places, dest.len(), call.span) {
+            Ok(targets) => self.send(dest, targets, &values, element, call.span)?,
+            // As in `unsent`.
+            Err(Stop::Error(_)) if dest.len() == 0 => dest,
+            Err(stop) => rows_of(&self.erroneous(stop, dest.len(), call.span)?)?,
+        };
+        Ok(into_shape(replaced, &extents, call.result()))
     }
 
     /// `scatterWith op dest is xs`: each old value is combined with the fold of the values that are

@@ -2,6 +2,20 @@
 
 use super::{Axis, Expr, ExprKind, LetBinding, LoopControl, Pattern, PatternKind, RecordPart};
 
+/// What stands in the axes of an index.
+macro_rules! visit_axes {
+    ($axes:ident, $visit:ident) => {
+        for axis in $axes {
+            match axis {
+                Axis::Index(index) => $visit(index),
+                Axis::Slice { start, stop, step, span: _ } => {
+                    [start, stop, step].into_iter().flatten().for_each(&mut *$visit);
+                }
+            }
+        }
+    };
+}
+
 /// The walk, shared or mutable.
 macro_rules! walk {
     ($children:ident, [$($mutable:tt)?]) => {
@@ -75,18 +89,11 @@ macro_rules! walk {
                     }
                     ExprKind::Index { array, axes } => {
                         visit(array);
-                        for axis in axes {
-                            match axis {
-                                Axis::Index(index) => visit(index),
-                                Axis::Slice { start, stop, step, span: _ } => {
-                                    [start, stop, step].into_iter().flatten().for_each(&mut *visit);
-                                }
-                            }
-                        }
+                        visit_axes!(axes, visit);
                     }
-                    ExprKind::With { array, indices, value } => {
+                    ExprKind::With { array, axes, value } => {
                         visit(array);
-                        indices.into_iter().for_each(&mut *visit);
+                        visit_axes!(axes, visit);
                         visit(value);
                     }
                     ExprKind::Comprehension { body, generators, filter } => {

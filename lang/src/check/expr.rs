@@ -100,9 +100,7 @@ impl Checker<'_> {
                 self.with_behind_lambda(params, array.span);
                 self.unknown(span)
             }
-            ast::ExprKind::With { array, indices, value } => {
-                self.with_element(array, indices, value, span)
-            }
+            ast::ExprKind::With { array, axes, value } => self.with(array, axes, value, span),
             ast::ExprKind::Comprehension { body, generators, filter } => {
                 self.comprehension(body, generators, filter.as_deref(), span)
             }

@@ -18,13 +18,7 @@ impl Checker<'_> {
         if let Type::Window(index, element) = self.table.shallow(&array.ty) {
             return self.window_read(array, &index, &element, axes, span);
         }
-        let plain: Option<Vec<&ast::Expr>> = axes
-            .iter()
-            .map(|axis| match axis {
-                ast::Axis::Index(expr) => Some(expr),
-                ast::Axis::Slice { .. } => None,
-            })
-            .collect();
+        let plain: Option<Vec<&ast::Expr>> = axes.iter().map(ast::Axis::index).collect();
         let element = self.table.fresh();
         let whole = Type::arrays(axes.len(), element.clone());
         if let Some(indices) = plain {
@@ -39,12 +33,24 @@ impl Checker<'_> {
             };
             return self.apply_typed("index", function, params, args, element, span);
         }
+        self.expect_axes(&array, axes.len(), &whole);
+        let (axes, kept) = self.axes(axes, span);
+        let ty = Type::arrays(kept, element);
+        Expr { kind: ExprKind::Slice { array: Box::new(array), axes }, ty, span }
+    }
+
+    /// An array whose first axes are sliced.
+    pub(super) fn expect_axes(&mut self, array: &Expr, count: usize, whole: &Type) {
         self.known(&array.ty);
-        if let Err(clash) = self.table.unify(&array.ty, &whole)
-            && !self.is_broken(&array)
+        if let Err(clash) = self.table.unify(&array.ty, whole)
+            && !self.is_broken(array)
         {
-            self.too_few_axes(&array, axes.len(), &clash);
+            self.too_few_axes(array, count, &clash);
         }
+    }
+
+    /// The axes of a slice, and how many of them it keeps.
+    pub(super) fn axes(&mut self, axes: &[ast::Axis], span: Span) -> (Vec<Axis>, usize) {
         let mut kept = 0;
         let axes: Vec<Axis> = axes
             .iter()
@@ -75,8 +81,7 @@ impl Checker<'_> {
                 }
             })
             .collect();
-        let ty = Type::arrays(kept, element);
-        Expr { kind: ExprKind::Slice { array: Box::new(array), axes }, ty, span }
+        (axes, kept)
     }
 
     /// `Out[3]` is the value that cell 3 showed; the session binds it as `_3`.
@@ -145,24 +150,25 @@ impl Checker<'_> {
         Expr { kind, ty: element.clone(), span }
     }
 
+    /// `(array with [indices] = value)`, where each index is a number.
     pub(super) fn with_element(
         &mut self,
-        array: &ast::Expr,
-        indices: &[ast::Expr],
+        array: Expr,
+        indices: Vec<Expr>,
         value: &ast::Expr,
         span: Span,
     ) -> Expr {
-        let array = self.expr(array);
         let element = self.table.fresh();
         let whole = Type::arrays(indices.len(), element.clone());
         let mut params = vec![whole.clone()];
         params.extend(indices.iter().map(|_| Type::I64));
         params.push(element.clone());
+        let update = Builtin::Update(indices.len() as u8);
         let mut args = vec![array];
-        args.extend(indices.iter().map(|index| self.expr(index)));
+        args.extend(indices);
         args.push(self.expr(value));
         let function = Expr {
-            kind: ExprKind::Builtin(Builtin::Update(indices.len() as u8), vec![element]),
+            kind: ExprKind::Builtin(update, vec![element]),
             ty: Type::functions(params.iter().cloned(), whole.clone()),
             span,
         };

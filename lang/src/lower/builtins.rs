@@ -128,6 +128,8 @@ impl<'p> Lowering<'p> {
             Builtin::Unzip | Builtin::Unzip3 => self.unzip(call),
             Builtin::Index(_) => self.index_of(call),
             Builtin::Update(_) => self.update(call),
+            Builtin::Places(axes) => self.places(call, axes.into()),
+            Builtin::Replace(axes, kept) => self.replace(call, axes.into(), kept.into()),
             Builtin::Segments => self.segments(call),
             Builtin::Chunks => self.chunks(call),
             Builtin::Windows => self.windows(call, false),

@@ -11,7 +11,6 @@ mod head;
 mod indented;
 mod named;
 mod quote;
-mod sliced;
 mod wording;
 
 use weft_ir::Span;
@@ -94,7 +93,6 @@ pub(super) fn explain(
         .or_else(|| context.each_with_arrow())
         .or_else(|| context.pair_in_braces())
         .or_else(|| context.membership())
-        .or_else(|| context.slice_in_update())
         .or_else(|| context.lambda_of_other_languages())
         .or_else(|| context.named_argument())
         .or_else(|| context.dictionary())
@@ -261,9 +259,8 @@ impl Context<'_, '_> {
             && self.close_of(start + 1) + 1 == self.at;
         let index = self.quote_or_dots(start + 2, self.at - 1);
         is_index.then(|| {
-            self.with_slices(name, start + 1, value).unwrap_or_else(|| {
-                format!("a copy with one element replaced is `({name} with [{index}] = {value})`")
-            })
+            let what = replaced(self.reading.kinds[start..self.at].contains(&Kind::Colon));
+            format!("a copy with {what} replaced is `({name} with [{index}] = {value})`")
         })
     }
 
@@ -448,4 +445,9 @@ impl Context<'_, '_> {
     fn word(&self) -> &str {
         self.reading.span_text(self.span)
     }
+}
+
+/// What an update replaces, in words: at a slice a part of the array.
+fn replaced(is_slice: bool) -> &'static str {
+    if is_slice { "a part" } else { "one element" }
 }

@@ -91,8 +91,9 @@ pub(crate) fn expr(value: &Expr) -> String {
             let axes: Vec<_> = axes.iter().map(axis).collect();
             format!("(at {} {})", expr(array), axes.join(" "))
         }
-        ExprKind::With { array, indices, value } => {
-            format!("(with {} [{}] {})", expr(array), exprs(indices), expr(value))
+        ExprKind::With { array, axes, value } => {
+            let axes: Vec<_> = axes.iter().map(axis).collect();
+            format!("(with {} [{}] {})", expr(array), axes.join(" "), expr(value))
         }
         ExprKind::Comprehension { body, generators, filter } => {
             let generators: Vec<_> = generators

@@ -325,7 +325,8 @@ fn what_is_repeated_is_of_this_language() {
 fn values_do_not_change() {
     advice("m[0][1] = 5", "`(m with [0, 1] = 5)`");
     advice("a[i] += 1", "`(a with [i] = a[i] + 1)`");
-    advice("a[1:3] = b", "`scatter a (1..3) b`");
+    advice("a[1:3] = b", "`(a with [1:3] = b)`");
+    advice("loop a = b for i < 3 do a[i:] = c", "`(a with [i:] = c)`");
     advice("x += 1", "`x = x + 1`");
     advice("x++", "`x + 1`");
     advice("let f x = x", "`def f x = x`");

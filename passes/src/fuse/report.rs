@@ -52,11 +52,13 @@ pub enum Reason {
     AfterFilter,
     /// The kernel would have more branches and loops in each other than it may.
     TooDeep,
+    /// Its reader sends it into the array that it is computed of.
+    InPlace,
 }
 
 impl Reason {
     /// Every reason, in the order of the codes; between them are those of [`Remark`].
-    pub const ALL: [Reason; 20] = [
+    pub const ALL: [Reason; 21] = [
         Reason::Result,
         Reason::DataIndex,
         Reason::SharedElement,
@@ -77,6 +79,7 @@ impl Reason {
         Reason::AfterScan,
         Reason::AfterFilter,
         Reason::TooDeep,
+        Reason::InPlace,
     ];
 
     /// The stable code.
@@ -102,6 +105,7 @@ impl Reason {
             Reason::AfterScan => "F19",
             Reason::AfterFilter => "F20",
             Reason::TooDeep => "F23",
+            Reason::InPlace => "F24",
         }
     }
 
@@ -148,6 +152,10 @@ impl Reason {
             Reason::TooDeep => {
                 "one kernel of all of it would be too deep: what stands in each other there, such as one `++` in \
                  another, has a limit"
+            }
+            Reason::InPlace => {
+                "it replaces elements of the array that it is computed of, which is done in that array itself, without a \
+                 copy, once all of them are there"
             }
         }
     }

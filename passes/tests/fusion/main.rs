@@ -3,6 +3,7 @@
 
 mod counts;
 mod depth;
+mod in_place;
 mod random;
 mod suite;
 

@@ -1,8 +1,9 @@
 //! E0320: an update that replaces an element of each row, where the row may be meant, or one element in each of many copies,
-//! where many elements may.
+//! where many elements of one may.
 //!
 //! `m[1]` is a row of a matrix, and `(m with [1] = 5)` replaces element 1 of every row: a number is an element of a row, so
-//! the update is mapped over the rows. An index is a number: `(x with [[0, 2]] = 0)` is mapped over the indices.
+//! the update is mapped over the rows. An index of which nothing is known where it stands is a number: if it is an array after all, the
+//! update is mapped over that.
 
 use weft_lang::Diagnostic;
 use weft_lang::builtins::Builtin;
@@ -51,15 +52,9 @@ fn of_copies(array: &Arg, several: &Arg, value: &Arg, sources: &Sources) -> Diag
         .map(|(arg, other)| quoted(sources, arg.expr.span, other));
     let message = format!("this yields a copy of {x} for each index, with one element replaced");
     let here = format!("this is {}", several.expr.ty);
-    let help = match array.expr.ty.peel().0 {
-        1 => format!(
-            "several elements of one array are replaced by `scatter {x} {is} (replicate (length {is}) {v})`, those for which \
-             a condition holds by `select condition {v} {x}`; if copies are meant, \
-             `{{ ({x} with [i] = {v}) : i in {is} }}` says so"
-        ),
-        _ => "several elements of one array are replaced in a loop, `loop m = m for i in is do (m with [i, j] = v)`; if \
-              copies are meant, `{ (m with [i, j] = v) : i in is }` says so"
-            .to_owned(),
-    };
+    let help = format!(
+        "to replace several elements of one array, say where {is} gets its name that it is an array: `({is} : []i64)`; if \
+         copies are meant, `{{ ({x} with [i] = {v}) : i in {is} }}` says so"
+    );
     Diagnostic::error("E0320", message, several.expr.span, here).warning().help(help)
 }

@@ -14,6 +14,7 @@ pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> 
         ExprKind::Index { array, axes } => {
             column(expr, array, axes, found).or_else(|| mask(checker, expr, array, axes, found))
         }
+        ExprKind::With { axes, .. } => mask_beside_slices(checker, axes, found),
         ExprKind::Comprehension { body, generators, filter: Some(filter) }
             if filter.span == found.span() && found.message.starts_with("the filter") =>
         {
@@ -206,6 +207,15 @@ fn mask(
             format!("the elements for which that holds: `pack (flatten {array}) (flatten {flags})`")
         }
     })
+}
+
+/// `(m with [m[:, 0] > 2, :] = v)`.
+fn mask_beside_slices(checker: &Checker<'_>, axes: &[Axis], found: &Diagnostic) -> Option<String> {
+    axes.iter().find(|axis| axis.index().is_none())?;
+    let mut indices = axes.iter().filter_map(Axis::index);
+    let mask = indices.find(|index| index.span == found.span() && is_mask(checker, index))?;
+    let flags = argument(mask).unwrap_or_else(|| "flags".to_owned());
+    Some(format!("the places for which that holds are `positions {flags}`"))
 }
 
 /// Whether an index holds truth values.

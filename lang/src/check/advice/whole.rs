@@ -52,14 +52,19 @@ impl<'e> Place<'e> {
     fn of(checker: &mut Checker<'_>, around: &'e Expr, expr: &Expr) -> Option<Place<'e>> {
         let is_it = |other: &Expr| other.span == expr.span;
         match &around.kind {
-            ExprKind::Index { array, axes } => axes.iter().find_map(|axis| match axis {
-                Axis::Index(index) => is_it(index).then_some(Place::Index(array, axes.len())),
-                Axis::Slice { start, stop, step, .. } => {
-                    let bounds = [start, stop, step];
-                    bounds.into_iter().flatten().any(is_it).then_some(Place::Other)
-                }
-            }),
-            ExprKind::With { indices, .. } => indices.iter().any(is_it).then_some(Place::Other),
+            ExprKind::Index { array, axes } | ExprKind::With { array, axes, value: _ } => {
+                let is_read = matches!(around.kind, ExprKind::Index { .. });
+                axes.iter().find_map(|axis| match axis {
+                    Axis::Index(index) if is_read => {
+                        is_it(index).then_some(Place::Index(array, axes.len()))
+                    }
+                    Axis::Index(index) => is_it(index).then_some(Place::Other),
+                    Axis::Slice { start, stop, step, .. } => {
+                        let bounds = [start, stop, step];
+                        bounds.into_iter().flatten().any(is_it).then_some(Place::Other)
+                    }
+                })
+            }
             ExprKind::Loop { control: LoopControl::Count(_, count), .. } => {
                 is_it(count).then_some(Place::Other)
             }

@@ -46,20 +46,7 @@ impl Checker<'_> {
                 let (found, wanted) = (self.show(&arg.ty), self.show(&site.params[*index]));
                 let fixed = if site.function == "with" { 2 } else { 1 };
                 let indices = site.args.len() - fixed;
-                let places = site.args.iter().skip(1).take(indices);
-                let several = places.into_iter().find(|place| self.table.peel(&place.ty).0 > 0);
-                let diagnostic = if let ("with", 0, Some(several)) =
-                    (&*site.function, *index, several)
-                {
-                    let several_text = self.show(&several.ty);
-                    Diagnostic::error(
-                        "E0307",
-                        format!("an index is one number here, but this is {several_text}"),
-                        several.span,
-                        format!("this is {several_text}"),
-                    )
-                    .help("several elements are replaced by `scatter xs places values`, one by `(xs with [i] = v)`")
-                } else if matches!(&*site.function, "index" | "with") && *index == 0 {
+                let diagnostic = if matches!(&*site.function, "index" | "with") && *index == 0 {
                     let diagnostic = Diagnostic::error(
                         "E0307",
                         format!(

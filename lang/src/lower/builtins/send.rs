@@ -66,4 +66,70 @@ impl<'p> Lowering<'p> {
         let (flags, leaves) = self.in_step(call.array(1)[0], &call.array(0));
         Ok(Value::array(self.pack(flags, &leaves)))
     }
+
+    /// Where the elements of a regular array are in all of them, one after the other.
+    pub(super) fn places(&mut self, call: &Call<'p>, axes: usize) -> Outcome<Value<'p>> {
+        let array = call.array(0)[0];
+        let extents: Vec<Atom> = (0..axes).map(|axis| self.extent(array, axis)).collect();
+        let count = match extents[..] {
+            [length] => length,
+            _ => {
+                let all = self.flatten_to(array, axes);
+                self.length(all)
+            }
+        };
+        let places = self.iota(count);
+        Ok(Value::array(self.shaped(vec![places], &extents)))
+    }
+
+    /// An array in which others stand at some places.
+    pub(super) fn replace(
+        &mut self,
+        call: &Call<'p>,
+        axes: usize,
+        kept: usize,
+    ) -> Outcome<Value<'p>> {
+        let array = call.array(0);
+        let sent = [&call.array(1)[..], &call.array(2)].concat();
+        let mut sent = self.one_by_one(sent, kept)?;
+        let extents: Vec<Atom> = (0..axes).map(|axis| self.extent(array[0], axis)).collect();
+        let destinations: Vec<Atom> =
+            array.iter().map(|leaf| self.flatten_to(*leaf, axes)).collect();
+        let types = self.types_of(&destinations);
+        let indices = sent.remove(0);
+        let operation = Operation::Scatter {
+            destinations,
+            indices,
+            values: sent,
+            operator: None,
+            drops: false,
+        };
+        let replaced = self.emit(operation, &types);
+        Ok(Value::array(self.shaped(replaced, &extents)))
+    }
+
+    /// The elements of arrays of one shape of so many axes, all of each one after the other.
+    fn one_by_one(&mut self, arrays: Vec<Atom>, axes: usize) -> Outcome<Vec<Atom>> {
+        let (indices, values) = self.in_step(arrays[0], &arrays[1..]);
+        let arrays = [&[indices], &values[..]].concat();
+        if axes <= 1 {
+            return Ok(arrays);
+        }
+        let rows =
+            self.map(&arrays, &mut |lowering, rows| lowering.one_by_one(rows.to_vec(), axes - 1))?;
+        Ok(rows.into_iter().map(|rows| self.flatten_one(rows)).collect())
+    }
+
+    /// The elements of so many axes, one after the other.
+    fn flatten_to(&mut self, array: Atom, axes: usize) -> Atom {
+        (1..axes).fold(array, |array, _| self.flatten_one(array))
+    }
+
+    /// Arrays of all elements, by rows again.
+    fn shaped(&mut self, arrays: Vec<Atom>, extents: &[Atom]) -> Vec<Atom> {
+        match extents {
+            [_] => arrays,
+            _ => arrays.into_iter().map(|array| self.reshape(array, 1, extents)).collect(),
+        }
+    }
 }

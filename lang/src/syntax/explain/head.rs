@@ -1,7 +1,6 @@
 //! Failures in the part of an item that comes before its body: mostly habits from elsewhere.
 
-use super::Context;
-use super::sliced::OTHER_PLACES;
+use super::{Context, replaced};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::kind::{BINARY, Kind};
 use crate::syntax::layout::Form;
@@ -141,22 +140,15 @@ impl Context<'_, '_> {
             Some("") | Some(":") | None => value.to_owned(),
             Some(symbol) => format!("{} {symbol} {value}", self.quote_or_dots(0, equals)),
         };
-        let slices = match indices.len() {
-            1 => self.with_slices(array, self.at, &value),
-            _ if self.reading.kinds[self.at..equals].contains(&Kind::Colon) => {
-                Some(OTHER_PLACES.to_owned())
-            }
-            _ => None,
-        };
         let field = indices.first().and_then(|index| index.strip_prefix('"')?.strip_suffix('"'));
-        let help = match slices {
-            _ if let (Some(field), 1) = (field, indices.len()) => format!(
+        let help = match field {
+            Some(field) if indices.len() == 1 => format!(
                 "a table with this column, and the others of `{array}`: `{{..{array}, {field} = {value}}}`"
             ),
-            Some(help) => help,
-            None => {
+            _ => {
+                let what = replaced(self.reading.kinds[self.at..equals].contains(&Kind::Colon));
                 let indices = indices.join(", ");
-                format!("a copy with one element replaced: `({array} with [{indices}] = {value})`")
+                format!("a copy with {what} replaced: `({array} with [{indices}] = {value})`")
             }
         };
         Some(

@@ -4,9 +4,11 @@
 use chumsky::prelude::{IterParser, Parser, choice};
 use weft_ir::{Name, Span};
 
-use super::expression::record_field;
+use super::expression::{axis, record_field};
 use super::{Here, Parse, Stops, element, here_span, just, one_of};
-use crate::ast::{ApplyForm, Expr, ExprKind, Ident, Pattern, PatternKind, RecordPart, TypeExpr};
+use crate::ast::{
+    ApplyForm, Axis, Expr, ExprKind, Ident, Pattern, PatternKind, RecordPart, TypeExpr,
+};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::failure::Failure;
 use crate::syntax::kind::{BINARY, Kind};
@@ -125,7 +127,7 @@ enum Tail {
     Section(Span),
     Tuple(Vec<Expr>),
     Typed(TypeExpr),
-    With(Vec<(Vec<Expr>, Expr)>),
+    With(Vec<(Vec<Axis>, Expr)>),
 }
 
 /// `(e)`, `(a, b)`, `(e : t)`, `(2 *)`, `(a with [i] = v)`.
@@ -139,7 +141,6 @@ fn grouped<'a>(expr: Parse<'a, Expr>, ty: Parse<'a, TypeExpr>) -> Parse<'a, Expr
     ]);
     const PART_ENDS: Stops = Stops::before(&[Kind::Comma, Kind::CloseParen]);
     const VALUE_ENDS: Stops = Stops::before(&[Kind::With, Kind::CloseParen]);
-    const INDEX_ENDS: Stops = Stops::before(&[Kind::Comma, Kind::CloseBracket]);
     let section = just(Kind::TrailingOperator).map_with(|_, here| Tail::Section(here_span(here)));
     let tuple = just(Kind::Comma)
         .ignore_then(
@@ -151,13 +152,13 @@ fn grouped<'a>(expr: Parse<'a, Expr>, ty: Parse<'a, TypeExpr>) -> Parse<'a, Expr
         )
         .map(Tail::Tuple);
     let typed = just(Kind::Colon).ignore_then(ty).map(Tail::Typed);
-    let indices = element(expr.clone(), INDEX_ENDS)
+    let axes = axis(expr.clone())
         .separated_by(just(Kind::Comma))
         .at_least(1)
         .collect()
         .delimited_by(just(Kind::OpenBracket), just(Kind::CloseBracket));
     let with = just(Kind::With)
-        .ignore_then(indices)
+        .ignore_then(axes)
         .then_ignore(just(Kind::Equals))
         .then(element(expr.clone(), VALUE_ENDS))
         .repeated()
@@ -190,10 +191,10 @@ fn group<'a>(first: Expr, tail: Tail, here: &mut Here<'a, '_>) -> Expr {
             Expr { kind: ExprKind::Tuple(parts), span }
         }
         Tail::Typed(ty) => Expr { kind: ExprKind::Typed(Box::new(first), ty), span },
-        Tail::With(updates) => updates.into_iter().fold(first, |array, (indices, value)| {
+        Tail::With(updates) => updates.into_iter().fold(first, |array, (axes, value)| {
             let span = array.span.to(value.span);
             let (array, value) = (Box::new(array), Box::new(value));
-            Expr { kind: ExprKind::With { array, indices, value }, span }
+            Expr { kind: ExprKind::With { array, axes, value }, span }
         }),
     }
 }

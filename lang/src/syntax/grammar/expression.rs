@@ -127,7 +127,7 @@ fn postfix<'a>(atom: Parse<'a, Expr>, expr: Parse<'a, Expr>) -> Parse<'a, Expr> 
 }
 
 /// `i`, `a:b`, `:`, `::2`.
-fn axis<'a>(expr: Parse<'a, Expr>) -> Parse<'a, Axis> {
+pub(super) fn axis<'a>(expr: Parse<'a, Expr>) -> Parse<'a, Axis> {
     const ENDS: Stops = Stops::before(&[Kind::Colon, Kind::Comma, Kind::CloseBracket]);
     let bound = element(expr, ENDS).or_not().boxed();
     let colon = just(Kind::Colon).ignore_then(bound.clone());
