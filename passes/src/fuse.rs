@@ -96,6 +96,7 @@ mod report;
 mod scatters;
 mod solve;
 mod sorts;
+mod twins;
 pub(crate) mod uses;
 mod value_key;
 

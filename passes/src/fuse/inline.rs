@@ -20,6 +20,7 @@ use weft_ir::{RowInput, Scalar, ScalarOp};
 use super::compose::{Composer, Delayed, Lookup};
 use super::cost::{is_cheap, rank};
 use super::prune::remove_dead_code;
+use super::twins::{Same, pairs};
 use crate::partial::statement_may_fail;
 
 /// The arrays that were inlined into a statement, by the statement's first result.
@@ -295,13 +296,17 @@ impl Inliner<'_> {
             Operation::Check(condition, _) => *condition = resolve(*condition, &self.aliases),
             Operation::If { condition, then, otherwise } => {
                 *condition = resolve(*condition, &self.aliases);
+                let results = &statement.results;
+                let first = Same::new(&self.aliases, &self.types).results(results, then, otherwise);
+                self.name_as(pairs(results, &first));
                 self.block(then);
                 self.block(otherwise);
             }
-            Operation::While { initial, condition, body, rows, .. } => {
-                for var in initial {
+            Operation::While { state, initial, condition, body, rows } => {
+                for var in &mut *initial {
                     *var = resolve(*var, &self.aliases);
                 }
+                self.twins(state, initial, body, &statement.results);
                 self.block(condition);
                 self.block(body);
                 if let Some(rows) = rows {
@@ -321,6 +326,16 @@ impl Inliner<'_> {
             }
             self.remember(&statement.results, space, thunk);
         }
+    }
+
+    /// Gives scalars of a loop's state one name that are the same in every turn (Note [Lengths that are carried twice]).
+    fn twins(&mut self, state: &[Var], initial: &[Var], body: &Block, results: &[Var]) {
+        let first = Same::new(&self.aliases, &self.types).state(state, initial, body);
+        self.name_as(pairs(state, &first).chain(pairs(results, &first)));
+    }
+
+    fn name_as(&mut self, same: impl Iterator<Item = (Var, Var)>) {
+        self.aliases.extend(same.map(|(var, first)| (var, Size::Var(first))));
     }
 
     /// Gives the program of one point of a loop the inputs with the extents that they have by now: those of an input itself

@@ -6,6 +6,7 @@ mod depth;
 mod in_place;
 mod random;
 mod suite;
+mod twins;
 
 use weft_passes::fuse::{FuseConfig, Solver};
 
