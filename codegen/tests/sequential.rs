@@ -340,6 +340,34 @@ fn what_is_put_behind_a_list_is_put_where_the_list_is() {
 }
 
 #[test]
+fn an_array_of_no_elements_is_one_that_nobody_reads() {
+    let steps = |constant: &str| {
+        format!(
+            "  a20: [{}]i64 = constant i64[{constant}]
+  launch \"map\" [a6] (r0)
+    r1: i64 = read a3
+    r2: bool = lt r0 r1
+    r5: i64 = if r2
+      r4: i64 = read a4 r0
+      yield r4
+    else
+      r6: i64 = sub r0 r1
+      r7: i64 = read a20 r6
+      yield r7
+    yield r5
+    store r5 to a7: [a6]i64
+  end",
+            usize::from(!constant.is_empty())
+        )
+    };
+    for constant in ["", "7i64"] {
+        let text = list("add", &steps(constant)).text;
+        let number = if constant.is_empty() { "0" } else { "7LL" };
+        assert!(text.contains(&format!("[] = {{{number}}};")), "{text}");
+    }
+}
+
+#[test]
 fn a_part_of_a_list_is_where_it_was() {
     for (index, first) in [("", "r0"), ("    r9: i64 = add r0 1i64\n", "r9")] {
         let part = format!(

@@ -200,13 +200,17 @@ impl Function<'_> {
     }
 
     fn constant(&mut self, result: Var, elements: Vec<weft_ir::Scalar>) -> Option<()> {
-        if elements.is_empty() || elements.len() > CONSTANTS || !self.is_array(result) {
+        if elements.len() > CONSTANTS || !self.is_array(result) {
             return None;
         }
         let name = format!("a{}", self.environment.fresh());
-        let text: Vec<String> = elements.into_iter().map(literal).collect();
+        // Of no elements there is no array in C: none is ever read.
+        let text = match elements.is_empty() {
+            true => "0".to_owned(),
+            false => elements.into_iter().map(literal).collect::<Vec<_>>().join(", "),
+        };
         let ty = self.type_name(result);
-        self.line(&format!("static const {ty} {name}[] = {{{}}};", text.join(", ")));
+        self.line(&format!("static const {ty} {name}[] = {{{text}}};"));
         self.bind_small(result, name)
     }
 
