@@ -13,6 +13,7 @@ mod evidence;
 mod glued;
 mod letters;
 mod mapped;
+mod missing;
 mod mutants;
 mod parts;
 mod probes;
@@ -177,6 +178,7 @@ impl<'p> Walk<'p, '_> {
                 .or_else(|| letters::converted(*builtin, args, self.sources))
                 .or_else(|| letters::ordered(*builtin, args))
                 .or_else(|| bounds::remark(*builtin, function, args, self.sources))
+                .or_else(|| missing::remark(*builtin, args, self.sources))
                 .or_else(|| updated::remark(*builtin, args, depth, self.sources))
                 .or_else(|| drawn::mapped(self.program, *builtin, args))
                 .filter(|remark| !self.told.places.contains(&remark.span()))
