@@ -233,6 +233,9 @@ impl Checker<'_> {
             (Type::Scalar(ScalarType::Char), Type::Var(_)) if found_rank > wanted_rank => {
                 diagnostic.help(TEXTS_AS_KEYS)
             }
+            (Type::Scalar(ScalarType::Char), Type::Tuple(names)) if found_rank > 1 => {
+                diagnostic.help(taken_apart(names.len()))
+            }
             (Type::Scalar(ScalarType::Char), _) => diagnostic,
             (Type::Scalar(ScalarType::Bool), Type::Scalar(ScalarType::Bool))
                 if found_rank > wanted_rank =>

@@ -39,13 +39,15 @@ fn help_of(kind: &TrapKind) -> Option<&'static str> {
         TrapKind::NegativeExponent { .. } => {
             Some("a float can be, and its reciprocal is a float: `10.0 ** -3`")
         }
+        TrapKind::EmptyArray { .. } => {
+            Some("where there may be no elements, ask first: `if null xs then nan else mean xs`")
+        }
         TrapKind::IndexOutOfRange { .. }
         | TrapKind::LengthMismatch { .. }
         | TrapKind::SizeMismatch { .. }
         | TrapKind::DivisionByZero
         | TrapKind::BadLength { .. }
         | TrapKind::BadShape { .. }
-        | TrapKind::EmptyArray { .. }
         | TrapKind::Ragged { .. }
         | TrapKind::BadArgument { .. }
         | TrapKind::AssertionFailed

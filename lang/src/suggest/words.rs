@@ -111,6 +111,22 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     ),
     (&["head"], "write `first xs`"),
     (
+        &["pop"],
+        "the last one is `last xs`, the others `init xs`; of a queue `first xs` and `tail xs`",
+    ),
+    (&["ceiling"], "write `ceil x`"),
+    (&["digitToInt"], "write `i64 c - i64 '0'`"),
+    (&["normCdf", "norm_cdf", "pnorm", "ndtr"], "write `0.5 * (1.0 + erf (x / sqrt 2.0))`"),
+    (&["autocorr", "autocorrelation"], "write `correlation (drop k xs) (take (length xs - k) xs)`"),
+    (
+        &["resample"],
+        "a period of each row as its key: `{ (k, mean g) : (k, g) in groupBy keys xs }`",
+    ),
+    (
+        &["combinations"],
+        "all pairs are `flatten { { (x, y) : y in xs[i + 1:] } : x in xs ; i in indices xs }`",
+    ),
+    (
         &["append", "cat", "extend", "push"],
         "write `xs ++ ys`; one element joins as an array: `xs ++ [x]`",
     ),
@@ -168,7 +184,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["interp", "interp1d", "approx"], "between points interpolates `interpolate xs ys x`"),
     (&["expanding"], "running means are `scan (+) 0.0 xs / f64 (indices xs + 1)`"),
     (&["ewm"], "how it goes shows `:search moving average`"),
-    (&["pct_change"], "write `diff xs / init xs`"),
+    (&["pct_change", "pctChange"], "write `diff xs / init xs`"),
     (
         &["corr", "corrcoef", "pearsonr", "correlate"],
         "write `correlation xs ys`; of all rows of a matrix `outer correlation m m`",
@@ -432,7 +448,8 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
         "write `if x > y then x else y`; for each element `select (xs > 0.0) xs ys`",
     ),
     (&["isempty", "isEmpty"], "write `null xs`"),
-    (&["while_loop", "fori_loop", "until"], "write `loop s = z for i < n do op s x`"),
+    (&["while_loop", "fori_loop"], "write `loop s = z for i < n do op s x`"),
+    (&["until"], "write `loop s = z while s < 100 do f s`, of the condition on which it goes on"),
     (
         &["grad"],
         "there is no automatic differentiation; a difference is `(f (x + 1e-6) - f (x - 1e-6)) / 2e-6`",

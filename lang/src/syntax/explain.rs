@@ -253,7 +253,19 @@ impl Context<'_, '_> {
         let end = (self.at + 1..tokens).find(|token| self.begins_line(*token)).unwrap_or(tokens);
         let value = self.quote_or_dots(self.at + 1, end);
         if start + 1 == self.at {
-            return Some(format!("a value gets a name by `let {name} = {value} in …`"));
+            let is_state = |token: usize| {
+                self.kind(token) == Some(Kind::Loop)
+                    && self.kind(token + 1) == Some(Kind::Name)
+                    && self.reading.token_text(token + 1) == name
+            };
+            return Some(
+                match self.kind(start - 1) == Some(Kind::Do) && (0..start).any(is_state) {
+                    true => format!(
+                        "behind `do` stands the next `{name}`, without its name: `do {value}`"
+                    ),
+                    false => format!("a value gets a name by `let {name} = {value} in …`"),
+                },
+            );
         }
         let is_index = self.kind(start + 1) == Some(Kind::OpenIndex)
             && self.close_of(start + 1) + 1 == self.at;
@@ -411,7 +423,12 @@ impl Context<'_, '_> {
                 self.span,
                 "expected a name, `_`, or a tuple or record of patterns",
             )
-            .help("to look at a value, bind it to a name and compare with `==`"),
+            .help(match self.kind(self.at.wrapping_sub(1)) {
+                Some(Kind::For) if self.found == Kind::Number => {
+                    format!("the turns have a number: `for i < {}`", self.word())
+                }
+                _ => "to look at a value, bind it to a name and compare with `==`".to_owned(),
+            }),
         )
     }
 

@@ -29,10 +29,6 @@ pub(super) fn remark(builtin: Builtin, args: &[Arg], sources: &Sources) -> Optio
         return None;
     }
     let x = quoted(sources, other.expr.span, "x");
-    let x = match x.contains(' ') {
-        true => format!("({x})"),
-        false => x.to_owned(),
-    };
     let help = match op {
         ScalarOp::Ne => format!("whether it is a number: `!(isNan {x})`"),
         _ => format!("whether it is none: `isNan {x}`"),

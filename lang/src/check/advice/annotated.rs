@@ -66,7 +66,7 @@ pub(super) fn of_item(
 ) -> Option<String> {
     let reports = &checker.diagnostics[first..];
     let is_about_ranks = |report: &Diagnostic| {
-        matches!(report.code, "E0301" | "E0303" | "E0305" | "E0307" | "E0312")
+        matches!(report.code, "E0301" | "E0302" | "E0303" | "E0305" | "E0307" | "E0312" | "E0316")
     };
     if !reports.iter().any(is_about_ranks) || reports.iter().any(names_another) {
         return None;

@@ -324,6 +324,11 @@ fn joined(checker: &Checker<'_>, left: &Expr, right: &Expr, found: &Diagnostic) 
         let element = written(single).unwrap_or_else(|| "row".to_owned());
         return Some(format!("one row is joined as an array that holds it: `[{element}]`"));
     }
+    let are_tuples = matches!((&head, &other), (Type::Tuple(_), Type::Tuple(_)));
+    if found.code == "E0307" && are_tuples && rank + 1 == other_rank {
+        let element = written(single).unwrap_or_else(|| "x".to_owned());
+        return Some(format!("one element is joined as an array that holds it: `[{element}]`"));
+    }
     let is_one = rank == 0 && (is_text(&other) == is_text(&head));
     if !is_one || (!is_text(&head) && !is_float && !is_int && class.is_none()) {
         return None;

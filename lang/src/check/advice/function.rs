@@ -100,6 +100,9 @@ fn incomplete(
         return None;
     }
     let takes = parameters(checker, name)?.len();
+    if args.len() >= takes {
+        return passed_incomplete(checker, name, args, found);
+    }
     let names = names_of(checker, name)?;
     let ranks: Vec<usize> = args.iter().map(|arg| checker.rank_at(arg.span).unwrap_or(0)).collect();
     let texts: Option<Vec<String>> = args.iter().map(argument).collect();
@@ -134,6 +137,30 @@ fn incomplete(
     Some(match line {
         Some(line) => format!("it takes `{name} {names}`; {line}"),
         None => format!("`{name}` is given {given} of its {takes} arguments: `{name} {names}`"),
+    })
+}
+
+/// `map parseInt texts`: a function of more arguments than it is given there.
+fn passed_incomplete(
+    checker: &mut Checker<'_>,
+    name: &Name,
+    args: &[Expr],
+    found: &Diagnostic,
+) -> Option<String> {
+    let passed = args.iter().find(|arg| arg.span == found.span())?;
+    let ExprKind::Name(function) = &passed.kind else { return None };
+    let names = names_of(checker, function)?;
+    let (first, last) = names.rsplit_once(' ')?;
+    let first = if &**function == "parseInt" { "0" } else { first };
+    let behind: Vec<String> =
+        args.iter().filter(|arg| arg.span != passed.span).filter_map(argument).collect();
+    let whole = format!("{name} ({function} {first}) {}", behind.join(" "));
+    Some(match &**function {
+        "parseInt" => format!("what stands for no integer comes first: `{}`", whole.trim()),
+        _ => format!(
+            "it takes `{function} {names}`, and is given the {last} alone: `{}`",
+            whole.trim()
+        ),
     })
 }
 

@@ -15,6 +15,7 @@ pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> 
         ExprKind::Apply { function, args, form } if *form != ApplyForm::Operator => {
             formatted(function, args, found)
                 .or_else(|| read(checker, function, args, found))
+                .or_else(|| date_of_digits(function, args, found))
                 .or_else(|| numbers_of(checker, args, found))
                 .or_else(|| letter(checker, args, found))
         }
@@ -69,6 +70,17 @@ fn read(
     }
 }
 
+/// `dayNumber [20240103]`.
+fn date_of_digits(function: &Expr, args: &[Expr], found: &Diagnostic) -> Option<String> {
+    let (ExprKind::Name(name), [days]) = (&function.kind, args) else { return None };
+    let is_it = &**name == "dayNumber" && days.span == found.span();
+    let is_number = found.message.ends_with("i64") || found.message.ends_with("number");
+    let days = argument(days)?;
+    (is_it && is_number).then(|| {
+        format!("of a number such as 20240131: `parseDate \"yyyymmdd\" (-1) (showInt {days})`")
+    })
+}
+
 /// A function of numbers that is given texts: a column in which there is more than numbers.
 fn numbers_of(checker: &Checker<'_>, args: &[Expr], found: &Diagnostic) -> Option<String> {
     let arg = args.iter().find(|arg| arg.span == found.span())?;
@@ -78,10 +90,19 @@ fn numbers_of(checker: &Checker<'_>, args: &[Expr], found: &Diagnostic) -> Optio
         return None;
     }
     let (rank, head) = checker.table.peel(&checker.type_at(arg.span)?);
-    (rank > 1 && head == Type::Scalar(ScalarType::Char)).then(|| {
-        let texts = argument(arg).unwrap_or_else(|| "texts".to_owned());
-        format!("these are texts: `parseFloat {texts}` are numbers, nan where a text is none")
-    })
+    if head != Type::Scalar(ScalarType::Char) {
+        return None;
+    }
+    let texts = argument(arg).unwrap_or_else(|| "texts".to_owned());
+    match rank {
+        0 => None,
+        1 => Some(format!(
+            "its letters have numbers, `i64 {texts}`; the number that it writes is `parseFloat {texts}`"
+        )),
+        _ => Some(format!(
+            "these are texts: `parseFloat {texts}` are numbers, nan where a text is none"
+        )),
+    }
 }
 
 /// `toUpper 'a'`: a letter where a text is wanted.
@@ -118,6 +139,11 @@ fn numbers_in(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<
         let (rank, head) = checker.table.peel(&ty);
         Some((rank, head == Type::Scalar(ScalarType::Char)))
     };
+    // `c - 'a'`, where nothing says yet what `c` is.
+    if symbol == "-" && matches!(right.kind, ExprKind::Char(_)) && found.code == "E0303" {
+        let (left, right) = (argument(left)?, argument(right)?);
+        return Some(format!("how far letters are apart: `i64 {left} - i64 {right}`"));
+    }
     let (rank, true) = is_text(arg)? else { return None };
     if matches!(found.code, "E0303" | "E0302") && matches!(symbol, "+" | "-" | "*") {
         let numbers = checker.rank_at(other.span);
@@ -132,7 +158,10 @@ fn numbers_in(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<
                 Some(if std::ptr::eq(part, arg) { format!("i64 {text}") } else { text })
             };
             let whole = format!("{} {symbol} {}", sides(left)?, sides(right)?);
-            return Some(format!("a letter has a number: `char ({whole})`"));
+            return Some(match is_count(other) {
+                true => format!("a letter has a number: `char ({whole})`"),
+                false => format!("a letter has a number: `{whole}`"),
+            });
         }
         if rank == 1 && symbol == "*" && is_count(other) {
             let (n, text) = (argument(other)?, argument(arg)?);

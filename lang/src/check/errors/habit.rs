@@ -225,7 +225,8 @@ pub(super) fn method(
     rank: usize,
     head: &Type,
 ) -> Option<String> {
-    if matches!(head, Type::Record(_) | Type::Tuple(_) | Type::Var(_)) {
+    if matches!(head, Type::Record(_) | Type::Var(_)) || rank == 0 && matches!(head, Type::Tuple(_))
+    {
         return None;
     }
     let is_text = rank > 0 && *head == Type::Scalar(ScalarType::Char);

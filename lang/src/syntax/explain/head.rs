@@ -35,7 +35,18 @@ impl Context<'_, '_> {
             self.reading.span(place, place + 1),
             "a word of the language",
         )
-        .help(format!("choose another name, such as `{word}'` or `{word}_`"))
+        .help(match self.kind(place) {
+            Some(Kind::For | Kind::While)
+                if self.kind(place.wrapping_sub(1)) == Some(Kind::Loop) =>
+            {
+                let head = match self.kind(place) {
+                    Some(Kind::For) => "for x in xs",
+                    _ => "while s < 100",
+                };
+                format!("a loop has a state, whose last value it yields: `loop s = 0 {head} do …`")
+            }
+            _ => format!("choose another name, such as `{word}'` or `{word}_`"),
+        })
     }
 
     /// `a[i] = v`, `f x = e`, `a, b = e`, `var x = e`: not what a binding looks like.
@@ -197,8 +208,10 @@ fn parameters(head: &str) -> String {
         character.is_alphanumeric() || matches!(character, '_' | '\'' | ',' | ' ')
     };
     match head.split_once('(') {
+        // With a space before them they are a tuple.
         Some((name, rest))
             if let Some(inner) = rest.strip_suffix(')')
+                && !name.ends_with(' ')
                 && inner.chars().all(is_simple) =>
         {
             format!(
