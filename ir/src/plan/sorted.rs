@@ -4,7 +4,7 @@
 //! so, a back end may sort the keys themselves: what is equal in the total order has equal bits, so that nobody sees
 //! whether such a sort is stable.
 
-use crate::code::{Operand, Operation, Yielded, is_in_order};
+use crate::code::{Code, Instruction, Operand, Operation, Yielded, is_in_order};
 use crate::flat::{Var, first_stored};
 use crate::plan::{Kernel, Sink, Step};
 
@@ -38,7 +38,13 @@ pub fn sorted_keys(steps: &[Step], at: usize) -> Option<SortedKeys> {
     let freed = matches!(behind, [Step::Free(freed), ..] if freed.contains(order));
     let of_key = Yielded { indices: &sort.indices, code: &sort.body, value: *key };
     let sent = Yielded { indices: &send.indices, code: &send.body, value: *value };
-    if !is_in_order(of_key, sent, *order) {
+    let is_sent = |of_key: Yielded<'_>| is_in_order(of_key, sent, *order);
+    // Keys that the launch computes and stores are read where they are stored.
+    let is_read_back = || {
+        let (code, read) = stored(sort, *key)?;
+        Some(is_sent(Yielded { indices: &sort.indices, code: &code, value: read }))
+    };
+    if !is_sent(of_key) && is_read_back() != Some(true) {
         return None;
     }
     let points = sort.indices[first_stored(&sort.space)..].iter().copied().map(Operand::Register);
@@ -51,4 +57,21 @@ pub fn sorted_keys(steps: &[Step], at: usize) -> Option<SortedKeys> {
     };
     let order = (!freed).then_some(*order);
     Some(SortedKeys { keys, descending: *descending, sorted: *array, order })
+}
+
+/// Code that reads a value where the launch that computes it stores it at its point, and the register that it is read into.
+fn stored(kernel: &Kernel, value: Operand) -> Option<(Code, Operand)> {
+    let array = kernel.sinks.iter().find_map(|sink| match sink {
+        Sink::Store { value: stored, array } if *stored == value => Some(*array),
+        _ => None,
+    })?;
+    let Operand::Register(register) = value else { return None };
+    let (instruction, at) = kernel.body.definition(register)?;
+    let points = kernel.indices[first_stored(&kernel.space)..].iter();
+    let read = Instruction {
+        results: vec![instruction.results[at]],
+        operation: Operation::Read(array, points.copied().map(Operand::Register).collect()),
+        span: kernel.span,
+    };
+    Some((Code { instructions: vec![read], results: vec![value] }, value))
 }

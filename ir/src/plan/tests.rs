@@ -1,6 +1,6 @@
 //! The text of plans reads as it was written, and the check finds what is wrong.
 
-use crate::plan::{check, parse};
+use crate::plan::{check, parse, sorted_keys};
 
 /// Every kind of step and sink.
 const EVERYTHING: &str = r#"input a1: [a0]f64
@@ -134,4 +134,44 @@ fn the_check_finds_what_is_wrong() {
     assert!(indices.starts_with("a kernel has an index"), "{indices}");
     let state = problem("while (a23: i64 = a20)", "while (a23: f64 = a20)");
     assert!(state.starts_with("a20 is a i64"), "{state}");
+}
+
+/// Whether the launch behind one that sorts brings the keys into order, which are computed and stored where they are sorted.
+fn brings_into_order(stored: &str, read: &str, behind: &str) -> bool {
+    let text = format!(
+        "input a1: [a0]f64
+launch \"map_sort\" [a0][9] (r0 r1)
+  r2: f64 = read a1 r0
+  r3: f64 = exp r2
+  r4: f64 = add r3 r2
+  yield {stored} r4
+  store {stored} to a2: [a0][9]f64
+  sort r4 to a3: [a0][9]i64
+end
+launch \"map\" [a0][9] (r0 r1)
+  r2: i64 = read a3 r0 r1
+  r3: f64 = read a2 {read}
+  yield r3
+  store r3 to a4: [a0][9]f64
+end
+{behind}output a4: [a0][9]f64
+"
+    );
+    let program = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let found = sorted_keys(&program.body.steps, 0);
+    // The keys are no array that is there before the launch.
+    assert!(found.iter().all(|found| found.keys.is_none()), "{found:?}");
+    assert!(found.iter().all(|found| found.order.is_none() == behind.contains("a3")), "{found:?}");
+    found.is_some()
+}
+
+#[test]
+fn keys_that_a_launch_stores_are_read_where_they_are() {
+    assert!(brings_into_order("r4", "r0 r2", "free a2 a3\n"));
+    assert!(brings_into_order("r4", "r0 r2", ""));
+    // Something else is stored there, or it is read in another order.
+    assert!(!brings_into_order("r3", "r0 r2", "free a2 a3\n"));
+    assert!(!brings_into_order("r4", "r0 r1", "free a2 a3\n"));
+    assert!(!brings_into_order("r4", "r1 r2", "free a2 a3\n"));
 }

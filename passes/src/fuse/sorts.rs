@@ -7,9 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weft_ir::code::{Operand, Thunk, Yielded, is_in_order};
+use weft_ir::code::{Code, Operand, Thunk, Yielded, is_in_order};
 use weft_ir::flat::{Block, Operation, Program, Space, Statement, Type, Var};
 
+use super::compose::{Composer, Delayed, Lookup};
+use super::prune::remove_dead_code;
 use super::uses::{blocks, statement_uses};
 
 /// What maps of a program yield that bring into order what a sort sorted, if nobody else reads the order.
@@ -33,6 +35,7 @@ pub(super) fn sorted_values(program: &Program) -> BTreeSet<Var> {
 /// Finds orders, and what is brought into them.
 fn in_block(block: &Block, found: &mut BTreeSet<(Var, Var)>) {
     let mut sorts: BTreeMap<Var, (&Space, &Thunk, Operand)> = BTreeMap::new();
+    let mut places = Places::default();
     for statement in &block.statements {
         match (&statement.operation, &statement.results[..]) {
             (Operation::Sort { space, thunk, .. }, [order]) => {
@@ -41,6 +44,8 @@ fn in_block(block: &Block, found: &mut BTreeSet<(Var, Var)>) {
                 }
             }
             (Operation::Map { space, thunk }, [values]) if !sorts.is_empty() => {
+                let whole = places.read_in(thunk);
+                let thunk = whole.as_ref().unwrap_or(thunk);
                 let [value] = thunk.code.results[..] else { continue };
                 let sent = Yielded { indices: &thunk.indices, code: &thunk.code, value };
                 for (order, (sorted, keys, key)) in &sorts {
@@ -49,11 +54,50 @@ fn in_block(block: &Block, found: &mut BTreeSet<(Var, Var)>) {
                         found.insert((*order, *values));
                     }
                 }
+                if thunk.code.reads().any(|read| sorts.contains_key(&read)) {
+                    places.0.insert(*values, (space, statement));
+                }
             }
             (operation, _) => {
                 blocks(operation).into_iter().for_each(|inner| in_block(inner, found));
             }
         }
+    }
+}
+
+/// Maps that make other places of an order: in rows of several lengths the place of an element in its row is that in all rows, less
+/// where the row begins.
+#[derive(Default)]
+struct Places<'p>(BTreeMap<Var, (&'p Space, &'p Statement)>);
+
+impl<'p> Places<'p> {
+    /// Code that computes such places itself, if it reads any.
+    fn read_in(&self, thunk: &Thunk) -> Option<Thunk> {
+        thunk.code.reads().find(|read| self.0.contains_key(read))?;
+        let mut composer = Composer::new(self);
+        let indices = composer.enter_point(thunk.indices.len());
+        let points = indices.iter().map(|index| Operand::Register(*index));
+        let mut renaming = thunk.indices.iter().copied().zip(points).collect();
+        let results = composer.write(&thunk.code, &mut renaming);
+        let mut code = Code { instructions: composer.take(), results };
+        remove_dead_code(&mut code);
+        Some(Thunk { indices, code })
+    }
+}
+
+impl<'p> Lookup<'p> for Places<'p> {
+    fn delayed(&self, array: Var) -> Option<Delayed<'p>> {
+        let (space, statement) = self.0.get(&array)?;
+        let Operation::Map { thunk, .. } = &statement.operation else { return None };
+        Some(Delayed { statement: array.0, result: 0, thunk: Some(thunk), space })
+    }
+
+    fn eager(&self, _: u32) -> &[Var] {
+        &[]
+    }
+
+    fn may_fail(&self, _: Var) -> bool {
+        false
     }
 }
 

@@ -329,6 +329,43 @@ fn what_is_sorted_has_a_kernel_of_its_own() {
 }
 
 #[test]
+fn what_is_sorted_in_rows_of_several_lengths_has_one_too() {
+    // The place of an element in its row is that in all rows, less where the row begins.
+    let rows = |place: &str| {
+        format!(
+            "input a4: [a0][~a2 a3]f64 where a2: [a1]i64
+a5: [a3]i64 = sort [a0][~a2 a3] (r0 r1)
+  r2: f64 = read a4 r1
+  yield r2
+a6: [a3]i64 = map [a0][~a2 a3] (r0 r1)
+  r2: i64 = read a5 r1
+  r3: i64 = read a2 r0
+  r4: i64 = {place}
+  yield r4
+a7: [a3]f64 = map [a0][~a2 a3] (r0 r1)
+  r2: i64 = read a2 r0
+  r3: i64 = read a6 r1
+  r4: i64 = add r2 r3
+  r5: f64 = read a4 r4
+  yield r5
+a8: [a0]f64 = reduce [a0][~a2 a3] (r0 r1)
+  r2: f64 = read a7 r1
+  yield r2
+by (r0: f64) (r1: f64)
+  r2: f64 = add r0 r1
+  yield r2
+from (r0)
+  yield 0.0f64
+output a8: [a0]f64
+"
+        )
+    };
+    let fused = check(&rows("sub r2 r3"), 3, 3);
+    assert_eq!(reasons(&fused), [Reason::Result, Reason::Boundary]);
+    check(&rows("add r2 r3"), 2, 2);
+}
+
+#[test]
 fn another_order_is_part_of_its_reader() {
     let squares = "  r1: f64 = read a1 r0\n  r2: f64 = mul r1 r1\n  yield r2\n";
     check(&read_in_order(squares, ONE_READER), 1, 1);
