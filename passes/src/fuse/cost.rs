@@ -31,6 +31,29 @@ pub(super) fn is_cheap(thunk: &Thunk, result: usize, space: &Space, types: &[Typ
         && !hidden.iter().any(|register| code.uses(*register))
 }
 
+/// Whether it depends on the innermost of several indices whether an element is read, as in `{ [0] ++ row ++ [0] : row in m }`: then the
+/// points of an inner loop do not all do the same. Where it depends on an outer one, they do.
+pub(super) fn chooses_within_rows(thunk: &Thunk) -> bool {
+    let [_, .., innermost] = thunk.indices[..] else { return false };
+    let mut dependent = BTreeSet::from([innermost]);
+    let mut chooses = false;
+    for instruction in thunk.code.walk() {
+        let is_dependent = |operand: &Operand| {
+            operand.register().is_some_and(|register| dependent.contains(&register))
+        };
+        let mut depends = false;
+        instruction.operation.for_each_used(&mut |operand| depends |= is_dependent(operand));
+        if let Operation::If { condition, then, otherwise } = &instruction.operation {
+            let mut reads = then.reads().chain(otherwise.reads());
+            chooses |= is_dependent(condition) && reads.next().is_some();
+        }
+        if depends {
+            dependent.extend(instruction.results.iter().map(|(result, _)| *result));
+        }
+    }
+    chooses
+}
+
 struct Cost<'a> {
     types: &'a [Type],
     loads: usize,

@@ -18,7 +18,7 @@ use weft_ir::flat::{
 use weft_ir::{RowInput, Scalar, ScalarOp};
 
 use super::compose::{Composer, Delayed, Lookup};
-use super::cost::{is_cheap, rank};
+use super::cost::{chooses_within_rows, is_cheap, rank};
 use super::prune::remove_dead_code;
 use super::twins::{Same, pairs};
 use crate::partial::statement_may_fail;
@@ -203,7 +203,12 @@ struct Cheap {
     thunk: Thunk,
     result: usize,
     space: Space,
+    /// Whether it is only cheap where few places of a thunk read it.
+    chooses: bool,
 }
+
+/// In more places of one thunk an array is not inlined that chooses what it reads ([`chooses_within_rows`]).
+const MOST_CHOICES: usize = 2;
 
 struct Inliner<'s> {
     types: Vec<Type>,
@@ -221,11 +226,13 @@ struct Inliner<'s> {
     failing: BTreeSet<Var>,
 }
 
-struct CheapArrays<'p>(&'p BTreeMap<Var, Cheap>, &'p BTreeSet<Var>);
+/// What is cheap, what may fail, and what is read in too many places.
+struct CheapArrays<'p>(&'p BTreeMap<Var, Cheap>, &'p BTreeSet<Var>, BTreeSet<Var>);
 
 impl<'p> Lookup<'p> for CheapArrays<'p> {
     fn delayed(&self, array: Var) -> Option<Delayed<'p>> {
-        self.0.get(&array).map(|cheap| Delayed {
+        let cheap = self.0.get(&array).filter(|_| !self.2.contains(&array));
+        cheap.map(|cheap| Delayed {
             statement: array.0,
             result: cheap.result,
             thunk: Some(&cheap.thunk),
@@ -370,7 +377,7 @@ impl Inliner<'_> {
     fn thunk(&self, thunk: &Thunk, absorbed: &mut BTreeSet<Var>) -> Thunk {
         let mut thunk = thunk.clone();
         self.rename_reads(&mut thunk.code);
-        let lookup = CheapArrays(&self.cheap, &self.failing);
+        let lookup = CheapArrays(&self.cheap, &self.failing, self.read_often(&thunk));
         let mut composer = Composer::new(&lookup);
         let indices = composer.enter_point(thunk.indices.len());
         let mut renaming = thunk
@@ -389,6 +396,18 @@ impl Inliner<'_> {
         }
         absorbed.retain(|array| rank(&self.types, *array) > 0);
         Thunk { indices, code }
+    }
+
+    /// What chooses what it reads and is read in many places of a thunk, as the neighbours of a stencil.
+    fn read_often(&self, thunk: &Thunk) -> BTreeSet<Var> {
+        let mut places: BTreeMap<Var, usize> = BTreeMap::new();
+        for read in thunk.code.reads() {
+            if self.cheap.get(&read).is_some_and(|cheap| cheap.chooses) {
+                *places.entry(read).or_default() += 1;
+            }
+        }
+        places.retain(|_, places| *places > MOST_CHOICES);
+        places.into_keys().collect()
     }
 
     fn start(&self, start: &mut Start<Thunk>, absorbed: &mut BTreeSet<Var>) {
@@ -480,7 +499,8 @@ impl Inliner<'_> {
             };
             if cheap && !self.settled.contains(array) {
                 let (thunk, space) = (thunk.clone(), space.clone());
-                self.cheap.insert(*array, Cheap { thunk, result, space });
+                let chooses = chooses_within_rows(&thunk);
+                self.cheap.insert(*array, Cheap { thunk, result, space, chooses });
             }
         }
     }

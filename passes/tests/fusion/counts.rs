@@ -296,6 +296,20 @@ fn the_solver_is_better_than_edge_by_edge() {
     assert!(report.objective < report.greedy && report.gained());
 }
 
+#[test]
+fn rows_that_choose_are_stored_for_a_stencil() {
+    let padded = "{ [0.0] ++ r ++ [0.0] : r in m }";
+    let five = r"stencil (constant 0.0) (\w -> w[-1,0] + w[1,0] + w[0,-1] + w[0,1] - 4.0 * w[0,0])";
+    let stored = [Reason::Result, Reason::OtherOrder];
+    counts(&format!("{five} {padded}"), 2, 2, &stored);
+    // Two places of it, rows put before and behind the others, and a vector, are part of their reader.
+    let two = r"stencil (constant 0.0) (\w -> w[0,-1] + w[0,1])";
+    counts(&format!("{two} {padded}"), 1, 1, &[Reason::Result]);
+    counts(&format!("{five} (m[:1] ++ m ++ m[:1])"), 1, 1, &[Reason::Result]);
+    let three = r"stencil (constant 0.0) (\w -> w[-1] + w[0] + w[1])";
+    counts(&format!("{three} ([0.0] ++ xs ++ [0.0])"), 1, 1, &[Reason::Result]);
+}
+
 /// What reads an array in its order, with an order that is made of these keys.
 fn read_in_order(keys: &str, reader: &str) -> String {
     format!(
