@@ -250,7 +250,10 @@ fn moved(code: &BuiltinCode, args: &[Known]) -> Known {
             args[0].with_element(usize::from(axes), &args[usize::from(axes) + 1])
         }
         Builtin::Places(_) => some(length(0), element(0)),
-        Builtin::Replace(..) => args[0].clone(),
+        Builtin::Replace(axes, kept) => {
+            let value = (0..kept).fold(args[2].clone(), |known, _| known.elements().1);
+            args[0].with_element(usize::from(axes), &value)
+        }
         Builtin::Segments => some(length(0), some(None, element(1))),
         Builtin::Chunks => {
             let count = match (length(1), integer(0)) {

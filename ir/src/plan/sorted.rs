@@ -41,10 +41,11 @@ pub fn sorted_keys(steps: &[Step], at: usize) -> Option<SortedKeys> {
     let is_sent = |of_key: Yielded<'_>| is_in_order(of_key, sent, *order);
     // Keys that the launch computes and stores are read where they are stored.
     let is_read_back = || {
-        let (code, read) = stored(sort, *key)?;
-        Some(is_sent(Yielded { indices: &sort.indices, code: &code, value: read }))
+        stored(sort, *key).is_some_and(|code| {
+            is_sent(Yielded { indices: &sort.indices, code: &code, value: *key })
+        })
     };
-    if !is_sent(of_key) && is_read_back() != Some(true) {
+    if !is_sent(of_key) && !is_read_back() {
         return None;
     }
     let points = sort.indices[first_stored(&sort.space)..].iter().copied().map(Operand::Register);
@@ -59,8 +60,8 @@ pub fn sorted_keys(steps: &[Step], at: usize) -> Option<SortedKeys> {
     Some(SortedKeys { keys, descending: *descending, sorted: *array, order })
 }
 
-/// Code that reads a value where the launch that computes it stores it at its point, and the register that it is read into.
-fn stored(kernel: &Kernel, value: Operand) -> Option<(Code, Operand)> {
+/// Code that reads a value where the launch that computes it stores it at its point, into the register that it has there.
+fn stored(kernel: &Kernel, value: Operand) -> Option<Code> {
     let array = kernel.sinks.iter().find_map(|sink| match sink {
         Sink::Store { value: stored, array } if *stored == value => Some(*array),
         _ => None,
@@ -73,5 +74,5 @@ fn stored(kernel: &Kernel, value: Operand) -> Option<(Code, Operand)> {
         operation: Operation::Read(array, points.copied().map(Operand::Register).collect()),
         span: kernel.span,
     };
-    Some((Code { instructions: vec![read], results: vec![value] }, value))
+    Some(Code { instructions: vec![read], results: vec![value] })
 }

@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_ir::flat::{Block, Operation, Program, Statement, Type, Var};
 
 use super::outputs;
-use super::uses::{blocks, statement_uses};
+use super::uses::statement_uses;
 
 /// What maps yield that is sent where it comes from.
 pub(super) fn sent_where_it_comes_from(program: &Program) -> BTreeSet<Var> {
     let mut finder = Finder { types: &program.types, found: BTreeSet::new() };
-    finder.block(&program.body, &[], &outputs(program));
+    finder.block(&program.body, BTreeSet::new(), &outputs(program));
     finder.found
 }
 
@@ -26,26 +26,22 @@ struct Finder<'p> {
 }
 
 impl Finder<'_> {
-    /// `state` is what of a loop the block may overwrite, `kept` what is needed behind the block.
-    fn block(&mut self, block: &Block, state: &[Var], kept: &BTreeSet<Var>) {
-        let mut scatters = false;
-        for statement in &block.statements {
-            let of_loop: &[Var] = match &statement.operation {
-                Operation::While { state, .. } => state,
-                Operation::Scatter { operator: None, .. } => {
-                    scatters = true;
-                    &[]
+    /// `own` is what the block may overwrite although it is there before, `kept` what is needed behind the block.
+    fn block(&mut self, block: &Block, own: BTreeSet<Var>, kept: &BTreeSet<Var>) {
+        let scope = Scope::new(block, self.types, own, kept);
+        for (at, statement) in block.statements.iter().enumerate() {
+            match &statement.operation {
+                Operation::Scatter { operator: None, .. } => scope.scatter(at, &mut self.found),
+                Operation::While { state, condition, body, .. } => {
+                    self.block(condition, BTreeSet::new(), &BTreeSet::new());
+                    self.block(body, state.iter().copied().collect(), &BTreeSet::new());
                 }
-                _ => &[],
-            };
-            for inner in blocks(&statement.operation) {
-                self.block(inner, of_loop, &BTreeSet::new());
-            }
-        }
-        if scatters {
-            let scope = Scope::new(block, self.types, state, kept);
-            for at in 0..block.statements.len() {
-                scope.scatter(at, &mut self.found);
+                Operation::If { then, otherwise, .. } => {
+                    let own = scope.last_used(at);
+                    self.block(then, own.clone(), &BTreeSet::new());
+                    self.block(otherwise, own, &BTreeSet::new());
+                }
+                _ => {}
             }
         }
     }
@@ -58,17 +54,25 @@ struct Scope<'b> {
     producers: BTreeMap<Var, usize>,
     /// The last statement that uses a variable.
     last: BTreeMap<Var, usize>,
-    state: &'b [Var],
+    /// What shows an array with other extents.
+    views: BTreeMap<Var, Vec<Var>>,
+    own: BTreeSet<Var>,
     kept: BTreeSet<Var>,
 }
 
 impl<'b> Scope<'b> {
-    fn new(block: &'b Block, types: &[Type], state: &'b [Var], kept: &BTreeSet<Var>) -> Scope<'b> {
+    fn new(
+        block: &'b Block,
+        types: &[Type],
+        own: BTreeSet<Var>,
+        kept: &BTreeSet<Var>,
+    ) -> Scope<'b> {
         let mut scope = Scope {
             statements: &block.statements,
             producers: BTreeMap::new(),
             last: BTreeMap::new(),
-            state,
+            views: BTreeMap::new(),
+            own,
             kept: kept.iter().chain(&block.results).copied().collect(),
         };
         for (at, statement) in block.statements.iter().enumerate() {
@@ -76,8 +80,20 @@ impl<'b> Scope<'b> {
             statement_uses(statement, types, &mut |var| {
                 scope.last.insert(var, at);
             });
+            if let (Operation::Reshape(array), [view]) =
+                (&statement.operation, &statement.results[..])
+            {
+                let base = scope.base(*array);
+                scope.views.entry(base).or_default().push(*view);
+            }
         }
         scope
+    }
+
+    /// What the block may overwrite and is not looked at behind a statement.
+    fn last_used(&self, at: usize) -> BTreeSet<Var> {
+        let used = self.last.iter().filter(|(_, last)| **last == at).map(|(var, _)| *var);
+        used.filter(|var| self.may_be_overwritten(self.base(*var), at)).collect()
     }
 
     /// What the statement sends, if it is a scatter, of what it replaces.
@@ -111,15 +127,11 @@ impl<'b> Scope<'b> {
 
     /// Whether an array is the block's own, and nothing behind a statement looks at it.
     fn may_be_overwritten(&self, base: Var, at: usize) -> bool {
-        let is_own = self.state.contains(&base) || self.producers.contains_key(&base);
-        let views = self.statements.iter().filter_map(|statement| match &statement.operation {
-            Operation::Reshape(_) => statement.results.first().copied(),
-            _ => None,
-        });
-        let mut names = views.filter(|view| self.base(*view) == base).chain([base]);
+        let is_own = self.own.contains(&base) || self.producers.contains_key(&base);
+        let views = self.views.get(&base).into_iter().flatten();
         is_own
-            && names.all(|name| {
-                !self.kept.contains(&name) && self.last.get(&name).is_none_or(|last| *last <= at)
+            && views.chain([&base]).all(|name| {
+                !self.kept.contains(name) && self.last.get(name).is_none_or(|last| *last <= at)
             })
     }
 

@@ -110,3 +110,36 @@ fn not_where_values_are_combined() {
     );
     assert!(!is_stored(&program(&scatter, "", "a10")));
 }
+
+/// With the scatter on one side of a condition, which yields `a10`; with the yield of the other side.
+fn on_a_side(then: &str, otherwise: &str) -> String {
+    format!(
+        "a40: bool = map ()
+    r0: i64 = read a3
+    r1: bool = lt r0 3i64
+    yield r1
+  a10: [a0]f64 = if a40
+    a47: [a12]f64 = map [a12] (r0)
+      r1: f64 = read a4 r0
+      r2: f64 = mul r1 2.0f64
+      yield r2
+    a50: [a0]f64 = scatter into a4 [a12] (r0)
+      r1: i64 = add r0 3i64
+      r2: f64 = read a47 r0
+      yield r1 r2
+    yield {then}
+  else
+    yield {otherwise}"
+    )
+}
+
+#[test]
+fn on_a_side_of_a_condition() {
+    assert!(is_stored(&program(&on_a_side("a50", "a4"), "", "a10")));
+    // The old array is looked at behind it.
+    let behind = "a60: f64 = map ()
+    r0: f64 = read a4 0i64
+    yield r0";
+    let text = program(&on_a_side("a50", "a4"), behind, "a10").replace("a10 a5\n", "a10 a60\n");
+    assert!(!is_stored(&text));
+}
