@@ -98,7 +98,7 @@ impl Checker<'_> {
             indices.into_iter().map(|index| self.held(&mut held, "index", index)).collect();
         let inner = Type::arrays(rest.len(), element.clone());
         let whole = Type::arrays(indices.len(), inner.clone());
-        let of_array = [&[array.clone()], &indices[..]].concat();
+        let of_array: Vec<Expr> = std::iter::once(&array).chain(&indices).cloned().collect();
         let old = match indices.len() {
             0 => array,
             leading => {

@@ -45,24 +45,36 @@ fn in_block(block: &Block, found: &mut BTreeSet<(Var, Var)>) {
             }
             (Operation::Map { space, thunk }, [values]) if !sorts.is_empty() => {
                 let whole = places.read_in(thunk);
-                let thunk = whole.as_ref().unwrap_or(thunk);
-                let [value] = thunk.code.results[..] else { continue };
-                let sent = Yielded { indices: &thunk.indices, code: &thunk.code, value };
-                for (order, (sorted, keys, key)) in &sorts {
-                    let key = Yielded { indices: &keys.indices, code: &keys.code, value: *key };
-                    if *sorted == space && is_in_order(key, sent, *order) {
-                        found.insert((*order, *values));
-                    }
-                }
-                if thunk.code.reads().any(|read| sorts.contains_key(&read)) {
+                let orders: Vec<Var> = [Some(thunk), whole.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .flat_map(|thunk| brought_into_order(&sorts, space, thunk))
+                    .collect();
+                if orders.is_empty() && thunk.code.reads().any(|read| sorts.contains_key(&read)) {
                     places.0.insert(*values, (space, statement));
                 }
+                found.extend(orders.into_iter().map(|order| (order, *values)));
             }
             (operation, _) => {
                 blocks(operation).into_iter().for_each(|inner| in_block(inner, found));
             }
         }
     }
+}
+
+/// The orders into which a map brings the keys that they were made of.
+fn brought_into_order(
+    sorts: &BTreeMap<Var, (&Space, &Thunk, Operand)>,
+    space: &Space,
+    thunk: &Thunk,
+) -> Vec<Var> {
+    let [value] = thunk.code.results[..] else { return Vec::new() };
+    let sent = Yielded { indices: &thunk.indices, code: &thunk.code, value };
+    let is_brought = |(order, (sorted, keys, key)): &(&Var, &(&Space, &Thunk, Operand))| {
+        let key = Yielded { indices: &keys.indices, code: &keys.code, value: *key };
+        *sorted == space && is_in_order(key, sent, **order)
+    };
+    sorts.iter().filter(is_brought).map(|(order, _)| *order).collect()
 }
 
 /// Maps that make other places of an order: in rows of several lengths the place of an element in its row is that in all rows, less
