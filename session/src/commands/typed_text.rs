@@ -215,7 +215,7 @@ impl Writer<'_> {
             Axis::Index(index) | Axis::Gather(index) => self.expr(index),
             Axis::Slice { start, stop, step, .. } => {
                 for (index, bound) in [start, stop, step].into_iter().enumerate() {
-                    if index > 0 {
+                    if index == 1 || (index == 2 && bound.is_some()) {
                         self.out.push(':');
                     }
                     if let Some(bound) = bound {
@@ -290,6 +290,12 @@ fn builtin_name(builtin: Builtin) -> String {
     match builtins::all().find(|entry| entry.builtin == builtin) {
         Some(entry) if entry.name.starts_with(|c: char| c.is_alphabetic()) => entry.name.to_owned(),
         Some(entry) => format!("({})", entry.name),
-        None => format!("{builtin:?}"),
+        None => match builtin {
+            Builtin::Index(_) => "index".to_owned(),
+            Builtin::Update(_) => "with".to_owned(),
+            Builtin::Places(_) => "places".to_owned(),
+            Builtin::Replace(..) => "replaced".to_owned(),
+            other => format!("{other:?}"),
+        },
     }
 }

@@ -121,6 +121,9 @@ fn time_binds_as_well() {
 fn typed_program() {
     let mut session = Transcript::new();
     session.check(":ir typed sum [[1, 2], [3, 4]]", "(sum@1 ~[[1, 2], [3, 4]]) : []i64");
+    let part = session.eval(":ir typed ([1, 2, 3] with [1:] = [5, 6])");
+    assert!(part.contains("(replaced v0 (places v0)[1:] [5, 6])"), "{part}");
+    session.check(":ir typed [1, 2, 3][::2]", "[1, 2, 3][::2] : []i64");
     session.check(":ir plans 1", "E0502");
 }
 
