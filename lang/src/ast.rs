@@ -316,6 +316,13 @@ pub enum Axis {
 }
 
 impl Axis {
+    /// Where it stands.
+    pub fn span(&self) -> Span {
+        match self {
+            Axis::Index(Expr { span, .. }) | Axis::Slice { span, .. } => *span,
+        }
+    }
+
     /// The index, if it is no slice.
     pub fn index(&self) -> Option<&Expr> {
         match self {

@@ -5,7 +5,7 @@ use weft_ir::{Column, TrapKind};
 use super::Call;
 use crate::elements::Elements;
 use crate::machine::{Machine, Outcome, Stop};
-use crate::value::{Val, element_type};
+use crate::value::Val;
 use weft_ir::{Span, Type};
 
 impl Machine<'_> {
@@ -35,12 +35,8 @@ impl Machine<'_> {
     /// `size xs`: how many elements there are on all axes together.
     pub(super) fn size(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let rank = call.param(0).rank();
-        let mut elements = call.array(0)?;
-        let mut ty = call.param(0).clone();
-        for _ in 1..rank {
-            ty = element_type(&ty).clone();
-            elements = self.concatenate_rows(&elements, element_type(&ty), call.span)?;
-        }
+        let array = call.array(0)?;
+        let elements = self.concatenate_all(array, call.param(0), rank, call.span)?;
         Ok(Val::I64(elements.len() as i64))
     }
 

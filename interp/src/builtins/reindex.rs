@@ -26,11 +26,7 @@ impl Machine<'_> {
             let operation = call.name().to_owned();
             return Err(self.fail(TrapKind::BadShape { operation, expected, found }, call.span));
         }
-        let mut elements = array;
-        for depth in 1..rank {
-            let ty = under(call.param(1), depth + 1);
-            elements = self.concatenate_rows(&elements, ty, call.span)?;
-        }
+        let elements = self.concatenate_all(array, call.param(1), rank, call.span)?;
         Ok(into_shape(elements, &extents, call.result()))
     }
 
@@ -38,6 +34,18 @@ impl Machine<'_> {
     pub(super) fn flatten(&mut self, mut call: Call<'_>) -> Outcome<Val> {
         let rows = call.array(0)?;
         Ok(self.concatenate_rows(&rows, call.element(), call.span)?.into_val())
+    }
+
+    /// The elements of so many axes of an array of type `ty`, one after the other.
+    pub(super) fn concatenate_all(
+        &mut self,
+        array: Elements,
+        ty: &Type,
+        axes: usize,
+        span: Span,
+    ) -> Outcome<Elements> {
+        (1..axes)
+            .try_fold(array, |array, axis| self.concatenate_rows(&array, under(ty, axis + 1), span))
     }
 
     /// The elements, of type `ty`, of all rows. Where a row is an error, so is the whole.

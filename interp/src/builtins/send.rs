@@ -64,11 +64,9 @@ impl Machine<'_> {
     /// An array of so many axes in which others stand at some places, which have `kept` axes: of equal places the last in
     /// order counts.
     pub(super) fn replace(&mut self, mut call: Call<'_>, axes: usize, kept: usize) -> Outcome<Val> {
-        let (mut dest, mut places, mut values) = (call.array(0)?, call.array(1)?, call.array(2)?);
+        let (dest, mut places, mut values) = (call.array(0)?, call.array(1)?, call.array(2)?);
         let extents = self.extents(&call, &dest, axes)?;
-        for axis in 1..axes {
-            dest = self.concatenate_rows(&dest, under(call.param(0), axis + 1), call.span)?;
-        }
+        let dest = self.concatenate_all(dest, call.param(0), axes, call.span)?;
         self.lockstep(&call, &places, &values)?;
         for axis in 1..kept {
             for row in 0..places.len() {

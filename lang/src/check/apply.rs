@@ -221,6 +221,24 @@ impl Checker<'_> {
         Expr { kind: ExprKind::Apply { function: Box::new(function), args, depth: site }, ty, span }
     }
 
+    /// An application of a builtin whose scheme has one variable, and so these parameters.
+    pub(super) fn apply_builtin(
+        &mut self,
+        (builtin, variable): (Builtin, &Type),
+        name: &str,
+        params: Vec<Type>,
+        args: Vec<Expr>,
+        returns: Type,
+        span: Span,
+    ) -> Expr {
+        let function = Expr {
+            kind: ExprKind::Builtin(builtin, vec![variable.clone()]),
+            ty: Type::functions(params.iter().cloned(), returns.clone()),
+            span,
+        };
+        self.apply_typed(name, function, params, args, returns, span)
+    }
+
     pub(super) fn new_site(
         &mut self,
         name: &str,

@@ -85,13 +85,8 @@ impl Checker<'_> {
                         span,
                     },
                 });
-                let params = vec![Type::I64; 3];
-                let function = Expr {
-                    kind: ExprKind::Builtin(Builtin::Range, vec![Type::I64]),
-                    ty: Type::functions(params.iter().cloned(), Type::array(Type::I64)),
-                    span,
-                };
-                self.apply_typed("..", function, params, args, Type::array(Type::I64), span)
+                let (params, range) = (vec![Type::I64; 3], (Builtin::Range, &Type::I64));
+                self.apply_builtin(range, "..", params, args, Type::array(Type::I64), span)
             }
             ast::ExprKind::Index { array, axes } => self.index(array, axes, span),
             ast::ExprKind::With { array, .. }

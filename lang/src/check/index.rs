@@ -26,12 +26,8 @@ impl Checker<'_> {
                 std::iter::once(whole).chain(indices.iter().map(|_| Type::I64)).collect();
             let mut args = vec![array];
             args.extend(indices.into_iter().map(|index| self.expr(index)));
-            let function = Expr {
-                kind: ExprKind::Builtin(Builtin::Index(axes.len() as u8), vec![element.clone()]),
-                ty: Type::functions(params.iter().cloned(), element.clone()),
-                span,
-            };
-            return self.apply_typed("index", function, params, args, element, span);
+            let index = (Builtin::Index(axes.len() as u8), &element.clone());
+            return self.apply_builtin(index, "index", params, args, element, span);
         }
         self.expect_axes(&array, axes.len(), &whole);
         let (axes, kept) = self.axes(axes, span);
@@ -128,12 +124,12 @@ impl Checker<'_> {
                     kind: ast::ExprKind::Number(Number::Int(value), None),
                     ..
                 }) if i64::try_from(*value).is_ok() => offset.push(*value as i64),
-                ast::Axis::Index(ast::Expr { span, .. }) | ast::Axis::Slice { span, .. } => {
+                axis => {
                     self.report(
                         Diagnostic::error(
                             "E0311",
                             "a stencil reads its window at constant offsets",
-                            *span,
+                            axis.span(),
                             "this is not an integer literal",
                         )
                         .help("write the offsets out, as in `w[0, -1]`"),
@@ -167,11 +163,6 @@ impl Checker<'_> {
         let mut args = vec![array];
         args.extend(indices);
         args.push(self.expr(value));
-        let function = Expr {
-            kind: ExprKind::Builtin(update, vec![element]),
-            ty: Type::functions(params.iter().cloned(), whole.clone()),
-            span,
-        };
-        self.apply_typed("with", function, params, args, whole, span)
+        self.apply_builtin((update, &element), "with", params, args, whole, span)
     }
 }

@@ -41,7 +41,8 @@ impl Checker<'_> {
         span: Span,
     ) -> Expr {
         let array = self.expr(array);
-        let bracket = bracket(axes, span);
+        let spans = axes.iter().map(ast::Axis::span);
+        let bracket = spans.reduce(Span::to).unwrap_or(span);
         let indices: Option<Vec<&ast::Expr>> = axes.iter().map(ast::Axis::index).collect();
         let axes = match indices {
             None => self.axes(axes, span).0,
@@ -149,13 +150,9 @@ impl Checker<'_> {
         let count = axes.len();
         let params: Vec<Type> =
             std::iter::once(numbers).chain((0..count).map(|_| Type::I64)).collect();
-        let function = Expr {
-            kind: ExprKind::Builtin(Builtin::Index(count as u8), vec![Type::I64]),
-            ty: Type::functions(params.iter().cloned(), Type::I64),
-            span,
-        };
         let args = std::iter::once(all).chain(axes.into_iter().filter_map(index_of)).collect();
-        self.apply_typed("index", function, params, args, Type::I64, span)
+        let index = (Builtin::Index(count as u8), &Type::I64);
+        self.apply_builtin(index, "index", params, args, Type::I64, span)
     }
 
     /// An application of a builtin whose scheme has one variable to arguments of just its types.
@@ -168,13 +165,8 @@ impl Checker<'_> {
         returns: &Type,
         span: Span,
     ) -> Expr {
-        let params: Vec<Type> = args.iter().map(|arg| arg.ty.clone()).collect();
-        let function = Expr {
-            kind: ExprKind::Builtin(builtin, vec![variable.clone()]),
-            ty: Type::functions(params.iter().cloned(), returns.clone()),
-            span,
-        };
-        self.apply_typed(name, function, params, args, returns.clone(), span)
+        let params = args.iter().map(|arg| arg.ty.clone()).collect();
+        self.apply_builtin((builtin, variable), name, params, args, returns.clone(), span)
     }
 
     /// An expression to be used several times: what has no name gets one.
@@ -213,17 +205,5 @@ fn index_of(axis: Axis) -> Option<Expr> {
     match axis {
         Axis::Index(index) | Axis::Gather(index) => Some(index),
         Axis::Slice { .. } => None,
-    }
-}
-
-/// Where the axes stand.
-fn bracket(axes: &[ast::Axis], otherwise: Span) -> Span {
-    let span = |axis: &ast::Axis| match axis {
-        ast::Axis::Index(ast::Expr { span, .. }) | ast::Axis::Slice { span, .. } => *span,
-    };
-    match axes {
-        [first, .., last] => span(first).to(span(last)),
-        [one] => span(one),
-        [] => otherwise,
     }
 }

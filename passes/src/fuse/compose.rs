@@ -33,9 +33,25 @@ pub(super) trait Lookup<'p> {
     /// The index function.
     fn delayed(&self, array: Var) -> Option<Delayed<'p>>;
     /// Arrays whose elements are computed before the statement's, at the same index.
-    fn eager(&self, statement: u32) -> &[Var];
+    fn eager(&self, _statement: u32) -> &[Var] {
+        &[]
+    }
     /// Whether the array goes if nothing reads it, though computing it may fail.
-    fn may_fail(&self, array: Var) -> bool;
+    fn may_fail(&self, _array: Var) -> bool {
+        false
+    }
+}
+
+/// A thunk that computes itself what it reads of delayed arrays, and which these were.
+pub(super) fn composed<'p>(thunk: &Thunk, lookup: &dyn Lookup<'p>) -> (Thunk, BTreeSet<Var>) {
+    let mut composer = Composer::new(lookup);
+    let indices = composer.enter_point(thunk.indices.len());
+    let points = indices.iter().map(|index| Operand::Register(*index));
+    let mut renaming = thunk.indices.iter().copied().zip(points).collect();
+    let results = composer.write(&thunk.code, &mut renaming);
+    let mut code = Code { instructions: composer.take(), results };
+    remove_dead_code(&mut code);
+    (Thunk { indices, code }, composer.absorbed)
 }
 
 /// Composes the code of a kernel or a thunk. Registers are unique in all that one composer writes.

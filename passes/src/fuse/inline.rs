@@ -17,9 +17,8 @@ use weft_ir::flat::{
 };
 use weft_ir::{RowInput, Scalar, ScalarOp};
 
-use super::compose::{Composer, Delayed, Lookup};
+use super::compose::{Delayed, Lookup, composed};
 use super::cost::{chooses_within_rows, is_cheap, rank};
-use super::prune::remove_dead_code;
 use super::twins::{Same, pairs};
 use crate::partial::statement_may_fail;
 
@@ -240,10 +239,6 @@ impl<'p> Lookup<'p> for CheapArrays<'p> {
         })
     }
 
-    fn eager(&self, _: u32) -> &[Var] {
-        &[]
-    }
-
     fn may_fail(&self, array: Var) -> bool {
         self.1.contains(&array)
     }
@@ -378,24 +373,14 @@ impl Inliner<'_> {
         let mut thunk = thunk.clone();
         self.rename_reads(&mut thunk.code);
         let lookup = CheapArrays(&self.cheap, &self.failing, self.read_often(&thunk));
-        let mut composer = Composer::new(&lookup);
-        let indices = composer.enter_point(thunk.indices.len());
-        let mut renaming = thunk
-            .indices
-            .iter()
-            .zip(&indices)
-            .map(|(old, new)| (*old, Operand::Register(*new)))
-            .collect();
-        let results = composer.write(&thunk.code, &mut renaming);
-        let mut code = Code { instructions: composer.take(), results };
-        remove_dead_code(&mut code);
+        let (thunk, inlined) = composed(&thunk, &lookup);
         // What an inlined array had inlined is known by its name too.
-        for array in composer.absorbed {
+        for array in inlined {
             absorbed.extend(self.absorbed.get(&array).into_iter().flatten());
             absorbed.insert(array);
         }
         absorbed.retain(|array| rank(&self.types, *array) > 0);
-        Thunk { indices, code }
+        thunk
     }
 
     /// What chooses what it reads and is read in many places of a thunk, as the neighbours of a stencil.

@@ -18,7 +18,7 @@ pub enum Reason {
     DataIndex,
     /// Several points read one element.
     SharedElement,
-    /// It is read in another order than it is computed, and others read it too.
+    /// It is read in another order than it is computed, and in more than one place.
     OtherOrder,
     /// Reader and producer run over different points, as far as the program says.
     OtherSpace,
@@ -122,7 +122,7 @@ impl Reason {
                  than a load"
             }
             Reason::OtherOrder => {
-                "it is read in another order than it is computed, or in part, and it has another reader"
+                "it is read in another order than it is computed, or in part, and in more than one place"
             }
             Reason::OtherSpace => {
                 "its reader runs over other points than it does, or nothing says before the run that they are the same"

@@ -66,14 +66,6 @@ impl<'p> Lookup<'p> for Stored {
     fn delayed(&self, _: Var) -> Option<Delayed<'p>> {
         None
     }
-
-    fn eager(&self, _: u32) -> &[Var] {
-        &[]
-    }
-
-    fn may_fail(&self, _: Var) -> bool {
-        false
-    }
 }
 
 impl Joiner<'_> {

@@ -7,11 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weft_ir::code::{Code, Operand, Thunk, Yielded, is_in_order};
+use weft_ir::code::{Operand, Thunk, Yielded, is_in_order};
 use weft_ir::flat::{Block, Operation, Program, Space, Statement, Type, Var};
 
-use super::compose::{Composer, Delayed, Lookup};
-use super::prune::remove_dead_code;
+use super::compose::{Delayed, Lookup, composed};
 use super::uses::{blocks, statement_uses};
 
 /// What maps of a program yield that bring into order what a sort sorted, if nobody else reads the order.
@@ -86,14 +85,7 @@ impl<'p> Places<'p> {
     /// Code that computes such places itself, if it reads any.
     fn read_in(&self, thunk: &Thunk) -> Option<Thunk> {
         thunk.code.reads().find(|read| self.0.contains_key(read))?;
-        let mut composer = Composer::new(self);
-        let indices = composer.enter_point(thunk.indices.len());
-        let points = indices.iter().map(|index| Operand::Register(*index));
-        let mut renaming = thunk.indices.iter().copied().zip(points).collect();
-        let results = composer.write(&thunk.code, &mut renaming);
-        let mut code = Code { instructions: composer.take(), results };
-        remove_dead_code(&mut code);
-        Some(Thunk { indices, code })
+        Some(composed(thunk, self).0)
     }
 }
 
@@ -102,14 +94,6 @@ impl<'p> Lookup<'p> for Places<'p> {
         let (space, statement) = self.0.get(&array)?;
         let Operation::Map { thunk, .. } = &statement.operation else { return None };
         Some(Delayed { statement: array.0, result: 0, thunk: Some(thunk), space })
-    }
-
-    fn eager(&self, _: u32) -> &[Var] {
-        &[]
-    }
-
-    fn may_fail(&self, _: Var) -> bool {
-        false
     }
 }
 

@@ -1,7 +1,6 @@
 //! Looking at arrays: lengths, shapes, ends.
 
 use weft_ir::ScalarOp;
-use weft_ir::nested::Operation;
 
 use super::Call;
 use crate::lower::builder::{Lowering, Outcome};
@@ -18,23 +17,15 @@ impl<'p> Lowering<'p> {
 
     /// `size xs`: how many elements there are on all axes together.
     pub(super) fn size(&mut self, call: &Call<'p>) -> Outcome<Value<'p>> {
-        let mut array = call.array(0)[0];
-        for _ in 1..call.rank(0) {
-            let ty = self.type_of(array).element();
-            array = self.emit_one(Operation::Flatten(array), ty);
-        }
-        Ok(Value::Scalar(self.length(array)))
+        let all = self.flatten_to(call.array(0)[0], call.rank(0));
+        Ok(Value::Scalar(self.length(all)))
     }
 
     /// How many scalars there are in an array.
     pub(super) fn weight(&mut self, call: &Call<'p>) -> Value<'p> {
         let mut weight = int(0);
         for leaf in call.array(0).iter() {
-            let mut leaf = *leaf;
-            while self.type_of(leaf).rank > 1 {
-                let ty = self.type_of(leaf).element();
-                leaf = self.emit_one(Operation::Flatten(leaf), ty);
-            }
+            let leaf = self.flatten_to(*leaf, self.type_of(*leaf).rank);
             let length = self.length(leaf);
             weight = self.compute(ScalarOp::Add, &[weight, length]);
         }

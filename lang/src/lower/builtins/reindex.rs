@@ -29,6 +29,11 @@ impl<'p> Lowering<'p> {
         self.emit_one(Operation::Flatten(array), ty)
     }
 
+    /// The elements of so many axes, one after the other.
+    pub(super) fn flatten_to(&mut self, array: Atom, axes: usize) -> Atom {
+        (1..axes).fold(array, |array, _| self.flatten_one(array))
+    }
+
     /// `transpose m`.
     pub(super) fn transpose(&mut self, call: &Call<'p>) -> Outcome<Value<'p>> {
         let leaves = call.array(0);

@@ -120,11 +120,6 @@ impl<'p> Lowering<'p> {
         Ok(rows.into_iter().map(|rows| self.flatten_one(rows)).collect())
     }
 
-    /// The elements of so many axes, one after the other.
-    fn flatten_to(&mut self, array: Atom, axes: usize) -> Atom {
-        (1..axes).fold(array, |array, _| self.flatten_one(array))
-    }
-
     /// Arrays of all elements, by rows again.
     fn shaped(&mut self, arrays: Vec<Atom>, extents: &[Atom]) -> Vec<Atom> {
         match extents {
