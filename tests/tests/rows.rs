@@ -422,3 +422,25 @@ def beside n = loop (a, s) = (iota n, 0) for i < 30 do
         assert_eq!(found, interpreted(&mut session, &program));
     }
 }
+
+#[test]
+fn loops_that_sort_launch_nothing() {
+    let mut session = session("1");
+    let program =
+        "loop xs = [7] for i < 50 do take n (unique (xs ++ { (i * i + k) % 101 : k in iota n }))";
+    run(&mut session, "n = 20");
+    let (found, said) = run(&mut session, &format!(":time {program}"));
+    assert_eq!(launches(&said), 0, "{said}");
+    assert_eq!(found, interpreted(&mut session, program));
+    // What is sorted soon is too long for the function.
+    run(&mut session, "n = 600");
+    let (found, said) = run(&mut session, &format!(":time {program}"));
+    assert!(launches(&said) > 100, "{said}");
+    assert_eq!(found, interpreted(&mut session, program));
+    // The rows of a matrix go through it one after the other.
+    run(&mut session, "m = chunks 12 { k * 7919 % 97 : k in iota 6000 }");
+    let program = "{ sum (loop a = r for i < 9 do take 12 (sort (a ++ [i * 17 % 31]))) : r in m }";
+    let (found, said) = run(&mut session, &format!(":time {program}"));
+    assert!(launches(&said) <= 2, "{said}");
+    assert_eq!(found, interpreted(&mut session, program));
+}

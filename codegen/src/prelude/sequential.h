@@ -50,13 +50,14 @@ struct replaced {
     log++; \
   } while (0)
 
-/* What is worth computing here: so many points of a kernel, and so many elements of a row that is folded, each
+/* What is worth computing here: so many points of a kernel, and so many elements of a row that is folded or sorted, each
    after the one before. Two levels of the tree take 4096, three 64 times as many. Whether it pays for as many is tried out;
    where a loop is run row by row, so many pay without that. */
 #define IS_SURE (all->end && !all->is_late)
 #define MOST_POINTS (IS_SURE ? 1 << 12 : 1 << 17)
 #define MOST_OF_SCAN (IS_SURE ? 1 << 9 : 1 << 12)
 #define MOST_OF_FOLD (IS_SURE ? 1 << 9 : 1 << 18)
+#define MOST_OF_SORT (1 << 9)
 
 /* So many elements are copied in a turn at most by loops inside that have functions of their own, which replace
    elements where they are: about as many as the host could copy while it begins one. */
@@ -86,3 +87,55 @@ struct replaced {
     for (i64 at = 0; at < (i64)(count); at++) copy[at] = name[at]; \
     name = copy; \
   } while (0)
+
+/* Floats as unsigned integers in the total order: all NaNs are one, and come last. */
+FUNCTION u64 ordered_f32(f32 key) {
+  const u32 bits = raw_bits_f32(key);
+  return key != key ? ~0U : bits >> 31 ? ~bits : bits | 1U << 31;
+}
+FUNCTION u64 ordered_f64(f64 key) {
+  const u64 bits = raw_bits_f64(key);
+  return key != key ? ~0ULL : bits >> 63 ? ~bits : bits | 1ULL << 63;
+}
+
+/* Whether the key at one place is below that at another. */
+FUNCTION bool is_below(const u64 *const *keys, int components, i64 one, i64 other) {
+  int at = 0;
+  while (at + 1 < components && keys[at][one] == keys[at][other]) at++;
+  return keys[at][one] < keys[at][other];
+}
+
+/* The places of a row in the order of its keys, where places begin at a number. Runs of a few are put in order by
+   counting what comes before each, then merged, without branches that depend on keys. What is equal stays in its order. */
+static inline __attribute__((always_inline, unused)) void sort_row(
+    const u64 *const *keys, const int components, i64 count, i64 begin, i64 *order, i64 *spare) {
+  i64 run = 8;
+  for (i64 first = 0; first < count; first += run) {
+    const i64 many = min_i64(run, count - first);
+    i64 to[8] = {0};
+    for (i64 at = 1; at < many; at++)
+      for (i64 before = 0; before < at; before++) {
+        const bool below = is_below(keys, components, first + at, first + before);
+        to[before] += below, to[at] += !below;
+      }
+    for (i64 at = 0; at < many; at++) order[first + to[at]] = first + at;
+  }
+  i64 *from = order, *merged = spare;
+  for (; run < count; run *= 2) {
+    for (i64 first = 0; first < count; first += 2 * run) {
+      const i64 middle = min_i64(first + run, count), end = min_i64(middle + run, count);
+      i64 left = first, right = middle, at = first;
+      while (left < middle && right < end) {
+        const i64 one = from[left], other = from[right];
+        const bool below = is_below(keys, components, other, one);
+        merged[at++] = one ^ ((one ^ other) & -(i64)below);
+        left += !below, right += below;
+      }
+      while (left < middle) merged[at++] = from[left++];
+      while (right < end) merged[at++] = from[right++];
+    }
+    i64 *const other = from;
+    from = merged, merged = other;
+  }
+  for (i64 at = 0; at < count; at++) order[at] = begin + from[at];
+}

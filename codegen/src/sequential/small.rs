@@ -8,7 +8,8 @@
 //! Where memory does not suffice, or a kernel has so many points that the host had better run it, the function
 //! ends with the state that the turn began with, and the host goes on from there; nothing but time depends on
 //! it. Arrays that nobody looks at once an element is replaced are updated where they are
-//! (Note [Updates of small loops] in `updates`). Folds and scans combine in the tree of the language, of which they need two levels.
+//! (Note [Updates of small loops] in `updates`). Folds and scans combine in the tree of the language, of which they need two levels;
+//! sorts merge (`kernel/sort.rs`).
 
 //!
 //! Note [Loops inside of small loops]. A loop inside may be one that has nothing to compute but scalars and elements that it

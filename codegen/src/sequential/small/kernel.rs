@@ -3,6 +3,7 @@
 mod append;
 mod fold;
 mod send;
+mod sort;
 
 use weft_ir::ScalarType;
 use weft_ir::code::{Code, Operand, Register};
@@ -106,8 +107,7 @@ fn backwards(kernel: &Kernel) -> Option<bool> {
 impl Function<'_> {
     /// Computes what a kernel does.
     pub(super) fn kernel(&mut self, kernel: &Kernel) -> Option<()> {
-        let sorts = kernel.sinks.iter().any(|sink| matches!(sink, Sink::Sort { .. }));
-        if sorts || kernel.space.is_empty() {
+        if kernel.space.is_empty() {
             return None;
         }
         if let Some(appended) = self.appended(kernel) {
@@ -138,6 +138,7 @@ impl Function<'_> {
         }
         let mut folds = self.folds(kernel, &points)?;
         let sends = self.sends(kernel, &points)?;
+        let sort = self.sort(kernel, &points);
         self.open_rows(&points)?;
         for fold in &mut folds {
             self.begin_fold(fold, &points)?;
@@ -168,7 +169,7 @@ impl Function<'_> {
                     self.keep(sends.as_ref()?, &own, epilogue, &known, &points)?;
                 }
                 Sink::Scatter { .. } => self.send(sends.as_ref()?, &own)?,
-                Sink::Sort { .. } => return None,
+                Sink::Sort { .. } => self.sort_point(sort.as_ref()?, &own, &at),
             }
         }
         let filters = kernel.sinks.iter().any(|sink| matches!(sink, Sink::Filter { .. }));
@@ -189,6 +190,9 @@ impl Function<'_> {
         if let Some(epilogue) = kernel.epilogue.as_ref().filter(|_| over_rows) {
             self.follow(epilogue, &points.indices, &totals, &later, &points.at_row())?;
         }
+        if let Some(sort) = &sort {
+            self.end_sort(sort, &points)?;
+        }
         self.end_row(sends.as_ref());
         (1..points.extents.len()).for_each(|_| self.close());
         self.close();
@@ -197,6 +201,7 @@ impl Function<'_> {
         results.extend(stores);
         results.extend(sends.into_iter().flat_map(|sends| sends.results));
         results.extend(folds.iter().flat_map(Fold::results));
+        results.extend(sort.map(|sort| sort.result));
         let after = kernel.epilogue.iter().flat_map(|epilogue| &epilogue.stores);
         results.extend(after.map(|(_, array)| *array).zip(later));
         self.bind_named(results)
