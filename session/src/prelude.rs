@@ -30,6 +30,7 @@ files! {
     ("numbers and texts", "prelude/numbers.weft"),
     ("statistics", "prelude/statistics.weft"),
     ("matrices", "prelude/matrices.weft"),
+    ("decompositions", "prelude/decompositions.weft"),
     ("signals", "prelude/signals.weft"),
     ("sequences", "prelude/sequences.weft"),
     ("plots and pictures", "prelude/display.weft"),

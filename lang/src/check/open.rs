@@ -82,11 +82,11 @@ impl Checker<'_> {
         written: &Written<'_>,
         typed: &Expr,
     ) -> Option<CheckedKind> {
-        let used = used_names(written.body);
-        if used.contains(written.name) {
+        if written.body.mentions(written.name) {
             return None;
         }
         let scheme = self.open_scheme(typed)?;
+        let used = used_names(written.body);
         let names = self.environment.names();
         let names: BTreeMap<Name, Binding> = names
             .filter(|(name, binding)| matches!(binding, Binding::Alias(_)) || used.contains(*name))

@@ -262,10 +262,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
         &["eig", "eigh", "eigvals", "eigvalsh"],
         "of a symmetric matrix, with the vectors: `eigenSymmetric m`",
     ),
-    (
-        &["svd"],
-        "there is none; the eigenvectors of `matmul (transpose m) m` are `(eigenSymmetric …).1`",
-    ),
+    (&["svdvals", "cond", "matrix_rank"], "of the singular values, which descend: `(svd m).1`"),
     (&["norm"], "the length of a vector is `sqrt (sum (xs * xs))`"),
     (&["matrix_power", "mpow"], "write `iterate n (matmul m) (identity (length m))`"),
     (
@@ -498,7 +495,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["isPrefixOf", "startswith", "hasPrefix", "starts_with"], "write `startsWith \"part\" text`"),
     (&["isSuffixOf", "endswith", "hasSuffix", "ends_with"], "write `endsWith \"part\" text`"),
     (&["inv", "pinv"], "write `inverse m`, or `solve a b` for one system of equations"),
-    (&["linsolve", "lu", "qr"], "write `solve a b` for a system of linear equations"),
+    (&["linsolve", "lu"], "write `solve a b` for a system of linear equations"),
     (&["det"], "write `determinant m`"),
     (&["chol"], "write `cholesky`, of a symmetric matrix"),
     (&["lstsq", "ols", "linregress"], "write `leastSquares a b`"),

@@ -27,11 +27,14 @@ impl Checker<'_> {
         let is_infix = left.span.end <= operator.span.start
             && !symbol.starts_with(|c: char| c.is_alphabetic() || c == '_');
         let is_known = self.scope.contains_key(name) || self.environment.lookup(name).is_some();
+        if !is_infix || is_known {
+            return false;
+        }
         let takes_function = builtins::all().any(|entry| {
-            let ty = entry.signature.rsplit("=> ").next().unwrap_or_default();
-            entry.name == &**name && ty.starts_with('(') && ty.contains("->")
+            let ty = || entry.signature.rsplit("=> ").next().unwrap_or_default();
+            entry.name == &**name && ty().starts_with('(') && ty().contains("->")
         });
-        if !is_infix || is_known || !takes_function {
+        if !takes_function {
             return false;
         }
         let message = format!("`{symbol}` stands between two values, but `{name}` is a function");
