@@ -189,27 +189,22 @@ fn complete(snapshot: &Snapshot, message: &Message) -> Value {
         candidates.push(Candidate { text: "clear".to_owned(), detail });
         candidates.sort();
     }
+    let is_argument = code[..start].rsplit('\n').next().is_some_and(|line| line.starts_with(':'));
     let types: Vec<Value> = candidates
         .iter()
         .map(|candidate| {
-            let detail = &candidate.detail;
-            let shows_type = (1..=TYPE_LENGTH).contains(&detail.chars().count());
-            let kind = match () {
-                () if is_command => "keyword".to_owned(),
-                () if candidate.text.ends_with('/') => "path".to_owned(),
-                // Front ends show this beside the name, and would break it at blanks and hyphens.
-                () if shows_type => {
-                    detail.replace("->", "→").replace("=>", "⇒").replace(' ', "\u{a0}")
-                }
-                () if detail.contains("->") => "function".to_owned(),
-                () => "instance".to_owned(),
+            let kind = match candidate.detail.is_empty() {
+                _ if is_command => "keyword".to_owned(),
+                true if is_argument && !code[..start].contains('"') => "keyword".to_owned(),
+                true => "path".to_owned(),
+                false => kind(candidate),
             };
             json!({
                 "text": candidate.text,
                 "start": from,
                 "end": to,
                 "type": kind,
-                "signature": detail,
+                "signature": candidate.detail,
             })
         })
         .collect();
@@ -221,6 +216,24 @@ fn complete(snapshot: &Snapshot, message: &Message) -> Value {
         "cursor_end": to,
         "metadata": {"_jupyter_types_experimental": types},
     })
+}
+
+/// What front ends show beside a name: of a value its type, if that is short, otherwise what it is.
+fn kind(candidate: &Candidate) -> String {
+    let Candidate { text, detail } = candidate;
+    // What has a form of its own is named in it.
+    let is_form = detail.split(|c: char| !c.is_alphanumeric()).any(|part| part == text);
+    let ty = if is_form { detail.rsplit_once(" : ").map(|(_, ty)| ty) } else { Some(&**detail) };
+    match ty {
+        None if detail.contains('"') => "function".to_owned(),
+        None => "keyword".to_owned(),
+        Some(_) if detail.contains("->") || detail.contains('"') => "function".to_owned(),
+        // It would be broken at blanks and hyphens.
+        Some(ty) if ty.chars().count() <= TYPE_LENGTH => {
+            ty.replace("=>", "⇒").replace(' ', "\u{a0}")
+        }
+        Some(_) => "instance".to_owned(),
+    }
 }
 
 fn inspect(snapshot: &Snapshot, message: &Message) -> Value {

@@ -7,8 +7,9 @@ use weft_session::{Cancel, Footer, Progress, Shown};
 
 /// The width of text, in cells.
 pub(crate) const WIDTH: usize = 79;
-/// The bytes that a table may take.
+/// The bytes that a table may take, and one of which more is asked for than is shown by itself.
 const HTML_BYTES: usize = 50_000;
+const MORE_HTML_BYTES: usize = 2_000_000;
 
 /// The data and the metadata of a value, and a line of statistics of a large one. `None` if that is cancelled.
 pub(crate) fn bundle(shown: &Shown, cancel: &Cancel) -> Option<(Json, Json)> {
@@ -23,7 +24,9 @@ pub(crate) fn bundle(shown: &Shown, cancel: &Cancel) -> Option<(Json, Json)> {
         data.insert("image/png".to_owned(), json!(STANDARD.encode(png)));
         let size = json!({"width": picture.width, "height": picture.height});
         metadata.insert("image/png".to_owned(), size);
-    } else if let Some(html) = shown.html(HTML_BYTES) {
+    } else if let Some(html) =
+        shown.html(if shown.asks_for_more() { MORE_HTML_BYTES } else { HTML_BYTES })
+    {
         data.insert("text/html".to_owned(), json!(html));
     }
     let is_drawn = data.contains_key("image/svg+xml") || data.contains_key("image/png");
@@ -57,7 +60,7 @@ fn remark(line: &str) -> String {
 
 /// Text as HTML that looks like the plain text beside it, where front ends set pages.
 fn plain(text: &str) -> String {
-    let style = "margin: 0; padding: 6px 8px 0; \
+    let style = "margin: 0; padding: 6px 8px 0; font-family: var(--jp-code-font-family, monospace); \
                  font-size: var(--jp-code-font-size); line-height: var(--jp-code-line-height)";
     format!("<pre style=\"{style}\">{}</pre>", escaped(text))
 }

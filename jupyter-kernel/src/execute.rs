@@ -29,7 +29,10 @@ pub(crate) fn serve(requests: &Receiver<Request>, mut executor: Executor) {
         let reply = done.unwrap_or_else(|_| executor.broken_off(&request));
         let failed = reply.content["status"] == "error";
         let mut queued = Vec::new();
-        if failed && request.message.flag("stop_on_error", true) {
+        // What is silent is asked by a client for itself: it ends no cell of the user's.
+        let ends_queue =
+            request.message.flag("stop_on_error", true) && !request.message.flag("silent", false);
+        if failed && ends_queue {
             while let Ok(request) = requests.recv_timeout(QUIET) {
                 queued.push(request);
             }
@@ -105,7 +108,8 @@ impl Executor {
             None if outcome == Outcome::Quit => {
                 // Consoles ask and leave; notebooks pass over the wish.
                 if !silent {
-                    let said = "the kernel goes on in a notebook: *Kernel > Shut Down* ends it\n";
+                    let said = "a console ends with that; a notebook's kernel goes on, and \
+                                Kernel > Shut Down ends it\n";
                     self.outlet.stream("stderr", parent, said.to_owned());
                 }
                 content::quit(number)
@@ -179,13 +183,12 @@ fn tells_time(code: &str) -> bool {
     name.len() > 1 && ["time", "bench", "compare"].iter().any(|known| known.starts_with(name))
 }
 
-/// The text after `:clear` on its first line, and whether it is there. The line stays, empty, so
-/// that places in reports are right.
+/// The text after `:clear` on its first line, and whether it is there. The line stays, as a comment, so
+/// that places in reports are right, and a cell of nothing else is counted.
 fn without_clear(code: &str) -> (bool, String) {
     let (first, rest) = code.split_once('\n').unwrap_or((code, ""));
     match first.trim_end() == ":clear" {
-        true if rest.is_empty() => (true, String::new()),
-        true => (true, format!("\n{rest}")),
+        true => (true, format!("--\n{rest}")),
         false => (false, code.to_owned()),
     }
 }
@@ -242,8 +245,8 @@ mod tests {
 
     #[test]
     fn a_first_line_may_clear() {
-        assert_eq!(without_clear(":clear"), (true, String::new()));
-        assert_eq!(without_clear(":clear \n1 + 1"), (true, "\n1 + 1".to_owned()));
+        assert_eq!(without_clear(":clear"), (true, "--\n".to_owned()));
+        assert_eq!(without_clear(":clear \n1 + 1"), (true, "--\n1 + 1".to_owned()));
         assert!(!without_clear("1 + 1\n:clear").0);
     }
 }

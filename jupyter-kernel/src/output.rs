@@ -46,6 +46,8 @@ pub(crate) struct Output<'a> {
     said: Said,
     /// The id of the bar that shows progress, once there is one.
     bar: Option<String>,
+    /// Whether anything but a bar has been published.
+    has_output: bool,
 }
 
 impl<'a> Output<'a> {
@@ -58,17 +60,18 @@ impl<'a> Output<'a> {
     ) -> Output<'a> {
         let page = heard.is_question.then(String::new);
         let said = Said { page, failure: None, cost: None, is_cut: false };
-        Output { outlet, parent, shared, heard, said, bar: None }
+        Output { outlet, parent, shared, heard, said, bar: None, has_output: false }
     }
 
     /// What has not been published.
-    pub(crate) fn finish(self) -> Said {
+    pub(crate) fn finish(mut self) -> Said {
         self.no_progress();
         self.said
     }
 
-    fn stream(&self, name: &'static str, text: &str) {
+    fn stream(&mut self, name: &'static str, text: &str) {
         if !self.heard.silent {
+            self.has_output = true;
             self.outlet.stream(name, self.parent, format!("{text}\n"));
         }
     }
@@ -96,12 +99,14 @@ impl<'a> Output<'a> {
         if shown.is_last {
             content["execution_count"] = json!(self.heard.number);
         }
+        self.has_output = true;
         self.outlet.publish(kind, self.parent, content);
     }
 
     /// What a command has drawn beside its text.
-    fn drawing(&self, svg: &str) {
+    fn drawing(&mut self, svg: &str) {
         if !self.heard.silent && self.said.page.is_none() {
+            self.has_output = true;
             let data = json!({"image/svg+xml": svg, "text/plain": "the same as a picture"});
             let content = json!({"data": data, "metadata": {}, "transient": {}});
             self.outlet.publish("display_data", self.parent, content);
@@ -119,16 +124,22 @@ impl<'a> Output<'a> {
         self.outlet.publish(kind, self.parent, display::update(display::bar(progress), id));
     }
 
-    /// Takes the bar away; another one may come in its place.
-    fn no_progress(&self) {
-        if let Some(id) = &self.bar {
-            let content = display::update(display::no_bar(), id);
-            self.outlet.publish("update_display_data", self.parent, content);
+    /// Takes the bar away. Where there is nothing but the bar, all output goes, so that notebooks keep nothing of it;
+    /// otherwise nothing is left in its place, and another bar may come there.
+    fn no_progress(&mut self) {
+        if self.has_output {
+            if let Some(id) = &self.bar {
+                let content = display::update(display::no_bar(), id);
+                self.outlet.publish("update_display_data", self.parent, content);
+            }
+        } else if self.bar.take().is_some() {
+            self.outlet.publish("clear_output", self.parent, json!({"wait": false}));
         }
     }
 
     fn footer(&mut self, footer: Footer) {
         if !self.heard.silent && footer.wanted && !self.heard.tells_time {
+            self.has_output = true;
             let content = display::footer(&footer);
             self.outlet.publish("display_data", self.parent, content);
         }

@@ -234,8 +234,12 @@ impl Snapshot {
             detail: entry.signature.to_owned(),
         });
         let forms = topics::TOPICS.iter().flat_map(|topic| {
+            // A name that its own form does not have is one of other languages.
+            let is_own = |name: &str| {
+                topic.heading.split(|c| !is_name_character(c)).any(|part| part == name)
+            };
             let named = topic.names.iter().filter(|name| name.starts_with(word));
-            named.map(|name| Candidate {
+            named.filter(move |name| is_own(name)).map(|name| Candidate {
                 text: (*name).to_owned(),
                 detail: topic.heading.to_owned(),
             })

@@ -81,6 +81,12 @@ impl Shown {
         Some(text)
     }
 
+    /// Whether more rows or columns are asked for, by `:show` or `:set`, than are shown by themselves.
+    pub fn asks_for_more(&self) -> bool {
+        let usual = display::Options::new(self.limits.width);
+        self.limits.max_rows > usual.max_rows || self.limits.max_columns > usual.max_columns
+    }
+
     /// The value as an HTML table, if it has rows and columns; at most `bytes` long.
     pub fn html(&self, bytes: usize) -> Option<String> {
         display::html(&self.value, &self.ty, &self.limits, bytes)

@@ -67,6 +67,14 @@ fn an_error_aborts_what_is_queued_and_nothing_after() {
     assert_eq!(kinds(&published), ["status", "execute_input", "error", "status"]);
     let (reply, _) = bench.run("a");
     assert_eq!(reply["status"], "error");
+    // A client that asks for itself takes nothing from the user.
+    let silent = json!({"code": "first (iota 0)", "silent": true});
+    let failing = bench.client.request(Channel::Shell, "execute_request", silent);
+    let after = bench.send("1 + 1");
+    let reply = bench.client.reply(Channel::Shell, &failing, PATIENCE).unwrap();
+    assert_eq!(reply.text("status"), "error");
+    let reply = bench.client.reply(Channel::Shell, &after, PATIENCE).unwrap();
+    assert_eq!(reply.text("status"), "ok");
 }
 
 #[test]
@@ -103,6 +111,24 @@ fn completion_counts_code_points_and_knows_types() {
     assert!(types["signature"].as_str().unwrap().contains("east"), "{types}");
     let reply = bench.ask("complete_request", json!({"code": "point.", "cursor_pos": 6}));
     assert_eq!(reply["matches"], json!(["east", "west"]));
+    // What stands beside a name says what it is.
+    let mut kind = |code: &str| {
+        let arguments = json!({"code": code, "cursor_pos": code.len()});
+        let reply = bench.ask("complete_request", arguments);
+        let first = &reply["metadata"]["_jupyter_types_experimental"][0];
+        (first["text"].as_str().unwrap().to_owned(), first["type"].as_str().unwrap().to_owned())
+    };
+    let found = |text: &str, kind: &str| (text.to_owned(), kind.to_owned());
+    assert_eq!(kind("point.ea"), found("east", "f64"));
+    assert_eq!(kind("tan"), found("tan", "function"));
+    assert_eq!(kind("scatterW"), found("scatterWith", "function"));
+    assert_eq!(kind("loadC"), found("loadCsv", "function"));
+    assert_eq!(kind("whi"), found("while", "keyword"));
+    assert_eq!(kind("wh"), found("while", "keyword"));
+    assert_eq!(kind("nan"), found("nan", "Float\u{a0}a\u{a0}⇒\u{a0}a"));
+    assert_eq!(kind(":ti"), found("time", "keyword"));
+    assert_eq!(kind(":set tier a"), found("auto", "keyword"));
+    assert_eq!(kind("loadCsv \"Cargo.to"), found("Cargo.toml\"", "path"));
 }
 
 #[test]
@@ -200,6 +226,21 @@ fn a_bar_grows_in_its_place_and_goes_away() {
     let reply = bench.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
     assert_eq!(reply.text("ename"), "Interrupted");
     let rest = bench.client.published(&id, PATIENCE).unwrap();
+    // There is nothing else, so that nothing of it stays in the notebook.
+    let last = rest.iter().rfind(|message| message.kind() == "clear_output").unwrap();
+    assert_eq!(last.content["wait"], json!(false));
+    // Beside other output its place becomes empty.
+    let id = bench.send("1\nloop x = 0 for i < 10 ** 11 do (x + i) % 7");
+    bench
+        .client
+        .expect(Channel::Iopub, PATIENCE, |message| {
+            let text = message.content["data"]["text/html"].as_str().unwrap_or_default();
+            text.contains("<progress value=")
+        })
+        .unwrap();
+    bench.interrupt();
+    bench.client.reply(Channel::Shell, &id, PATIENCE).unwrap();
+    let rest = bench.client.published(&id, PATIENCE).unwrap();
     let last = rest.iter().rfind(|message| message.kind() == "update_display_data").unwrap();
     assert_eq!(bar(last), "");
 }
@@ -255,6 +296,9 @@ fn output_is_cleared_at_the_beginning_of_a_cell() {
     let mut bench = Bench::start();
     let (reply, published) = bench.run(":clear\nnothing");
     assert_eq!(kinds(&published), ["status", "execute_input", "clear_output", "error", "status"]);
+    // Alone it is a cell like another.
+    let counted = bench.run(":clear").0["execution_count"].as_i64();
+    assert_eq!(counted.map(|count| count + 1), bench.run("1").0["execution_count"].as_i64());
     assert!(reply["traceback"].to_string().contains("In[1]:2"), "{reply}");
     let reply = bench.ask("complete_request", json!({"code": ":cle", "cursor_pos": 4}));
     assert_eq!(reply["matches"], json!(["clear"]));

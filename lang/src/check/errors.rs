@@ -7,6 +7,7 @@ mod many;
 mod mapped;
 mod name;
 mod operator;
+mod replaced;
 
 use habit::text_comparison;
 

@@ -176,9 +176,11 @@ fn render(table: &Table<'_>, max_rows: usize, more: &str) -> String {
     if rows.len() > SCROLLED {
         out.push_str("<div style=\"max-height: 32em; overflow: auto\">\n");
     }
-    // Columns are as wide as what is in them, and digits as wide as each other.
-    let style = "white-space: nowrap; font-variant-numeric: tabular-nums";
-    writeln!(out, "<table class=\"weft\" style=\"{style}\">").expect("writing to a string");
+    // Columns are as wide as what is in them, blanks and all, and digits as wide as each other. A dollar sign is one: notebooks would
+    // set what stands between two of them as mathematics, but for these classes (of MathJax 2 and 3).
+    let style = "white-space: pre; font-variant-numeric: tabular-nums";
+    let class = "weft tex2jax_ignore mathjax_ignore";
+    writeln!(out, "<table class=\"{class}\" style=\"{style}\">").expect("writing to a string");
     if columns.iter().flatten().any(|strip| strip.header.is_some()) {
         out.push_str("<thead><tr>");
         for strip in columns {

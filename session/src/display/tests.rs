@@ -426,6 +426,7 @@ fn points_of_numbers_stand_below_each_other_in_notebooks() {
     let columns = record(&[("x", Type::array(F64))]);
     let value = Value::Tuple(vec![array(floats(&[1.25, 10.5, f64::NAN]))].into());
     let html = html(&value, &columns, &Options::new(80), 10_000).expect("a table");
+    assert!(html.contains("<table class=\"weft tex2jax_ignore mathjax_ignore\""), "{html}");
     for cell in [">1.25<", ">10.5\u{2007}<", ">nan\u{2008}\u{2007}\u{2007}<"] {
         assert!(html.contains(cell), "{html}");
     }

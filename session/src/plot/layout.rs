@@ -97,7 +97,8 @@ impl Canvas {
         Canvas {
             width: 640.0,
             height: 400.0,
-            glyph: (6.4, 15.0),
+            // Digits of wide fonts.
+            glyph: (7.7, 15.0),
             step: (0.5, 0.5),
             gap: 8.0,
             unit_height: 1.0,

@@ -85,8 +85,9 @@ impl Scale {
         } else {
             (self.low, self.high)
         };
-        let (step, last) = round_step((high - low) / most as f64);
-        let (step, last) = if self.whole { (step.max(1.0), last.max(0)) } else { (step, last) };
+        let least = (high - low) / most as f64;
+        let (step, last) =
+            if self.whole { round_step(least.max(1.0), true) } else { round_step(least, false) };
         if !(step.is_finite() && step > 0.0) || (high - low) / step > 1000.0 {
             return Vec::new();
         }
@@ -105,14 +106,15 @@ impl Scale {
     }
 }
 
-/// The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `least`, and the power of ten of
+/// The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `least`, and whole if that is asked for; and the power of ten of
 /// the last digit that its multiples need.
-fn round_step(least: f64) -> (f64, i32) {
+fn round_step(least: f64, whole: bool) -> (f64, i32) {
     let exponent = least.log10().floor();
     let power = 10f64.powf(exponent);
     let exponent = exponent as i32;
     for (factor, more) in [(1.0, 0), (2.0, 0), (2.5, 1), (5.0, 0)] {
-        if factor * power >= least * (1.0 - 1e-9) {
+        let fits = !whole || exponent >= more;
+        if fits && factor * power >= least * (1.0 - 1e-9) {
             return (factor * power, exponent - more);
         }
     }
@@ -189,6 +191,8 @@ mod tests {
         check(Scale::new(3.0, 3.0, false, NONE), 4, &["2.8", "3.0", "3.2"]);
         check(Scale::new(0.0, 3e7, false, NONE), 3, &["0", "1×10⁷", "2×10⁷", "3×10⁷"]);
         check(Scale::positions(3, false), 9, &["0", "1", "2"]);
+        check(Scale::positions(20, true), 8, &["0", "5", "10", "15"]);
+        check(Scale::positions(200, true), 8, &["0", "25", "50", "75", "100", "125", "150", "175"]);
         check(Scale::new(0.0, 2.5e-9, false, NONE), 3, &["0", "1×10⁻⁹", "2×10⁻⁹"]);
     }
 

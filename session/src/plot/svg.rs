@@ -111,25 +111,37 @@ fn draw(out: &mut String, series: &Series, over_cells: bool) {
     let colour = hex(if over_cells { [255; 3] } else { colour::series(series.style) });
     match &series.shape {
         Shape::Lines(pieces) => {
-            let mut path = String::new();
+            let (mut path, mut alone) = (String::new(), String::new());
             for piece in pieces {
+                // A single point has no length; the round cap makes it a dot.
+                if let [(x, y)] = piece[..] {
+                    push(&mut alone, format_args!("M{} {}h0", number(x), number(y)));
+                    continue;
+                }
                 for (index, (x, y)) in piece.iter().enumerate() {
                     let step = if index == 0 { 'M' } else { 'L' };
                     push(&mut path, format_args!("{step}{} {}", number(*x), number(*y)));
                 }
-                // A single point has no length; the round cap makes it a dot.
-                if piece.len() == 1 {
-                    path.push_str("h0");
-                }
             }
-            push(
-                out,
-                format_args!(
-                    "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\" \
-                     stroke-linejoin=\"round\" stroke-linecap=\"round\"{}/>\n",
-                    dashes(series.style)
-                ),
-            );
+            if !path.is_empty() || alone.is_empty() {
+                push(
+                    out,
+                    format_args!(
+                        "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\" \
+                         stroke-linejoin=\"round\" stroke-linecap=\"round\"{}/>\n",
+                        dashes(series.style)
+                    ),
+                );
+            }
+            if !alone.is_empty() {
+                push(
+                    out,
+                    format_args!(
+                        "<path d=\"{alone}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"5\" \
+                         stroke-linecap=\"round\"/>\n"
+                    ),
+                );
+            }
         }
         Shape::Dots(dots) => {
             let count = dots.groups.iter().map(Vec::len).sum::<usize>();
@@ -232,36 +244,43 @@ fn image(out: &mut String, picture: &Picture, area: &Area) {
 /// Title, labels of the axes and legend.
 fn words(out: &mut String, layout: &Layout, canvas: &Canvas) {
     let area = &layout.area;
-    let middle = number((area.left + area.right) / 2.0);
+    let middle = (area.left + area.right) / 2.0;
     if !layout.title.is_empty() {
+        let (size, title) = fitted(&layout.title, 15.0, canvas.width - 32.0);
         push(
             out,
             format_args!(
-                "<text x=\"16\" y=\"{}\" font-size=\"15\" font-weight=\"600\" \
+                "<text x=\"16\" y=\"{}\" font-size=\"{size}\" font-weight=\"600\" \
                  fill=\"{TITLE}\">{}</text>\n",
                 number(layout.head.title + 16.0),
-                escaped(&layout.title)
+                escaped(&title)
             ),
         );
     }
     if !layout.x.label.is_empty() {
         let y = number(canvas.height - 12.0);
+        let room = 2.0 * middle.min(canvas.width - middle) - 16.0;
+        let (size, label) = fitted(&layout.x.label, 13.0, room);
         push(
             out,
             format_args!(
-                "<text x=\"{middle}\" y=\"{y}\" text-anchor=\"middle\" font-size=\"13\">{}</text>\n",
-                escaped(&layout.x.label)
+                "<text x=\"{}\" y=\"{y}\" text-anchor=\"middle\" font-size=\"{size}\">{}</text>\n",
+                number(middle),
+                escaped(&label)
             ),
         );
     }
     if !layout.y.label.is_empty() {
-        let y = number((area.top + area.bottom) / 2.0);
+        let middle = (area.top + area.bottom) / 2.0;
+        let room = 2.0 * middle.min(canvas.height - middle) - 8.0;
+        let (size, label) = fitted(&layout.y.label, 13.0, room);
         push(
             out,
             format_args!(
-                "<text transform=\"translate(18 {y}) rotate(-90)\" text-anchor=\"middle\" \
-                 font-size=\"13\">{}</text>\n",
-                escaped(&layout.y.label)
+                "<text transform=\"translate(18 {}) rotate(-90)\" text-anchor=\"middle\" \
+                 font-size=\"{size}\">{}</text>\n",
+                number(middle),
+                escaped(&label)
             ),
         );
     }
@@ -269,6 +288,23 @@ fn words(out: &mut String, layout: &Layout, canvas: &Canvas) {
         let y = layout.head.legend + index as f64 * (canvas.glyph.1 + 6.0) + 10.0;
         line.iter().for_each(|entry| legend_entry(out, entry, y, layout.cells.is_some()));
     }
+}
+
+/// A text with the size, of at most `size`, at which it has room; what has none at a size that can be read ends with `…`.
+fn fitted(text: &str, size: f64, room: f64) -> (String, String) {
+    /// The width of a letter and the least size, in the units of a font's size and of the picture.
+    const LETTER: f64 = 0.62;
+    const LEAST: f64 = 10.0;
+    let width = |text: &str| unicode_width::UnicodeWidthStr::width(text) as f64 * LETTER;
+    let fitting = (room / width(text)).min(size);
+    if fitting >= LEAST {
+        return (number(fitting), text.to_owned());
+    }
+    let mut cut = text.to_owned();
+    while !cut.is_empty() && width(&cut) * LEAST > room - LETTER * LEAST {
+        cut.pop();
+    }
+    (number(LEAST), format!("{}…", cut.trim_end()))
 }
 
 fn legend_entry(out: &mut String, entry: &LegendEntry, y: f64, over_cells: bool) {

@@ -119,6 +119,19 @@ fn svg_is_escaped_and_small() {
     let svg = svg.expect("a plot");
     assert!(svg.contains("a &lt; b &amp; c") && svg.contains("&lt;/svg&gt;"), "{svg}");
     assert_eq!(svg.matches("</svg>").count(), 1);
+    // Without neighbours a point is no line.
+    assert!(
+        shown("plot [1.0, nan, 2.0, 3.0]").svg().expect("a plot").contains("stroke-width=\"5\"")
+    );
+    assert!(!shown("plot [2.0, 3.0]").svg().expect("a plot").contains("stroke-width=\"5\""));
+    // Long words become smaller, and in the end shorter.
+    let titled = |length: usize| {
+        let program = format!("{{plot [1] with title = \"{}\"}}", "abcde ".repeat(length));
+        shown(&program).svg().expect("a plot")
+    };
+    assert!(titled(3).contains("font-size=\"15\" font-weight"));
+    assert!(titled(12).contains("font-size=\"13.6\" font-weight") && !titled(12).contains('…'));
+    assert!(titled(40).contains("font-size=\"10\" font-weight") && titled(40).contains('…'));
     for large in ["plot (random 1 300000)", "scatterPlot (random 1 300000) (random 2 300000)"] {
         let svg = shown(large).svg().expect("a plot");
         assert!(svg.len() < 100_000, "{large}: {}", svg.len());

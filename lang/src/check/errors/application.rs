@@ -30,7 +30,7 @@ impl Checker<'_> {
             SiteError::Argument(index, clash) => {
                 let arg = &site.args[*index];
                 if *index == 0 && matches!(&*site.function, "index" | "with") {
-                    // The array takes any element type: only its axes can be too few.
+                    // The array takes any element type: only its axes can be too few, or what it is to hold be of another type.
                     return self.report_site(position, &SiteError::TooFewAxes(0));
                 }
                 if let Clash::Class(class, ty) = clash {
@@ -41,6 +41,7 @@ impl Checker<'_> {
                 }
                 self.argument_mismatch(position, &site, *index);
             }
+            SiteError::TooFewAxes(0) if self.is_other_element(&site) => {}
             SiteError::TooFewAxes(index) => {
                 let arg = &site.args[*index];
                 let (found, wanted) = (self.show(&arg.ty), self.show(&site.params[*index]));
