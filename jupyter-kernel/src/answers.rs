@@ -218,7 +218,7 @@ fn complete(snapshot: &Snapshot, message: &Message) -> Value {
     })
 }
 
-/// What front ends show beside a name: of a value its type, if that is short, otherwise what it is.
+/// What front ends show beside a name: its type, if that is short, otherwise what it is.
 fn kind(candidate: &Candidate) -> String {
     let Candidate { text, detail } = candidate;
     // What has a form of its own is named in it.
@@ -227,11 +227,12 @@ fn kind(candidate: &Candidate) -> String {
     match ty {
         None if detail.contains('"') => "function".to_owned(),
         None => "keyword".to_owned(),
-        Some(_) if detail.contains("->") || detail.contains('"') => "function".to_owned(),
+        Some(_) if detail.contains('"') => "function".to_owned(),
         // It would be broken at blanks and hyphens.
         Some(ty) if ty.chars().count() <= TYPE_LENGTH => {
-            ty.replace("=>", "⇒").replace(' ', "\u{a0}")
+            ty.replace("->", "→").replace("=>", "⇒").replace(' ', "\u{a0}")
         }
+        Some(ty) if ty.contains("->") => "function".to_owned(),
         Some(_) => "instance".to_owned(),
     }
 }

@@ -1,9 +1,10 @@
 //! Colours of reports, for pages: a front end puts them on a background that the kernel does not know.
 
 /// Shades of a palette for dark terminals that nobody can read on the pale red of an error in
-/// JupyterLab, and what stands for them: source text that is not the point is as all text, and the
-/// word before a hint is green as the front end has it.
-const PALE: [(&str, &str); 3] = [("0", ""), ("38;5;249", ""), ("38;5;115", "32")];
+/// JupyterLab, or on the dark one, and what stands for them: source text that is not the point is as all text, the
+/// word before a hint is green as the front end has it, and the frame has one grey.
+const PALE: [(&str, &str); 4] =
+    [("0", ""), ("38;5;249", ""), ("38;5;115", "32"), ("38;5;240", "38;5;246")];
 
 /// The same text with as few escapes as will do, as a report colours each character on its own, and
 /// in colours that can be read everywhere.
@@ -68,6 +69,7 @@ mod tests {
     fn pale_colours_are_replaced() {
         check("\x1b[38;5;249mx\x1b[0m\x1b[38;5;246m1\x1b[0m", "x\x1b[38;5;246m1\x1b[0m");
         check("\x1b[38;5;115mHelp\x1b[0m", "\x1b[32mHelp\x1b[0m");
+        check("\x1b[38;5;240m|\x1b[0m", "\x1b[38;5;246m|\x1b[0m");
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl<'a> Output<'a> {
 
     fn stream(&mut self, name: &'static str, text: &str) {
         if !self.heard.silent {
-            self.has_output = true;
+            self.begin_output();
             self.outlet.stream(name, self.parent, format!("{text}\n"));
         }
     }
@@ -99,18 +99,26 @@ impl<'a> Output<'a> {
         if shown.is_last {
             content["execution_count"] = json!(self.heard.number);
         }
-        self.has_output = true;
+        self.begin_output();
         self.outlet.publish(kind, self.parent, content);
     }
 
     /// What a command has drawn beside its text.
     fn drawing(&mut self, svg: &str) {
         if !self.heard.silent && self.said.page.is_none() {
-            self.has_output = true;
+            self.begin_output();
             let data = json!({"image/svg+xml": svg, "text/plain": "the same as a picture"});
             let content = json!({"data": data, "metadata": {}, "transient": {}});
             self.outlet.publish("display_data", self.parent, content);
         }
+    }
+
+    /// Something but a bar comes: what comes first takes the place of the bar, so that notebooks keep nothing of it.
+    fn begin_output(&mut self) {
+        if !self.has_output && self.bar.take().is_some() {
+            self.outlet.publish("clear_output", self.parent, json!({"wait": true}));
+        }
+        self.has_output = true;
     }
 
     /// A bar that grows in its place.
@@ -124,8 +132,7 @@ impl<'a> Output<'a> {
         self.outlet.publish(kind, self.parent, display::update(display::bar(progress), id));
     }
 
-    /// Takes the bar away. Where there is nothing but the bar, all output goes, so that notebooks keep nothing of it;
-    /// otherwise nothing is left in its place, and another bar may come there.
+    /// Takes the bar away. Where there is other output before it, nothing is left in its place, and another bar may come there.
     fn no_progress(&mut self) {
         if self.has_output {
             if let Some(id) = &self.bar {
@@ -139,7 +146,7 @@ impl<'a> Output<'a> {
 
     fn footer(&mut self, footer: Footer) {
         if !self.heard.silent && footer.wanted && !self.heard.tells_time {
-            self.has_output = true;
+            self.begin_output();
             let content = display::footer(&footer);
             self.outlet.publish("display_data", self.parent, content);
         }

@@ -1,4 +1,4 @@
-// Colours of Weft in JupyterLab and Jupyter Notebook.
+// Colours and indentation of Weft in JupyterLab and Jupyter Notebook.
 //
 // A prebuilt extension is a container of webpack's module federation: an object with `init`, which
 // gets the modules that the application shares, and `get`, which gives a module of the extension.
@@ -113,11 +113,31 @@
     return 'punctuation';
   }
 
+  // What goes on in the line below: an opener, an operator, or a word behind which something stands.
+  const GOES_ON = /(?:[([{=+*%<>|&\\\-]|\/\/?|(?:^|[^\p{L}\p{N}_'])(?:in|then|else|do|let))$/u;
+
+  // The indentation of a line behind a break: below the first name of a `let` that has no `in` yet, deeper behind what goes on,
+  // otherwise that of the line above (which is what nothing means).
+  function indent(state, after, context) {
+    const at = context.options?.simulateBreak;
+    if (at === undefined || at === null || state.depth > 0) {
+      return null;
+    }
+    const line = context.lineAt(at, -1).text.replace(/\s--.*$/, '').trimEnd();
+    const names = /^(.*(?:^|[^\p{L}\p{N}_'])let\s+)(?=\S)(?!.*\sin(?:\s|$))/u.exec(line);
+    if (names && !GOES_ON.test(line)) {
+      return names[1].length;
+    }
+    const own = /^\s*/.exec(line)[0].length;
+    return GOES_ON.test(line) ? own + 2 : null;
+  }
+
   const mode = {
     name: 'weft',
     startState: () => ({ depth: 0, defines: false, begun: false }),
     copyState: state => ({ ...state }),
     token,
+    indent,
     languageData: {
       commentTokens: { line: '--', block: { open: '{-', close: '-}' } },
       closeBrackets: { brackets: ['(', '[', '{', '"'] },

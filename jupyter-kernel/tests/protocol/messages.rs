@@ -120,7 +120,7 @@ fn completion_counts_code_points_and_knows_types() {
     };
     let found = |text: &str, kind: &str| (text.to_owned(), kind.to_owned());
     assert_eq!(kind("point.ea"), found("east", "f64"));
-    assert_eq!(kind("tan"), found("tan", "function"));
+    assert_eq!(kind("tan"), found("tan", "Float\u{a0}a\u{a0}⇒\u{a0}a\u{a0}→\u{a0}a"));
     assert_eq!(kind("scatterW"), found("scatterWith", "function"));
     assert_eq!(kind("loadC"), found("loadCsv", "function"));
     assert_eq!(kind("whi"), found("while", "keyword"));

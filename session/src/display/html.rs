@@ -176,9 +176,9 @@ fn render(table: &Table<'_>, max_rows: usize, more: &str) -> String {
     if rows.len() > SCROLLED {
         out.push_str("<div style=\"max-height: 32em; overflow: auto\">\n");
     }
-    // Columns are as wide as what is in them, blanks and all, and digits as wide as each other. A dollar sign is one: notebooks would
+    // Columns are as wide as what is in them, and digits as wide as each other. A dollar sign is one: notebooks would
     // set what stands between two of them as mathematics, but for these classes (of MathJax 2 and 3).
-    let style = "white-space: pre; font-variant-numeric: tabular-nums";
+    let style = "white-space: nowrap; font-variant-numeric: tabular-nums";
     let class = "weft tex2jax_ignore mathjax_ignore";
     writeln!(out, "<table class=\"{class}\" style=\"{style}\">").expect("writing to a string");
     if columns.iter().flatten().any(|strip| strip.header.is_some()) {
@@ -248,7 +248,9 @@ fn points_aligned(strip: Option<&Strip>, rows: &[Option<usize>]) -> Vec<Option<S
 
 fn cell(out: &mut String, tag: &str, strip: Option<&Strip>, text: &str) {
     let side = if strip.is_some_and(|strip| is_number(&strip.ty)) { "right" } else { "left" };
-    write!(out, "<{tag} style=\"text-align: {side}\">{}</{tag}>", escaped(text))
+    let has_blanks = text.contains("  ") || text.starts_with(' ') || text.ends_with(' ');
+    let blanks = if has_blanks { "; white-space: pre" } else { "" };
+    write!(out, "<{tag} style=\"text-align: {side}{blanks}\">{}</{tag}>", escaped(text))
         .expect("writing to a string");
 }
 

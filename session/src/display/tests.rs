@@ -422,6 +422,16 @@ fn tables_have_as_many_rows_and_columns_as_there_is_room_for() {
 }
 
 #[test]
+fn blanks_of_texts_stay_in_notebooks() {
+    let columns = record(&[("x", Type::array(text_type()))]);
+    let Value::Array(letters) = Value::text("a ba  b c") else { panic!("a text is an array") };
+    let texts = Column::from_lengths(&[3, 4, 2], letters.elements.clone());
+    let value = Value::Tuple(vec![array(texts)].into());
+    let html = html(&value, &columns, &Options::new(80), 10_000).expect("a table");
+    assert_eq!(html.matches("; white-space: pre\">").count(), 2, "{html}");
+}
+
+#[test]
 fn points_of_numbers_stand_below_each_other_in_notebooks() {
     let columns = record(&[("x", Type::array(F64))]);
     let value = Value::Tuple(vec![array(floats(&[1.25, 10.5, f64::NAN]))].into());
