@@ -74,17 +74,30 @@ fn tried(items: &[Item], environment: &Environment, config: &Config) -> Vec<Chec
     checked.items
 }
 
-/// A definition with annotations for those of its parameters that are names and for which there is a type.
+/// A definition with annotations for those of its parameters that are names, or tuples of names, and for which there is a type.
 fn with_types(written: &Def, types: &[Option<Type>], span: Span) -> Option<Item> {
     let mut def = written.clone();
     for (param, ty) in def.params.iter_mut().zip(types) {
-        if let (Some(ty), PatternKind::Name(_)) = (ty, &param.kind) {
-            let (ty, span) = (written_type(ty, param.span)?, param.span);
-            let name = std::mem::replace(param, Pattern { kind: PatternKind::Wildcard, span });
-            param.kind = PatternKind::Typed(Box::new(name), ty);
+        if let Some(ty) = ty {
+            annotate(param, ty)?;
         }
     }
     Some(Item { kind: ItemKind::Def(def), span, levels: 0 })
+}
+
+fn annotate(pattern: &mut Pattern, ty: &Type) -> Option<()> {
+    match (&mut pattern.kind, ty) {
+        (PatternKind::Name(_), _) => {
+            let (ty, span) = (written_type(ty, pattern.span)?, pattern.span);
+            let name = std::mem::replace(pattern, Pattern { kind: PatternKind::Wildcard, span });
+            pattern.kind = PatternKind::Typed(Box::new(name), ty);
+            Some(())
+        }
+        (PatternKind::Tuple(parts), Type::Tuple(types)) if parts.len() == types.len() => {
+            parts.iter_mut().zip(types.iter()).try_for_each(|(part, ty)| annotate(part, ty))
+        }
+        _ => Some(()),
+    }
 }
 
 /// A type as it is written; nothing for what cannot be.

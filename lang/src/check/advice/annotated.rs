@@ -41,17 +41,16 @@ pub(super) fn of_call(
         return None;
     }
     let callee = Callee::of(checker, name, args)?;
-    let fits = |types: &[Option<Type>]| {
-        let function = &callee.function;
-        let scheme = annotated(function, types, checker.environment, checker.config);
-        scheme.is_some_and(|scheme| {
-            callee
-                .given
-                .iter()
-                .zip(ranks(&scheme.ty))
-                .all(|(given, rank)| given.as_ref().is_none_or(|given| given.peel().0 == rank))
-        })
-    };
+    let fits =
+        |types: &[Option<Type>]| {
+            let function = &callee.function;
+            let scheme = annotated(function, types, checker.environment, checker.config);
+            scheme.is_some_and(|scheme| {
+                callee.given.iter().zip(ranks(&scheme.ty)).all(|(given, taken)| {
+                    given.as_ref().is_none_or(|given| ranks_of(given) == taken)
+                })
+            })
+        };
     let types = callee.by_arguments().into_iter().find(|types| fits(types))?;
     callee.help(&types)
 }
@@ -73,10 +72,17 @@ pub(super) fn of_item(
     }
     let mut calls = Vec::new();
     calls_in(body, &mut calls);
+    let others = calls.iter().flat_map(|(_, args)| args.iter());
+    let others = others.filter_map(|arg| closed(checker, &checker.type_at(arg.span)?));
+    let mut others: Vec<Type> = others.collect();
+    others.dedup();
     let mut tries = 0;
     for (name, args) in calls {
         let Some(callee) = Callee::of(checker, name, args) else { continue };
-        for types in callee.by_arguments().into_iter().chain(callee.by_lambdas(args)) {
+        let of_functions = callee.by_functions(checker, args);
+        let of_rest = callee.by_rest(&others);
+        let all = callee.by_arguments().into_iter().chain(of_functions).chain(of_rest);
+        for types in all.chain(callee.by_lambdas(args)) {
             if tries == most_tries(item) {
                 return None;
             }
@@ -119,8 +125,7 @@ impl Callee {
         let taken = ranks(&self.function.scheme.ty);
         let params = self.params().iter();
         let differing = self.given.iter().zip(params).zip(taken).map(|((given, param), taken)| {
-            let is_name = matches!(param.kind, PatternKind::Name(_));
-            given.clone().filter(|given| is_name && given.peel().0 != taken)
+            given.clone().filter(|given| has_names(param) && ranks_of(given) != taken)
         });
         let differing: Vec<Option<Type>> = differing.collect();
         if differing.iter().all(Option::is_none) {
@@ -134,6 +139,49 @@ impl Callee {
         }
         all.extend([differing, self.given.clone()]);
         all
+    }
+
+    /// Annotations of one parameter that is given a function by its name: what that takes and yields.
+    fn by_functions(&self, checker: &Checker<'_>, args: &[Expr]) -> Vec<Vec<Option<Type>>> {
+        let mut all = Vec::new();
+        for (index, (arg, param)) in args.iter().zip(self.params()).enumerate() {
+            let (ExprKind::Name(name), PatternKind::Name(_)) = (&arg.kind, &param.kind) else {
+                continue;
+            };
+            let binding =
+                checker.environment.lookup(name).filter(|_| !checker.scope.contains_key(name));
+            let Some(Binding::Global(global)) = binding else { continue };
+            let Some(Global::Function(function)) = checker.environment.global(*global) else {
+                continue;
+            };
+            for number in [checker.config.float, ScalarType::I64] {
+                let mut types = vec![None; args.len()];
+                types[index] = Some(with_numbers(&function.scheme.ty, number));
+                all.push(types);
+            }
+        }
+        all
+    }
+
+    /// Annotations of the first parameter that a call leaves out, as in `iterate 10 (step 0.1) z`: by what else is passed there.
+    fn by_rest(&self, others: &[Type]) -> Vec<Vec<Option<Type>>> {
+        let next = self.given.len();
+        let taken = ranks(&self.function.scheme.ty);
+        let (Some(param), Some(taken)) = (self.params().get(next), taken.get(next)) else {
+            return Vec::new();
+        };
+        let differing = others.iter().filter(|other| has_names(param) && ranks_of(other) != *taken);
+        // An element of what is mapped over.
+        let elements = others.iter().filter_map(|other| match other {
+            Type::Array(element) if has_names(param) && ranks_of(element) != *taken => {
+                Some(&**element)
+            }
+            _ => None,
+        });
+        differing
+            .chain(elements)
+            .map(|other| (0..next).map(|_| None).chain([Some(other.clone())]).collect())
+            .collect()
     }
 
     /// Annotations of one parameter that is given a lambda: it may take and yield arrays.
@@ -174,25 +222,68 @@ impl Callee {
     }
 }
 
-/// The applications of names in an expression, the innermost last.
+/// The applications of names in an expression, the innermost last. A name that is passed is applied to nothing there.
 fn calls_in<'e>(expr: &'e Expr, found: &mut Vec<(&'e Name, &'e [Expr])>) {
-    if let ExprKind::Apply { function, args, .. } = &expr.kind
-        && let ExprKind::Name(name) = &function.kind
-    {
-        found.push((name, args));
+    if let ExprKind::Apply { function, args, .. } = &expr.kind {
+        if let ExprKind::Name(name) = &function.kind {
+            found.push((name, args));
+        }
+        for arg in args {
+            if let ExprKind::Name(name) = &arg.kind {
+                found.push((name, &[]));
+            }
+        }
     }
     expr.for_each_child(&mut |child| calls_in(child, found));
 }
 
 /// How many axes the parameters of a function have.
-fn ranks(ty: &Type) -> Vec<usize> {
+fn ranks(ty: &Type) -> Vec<Vec<usize>> {
     let mut rest = ty;
     let mut ranks = Vec::new();
     while let Type::Function(param, result) = rest {
-        ranks.push(param.peel().0);
+        ranks.push(ranks_of(param));
         rest = result;
     }
     ranks
+}
+
+/// How many axes a type has, and the parts of a tuple in it.
+fn ranks_of(ty: &Type) -> Vec<usize> {
+    let (rank, head) = ty.peel();
+    let parts = match head {
+        Type::Tuple(parts) => parts.iter().flat_map(ranks_of).collect(),
+        _ => Vec::new(),
+    };
+    std::iter::once(rank).chain(parts).collect()
+}
+
+/// A type of which all that is open is such a number.
+fn with_numbers(ty: &Type, number: ScalarType) -> Type {
+    match ty {
+        Type::Var(_) => Type::Scalar(number),
+        Type::Array(element) => Type::Array(Arc::new(with_numbers(element, number))),
+        Type::Function(from, to) => {
+            Type::Function(Arc::new(with_numbers(from, number)), Arc::new(with_numbers(to, number)))
+        }
+        Type::Tuple(parts) => {
+            Type::Tuple(parts.iter().map(|part| with_numbers(part, number)).collect())
+        }
+        Type::Scalar(_)
+        | Type::Record(_)
+        | Type::Seq(_)
+        | Type::Window(..)
+        | Type::Boundary(..) => ty.clone(),
+    }
+}
+
+/// Whether there is a name in a parameter that an annotation could be written at.
+fn has_names(param: &Pattern) -> bool {
+    match &param.kind {
+        PatternKind::Name(_) => true,
+        PatternKind::Tuple(parts) => parts.iter().any(has_names),
+        _ => false,
+    }
 }
 
 /// Whether a report names an annotation in another definition.
@@ -252,14 +343,19 @@ pub(super) fn of_definition(
     })
 }
 
-/// The parameters for which there are types.
+/// The names in parameters for which there are types.
 fn named<'p>(params: &'p [Pattern], types: &[Option<Type>]) -> Vec<&'p Name> {
-    let all = params.iter().zip(types);
-    all.filter_map(|(param, ty)| match &param.kind {
-        PatternKind::Name(name) if ty.is_some() => Some(name),
-        _ => None,
-    })
-    .collect()
+    fn names<'p>(pattern: &'p Pattern, found: &mut Vec<&'p Name>) {
+        match &pattern.kind {
+            PatternKind::Name(name) => found.push(name),
+            PatternKind::Tuple(parts) => parts.iter().for_each(|part| names(part, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    let typed = params.iter().zip(types).filter(|(_, ty)| ty.is_some());
+    typed.for_each(|(param, _)| names(param, &mut found));
+    found
 }
 
 fn listed(names: &[&Name]) -> String {
@@ -272,25 +368,40 @@ fn with_types(params: &[Pattern], types: &[Option<Type>]) -> String {
     let all = params.iter().zip(types);
     let written = all.filter_map(|(param, ty)| match (&param.kind, ty) {
         (PatternKind::Name(name), Some(ty)) => Some(format!("({name} : {ty})")),
+        (PatternKind::Tuple(_), Some(ty)) => Some(with_type(param, ty)),
         _ => None,
     });
     written.collect::<Vec<_>>().join(" ")
 }
 
+/// A pattern as it is written with a type for its names, inside of parentheses.
+fn with_type(pattern: &Pattern, ty: &Type) -> String {
+    match (&pattern.kind, ty) {
+        (PatternKind::Tuple(parts), Type::Tuple(types)) if parts.len() == types.len() => {
+            let parts: Vec<String> =
+                parts.iter().zip(types.iter()).map(|(part, ty)| with_type(part, ty)).collect();
+            format!("({})", parts.join(", "))
+        }
+        (PatternKind::Name(name), ty) => format!("{name} : {ty}"),
+        (PatternKind::Typed(inner, _), ty) => with_type(inner, ty),
+        _ => "_".to_owned(),
+    }
+}
+
 /// The type of an argument, where a literal gets the one that it has by itself; nothing if that is not known.
 fn closed(checker: &Checker<'_>, ty: &Type) -> Option<Type> {
-    let (rank, head) = checker.table.peel(ty);
-    let head = match checker.table.resolve(&head) {
-        Type::Var(var) => {
-            Type::Scalar(match checker.table.state(var).and_then(|open| open.class)? {
-                Class::FLOAT => checker.config.float,
-                _ => ScalarType::I64,
-            })
-        }
-        Type::Function(..) => return None,
-        head => head,
-    };
+    let ty = checker.table.resolve(ty);
+    if matches!(ty.peel().1, Type::Function(..)) {
+        return None;
+    }
     let mut open = Vec::new();
-    checker.table.variables(&head, &mut open);
-    open.is_empty().then(|| Type::arrays(rank, head))
+    checker.table.variables(&ty, &mut open);
+    let own = open.into_iter().map(|var| {
+        let scalar = match checker.table.state(var).and_then(|open| open.class)? {
+            Class::FLOAT => checker.config.float,
+            _ => ScalarType::I64,
+        };
+        Some((var, Type::Scalar(scalar)))
+    });
+    Some(checker.table.substitute(&ty, &own.collect::<Option<Vec<_>>>()?))
 }
