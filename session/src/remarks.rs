@@ -7,6 +7,7 @@ mod alike;
 mod associative;
 mod bounds;
 mod brackets;
+mod causes;
 mod closed;
 mod drawn;
 mod evidence;
@@ -32,6 +33,7 @@ use weft_lang::typed::{
 };
 
 use brackets::Brackets;
+pub(crate) use causes::causes;
 pub(crate) use letters::texts_compared;
 
 use crate::prelude;

@@ -18,7 +18,7 @@ use crate::files::Loader;
 use crate::modes::Modes;
 use crate::plan::{Change, Planner, Step};
 use crate::progress;
-use crate::remarks::Told;
+use crate::remarks::{Told, causes};
 use crate::run::{Runner, Stop};
 use crate::sink::{Cancel, Event, Outcome, Sink};
 use crate::sources::Sources;
@@ -291,7 +291,8 @@ impl Session {
         state.modes = before.modes.clone();
         let (change, mut footer) = (planner.change, planner.footer);
         if failed {
-            return self.fail(diagnostics, sink);
+            let causes = causes(&steps, &diagnostics, &state, &self.sources);
+            return self.fail([causes, diagnostics].concat(), sink);
         }
         if !diagnostics.is_empty() {
             sink.event(Event::Report(self.sources.report(diagnostics)));

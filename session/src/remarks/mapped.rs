@@ -10,7 +10,7 @@ use weft_lang::typed::{
     Arg, Expr, ExprKind, Function, FunctionRef, Guess, LocalId, Pattern, Program,
 };
 use weft_lang::types::Type;
-use weft_lang::{Diagnostic, Global};
+use weft_lang::{Config, Diagnostic, Global, annotated};
 
 use super::is_name;
 use crate::prelude;
@@ -30,13 +30,41 @@ pub(super) fn remark(
         return None;
     }
     let chosen = definition.guesses.iter().filter(|guess| guess.rank == 0 || guess.elements);
-    let chosen = chosen
+    let chosen: Vec<(&Guess, &Arg)> = chosen
         .filter_map(|guess| Some((guess, args.get(guess.parameter.checked_sub(given)?)?)))
-        .find(|(_, arg)| arg.mapped);
-    let Some((guess, arg)) = chosen else {
+        .filter(|(_, arg)| arg.mapped)
+        .collect();
+    let Some(&(guess, arg)) = chosen.first() else {
         return side_by_side(definition, given, args, sources);
     };
     let (callee, name) = (&definition.name, &guess.name);
+    let config = Config { float: state.modes.float };
+    let is_right = |wholes: &[(&Guess, Type)]| {
+        let mut types = vec![None; given + args.len()];
+        wholes.iter().for_each(|(guess, ty)| types[guess.parameter] = Some(ty.clone()));
+        annotated(definition, &types, &state.environment, &config).is_some()
+    };
+    // Several that were taken for one element are named at once.
+    let of_one = |of: &&(&Guess, &Arg)| of.0.of.is_none() && !of.0.elements;
+    let wholes: Vec<_> = chosen.iter().filter(of_one).collect();
+    let types: Vec<_> = wholes.iter().map(|of| (of.0, of.1.expr.ty.clone())).collect();
+    if wholes.len() > 1 && is_right(&types) {
+        let mapped: Vec<MappedOver<'_>> = wholes.iter().map(|of| (&*of.0.name, 0, of.1)).collect();
+        let names: Vec<String> = mapped.iter().map(|(name, ..)| format!("`{name}`")).collect();
+        let note = format!(
+            "nothing in the definition of `{callee}` says what {} are",
+            names.join(" and ")
+        );
+        return Some(over_rows(callee, &mapped, note));
+    }
+    // With the whole array the definition may be wrong, and with a part of it right.
+    if guess.of.is_none() && !guess.elements && !is_right(&[(guess, arg.expr.ty.clone())]) {
+        let rows = |axes| Type::arrays(axes, arg.expr.ty.peel().1.clone());
+        let ranks = (1..arg.expr.ty.peel().0).rev().map(rows);
+        if let Some(part) = ranks.into_iter().find(|ty| is_right(&[(guess, ty.clone())])) {
+            return Some(of_part(callee, name, arg, &part));
+        }
+    }
     if guess.elements {
         let note = format!(
             "nothing in the definition of `{callee}` says that the elements of `{name}` are arrays"
@@ -80,6 +108,20 @@ pub(super) fn over_rows(callee: &str, mapped: &[MappedOver<'_>], note: String) -
         .note(note)
         .help(format!(
             "if the whole array is meant, write `{whole}` there; `{rows}` says that one {one} is"
+        ))
+}
+
+/// That a definition is mapped over all axes of an array, though it could take a part of it, of this type.
+fn of_part(callee: &str, name: &str, arg: &Arg, part: &Type) -> Diagnostic {
+    let ty = &arg.expr.ty;
+    let element = ty.peel().1;
+    let message =
+        format!("`{callee}` is mapped over this array: it takes `{name}` for one element");
+    Diagnostic::error("E0320", message, arg.expr.span, format!("this is {ty}"))
+        .warning()
+        .note(format!("nothing in the definition of `{callee}` says what `{name}` is"))
+        .help(format!(
+            "it could take a part of it: `({name} : {part})`; `({name} : {element})` says that one element is meant"
         ))
 }
 

@@ -40,18 +40,8 @@ pub(super) fn of_call(
     if found.code != "E0307" || names_another(found) {
         return None;
     }
-    let callee = Callee::of(checker, name, args)?;
-    let fits =
-        |types: &[Option<Type>]| {
-            let function = &callee.function;
-            let scheme = annotated(function, types, checker.environment, checker.config);
-            scheme.is_some_and(|scheme| {
-                callee.given.iter().zip(ranks(&scheme.ty)).all(|(given, taken)| {
-                    given.as_ref().is_none_or(|given| ranks_of(given) == taken)
-                })
-            })
-        };
-    let types = callee.by_arguments().into_iter().find(|types| fits(types))?;
+    let callee = Callee::of(checker, name, args, ScalarType::I64)?;
+    let types = callee.by_arguments().into_iter().find(|types| callee.fits(checker, types))?;
     callee.help(&types)
 }
 
@@ -73,15 +63,20 @@ pub(super) fn of_item(
     let mut calls = Vec::new();
     calls_in(body, &mut calls);
     let others = calls.iter().flat_map(|(_, args)| args.iter());
-    let others = others.filter_map(|arg| closed(checker, &checker.type_at(arg.span)?));
+    let others =
+        others.filter_map(|arg| closed(checker, &checker.type_at(arg.span)?, ScalarType::I64));
     let mut others: Vec<Type> = others.collect();
     others.dedup();
     let mut tries = 0;
     for (name, args) in calls {
-        let Some(callee) = Callee::of(checker, name, args) else { continue };
+        // What is any number, as `identity 2`, may be a float or an integer.
+        let floats = Callee::of(checker, name, args, checker.config.float);
+        let Some(callee) = Callee::of(checker, name, args, ScalarType::I64) else { continue };
+        let of_all = callee.by_all(checker).or_else(|| floats?.by_all(checker));
         let of_functions = callee.by_functions(checker, args);
         let of_rest = callee.by_rest(&others);
-        let all = callee.by_arguments().into_iter().chain(of_functions).chain(of_rest);
+        let all = of_all.into_iter().chain(callee.by_arguments());
+        let all = all.chain(of_functions).chain(of_rest);
         for types in all.chain(callee.by_lambdas(args)) {
             if tries == most_tries(item) {
                 return None;
@@ -104,30 +99,62 @@ struct Callee {
 }
 
 impl Callee {
-    fn of(checker: &Checker<'_>, name: &Name, args: &[Expr]) -> Option<Callee> {
+    /// Of a call whose arguments are known, where what is any number is of the type `number`.
+    fn of(checker: &Checker<'_>, name: &Name, args: &[Expr], number: ScalarType) -> Option<Callee> {
         let Some(Binding::Global(global)) = checker.environment.lookup(name) else { return None };
         let Global::Function(function) = checker.environment.global(*global)? else { return None };
         let written = function.written.as_deref()?;
         if checker.scope.contains_key(name) || args.len() > written.params.len() {
             return None;
         }
-        let given = args.iter().map(|arg| closed(checker, &checker.type_at(arg.span)?)).collect();
+        let given =
+            args.iter().map(|arg| closed(checker, &checker.type_at(arg.span)?, number)).collect();
         Some(Callee { function: Arc::clone(function), given })
+    }
+
+    /// Whether the definition takes its arguments with these annotations, and is mapped over none.
+    fn fits(&self, checker: &Checker<'_>, types: &[Option<Type>]) -> bool {
+        let scheme = annotated(&self.function, types, checker.environment, checker.config);
+        scheme.is_some_and(|scheme| {
+            let taken = ranks(&scheme.ty);
+            let mut all = self.given.iter().zip(taken);
+            all.all(|(given, taken)| given.as_ref().is_none_or(|given| ranks_of(given) == taken))
+        })
+    }
+
+    /// The fewest annotations with which it takes all of its arguments as they are.
+    fn by_all(&self, checker: &Checker<'_>) -> Option<Vec<Option<Type>>> {
+        let mut types = self.differing();
+        if types.iter().flatten().count() < 2 || !self.fits(checker, &types) {
+            return None;
+        }
+        for index in 0..types.len() {
+            let without = types[index].take();
+            if without.is_some() && !self.fits(checker, &types) {
+                types[index] = without;
+            }
+        }
+        Some(types)
     }
 
     fn params(&self) -> &[Pattern] {
         self.function.written.as_ref().map_or(&[], |written| &written.params)
     }
 
+    /// The types of arguments that are not of the rank of their parameters.
+    fn differing(&self) -> Vec<Option<Type>> {
+        let taken = ranks(&self.function.scheme.ty);
+        let all = self.given.iter().zip(self.params()).zip(taken);
+        all.map(|((given, param), taken)| {
+            given.clone().filter(|given| has_names(param) && ranks_of(given) != taken)
+        })
+        .collect()
+    }
+
     /// Annotations by the types of arguments: where they are not of the rank of the parameter, one after the other and
     /// together; then with all else that is known.
     fn by_arguments(&self) -> Vec<Vec<Option<Type>>> {
-        let taken = ranks(&self.function.scheme.ty);
-        let params = self.params().iter();
-        let differing = self.given.iter().zip(params).zip(taken).map(|((given, param), taken)| {
-            given.clone().filter(|given| has_names(param) && ranks_of(given) != taken)
-        });
-        let differing: Vec<Option<Type>> = differing.collect();
+        let differing = self.differing();
         if differing.iter().all(Option::is_none) {
             return Vec::new();
         }
@@ -360,7 +387,10 @@ fn named<'p>(params: &'p [Pattern], types: &[Option<Type>]) -> Vec<&'p Name> {
 
 fn listed(names: &[&Name]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    quoted.join(" and ")
+    match &quoted[..] {
+        [first @ .., last] if first.len() > 1 => format!("{} and {last}", first.join(", ")),
+        _ => quoted.join(" and "),
+    }
 }
 
 /// The parameters for which there are types, as they are written with them.
@@ -389,7 +419,7 @@ fn with_type(pattern: &Pattern, ty: &Type) -> String {
 }
 
 /// The type of an argument, where a literal gets the one that it has by itself; nothing if that is not known.
-fn closed(checker: &Checker<'_>, ty: &Type) -> Option<Type> {
+fn closed(checker: &Checker<'_>, ty: &Type, number: ScalarType) -> Option<Type> {
     let ty = checker.table.resolve(ty);
     if matches!(ty.peel().1, Type::Function(..)) {
         return None;
@@ -399,7 +429,8 @@ fn closed(checker: &Checker<'_>, ty: &Type) -> Option<Type> {
     let own = open.into_iter().map(|var| {
         let scalar = match checker.table.state(var).and_then(|open| open.class)? {
             Class::FLOAT => checker.config.float,
-            _ => ScalarType::I64,
+            Class::INT => ScalarType::I64,
+            _ => number,
         };
         Some((var, Type::Scalar(scalar)))
     });
