@@ -143,8 +143,12 @@ impl<'p> Walk<'p, '_> {
                 self.application(expr, function, args, *depth);
                 expr.for_each_child(&mut |child| self.expr(child));
             }
-            ExprKind::Comprehension { body, generators, .. } => {
+            ExprKind::Comprehension { body, generators, filter } => {
                 alike::remark(body, generators, self.sources)
+                    .or_else(|| {
+                        let filter = filter.as_deref();
+                        alike::side_by_side(body, generators, filter, self.sources)
+                    })
                     .or_else(|| drawn::remark(self.program, body, generators))
                     .filter(|remark| !self.told.places.contains(&remark.span()))
                     .into_iter()

@@ -262,7 +262,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
         &["eig", "eigh", "eigvals", "eigvalsh"],
         "of a symmetric matrix, with the vectors: `eigenSymmetric m`",
     ),
-    (&["svdvals", "cond", "matrix_rank"], "of the singular values, which descend: `(svd m).1`"),
+    (&["svdvals", "matrix_rank"], "of the singular values, which descend: `(svd m).1`"),
     (&["norm"], "the length of a vector is `sqrt (sum (xs * xs))`"),
     (&["matrix_power", "mpow"], "write `iterate n (matmul m) (identity (length m))`"),
     (

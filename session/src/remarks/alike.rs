@@ -1,10 +1,12 @@
 //! E0325: `{ x * y : x in 1..5 ; y in 1..5 }`, whose generators go over the same array.
 //!
 //! Generators go side by side, so the variables are always the same. Elsewhere this is written for all pairs, and here
-//! braces in braces are; where the lengths differ there is an error that says so (E0602), and here there is none.
+//! braces in braces are; where the lengths differ there is an error that says so (E0602), and here there is none. So it is
+//! of `{ (i, j) : i in 0..h ; j in 0..w | m[i, j] }`, where h and w happen to be equal.
 
 use weft_lang::Diagnostic;
-use weft_lang::typed::{Expr, Pattern};
+use weft_lang::builtins::Builtin;
+use weft_lang::typed::{Expr, ExprKind, LocalId, Pattern};
 
 use super::is_name;
 use crate::sources::Sources;
@@ -42,6 +44,66 @@ pub(super) fn remark(
     Some(Diagnostic::error("E0325", message, span, here).warning().help(format!(
         "for all pairs nest the braces: `{{ {{ {element} : {b} in {array} }} : {a} in {array} }}`"
     )))
+}
+
+/// What there is to say of two ranges that begin at 0, whose variables are the indices of two axes of an array. As there is a
+/// value, or would be, their lengths are equal.
+pub(super) fn side_by_side(
+    body: &Expr,
+    generators: &[(Pattern, Expr)],
+    filter: Option<&Expr>,
+    sources: &Sources,
+) -> Option<Diagnostic> {
+    let ranges = generators.iter().filter_map(|(pattern, source)| {
+        let Pattern::Local { name, local, .. } = pattern else { return None };
+        let text = sources.slice(source.span);
+        let from_zero =
+            ["0..", "0 ..", "iota ", "indices "].iter().any(|head| text.starts_with(head));
+        (from_zero && !text.contains(" by ")).then_some((name, *local, source, text))
+    });
+    let ranges: Vec<_> = ranges.collect();
+    let pairs =
+        ranges.iter().enumerate().flat_map(|(at, x)| ranges[at + 1..].iter().map(move |y| (x, y)));
+    let index_both = |(x, y): &(&_, &_)| {
+        let (x, y): (&(_, LocalId, _, _), &(_, LocalId, _, _)) = (x, y);
+        std::iter::once(body).chain(filter).any(|expr| has_axes(expr, x.1, y.1))
+    };
+    let ((a, _, first, of_a), (b, _, second, of_b)) = pairs.into_iter().find(index_both)?;
+    let message = format!("`{a}` and `{b}` are always the same: both generators begin at 0");
+    let span = first.span.to(second.span);
+    let element = sources.slice(body.span);
+    let element = if is_short(element) { element } else { "e" };
+    let kept = filter.map(|filter| sources.slice(filter.span)).filter(|text| is_short(text));
+    let pairs = match (filter, kept) {
+        (None, _) => format!("`{{ {{ {element} : {b} in {of_b} }} : {a} in {of_a} }}`"),
+        (Some(_), kept) => format!(
+            "`flatten {{ {{ {element} : {b} in {of_b} | {} }} : {a} in {of_a} }}`",
+            kept.unwrap_or("…")
+        ),
+    };
+    Some(
+        Diagnostic::error("E0325", message, span, "generators go side by side")
+            .warning()
+            .help(format!("for all pairs nest the braces: {pairs}")),
+    )
+}
+
+/// Whether two variables are indices of different axes of an array somewhere.
+fn has_axes(expr: &Expr, one: LocalId, other: LocalId) -> bool {
+    if let ExprKind::Apply { function, args, .. } = &expr.kind
+        && let ExprKind::Builtin(Builtin::Index(_), _) = &function.kind
+    {
+        let is = |wanted: LocalId| {
+            args.iter()
+                .any(|arg| matches!(&arg.expr.kind, ExprKind::Local(local, _) if *local == wanted))
+        };
+        if is(one) && is(other) {
+            return true;
+        }
+    }
+    let mut found = false;
+    expr.for_each_child(&mut |child| found = found || has_axes(child, one, other));
+    found
 }
 
 fn is_short(text: &str) -> bool {

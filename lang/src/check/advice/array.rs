@@ -14,7 +14,8 @@ pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> 
         ExprKind::Index { array, axes } => {
             column(expr, array, axes, found).or_else(|| mask(checker, expr, array, axes, found))
         }
-        ExprKind::With { axes, .. } => mask_beside_slices(checker, axes, found),
+        ExprKind::With { array, axes, value } => mask_beside_slices(checker, axes, found)
+            .or_else(|| mask_of_all(checker, array, axes, value, found)),
         ExprKind::Comprehension { body, generators, filter: Some(filter) }
             if filter.span == found.span() && found.message.starts_with("the filter") =>
         {
@@ -37,7 +38,8 @@ pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> 
             let (symbol, left, right) = operation(expr)?;
             match symbol {
                 "++" => joined(checker, left, right, found),
-                _ => of_rows(symbol, left, right, found),
+                _ => against_nothing(symbol, left, right, found)
+                    .or_else(|| of_rows(symbol, left, right, found)),
             }
         }
         _ => None,
@@ -182,18 +184,25 @@ fn mask(
     let compared = operation(mask).filter(|(symbol, left, _)| {
         is_comparison(symbol) && written(left) == name && name.is_some()
     });
+    // A name for an element, which nothing else has there.
+    let element = |of: &Expr| {
+        let free = ["x", "y", "e"].into_iter().find(|name| !of.mentions(name) && **name != *all);
+        free.unwrap_or("element")
+    };
     Some(match (compared, rank) {
         (Some((symbol, _, right)), 0 | 1) => {
+            let x = element(right);
             let right = argument(right).unwrap_or_else(|| "…".to_owned());
             format!(
-                "the elements for which that holds: `{{ x in {all} | x {symbol} {right} }}`, those of another \
+                "the elements for which that holds: `{{ {x} in {all} | {x} {symbol} {right} }}`, those of another \
                  array at these places: `pack ys {flags}`"
             )
         }
         (Some((symbol, _, right)), _) => {
+            let x = element(right);
             let right = argument(right).unwrap_or_else(|| "…".to_owned());
             format!(
-                "the elements for which that holds: `{{ x in flatten {all} | x {symbol} {right} }}`"
+                "the elements for which that holds: `{{ {x} in flatten {all} | {x} {symbol} {right} }}`"
             )
         }
         (None, 0 | 1) => {
@@ -216,6 +225,43 @@ fn mask_beside_slices(checker: &Checker<'_>, axes: &[Axis], found: &Diagnostic) 
     let mask = indices.find(|index| index.span == found.span() && is_mask(checker, index))?;
     let flags = argument(mask).unwrap_or_else(|| "flags".to_owned());
     Some(format!("the places for which that holds are `positions {flags}`"))
+}
+
+/// `(m with [m < 0] = 0)`, where the mask has all axes of the matrix.
+fn mask_of_all(
+    checker: &Checker<'_>,
+    array: &Expr,
+    axes: &[Axis],
+    value: &Expr,
+    found: &Diagnostic,
+) -> Option<String> {
+    let [Axis::Index(mask)] = axes else { return None };
+    if mask.span != found.span() || !is_mask(checker, mask) || mask_rank(checker, mask) < 2 {
+        return None;
+    }
+    let (flags, new, array) = (argument(mask)?, argument(value)?, argument(array)?);
+    Some(format!("the same with other values at some places: `select {flags} {new} {array}`"))
+}
+
+/// `q != []`, where one bool is wanted.
+fn against_nothing(symbol: &str, left: &Expr, right: &Expr, found: &Diagnostic) -> Option<String> {
+    let is_nothing =
+        |side: &Expr| matches!(&side.kind, ExprKind::Array(elements) if elements.is_empty());
+    let other = match (is_nothing(left), is_nothing(right)) {
+        (false, true) => left,
+        (true, false) => right,
+        _ => return None,
+    };
+    let is_it = found.span() == left.span.to(right.span) && found.message.contains("needs bool");
+    if !is_it && found.code != "E0305" {
+        return None;
+    }
+    let array = argument(other)?;
+    match symbol {
+        "==" => Some(format!("`null {array}` says whether there is nothing in it")),
+        "!=" => Some(format!("`!(null {array})` says whether there is something in it")),
+        _ => None,
+    }
 }
 
 /// Whether an index holds truth values.

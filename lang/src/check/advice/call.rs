@@ -401,10 +401,12 @@ pub(super) fn is_function(checker: &mut Checker<'_>, expr: &Expr) -> bool {
 
 /// `random 1 (3, 3)`: functions that yield one axis.
 fn random_shape(checker: &Checker<'_>, name: &Name, args: &[Expr]) -> Option<String> {
-    let makes_numbers =
-        matches!((&**name, args.len()), ("random", 2) | ("randomInt", 4) | ("iota", 1));
+    let is_of_prelude = (&**name, args.len()) == ("randomNormal", 2);
+    let makes_numbers = is_of_prelude
+        || matches!((&**name, args.len()), ("random", 2) | ("randomInt", 4) | ("iota", 1));
     let Some(Expr { kind: ExprKind::Tuple(extents), .. }) = args.last() else { return None };
-    if !makes_numbers || !checker.is_builtin(name) || extents.len() < 2 {
+    let is_known = checker.is_builtin(name) || is_of_prelude;
+    if !makes_numbers || !is_known || extents.len() < 2 {
         return None;
     }
     let names: Option<Vec<String>> = extents.iter().map(argument).collect();

@@ -172,6 +172,14 @@ fn numbers_in(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> Option<
     {
         return None;
     }
+    if let (ExprKind::Text(format), "%") = (&arg.kind, symbol)
+        && format.contains(&b'%')
+    {
+        return Some(
+            "numbers in a text: `\"… \" ++ showInt n ++ \" …\"`, with two decimals `showFixed 2 x`"
+                .to_owned(),
+        );
+    }
     let texts = argument(arg).unwrap_or_else(|| "text".to_owned());
     Some(format!("`parseFloat {texts}` makes a number of a text, nan where it is none"))
 }

@@ -64,6 +64,9 @@ fn whole(expr: &Expr, from: &str, to: &str) -> Option<String> {
         ExprKind::Name(name) => format!("({name})"),
         ExprKind::Number(Number::Int(value), None) => value.to_string(),
         ExprKind::Number(Number::Float { wide, .. }, None) if wide.is_nan() => "nan".to_owned(),
+        ExprKind::Number(Number::Float { wide, .. }, None) if *wide == std::f64::consts::PI => {
+            "pi".to_owned()
+        }
         ExprKind::Number(Number::Float { wide, .. }, None) => format!("{wide:?}"),
         ExprKind::Bool(value) => value.to_string(),
         ExprKind::Text(bytes) => {

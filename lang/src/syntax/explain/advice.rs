@@ -18,6 +18,12 @@ impl Context<'_, '_> {
             {
                 Some("`++` joins two arrays; one more than `i` is `i + 1`")
             }
+            Kind::CloseBracket if self.before() == Some(Kind::Range) && self.is_in_index() => {
+                Some("a part of an array has a colon: `xs[i:]`, `xs[:n]`, `xs[i:n]`")
+            }
+            Kind::Range if self.before() == Some(Kind::OpenIndex) => {
+                Some("a part of an array has a colon: `xs[i:]`, `xs[:n]`, `xs[i:n]`")
+            }
             Kind::CloseBracket if self.before() == Some(Kind::Range) => Some(
                 "a range has an end, `1..n`; what goes on until something holds is `loop x = … while … do …`",
             ),
@@ -185,6 +191,20 @@ impl Context<'_, '_> {
 
     /// Whether the innermost open bracket is that of `f(…`, as calls are written elsewhere.
     fn is_in_call(&self) -> bool {
+        let Some(open) = self.innermost() else { return false };
+        self.kind(open) == Some(Kind::OpenParen)
+            && open > 0
+            && self.kind(open - 1) == Some(Kind::Name)
+            && self.reading.span(open - 1, open).end == self.reading.span(open, open + 1).start
+    }
+
+    /// Whether the innermost open bracket is that of an index.
+    fn is_in_index(&self) -> bool {
+        self.innermost().is_some_and(|open| self.kind(open) == Some(Kind::OpenIndex))
+    }
+
+    /// The innermost open bracket.
+    fn innermost(&self) -> Option<usize> {
         let mut closed = 0;
         for (index, kind) in self.reading.kinds[..self.at].iter().enumerate().rev() {
             if CLOSERS.contains(*kind) {
@@ -192,17 +212,12 @@ impl Context<'_, '_> {
             } else if OPENERS.contains(*kind) && closed > 0 {
                 closed -= 1;
             } else if OPENERS.contains(*kind) {
-                return *kind == Kind::OpenParen
-                    && index > 0
-                    && self.kind(index - 1) == Some(Kind::Name)
-                    && self.reading.span(index - 1, index).end
-                        == self.reading.span(index, index + 1).start;
+                return Some(index);
             }
         }
-        false
+        None
     }
 
-    /// Whether the innermost open bracket is a brace that was taken for a record's or a filter's.
     /// Whether what stands before, up to the bracket around it, is an update of an element.
     fn is_behind_update(&self) -> bool {
         let mut closed = 0;
@@ -219,17 +234,9 @@ impl Context<'_, '_> {
         false
     }
 
+    /// Whether the innermost open bracket is a brace that was taken for a record's or a filter's.
     fn is_in_brace(&self) -> bool {
-        let mut closed = 0;
-        for kind in self.reading.kinds[..self.at].iter().rev() {
-            if CLOSERS.contains(*kind) {
-                closed += 1;
-            } else if OPENERS.contains(*kind) && closed > 0 {
-                closed -= 1;
-            } else if OPENERS.contains(*kind) {
-                return matches!(kind, Kind::OpenBrace | Kind::OpenFilter);
-            }
-        }
-        false
+        let open = self.innermost().and_then(|open| self.kind(open));
+        matches!(open, Some(Kind::OpenBrace | Kind::OpenFilter))
     }
 }

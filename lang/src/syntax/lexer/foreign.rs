@@ -90,7 +90,7 @@ const FOREIGN: [Foreign; 46] = [
     Foreign {
         written: "...",
         instead: Kind::Range,
-        help: "two dots: the fields of a record are `..r`, a range is `a..b`",
+        help: "two dots: the fields of a record are `..r`, a range is `a..b`; all of an axis is `:`, as in `m[:, 0]`",
     },
     Foreign { written: "…", instead: Kind::Range, help: "a range is `a..b`, without b" },
     Foreign { written: "∞", instead: Kind::Invalid, help: "write `inf`" },
@@ -177,7 +177,15 @@ impl Lexer<'_> {
         let name = &self.text[place.range()];
         let line = self.text[end..].lines().next().unwrap_or_default();
         let value = line.split("--").next().unwrap_or_default().trim();
-        let value = value.trim_end_matches(';').trim_end();
+        let value = unclosed(value.trim_end_matches(';').trim_end());
+        // `{p with x += 1}`.
+        let line_before = self.text[..place.range().start].lines().last().unwrap_or_default();
+        if let Some((record, "")) = line_before.trim_end().rsplit_once(" with") {
+            let record = record.rsplit(['{', '(']).next().unwrap_or("r").trim();
+            return Some(format!(
+                "values do not change: `{{{record} with {name} = {record}.{name} {symbol} {value}}}` is another one"
+            ));
+        }
         if *last != Kind::Name {
             return None;
         }
@@ -201,4 +209,14 @@ impl Lexer<'_> {
              `loop {name} = … for i < n do {name} {symbol} {value}`"
         ))
     }
+}
+
+/// A text without the brackets at its end that nothing in it opens.
+fn unclosed(mut text: &str) -> &str {
+    for (open, close) in [('(', ')'), ('[', ']'), ('{', '}')] {
+        while text.ends_with(close) && text.matches(close).count() > text.matches(open).count() {
+            text = text[..text.len() - close.len_utf8()].trim_end();
+        }
+    }
+    text
 }
