@@ -420,19 +420,24 @@ fn with_type(pattern: &Pattern, ty: &Type) -> String {
 
 /// The type of an argument, where a literal gets the one that it has by itself; nothing if that is not known.
 fn closed(checker: &Checker<'_>, ty: &Type, number: ScalarType) -> Option<Type> {
-    let ty = checker.table.resolve(ty);
-    if matches!(ty.peel().1, Type::Function(..)) {
-        return None;
-    }
-    let mut open = Vec::new();
-    checker.table.variables(&ty, &mut open);
-    let own = open.into_iter().map(|var| {
-        let scalar = match checker.table.state(var).and_then(|open| open.class)? {
-            Class::FLOAT => checker.config.float,
-            Class::INT => ScalarType::I64,
-            _ => number,
-        };
-        Some((var, Type::Scalar(scalar)))
-    });
-    Some(checker.table.substitute(&ty, &own.collect::<Option<Vec<_>>>()?))
+    let inner = |ty: &Type| closed(checker, ty, number);
+    // Part by part, as the variables in the type of a function may be those of a scheme.
+    Some(match checker.table.shallow(ty) {
+        Type::Var(var) => {
+            Type::Scalar(match checker.table.state(var).and_then(|open| open.class)? {
+                Class::FLOAT => checker.config.float,
+                Class::INT => ScalarType::I64,
+                _ => number,
+            })
+        }
+        Type::Scalar(scalar) => Type::Scalar(scalar),
+        Type::Array(element) => Type::Array(Arc::new(inner(&element)?)),
+        Type::Seq(item) => Type::Seq(Arc::new(inner(&item)?)),
+        Type::Tuple(parts) => Type::Tuple(parts.iter().map(inner).collect::<Option<_>>()?),
+        Type::Record(fields) => {
+            let field = |(name, ty): &(Name, Type)| Some((name.clone(), inner(ty)?));
+            Type::Record(fields.iter().map(field).collect::<Option<_>>()?)
+        }
+        Type::Function(..) | Type::Window(..) | Type::Boundary(..) => return None,
+    })
 }
