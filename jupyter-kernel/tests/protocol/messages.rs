@@ -406,3 +406,17 @@ fn a_shutdown_is_answered_before_the_end() {
     assert_eq!(kinds(&published), ["status", "shutdown_reply", "status"]);
     assert!(bench.wait_for_end(PATIENCE));
 }
+
+#[test]
+fn a_table_is_shown_whole_if_that_is_asked_for() {
+    let mut bench = Bench::start();
+    bench.run("t = {a = iota 3000, b = iota 3000}");
+    let mut rows = |code: &str| {
+        let (_, published) = bench.run(code);
+        let html =
+            published.iter().find_map(|message| message.content["data"]["text/html"].as_str());
+        html.expect("a table").matches("<tr>").count()
+    };
+    assert!(rows("t") < 30);
+    assert_eq!(rows(":show t"), 3001);
+}

@@ -16,7 +16,7 @@ use crate::typed::Function;
 use crate::types::{Scheme, Type};
 
 /// The type that a definition has with these types for its first parameters, as far as they are given, and if it is right
-/// so. Nothing else is said of those that have an annotation or are no names.
+/// so. Nothing else is said of those that have an annotation or are neither names nor tuples of names.
 pub fn annotated(
     function: &Function,
     types: &[Option<Type>],

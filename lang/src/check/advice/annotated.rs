@@ -315,7 +315,7 @@ fn has_names(param: &Pattern) -> bool {
 
 /// Whether a report names an annotation in another definition.
 fn names_another(report: &Diagnostic) -> bool {
-    report.help.iter().any(|help| help.contains("write `("))
+    report.help.iter().any(|help| help.contains("write `(") || help.contains("unless it says `("))
 }
 
 /// How help begins that names an annotation of a parameter.

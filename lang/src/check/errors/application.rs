@@ -41,7 +41,7 @@ impl Checker<'_> {
                 }
                 self.argument_mismatch(position, &site, *index);
             }
-            SiteError::TooFewAxes(0) if self.is_other_element(&site) => {}
+            SiteError::TooFewAxes(0) if self.other_element(&site) => {}
             SiteError::TooFewAxes(index) => {
                 let arg = &site.args[*index];
                 let (found, wanted) = (self.show(&arg.ty), self.show(&site.params[*index]));

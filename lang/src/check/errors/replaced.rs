@@ -10,7 +10,7 @@ use crate::types::{Class, Type};
 impl Checker<'_> {
     /// Reports `(a with [i] = v)` where the array has as many axes as there are indices, so that its elements are of another type
     /// than the value; true if that is what is wrong.
-    pub(super) fn is_other_element(&mut self, site: &Site) -> bool {
+    pub(super) fn other_element(&mut self, site: &Site) -> bool {
         let ("with", [array, indices @ .., value]) = (&*site.function, &site.args[..]) else {
             return false;
         };
