@@ -139,6 +139,19 @@ impl Point<'_> {
         is_count && self.given.get(width) == Some(&RowInput::Width(offsets, rows))
     }
 
+    /// Whether the first extents of an output are those of a matrix. Sizes that the program has found to be equal have one name, so that
+    /// they may be called as those of another one.
+    fn are_of_some_matrix(&self, own: &[Size]) -> bool {
+        let [count, Size::Var(width), ..] = own else { return false };
+        let is_count = match count {
+            Size::Constant(_) => true,
+            Size::Var(count) => {
+                matches!(self.given.get(count), Some(RowInput::Size(_) | RowInput::Length(..)))
+            }
+        };
+        is_count && matches!(self.given.get(width), Some(RowInput::Width(..)))
+    }
+
     fn alike(&self, var: Var, outer: &Type, fits: bool) -> Result<(), String> {
         let ty = self.own(var)?;
         match fits && ty.element == outer.element {
@@ -189,8 +202,7 @@ impl Point<'_> {
                 self.scope.offsets(offsets)?;
                 self.rows(rows)?;
                 let own = &output(at)?.extents;
-                let is_matrix = self.are_of_matrix(own, offsets, rows);
-                (at, is_matrix && own.len() == ty.extents.len() + 1)
+                (at, self.are_of_some_matrix(own) && own.len() == ty.extents.len() + 1)
             }
             RowState::Grown(at) => {
                 (at, (1..=ty.extents.len()).contains(&output(at)?.extents.len()))
