@@ -3,6 +3,7 @@
 mod cells;
 mod commands;
 mod compiled;
+mod decompositions;
 mod joined;
 mod mapped;
 mod matrices;
