@@ -25,6 +25,9 @@ fn most_tries(item: &Item) -> usize {
     (MOST_TEXT / length.max(1)).min(MOST_TRIES)
 }
 
+/// Of so many arguments of an item the types are tried out for what a call leaves out.
+const MOST_OTHERS: usize = 20;
+
 /// Functions of more arguments are not tried out where they are passed.
 const MOST_OF_LAMBDA: usize = 3;
 
@@ -62,7 +65,7 @@ pub(super) fn of_item(
     }
     let mut calls = Vec::new();
     calls_in(body, &mut calls);
-    let others = calls.iter().flat_map(|(_, args)| args.iter());
+    let others = calls.iter().flat_map(|(_, args)| args.iter()).take(MOST_OTHERS);
     let others =
         others.filter_map(|arg| closed(checker, &checker.type_at(arg.span)?, ScalarType::I64));
     let mut others: Vec<Type> = others.collect();
