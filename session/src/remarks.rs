@@ -72,7 +72,12 @@ enum Bound<'p> {
 /// Whether a text is a name.
 fn is_name(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
-        && text.chars().all(|letter| letter.is_alphanumeric() || "_'".contains(letter))
+        && text.chars().all(is_of_name)
+}
+
+/// Whether a character may stand in a name.
+fn is_of_name(letter: char) -> bool {
+    letter.is_alphanumeric() || "_'".contains(letter)
 }
 
 /// The remarks about a program, in the order of its text. What depends on inputs that have no values yet waits.

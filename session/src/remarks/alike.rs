@@ -35,15 +35,19 @@ pub(super) fn remark(
         Some((x, y))
     })?;
     let ((a, first, array), (b, second, _)) = (x, y);
-    let short = |text, other| if is_short(text) { text } else { other };
     let (array, element) = (short(array, "xs"), short(sources.slice(body.span), "e"));
     let message =
         format!("`{a}` and `{b}` are always the same: both generators go over this array");
-    let here = "generators go side by side";
+    let pairs = format!("{{ {{ {element} : {b} in {array} }} : {a} in {array} }}");
+    Some(always_the_same(message, [first, second], &pairs))
+}
+
+/// The remark on two generators, with what to write for all pairs.
+fn always_the_same(message: String, [first, second]: [&Expr; 2], pairs: &str) -> Diagnostic {
     let span = first.span.to(second.span);
-    Some(Diagnostic::error("E0325", message, span, here).warning().help(format!(
-        "for all pairs nest the braces: `{{ {{ {element} : {b} in {array} }} : {a} in {array} }}`"
-    )))
+    Diagnostic::error("E0325", message, span, "generators go side by side")
+        .warning()
+        .help(format!("for all pairs nest the braces: `{pairs}`"))
 }
 
 /// What there is to say of two ranges that begin at 0, whose variables are the indices of two axes of an array. As there is a
@@ -70,22 +74,14 @@ pub(super) fn side_by_side(
     };
     let ((a, _, first, of_a), (b, _, second, of_b)) = pairs.into_iter().find(index_both)?;
     let message = format!("`{a}` and `{b}` are always the same: both generators begin at 0");
-    let span = first.span.to(second.span);
-    let element = sources.slice(body.span);
-    let element = if is_short(element) { element } else { "e" };
-    let kept = filter.map(|filter| sources.slice(filter.span)).filter(|text| is_short(text));
-    let pairs = match (filter, kept) {
-        (None, _) => format!("`{{ {{ {element} : {b} in {of_b} }} : {a} in {of_a} }}`"),
-        (Some(_), kept) => format!(
-            "`flatten {{ {{ {element} : {b} in {of_b} | {} }} : {a} in {of_a} }}`",
-            kept.unwrap_or("…")
-        ),
+    let element = short(sources.slice(body.span), "e");
+    let pairs = match filter.map(|filter| short(sources.slice(filter.span), "…")) {
+        None => format!("{{ {{ {element} : {b} in {of_b} }} : {a} in {of_a} }}"),
+        Some(kept) => {
+            format!("flatten {{ {{ {element} : {b} in {of_b} | {kept} }} : {a} in {of_a} }}")
+        }
     };
-    Some(
-        Diagnostic::error("E0325", message, span, "generators go side by side")
-            .warning()
-            .help(format!("for all pairs nest the braces: {pairs}")),
-    )
+    Some(always_the_same(message, [first, second], &pairs))
 }
 
 /// Whether two variables are indices of different axes of an array somewhere.
@@ -106,6 +102,7 @@ fn has_axes(expr: &Expr, one: LocalId, other: LocalId) -> bool {
     found
 }
 
-fn is_short(text: &str) -> bool {
-    text.len() <= LONGEST && !text.contains('\n')
+/// A text, or what stands for one that is too long to be repeated.
+fn short<'t>(text: &'t str, other: &'t str) -> &'t str {
+    if text.len() <= LONGEST && !text.contains('\n') { text } else { other }
 }

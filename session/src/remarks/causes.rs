@@ -5,7 +5,7 @@
 
 use weft_lang::{CheckedKind, Diagnostic};
 
-use super::{Told, is_name, remarks};
+use super::{Told, is_name, is_of_name, remarks};
 use crate::plan::Step;
 use crate::sources::Sources;
 use crate::state::State;
@@ -20,10 +20,7 @@ pub(crate) fn causes(
     let places = errors.iter().flat_map(|error| &error.labels).map(|label| label.span);
     let texts: Vec<&str> = places.map(|place| sources.slice(place)).collect();
     let is_named = |name: &str| {
-        let words = |text: &&str| {
-            text.split(|letter: char| !(letter.is_alphanumeric() || "_'".contains(letter)))
-                .any(|word| word == name)
-        };
+        let words = |text: &&str| text.split(|c| !is_of_name(c)).any(|word| word == name);
         is_name(name) && texts.iter().any(words)
     };
     let mut found = Vec::new();

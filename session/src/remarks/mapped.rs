@@ -113,16 +113,12 @@ pub(super) fn over_rows(callee: &str, mapped: &[MappedOver<'_>], note: String) -
 
 /// That a definition is mapped over all axes of an array, though it could take a part of it, of this type.
 fn of_part(callee: &str, name: &str, arg: &Arg, part: &Type) -> Diagnostic {
-    let ty = &arg.expr.ty;
-    let element = ty.peel().1;
-    let message =
-        format!("`{callee}` is mapped over this array: it takes `{name}` for one element");
-    Diagnostic::error("E0320", message, arg.expr.span, format!("this is {ty}"))
-        .warning()
-        .note(format!("nothing in the definition of `{callee}` says what `{name}` is"))
-        .help(format!(
-            "it could take a part of it: `({name} : {part})`; `({name} : {element})` says that one element is meant"
-        ))
+    let element = arg.expr.ty.peel().1;
+    let mut remark = about(callee, Some(name), arg, callee, name);
+    remark.help = vec![format!(
+        "it could take a part of it: `({name} : {part})`; `({name} : {element})` says that one element is meant"
+    )];
+    remark
 }
 
 /// `addRow m v`, of `def addRow m v = { r + v : r in m }`: a definition of an array and one element like those in it,
