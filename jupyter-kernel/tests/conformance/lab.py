@@ -16,6 +16,7 @@ import urllib.request
 
 import jupyter_core.paths
 from selenium import webdriver
+from selenium.webdriver import ActionChains
 from selenium.webdriver.chrome.service import Service
 
 PATIENCE = 150
@@ -226,6 +227,18 @@ def completion(lab):
     lab.script("notebook.mode = 'command'; notebook.activeCell.model.sharedModel.setSource('');")
 
 
+def indentation(lab):
+    lab.add_cell("def f x =")
+    for text, source in [
+        ("\nlet y = x", "def f x =\n  let y = x"),
+        ("\nz = 2", "def f x =\n  let y = x\n      z = 2"),
+    ]:
+        ActionChains(lab.browser).send_keys(text).perform()
+        wait("the line", lambda: lab.script(
+            "return notebook.activeCell.model.sharedModel.getSource()") == source)
+    lab.script("notebook.mode = 'command'; notebook.activeCell.model.sharedModel.setSource('');")
+
+
 def tooltip(lab):
     lab.add_cell("scanl (+) 0 ")
     lab.command("tooltip:launch-notebook")
@@ -280,8 +293,8 @@ def main():
         (copy / "data").symlink_to(examples / "data")
         lab = Lab(copy, pictures)
         try:
-            for step in [tour, other_notebooks, colours, completion, tooltip, errors, interrupt,
-                         restart_and_run_all]:
+            for step in [tour, other_notebooks, colours, completion, indentation, tooltip, errors,
+                         interrupt, restart_and_run_all]:
                 try:
                     step(lab)
                 except BaseException:
