@@ -14,7 +14,8 @@
 //!   (`Note [Domains that use all of an operator]`).
 //!
 //! What an operator uses of the function around it is known from the calls of that function, as far as
-//! it is the same for a whole call.
+//! it is the same for a whole call. Where it is not, some numbers are taken for it: an operator is convicted that is wrong with
+//! all of them.
 //!
 //! Floats count as different only where rounding cannot be the reason. Operators with arrays, loops or
 //! recursion in them, or that use what is not known here, are not tried out (`closed.rs`).
@@ -28,7 +29,7 @@ use weft_lang::builtins::Builtin;
 use weft_lang::typed::{Arg, Expr, ExprKind, GlobalId, Program};
 use weft_lang::types;
 
-use super::closed::{closed, free_locals};
+use super::closed::{Assumed, CHOICES, closed, closed_with, free_locals};
 use super::evidence::Evidence;
 use super::mutants::mutants;
 use super::probes::{self, Numbers};
@@ -46,6 +47,8 @@ struct Counterexample {
     left: Value,
     /// `f a (f b c)`.
     right: Value,
+    /// What was assumed of variables that are not known.
+    assumed: Vec<Assumed>,
 }
 
 impl<'p> Walk<'p, '_> {
@@ -95,20 +98,46 @@ impl<'p> Walk<'p, '_> {
         ty: &Type,
         evidence: Option<&Evidence>,
     ) -> Option<Option<Counterexample>> {
-        let Some(program) = closed(operator, &self.scope, self.program) else { return Some(None) };
+        if let Some(program) = closed(operator, &self.scope, self.program) {
+            return self.tried(&program, ty, evidence);
+        }
+        // It may have been tried out with what it uses in a call.
+        let harmless = |key: &(Span, Type, Vec<Span>, Option<GlobalId>)| {
+            key.0 == operator.span && key.1 == *ty
+        };
+        if self.told.harmless.iter().any(harmless) {
+            return Some(None);
+        }
+        let mut first = None;
+        for choice in 0..CHOICES {
+            let with = closed_with(operator, &self.scope, self.program, choice);
+            let Some((program, assumed)) = with else { return Some(None) };
+            let Some(found) = self.tried(&program, ty, evidence)? else { return Some(None) };
+            first.get_or_insert(Counterexample { assumed, ..found });
+        }
+        Some(first)
+    }
+
+    /// What there is against the operator that a program is; nothing at all if it cannot be tried out now.
+    fn tried(
+        &self,
+        program: &Program,
+        ty: &Type,
+        evidence: Option<&Evidence>,
+    ) -> Option<Option<Counterexample>> {
         // Before a line has run, what comes of it is not there.
         let bodies = program.instances.iter().map(|instance| &*instance.body);
         let mut used = [&program.entry].into_iter().chain(bodies).flat_map(references::of_expr);
         used.all(|global| self.state.values.contains_key(&global)).then_some(())?;
         let values = |global| self.state.value(global);
-        let tried = with_operator(&program, &values, &mut |call| {
+        let tried = with_operator(program, &values, &mut |call| {
             let of_array = match evidence {
                 Some(evidence) => of_evidence(evidence, call),
                 None => Verdict::Unknown,
             };
             let suspicion = match of_array {
                 Verdict::Associative => None,
-                _ => suspicion(ty, &program, &values, call),
+                _ => suspicion(ty, program, &values, call),
             };
             (of_samples(ty, call), of_array, suspicion)
         });
@@ -120,7 +149,7 @@ impl<'p> Walk<'p, '_> {
         };
         Some(of_samples.or(of_array).or_else(|| {
             let suspicion = suspicion?;
-            (!suspicion.is_cleared(&program, &values)).then_some(suspicion.example)
+            (!suspicion.is_cleared(program, &values)).then_some(suspicion.example)
         }))
     }
 
@@ -157,7 +186,14 @@ impl<'p> Walk<'p, '_> {
         };
         let results = [&found.left, &found.right].map(|value| display::literal(value, ty));
         let named = if left.starts_with("f (") && source != "f" { "with this as f, " } else { "" };
-        let remark = format!("{named}{left} is {}, but {right} is {}", results[0], results[1]);
+        let mut assumed = Vec::new();
+        for (span, number) in &found.assumed {
+            let value = display::literal(&Value::Scalar(*number), &Type::Scalar(number.ty()));
+            assumed.push(format!("where `{}` is {value}, ", self.sources.slice(*span)));
+        }
+        let assumed = assumed.concat();
+        let remark =
+            format!("{assumed}{named}{left} is {}, but {right} is {}", results[0], results[1]);
         let message = format!("{name_quoted} needs an associative operator, and this one is not");
         let note = "the elements are grouped in any way, so the result depends on how: it changes \
                     with the number of elements";
@@ -363,7 +399,7 @@ fn attempt(triple: Triple, call: &mut Call<'_>) -> Option<Attempt> {
         .fold(0.0, f64::max);
     let differs = leaves(&left).into_iter().zip(leaves(&right)).any(|(x, y)| differ(x, y, largest));
     let (is_first, is_second) = (ab.same_bits(a), ab.same_bits(b));
-    let example = differs.then_some(Counterexample { triple, left, right });
+    let example = differs.then(|| Counterexample { triple, left, right, assumed: Vec::new() });
     Some(Attempt { example, is_first, is_second })
 }
 

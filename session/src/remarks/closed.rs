@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use weft_ir::{Name, Scalar, ScalarOp, ScalarType, Span};
 use weft_lang::builtins::Builtin;
 use weft_lang::typed::{
     Expr, ExprKind, FunctionRef, Instance, InstanceId, LocalId, Pattern, Program,
@@ -18,68 +19,157 @@ const MOST_EXPRESSIONS: u32 = 400;
 /// A program whose value is the function. There is none if the function has loops, recursion or arrays in
 /// it, or depends on what is not known here.
 pub(super) fn closed(function: &Expr, scope: &[Bound<'_>], program: &Program) -> Option<Program> {
-    let mut search =
-        Search { program, left: MOST_EXPRESSIONS, calls: Vec::new(), needed: BTreeSet::new() };
-    search.is_plain(function).then_some(())?;
-    let mut free = free_locals(function);
-    let mut entry = function.clone();
-    let (ty, span) = (&function.ty, function.span);
-    for bound in scope.iter().rev() {
-        match bound {
-            Bound::Let(pattern, value) => {
-                let names = bound_locals(pattern);
-                if names.is_disjoint(&free) {
-                    continue;
+    Closing::of(function, program, None)?.close(scope).map(|(program, _)| program)
+}
+
+/// How many choices of numbers there are for what is not known.
+pub(super) const CHOICES: usize = 3;
+
+/// What is assumed of a variable that is not known: where it is used, and what it is.
+pub(super) type Assumed = (Span, Scalar);
+
+/// The same with numbers in the place of those that are not known, one of the choices, and which they are.
+pub(super) fn closed_with(
+    function: &Expr,
+    scope: &[Bound<'_>],
+    program: &Program,
+    choice: usize,
+) -> Option<(Program, Vec<Assumed>)> {
+    Closing::of(function, program, Some(choice))?.close(scope)
+}
+
+/// A function that is made a program, from the inside out.
+struct Closing<'p> {
+    search: Search<'p>,
+    entry: Expr,
+    free: BTreeSet<LocalId>,
+    /// Which numbers to take for what is not known, if any.
+    choice: Option<usize>,
+    assumed: Vec<Assumed>,
+}
+
+impl<'p> Closing<'p> {
+    fn of(function: &Expr, program: &'p Program, choice: Option<usize>) -> Option<Closing<'p>> {
+        let (left, calls, needed) = (MOST_EXPRESSIONS, Vec::new(), BTreeSet::new());
+        let mut search = Search { program, left, calls, needed };
+        search.is_plain(function).then_some(())?;
+        let (entry, free, assumed) = (function.clone(), free_locals(function), Vec::new());
+        Some(Closing { search, entry, free, choice, assumed })
+    }
+
+    fn close(mut self, scope: &[Bound<'_>]) -> Option<(Program, Vec<Assumed>)> {
+        for bound in scope.iter().rev() {
+            match bound {
+                Bound::Let(pattern, value) => {
+                    let names = bound_locals(pattern);
+                    if names.is_disjoint(&self.free) {
+                        continue;
+                    }
+                    if !self.is_plain(value) {
+                        self.assume(&names)?;
+                        continue;
+                    }
+                    self.free = &(&self.free - &names) | &free_locals(value);
+                    self.bind((*pattern).clone(), (*value).clone());
                 }
-                search.is_plain(value).then_some(())?;
-                free = &(&free - &names) | &free_locals(value);
-                let (pattern, value) = ((*pattern).clone(), Box::new((*value).clone()));
-                let kind = ExprKind::Let { pattern, value, body: Box::new(entry) };
-                entry = Expr { kind, ty: ty.clone(), span };
-            }
-            Bound::Function(name, local, value) => {
-                if !free.remove(local) {
-                    continue;
+                Bound::Function(name, local, value) => {
+                    if !self.free.remove(local) {
+                        continue;
+                    }
+                    self.search.is_plain(value).then_some(())?;
+                    self.free = &self.free | &free_locals(value);
+                    let kind = ExprKind::LetFunction {
+                        name: (*name).clone(),
+                        local: *local,
+                        quantified: (0, 0),
+                        value: Arc::new((*value).clone()),
+                        body: Box::new(self.entry.clone()),
+                    };
+                    self.entry.kind = kind;
                 }
-                search.is_plain(value).then_some(())?;
-                free = &free | &free_locals(value);
-                let kind = ExprKind::LetFunction {
-                    name: (*name).clone(),
-                    local: *local,
-                    quantified: (0, 0),
-                    value: Arc::new((*value).clone()),
-                    body: Box::new(entry),
-                };
-                entry = Expr { kind, ty: ty.clone(), span };
-            }
-            Bound::Call(_, params) => {
-                if free.is_empty() {
-                    break;
+                Bound::Call(_, params) => {
+                    if self.free.is_empty() {
+                        break;
+                    }
+                    self.call(params)?;
                 }
-                let used: Vec<_> = params
-                    .iter()
-                    .filter(|(param, _)| !bound_locals(param).is_disjoint(&free))
-                    .collect();
-                let names = used.iter().flat_map(|(param, _)| bound_locals(param)).collect();
-                if !free.is_subset(&names) || !used.iter().all(|(_, arg)| search.is_plain(arg)) {
-                    return None;
-                }
-                free = used.iter().flat_map(|(_, arg)| free_locals(arg)).collect();
-                // All at once, as an argument may use a variable with the id of a parameter.
-                let args: Vec<Expr> = used.iter().map(|(_, arg)| (*arg).clone()).collect();
-                let types = Type::Tuple(args.iter().map(|arg| arg.ty.clone()).collect());
-                let value = Box::new(Expr { kind: ExprKind::Tuple(args), ty: types, span });
-                let pattern =
-                    Pattern::Tuple(used.iter().map(|(param, _)| (*param).clone()).collect());
-                let kind = ExprKind::Let { pattern, value, body: Box::new(entry) };
-                entry = Expr { kind, ty: ty.clone(), span };
             }
         }
+        let unknown = self.free.clone();
+        self.assume(&unknown)?;
+        let instances = instances(self.search.program, &self.search.needed);
+        Some((Program { entry: self.entry, instances }, self.assumed))
     }
-    if !free.is_empty() {
-        return None;
+
+    /// Whether an expression is plain; what was seen of one that is not does not count.
+    fn is_plain(&mut self, value: &Expr) -> bool {
+        let left = self.search.left;
+        let is_plain = self.search.is_plain(value);
+        if !is_plain {
+            self.search.left = left;
+        }
+        is_plain
     }
-    Some(Program { entry, instances: instances(program, &search.needed) })
+
+    /// Puts a function's arguments in the place of its parameters. Nothing else around the call is seen in the function.
+    fn call(&mut self, params: &[(&Pattern, &Expr)]) -> Option<()> {
+        let used = params.iter().filter(|(param, _)| !bound_locals(param).is_disjoint(&self.free));
+        let used: Vec<_> = used.copied().collect();
+        let used: Vec<_> = used.into_iter().filter(|(_, arg)| self.is_plain(arg)).collect();
+        let names = used.iter().flat_map(|(param, _)| bound_locals(param)).collect();
+        let unknown = &self.free - &names;
+        self.assume(&unknown)?;
+        self.free = used.iter().flat_map(|(_, arg)| free_locals(arg)).collect();
+        // All at once, as an argument may use a variable with the id of a parameter.
+        let args: Vec<Expr> = used.iter().map(|(_, arg)| (*arg).clone()).collect();
+        let ty = Type::Tuple(args.iter().map(|arg| arg.ty.clone()).collect());
+        let value = Expr { kind: ExprKind::Tuple(args), ty, span: self.entry.span };
+        let params = used.iter().map(|(param, _)| (*param).clone()).collect();
+        self.bind(Pattern::Tuple(params), value);
+        Some(())
+    }
+
+    fn bind(&mut self, pattern: Pattern, value: Expr) {
+        let (value, body) = (Box::new(value), Box::new(self.entry.clone()));
+        self.entry.kind = ExprKind::Let { pattern, value, body };
+    }
+
+    /// Takes numbers for those of the variables that are used and not known, if that is wanted and all are numbers.
+    fn assume(&mut self, variables: &BTreeSet<LocalId>) -> Option<()> {
+        for local in &(&self.free & variables) {
+            let (ty, span) = use_of(&self.entry, *local)?;
+            let Type::Scalar(scalar) = ty else { return None };
+            let number = number(scalar, self.choice? + self.assumed.len())?;
+            self.free.remove(local);
+            self.assumed.push((span, number));
+            let name = Name::from("assumed");
+            let pattern = Pattern::Local { local: *local, name, ty: Type::Scalar(scalar) };
+            let value = Expr { kind: ExprKind::Scalar(number), ty: Type::Scalar(scalar), span };
+            self.bind(pattern, value);
+        }
+        Some(())
+    }
+}
+
+/// A number of a type, by the choice: no float among them is 0 or 1, which many an operator does nothing with.
+fn number(ty: ScalarType, choice: usize) -> Option<Scalar> {
+    let number = match ty {
+        ScalarType::Bool => return Some(Scalar::Bool(choice % 2 == 0)),
+        ScalarType::Char => return None,
+        ty if ty.is_float() => [0.5, 0.75, 3.0][choice % CHOICES],
+        _ => [2.0, 3.0, 7.0][choice % CHOICES],
+    };
+    weft_ir::math::eval(ScalarOp::Cast(ty), &[Scalar::F64(number)]).ok()
+}
+
+/// The type of a variable, and where it is used.
+fn use_of(expr: &Expr, local: LocalId) -> Option<(Type, Span)> {
+    if matches!(expr.kind, ExprKind::Local(used, _) if used == local) {
+        return Some((expr.ty.clone(), expr.span));
+    }
+    let mut found = None;
+    expr.for_each_child(&mut |child| found = found.take().or_else(|| use_of(child, local)));
+    found
 }
 
 /// The functions of the program, of which only those that are needed have a body.
