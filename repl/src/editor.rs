@@ -7,6 +7,7 @@
 mod colours;
 mod keys;
 mod menu;
+mod pasted;
 mod plain;
 mod prompter;
 mod recall;

@@ -56,6 +56,11 @@ impl Decoder {
         !self.bytes.is_empty()
     }
 
+    /// Whether a blank is the next to become a key.
+    pub(super) fn comes_blank(&self) -> bool {
+        matches!(self.bytes.first(), Some(b' ' | b'\t'))
+    }
+
     /// Whether Ctrl-C is among what has not become keys yet. It goes, and so does what was typed before it, as
     /// the system does it.
     pub(super) fn interrupt(&mut self) -> bool {

@@ -10,6 +10,7 @@ use weft_session::{Hints, Snapshot};
 
 use super::keys::{Decoder, Key};
 use super::menu::{Choice, Menu};
+use super::pasted::pasted;
 use super::recall::Recall;
 use super::screen::{Picture, Screen};
 use super::search::{self, Search};
@@ -307,9 +308,13 @@ impl Prompter {
         }
         match key {
             Key::Char(c) => self.text.insert(c.encode_utf8(&mut [0; 4])),
-            Key::Paste(text) => self.text.insert(text.trim_end_matches('\n')),
+            Key::Paste(text) => self.text.insert(pasted(&text).trim_end_matches('\n')),
             Key::Enter => return self.enter(),
-            Key::OtherEnter => self.text.insert("\n"),
+            Key::OtherEnter => {
+                let indent = further_indent(self.text.as_str());
+                let indent = indent.unwrap_or_else(|| self.text.indentation());
+                self.further_line(indent);
+            }
             Key::Tab => return self.complete(),
             Key::Backspace => self.text.delete_back(),
             Key::Delete => self.text.delete_forward(),
@@ -347,11 +352,18 @@ impl Prompter {
     fn enter(&mut self) -> Next {
         match further_indent(self.text.as_str()) {
             Some(indent) => {
-                self.text.insert(&format!("\n{}", " ".repeat(indent)));
+                self.further_line(indent);
                 Next::Go
             }
             None => Next::Done(Input::Cell(self.text.as_str().to_owned())),
         }
+    }
+
+    /// Begins a line indented by so much. What a terminal hands over that does not mark pasted texts has its own blanks, which
+    /// are there already.
+    fn further_line(&mut self, indent: usize) {
+        let indent = if self.keys.comes_blank() { 0 } else { indent };
+        self.text.insert(&format!("\n{}", " ".repeat(indent)));
     }
 
     fn up(&mut self) -> Next {

@@ -69,6 +69,12 @@ impl Text {
         self.cursor = start + text.len();
     }
 
+    /// How many blanks the line begins with.
+    pub(super) fn indentation(&self) -> usize {
+        let line = &self.text[self.line_start()..];
+        line.len() - line.trim_start_matches(' ').len()
+    }
+
     /// Backspace. In the indentation of a line it takes two spaces.
     pub(super) fn delete_back(&mut self) {
         let line = &self.text[self.line_start()..self.cursor];

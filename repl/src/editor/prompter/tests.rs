@@ -31,6 +31,33 @@ fn further_lines_are_indented() {
 }
 
 #[test]
+fn lines_that_come_with_blanks_have_no_others() {
+    let mut editor = editor();
+    editor.keys.feed(b"def f x =\r  let y = x\r      z = y\r  in z");
+    while let Some(key) = editor.keys.next(true) {
+        editor.press(key);
+    }
+    assert_eq!(editor.text.as_str(), "def f x =\n  let y = x\n      z = y\n  in z");
+}
+
+#[test]
+fn alt_enter_begins_a_line_under_the_one_before() {
+    let mut editor = editor();
+    typed(&mut editor, "def f x =\nx");
+    editor.press(Key::OtherEnter);
+    typed(&mut editor, "+ 1");
+    assert_eq!(editor.text.as_str(), "def f x =\n  x\n  + 1");
+    assert!(matches!(editor.press(Key::Ctrl('c')), Next::Done(Input::Cleared)));
+}
+
+#[test]
+fn of_a_pasted_session_what_was_typed_is_there() {
+    let mut editor = editor();
+    editor.press(Key::Paste("1> x = 2\nx : i64\n2> x + 1\n3\n".to_owned()));
+    assert_eq!(editor.text.as_str(), "x = 2\nx + 1");
+}
+
+#[test]
 fn one_candidate_is_filled_in() {
     let mut editor = editor();
     typed(&mut editor, "point.abs");
