@@ -14,6 +14,7 @@ mod dialect;
 mod functions;
 mod hash;
 mod host;
+pub mod interior;
 mod lanes;
 mod literal;
 mod operator;

@@ -142,11 +142,13 @@ struct Function<'a> {
     updates: Updates,
     /// What they have replaced.
     undo: Vec<Undo>,
+    /// What arrays are called that loops update in memory of their own (Note [Updates of a loop's own]).
+    own: BTreeSet<Var>,
 }
 
 impl<'a> Function<'a> {
     fn new(types: &'a [Type], arrays: Arrays) -> Function<'a> {
-        let (functions, text, updated, last, updates, undo) = Default::default();
+        let (functions, text, updated, last, updates, undo, own) = Default::default();
         Function {
             types,
             environment: Environment::new(types),
@@ -161,6 +163,7 @@ impl<'a> Function<'a> {
             last,
             updates,
             undo,
+            own,
         }
     }
 

@@ -147,6 +147,86 @@ output a3: [a0]i64
     assert!(text.contains("END_OF_TURN"), "{text}");
 }
 
+/// A loop whose turns compute `a6` of numbers `a4`, as many as `a0` says, by this code of the index r0.
+fn mapped(code: &str) -> String {
+    let text = format!(
+        "input a1: [a0]i64
+a2: [a0]i64 = reshape a1
+a3: [a0]i64 = while (a4: [a0]i64 = a2)
+  a5: bool = host
+    r0: i64 = read a4 0i64
+    r1: bool = lt r0 9i64
+    yield r1
+  yield a5
+do
+  launch \"map\" [a0] (r0)
+{code}
+    store r9 to a6: [a0]i64
+  end
+  yield a6
+output a3: [a0]i64
+"
+    );
+    small(&text).unwrap_or_else(|| panic!("no function for {text}")).text
+}
+
+/// The same where elements for which a condition r2 holds stay, and others become what is before them.
+fn bordered(condition: &str) -> String {
+    mapped(&format!(
+        "    r1: i64 = read a0
+{condition}
+    r9: i64 = if r2
+      r3: i64 = read a4 r0
+      yield r3
+    else
+      r4: i64 = sub r0 1i64
+      r5: bool = ge r4 0i64
+      r6: bool = lt r4 r1
+      r7: bool = and r5 r6
+      check r7 index
+      r8: i64 = read a4 r4
+      yield r8
+    yield r9"
+    ))
+}
+
+#[test]
+fn points_away_from_the_borders_have_a_loop_without_checks() {
+    let text = bordered("    r2: bool = eq r0 0i64");
+    let (before, inside) = text.split_once("#pragma omp simd").expect("a loop of vectors");
+    let (inside, around) = inside.split_once("}").expect("its end");
+    assert!(before.contains("= max_i64(all_from"), "{text}");
+    assert!(!inside.contains("if (") && inside.contains("const i64 r8 = a1["), "{text}");
+    assert!(around.contains("if (r2) {") && around.contains("return 1;"), "{text}");
+}
+
+#[test]
+fn a_number_that_is_no_first_or_last_one_is_no_border() {
+    let looks = |condition: &str| {
+        let text = bordered(condition);
+        let (_, inside) = text.split_once("#pragma omp simd").expect("a loop of vectors");
+        inside.split_once("a7[p").expect("what it stores").0.contains("if (r2)")
+    };
+    let either = "    r10: bool = eq r0 0i64\n    r11: bool = eq r0 r1\n    r2: bool = or r10 r11";
+    assert!(!looks(either));
+    assert!(!looks("    r10: bool = gt r0 0i64\n    r2: bool = not r10"));
+    assert!(looks("    r2: bool = eq r0 r1"), "it may be anywhere");
+    assert!(looks("    r2: bool = eq r0 100i64"), "it may be anywhere");
+}
+
+#[test]
+fn what_may_fail_anywhere_has_no_loop_of_vectors() {
+    let text = mapped(
+        "    r1: i64 = read a4 r0
+    r2: i64 = read a0
+    r3: bool = lt r1 r2
+    check r3 index
+    r9: i64 = read a4 r1
+    yield r9",
+    );
+    assert!(!text.contains("#pragma omp simd"), "{text}");
+}
+
 #[test]
 fn loops_that_sort_are_functions() {
     let text = "input a1: [4]i64
@@ -206,8 +286,9 @@ output a3: [a0]i64
     small(&text).expect("a function")
 }
 
-/// A loop whose turns fill an array `a9`, beginning with one of their own or with the state `a2`, in a loop inside.
-fn filled(first: &str) -> SequentialLoop {
+/// A loop whose turns fill an array `a9`, beginning with one of their own or with the state `a2`, in a loop inside, so many
+/// elements at once.
+fn filled(first: &str, elements: usize) -> SequentialLoop {
     let text = format!(
         "input a0: [4]i64
 a16: i64 = host
@@ -242,11 +323,12 @@ do
       r1: i64 = read a19 r0
       r2: i64 = add r0 1i64
       yield r1 r2
-    launch \"scatter\" [1] (r0)
+    launch \"scatter\" [{elements}] (r0)
       r1: i64 = read a5
       r2: i64 = read a8
-      yield r1 r2
-      scatter r2 at r1 into a6 to a9: [4]i64
+      r3: i64 = add r1 r0
+      yield r3 r2
+      scatter r2 at r3 into a6 to a9: [4]i64
     end
     free a6
     yield a10 a9
@@ -261,15 +343,18 @@ output a15: [4]i64
 
 #[test]
 fn a_loop_inside_fills_an_array_where_it_is() {
-    let text = filled("a19").text;
-    // It is copied once, before the first turn of that loop, and at the end where the next turn leaves it.
-    let [before, inside] = text.split_once("__builtin_memcpy(").expect("a copy").into();
-    assert!(!before.contains("COPY"), "{text}");
-    let (turns, behind) = inside.split_once("END_OF_TURN").expect("a turn");
-    assert!(!turns.contains("for (i64 at") && !turns.contains("COPY"), "{text}");
-    assert!(!behind.contains("memcpy"), "{text}");
+    for elements in [1, 2] {
+        let text = filled("a19", elements).text;
+        // It is copied once, before the first turn of that loop, and at the end where the next turn leaves it.
+        let [before, inside] = text.split_once("__builtin_memcpy(").expect("a copy").into();
+        assert!(!before.contains("COPY"), "{text}");
+        let (turns, behind) = inside.split_once("END_OF_TURN").expect("a turn");
+        assert!(!turns.contains("for (i64 at") && !turns.contains("KEEP("), "{text}");
+        assert!(elements > 1 || !turns.contains("COPY"), "{text}");
+        assert!(!behind.contains("memcpy"), "{text}");
+    }
     // What is replaced in an array of the state is kept.
-    let text = filled("a2").text;
+    let text = filled("a2", 1).text;
     assert!(!text.contains("__builtin_memcpy(a") && text.contains("KEEP("), "{text}");
 }
 

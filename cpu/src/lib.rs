@@ -12,7 +12,6 @@ mod execute;
 mod factors;
 mod fold;
 mod hoist;
-mod interior;
 mod launch;
 mod native;
 mod pages;

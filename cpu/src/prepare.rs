@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use weft_codegen::interior::{self, Bound, Interior, Steady};
 use weft_codegen::{
     Appended, ArrayPart, appended, is_total, row_loop, sequential_code, sequential_loop, small_loop,
 };
@@ -16,7 +17,6 @@ use crate::canonical::{Canonical, canonical};
 use crate::factors::{ComputedFactors, computed_factors};
 use crate::fold::Fold;
 use crate::hoist::{Hoisted, hoist};
-use crate::interior::{self, Bound, Interior, Steady};
 use crate::lanes::Storage;
 use crate::launch::only_copies;
 use crate::native::{self, Native, Tier};

@@ -63,6 +63,13 @@ struct replaced {
    elements where they are: about as many as the host could copy while it begins one. */
 #define MOST_COPIED (1 << 16)
 
+/* What plus the second is the first, or the least or greatest number where that is out of reach. */
+FUNCTION i64 less_i64(i64 number, i64 offset) {
+  i64 less;
+  if (!__builtin_sub_overflow(number, offset, &less)) return less;
+  return offset < 0 ? (i64)(~0ULL >> 1) : (i64)(1ULL << 63);
+}
+
 /* Multiplies a number of points by an extent. */
 #define MORE_POINTS(count, extent) \
   if ((u64)(extent) > MOST_POINTS || (count *= (extent)) > MOST_POINTS) LEAVE

@@ -13,11 +13,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_ir::flat::{Size, Type, Var};
-use weft_ir::plan::{Program, Step};
+use weft_ir::plan::Program;
 use weft_ir::{FaultKind, MatrixRows, RowInput, RowNumber, RowState, Rows, ScalarType, Span};
 
 use super::environment::{Buffer, Environment, Memory, Place};
-use super::small::updates_of_point;
 use super::{Arrays, Function};
 use crate::dialect::type_name;
 use crate::functions::Functions;
@@ -109,16 +108,6 @@ impl<'a> Writer<'a> {
         }
         for &(var, input) in &self.rows.inputs {
             self.bind(var, input)?;
-        }
-        if self.function.arrays == Arrays::Computed {
-            let mut loops = self.rows.program.body.steps.iter().filter_map(|step| match step {
-                Step::While { state, condition, body, .. } => Some((state, condition, body)),
-                _ => None,
-            });
-            if let (Some((state, condition, body)), None) = (loops.next(), loops.next()) {
-                self.function.updates =
-                    updates_of_point(state, condition, body, &self.rows.program.types);
-            }
         }
         self.function.steps(&self.rows.program.body)?;
         let growing = self.growing();

@@ -23,7 +23,7 @@ mod kernel;
 mod undo;
 mod updates;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weft_ir::flat::{Size, Type, Var};
 use weft_ir::plan::{Block, Step};
@@ -34,7 +34,8 @@ use crate::dialect::type_name;
 use crate::literal::literal;
 use crate::sequential::environment::{Buffer, Memory, Place};
 pub(super) use undo::Undo;
-pub(super) use updates::{Updates, updates_of_point};
+pub(super) use updates::Updates;
+use updates::updates_of_own;
 
 /// The most elements of a constant array that the text holds.
 const CONSTANTS: usize = 256;
@@ -255,15 +256,16 @@ impl Function<'_> {
         let in_place = sequential_loop(state, condition, body, self.types);
         if let Some(alone) = &in_place
             && (self.host_goes_on || self.depth > 1)
-            && !results.iter().any(|var| self.updates.parts.contains_key(var))
+            && !results
+                .iter()
+                .any(|var| self.updates.parts.contains_key(var) || self.own.contains(var))
         {
             return self.while_in_place(results, state, initial, [condition, body], &alone.updated);
         }
         let first: Option<Vec<String>> = initial.iter().map(|&var| self.value(var)).collect();
         let mut first = first?;
-        if !self.host_goes_on && self.depth == 1 {
-            self.copy_own(initial, &mut first)?;
-        }
+        let own = updates_of_own(state, condition, body, self.types).parts;
+        self.copy_own(initial, &own, &mut first)?;
         let around = self.in_place;
         self.in_place = self.host_goes_on && in_place.is_some();
         let names = self.small_turns(state, &first, condition, body);
@@ -313,21 +315,37 @@ impl Function<'_> {
         self.bind_all(results, names?)
     }
 
-    /// Copies the arrays that the loop of a point begins with and updates where they are (Note [Updates of a point's own] in
-    /// `updates`).
-    fn copy_own(&mut self, initial: &[Var], first: &mut [String]) -> Option<()> {
-        let parts: BTreeSet<usize> = self.updates.parts.values().copied().collect();
+    /// Copies the arrays that a loop begins with and updates where they are (Note [Updates of a loop's own] in `updates`): what
+    /// they are called after each update says of which part of its state.
+    fn copy_own(
+        &mut self,
+        initial: &[Var],
+        after: &BTreeMap<Var, usize>,
+        first: &mut [String],
+    ) -> Option<()> {
+        // What a loop around has copied, or the host, is nobody else's already.
+        let known = |var: &Var| self.own.contains(var) || self.updates.parts.contains_key(var);
+        let known: BTreeSet<usize> =
+            after.iter().filter(|(var, _)| known(var)).map(|(_, part)| *part).collect();
+        let own = after.iter().filter(|(_, part)| !known.contains(part));
+        let (vars, parts): (Vec<Var>, BTreeSet<usize>) =
+            own.map(|(var, part)| (*var, *part)).unzip();
+        let take = match !self.host_goes_on && self.depth == 1 {
+            true => "TAKE_OWN",
+            false => "TAKE",
+        };
         for part in parts {
             let (ty, count) =
                 (self.type_name(initial[part]), element_count(&self.sizes(initial[part])?));
             let name = format!("a{}", self.environment.fresh());
-            self.line(&format!("TAKE_OWN({ty}, {name}, {count});"));
+            self.line(&format!("{take}({ty}, {name}, {count});"));
             self.line(&format!(
                 "__builtin_memcpy({name}, {}, (u64)({count}) * sizeof({ty}));",
                 first[part]
             ));
             first[part] = name;
         }
+        self.own.extend(vars);
         Some(())
     }
 

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use weft_codegen::interior::{Interval, Limit, Number};
 use weft_ir::Scalar;
 
 use crate::compile::Compiled;
 use crate::execute::Source;
 use crate::hoist::Hoisted;
-use crate::interior::{Interval, Limit, Number};
 use crate::launch::Launch;
 use crate::launch::mode::LONG_ROW;
 use crate::prepare::PreparedInterior;

@@ -2,6 +2,7 @@
 
 mod append;
 mod fold;
+mod inside;
 mod send;
 mod sort;
 
@@ -22,6 +23,7 @@ type Bound = (Register, ScalarType, String);
 type Typed = (String, ScalarType);
 
 /// A kernel that is being written.
+#[derive(Clone)]
 struct Points {
     /// The dimensions, with extents as expressions; of a ragged one where its rows begin.
     extents: Vec<Extent>,
@@ -35,6 +37,7 @@ struct Points {
     backwards: bool,
 }
 
+#[derive(Clone)]
 enum Extent {
     Dense(String),
     Ragged(Var),
@@ -139,11 +142,16 @@ impl Function<'_> {
         let mut folds = self.folds(kernel, &points)?;
         let sends = self.sends(kernel, &points)?;
         let sort = self.sort(kernel, &points);
+        let boxes = self.boxes(kernel, &points, stores.len())?;
         self.open_rows(&points)?;
         for fold in &mut folds {
             self.begin_fold(fold, &points)?;
         }
+        boxes.iter().try_for_each(|inside| self.range(kernel, inside, &points))?;
         self.open_row(&points, !folds.is_empty())?;
+        for inside in &boxes {
+            self.inside(kernel, inside, &points, &stores)?;
+        }
         let results: Vec<Operand> = kernel.sinks.iter().flat_map(Sink::operands).copied().collect();
         let bound = points.bound(kernel);
         let code = Code { results, ..kernel.body.clone() };

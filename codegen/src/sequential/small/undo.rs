@@ -12,6 +12,11 @@ pub(in crate::sequential) struct Undo {
 }
 
 impl Undo {
+    /// Of an array that is the function's own, where nothing is put back.
+    pub(super) fn nothing() -> Undo {
+        Undo { number: None, parts: Vec::new() }
+    }
+
     /// How many elements it has replaced, where they are in each part, and what they were.
     fn count(&self) -> String {
         self.name("kept")
@@ -65,10 +70,6 @@ impl Function<'_> {
     ) -> Option<Undo> {
         if parts.is_empty() {
             return None;
-        }
-        if !self.host_goes_on {
-            // Nothing is put back: the host has all of the state as it was (Note [Updates of a point's own]).
-            return Some(Undo { number: None, parts: Vec::new() });
         }
         self.updated.extend(parts.iter().map(|(part, ..)| *part));
         if self.updates.inside {

@@ -14,9 +14,10 @@
 //! memory that it takes. Where that is full the function ends, and is called again with twice as much. A turn that needs
 //! more than there is at its beginning is the host's.
 //!
-//! Note [Updates of a point's own]. A function that takes a point from the state at hand to the end of its loop (`rows`) copies
-//! what is updated where it is once, before the first turn, to memory of its own. There is nothing to put back where it
-//! leaves the loop to the host, which has the state as it was. Arrays that move are computed in every turn.
+//! Note [Updates of a loop's own]. A loop inside, and the loop of a function that takes a point from the state at hand to its end
+//! (`rows`), copies what it updates where it is once, before the first turn, to memory of its own. There is nothing to put back
+//! where the function leaves the turn, or the loop, to the host, which has the state as it was. Arrays that move are computed in
+//! every turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,8 +86,8 @@ pub(super) fn updates(state: &[Var], condition: &Block, body: &Block, types: &[T
     }
 }
 
-/// The arrays of the state of a point that its loop changes where they are (Note [Updates of a point's own]).
-pub(in crate::sequential) fn updates_of_point(
+/// The arrays of its state that a loop changes in memory of its own (Note [Updates of a loop's own]).
+pub(super) fn updates_of_own(
     state: &[Var],
     condition: &Block,
     body: &Block,

@@ -122,12 +122,15 @@ impl Function<'_> {
         let first = *destinations.first()?;
         let sizes = self.sizes(first)?;
         let (mut to, mut replaced, mut count) = (Vec::new(), Vec::new(), None);
+        let mut is_own = false;
         for (&destination, &array) in destinations.iter().zip(arrays) {
             let from = self.value(destination)?;
-            if let Some(&part) = self.updates.parts.get(&array) {
+            let part = self.updates.parts.get(&array).copied();
+            is_own |= self.own.contains(&array);
+            if part.is_some() || self.own.contains(&array) {
                 let (ty, name) = (self.type_name(array), format!("a{}", self.environment.fresh()));
                 self.line(&format!("{ty} *const {name} = ({ty} *){from};"));
-                replaced.push((part, ty, name.clone()));
+                replaced.extend(part.map(|part| (part, ty, name.clone())));
                 to.push(name);
                 continue;
             }
@@ -140,6 +143,7 @@ impl Function<'_> {
             to.push(name);
         }
         let undo = self.undo(replaced, points.points());
+        let undo = undo.or_else(|| is_own.then(Undo::nothing));
         let results = arrays.iter().copied().zip(to.iter().cloned()).collect();
         let putting = match (operator, undo, count) {
             (None, undo, _) => Putting::Replaced(undo),

@@ -20,38 +20,45 @@
 //! Then the box is that of the least and the greatest of all steps (`steady.rs`).
 
 mod across;
+mod borders;
 mod sides;
 mod steady;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use across::crosses;
-pub(crate) use sides::interiors;
-pub(crate) use steady::{Interval, Offset, Steady};
+use borders::Border;
+pub use sides::interiors;
+pub(crate) use sides::interiors_of_rows;
+use sides::yields_registers;
+pub use steady::{Interval, Offset, Steady};
 use weft_ir::code::{Code, Instruction, Operand, Operation, Register};
 use weft_ir::{Scalar, ScalarOp, ScalarType};
 
 /// Code for a box of points, with the conditions that make the box.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Interior {
+pub struct Interior {
     /// What runs there.
-    pub(crate) code: Code,
+    pub code: Code,
     /// Its results.
-    pub(crate) results: Vec<Operand>,
+    pub results: Vec<Operand>,
     /// The box.
-    pub(crate) bounds: Vec<Bound>,
+    pub bounds: Vec<Bound>,
     /// Whether it may run on from row to row (Note [On across rows]).
-    pub(crate) crosses: bool,
+    pub crosses: bool,
     /// What offsets are made of that differ from step to step.
-    pub(crate) steady: Steady,
+    pub steady: Steady,
 }
 
 /// A condition on the index along one dimension, plus an offset.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Bound {
-    pub(crate) dimension: usize,
-    pub(crate) offset: Offset,
-    pub(crate) limit: Limit,
+pub struct Bound {
+    /// Which index.
+    pub dimension: usize,
+    /// What is added to it.
+    pub offset: Offset,
+    /// What the sum has to be.
+    pub limit: Limit,
 }
 
 /// An index plus an offset.
@@ -59,15 +66,19 @@ type Place = (usize, Offset);
 
 /// What the sum is compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Limit {
+pub enum Limit {
+    /// This number or a greater one.
     AtLeast(Number),
+    /// This number or a smaller one.
     AtMost(Number),
+    /// A smaller one.
     Below(Number),
 }
 
 /// A number that is the same at all points.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Number {
+pub enum Number {
+    /// One that stands in the code.
     Constant(i64),
     /// A scalar, by the number of its array.
     Read(u32),
@@ -79,13 +90,13 @@ const LEAST: Limit = Limit::AtLeast(Number::Constant(0));
 
 /// The interior of a canonical kernel's body where the last index steps through the elements of all rows
 /// together, if it has one.
-pub(crate) fn interior_of_columns(
+pub fn interior_of_columns(
     indices: &[Register],
     body: &Code,
     results: &[Operand],
 ) -> Option<Interior> {
     let (&step, outer) = indices.split_last()?;
-    let finder = Finder { steady: Some(Steady::new(step)), ..Finder::default() };
+    let finder = Finder { steady: Some(Steady::new(&[step])), ..Finder::default() };
     found(finder, outer, indices, body, results).map(|(interior, _)| interior)
 }
 
@@ -127,6 +138,8 @@ struct Finder {
     mirrored: BTreeMap<Register, (u32, Place)>,
     /// Truth values that hold in a box.
     holding: BTreeMap<Register, Vec<Bound>>,
+    /// Truth values that tell the border (`borders.rs`).
+    borders: BTreeMap<Register, Border>,
     /// Registers that are others in the box.
     same: BTreeMap<Register, Register>,
     bounds: Vec<Bound>,
@@ -162,13 +175,19 @@ impl Finder {
     /// Puts the side of a conditional in its place that is taken in the box: the other is what stands
     /// around an array, or the array that comes after it.
     fn inlines(&mut self, instruction: &Instruction, to: &mut Vec<Instruction>) -> bool {
-        let Operation::If { condition: Operand::Register(condition), then, otherwise } =
-            &instruction.operation
-        else {
+        let Operation::If { condition, then, otherwise } = &instruction.operation else {
             return false;
         };
-        let Some(bounds) = self.holding.get(condition).cloned() else { return false };
-        let Some((side, bounds)) = self.side(bounds, then, otherwise) else { return false };
+        let holding = condition.register().and_then(|condition| self.holding.get(&condition));
+        let taken = match (holding.cloned(), self.border(condition)) {
+            (Some(bounds), _) => self.side(bounds, then, otherwise),
+            (None, Some((value, bounds))) => {
+                let side = if value { then } else { otherwise };
+                yields_registers(side).then_some((side, bounds))
+            }
+            (None, None) => None,
+        };
+        let Some((side, bounds)) = taken else { return false };
         self.bounds.extend(bounds);
         self.simplify(&side.instructions, to);
         for (&(result, _), mut value) in instruction.results.iter().zip(side.results.clone()) {
@@ -210,7 +229,12 @@ impl Finder {
     }
 
     fn scalar(&mut self, op: ScalarOp, operands: &[Operand], result: Register) -> bool {
+        if let (ScalarOp::Not, [operand]) = (op, operands) {
+            self.borders.extend(self.border_of_not(*operand).map(|border| (result, border)));
+            return false;
+        }
         let [first, second] = *operands else { return false };
+        self.borders.extend(self.border_of(op, first, second).map(|border| (result, border)));
         match op {
             ScalarOp::Add | ScalarOp::Sub => {
                 if let Some(sum) = self.sum(op, first, second) {
@@ -254,9 +278,16 @@ impl Finder {
                 self.bounds.push(bound);
                 true
             }
-            ScalarOp::Ge => self.holds(result, self.bound(first, second, Limit::AtLeast)),
-            ScalarOp::Le => self.holds(result, self.bound(first, second, Limit::AtMost)),
-            ScalarOp::Lt => self.holds(result, self.bound(first, second, Limit::Below)),
+            ScalarOp::Ge | ScalarOp::Gt | ScalarOp::Le | ScalarOp::Lt => {
+                let compared = self.compared(op, first, second);
+                let bound = compared.and_then(|(op, index, number)| match op {
+                    ScalarOp::Ge => self.bound(index, number, Limit::AtLeast),
+                    ScalarOp::Gt => self.above(index, number),
+                    ScalarOp::Le => self.bound(index, number, Limit::AtMost),
+                    _ => self.bound(index, number, Limit::Below),
+                });
+                self.holds(result, bound)
+            }
             ScalarOp::And => {
                 let of = |operand: Operand| match operand {
                     Operand::Register(register) => self.holding.get(&register).cloned(),
@@ -347,7 +378,18 @@ fn remove_dead_within(code: &mut Code, used: &mut BTreeSet<Register>) {
     while let Some(mut instruction) = code.instructions.pop() {
         let is_comparison = matches!(
             instruction.operation,
-            Operation::Scalar(ScalarOp::And | ScalarOp::Ge | ScalarOp::Le | ScalarOp::Lt, _)
+            Operation::Scalar(
+                ScalarOp::And
+                    | ScalarOp::Or
+                    | ScalarOp::Not
+                    | ScalarOp::Ge
+                    | ScalarOp::Gt
+                    | ScalarOp::Le
+                    | ScalarOp::Lt
+                    | ScalarOp::Eq
+                    | ScalarOp::Ne,
+                _
+            )
         );
         let is_used = |(register, _): &(Register, ScalarType)| used.contains(register);
         if is_comparison && !instruction.results.iter().any(is_used) {

@@ -8,7 +8,7 @@ use weft_ir::{Scalar, ScalarOp, ScalarType};
 
 /// What is added to an index: a constant, and registers, each with whether it is subtracted.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Offset {
+pub struct Offset {
     constant: i64,
     steady: Vec<(Register, bool)>,
 }
@@ -27,8 +27,18 @@ impl Offset {
         self
     }
 
+    /// The constant.
+    pub(crate) fn constant(&self) -> i64 {
+        self.constant
+    }
+
+    /// The registers that are added, each with whether it is subtracted.
+    pub(crate) fn registers(&self) -> &[(Register, bool)] {
+        &self.steady
+    }
+
     /// The least and the greatest, given those of the registers.
-    pub(crate) fn interval(&self, known: &BTreeMap<Register, Interval>) -> Option<Interval> {
+    pub fn interval(&self, known: &BTreeMap<Register, Interval>) -> Option<Interval> {
         let constant = Interval::of(self.constant);
         self.steady.iter().try_fold(constant, |sum, (register, negated)| {
             let op = if *negated { ScalarOp::Sub } else { ScalarOp::Add };
@@ -39,14 +49,16 @@ impl Offset {
 
 /// Numbers from the least to the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Interval {
-    pub(crate) least: i64,
-    pub(crate) greatest: i64,
+pub struct Interval {
+    /// The least.
+    pub least: i64,
+    /// The greatest.
+    pub greatest: i64,
 }
 
 impl Interval {
     /// Of one number.
-    pub(crate) fn of(number: i64) -> Interval {
+    pub fn of(number: i64) -> Interval {
         Interval { least: number, greatest: number }
     }
 
@@ -84,9 +96,9 @@ impl Interval {
 
 /// What all lanes share at a step, as far as offsets are made of it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Steady {
-    /// The index of the step.
-    step: Option<Register>,
+pub struct Steady {
+    /// The index of the step, or those of the row.
+    given: Vec<Register>,
     /// What computes the others, in order.
     code: Vec<(Register, From)>,
 }
@@ -100,14 +112,14 @@ enum From {
 }
 
 impl Steady {
-    /// Nothing is known yet but the index of the step.
-    pub(super) fn new(step: Register) -> Steady {
-        Steady { step: Some(step), code: Vec::new() }
+    /// Nothing is known yet but the index of the step, or those of the row.
+    pub(super) fn new(given: &[Register]) -> Steady {
+        Steady { given: given.to_vec(), code: Vec::new() }
     }
 
     /// Whether all lanes share a register.
     pub(super) fn has(&self, register: Register) -> bool {
-        self.step == Some(register) || self.code.iter().any(|(known, _)| *known == register)
+        self.given.contains(&register) || self.code.iter().any(|(known, _)| *known == register)
     }
 
     /// Looks at an instruction, after all those that its operands come from.
@@ -131,13 +143,13 @@ impl Steady {
     }
 
     /// The least and the greatest of the registers over so many steps, where they can be told.
-    pub(crate) fn intervals(
+    pub fn intervals(
         &self,
         steps: usize,
         scalar: impl Fn(u32) -> Option<i64>,
     ) -> BTreeMap<Register, Interval> {
         let mut known = BTreeMap::new();
-        if let Some(step) = self.step {
+        if let [step] = self.given[..] {
             let greatest = i64::try_from(steps).unwrap_or(i64::MAX).saturating_sub(1).max(0);
             known.insert(step, Interval { least: 0, greatest });
         }

@@ -6,18 +6,37 @@
 
 use weft_ir::code::{Code, Operand, Register};
 
-use super::{Bound, Finder, Interior, Limit, Number, found};
+use super::{Bound, Finder, Interior, Limit, Number, Steady, found};
 
 /// The most boxes of a kernel: each is a function to compile.
 const MOST: usize = 4;
 
 /// The interiors of a canonical kernel's body, no two of which have a point in common.
-pub(crate) fn interiors(indices: &[Register], body: &Code, results: &[Operand]) -> Vec<Interior> {
+pub fn interiors(indices: &[Register], body: &Code, results: &[Operand]) -> Vec<Interior> {
+    boxes(indices, body, results, None)
+}
+
+/// The same, where offsets may also be what is the same along a row: what comes of the other indices.
+pub(crate) fn interiors_of_rows(
+    indices: &[Register],
+    body: &Code,
+    results: &[Operand],
+) -> Vec<Interior> {
+    let outer = indices.split_last().map_or(&[][..], |(_, outer)| outer);
+    boxes(indices, body, results, Some(&Steady::new(outer)))
+}
+
+fn boxes(
+    indices: &[Register],
+    body: &Code,
+    results: &[Operand],
+    steady: Option<&Steady>,
+) -> Vec<Interior> {
     let mut interiors = Vec::new();
     let mut open = vec![Vec::new()];
     while let Some(wanted) = open.pop() {
         let first = wanted.len();
-        let finder = Finder { wanted, ..Finder::default() };
+        let finder = Finder { wanted, steady: steady.cloned(), ..Finder::default() };
         let Some((interior, sides)) = found(finder, indices, indices, body, results) else {
             continue;
         };
@@ -33,6 +52,11 @@ pub(crate) fn interiors(indices: &[Register], body: &Code, results: &[Operand]) 
     interiors
 }
 
+/// Whether what a side yields has names, under which it can stand in the place of the conditional.
+pub(super) fn yields_registers(side: &Code) -> bool {
+    side.results.iter().all(|operand| matches!(operand, Operand::Register(_)))
+}
+
 impl Finder {
     /// The side of a conditional that a box takes, and what bounds that, given the bounds within which the condition
     /// holds: the first side, if it is an element of an array, or else the other; the one that is
@@ -43,9 +67,6 @@ impl Finder {
         then: &'c Code,
         otherwise: &'c Code,
     ) -> Option<(&'c Code, Vec<Bound>)> {
-        let yields_registers = |side: &Code| {
-            side.results.iter().all(|operand| matches!(operand, Operand::Register(_)))
-        };
         let beyond = match &bounds[..] {
             [bound] if yields_registers(otherwise) => bound.complement(),
             _ => None,
@@ -65,7 +86,7 @@ impl Finder {
 
 impl Bound {
     /// Holds where this one does not.
-    fn complement(&self) -> Option<Bound> {
+    pub(super) fn complement(&self) -> Option<Bound> {
         let (offset, limit) = match self.limit {
             Limit::AtLeast(number) => (self.offset.clone(), Limit::Below(number)),
             Limit::Below(number) => (self.offset.clone(), Limit::AtLeast(number)),
