@@ -27,6 +27,7 @@ use weft_ir::{Type, Value};
 
 pub use error::{IoError, IoErrorKind, Place};
 pub(crate) use handed::is_standard_input;
+pub(crate) use source::loader_of;
 
 use error::Problem;
 use source::Source;

@@ -23,6 +23,7 @@ use crate::commands::{self, Alone, Call};
 use crate::files::{Loader, forbidden};
 use crate::footer::{Footer, Phase};
 use crate::inquiry::Inquiry;
+use crate::io;
 use crate::modes::Modes;
 use crate::numbered::{self, Numbered};
 use crate::origin::{AliasItem, Meanings, Origin};
@@ -234,6 +235,15 @@ impl<'a> Planner<'a> {
     pub(crate) fn file(&mut self, path: &Path, span: Span) -> Result<(), Box<Diagnostic>> {
         if !self.loader.allowed {
             return Err(Box::new(forbidden(span)));
+        }
+        if let Some(loader) = io::loader_of(path) {
+            let message = format!("`{}` holds data, no program", path.display());
+            return Err(Box::new(
+                Diagnostic::error("E0505", message, span, "asked for here").help(format!(
+                    "data is read into a name: `x = {loader} \"{}\"`",
+                    path.display()
+                )),
+            ));
         }
         let text = read_source(path).map_err(|problem| {
             let message = format!("cannot read `{}`: {problem}", path.display());

@@ -28,6 +28,7 @@ files! {
     ("arrays", "prelude/arrays.weft"),
     ("texts", "prelude/texts.weft"),
     ("numbers and texts", "prelude/numbers.weft"),
+    ("special functions", "prelude/special.weft"),
     ("statistics", "prelude/statistics.weft"),
     ("matrices", "prelude/matrices.weft"),
     ("decompositions", "prelude/decompositions.weft"),

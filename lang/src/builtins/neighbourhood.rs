@@ -10,7 +10,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         parameters: "boundary f xs",
         doc: "f of the window around each element, which f reads at constant offsets: `w[0]` is \
               the element itself, `w[-1, 0]` the one above it in a matrix. The boundary says what \
-              lies outside; rank 1, 2 or 3.",
+              lies outside: `clamp`, `mirror`, `wrap`, `constant x` or `outside`. Rank 1, 2 or 3.",
         complexity: "work O(n) calls of f, depth O(1)",
         example: "stencil clamp (\\w -> w[1] - w[-1]) [1, 2, 4, 8]",
         result: "[1, 3, 6, 4]",

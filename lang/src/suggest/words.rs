@@ -10,7 +10,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
         "a function is `\\x -> e`, with a name `def f x = e`",
     ),
     (
-        &["input", "getLine", "readline"],
+        &["input", "getLine", "readline", "readLine"],
         "nothing is asked for while a program runs: `loadLines \"file.txt\"` reads a file",
     ),
     (&["end"], "nothing ends an item but a line that is not indented"),
@@ -116,7 +116,22 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     ),
     (&["ceiling"], "write `ceil x`"),
     (&["digitToInt"], "write `i64 c - i64 '0'`"),
-    (&["normCdf", "norm_cdf", "pnorm", "ndtr"], "write `0.5 * (1.0 + erf (x / sqrt 2.0))`"),
+    (&["normCdf", "norm_cdf", "pnorm", "ndtr"], "write `0.5 * erfc (-x / sqrt 2.0)`"),
+    (&["qnorm", "ppf", "norminv", "ndtri", "probit"], "write `normalQuantile x`"),
+    (
+        &["gamma", "lgamma", "gammaln", "loggamma"],
+        "write `exp (logGamma x)`, or its logarithm `logGamma x`",
+    ),
+    (
+        &["ema", "sma", "wma"],
+        "write `states (\\s x -> s + a * (x - s)) xs[0] xs`, or `mean (windows n xs)`",
+    ),
+    (&["ans"], "the last value is `it`; that of cell 3 is `Out[3]`"),
+    (&["sleep", "wait"], "nothing waits: a program computes its value and ends"),
+    (
+        &["Nothing", "Just", "Some", "Maybe"],
+        "there is no value that may be missing: a flag beside it is `(true, x)`; of floats it is nan",
+    ),
     (&["autocorr", "autocorrelation"], "write `correlation (drop k xs) (take (length xs - k) xs)`"),
     (
         &["resample"],
@@ -342,7 +357,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["foldl1", "foldr1"], "write `fold1 op xs`; op is associative"),
     (
         &["accumulate"],
-        "write `scan op z xs`, or with the states before each element `exscan op z xs`",
+        "write `states op z xs`, from left to right; where op is associative `scan op z xs`, side by side",
     ),
     (&["mapreduce"], "write `fold op z (map f xs)`"),
     (&["splitAt"], "write `(take n xs, drop n xs)`"),
@@ -490,7 +505,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
         "write `replace \"old\" \"new\" text`; letters and numbers: `select (xs == x) y xs`",
     ),
     (&["strip", "lstrip", "rstrip"], "write `trim text`"),
-    (&["intercalate", "intersperse", "unwords"], "write `join \", \" texts`"),
+    (&["intercalate", "intersperse", "unwords", "joinWith"], "write `join \", \" texts`"),
     (&["unlines"], "write `join \"\\n\" texts`"),
     (&["isPrefixOf", "startswith", "hasPrefix", "starts_with"], "write `startsWith \"part\" text`"),
     (&["isSuffixOf", "endswith", "hasSuffix", "ends_with"], "write `endsWith \"part\" text`"),

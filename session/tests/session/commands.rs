@@ -304,6 +304,9 @@ fn imports_are_relative_show_nothing_and_happen_once() {
     session.check("import \"missing.weft\"", "E0505");
     fs::write(folder.path().join("latin.weft"), b"x = \"caf\xe9\"").expect("a file");
     session.check("import \"latin.weft\"", "E0505");
+    write("table.csv.gz", "a,b\n1,2\n");
+    session.check(":load table.csv.gz", "E0505");
+    assert!(session.last_report().contains("`x = loadCsv \""), "{}", session.last_report());
     write("wrong.weft", "y = 1\nz = y + \"a\"\n");
     session.check("import \"wrong.weft\"", "E0302");
     assert!(session.last_report().contains("wrong.weft:2"), "{}", session.last_report());

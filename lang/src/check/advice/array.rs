@@ -37,7 +37,8 @@ pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> 
         ExprKind::Apply { .. } => {
             let (symbol, left, right) = operation(expr)?;
             match symbol {
-                "++" => joined(checker, left, right, found),
+                "++" => joined(checker, left, right, found)
+                    .or_else(|| began_empty(checker, left, right, found)),
                 _ => against_nothing(symbol, left, right, found)
                     .or_else(|| of_rows(symbol, left, right, found)),
             }
@@ -310,6 +311,37 @@ fn of_rows(symbol: &str, left: &Expr, right: &Expr, found: &Diagnostic) -> Optio
         ));
     }
     None
+}
+
+/// `log ++ ["a"]` where `log` was bound to `[]`, perhaps: its elements are integers then, as nothing says otherwise.
+fn began_empty(
+    checker: &Checker<'_>,
+    left: &Expr,
+    right: &Expr,
+    found: &Diagnostic,
+) -> Option<String> {
+    if ![left.span, right.span].contains(&found.span()) {
+        return None;
+    }
+    let of = |expr: &Expr| checker.type_at(expr.span);
+    let integers = Type::Array(Type::Scalar(ScalarType::I64).into());
+    let (named, other) = match (of(left)? == integers, of(right)? == integers) {
+        (true, false) => (left, right),
+        (false, true) => (right, left),
+        _ => return None,
+    };
+    let ty = of(other).filter(|ty| checker.table.peel(ty).0 > 0)?;
+    // A number that is written out becomes one of these.
+    let ty = checker.show(&ty).replace("number", "i64").replace("float", "f64");
+    let place = match &named.kind {
+        ExprKind::Name(name) => format!("`({name} : {ty}) = []`"),
+        ExprKind::Field { field, .. } => format!("`{} = ([] : {ty})`", field.name),
+        _ => return None,
+    };
+    let named = written(named)?;
+    Some(format!(
+        "`{named}` are integers, and so is `[]` where nothing says otherwise: to begin with none of these, write {place}"
+    ))
 }
 
 /// `xs ++ 3`, `"n = " ++ 5`, `"abc"[0] ++ "d"`.

@@ -350,6 +350,8 @@ fn without_boundary(checker: &mut Checker<'_>, name: &Name, args: &[Expr]) -> Op
         let made_by = |expr: &Expr| matches!(&expr.kind, ExprKind::Name(name) if BOUNDARIES.contains(&&**name));
         match &arg.kind {
             ExprKind::Apply { function, .. } => made_by(function),
+            // It needs its value.
+            ExprKind::Name(name) if &**name == "constant" => false,
             _ => made_by(arg),
         }
     };
@@ -358,8 +360,11 @@ fn without_boundary(checker: &mut Checker<'_>, name: &Name, args: &[Expr]) -> Op
     }
     // The size of the window, or what lies outside as a number.
     let is_other = |arg: &&Expr| matches!(arg.kind, ExprKind::Tuple(_) | ExprKind::Number(..));
+    let is_constant =
+        |arg: &Expr| matches!(&arg.kind, ExprKind::Name(name) if &**name == "constant");
+    let rest = if is_constant(&args[0]) { &args[1..] } else { args };
     let rest: Option<Vec<String>> =
-        args.iter().filter(|arg| !is_other(arg)).map(argument).collect();
+        rest.iter().filter(|arg| !is_other(arg)).map(argument).collect();
     let (names, rest) = (names_of(checker, name)?, rest?.join(" "));
     Some(format!(
         "what lies outside of the array stands first, `{name} {names}`: `{name} clamp {rest}`, or `mirror`, `wrap`, \

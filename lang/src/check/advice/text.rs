@@ -16,6 +16,7 @@ pub(super) fn advice(checker: &Checker<'_>, expr: &Expr, found: &Diagnostic) -> 
             formatted(function, args, found)
                 .or_else(|| read(checker, function, args, found))
                 .or_else(|| date_of_digits(function, args, found))
+                .or_else(|| day_of(function, args, found))
                 .or_else(|| numbers_of(checker, args, found))
                 .or_else(|| letter(checker, args, found))
         }
@@ -81,14 +82,27 @@ fn date_of_digits(function: &Expr, args: &[Expr], found: &Diagnostic) -> Option<
     })
 }
 
+/// `dateParts "2024-01-03"`.
+fn day_of(function: &Expr, args: &[Expr], found: &Diagnostic) -> Option<String> {
+    let ExprKind::Name(name) = &function.kind else { return None };
+    let of_days = matches!(&**name, "dateParts" | "dateText");
+    let date = args.iter().find(|arg| arg.span == found.span())?;
+    let is_text = found.message.ends_with("[]char");
+    let date = argument(date)?;
+    (of_days && is_text)
+        .then(|| format!("the number of the day that a text writes is `dayNumber {date}`"))
+}
+
 /// A function of numbers that is given texts: a column in which there is more than numbers.
 fn numbers_of(checker: &Checker<'_>, args: &[Expr], found: &Diagnostic) -> Option<String> {
     let arg = args.iter().find(|arg| arg.span == found.span())?;
-    if found.code != "E0303"
-        || !found.message.contains("a number") && !found.message.contains("a float")
-    {
+    let whole = found.code == "E0302" && found.message.contains("needs i64, but");
+    let any = found.code == "E0303"
+        && (found.message.contains("a number") || found.message.contains("a float"));
+    if !whole && !any {
         return None;
     }
+    let reads = if whole { "parseInt 0" } else { "parseFloat" };
     let (rank, head) = checker.table.peel(&checker.type_at(arg.span)?);
     if head != Type::Scalar(ScalarType::Char) {
         return None;
@@ -97,10 +111,13 @@ fn numbers_of(checker: &Checker<'_>, args: &[Expr], found: &Diagnostic) -> Optio
     match rank {
         0 => None,
         1 => Some(format!(
-            "its letters have numbers, `i64 {texts}`; the number that it writes is `parseFloat {texts}`"
+            "its letters have numbers, `i64 {texts}`; the number that it writes is `{reads} {texts}`"
         )),
+        _ if whole => {
+            Some(format!("these are texts: `{reads} {texts}` are numbers, 0 where a text is none"))
+        }
         _ => Some(format!(
-            "these are texts: `parseFloat {texts}` are numbers, nan where a text is none"
+            "these are texts: `{reads} {texts}` are numbers, nan where a text is none"
         )),
     }
 }

@@ -115,7 +115,12 @@ impl Checker<'_> {
     pub(super) fn array_comparison(&self, condition: &Expr) -> Option<&'static str> {
         let ExprKind::Apply { function, args, .. } = &condition.kind else { return None };
         let ExprKind::Builtin(Builtin::Op(operator), _) = &function.kind else { return None };
-        let are_arrays = args.iter().all(|arg| self.table.peel(&arg.expr.ty).0 > 0);
+        // Of a parameter nothing may be known yet, but that it is held against an array.
+        let is_array = |expr: &Expr| {
+            let (rank, head) = self.table.peel(&expr.ty);
+            rank > 0 || matches!((&expr.kind, head), (ExprKind::Local(..), Type::Var(_)))
+        };
+        let are_arrays = args.iter().all(|arg| is_array(&arg.expr));
         match operator {
             ScalarOp::Eq if are_arrays => Some(
                 "`==` compares element by element; `same a b` says whether two arrays have the same elements",

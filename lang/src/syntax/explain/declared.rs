@@ -112,11 +112,13 @@ pub(super) fn without_let(reading: &Reading<'_>) -> String {
         return "behind the bindings of a `let` stands `in`, and then what they are for: `let x = 1 in x + 1`".to_owned();
     }
     let name = name_behind_let(reading);
-    let end = reading.kinds.len();
+    // Of several bindings the first is shown.
+    let semicolon = reading.kinds.iter().position(|kind| *kind == Kind::Semicolon);
+    let end = semicolon.unwrap_or(reading.kinds.len());
     let text = |from: usize, to: usize| {
         let text = reading.span_text(reading.span(from, to));
         let is_short = from < to && text.len() < LONGEST && !text.contains('\n');
-        if is_short { text.trim_end_matches(';').trim() } else { "…" }
+        if is_short { text.trim() } else { "…" }
     };
     let equals = reading.kinds.iter().position(|kind| *kind == Kind::Equals).unwrap_or(end);
     let top_level = match (reading.kinds.get(name), reading.kinds.get(name + 1)) {
