@@ -141,7 +141,10 @@ impl Output {
             return None;
         }
         let kind = self.environment.graphics(shown.limits.graphics)?;
-        Some(graphics(&shown.picture()?, kind, self.width()))
+        // Of a screen that does not say how high it is, pictures take what they may.
+        let height =
+            terminal_size_of(io::stdout()).map_or(usize::MAX, |(_, Height(rows))| rows.into());
+        Some(graphics(&shown.picture()?, kind, (self.width(), height)))
     }
 
     /// A text on standard output; where a person reads it and it is longer than the screen, a page

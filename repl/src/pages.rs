@@ -77,6 +77,12 @@ pub(crate) fn run(output: &mut Output) -> Exit {
         }
     }
     let Totals { passed, failed, updated } = totals;
+    if passed + failed + updated == 0 {
+        output.error_line(
+            "weft: there are no cells: a cell stands between a line ```weft and a line ```",
+        );
+        return Exit::ProgramError;
+    }
     output.line(&format!("{passed} cells passed, {failed} failed, {updated} updated"));
     if failed == 0 && passed + updated > 0 { Exit::Success } else { Exit::ProgramError }
 }

@@ -107,6 +107,11 @@ fn pages_are_tested() {
     assert_eq!(fs::read_to_string(&page).expect("the page"), source);
     let stderr = check(&["test", "no-such-page.md"], "", 2, "");
     assert!(stderr.contains("no-such-page.md"), "{stderr}");
+    let empty = folder.path().join("empty.md");
+    fs::write(&empty, "Nothing to run.\n").expect("a page");
+    let stderr =
+        check(&["test", text(&empty)], "", 1, &format!("ok     {} (0 cells)\n", empty.display()));
+    assert!(stderr.contains("there are no cells"), "{stderr}");
     check(&["test"], "", 2, "");
 }
 

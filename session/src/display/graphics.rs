@@ -44,17 +44,20 @@ impl Pictures {
 
 /// The most characters that a picture takes from top to bottom.
 const MOST_LINES: usize = 40;
+/// The lines of a screen beside a picture: what it is, and the next prompt.
+const BESIDE: usize = 2;
 /// How wide a character is taken to be, in pixels.
 const CHARACTER: usize = 10;
 
-/// The picture as text for a terminal of `width` characters. It ends at the beginning of a line
-/// once a newline is written after it.
-pub fn graphics(picture: &Picture, graphics: Graphics, width: usize) -> String {
+/// The picture as text for a terminal of so many characters, across and down. It ends at the beginning of a line
+/// once a newline is written after it; a line above it, and the prompt below, are on the screen too.
+pub fn graphics(picture: &Picture, graphics: Graphics, (width, height): (usize, usize)) -> String {
+    let lines = height.saturating_sub(BESIDE).clamp(1, MOST_LINES);
     match graphics {
-        Graphics::Kitty => kitty(picture, width),
-        Graphics::Sixel => sixel(&fitting(picture, width * CHARACTER, MOST_LINES * 2 * CHARACTER)),
+        Graphics::Kitty => kitty(picture, width, lines),
+        Graphics::Sixel => sixel(&fitting(picture, width * CHARACTER, lines * 2 * CHARACTER)),
         Graphics::HalfBlocks { true_colour } => {
-            half_blocks(&fitting(picture, width, MOST_LINES * 2), true_colour)
+            half_blocks(&fitting(picture, width, lines * 2), true_colour)
         }
     }
 }
@@ -72,21 +75,26 @@ fn fitting(picture: &Picture, width: usize, height: usize) -> Picture {
 }
 
 /// The PNG file in pieces of 4096 bytes of base64 (kitty's "Terminal graphics protocol"). The
-/// terminal scales it down where it would be wider than the screen.
-fn kitty(picture: &Picture, width: usize) -> String {
+/// terminal scales it down where it would be wider or higher than the screen.
+fn kitty(picture: &Picture, width: usize, lines: usize) -> String {
     let Some(png) = picture.png() else { return String::new() };
     let data = base64(&png);
     let pieces: Vec<&[u8]> = data.as_bytes().chunks(4096).collect();
-    let columns = match picture.width > width * CHARACTER {
-        true => format!(",c={width}"),
-        false => String::new(),
+    // The side that is furthest out; the other one follows.
+    let (high, wide) = (2 * CHARACTER * lines, CHARACTER * width);
+    let scaled = if picture.width <= wide && picture.height <= high {
+        String::new()
+    } else if picture.width * high >= picture.height * wide {
+        format!(",c={width}")
+    } else {
+        format!(",r={lines}")
     };
     let mut out = String::new();
     for (index, piece) in pieces.iter().enumerate() {
         let more = u8::from(index + 1 < pieces.len());
         // q=2: the terminal answers nothing, which would end up as input.
         let head = match index {
-            0 => format!("a=T,f=100,q=2{columns},m={more}"),
+            0 => format!("a=T,f=100,q=2{scaled},m={more}"),
             _ => format!("m={more}"),
         };
         let piece = String::from_utf8_lossy(piece);
@@ -181,20 +189,34 @@ mod tests {
 
     #[test]
     fn half_blocks_show_two_rows_a_line() {
-        let shown = graphics(&dots(), Graphics::HalfBlocks { true_colour: true }, 80);
+        let shown = graphics(&dots(), Graphics::HalfBlocks { true_colour: true }, (80, 24));
         let expected =
             "\x1b[38;2;255;0;0;48;2;0;0;255m▀\x1b[38;2;0;255;0;48;2;255;255;255m▀\x1b[0m";
         assert_eq!(shown, expected);
-        let shown = graphics(&dots(), Graphics::HalfBlocks { true_colour: false }, 1);
+        let shown = graphics(&dots(), Graphics::HalfBlocks { true_colour: false }, (1, 24));
         assert_eq!(shown, "\x1b[38;5;102m▀\x1b[0m");
     }
 
     #[test]
     fn sixels_are_bands_of_six_rows_a_colour_at_a_time() {
-        let shown = graphics(&dots(), Graphics::Sixel, 80);
+        let shown = graphics(&dots(), Graphics::Sixel, (80, 24));
         let expected = "\x1bP0;1;0q\"1;1;2;2#5;2;0;0;100#5A?$#30;2;0;100;0#30?@$\
                         #180;2;100;0;0#180@?$#215;2;100;100;100#215?A-\x1b\\";
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn pictures_fit_on_the_screen() {
+        let tall = Picture { width: 100, height: 900, colour: false, bytes: vec![9; 90_000] };
+        let lines = |height| {
+            let blocks = Graphics::HalfBlocks { true_colour: true };
+            graphics(&tall, blocks, (80, height)).lines().count()
+        };
+        assert_eq!([24, 3, 1, usize::MAX].map(lines), [22, 1, 1, 40]);
+        assert!(graphics(&tall, Graphics::Sixel, (80, 24)).starts_with("\x1bP0;1;0q\"1;1;49;440"));
+        assert!(graphics(&tall, Graphics::Kitty, (80, 24)).contains("q=2,r=22,m="));
+        let wide = Picture { width: 900, height: 100, ..tall };
+        assert!(graphics(&wide, Graphics::Kitty, (80, 24)).contains("q=2,c=80,m="));
     }
 
     #[test]
@@ -206,7 +228,7 @@ mod tests {
         });
         let noise = noise.take(90_000).collect();
         let picture = Picture { width: 300, height: 300, colour: false, bytes: noise };
-        let shown = graphics(&picture, Graphics::Kitty, 80);
+        let shown = graphics(&picture, Graphics::Kitty, (80, 24));
         assert!(shown.starts_with("\x1b_Ga=T,f=100,q=2,m=1;iVBOR"));
         assert!(shown.ends_with("\x1b\\") && shown.matches("\x1b_Gm=1;").count() > 10);
         assert_eq!(shown.matches("m=0;").count(), 1);

@@ -154,7 +154,7 @@ impl<'p> Closing<'p> {
 /// A number of a type, by the choice: no float among them is 0 or 1, which many an operator does nothing with.
 fn number(ty: ScalarType, choice: usize) -> Option<Scalar> {
     let number = match ty {
-        ScalarType::Bool => return Some(Scalar::Bool(choice % 2 == 0)),
+        ScalarType::Bool => return Some(Scalar::Bool(choice.is_multiple_of(2))),
         ScalarType::Char => return None,
         ty if ty.is_float() => [0.5, 0.75, 3.0][choice % CHOICES],
         _ => [2.0, 3.0, 7.0][choice % CHOICES],
