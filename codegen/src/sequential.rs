@@ -134,8 +134,6 @@ struct Function<'a> {
     arrays: Arrays,
     /// Whether the host goes on where it ends in the middle.
     host_goes_on: bool,
-    /// Whether a loop of the host in the place of the steps at hand would update its arrays where they are.
-    in_place: bool,
     /// What the step at hand uses for the last time, where arrays are copied.
     last: BTreeSet<Var>,
     /// What a small loop changes where it is (Note [Updates of small loops]).
@@ -159,7 +157,6 @@ impl<'a> Function<'a> {
             updated,
             arrays,
             host_goes_on: false,
-            in_place: false,
             last,
             updates,
             undo,

@@ -399,7 +399,7 @@ def lcs (a : []i64) (b : []i64) = last (loop prev = fill (length b + 1) 0 for c 
   loop row = fill (length b + 1) 0 for j < length b do
     (row with [j + 1] = if b[j] == c then prev[j] + 1 else max row[j] prev[j + 1]))";
     run(&mut session, definition);
-    // Of two arrays one is state of the loop outside, and the other one is copied in each turn: that only pays for short ones.
+    // Of two arrays one is state of the loop outside, and the other one is copied before the loop inside begins.
     let beside = "\
 def beside n = loop (a, s) = (iota n, 0) for i < 30 do
   let (c, d) = loop (c, d) = (a, replicate n i) for j < n do
@@ -409,7 +409,7 @@ def beside n = loop (a, s) = (iota n, 0) for i < 30 do
     let (_, said) = run(&mut session, ":time (beside 20).1");
     assert_eq!(launches(&said), 1, "{said}");
     let (found, said) = run(&mut session, ":time (beside 4000).1");
-    assert!((30..100).contains(&launches(&said)), "{said}");
+    assert_eq!(launches(&said), 1, "{said}");
     assert_eq!(found, interpreted(&mut session, "(beside 4000).1"));
     // The whole is one function, in which the loop inside replaces elements of a row of its own. Longer rows are left to the
     // host, and to a function of the loop inside.

@@ -59,10 +59,6 @@ struct replaced {
 #define MOST_OF_FOLD (IS_SURE ? 1 << 9 : 1 << 18)
 #define MOST_OF_SORT (1 << 9)
 
-/* So many elements are copied in a turn at most by loops inside that have functions of their own, which replace
-   elements where they are: about as many as the host could copy while it begins one. */
-#define MOST_COPIED (1 << 16)
-
 /* What plus the second is the first, or the least or greatest number where that is out of reach. */
 FUNCTION i64 less_i64(i64 number, i64 offset) {
   i64 less;

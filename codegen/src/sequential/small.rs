@@ -16,8 +16,8 @@
 //! replaces (Note [Sequential loops]), as where each turn fills a row of a table. The arrays that it replaces elements of are
 //! copied to memory of the turn before it begins, and updated there: whatever the turn does then, the state with which it
 //! began is where it was. One that replaces elements of the state of the loop around it does that where they are, and keeps
-//! what it replaces (Note [Updates of small loops]); beside it, it copies other arrays in every turn, and the function ends
-//! where that is more than it is worth.
+//! what it replaces (Note [Updates of small loops]). Any loop inside copies arrays once that it updates at several places
+//! (Note [Updates of a loop's own]).
 
 mod kernel;
 mod undo;
@@ -59,7 +59,6 @@ pub fn small_loop(
             false => format!("*(const {} *){part}", function.type_name(var)),
         })
         .collect();
-    function.line("u64 copied = 0;");
     function.updates = updates::updates(state, condition, body, types);
     function.updated.extend(&function.updates.moving);
     if function.updates.inside {
@@ -266,11 +265,8 @@ impl Function<'_> {
         let mut first = first?;
         let own = updates_of_own(state, condition, body, self.types).parts;
         self.copy_own(initial, &own, &mut first)?;
-        let around = self.in_place;
-        self.in_place = self.host_goes_on && in_place.is_some();
-        let names = self.small_turns(state, &first, condition, body);
-        self.in_place = around;
-        self.bind_all(results, names?)
+        let names = self.small_turns(state, &first, condition, body)?;
+        self.bind_all(results, names)
     }
 
     /// A loop that replaces elements of arrays of its own: they are copied once, before its first turn
@@ -371,9 +367,6 @@ impl Function<'_> {
         self.line("for (;;) {");
         self.indent += 1;
         self.depth += 1;
-        if self.depth == 1 && self.host_goes_on {
-            self.line("copied = 0;");
-        }
         self.line(&format!("top = {base} + {side} * {half}, limit = top + {half};"));
         self.line(&format!("const char *const before = {base} + !{side} * {half};"));
         self.steps(condition)?;

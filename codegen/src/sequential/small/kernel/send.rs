@@ -136,7 +136,7 @@ impl Function<'_> {
             }
             let count = match &count {
                 Some(count) => count,
-                None => &*count.insert(self.small_count(first)?),
+                None => &*count.insert(self.count(first)?),
             };
             let name = self.room(array, count);
             self.line(&format!("for (i64 at = 0; at < {count}; at++) {name}[at] = {from}[at];"));
@@ -154,15 +154,6 @@ impl Function<'_> {
             (Some(_), ..) => return None,
         };
         Some(Sends { results, kind: Kind::Scatter { to, sizes, span, putting } })
-    }
-
-    /// The number of elements of an array that is copied.
-    fn small_count(&mut self, array: Var) -> Option<String> {
-        let count = self.count(array)?;
-        if self.in_place {
-            self.line(&format!("if ((copied += {count}) > MOST_COPIED) LEAVE;"));
-        }
-        Some(count)
     }
 
     /// Memory for values that meet.
