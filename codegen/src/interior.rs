@@ -279,14 +279,7 @@ impl Finder {
                 true
             }
             ScalarOp::Ge | ScalarOp::Gt | ScalarOp::Le | ScalarOp::Lt => {
-                let compared = self.compared(op, first, second);
-                let bound = compared.and_then(|(op, index, number)| match op {
-                    ScalarOp::Ge => self.bound(index, number, Limit::AtLeast),
-                    ScalarOp::Gt => self.above(index, number),
-                    ScalarOp::Le => self.bound(index, number, Limit::AtMost),
-                    _ => self.bound(index, number, Limit::Below),
-                });
-                self.holds(result, bound)
+                self.holds(result, self.compared_bound(op, first, second))
             }
             ScalarOp::And => {
                 let of = |operand: Operand| match operand {

@@ -24,7 +24,7 @@ pub(super) struct Border {
 
 impl Finder {
     /// What an index is compared to, and how: the index is put first.
-    pub(super) fn compared(
+    fn compared(
         &self,
         op: ScalarOp,
         first: Operand,
@@ -44,8 +44,25 @@ impl Finder {
         self.index(second).is_some().then_some((turned, second, first))
     }
 
+    /// Where a comparison of an index with a number holds.
+    pub(super) fn compared_bound(
+        &self,
+        op: ScalarOp,
+        first: Operand,
+        second: Operand,
+    ) -> Option<Bound> {
+        let (op, index, number) = self.compared(op, first, second)?;
+        match op {
+            ScalarOp::Ge => self.bound(index, number, Limit::AtLeast),
+            ScalarOp::Gt => self.above(index, number),
+            ScalarOp::Le => self.bound(index, number, Limit::AtMost),
+            ScalarOp::Lt => self.bound(index, number, Limit::Below),
+            _ => None,
+        }
+    }
+
     /// That an index is greater than a number.
-    pub(super) fn above(&self, index: Operand, number: Operand) -> Option<Bound> {
+    fn above(&self, index: Operand, number: Operand) -> Option<Bound> {
         let bound = self.bound(index, number, Limit::AtLeast)?;
         Some(Bound { offset: bound.offset.plus(1, true)?, ..bound })
     }
