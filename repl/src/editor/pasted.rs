@@ -1,11 +1,16 @@
 //! What is meant by a text that was copied from elsewhere.
 
+use weft_session::{Completeness, completeness};
+
 /// Of the record of a session, or of a page of the manual, what was typed: without prompts, answers and fences.
 pub(super) fn pasted(text: &str) -> String {
     let Some(first) = text.lines().find(|line| !line.trim().is_empty()) else {
         return text.to_owned();
     };
-    if prompted(first).is_some() {
+    // One line alone may compare two numbers, `3> 2`.
+    let is_program =
+        text.trim_end().lines().count() == 1 && completeness(text) == Completeness::Complete;
+    if prompted(first).is_some() && !is_program {
         typed(text)
     } else if first.trim_start().starts_with(FENCE) {
         fenced(text)
@@ -56,7 +61,7 @@ mod tests {
 
     #[test]
     fn programs_are_as_they_are() {
-        for text in ["x = 1\ny > 2", "  5", "", "def f x =\n  x"] {
+        for text in ["x = 1\ny > 2", "  5", "", "def f x =\n  x", "3> 2", "3> 2\n"] {
             assert_eq!(pasted(text), text);
         }
     }
@@ -66,6 +71,7 @@ mod tests {
         let text = "1> xs = iota 3\nxs : [3]i64\n2> def f x =\n··   x + 1\nf : i64 -> i64\n3> f xs\n[3]i64 [1, 2, 3]\n";
         assert_eq!(pasted(text), "xs = iota 3\ndef f x =\n  x + 1\nf xs");
         assert_eq!(pasted("12> sum xs\n6\n13> "), "sum xs\n");
+        assert_eq!(pasted("2> y = 3"), "y = 3");
     }
 
     #[test]

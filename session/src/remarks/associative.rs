@@ -34,7 +34,7 @@ use super::evidence::Evidence;
 use super::mutants::mutants;
 use super::probes::{self, Numbers};
 use super::samples::{Triple, domains, leaves, triples};
-use super::{MOST_HARMLESS, Walk, is_name};
+use super::{MOST_HARMLESS, Tried, Walk, is_name};
 use crate::{display, references};
 
 /// What an operator may use, which has no arrays and calls nothing that calls itself.
@@ -101,13 +101,6 @@ impl<'p> Walk<'p, '_> {
         if let Some(program) = closed(operator, &self.scope, self.program) {
             return self.tried(&program, ty, evidence);
         }
-        // It may have been tried out with what it uses in a call.
-        let harmless = |key: &(Span, Type, Vec<Span>, Option<GlobalId>)| {
-            key.0 == operator.span && key.1 == *ty
-        };
-        if self.told.harmless.iter().any(harmless) {
-            return Some(None);
-        }
         let mut first = None;
         for choice in 0..CHOICES {
             let with = closed_with(operator, &self.scope, self.program, choice);
@@ -115,7 +108,9 @@ impl<'p> Walk<'p, '_> {
             let Some(found) = self.tried(&program, ty, evidence)? else { return Some(None) };
             first.get_or_insert(Counterexample { assumed, ..found });
         }
-        Some(first)
+        // Where there was nothing to say in a call with known arguments, it may be meant for these.
+        let harmless = |(span, of, ..): &Tried| *span == operator.span && of == ty;
+        Some(first.filter(|_| !self.told.harmless.iter().any(harmless)))
     }
 
     /// What there is against the operator that a program is; nothing at all if it cannot be tried out now.
