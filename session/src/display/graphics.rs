@@ -44,13 +44,13 @@ impl Pictures {
 
 /// The most characters that a picture takes from top to bottom.
 const MOST_LINES: usize = 40;
-/// The lines of a screen beside a picture: what it is, and the next prompt.
-const BESIDE: usize = 2;
+/// The lines of a screen beside a picture: its type, the range of its numbers and the next prompt.
+const BESIDE: usize = 3;
 /// How wide a character is taken to be, in pixels.
 const CHARACTER: usize = 10;
 
 /// The picture as text for a terminal of so many characters, across and down. It ends at the beginning of a line
-/// once a newline is written after it; a line above it, and the prompt below, are on the screen too.
+/// once a newline is written after it; what stands above and below it is on the screen too.
 pub fn graphics(picture: &Picture, graphics: Graphics, (width, height): (usize, usize)) -> String {
     let lines = height.saturating_sub(BESIDE).clamp(1, MOST_LINES);
     match graphics {
@@ -212,9 +212,9 @@ mod tests {
             let blocks = Graphics::HalfBlocks { true_colour: true };
             graphics(&tall, blocks, (80, height)).lines().count()
         };
-        assert_eq!([24, 3, 1, usize::MAX].map(lines), [22, 1, 1, 40]);
-        assert!(graphics(&tall, Graphics::Sixel, (80, 24)).starts_with("\x1bP0;1;0q\"1;1;49;440"));
-        assert!(graphics(&tall, Graphics::Kitty, (80, 24)).contains("q=2,r=22,m="));
+        assert_eq!([24, 3, 1, usize::MAX].map(lines), [21, 1, 1, 40]);
+        assert!(graphics(&tall, Graphics::Sixel, (80, 24)).starts_with("\x1bP0;1;0q\"1;1;47;420"));
+        assert!(graphics(&tall, Graphics::Kitty, (80, 24)).contains("q=2,r=21,m="));
         let wide = Picture { width: 900, height: 100, ..tall };
         assert!(graphics(&wide, Graphics::Kitty, (80, 24)).contains("q=2,c=80,m="));
     }
