@@ -5,7 +5,8 @@
 //! own plus a constant; then there is a box of points where that changes nothing. In it the code runs
 //! without: its reads are contiguous. A constant that stands around an array is left out likewise, and what is
 //! appended to one; so are remainders, where neighbours are beyond the other border, and mirrors. Where the box
-//! lies depends on sizes, so each launch asks. Arrays behind one another have a box each (`sides.rs`).
+//! lies depends on sizes, so each launch asks. Arrays behind one another have a box each (`sides.rs`); conditions such
+//! as `i == 0 || i == n - 1` are known in a box away from the border (`borders.rs`).
 //!
 //! ```text
 //! r2 = add r1 -1        r2 = add r1 -1
@@ -17,7 +18,8 @@
 //!
 //! Where lanes are rows and the last index steps through their elements, an index may also be the point's own
 //! plus what differs from step to step, as the places of a kernel do whose extents are known only when it runs.
-//! Then the box is that of the least and the greatest of all steps (`steady.rs`).
+//! Then the box is that of the least and the greatest of all steps (`steady.rs`). Where a function goes from row to row, it is
+//! the point's own plus what is the same along a row, and each row has its box.
 
 mod across;
 mod borders;

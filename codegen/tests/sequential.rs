@@ -119,60 +119,43 @@ fn small(text: &str) -> Option<SequentialLoop> {
     program.body.steps.iter().rev().find_map(of).expect("a loop")
 }
 
-#[test]
-fn kernels_over_small_arrays_are_loops() {
-    let text = "input a1: [a0]i64
-a2: [a0]i64 = reshape a1
-a3: [a0]i64 = while (a4: [a0]i64 = a2)
-  a5: bool = host
-    r0: i64 = read a4 0i64
-    r1: bool = lt r0 9i64
-    yield r1
-  yield a5
-do
-  launch \"map\" [a0] (r0)
-    r1: i64 = read a4 r0
-    r2: i64 = add r1 1i64
-    yield r2
-    store r2 to a6: [a0]i64
-  end
-  yield a6
-output a3: [a0]i64
-";
-    let function = small(text).expect("a function");
-    assert!(function.computes_arrays);
-    let text = function.text;
-    assert!(text.contains("const i64 r1 = a1[p6];"), "{text}");
-    assert!(text.contains("a7[p6] = r2;"), "{text}");
-    assert!(text.contains("END_OF_TURN"), "{text}");
-}
-
-/// A loop whose turns compute `a6` of numbers `a4`, as many as `a0` says, by this code of the index r0.
-fn mapped(code: &str) -> String {
+/// A loop whose turns compute `a6` of numbers `a4` with these extents, by this code of the indices r0 and r1; its function.
+fn mapped(extents: &str, code: &str) -> SequentialLoop {
+    let indices = if extents.contains("][") { "r0 r1" } else { "r0" };
     let text = format!(
-        "input a1: [a0]i64
-a2: [a0]i64 = reshape a1
-a3: [a0]i64 = while (a4: [a0]i64 = a2)
+        "input a0: i64
+input a1: {extents}i64
+a2: {extents}i64 = reshape a1
+a3: {extents}i64 = while (a4: {extents}i64 = a2)
   a5: bool = host
-    r0: i64 = read a4 0i64
-    r1: bool = lt r0 9i64
-    yield r1
+    yield true
   yield a5
 do
-  launch \"map\" [a0] (r0)
+  launch \"map\" {extents} ({indices})
 {code}
-    store r9 to a6: [a0]i64
+    yield r9
+    store r9 to a6: {extents}i64
   end
   yield a6
-output a3: [a0]i64
+output a3: {extents}i64
 "
     );
-    small(&text).unwrap_or_else(|| panic!("no function for {text}")).text
+    small(&text).unwrap_or_else(|| panic!("no function for {text}"))
+}
+
+#[test]
+fn kernels_over_small_arrays_are_loops() {
+    let function = mapped("[a0]", "    r1: i64 = read a4 r0\n    r9: i64 = add r1 1i64");
+    assert!(function.computes_arrays);
+    let text = function.text;
+    for line in ["const i64 r1 = a1[p", "const i64 r9 = ", "] = r9;", "END_OF_TURN"] {
+        assert!(text.contains(line), "{text}");
+    }
 }
 
 /// The same where elements for which a condition r2 holds stay, and others become what is before them.
 fn bordered(condition: &str) -> String {
-    mapped(&format!(
+    let code = format!(
         "    r1: i64 = read a0
 {condition}
     r9: i64 = if r2
@@ -185,9 +168,9 @@ fn bordered(condition: &str) -> String {
       r7: bool = and r5 r6
       check r7 index
       r8: i64 = read a4 r4
-      yield r8
-    yield r9"
-    ))
+      yield r8"
+    );
+    mapped("[a0]", &code).text
 }
 
 #[test]
@@ -205,7 +188,7 @@ fn a_number_that_is_no_first_or_last_one_is_no_border() {
     let looks = |condition: &str| {
         let text = bordered(condition);
         let (_, inside) = text.split_once("#pragma omp simd").expect("a loop of vectors");
-        inside.split_once("a7[p").expect("what it stores").0.contains("if (r2)")
+        inside.split_once("}").expect("its end, or that of a side").0.contains("if (r2)")
     };
     let either = "    r10: bool = eq r0 0i64\n    r11: bool = eq r0 r1\n    r2: bool = or r10 r11";
     assert!(!looks(either));
@@ -217,14 +200,39 @@ fn a_number_that_is_no_first_or_last_one_is_no_border() {
 #[test]
 fn what_may_fail_anywhere_has_no_loop_of_vectors() {
     let text = mapped(
+        "[a0]",
         "    r1: i64 = read a4 r0
     r2: i64 = read a0
     r3: bool = lt r1 r2
     check r3 index
-    r9: i64 = read a4 r1
-    yield r9",
+    r9: i64 = read a4 r1",
     );
-    assert!(!text.contains("#pragma omp simd"), "{text}");
+    assert!(!text.text.contains("#pragma omp simd"), "{}", text.text);
+}
+
+#[test]
+fn each_row_has_its_box_and_its_side_of_a_condition() {
+    // Twice the number of the row is added to the index; of one row another element is taken.
+    let text = mapped(
+        "[5][7]",
+        "    r2: i64 = read a0
+    r5: i64 = mul r0 2i64
+    r6: i64 = add r1 r5
+    r7: bool = lt r6 7i64
+    check r7 index
+    r3: bool = eq r0 r2
+    r9: i64 = if r3
+      r4: i64 = read a4 r0 r1
+      yield r4
+    else
+      r8: i64 = read a4 r2 r6
+      yield r8",
+    )
+    .text;
+    assert!(text.contains("if (__builtin_add_overflow(offset"), "{text}");
+    let (row, sides) = text.split_once("if (r3) {").expect("a condition on the row");
+    assert!(!row.contains("#pragma omp simd"), "{text}");
+    assert_eq!(sides.matches("#pragma omp simd").count(), 2, "{text}");
 }
 
 #[test]

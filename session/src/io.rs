@@ -27,7 +27,6 @@ use weft_ir::{Type, Value};
 
 pub use error::{IoError, IoErrorKind, Place};
 pub(crate) use handed::is_standard_input;
-pub(crate) use source::loader_of;
 
 use error::Problem;
 use source::Source;
@@ -201,15 +200,27 @@ pub(crate) fn save_source(
     target::write_file(path, stop, write).map_err(|problem| problem.at(path))
 }
 
-/// The answer to `load "a.csv"` and the like.
-fn wrong_loader(format: &str) -> Problem {
-    let loader = match format {
+/// The function that reads a file of data, told by its name; nothing for what may be a program.
+pub(crate) fn loader_of(path: &Path) -> Option<&'static str> {
+    loader_of_format(&source::format(path))
+}
+
+fn loader_of_format(format: &str) -> Option<&'static str> {
+    match format {
+        "npy" | "npz" => Some("load"),
         "csv" | "tsv" => Some("loadCsv"),
         "mtx" => Some("loadMtx"),
         "png" | "jpg" | "jpeg" | "pgm" | "ppm" => Some("loadImage"),
         "wav" => Some("loadWav"),
-        "txt" => Some("loadText` or `loadLines"),
         _ => None,
+    }
+}
+
+/// The answer to `load "a.csv"` and the like.
+fn wrong_loader(format: &str) -> Problem {
+    let loader = match format {
+        "txt" => Some("loadText` or `loadLines"),
+        _ => loader_of_format(format),
     };
     let problem = Problem::unsupported("`load` reads .npy and .npz files only");
     if let Some(hint) = foreign::advice(format) {

@@ -52,18 +52,6 @@ pub(super) fn format(path: &Path) -> String {
     }
 }
 
-/// The function that reads a file of data, told by its name; nothing for what may be a program.
-pub(crate) fn loader_of(path: &Path) -> Option<&'static str> {
-    Some(match &*format(path) {
-        "npy" | "npz" => "load",
-        "csv" | "tsv" => "loadCsv",
-        "mtx" => "loadMtx",
-        "png" | "jpg" | "jpeg" | "pgm" | "ppm" => "loadImage",
-        "wav" => "loadWav",
-        _ => return None,
-    })
-}
-
 fn extension(path: &Path) -> String {
     path.extension().map(|ext| ext.to_string_lossy().to_lowercase()).unwrap_or_default()
 }

@@ -331,8 +331,7 @@ fn began_empty(
         _ => return None,
     };
     let ty = of(other).filter(|ty| checker.table.peel(ty).0 > 0)?;
-    // A number that is written out becomes one of these.
-    let ty = checker.show(&ty).replace("number", "i64").replace("float", "f64");
+    let ty = checker.annotation(&ty);
     let place = match &named.kind {
         ExprKind::Name(name) => format!("`({name} : {ty}) = []`"),
         ExprKind::Field { field, .. } => format!("`{} = ([] : {ty})`", field.name),

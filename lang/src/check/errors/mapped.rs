@@ -173,15 +173,21 @@ impl Checker<'_> {
 
     /// A type as it can be written: a literal gets the type that it has by itself.
     pub(in crate::check) fn annotation(&self, ty: &Type) -> String {
+        self.show(&self.by_itself(ty))
+    }
+
+    fn by_itself(&self, ty: &Type) -> Type {
         let (rank, head) = self.table.peel(ty);
-        let element = match &head {
-            Type::Var(var) => match self.table.state(*var).and_then(|open| open.class) {
-                Some(Class::FLOAT) | None => self.config.float,
-                Some(_) => ScalarType::I64,
+        let element = match head {
+            Type::Var(var) => match self.table.state(var).and_then(|open| open.class) {
+                Some(Class::FLOAT) | None => Type::Scalar(self.config.float),
+                Some(_) => Type::Scalar(ScalarType::I64),
             },
-            Type::Scalar(scalar) => *scalar,
-            _ => return self.show(ty),
+            Type::Tuple(parts) => {
+                Type::Tuple(parts.iter().map(|part| self.by_itself(part)).collect())
+            }
+            other => other,
         };
-        Type::arrays(rank, Type::Scalar(element)).to_string()
+        Type::arrays(rank, element)
     }
 }

@@ -47,7 +47,6 @@ fn alt_enter_begins_a_line_under_the_one_before() {
     editor.press(Key::OtherEnter);
     typed(&mut editor, "+ 1");
     assert_eq!(editor.text.as_str(), "def f x =\n  x\n  + 1");
-    assert!(matches!(editor.press(Key::Ctrl('c')), Next::Done(Input::Cleared)));
 }
 
 #[test]

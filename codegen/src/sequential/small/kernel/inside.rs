@@ -150,7 +150,7 @@ impl Function<'_> {
             let code = Code { results, ..code };
             let part = Part::new(code, outer.iter().copied().collect(), MOST_CONDITIONS);
             let Some(part) = part else { continue };
-            if !bounds.iter().all(|bound| is_known(&part.row, outer, bound)) {
+            if !bounds.iter().all(|bound| is_known(&part.row, bound)) {
                 continue;
             }
             let [from, to] = ["from", "to"].map(|name| format!("{name}{number}"));
@@ -323,7 +323,7 @@ fn needed(row: &Code, mut registers: BTreeSet<Register>) -> Code {
 }
 
 /// Whether it is known before a row how far the bound's index is from its limit: what that needs fails nowhere, and no sum wraps.
-fn is_known(row: &Code, indices: &[Register], bound: &Bound) -> bool {
+fn is_known(row: &Code, bound: &Bound) -> bool {
     let offset = &bound.offset;
     let registers: BTreeSet<Register> = offset.registers().iter().map(|(at, _)| *at).collect();
     let needed = needed(row, registers.clone());
@@ -334,5 +334,5 @@ fn is_known(row: &Code, indices: &[Register], bound: &Bound) -> bool {
         _ => false,
     });
     let small = offset.constant().unsigned_abs() < 1 << 62;
-    small && certain && registers.iter().all(|at| indices.contains(at) || computed(at))
+    small && certain && registers.iter().all(computed)
 }
