@@ -7,11 +7,16 @@ use std::sync::atomic::AtomicBool;
 use weft_interp::{Limits, run_flat, run_nested};
 use weft_ir::flat::{self, Operation};
 use weft_ir::leaves::leaf_layout;
-use weft_ir::{Array, Column, MatrixRows, RowState, Value, nested};
+use weft_ir::{Array, Column, MatrixRows, RowInput, RowState, Rows, Value, nested};
 use weft_passes::flatten;
 
 /// What the state of the first loop with a program of one point becomes.
 fn states(text: &str, inputs: &[Value]) -> Vec<RowState> {
+    rows(text, inputs).state
+}
+
+/// The first loop with a program of one point.
+fn rows(text: &str, inputs: &[Value]) -> Rows<flat::Program> {
     let program = nested::parse(text).expect("a program");
     nested::check(&program).expect("a program");
     let (limits, cancel) = (
@@ -25,10 +30,10 @@ fn states(text: &str, inputs: &[Value]) -> Vec<RowState> {
     let found = run_flat(&flat, inputs, &limits, &cancel).expect("results");
     assert!(found.iter().zip(&expected).all(|(found, expected)| found.same_elements(expected)));
     let rows = flat.body.statements.iter().find_map(|statement| match &statement.operation {
-        Operation::While { rows: Some(rows), .. } => Some(rows.state.clone()),
+        Operation::While { rows: Some(rows), .. } => Some(rows.clone()),
         _ => None,
     });
-    rows.unwrap_or_else(|| panic!("no program of one point\n{flat}"))
+    *rows.unwrap_or_else(|| panic!("no program of one point\n{flat}"))
 }
 
 fn numbers() -> Value {
@@ -160,4 +165,98 @@ yield x1
     );
     let sizes = [RowState::Total(1), RowState::Offsets(1), RowState::Grown(1)];
     assert!(state.windows(3).any(|parts| parts == sizes), "{state:?}");
+}
+
+/// A loop over vectors of so many elements, of which each is made from its own index, which is read from numbers that
+/// are the same at all points.
+fn own_indices(length: &str) -> Rows<flat::Program> {
+    let text = r"params x0: []i64
+x1: i64 = length x0
+x2: []i64 = iota LENGTH
+x3: [][]i64 = map x0
+  \x4: i64
+    x5: []i64 = replicate LENGTH x4
+    x6: []i64 = for x7 < 3i64 x8: []i64 = x5
+      x9: []i64 = map x2
+        \x10: i64
+          x11: i64 = index x8 x10
+          x12: i64 = add x11 x10
+          yield x12
+      yield x9
+    yield x6
+yield x3
+";
+    rows(&text.replace("LENGTH", length), &[numbers()])
+}
+
+/// Whether a program of a point makes its own numbers: no array is the same at all points.
+fn makes_its_numbers(rows: &Rows<flat::Program>) -> bool {
+    rows.program.inputs.iter().filter(|leaf| !leaf.axes.is_empty()).all(|leaf| {
+        rows.inputs.iter().all(|(var, of)| *var != leaf.data || !matches!(of, RowInput::All(_)))
+    })
+}
+
+#[test]
+fn numbers_below_a_known_length_are_made_in_the_program() {
+    let rows = own_indices("4i64");
+    assert!(makes_its_numbers(&rows), "{}", rows.program);
+    assert_eq!(rows.state.last(), Some(&RowState::Point(1)));
+}
+
+#[test]
+fn numbers_below_an_extent_of_the_state_are_its_indices() {
+    let rows = own_indices("x1");
+    assert!(makes_its_numbers(&rows), "{}", rows.program);
+    // The rows are seen to be as long as before.
+    assert_eq!(rows.state.last(), Some(&RowState::Point(1)));
+}
+
+#[test]
+fn numbers_below_another_length_are_made_of_a_scalar() {
+    let text = r"params x0: []i64
+x1: i64 = length x0
+x2: []i64 = iota x1
+x3: [][]i64 = map x0
+  \x4: i64
+    x5: []i64 = replicate 2i64 x4
+    x6: []i64 = for x7 < 3i64 x8: []i64 = x5
+      x9: i64 = fold from 0i64 over x2
+        \x10: i64, x11: i64
+          x12: i64 = add x10 x11
+          yield x12
+      x13: []i64 = update x8 at 1i64 value x9
+      yield x13
+    yield x6
+yield x3
+";
+    let rows = rows(text, &[numbers()]);
+    assert!(makes_its_numbers(&rows), "{}", rows.program);
+    assert!(rows.inputs.iter().any(|(_, of)| matches!(of, RowInput::Size(_))), "{}", rows.program);
+}
+
+#[test]
+fn numbers_below_the_columns_of_a_matrix_are_its_indices() {
+    let text = r"params x0: []i64
+x1: i64 = length x0
+x2: []i64 = iota x1
+x3: [][][]i64 = map x0
+  \x4: i64
+    x5: []i64 = replicate x1 x4
+    x6: [][]i64 = replicate 2i64 x5
+    x7: [][]i64 = for x8 < 3i64 x9: [][]i64 = x6
+      x10: [][]i64 = map x9
+        \x11: []i64
+          x12: []i64 = map x2
+            \x13: i64
+              x14: i64 = index x11 x13
+              x15: i64 = add x14 x13
+              yield x15
+          yield x12
+      yield x10
+    yield x7
+yield x3
+";
+    let rows = rows(text, &[numbers()]);
+    assert!(makes_its_numbers(&rows), "{}", rows.program);
+    assert_eq!(rows.state.last(), Some(&RowState::Point(1)));
 }

@@ -4,14 +4,15 @@
 //! state may grow along their first axis, or be such that it is not seen that they do not. It is
 //! done without where that is not a loop with the same state but for that, and where an array that it sees would
 //! have to be computed for each point, or may meet a fault. What is computed for it alone is small: scalars, the numbers of
-//! rows, and one array of numbers or copies that all points have in common. Where their length is a point's own, its
-//! program makes them.
+//! rows, and one array of copies that all points have in common. Numbers from 0 on its program makes itself, where they
+//! are the indices that they are made for, and copies where their length is a point's own.
 
-use std::collections::HashMap;
+mod inputs;
+mod state;
+
 use std::rc::Rc;
 
 use weft_ir::flat::{Dimension, Operation, Program, Size, Statement, Var, storage};
-use weft_ir::leaves::Axis as InputAxis;
 use weft_ir::nested::{self, Atom, Body};
 use weft_ir::{
     MatrixRows, RowInput, RowNumber, RowState, Rows, Scalar, ScalarOp, ScalarType, Span,
@@ -22,6 +23,9 @@ use super::repetition::Repetition;
 use super::scalar::ScalarId;
 use super::view::{Length, Source, Value, View};
 use super::{Context, Flattener, flattened};
+use crate::code::I64;
+use inputs::{Extent, Inputs};
+use state::push_state;
 
 /// How the turns of a loop are counted, and ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,141 +46,40 @@ impl Turns {
     }
 }
 
-/// What the first axis of a part of the state is around the loop.
-#[derive(Clone, Copy, Debug)]
-enum First {
-    /// None, or of a length that stays.
-    Fixed,
-    /// Of a length that is state too, the same at all points.
-    Carried,
-    /// The rows of this segment descriptor, which is state too.
-    Ragged(Var),
-}
-
-/// The axes of a part of the state around the loop.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    first: First,
-    /// Where the second one is ragged: its segment descriptor, which is state too, and the rows there.
-    second: Option<(Var, MatrixRows)>,
-}
-
-impl Part {
-    /// What the variables of a part of the state become, of which that output is the last
-    /// state: those of its sizes and that of its elements. Nothing if other axes than the first have changed, or are no
-    /// longer those of an array.
-    fn becomes(
-        self,
-        output: usize,
-        before: &[Dimension],
-        after: &[Dimension],
-    ) -> Option<Vec<RowState>> {
-        let Part { first, second } = self;
-        let sizes = |sizes: [RowState; 2]| match first {
-            First::Fixed => Vec::new(),
-            First::Carried => vec![sizes[0]],
-            First::Ragged(_) => vec![RowState::Kept, sizes[0], sizes[1]],
-        };
-        if before == after {
-            let mut parts = sizes([RowState::Kept; 2]);
-            if second.is_some() {
-                parts.extend([RowState::Kept; 3]);
-            }
-            parts.push(match (second, first) {
-                (Some((offsets, rows)), _) => RowState::Matrix(output, offsets, rows),
-                (None, First::Fixed | First::Carried) => RowState::Point(output),
-                (None, First::Ragged(offsets)) => RowState::Segment(output, offsets),
-            });
-            return Some(parts);
-        }
-        let grows = second.is_none()
-            && before.len() == after.len()
-            && before[1..] == after[1..]
-            && matches!(after[0], Dimension::Dense(_));
-        if !grows {
-            return None;
-        }
-        let mut parts = sizes(match first {
-            First::Carried => [RowState::Extent(output); 2],
-            First::Fixed | First::Ragged(_) => [RowState::Total(output), RowState::Offsets(output)],
-        });
-        parts.push(RowState::Grown(output));
-        Some(parts)
-    }
-}
-
-/// What an extent of an input is the same as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Extent {
-    Size(Size),
-    /// The length of a row of a segment descriptor.
-    Row(Var, RowNumber),
-    /// That of these rows of one, which are as long as each other (Note [Matrices row by row] in `ir::rows`).
-    Width(Var, MatrixRows),
-}
-
-/// The inputs of a program of one point.
-#[derive(Default)]
-struct Inputs {
-    params: Vec<(nested::Var, nested::Type)>,
-    layouts: Vec<Vec<InputAxis>>,
-    /// Per parameter what its elements are, and its extents.
-    given: Vec<(RowInput, Vec<Extent>)>,
-    /// Which axis of which parameter had an extent first.
-    known: HashMap<Extent, (usize, usize)>,
-}
-
 /// What a loop sees from outside.
 #[derive(Default)]
 struct Seen {
     inputs: Inputs,
     /// Arrays that a point's program makes of them.
     made: Vec<nested::Statement>,
+    /// The numbers below an extent, which a part of the inputs or of the state has.
+    numbers: Vec<(nested::Var, Size)>,
     /// How often it goes round, if that is counted.
     count: Option<Atom>,
     counted: Option<ScalarId>,
 }
 
-impl Inputs {
-    fn push(&mut self, var: nested::Var, ty: nested::Type, given: RowInput, extents: Vec<Extent>) {
-        let leaf = self.params.len();
-        let mut layout = Vec::with_capacity(extents.len());
-        for (axis, extent) in extents.iter().enumerate() {
-            layout.push(match (*extent, self.known.get(extent)) {
-                (Extent::Size(Size::Constant(size)), _) => InputAxis::Known(size),
-                (_, Some(&(leaf, axis))) => InputAxis::Like { leaf, axis },
-                (_, None) => {
-                    self.known.insert(*extent, (leaf, axis));
-                    InputAxis::Dense
-                }
-            });
-        }
-        self.params.push((var, ty));
-        self.layouts.push(layout);
-        self.given.push((given, extents));
+impl Seen {
+    fn make(&mut self, var: nested::Var, ty: nested::Type, operation: nested::Operation) {
+        let (results, span) = (vec![(var, ty)], Span::default());
+        self.made.push(nested::Statement { results, operation, span });
     }
 
-    /// What the variables of the program are.
-    fn of(&self, program: &Program) -> Vec<(Var, RowInput)> {
-        let mut inputs = Vec::new();
-        for ((leaf, (given, extents)), layout) in
-            program.inputs.iter().zip(&self.given).zip(&self.layouts)
-        {
-            for ((axis, extent), kind) in leaf.axes.iter().zip(extents).zip(layout) {
-                if let (Dimension::Dense(Size::Var(var)), InputAxis::Dense) = (axis, kind) {
-                    inputs.push((
-                        *var,
-                        match *extent {
-                            Extent::Size(size) => RowInput::Size(size),
-                            Extent::Row(offsets, row) => RowInput::Length(offsets, row),
-                            Extent::Width(offsets, rows) => RowInput::Width(offsets, rows),
-                        },
-                    ));
-                }
-            }
-            inputs.push((leaf.data, *given));
+    /// Makes the numbers that are indices of an input's axis. That their number is the axis's extent is seen.
+    fn make_numbers(&mut self, fresh: &mut impl Iterator<Item = nested::Var>) -> Option<()> {
+        let made = std::mem::take(&mut self.made);
+        for (var, size) in std::mem::take(&mut self.numbers) {
+            let &(leaf, axis) = self.inputs.known.get(&Extent::Size(size))?;
+            let (array, length) = (Atom::Var(self.inputs.params[leaf].0), fresh.next()?);
+            let extent = match axis {
+                0 => nested::Operation::Length(array),
+                _ => nested::Operation::Extent(array, axis),
+            };
+            self.make(length, I64, extent);
+            self.make(var, I64.array(), nested::Operation::Iota(Atom::Var(length)));
         }
-        inputs
+        self.made.extend(made);
+        Some(())
     }
 }
 
@@ -195,10 +98,11 @@ impl<'p> Flattener<'p> {
         }
         let layouts = &layouts[layouts.len() - state.len() - usize::from(turns == Turns::Point)..];
         let mut fresh = (self.program.variables..).map(nested::Var);
-        let mut seen = self.seen(repetition, state, &mut fresh)?;
+        let mut seen = self.seen(repetition, state, layouts, &mut fresh)?;
         let first = seen.inputs.params.len();
         let counts = matches!(repetition, Repetition::For(..)).then_some(turns);
         let parts = push_state((state, layouts), (counts, carried), &mut seen.inputs, &mut fresh)?;
+        seen.make_numbers(&mut fresh)?;
         let turns_are_state = usize::from(counts.is_some());
         let nested = of_point(repetition, state, (&seen, first), fresh)?;
         let inputs = seen.inputs;
@@ -229,6 +133,7 @@ impl<'p> Flattener<'p> {
         &mut self,
         repetition: &Repetition<'p>,
         state: &[(nested::Var, nested::Type)],
+        layouts: &[Layout],
         fresh: &mut impl Iterator<Item = nested::Var>,
     ) -> Option<Seen> {
         let mut seen = Seen::default();
@@ -255,7 +160,34 @@ impl<'p> Flattener<'p> {
                 Value::Array(view) => self.see_array(var, &view, &mut seen, fresh)?,
             }
         }
+        self.see_lengths(layouts, &mut seen, fresh)?;
         Some(seen)
+    }
+
+    /// Makes the lengths of numbers inputs, where nothing else has that extent.
+    fn see_lengths(
+        &mut self,
+        layouts: &[Layout],
+        seen: &mut Seen,
+        fresh: &mut impl Iterator<Item = nested::Var>,
+    ) -> Option<()> {
+        let mut lengths: Vec<(Size, Atom)> = Vec::new();
+        for (var, size) in std::mem::take(&mut seen.numbers) {
+            let of_state = Axis::Fixed(size);
+            let is_extent = seen.inputs.known.contains_key(&Extent::Size(size))
+                || layouts.iter().any(|layout| layout.axes.contains(&of_state));
+            if is_extent {
+                seen.numbers.push((var, size));
+                continue;
+            }
+            let length = match lengths.iter().find(|(known, _)| *known == size) {
+                Some(&(_, length)) => length,
+                None => self.seen_length(Length::Uniform(size), seen, fresh)?,
+            };
+            lengths.push((size, length));
+            seen.make(var, I64.array(), nested::Operation::Iota(length));
+        }
+        Some(())
     }
 
     /// Makes a variable of a point's program an array that the loop sees.
@@ -271,6 +203,10 @@ impl<'p> Flattener<'p> {
             return Some(());
         }
         let operation = match &view.source {
+            &Source::Iota(Length::Uniform(size @ Size::Var(_))) => {
+                seen.numbers.push((var, self.same_size(size)));
+                return Some(());
+            }
             Source::Iota(length) => {
                 nested::Operation::Iota(self.seen_length(*length, seen, fresh)?)
             }
@@ -294,8 +230,7 @@ impl<'p> Flattener<'p> {
             }
             _ => return None,
         };
-        let (results, span) = (vec![(var, view.ty)], self.span);
-        seen.made.push(nested::Statement { results, operation, span });
+        seen.make(var, view.ty, operation);
         Some(())
     }
 
@@ -390,7 +325,6 @@ impl<'p> Flattener<'p> {
     fn given_array(&mut self, view: &Rc<View<'p>>) -> Option<(RowInput, Vec<Extent>)> {
         let stored = match &view.source {
             Source::Stored { .. } => Rc::clone(view),
-            Source::Iota(Length::Uniform(_)) => self.stored_for_all(view)?,
             Source::Replicate(Length::Uniform(_), Value::Scalar(id))
                 if self.scalars.depth(*id) == 0 && !self.may_fail_for_rows(*id) =>
             {
@@ -489,69 +423,6 @@ impl<'p> Flattener<'p> {
         self.context = outer;
         found.map(|behind| self.product(&behind))
     }
-}
-
-/// Adds the state of a loop, in these layouts and carried by these variables, to the inputs of the program of a point;
-/// what the axes of each part of it are. `counts` says who counts the turns, if they are counted: then their number
-/// comes first.
-fn push_state(
-    (state, layouts): (&[(nested::Var, nested::Type)], &[Layout]),
-    (counts, carried): (Option<Turns>, &[Var]),
-    inputs: &mut Inputs,
-    fresh: &mut impl Iterator<Item = nested::Var>,
-) -> Option<Vec<Part>> {
-    let one = RowNumber::Point(Size::Constant(1));
-    let mut carried = carried.iter().copied();
-    if let Some(turns) = counts {
-        let number = carried.next()?;
-        let given = match turns {
-            Turns::Host => RowInput::All(number),
-            Turns::Point => RowInput::Row(number, one),
-        };
-        inputs.push(fresh.next()?, nested::Type::scalar(ScalarType::I64), given, Vec::new());
-    }
-    let mut parts = Vec::new();
-    for (&(_, ty), layout) in state.iter().zip(layouts) {
-        let mut extents = Vec::new();
-        let (mut first, mut second) = (First::Fixed, None);
-        for (number, axis) in layout.axes.iter().enumerate() {
-            extents.push(match *axis {
-                Axis::Fixed(size) => Extent::Size(size),
-                Axis::Carried if number == 0 => {
-                    first = First::Carried;
-                    Extent::Size(Size::Var(carried.next()?))
-                }
-                Axis::Ragged if number == 0 => {
-                    // The number of ends, the total, the offsets.
-                    let descriptor = [carried.next()?, carried.next()?, carried.next()?];
-                    first = First::Ragged(descriptor[2]);
-                    Extent::Row(descriptor[2], one)
-                }
-                Axis::Ragged if number == 1 => {
-                    let descriptor = [carried.next()?, carried.next()?, carried.next()?];
-                    let rows = match (first, extents[0]) {
-                        (First::Ragged(offsets), _) => MatrixRows::Segment(offsets),
-                        (First::Fixed | First::Carried, Extent::Size(size)) => {
-                            MatrixRows::Each(size)
-                        }
-                        _ => return None,
-                    };
-                    second = Some((descriptor[2], rows));
-                    Extent::Width(descriptor[2], rows)
-                }
-                Axis::Ragged | Axis::Carried => return None,
-            });
-        }
-        let data = carried.next()?;
-        let given = match (second, first) {
-            (Some((offsets, rows)), _) => RowInput::Matrix(data, offsets, rows),
-            (None, First::Fixed | First::Carried) => RowInput::Row(data, one),
-            (None, First::Ragged(offsets)) => RowInput::Segment(data, offsets, one),
-        };
-        inputs.push(fresh.next()?, ty, given, extents);
-        parts.push(Part { first, second });
-    }
-    Some(parts)
 }
 
 /// The program that takes a loop from a state to its last one. Its parameters are what it sees, from number `first`
