@@ -39,7 +39,7 @@ mod past;
 mod print;
 mod recognise;
 mod repetition;
-mod rows;
+pub(crate) mod rows;
 mod segment;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,7 +54,7 @@ use crate::operator::{operator, operator_of_lanes, random};
 use crate::unroll::{MOST, MOST_IN_SIDES, unroll};
 pub use fold::is_total;
 use guarded::Mask;
-pub use rows::can_fold_rows;
+pub use rows::{SIDE_BY_SIDE, can_fold_rows};
 use segment::Scope;
 
 /// The lanes that step through a loop together; twice as many if all of their values have 32 bits at most.

@@ -31,8 +31,8 @@ pub use functions::Functions;
 pub use hash::{Digest, bytes_hash, text_hash};
 pub use host::{Bound, Counted, Host, Leave, Read, counted_steps};
 pub use lanes::{
-    FULL, GROUP, INTERRUPTED, LEFT, LaneFunction, Lanes, PAUSED, Running, can_fold_rows, is_total,
-    lanes,
+    FULL, GROUP, INTERRUPTED, LEFT, LaneFunction, Lanes, PAUSED, Running, SIDE_BY_SIDE,
+    can_fold_rows, is_total, lanes,
 };
 pub use literal::literal;
 pub use operator::{Expression, operator, operator_of_lanes, random};

@@ -150,7 +150,7 @@ impl<'a> Launch<'a> {
                 Some(results) => Some(results),
                 None => match self.copies(&mut outputs, layout.streams)? {
                     Some(results) => Some(results),
-                    None => match self.columns(&starts)? {
+                    None => match self.columns(&layout, &starts)? {
                         Some(results) => Some(results),
                         None => self.stepped(&layout, &mut outputs)?,
                     },

@@ -156,10 +156,14 @@ impl Evaluator for Session {
     }
 }
 
-/// The note that a program did not run on the device on which it should.
+/// The note that a program did not run on the device on which it should, or not as C, because a compiler refused that.
 fn elsewhere(sink: &Collected) -> Option<String> {
+    let is_elsewhere = |note: &str| {
+        let refused = note.contains(" failed: ") && note.contains("error:");
+        note.contains("This ran on the CPU") || refused
+    };
     sink.events.iter().find_map(|event| match event {
-        Event::Notice(note) if note.contains("This ran on the CPU") => Some(note.clone()),
+        Event::Notice(note) if is_elsewhere(note) => Some(note.clone()),
         _ => None,
     })
 }

@@ -11,13 +11,15 @@
 //! blocks do not matter. Reading in the order of memory is what counts: blocks side by side that are
 //! read from memory itself take up to three times as long. Where the elements of an array are summed as they
 //! are, it is asked for in order, some blocks ahead, and blocks are read side by side where they stand, which saves
-//! the buffer. The inputs of the function are the start values of its results, if they meet these at once.
+//! the buffer. Short rows of simple values are eight lanes of a vector, where so many follow (`Note [Rows side by side]` in
+//! `sequential/small/kernel/lanes.rs`). The inputs of the function are the start values of its results, if they meet these at once.
 
 mod long;
 mod text;
 
 use text::Text;
 use weft_ir::code::{Code, Instruction, Operand, Operation, Operator};
+use weft_ir::math::{Work, can_fail, work};
 use weft_ir::{Scalar, ScalarOp, ScalarType};
 
 use super::print::{drop_unused, parameters};
@@ -36,6 +38,26 @@ pub fn can_fold_rows(code: &Code) -> bool {
         | Operation::Read(..)
         | Operation::Check(..) => true,
     })
+}
+
+/// How many rows are lanes.
+pub const SIDE_BY_SIDE: usize = 8;
+
+/// The most instructions at a point of rows that are lanes: they are written out for each.
+const MOST_INSTRUCTIONS: usize = 16;
+
+/// Whether code is a few instructions that can be done in vectors, and fails nowhere: rows of that can be lanes (Note [Rows side
+/// by side]).
+pub(crate) fn is_simple(code: &Code) -> bool {
+    let simple = |instruction: &Instruction| match &instruction.operation {
+        Operation::Scalar(op, _) => {
+            work(*op) <= Work::Quotient && !can_fail(*op, instruction.results[0].1)
+        }
+        Operation::Read(..) => true,
+        Operation::Random(..) | Operation::Check(..) => false,
+        Operation::If { .. } | Operation::While { .. } => false,
+    };
+    code.instructions.len() <= MOST_INSTRUCTIONS && code.instructions.iter().all(simple)
 }
 
 /// How many sums an index is looked for in.
@@ -85,6 +107,7 @@ pub(super) fn rows(mut builder: Builder<'_>) -> LaneFunction {
     text.ragged = given.folds_ragged_rows();
     text.outer = given.indices.len() - 1;
     text.one_by_one = builder.one_by_one;
+    text.side_by_side = given.folds_side_by_side();
     text.wanted = builder.streams(given.code);
     text.summed = builder.summed(&text);
     text.all_rows(&parameters(&builder), &nodes, &builder.first_index());
@@ -95,6 +118,17 @@ impl Lanes<'_> {
     /// Whether it folds rows that have offsets, as the last dimension is ragged; these are then always given.
     pub fn folds_ragged_rows(&self) -> bool {
         self.rows && self.first_stored > 0 && self.first_stored + 1 == self.indices.len()
+    }
+
+    /// Whether it folds short rows as lanes of vectors (Note [Rows side by side]).
+    pub fn folds_side_by_side(&self) -> bool {
+        let simple =
+            |operator: &Operator| is_simple(&operator.code) && !operator.is_sum_of_products();
+        self.rows
+            && self.indices.len() > 1
+            && !self.folds_ragged_rows()
+            && is_simple(self.code)
+            && self.folds.iter().all(simple)
     }
 }
 

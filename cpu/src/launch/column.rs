@@ -7,8 +7,10 @@ mod tree;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use weft_ir::Stop;
+use weft_codegen::SIDE_BY_SIDE;
+use weft_ir::code::Operation;
 use weft_ir::plan::Sink;
+use weft_ir::{ScalarOp, Stop};
 
 use crate::compile::Compiled;
 use crate::execute::{Halt, Source};
@@ -17,7 +19,9 @@ use crate::isa::Slot;
 use crate::lanes::{BLOCK, Frame, Lane, Storage, StorageMut, load_lanes, with_lane_type};
 use crate::launch::chunk::CHUNK;
 use crate::launch::interior::run_from;
+use crate::launch::layout::Layout;
 use crate::launch::{Launch, SinkResult};
+use crate::native::Engine;
 use crate::routine::{Branch, Index, Instruction, Routine, level};
 use crate::shape::{Axis, Shape};
 use crate::traverse::{Evaluator, Mode};
@@ -83,9 +87,15 @@ impl Launch<'_> {
     /// The reductions, if all sinks are such and columns are the better way; else nothing.
     pub(super) fn columns(
         &self,
+        layout: &Layout,
         starts: &[Option<Vec<Storage>>],
     ) -> Result<Option<Vec<SinkResult>>, Stop> {
         let Some(Columns { mode, interior }) = self.column_mode() else { return Ok(None) };
+        let mut side_by_side = self.short_rows_side_by_side(mode, layout);
+        let began = side_by_side.as_mut().and_then(Engine::begin);
+        if side_by_side.as_ref().is_some_and(Engine::is_native) {
+            return Ok(None);
+        }
         let kernel = &*self.bound.kernel;
         let compiled = kernel.body.variant(mode, &kernel.types);
         let claims = self.column_claims(mode, &compiled.routine.results);
@@ -136,6 +146,9 @@ impl Launch<'_> {
             })
             .map_err(|halt| self.stop(halt))?;
         drop(piece);
+        if let Some(side_by_side) = side_by_side {
+            side_by_side.end(began);
+        }
         if in_pieces {
             let mut pieces = pieces.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
             pieces.sort_by_key(|(key, _)| *key);
@@ -326,6 +339,34 @@ impl Launch<'_> {
         let per_column = self.cost(column, level::STEP, lanes.min(1024))
             + self.cost(column, level::BLOCK, lanes.min(1024)) / steps as f64;
         (per_column < per_row).then_some(Columns { mode, interior })
+    }
+
+    /// A native function that has short rows as lanes, where columns would look up each index of theirs: that is faster
+    /// than columns. Without it they are, so they run until it is there.
+    fn short_rows_side_by_side(&self, mode: Mode, layout: &Layout) -> Option<Engine<'_>> {
+        let outer = self.shape.outer();
+        let several = matches!(outer.axes[..], [_, .., Axis::Dense(SIDE_BY_SIDE..)]);
+        let short = matches!(self.shape.axes.last(), Some(Axis::Dense(..=TREE)));
+        if !matches!(mode, Mode::FlatColumns) || !several || !short {
+            return None;
+        }
+        // Extremes of floats are several instructions, which are found to be vectors along columns alone.
+        let is_extreme = |instruction: &weft_ir::code::Instruction| match instruction.operation {
+            Operation::Scalar(ScalarOp::Min | ScalarOp::Max, _) => {
+                instruction.results[0].1.is_float()
+            }
+            _ => false,
+        };
+        let of_extremes = |sink: &Sink| match sink {
+            Sink::Reduce { operator, .. } => operator.code.walk().any(is_extreme),
+            _ => false,
+        };
+        if self.kernel.sinks.iter().any(of_extremes) {
+            return None;
+        }
+        let rows = self.row_folds(layout)?;
+        let engine = || Engine::new(rows, self.context(), true);
+        rows.native.folds_side_by_side().then(engine)
     }
 
     /// About what one element costs in the instructions of a level, on so many lanes.

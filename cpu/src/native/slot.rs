@@ -96,6 +96,13 @@ impl Slot {
             .is_some_and(|inner| inner.recipe.text_of(true, |lanes| lanes.folds_ragged_rows()))
     }
 
+    /// Whether the function folds short rows as lanes.
+    pub(crate) fn folds_side_by_side(&self) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|inner| inner.recipe.text_of(true, |lanes| lanes.folds_side_by_side()))
+    }
+
     /// Whether the lanes of the function run on from row to row.
     pub(crate) fn runs_on(&self) -> bool {
         self.0.as_ref().is_some_and(|inner| inner.runs_on)

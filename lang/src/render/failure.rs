@@ -42,6 +42,9 @@ fn help_of(kind: &TrapKind) -> Option<&'static str> {
         TrapKind::EmptyArray { .. } => {
             Some("where there may be no elements, ask first: `if null xs then nan else mean xs`")
         }
+        TrapKind::BadLength { operation, length: -1 } if operation == "reshape" => Some(
+            "no length is inferred: rows of k elements are `chunks k xs`, and `size xs` says how many elements there are",
+        ),
         TrapKind::IndexOutOfRange { .. }
         | TrapKind::LengthMismatch { .. }
         | TrapKind::SizeMismatch { .. }

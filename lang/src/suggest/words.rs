@@ -26,6 +26,28 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["NaN", "NAN"], "write `nan`"),
     (&["Inf", "Infinity", "infinity"], "write `inf`"),
     (&["reduce", "foldl", "foldr"], "write `fold op z xs`; op is associative"),
+    (
+        &["hann", "hanning"],
+        "the window of n points is `{ 0.5 - 0.5 * cos (2.0 * pi * f64 i / f64 n) : i in iota n }`",
+    ),
+    (
+        &["hamming"],
+        "the window of n points is `{ 0.54 - 0.46 * cos (2.0 * pi * f64 i / f64 n) : i in iota n }`",
+    ),
+    (
+        &["complex", "Complex"],
+        "a complex number is a pair of its parts, `(1.0, 2.0)`, as `fft` takes and yields them",
+    ),
+    (
+        &["break"],
+        "a loop goes on as long as its condition holds: `loop i = 0 while i * i < n do i + 1`",
+    ),
+    (&["argsortDesc", "argsort_desc"], "from the largest on it is `reverse (argsort xs)`"),
+    (&["saveWav", "wavwrite", "write_wav"], "a sound is written by `:save xs \"sound.wav\"`"),
+    (
+        &["lfilter", "filtfilt", "iir"],
+        "each output from the one before: `states (\\y x -> 0.9 * y + 0.1 * x) 0.0 xs`; a filter without feedback: `convolve xs ys`",
+    ),
     (&["var"], "`variance xs` divides by n, `sampleVariance xs` by n - 1, as R and pandas do"),
     (
         &["stddev", "sd", "stdev"],

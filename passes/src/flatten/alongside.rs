@@ -30,7 +30,9 @@ impl Flattener<'_> {
         let own = self.types[var.0 as usize].extents.clone();
         let shared = own.iter().zip(extents).take_while(|(a, b)| a == b).count();
         let maps = maps.checked_sub(1);
-        let made = maps.filter(|_| extents.len() < own.len());
+        // Of no items any extents are the same: those of the arrays that are read need not be.
+        let none = own[..shared].contains(&Size::Constant(0));
+        let made = maps.filter(|_| extents.len() < own.len() && !none);
         let Some((maps, (mut thunk, span))) =
             made.and_then(|maps| Some((maps, self.map_alongside(var, shared)?)))
         else {

@@ -13,7 +13,7 @@ use weft_ir::nested::{Atom, Body, Operation, Program, Statement, Type, Var};
 
 use super::Config;
 use super::key::{Key, key};
-use super::simplify::{Facts, simplify};
+use super::simplify::{Facts, simplify, without_unread_arrays};
 
 /// Operations with more statements in their bodies are not compared with others: that keeps the time
 /// in proportion to the program's size where bodies are nested deeply.
@@ -112,6 +112,7 @@ impl Numbering<'_> {
             return self.inline(if holds { then } else { otherwise }, &results);
         }
         let mut uses = self.bodies(&mut operation);
+        without_unread_arrays(&mut operation, &self.facts);
         let known =
             simplify(&mut operation, &self.facts).or_else(|| identity(&operation, &self.facts));
         if let Some(atoms) = known {

@@ -4,7 +4,7 @@
 //! Note [Errors in algebra]. A rule may drop an operand only if an error in it would not have been
 //! seen: `x * 0` is not 0 where x fails. `and false x` and `select true x y` are, as in the language.
 
-use weft_ir::nested::{Atom, Operation, ScanForm, Var};
+use weft_ir::nested::{Atom, Body, Operation, ScanForm, Var, free_variables};
 use weft_ir::{Column, Scalar, ScalarOp, ScalarType, math};
 
 /// What is known about variables.
@@ -73,6 +73,17 @@ impl Facts {
                     Atom::Scalar(_) => None,
                 };
             }
+            Operation::For { index, count, state, initial, body } => {
+                for (at, var) in results.iter().enumerate() {
+                    let fills = self.length(initial[at]) == Some(*count)
+                        && replaces(body, at, state[at].0, *index);
+                    if fills {
+                        self.by_var[var.0 as usize] =
+                            Fact { length: Some(*count), ..Fact::default() };
+                    }
+                }
+                return;
+            }
             _ => return,
         }
         for var in results {
@@ -110,6 +121,33 @@ impl Facts {
                 || self.length(*array).is_some() && self.length(*array) == self.length(*first)
         })
     }
+}
+
+/// Whether a turn replaces the element with its number in this part of the state, and nothing else of it: where there
+/// are as many turns as elements, none is missing, and the array is as long as before.
+fn replaces(body: &Body, at: usize, part: Var, turn: Var) -> bool {
+    body.statements.iter().rev().any(|statement| {
+        matches!(&statement.operation, Operation::Update { array, indices, .. }
+            if *array == Atom::Var(part) && indices[..] == [Atom::Var(turn)])
+            && Atom::Var(statement.results[0].0) == body.results[at]
+    })
+}
+
+/// Leaves arrays out of a map whose elements it does not look at, where they are as long as the others.
+pub(super) fn without_unread_arrays(operation: &mut Operation, facts: &Facts) {
+    let Operation::Map(lambda, arrays) = operation else { return };
+    if arrays.len() < 2 || !facts.equally_long(arrays) {
+        return;
+    }
+    let read = free_variables(&[&lambda.body]);
+    let mut wanted: Vec<bool> =
+        lambda.params.iter().map(|(param, _)| read.contains(param)).collect();
+    if !wanted.contains(&true) {
+        wanted[0] = true;
+    }
+    let (mut of_params, mut of_arrays) = (wanted.iter(), wanted.iter());
+    lambda.params.retain(|_| of_params.next() == Some(&true));
+    arrays.retain(|_| of_arrays.next() == Some(&true));
 }
 
 /// The results of an operation, if they are known; else the operation may become a simpler one.

@@ -6,7 +6,7 @@ use crate::lanes::INTERRUPTED;
 use crate::lanes::segment::Node;
 use crate::literal::literal;
 
-use super::{Kind, Tree};
+use super::{Kind, SIDE_BY_SIDE, Tree};
 
 /// Text in progress.
 #[derive(Default)]
@@ -18,6 +18,8 @@ pub(super) struct Text {
     pub(super) ragged: bool,
     /// How many dimensions number the rows.
     pub(super) outer: usize,
+    /// Whether rows can be lanes.
+    pub(super) side_by_side: bool,
     /// Whether vector instructions do not pay.
     pub(super) one_by_one: bool,
     /// The addresses, up to the last index, of what is read one element behind the other.
@@ -187,6 +189,9 @@ impl Text {
         }
         self.line(2, "if (length > 64) break;");
         self.line(2, &format!("const i64 first_index = {first_index};"));
+        if self.side_by_side {
+            self.rows_side_by_side(nodes);
+        }
         self.scalars(2, nodes);
         self.line(2, "u32 failed = 0;");
         self.chain(nodes);
@@ -295,19 +300,8 @@ impl Text {
             self.line(indent, &format!("{ty} begun_{at} = start_{at};"));
         }
         for (number, tree) in trees.iter().enumerate() {
-            let combined = combine(number, tree, "&begun_#", "total_#");
-            if !matches!(tree.kind, Kind::Products | Kind::Any) {
-                // No branches: the machine had to foresee these too.
-                self.line(indent, &combined);
-                continue;
-            }
-            let copies: String = tree
-                .components
-                .iter()
-                .map(|(at, _)| format!("begun_{at} = total_{at}; "))
-                .collect();
             let some = if may_be_empty { "if (length > 0) " } else { "" };
-            self.line(indent, &format!("{some}{{ if (begins) {combined} else {{ {copies}}} }}"));
+            self.begin(indent, number, tree, some, "total_#");
         }
         for at in 0..self.types.len() {
             self.line(indent, &format!("result_{at}[number] = begun_{at};"));
@@ -370,6 +364,93 @@ impl Text {
         self.line(2, "if (failed) return failed;");
         self.trees = trees;
         self.store(2, true);
+    }
+
+    /// Rows of one length whose numbers differ in the last index alone, if so many follow, as lanes.
+    fn rows_side_by_side(&mut self, nodes: &[Node]) {
+        let trees = std::mem::take(&mut self.trees);
+        let last = self.outer - 1;
+        self.line(2, "// Lengths of whole rows: only the last may be cut.");
+        self.line(
+            2,
+            &format!(
+                "if (advance == 1 && length == steps && length > 0 && end - number >= {SIDE_BY_SIDE}"
+            ),
+        );
+        self.line(4, &format!("&& block->extents[{last}] - index_{last} >= {SIDE_BY_SIDE}"));
+        self.line(4, &format!("&& last - start >= {SIDE_BY_SIDE} * steps) {{"));
+        let declare = |name: &str| {
+            let of = |(at, ty): (usize, &&str)| format!("{ty} {name}_{at}[{SIDE_BY_SIDE}];");
+            self.types.iter().enumerate().map(of).collect::<Vec<String>>().join(" ")
+        };
+        let (totals, values) = (declare("totals"), declare("values"));
+        self.line(3, &totals);
+        self.each_lane(3, |text| {
+            for (at, first) in firsts(&trees) {
+                text.line(4, &format!("totals_{at}[lane] = {first};"));
+            }
+        });
+        self.line(3, "for (i64 at = 0; at < length; at++) {");
+        self.line(4, &values);
+        self.each_lane(4, |text| {
+            text.line(5, &format!("const i64 row_of_lane = index_{last} + lane;"));
+            text.line(5, "{");
+            text.line(6, &format!("const i64 index_{last} = row_of_lane;"));
+            text.scalars(6, nodes);
+            text.values(6, nodes);
+            for at in 0..text.types.len() {
+                text.line(6, &format!("values_{at}[lane] = value_{at};"));
+            }
+            text.line(5, "}");
+        });
+        self.each_lane(4, |text| {
+            for (number, tree) in trees.iter().enumerate() {
+                let names = ["&totals_#[lane]", "values_#[lane]"];
+                text.grow(5, number, tree, "at == 0", names);
+            }
+        });
+        self.line(3, "}");
+        self.each_lane(3, |text| {
+            for (at, ty) in text.types.clone().iter().enumerate() {
+                text.line(4, &format!("{ty} begun_{at} = start_{at};"));
+            }
+            for (number, tree) in trees.iter().enumerate() {
+                text.begin(4, number, tree, "", "totals_#[lane]");
+            }
+            for at in 0..text.types.len() {
+                text.line(4, &format!("result_{at}[number + lane] = begun_{at};"));
+            }
+        });
+        // The loop goes on to one more.
+        let more = SIDE_BY_SIDE - 1;
+        self.line(3, &format!("number += {more};"));
+        self.line(3, &format!("index_{last} += {more};"));
+        self.next_row();
+        self.line(3, "continue;");
+        self.line(2, "}");
+        self.trees = trees;
+    }
+
+    fn each_lane(&mut self, indent: usize, write: impl FnOnce(&mut Text)) {
+        self.line(indent, &format!("#pragma GCC unroll {SIDE_BY_SIDE}"));
+        self.line(indent, &format!("for (i64 lane = 0; lane < {SIDE_BY_SIDE}; lane++) {{"));
+        write(self);
+        self.line(indent, "}");
+    }
+
+    /// Combines the start values of a row with what it has come to.
+    fn begin(&mut self, indent: usize, number: usize, tree: &Tree, some: &str, total: &str) {
+        let combined = combine(number, tree, "&begun_#", total);
+        if !matches!(tree.kind, Kind::Products | Kind::Any) {
+            // No branches: the machine had to foresee these too.
+            self.line(indent, &combined);
+            return;
+        }
+        let copy = |(at, _): &(usize, _)| {
+            format!("begun_{at} = {}; ", total.replace('#', &at.to_string()))
+        };
+        let copies: String = tree.components.iter().map(copy).collect();
+        self.line(indent, &format!("{some}{{ if (begins) {combined} else {{ {copies}}} }}"));
     }
 
     /// Combines a value with the total, or makes it the total if it is the first and the total is not what

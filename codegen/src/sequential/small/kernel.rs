@@ -3,6 +3,7 @@
 mod append;
 mod fold;
 mod inside;
+mod lanes;
 mod send;
 mod sort;
 
@@ -15,6 +16,7 @@ use super::super::Function;
 use crate::dialect::type_name;
 use crate::scalar::Writer;
 use fold::Fold;
+use lanes::Lanes;
 
 /// A register with its type, and what stands for it.
 type Bound = (Register, ScalarType, String);
@@ -86,6 +88,14 @@ impl Points {
         indices.map(|(&register, name)| (register, ScalarType::I64, name.clone())).collect()
     }
 
+    /// The extents of the last two dimensions, where these are dense.
+    fn last_extents(&self) -> Option<(&str, &str)> {
+        match &self.extents[..] {
+            [.., Extent::Dense(rows), Extent::Dense(last)] => Some((rows, last)),
+            _ => None,
+        }
+    }
+
     fn points(&self) -> &str {
         &self.counts[self.extents.len()]
     }
@@ -143,12 +153,19 @@ impl Function<'_> {
         let sends = self.sends(kernel, &points)?;
         let sort = self.sort(kernel, &points);
         let boxes = self.boxes(kernel, &points, stores.len())?;
-        self.open_rows(&points)?;
+        let mut lanes = self.lanes(kernel, over_rows);
+        self.open_rows(&points, &mut lanes, &folds)?;
         for fold in &mut folds {
             self.begin_fold(fold, &points)?;
         }
         boxes.iter().try_for_each(|inside| self.range(kernel, inside, &points))?;
-        self.open_row(&points, !folds.is_empty())?;
+        if !folds.is_empty() {
+            self.line("i64 met = 0;");
+        }
+        if let Some(lanes) = &lanes {
+            self.open_lanes(lanes, &folds, (kernel, &points))?;
+        }
+        self.open_dimension(&points, points.extents.len() - 1)?;
         for inside in &boxes {
             self.inside(kernel, inside, &points, &stores)?;
         }
@@ -191,6 +208,9 @@ impl Function<'_> {
             self.line("met++;");
         }
         self.close();
+        if lanes.is_some() {
+            self.close();
+        }
         let mut totals = Vec::new();
         for fold in &folds {
             totals.extend(self.end_fold(fold, &points)?);
@@ -260,18 +280,22 @@ impl Function<'_> {
         name
     }
 
-    /// Opens the loops over the rows, in a block of their own.
-    fn open_rows(&mut self, points: &Points) -> Option<()> {
+    /// Opens the loops over the rows, in a block of their own. Lanes are the innermost of them.
+    fn open_rows(
+        &mut self,
+        points: &Points,
+        lanes: &mut Option<Lanes>,
+        folds: &[Fold<'_>],
+    ) -> Option<()> {
         self.open("{");
-        (0..points.extents.len() - 1).try_for_each(|at| self.open_dimension(points, at))
-    }
-
-    /// Opens the loop over the points of a row; whether it is counted how many have been met.
-    fn open_row(&mut self, points: &Points, counts: bool) -> Option<()> {
-        if counts {
-            self.line("i64 met = 0;");
+        let rows = points.extents.len() - 1;
+        for at in 0..rows {
+            if let Some(lanes) = lanes.as_mut().filter(|_| at + 1 == rows) {
+                self.begin_lanes(lanes, folds, points)?;
+            }
+            self.open_dimension(points, at)?;
         }
-        self.open_dimension(points, points.extents.len() - 1)
+        Some(())
     }
 
     fn open_dimension(&mut self, points: &Points, at: usize) -> Option<()> {

@@ -189,7 +189,7 @@ pub(super) fn instead_of_more(
             ))
         }
         ("log", 2) => Some("the logarithm of x to the base b is `log x / log b`".to_owned()),
-        ("sort", 2) if is_function(checker, &args[0]) || is_function(checker, &args[1]) => Some(
+        ("sort", 2) => Some(
             "`sort xs` is in ascending order, `sortDesc xs` in descending order, `sortBy f xs` in that of a key"
                 .to_owned(),
         ),
@@ -202,6 +202,26 @@ pub(super) fn instead_of_more(
             let both: Option<Vec<String>> = args.iter().map(argument).collect();
             let both = both.unwrap_or_else(|| vec!["a".to_owned(), "b".to_owned()]);
             Some(format!("of two values it is `{} {}`", &name[..3], both.join(" ")))
+        }
+        ("maximum" | "minimum" | "argmax" | "argmin", 2)
+            if is_function(checker, &args[0]) || is_function(checker, &args[1]) =>
+        {
+            let mut both: Option<Vec<String>> = args.iter().map(argument).collect();
+            if let (Some(both), false) = (&mut both, is_function(checker, &args[0])) {
+                both.reverse();
+            }
+            let both = both.unwrap_or_else(|| vec!["f".to_owned(), "xs".to_owned()]);
+            Some(format!("it takes values, and no function: `{name} (map {})`", both.join(" ")))
+        }
+        // A whole number behind an array is meant as an axis.
+        ("maximum" | "minimum", 2) if digits.is_none() => {
+            let both: Option<Vec<String>> = args.iter().map(argument).collect();
+            let both = both.unwrap_or_else(|| vec!["a".to_owned(), "b".to_owned()]);
+            Some(format!(
+                "it takes one array; of two values, or of two arrays element by element, it is `{} {}`",
+                &name[..3],
+                both.join(" ")
+            ))
         }
         ("sum" | "mean" | "product", 2..) if of_scalars => Some(format!(
             "it takes one array: `{name} [{}]`",

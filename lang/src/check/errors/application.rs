@@ -2,7 +2,7 @@
 
 use weft_ir::{ScalarType, Span};
 
-use super::habit::of_flags;
+use super::habit::{of_complex, of_flags};
 use super::operator::{TO_INTEGER, convert_other};
 use super::{TEXTS_AS_KEYS, class_words, count};
 use crate::ast;
@@ -278,7 +278,8 @@ impl Checker<'_> {
             _ if class == Class::INT && is_float => Some(TO_INTEGER),
             function => of_flags(function, &head),
         };
-        let parts = parts_of(&whole).filter(|_| class != Class::EQ);
+        let parts = of_complex(&site.function, &whole).or_else(|| parts_of(&whole));
+        let parts = parts.filter(|_| class != Class::EQ);
         let diagnostic = match (parts, help) {
             (Some(help), _) => diagnostic.help(help),
             (None, Some(help)) => diagnostic.help(help),

@@ -182,8 +182,26 @@ pub(super) fn of_flags(function: &str, found: &Type) -> Option<&'static str> {
         ("mean", Type::Scalar(ScalarType::Bool)) => {
             Some("the share that is true is `f64 (count flags) / f64 (length flags)`")
         }
+        ("+" | "-" | "*" | "/", Type::Scalar(ScalarType::Bool)) => {
+            Some("as a number a truth value is 1 or 0: `f64 …` or `i64 …`")
+        }
         _ => None,
     }
+}
+
+/// What to write for arithmetic on complex numbers, which are pairs.
+pub(super) fn of_complex(function: &str, found: &Type) -> Option<String> {
+    let is_pair = matches!(found, Type::Tuple(parts)
+        if parts[..] == [Type::Scalar(ScalarType::F64), Type::Scalar(ScalarType::F64)]);
+    let help = match function {
+        "abs" => "the magnitudes of complex numbers, which are pairs, are `hypot z.0 z.1`",
+        "*" => {
+            "complex numbers, which are pairs, are multiplied by \
+             `\\(a, b) (c, d) -> (a * c - b * d, a * d + b * c)`; by a real number is `(k * z.0, k * z.1)`"
+        }
+        _ => return None,
+    };
+    is_pair.then(|| help.to_owned())
 }
 
 /// What to write for a method that tables have in other libraries.

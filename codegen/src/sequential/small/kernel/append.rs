@@ -88,8 +88,8 @@ impl Function<'_> {
         let names: Vec<String> = moved.iter().map(|(.., name)| name.clone()).collect();
         let undo = self.undo(moved, &count)?;
         // What is computed may read what it replaces.
-        self.open_rows(&points)?;
-        self.open_row(&points, false)?;
+        self.open_rows(&points, &mut None, &[])?;
+        self.open_dimension(&points, points.extents.len() - 1)?;
         let results: Vec<Operand> = kernel.sinks.iter().flat_map(Sink::operands).copied().collect();
         let code = Code { results, ..appended.kernel.body.clone() };
         let bound = points.bound(&appended.kernel);

@@ -40,6 +40,16 @@ impl Fold<'_> {
     pub(super) fn results(&self) -> Vec<(Var, String)> {
         self.to.iter().flatten().cloned().collect()
     }
+
+    /// The types of what it combines.
+    pub(super) fn types(&self) -> Vec<ScalarType> {
+        self.operator.left.iter().map(|(_, ty)| *ty).collect()
+    }
+
+    /// What a row has come to: its block at hand, those before it, the blocks of blocks before those.
+    pub(super) fn state(&self) -> [&[String]; 3] {
+        [&self.inner, &self.outer, &self.outermost]
+    }
 }
 
 impl Function<'_> {
@@ -88,7 +98,7 @@ impl Function<'_> {
 
     /// Declares what a row comes to.
     pub(super) fn begin_fold(&mut self, fold: &mut Fold<'_>, points: &Points) -> Option<()> {
-        let types: Vec<ScalarType> = fold.operator.left.iter().map(|(_, ty)| *ty).collect();
+        let types = fold.types();
         fold.inner = self.zeros(&types);
         fold.outer = self.zeros(&types);
         let Some(scan) = &mut fold.scan else {
@@ -118,34 +128,16 @@ impl Function<'_> {
         let values = self.named(values);
         let Fold { inner, outer, outermost, .. } = fold;
         self.open("if (!(met & 63)) {");
-        let (most, later) = match fold.scan {
-            Some(_) => ("MOST_OF_SCAN", "met > 64"),
-            None => ("MOST_OF_FOLD", "met > 64 && (met & 4095) != 64"),
-        };
+        let most = if fold.scan.is_some() { "MOST_OF_SCAN" } else { "MOST_OF_FOLD" };
         self.line(&format!("if (met == {most}) LEAVE;"));
-        self.open(&format!("if ({later}) {{"));
-        self.combine(fold, outer, inner, outer)?;
-        self.indent -= 1;
-        self.open("} else {");
-        self.assign_all(outer, inner);
-        self.close();
-        if fold.scan.is_none() {
-            self.open("if (met && !(met & 4095)) {");
-            self.open("if (met > 4096) {");
-            self.combine(fold, outermost, outer, outermost)?;
-            self.indent -= 1;
-            self.open("} else {");
-            self.assign_all(outermost, outer);
-            self.close();
-            self.close();
-        }
+        self.next_block(fold, "met", inner, [outer, outermost])?;
         self.assign_all(inner, &values);
         self.indent -= 1;
         self.open("} else {");
         self.combine(fold, inner, &values, inner)?;
         self.close();
         let Some(scan) = &fold.scan else { return Some(Vec::new()) };
-        let types: Vec<ScalarType> = fold.operator.left.iter().map(|(_, ty)| *ty).collect();
+        let types = fold.types();
         let so_far = self.zeros(&types);
         self.open("if (met < 64) {");
         self.assign_all(&so_far, inner);
@@ -178,6 +170,36 @@ impl Function<'_> {
         Some(registers.map(|(&(register, ty), name)| (register, ty, name)).collect())
     }
 
+    /// Puts the block of the tree that so many points have ended to those before it, where another one begins.
+    pub(super) fn next_block(
+        &mut self,
+        fold: &Fold<'_>,
+        met: &str,
+        inner: &[String],
+        [outer, outermost]: [&[String]; 2],
+    ) -> Option<()> {
+        self.open(&match fold.scan {
+            Some(_) => format!("if ({met} > 64) {{"),
+            None => format!("if ({met} > 64 && ({met} & 4095) != 64) {{"),
+        });
+        self.combine(fold, outer, inner, outer)?;
+        self.indent -= 1;
+        self.open("} else {");
+        self.assign_all(outer, inner);
+        self.close();
+        if fold.scan.is_none() {
+            self.open(&format!("if ({met} && !({met} & 4095)) {{"));
+            self.open(&format!("if ({met} > 4096) {{"));
+            self.combine(fold, outermost, outer, outermost)?;
+            self.indent -= 1;
+            self.open("} else {");
+            self.assign_all(outermost, outer);
+            self.close();
+            self.close();
+        }
+        Some(())
+    }
+
     /// Puts what a row has come to where it belongs; the registers of a reduction.
     pub(super) fn end_fold(&mut self, fold: &Fold<'_>, points: &Points) -> Option<Vec<Bound>> {
         if let Some(scan) = &fold.scan {
@@ -207,7 +229,7 @@ impl Function<'_> {
         match fold.start {
             Start::None => {}
             Start::Combined(thunk) | Start::IfEmpty(thunk) => {
-                let types: Vec<ScalarType> = fold.operator.left.iter().map(|(_, ty)| *ty).collect();
+                let types = fold.types();
                 let if_empty = matches!(fold.start, Start::IfEmpty(_));
                 self.open(if if_empty { "if (met == 0) {" } else { "{" });
                 let start = self.zeros(&types);
@@ -240,7 +262,7 @@ impl Function<'_> {
     }
 
     /// Combines what comes first with what comes later, in the direction of the scan.
-    fn combine(
+    pub(super) fn combine(
         &mut self,
         fold: &Fold<'_>,
         earlier: &[String],

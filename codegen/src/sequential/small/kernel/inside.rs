@@ -51,6 +51,15 @@ struct Point<'a> {
     stores: &'a [(Var, String)],
 }
 
+/// Along which indices a box is narrowed down.
+#[derive(Clone, Copy)]
+pub(super) struct Along<'a> {
+    /// The dimension in which it begins and ends somewhere.
+    pub(super) dimension: usize,
+    /// The extent of the last dimension, of which all points are to be in it.
+    pub(super) whole: Option<&'a str>,
+}
+
 /// The most conditions on rows in a box: each doubles its text.
 const MOST_CONDITIONS: usize = 2;
 
@@ -162,7 +171,7 @@ impl Function<'_> {
                 |bound: &Bound| bound.dimension == last && bound.offset.registers().is_empty();
             let (common, of_row): (Vec<Bound>, Vec<Bound>) =
                 inside.bounds.iter().cloned().partition(is_common);
-            self.limits(&common, &ends, points)?;
+            self.limits(&common, &ends, points, Along { dimension: last, whole: None })?;
             boxes.push(Inside { bounds: of_row, ..inside });
         }
         Some(boxes)
@@ -179,18 +188,24 @@ impl Function<'_> {
         self.line(&format!("i64 {from} = all_{from}, {to} = all_{to};"));
         let registers = bounds.iter().flat_map(|bound| bound.offset.registers());
         let needed = needed(&part.row, registers.map(|(register, _)| *register).collect());
+        // The boxes of a kernel share their registers' names.
+        self.open("{");
         if !needed.instructions.is_empty() {
             self.bound_code(&needed, &of_row(kernel, points))?;
         }
-        self.limits(bounds, &[from.clone(), to.clone()], points)
+        let along = Along { dimension: points.extents.len() - 1, whole: None };
+        self.limits(bounds, &[from.clone(), to.clone()], points, along)?;
+        self.close();
+        Some(())
     }
 
     /// Narrows down where a box begins and ends to where bounds hold.
-    fn limits(
+    pub(super) fn limits(
         &mut self,
         bounds: &[Bound],
         [from, to]: &[String; 2],
         points: &Points,
+        along: Along<'_>,
     ) -> Option<()> {
         let mut lines = Vec::new();
         for Bound { dimension, offset, limit } in bounds {
@@ -213,13 +228,18 @@ impl Function<'_> {
                 }
             };
             let index = &points.indices[*dimension];
-            let line = match (limit, *dimension + 1 == points.indices.len()) {
+            let of_all = along.whole.filter(|_| *dimension + 1 == points.indices.len());
+            let (least, most) = match of_all {
+                Some(extent) => ("0".to_owned(), format!("{extent} - 1")),
+                None => (index.clone(), index.clone()),
+            };
+            let line = match (limit, *dimension == along.dimension) {
                 (Limit::AtLeast(_), true) => format!("{from} = max_i64({from}, {limited});"),
                 (Limit::AtMost(_), true) => format!("{to} = min_i64({to} - 1, {limited}) + 1;"),
                 (Limit::Below(_), true) => format!("{to} = min_i64({to}, {limited});"),
-                (Limit::AtLeast(_), false) => format!("if ({index} < {limited}) {to} = 0;"),
-                (Limit::AtMost(_), false) => format!("if ({index} > {limited}) {to} = 0;"),
-                (Limit::Below(_), false) => format!("if ({index} >= {limited}) {to} = 0;"),
+                (Limit::AtLeast(_), false) => format!("if ({least} < {limited}) {to} = 0;"),
+                (Limit::AtMost(_), false) => format!("if ({most} > {limited}) {to} = 0;"),
+                (Limit::Below(_), false) => format!("if ({most} >= {limited}) {to} = 0;"),
             };
             if !lines.contains(&line) {
                 lines.push(line);
