@@ -106,3 +106,45 @@ fn elements_of_a_part_stand_one_behind_the_other() {
     check_rows(&part("r4: i64 = sub r3 r1\n"), &arrays, &[one_by_one]);
     check_rows(&part("r4: i64 = mul r1 r3\n"), &arrays, &[one_by_one]);
 }
+
+#[test]
+fn short_rows_are_lanes_where_what_they_combine_is_simple() {
+    let of_pairs = |value: &str| {
+        let text = format!(
+            "r3: f32 = read a0 r0 r2\nr4: f32 = read a1 r1 r2\nr5: f32 = sub r3 r4\nr6: f32 = {value}\nyield r6\n"
+        );
+        let code = code(&text);
+        let operator = "by (r14: f32) (r15: f32)\n  r16: f32 = add r14 r15\n  yield r16\n";
+        let mut reader = Reader::new(operator).expect("an operator");
+        let operator = parse_operator(&mut reader).expect("an operator");
+        let given = Lanes {
+            indices: &[
+                (Register(0), Running::Uniform),
+                (Register(1), Running::Uniform),
+                (Register(2), Running::Counting),
+            ],
+            first_stored: 0,
+            in_place: true,
+            inputs: &[],
+            arrays: &[(ScalarType::F32, false), (ScalarType::F32, false)],
+            code: &code,
+            results: &code.results,
+            shared: &[false, false],
+            folds: &[operator],
+            rows: true,
+        };
+        (given.folds_side_by_side(), lanes(&given).text)
+    };
+    let (side_by_side, text) = of_pairs("mul r5 r5");
+    assert!(side_by_side);
+    for expected in [
+        "block->extents[1] - index_1 >= 8",
+        "const i64 index_1 = row_of_lane;",
+        "KERNEL_combine_0(&totals_0[lane], values_0[lane]);",
+        "result_0[number + lane] = begun_0;",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+    let (side_by_side, text) = of_pairs("exp r5");
+    assert!(!side_by_side && !text.contains("totals_0[lane]"), "{text}");
+}

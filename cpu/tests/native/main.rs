@@ -10,6 +10,7 @@ mod further;
 mod kernels;
 mod loops;
 mod rows;
+mod side_by_side;
 mod small;
 mod tables;
 

@@ -309,3 +309,80 @@ fn deep_programs_take_little_time() {
     }
     check_time(nest);
 }
+
+/// A loop that fills two arrays of so many elements, of which one is looked at by what follows.
+fn filled(turns: &str, place: &str) -> String {
+    format!(
+        r"x4: []i64, x5: []f64 = for x6 < {turns} x7: []i64 = x2, x8: []f64 = x3
+  x9: []i64 = update x7 at {place} value x6
+  x10: f64 = cast_f64 x6
+  x11: []f64 = update x8 at x6 value x10
+  yield x9 x11
+"
+    )
+}
+
+const EMPTY: &str = "x2: []i64 = replicate x0 0i64\nx3: []f64 = replicate x0 0.0f64\n";
+
+#[test]
+fn arrays_that_a_loop_fills_are_as_long_as_it_has_turns() {
+    let rest = r"x12: []f64 = map x4 x5
+  \x13: i64, x14: f64
+    yield x14
+x15: i64 = length x4
+yield x12 x15
+";
+    let after = r"x3: []f64 = replicate x0 0.0f64
+x5: []f64 = for x6 < x0 x8: []f64 = x3
+  x10: f64 = cast_f64 x6
+  x11: []f64 = update x8 at x6 value x10
+  yield x11
+yield x5 x0
+";
+    check_share("x0: i64", &format!("{EMPTY}{}{rest}", filled("x0", "x6")), after);
+}
+
+#[test]
+fn what_may_fail_in_a_loop_that_fills_is_looked_at() {
+    // An index that is none, and turns that are too many: there may be no array.
+    let rest = "x12: i64 = length x4\nyield x12\n";
+    for (turns, place) in [("x0", "x1"), ("x1", "x6")] {
+        let before = format!("{EMPTY}{}{rest}", filled(turns, place));
+        let program = parse(&format!("params x0: i64, x1: i64\n{before}")).expect("a program");
+        let shared = share(program, &ALL).to_string();
+        assert!(shared.contains("length x4"), "{shared}");
+    }
+}
+
+#[test]
+fn a_map_takes_no_arrays_that_it_does_not_look_at() {
+    let before = r"x2: i64 = length x0
+x3: []i64 = iota x2
+x4: []f64 = map x0
+  \x5: i64
+    x6: f64 = cast_f64 x5
+    yield x6
+x7: []f64 = map x0 x4
+  \x8: i64, x9: f64
+    x10: f64 = mul x9 x9
+    yield x10
+x11: []i64 = map x0 x4
+  \x12: i64, x13: f64
+    yield 1i64
+yield x7 x11
+";
+    let after = r"x4: []f64 = map x0
+  \x5: i64
+    x6: f64 = cast_f64 x5
+    yield x6
+x7: []f64 = map x4
+  \x9: f64
+    x10: f64 = mul x9 x9
+    yield x10
+x11: []i64 = map x0
+  \x12: i64
+    yield 1i64
+yield x7 x11
+";
+    check_share("x0: []i64", before, after);
+}
