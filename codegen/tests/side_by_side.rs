@@ -3,9 +3,9 @@
 use weft_codegen::small_loop;
 use weft_ir::plan::{self, Step};
 
-/// The function of a loop in which rows are combined of what this code makes as r8 of the indices r0 and r1.
+/// The function of a loop in which rows are summed of what this code makes as r8 of the indices r0 and r1.
 fn folded(code: &str) -> String {
-    let text = format!(
+    function(
         "input a0: i64
 input a1: [a0]f64
 input a2: [a0][a0]f64
@@ -16,7 +16,7 @@ a4: [a0]f64 = while (a5: [a0]f64 = a3)
   yield a6
 do
   launch \"folds\" [a0][a0] (r0 r1)
-{code}
+CODE
     yield r8
     reduce r8 as (r9: f64) to a7: [a0]f64
     by (r10: f64) (r11: f64)
@@ -29,8 +29,13 @@ do
   yield a7
 output a4: [a0]f64
 "
-    );
-    let program = plan::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        .replace("CODE", code)
+        .as_str(),
+    )
+}
+
+fn function(text: &str) -> String {
+    let program = plan::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let of = |step: &Step| match step {
         Step::While { state, condition, body, .. } => {
             small_loop(state, condition, body, &program.types)
@@ -72,4 +77,63 @@ fn between_borders_rows_are_lanes_without_checks() {
 fn rows_of_what_takes_long_are_no_lanes() {
     let text = folded("    r3: f64 = read a2 r0 r1\n    r8: f64 = exp r3");
     assert!(!text.contains("lane"), "{text}");
+}
+
+/// The same with elements of this type, which are combined by this operator.
+fn integers(ty: &str, operator: &str, code: &str) -> String {
+    function(
+        "input a0: i64
+input a1: [a0]TYPE
+input a2: [a0][a0]TYPE
+a3: [a0]TYPE = reshape a1
+a4: [a0]TYPE = while (a5: [a0]TYPE = a3)
+  a6: bool = host
+    yield true
+  yield a6
+do
+  launch \"folds\" [a0][a0] (r0 r1)
+CODE
+    yield r8
+    reduce r8 as (r9: TYPE) to a7: [a0]TYPE
+    by (r10: TYPE) (r11: TYPE)
+      r12: TYPE = OPERATOR r10 r11
+      yield r12
+  end
+  free a5
+  yield a7
+output a4: [a0]TYPE
+"
+        .replace("TYPE", ty)
+        .replace("OPERATOR", operator)
+        .replace("CODE", code)
+        .as_str(),
+    )
+}
+
+#[test]
+fn integers_that_stand_one_behind_the_other_are_combined_along_the_row() {
+    let code = "    r3: i32 = read a2 r0 r1\n    r4: i32 = read a5 r1\n    r8: i32 = add r3 r4";
+    for (operator, neutral) in
+        [("add", "0"), ("max", "(-2147483647 - 1)"), ("min", "2147483647"), ("bit_and", "(-1)")]
+    {
+        let text = integers("i32", operator, code);
+        assert!(!text.contains("lane"), "{text}");
+        let (before, after) = text.split_once("met = 1;").expect("a row in any order");
+        let row = before.rsplit_once("for (i64 ").expect("a loop over the row").1;
+        assert!(!row.contains("met"), "{row}");
+        assert!(before.contains(&format!(" = {neutral};")), "{neutral}\n{text}");
+        assert!(after.contains("if (!(met & 63))"), "{text}");
+    }
+}
+
+#[test]
+fn integers_that_stand_elsewhere_are_lanes() {
+    // Along a column, and in the order of others.
+    for code in [
+        "    r3: i64 = read a2 r1 r0\n    r4: i64 = read a5 r1\n    r8: i64 = add r3 r4",
+        "    r3: i64 = mul r1 3i64\n    r4: i64 = bit_and r3 1i64\n    r8: i64 = read a5 r4",
+    ] {
+        let text = integers("i64", "add", code);
+        assert!(text.contains("_of_lane") && !text.contains("met = 1;"), "{text}");
+    }
 }

@@ -308,6 +308,23 @@ impl Builder<'_> {
     }
 }
 
+/// What changes no other element, for each component of an operator on integers or bools that is the same in any bracketing.
+pub(crate) fn neutral(operator: &Operator) -> Option<Vec<Scalar>> {
+    let Operator { left, right, code } = operator;
+    let component = |at: usize| {
+        let [(own, ty), (other, _)] = [left[at], right[at]];
+        let (instruction, _) = code.definition(code.results[at].register()?)?;
+        let Operation::Scalar(op, operands) = &instruction.operation else { return None };
+        let [own, other] = [own, other].map(Operand::Register);
+        let is_it = operands[..] == [own, other] || operands[..] == [other, own];
+        match kind(*op, ty)? {
+            Kind::Exact(neutral) if is_it && !ty.is_float() => Some(neutral),
+            _ => None,
+        }
+    };
+    (0..left.len()).map(component).collect()
+}
+
 /// How an operator may be bracketed, if it is a common one.
 fn kind(op: ScalarOp, ty: ScalarType) -> Option<Kind> {
     if ty.is_float() && op == ScalarOp::Add {

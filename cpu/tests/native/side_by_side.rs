@@ -124,6 +124,74 @@ fn rows_in_a_loop() {
     }
 }
 
+/// A vector of integers, from whose rows of products with a matrix the others are made.
+const INTEGERS: &str = "input a2: [a0][a0]i64
+input a3: [a0]i64
+input a20: i64
+a4: i64 = host
+  yield 0i64
+a6: [a0]i64 = reshape a3
+a7: i64, a8: [a0]i64 = while (a9: i64 = a4, a10: [a0]i64 = a6)
+  a11: bool = host
+    r0: i64 = read a9
+    r1: i64 = read a20
+    r2: bool = lt r0 r1
+    yield r2
+  yield a11
+do
+  a12: i64 = host
+    r0: i64 = read a9
+    r1: i64 = add r0 1i64
+    yield r1
+  launch \"rows\" [a0][a0] (r0 r1)
+    r2: i64 = read a2 ROW
+    r3: i64 = read a10 r1
+    r4: i64 = mul r2 r3
+    r12: i64 = read a10 r0
+    r13: bool = lt r2 r12
+    r14: i64 = cast_i64 r13
+    yield r4 r14
+    reduce r4 as (r5: i64) to a13: [a0]i64
+    by (r6: i64) (r7: i64)
+      r8: i64 = OPERATOR r6 r7
+      yield r8
+    if_empty (r9)
+      yield 5i64
+    reduce r14 as (r15: i64) to a14: [a0]i64
+    by (r16: i64) (r17: i64)
+      r18: i64 = add r16 r17
+      yield r18
+    from (r19)
+      yield 1i64
+  end
+  launch \"map\" [a0] (r0)
+    r1: i64 = read a13 r0
+    r2: i64 = read a14 r0
+    r3: i64 = add r1 r2
+    r4: i64 = mod r3 1000i64
+    yield r4
+    store r4 to a15: [a0]i64
+  end
+  free a10 a13 a14
+  yield a12 a15
+free a6
+output a8: [a0]i64
+";
+
+#[test]
+fn rows_of_integers_in_a_loop() {
+    let mut inputs = Vec::new();
+    for extent in [1, 5, 8, 64, 65, 150] {
+        let turns = Value::Scalar(Scalar::I64(4));
+        inputs.push(vec![matrix(&i64s(extent * extent, 90), extent), i64s(extent, 50), turns]);
+    }
+    for operator in ["add", "min", "max", "bit_xor"] {
+        for row in ["r0 r1", "r1 r0"] {
+            check(&INTEGERS.replace("OPERATOR", operator).replace("ROW", row), &inputs);
+        }
+    }
+}
+
 /// A vector whose elements move by so many places in each of three turns: behind its border there is another box.
 const ROTATED: &str = "input a1: [a0]i64
 input a20: i64

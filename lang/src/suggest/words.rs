@@ -46,7 +46,7 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["saveWav", "wavwrite", "write_wav"], "a sound is written by `:save xs \"sound.wav\"`"),
     (
         &["lfilter", "filtfilt", "iir"],
-        "each output from the one before: `states (\\y x -> 0.9 * y + 0.1 * x) 0.0 xs`; a filter without feedback: `convolve xs ys`",
+        "each output from the one before: `states (\\y x -> 0.9 * y + 0.1 * x) 0.0 xs`; a filter without feedback: `convolve clamp xs ys`",
     ),
     (&["var"], "`variance xs` divides by n, `sampleVariance xs` by n - 1, as R and pandas do"),
     (

@@ -64,6 +64,10 @@ pub(super) fn remark(
         if let Some(part) = ranks.into_iter().find(|ty| is_right(&[(guess, ty.clone())])) {
             return Some(of_part(callee, name, arg, &part));
         }
+        // Nobody can mean all of it.
+        if is_right(&[(guess, arg.expr.ty.peel().1.clone())]) {
+            return None;
+        }
     }
     if guess.elements {
         let note = format!(

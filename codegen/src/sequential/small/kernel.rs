@@ -1,5 +1,6 @@
 //! Kernels as loops over their points, inside of a function (Note [Small loops]).
 
+mod along;
 mod append;
 mod fold;
 mod inside;
@@ -15,6 +16,7 @@ use weft_ir::plan::{Kernel, Sink, epilogue_space};
 use super::super::Function;
 use crate::dialect::type_name;
 use crate::scalar::Writer;
+use along::along;
 use fold::Fold;
 use lanes::Lanes;
 
@@ -162,8 +164,14 @@ impl Function<'_> {
         if !folds.is_empty() {
             self.line("i64 met = 0;");
         }
-        if let Some(lanes) = &lanes {
-            self.open_lanes(lanes, &folds, (kernel, &points))?;
+        let along = match lanes {
+            Some(_) => None,
+            None => along(kernel),
+        };
+        match (&lanes, &along) {
+            (Some(lanes), _) => self.open_lanes(lanes, &folds, (kernel, &points))?,
+            (None, Some(along)) => self.open_along(along, &folds, (kernel, &points))?,
+            (None, None) => {}
         }
         self.open_dimension(&points, points.extents.len() - 1)?;
         for inside in &boxes {
@@ -208,7 +216,7 @@ impl Function<'_> {
             self.line("met++;");
         }
         self.close();
-        if lanes.is_some() {
+        if lanes.is_some() || along.is_some() {
             self.close();
         }
         let mut totals = Vec::new();

@@ -20,6 +20,7 @@ use weft_ir::plan::{Kernel, Sink};
 
 use super::super::super::Function;
 use super::Points;
+use super::along::along;
 use super::fold::Fold;
 use super::inside::Along;
 use crate::dialect::type_name;
@@ -50,6 +51,7 @@ impl Function<'_> {
             _ => false,
         };
         let plain = kernel.space.len() > 1
+            && along(kernel).is_none()
             && kernel.space.iter().all(dense)
             && kernel.sinks.iter().all(simple)
             && (kernel.epilogue.is_none() || over_rows);
