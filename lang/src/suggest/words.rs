@@ -22,7 +22,10 @@ pub(super) const WORDS: &[(&[&str], &str)] = &[
     (&["arange"], "write `iota n`, or `range start stop step`"),
     (&["True", "TRUE"], "write `true`"),
     (&["False", "FALSE"], "write `false`"),
-    (&["None", "null", "nil", "undefined"], "there is no null; an empty array is `[]`"),
+    (
+        &["None", "null", "nil", "undefined"],
+        "there is no null; an empty array is `[]`; for one more axis, each element is a row by `{ [x] : x in xs }`",
+    ),
     (&["NaN", "NAN"], "write `nan`"),
     (&["Inf", "Infinity", "infinity"], "write `inf`"),
     (&["reduce", "foldl", "foldr"], "write `fold op z xs`; op is associative"),

@@ -26,7 +26,7 @@ pub(super) fn advice(checker: &mut Checker<'_>, expr: &Expr, found: &Diagnostic)
         .or_else(|| over_pairs(checker, name, args, position, found))
 }
 
-/// `states (\x -> x * 2) 1 5`, where the step has no element; and `states f xs z`.
+/// `states (\x -> x * 2) 1 5`, where the step has no element; `states f xs z`; and a step that yields a state and something else.
 fn states(
     checker: &Checker<'_>,
     name: &Name,
@@ -52,11 +52,39 @@ fn states(
             "the step takes the state and an element, here the turn: `states (\\{state} _ -> {body}) {z} (0..{of})`"
         ));
     }
+    if let (0, Some((state, of_tuple)), false) =
+        (position, tuple_of_step(step), matches!(start.kind, ExprKind::Tuple(_)))
+        && matches!(found.code, "E0301" | "E0312")
+    {
+        let more = ", …".repeat(of_tuple - 1);
+        let rest = ", _".repeat(of_tuple - 1);
+        let last = of_tuple - 1;
+        return Some(format!(
+            "all that a step yields is the next state: it takes `({state}{rest})`, begins with `({z}{more})`, and part {last} \
+             of the states is `.{last}`"
+        ));
+    }
     let are_exchanged = rank(elements) == Some(0) && rank(start) > Some(0) && position > 0;
     are_exchanged.then(|| {
         let step = argument(step).unwrap_or_else(|| "step".to_owned());
         format!("the first state stands before the elements: `states {step} {of} {z}`")
     })
+}
+
+/// The state that a step takes, as it is written, if it yields a tuple of so many parts and takes none.
+fn tuple_of_step(step: &Expr) -> Option<(String, usize)> {
+    let ExprKind::Lambda { params, body } = &step.kind else { return None };
+    let [state, _] = &params[..] else { return None };
+    let mut last = &**body;
+    while let ExprKind::Let { body, .. } = &last.kind {
+        last = body;
+    }
+    match &last.kind {
+        ExprKind::Tuple(parts) if !matches!(state.kind, PatternKind::Tuple(_)) => {
+            Some((pattern(state)?, parts.len()))
+        }
+        _ => None,
+    }
 }
 
 /// `groupBy (\x -> x % 2) xs`, `sortBy (-) xs`: keys of another kind than the function takes.
