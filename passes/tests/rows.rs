@@ -235,6 +235,33 @@ yield x3
 }
 
 #[test]
+fn what_is_made_of_numbers_is_made_behind_them() {
+    // Around the loop, for each point, the numbers and one more; their length is no other's, or that of the state.
+    for length in ["2i64", "x1"] {
+        let text = r"params x0: []i64
+x1: i64 = length x0
+x2: []i64 = iota x1
+x3: [][]i64 = map x0
+  \x4: i64
+    x5: []i64 = replicate 1i64 x4
+    x6: []i64 = concat x2 x5
+    x7: []i64 = replicate LENGTH x4
+    x8: []i64 = for x9 < 3i64 x10: []i64 = x7
+      x11: i64 = fold from 0i64 over x6
+        \x12: i64, x13: i64
+          x14: i64 = add x12 x13
+          yield x14
+      x15: []i64 = update x10 at 1i64 value x11
+      yield x15
+    yield x8
+yield x3
+";
+        let rows = rows(&text.replace("LENGTH", length), &[numbers()]);
+        assert_eq!(rows.state.last(), Some(&RowState::Point(1)));
+    }
+}
+
+#[test]
 fn numbers_below_the_columns_of_a_matrix_are_its_indices() {
     let text = r"params x0: []i64
 x1: i64 = length x0

@@ -61,8 +61,7 @@ struct Seen {
 
 impl Seen {
     fn make(&mut self, var: nested::Var, ty: nested::Type, operation: nested::Operation) {
-        let (results, span) = (vec![(var, ty)], Span::default());
-        self.made.push(nested::Statement { results, operation, span });
+        self.made.push(statement(var, ty, operation));
     }
 
     /// Makes the numbers that are indices of an input's axis. That their number is the axis's extent is seen.
@@ -172,6 +171,7 @@ impl<'p> Flattener<'p> {
         fresh: &mut impl Iterator<Item = nested::Var>,
     ) -> Option<()> {
         let mut lengths: Vec<(Size, Atom)> = Vec::new();
+        let mut of_scalars = Vec::new();
         for (var, size) in std::mem::take(&mut seen.numbers) {
             let of_state = Axis::Fixed(size);
             let is_extent = seen.inputs.known.contains_key(&Extent::Size(size))
@@ -185,8 +185,10 @@ impl<'p> Flattener<'p> {
                 None => self.seen_length(Length::Uniform(size), seen, fresh)?,
             };
             lengths.push((size, length));
-            seen.make(var, I64.array(), nested::Operation::Iota(length));
+            of_scalars.push(statement(var, I64.array(), nested::Operation::Iota(length)));
         }
+        // What is made of them stands behind them.
+        seen.made.splice(0..0, of_scalars);
         Some(())
     }
 
@@ -423,6 +425,14 @@ impl<'p> Flattener<'p> {
         self.context = outer;
         found.map(|behind| self.product(&behind))
     }
+}
+
+fn statement(
+    var: nested::Var,
+    ty: nested::Type,
+    operation: nested::Operation,
+) -> nested::Statement {
+    nested::Statement { results: vec![(var, ty)], operation, span: Span::default() }
 }
 
 /// The program that takes a loop from a state to its last one. Its parameters are what it sees, from number `first`
