@@ -46,8 +46,8 @@ pub const SIDE_BY_SIDE: usize = 8;
 /// The most instructions at a point of rows that are lanes: they are written out for each.
 const MOST_INSTRUCTIONS: usize = 16;
 
-/// Whether code is a few instructions that can be done in vectors, and fails nowhere: rows of that can be lanes (Note [Rows side
-/// by side]).
+/// Whether code is a few instructions that can be done in vectors, and fails nowhere: rows of that can be lanes
+/// (Note [Rows side by side]).
 pub(crate) fn is_simple(code: &Code) -> bool {
     let simple = |instruction: &Instruction| match &instruction.operation {
         Operation::Scalar(op, _) => {
