@@ -7,11 +7,11 @@
 //! the step is 1, and start and stop take in the whole axis, from its end on for a negative step.
 //! Bounds are in `0..=length`, else it is an error, and with a negative step the start must name an
 //! element unless the slice is empty. A start beyond the stop gives no elements. The axes after a
-//! slice are checked against the rows that there are: with no rows nothing is out of range.
+//! slice are checked against the rows that there are: with no rows nothing is out of range, nor is an index there an error.
 
 use std::rc::Rc;
 
-use weft_ir::{Column, Span, TrapKind, Type};
+use weft_ir::{Column, Span, Trap, TrapKind, Type};
 
 use crate::code::{Axis, Node, Slice, Update};
 use crate::collect::Collector;
@@ -173,7 +173,8 @@ impl Machine<'_> {
             axes.push(match axis {
                 Axis::Index(index) => match self.evaluate(index)? {
                     Val::I64(index) => Choice::Index(index),
-                    error => return Ok(error),
+                    Val::Error(error) => Choice::Failed(error),
+                    other => panic!("{other:?} is an index"),
                 },
                 Axis::Gather(indices) => match self.evaluate(indices)? {
                     Val::Array(column) => Choice::Gather(Elements::Packed(column)),
@@ -205,6 +206,9 @@ impl Machine<'_> {
             Val::Error(error) => return Err(Stop::Error(error)),
             other => panic!("{other:?} is sliced"),
         };
+        if let Choice::Failed(error) = axis {
+            return Err(Stop::Error(Rc::clone(error)));
+        }
         if let Choice::Index(index) = axis {
             return match position(*index, elements.len()) {
                 Ok(index) => self.choose(elements.get(index), rest, element_type(ty), span),
@@ -246,6 +250,7 @@ impl Machine<'_> {
                 Ok(index) => vec![Ok(index)],
                 Err(kind) => return Err(self.fail(kind, span)),
             },
+            Choice::Failed(error) => return Err(Stop::Error(Rc::clone(error))),
             Choice::Gather(indices) => indices
                 .iter()
                 .map(|index| match index {
@@ -310,15 +315,22 @@ impl Machine<'_> {
 /// An axis of a slice expression, evaluated.
 enum Choice {
     Index(i64),
+    /// An index that is an error, which only a row observes.
+    Failed(Rc<Trap>),
     Gather(Elements),
-    Range { start: Option<i64>, stop: Option<i64>, step: i64, span: Span },
+    Range {
+        start: Option<i64>,
+        stop: Option<i64>,
+        step: i64,
+        span: Span,
+    },
 }
 
 /// The type of what is chosen of an array of type `ty`.
 fn chosen_type(ty: &Type, axes: &[Choice]) -> Type {
     match axes.split_first() {
         None => ty.clone(),
-        Some((Choice::Index(_), rest)) => chosen_type(element_type(ty), rest),
+        Some((Choice::Index(_) | Choice::Failed(_), rest)) => chosen_type(element_type(ty), rest),
         Some((_, rest)) => Type::array(chosen_type(element_type(ty), rest)),
     }
 }
