@@ -185,3 +185,21 @@ fn done(sink: Collected) -> Answer {
     }
     Answer::Done { shown, texts, remarks }
 }
+
+#[cfg(test)]
+mod tests {
+    use weft_session::{Collected, Event};
+
+    use super::elsewhere;
+
+    #[test]
+    fn code_that_a_compiler_refuses_is_a_bug() {
+        let found = |notice: &str| {
+            let mut sink = Collected::default();
+            sink.events.push(Event::Notice(notice.to_owned()));
+            elsewhere(&sink).is_some()
+        };
+        assert!(found("cc failed: kernels.c:815:17: error: redefinition of 'r1'"));
+        assert!(!found("there is no C compiler: cc, gcc and clang are not found"));
+    }
+}
