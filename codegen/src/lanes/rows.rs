@@ -239,24 +239,13 @@ impl Builder<'_> {
 
     /// The trees of the results from a number on, each with the function of its operator.
     fn trees(&mut self, operator: &Operator, first: usize) -> Vec<(Tree, String)> {
-        let single = |at: usize| {
-            let code = &operator.code;
-            let [left, right] = [operator.left[at], operator.right[at]];
-            let instruction = code.instructions.iter().find(|instruction| {
-                code.results[at] == Operand::Register(instruction.results[0].0)
-            })?;
-            let Operation::Scalar(op, operands) = &instruction.operation else { return None };
-            let [left_, right_] = [left, right].map(|(register, _)| Operand::Register(register));
-            let own = *operands == [left_, right_] || *operands == [right_, left_];
-            let kind = kind(*op, left.1)?;
-            own.then_some((*op, left.1, kind))
-        };
         let types = || operator.left.iter().map(|&(_, ty)| ty);
         if operator.is_sum_of_products() {
             let tree = Tree { components: (first..).zip(types()).collect(), kind: Kind::Products };
             return vec![(tree, self.combine(operator))];
         }
-        let singles: Option<Vec<_>> = (0..operator.left.len()).map(single).collect();
+        let singles: Option<Vec<_>> =
+            (0..operator.left.len()).map(|at| single(operator, at)).collect();
         if let Some(singles) = singles {
             let of = |(at, (op, ty, kind)): (usize, (ScalarOp, ScalarType, Kind))| {
                 let names = ["left", "right"].map(str::to_owned);
@@ -310,19 +299,26 @@ impl Builder<'_> {
 
 /// What changes no other element, for each component of an operator on integers or bools that is the same in any bracketing.
 pub(crate) fn neutral(operator: &Operator) -> Option<Vec<Scalar>> {
-    let Operator { left, right, code } = operator;
-    let component = |at: usize| {
-        let [(own, ty), (other, _)] = [left[at], right[at]];
-        let (instruction, _) = code.definition(code.results[at].register()?)?;
-        let Operation::Scalar(op, operands) = &instruction.operation else { return None };
-        let [own, other] = [own, other].map(Operand::Register);
-        let is_it = operands[..] == [own, other] || operands[..] == [other, own];
-        match kind(*op, ty)? {
-            Kind::Exact(neutral) if is_it && !ty.is_float() => Some(neutral),
-            _ => None,
-        }
+    let component = |at| match single(operator, at)? {
+        (_, ty, Kind::Exact(neutral)) if !ty.is_float() => Some(neutral),
+        _ => None,
     };
-    (0..left.len()).map(component).collect()
+    (0..operator.left.len()).map(component).collect()
+}
+
+/// The common operator that makes a component of its own two operands alone, their type, and how it may be bracketed.
+fn single(operator: &Operator, at: usize) -> Option<(ScalarOp, ScalarType, Kind)> {
+    let code = &operator.code;
+    let [left, right] = [operator.left[at], operator.right[at]];
+    let instruction = code
+        .instructions
+        .iter()
+        .find(|instruction| code.results[at] == Operand::Register(instruction.results[0].0))?;
+    let Operation::Scalar(op, operands) = &instruction.operation else { return None };
+    let [left_, right_] = [left, right].map(|(register, _)| Operand::Register(register));
+    let own = *operands == [left_, right_] || *operands == [right_, left_];
+    let kind = kind(*op, left.1)?;
+    own.then_some((*op, left.1, kind))
 }
 
 /// How an operator may be bracketed, if it is a common one.

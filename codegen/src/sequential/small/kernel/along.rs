@@ -12,9 +12,10 @@ use weft_ir::{Scalar, ScalarOp};
 use super::super::super::Function;
 use super::fold::Fold;
 use super::inside::Along as Limited;
+use super::lanes::simple_box;
 use super::{Extent, Points};
-use crate::interior::{Bound, Interior, interiors_of_rows};
-use crate::lanes::rows::{is_simple, neutral};
+use crate::interior::Bound;
+use crate::lanes::rows::neutral;
 use crate::literal::literal;
 
 /// A kernel that does nothing but combine rows of integers that stand one behind the other.
@@ -38,14 +39,7 @@ pub(super) fn along(kernel: &Kernel) -> Option<Along> {
         of_all.extend(neutral(operator)?);
     }
     let index = *kernel.indices.last()?;
-    let results: Vec<Operand> = kernel.sinks.iter().flat_map(Sink::operands).copied().collect();
-    let boxes = interiors_of_rows(&kernel.indices, &kernel.body, &results);
-    let everywhere = (Code { results, ..kernel.body.clone() }, Vec::new());
-    let is_fixed = |bound: &Bound| bound.offset.registers().is_empty();
-    let (code, bounds) = (boxes.into_iter())
-        .map(|Interior { code, results, bounds, .. }| (Code { results, ..code }, bounds))
-        .chain([everywhere])
-        .find(|(code, bounds)| is_simple(code) && bounds.iter().all(is_fixed))?;
+    let (code, bounds) = simple_box(kernel)?;
     goes_along(&code, index).then_some(Along { code, bounds, neutral: of_all })
 }
 

@@ -58,14 +58,7 @@ impl Function<'_> {
         if !plain {
             return None;
         }
-        let results: Vec<Operand> = kernel.sinks.iter().flat_map(Sink::operands).copied().collect();
-        let boxes = interiors_of_rows(&kernel.indices, &kernel.body, &results);
-        let everywhere = (Code { results, ..kernel.body.clone() }, Vec::new());
-        let is_fixed = |bound: &Bound| bound.offset.registers().is_empty();
-        let (code, bounds) = (boxes.into_iter())
-            .map(|Interior { code, results, bounds, .. }| (Code { results, ..code }, bounds))
-            .chain([everywhere])
-            .find(|(code, bounds)| is_simple(code) && bounds.iter().all(is_fixed))?;
+        let (code, bounds) = simple_box(kernel)?;
         let number = self.environment.fresh();
         let [base, from, to] = ["base", "from", "to"].map(|name| format!("{name}{number}"));
         Some(Lanes { code, bounds, base, from, to, states: Vec::new() })
@@ -192,6 +185,18 @@ impl Function<'_> {
         self.line(&format!("#pragma GCC unroll {LANES}"));
         self.open(&format!("for (i64 lane = 0; lane < {LANES}; lane++) {{"));
     }
+}
+
+/// What a kernel computes at a point where nothing is checked, and the box in which that is so, if it is simple.
+pub(super) fn simple_box(kernel: &Kernel) -> Option<(Code, Vec<Bound>)> {
+    let results: Vec<Operand> = kernel.sinks.iter().flat_map(Sink::operands).copied().collect();
+    let boxes = interiors_of_rows(&kernel.indices, &kernel.body, &results);
+    let everywhere = (Code { results, ..kernel.body.clone() }, Vec::new());
+    let is_fixed = |bound: &Bound| bound.offset.registers().is_empty();
+    (boxes.into_iter())
+        .map(|Interior { code, results, bounds, .. }| (Code { results, ..code }, bounds))
+        .chain([everywhere])
+        .find(|(code, bounds)| is_simple(code) && bounds.iter().all(is_fixed))
 }
 
 /// The elements of arrays at a lane.
