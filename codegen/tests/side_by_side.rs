@@ -3,37 +3,6 @@
 use weft_codegen::small_loop;
 use weft_ir::plan::{self, Step};
 
-/// The function of a loop in which rows are summed of what this code makes as r8 of the indices r0 and r1.
-fn folded(code: &str) -> String {
-    function(
-        "input a0: i64
-input a1: [a0]f64
-input a2: [a0][a0]f64
-a3: [a0]f64 = reshape a1
-a4: [a0]f64 = while (a5: [a0]f64 = a3)
-  a6: bool = host
-    yield true
-  yield a6
-do
-  launch \"folds\" [a0][a0] (r0 r1)
-CODE
-    yield r8
-    reduce r8 as (r9: f64) to a7: [a0]f64
-    by (r10: f64) (r11: f64)
-      r12: f64 = add r10 r11
-      yield r12
-    from (r13)
-      yield 0.0f64
-  end
-  free a5
-  yield a7
-output a4: [a0]f64
-"
-        .replace("CODE", code)
-        .as_str(),
-    )
-}
-
 fn function(text: &str) -> String {
     let program = plan::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let of = |step: &Step| match step {
@@ -79,8 +48,13 @@ fn rows_of_what_takes_long_are_no_lanes() {
     assert!(!text.contains("lane"), "{text}");
 }
 
+/// The function of a loop in which rows are summed of what this code makes as r8 of the indices r0 and r1.
+fn folded(code: &str) -> String {
+    combined("f64", "add", code)
+}
+
 /// The same with elements of this type, which are combined by this operator.
-fn integers(ty: &str, operator: &str, code: &str) -> String {
+fn combined(ty: &str, operator: &str, code: &str) -> String {
     function(
         "input a0: i64
 input a1: [a0]TYPE
@@ -116,7 +90,7 @@ fn integers_that_stand_one_behind_the_other_are_combined_along_the_row() {
     for (operator, neutral) in
         [("add", "0"), ("max", "(-2147483647 - 1)"), ("min", "2147483647"), ("bit_and", "(-1)")]
     {
-        let text = integers("i32", operator, code);
+        let text = combined("i32", operator, code);
         assert!(!text.contains("lane"), "{text}");
         let (before, after) = text.split_once("met = 1;").expect("a row in any order");
         let row = before.rsplit_once("for (i64 ").expect("a loop over the row").1;
@@ -133,7 +107,7 @@ fn integers_that_stand_elsewhere_are_lanes() {
         "    r3: i64 = read a2 r1 r0\n    r4: i64 = read a5 r1\n    r8: i64 = add r3 r4",
         "    r3: i64 = mul r1 3i64\n    r4: i64 = bit_and r3 1i64\n    r8: i64 = read a5 r4",
     ] {
-        let text = integers("i64", "add", code);
+        let text = combined("i64", "add", code);
         assert!(text.contains("_of_lane") && !text.contains("met = 1;"), "{text}");
     }
 }

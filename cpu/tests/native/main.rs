@@ -46,6 +46,21 @@ fn try_run(
     run(&program, &prepared, inputs, &config, &AtomicBool::new(false), &mut |_| {})
 }
 
+/// Native functions, with one and two threads, against the block interpreter.
+fn check(text: &str, all_inputs: &[Vec<Value>]) {
+    let native = Native::new(config(None));
+    for (number, inputs) in all_inputs.iter().enumerate() {
+        let expected = try_run(text, inputs, 1, None).expect("a value");
+        for threads in [1, 2] {
+            let found =
+                try_run(text, inputs, threads, Some((&native, Tier::Native))).expect("a value");
+            assert!(same(&expected, &found), "inputs {number}, {threads} threads\n{text}");
+        }
+    }
+    let statistics = native.statistics();
+    assert!(statistics.compiled > 0 && statistics.failed == 0, "{statistics:?}");
+}
+
 fn same(a: &[Value], b: &[Value]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same_bits(b))
 }

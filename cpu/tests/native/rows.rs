@@ -3,22 +3,7 @@
 use weft_cpu::{Native, Tier};
 use weft_ir::{Column, FaultKind, Stop, Value};
 
-use crate::{array, config, f32s, f64s, matrix, noise, same, try_run};
-
-/// Both tiers, with one and two threads.
-fn check(text: &str, inputs: &[Vec<Value>]) {
-    let native = Native::new(config(None));
-    for (number, inputs) in inputs.iter().enumerate() {
-        let expected = try_run(text, inputs, 1, None).expect("a value");
-        for threads in [1, 2] {
-            let found =
-                try_run(text, inputs, threads, Some((&native, Tier::Native))).expect("a value");
-            assert!(same(&expected, &found), "inputs {number}, {threads} threads\n{text}");
-        }
-    }
-    let statistics = native.statistics();
-    assert!(statistics.compiled > 0 && statistics.failed == 0, "{statistics:?}");
-}
+use crate::{array, check, config, f32s, f64s, matrix, noise, try_run};
 
 /// Of one array: sums, least elements, an exact operator, and one of two components.
 const ONE_ROW: &str = "input a1: [a0]f32

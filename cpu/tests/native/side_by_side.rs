@@ -1,25 +1,9 @@
 //! Short rows as lanes, launched and in loops (Note [Rows side by side] in `weft_codegen`): the bits are those of the block
 //! interpreter.
 
-use weft_cpu::{Native, Tier};
 use weft_ir::{Scalar, Value};
 
-use crate::{config, f32s, f64s, i64s, matrix, same, try_run};
-
-/// Native functions, with one and two threads, against the block interpreter.
-fn check(text: &str, all_inputs: &[Vec<Value>]) {
-    let native = Native::new(config(None));
-    for (number, inputs) in all_inputs.iter().enumerate() {
-        let expected = try_run(text, inputs, 1, None).expect("a value");
-        for threads in [1, 2] {
-            let found =
-                try_run(text, inputs, threads, Some((&native, Tier::Native))).expect("a value");
-            assert!(same(&expected, &found), "inputs {number}, {threads} threads\n{text}");
-        }
-    }
-    let statistics = native.statistics();
-    assert!(statistics.compiled > 0 && statistics.failed == 0, "{statistics:?}");
-}
+use crate::{check, f32s, f64s, i64s, matrix};
 
 /// Of all pairs of rows of two matrices: sums of floats, which begin with something, how often they differ, and an operator
 /// that knows the first of its elements.
@@ -71,14 +55,16 @@ fn rows_of_all_pairs() {
     check(PAIRS, &inputs);
 }
 
-/// A vector that is multiplied with a matrix as often as a number says, its elements cut to a few digits.
-const POWERS: &str = "input a2: [a0][a0]f32
-input a3: [a0]f32
+/// A loop whose turns, as many as a20 says, make the next vector of a10 and a square matrix a2.
+fn repeated(ty: &str, turn: &str) -> String {
+    format!(
+        "input a2: [a0][a0]{ty}
+input a3: [a0]{ty}
 input a20: i64
 a4: i64 = host
   yield 0i64
-a6: [a0]f32 = reshape a3
-a7: i64, a8: [a0]f32 = while (a9: i64 = a4, a10: [a0]f32 = a6)
+a6: [a0]{ty} = reshape a3
+a7: i64, a8: [a0]{ty} = while (a9: i64 = a4, a10: [a0]{ty} = a6)
   a11: bool = host
     r0: i64 = read a9
     r1: i64 = read a20
@@ -90,7 +76,15 @@ do
     r0: i64 = read a9
     r1: i64 = add r0 1i64
     yield r1
-  launch \"products\" [a0][a0] (r0 r1)
+{turn}
+free a6
+output a8: [a0]{ty}
+"
+    )
+}
+
+/// A vector that is multiplied with a matrix.
+const POWERS: &str = "  launch \"products\" [a0][a0] (r0 r1)
     r2: f32 = read a2 ROW
     r3: f32 = read a10 r1
     r4: f32 = mul r2 r3
@@ -107,10 +101,7 @@ do
       store r11 to a14: [a0]f32
   end
   free a10
-  yield a12 a14
-free a6
-output a8: [a0]f32
-";
+  yield a12 a14";
 
 #[test]
 fn rows_in_a_loop() {
@@ -120,30 +111,12 @@ fn rows_in_a_loop() {
         inputs.push(vec![matrix(&f32s(extent * extent), extent), f32s(extent), turns]);
     }
     for row in ["r0 r1", "r1 r0"] {
-        check(&POWERS.replace("ROW", row), &inputs);
+        check(&repeated("f32", &POWERS.replace("ROW", row)), &inputs);
     }
 }
 
 /// A vector of integers, from whose rows of products with a matrix the others are made.
-const INTEGERS: &str = "input a2: [a0][a0]i64
-input a3: [a0]i64
-input a20: i64
-a4: i64 = host
-  yield 0i64
-a6: [a0]i64 = reshape a3
-a7: i64, a8: [a0]i64 = while (a9: i64 = a4, a10: [a0]i64 = a6)
-  a11: bool = host
-    r0: i64 = read a9
-    r1: i64 = read a20
-    r2: bool = lt r0 r1
-    yield r2
-  yield a11
-do
-  a12: i64 = host
-    r0: i64 = read a9
-    r1: i64 = add r0 1i64
-    yield r1
-  launch \"rows\" [a0][a0] (r0 r1)
+const INTEGERS: &str = "  launch \"rows\" [a0][a0] (r0 r1)
     r2: i64 = read a2 ROW
     r3: i64 = read a10 r1
     r4: i64 = mul r2 r3
@@ -173,10 +146,7 @@ do
     store r4 to a15: [a0]i64
   end
   free a10 a13 a14
-  yield a12 a15
-free a6
-output a8: [a0]i64
-";
+  yield a12 a15";
 
 #[test]
 fn rows_of_integers_in_a_loop() {
@@ -187,7 +157,8 @@ fn rows_of_integers_in_a_loop() {
     }
     for operator in ["add", "min", "max", "bit_xor"] {
         for row in ["r0 r1", "r1 r0"] {
-            check(&INTEGERS.replace("OPERATOR", operator).replace("ROW", row), &inputs);
+            let turn = INTEGERS.replace("OPERATOR", operator).replace("ROW", row);
+            check(&repeated("i64", &turn), &inputs);
         }
     }
 }

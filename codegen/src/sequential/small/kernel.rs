@@ -155,7 +155,8 @@ impl Function<'_> {
         let sends = self.sends(kernel, &points)?;
         let sort = self.sort(kernel, &points);
         let boxes = self.boxes(kernel, &points, stores.len())?;
-        let mut lanes = self.lanes(kernel, over_rows);
+        let along = along(kernel);
+        let mut lanes = if along.is_some() { None } else { self.lanes(kernel) };
         self.open_rows(&points, &mut lanes, &folds)?;
         for fold in &mut folds {
             self.begin_fold(fold, &points)?;
@@ -164,14 +165,10 @@ impl Function<'_> {
         if !folds.is_empty() {
             self.line("i64 met = 0;");
         }
-        let along = match lanes {
-            Some(_) => None,
-            None => along(kernel),
-        };
-        match (&lanes, &along) {
-            (Some(lanes), _) => self.open_lanes(lanes, &folds, (kernel, &points))?,
-            (None, Some(along)) => self.open_along(along, &folds, (kernel, &points))?,
-            (None, None) => {}
+        if let Some(along) = &along {
+            self.open_along(along, &folds, (kernel, &points))?;
+        } else if let Some(lanes) = &lanes {
+            self.open_lanes(lanes, &folds, (kernel, &points))?;
         }
         self.open_dimension(&points, points.extents.len() - 1)?;
         for inside in &boxes {

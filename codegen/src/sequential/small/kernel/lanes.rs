@@ -20,7 +20,6 @@ use weft_ir::plan::{Kernel, Sink};
 
 use super::super::super::Function;
 use super::Points;
-use super::along::along;
 use super::fold::Fold;
 use super::inside::Along;
 use crate::dialect::type_name;
@@ -44,17 +43,15 @@ pub(super) struct Lanes {
 
 impl Function<'_> {
     /// A kernel that does nothing but combine rows of simple values, as one whose rows are lanes.
-    pub(super) fn lanes(&mut self, kernel: &Kernel, over_rows: bool) -> Option<Lanes> {
+    pub(super) fn lanes(&mut self, kernel: &Kernel) -> Option<Lanes> {
         let dense = |dimension: &Dimension| matches!(dimension, Dimension::Dense(_));
         let simple = |sink: &Sink| match sink {
             Sink::Reduce { operator, .. } => is_simple(&operator.code),
             _ => false,
         };
         let plain = kernel.space.len() > 1
-            && along(kernel).is_none()
             && kernel.space.iter().all(dense)
-            && kernel.sinks.iter().all(simple)
-            && (kernel.epilogue.is_none() || over_rows);
+            && kernel.sinks.iter().all(simple);
         if !plain {
             return None;
         }
