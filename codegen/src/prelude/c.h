@@ -88,16 +88,27 @@ FUNCTION f32 i64_to_f32(i64 x) {
   return (f32)i64_to_f64(small ? x : odd);
 }
 
-/* Floats to integers: towards zero, saturating, NaN is 0. HIGH is one more than the greatest. What an x86
-   makes of a float beyond LOW is the least integer already, with GCC also in vectors and where it is
-   known before the code runs; other machines and compilers promise nothing. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define OUT_OF_RANGE_IS_LEAST
+/* A zero that a compiler does not know. GCC turns the float of an integer that was a float, `(f64)(i64)a`, into `a`
+   without its fraction, as it may assume that the integer is in range; a negative fraction then becomes -0.0
+   (before GCC 14), and what is out of range stays what it was. Not where something else is done in between. */
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((weak, visibility("hidden"))) u64 unknown_zero;
+#define AS_IT_IS(T, a) ((a) ^ (T)unknown_zero)
+#else
+#define AS_IT_IS(T, a) (a)
 #endif
-#ifdef OUT_OF_RANGE_IS_LEAST
+
+/* Floats to integers: towards zero, saturating, NaN is 0. HIGH is one more than the greatest. A float that is not
+   beyond LOW takes one instruction; where the machine makes something of the others too, no branch is needed around
+   the conversion. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define CONVERTS_ALL
+#endif
+#ifdef CONVERTS_ALL
 #define SATURATE_SIGNED(T, F, LOW, HIGH, LEAST, GREATEST) \
   FUNCTION T F##_to_##T(F a) { \
-    const T cut = (T)a, low = a >= HIGH ? (T)(GREATEST) : cut; \
+    const F least = a > LOW ? a : LOW; \
+    const T cut = AS_IT_IS(T, (T)least), low = a >= HIGH ? (T)(GREATEST) : cut; \
     return a == a ? low : (T)0; \
   }
 #else
@@ -105,7 +116,7 @@ FUNCTION f32 i64_to_f32(i64 x) {
 #endif
 #define SATURATE(T, F, LOW, HIGH, LEAST, GREATEST) \
   FUNCTION T F##_to_##T(F a) { \
-    return a != a ? (T)0 : a >= HIGH ? (T)(GREATEST) : a <= LOW ? (T)(LEAST) : (T)a; \
+    return a != a ? (T)0 : a >= HIGH ? (T)(GREATEST) : a <= LOW ? (T)(LEAST) : AS_IT_IS(T, (T)a); \
   }
 #define SATURATE_UNSIGNED(T, F, HIGH, GREATEST) \
   FUNCTION T F##_to_##T(F a) { \
@@ -127,13 +138,13 @@ SATURATE_FROM(f64)
 
 /* The same for what is near zero: of a float beyond the range of i32 nothing more is known than that the result is
    beyond it too, or its least or greatest number. */
-#ifdef OUT_OF_RANGE_IS_LEAST
+#ifdef CONVERTS_ALL
 FUNCTION i64 f32_to_near_i64(f32 a) {
-  const i32 cut = (i32)a;
+  const i32 cut = AS_IT_IS(i32, (i32)a);
   return a == a ? cut : 0;
 }
 FUNCTION i64 f64_to_near_i64(f64 a) {
-  const i32 cut = (i32)a;
+  const i32 cut = AS_IT_IS(i32, (i32)a);
   return a == a ? cut : 0;
 }
 #else

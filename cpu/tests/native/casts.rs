@@ -7,6 +7,8 @@ use weft_ir::{Column, Stop, Value};
 
 use crate::{array, config, noise, same, try_run};
 
+const INTEGERS: [&str; 8] = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"];
+
 /// Floats at which conversions do something special, as `f64`.
 fn special() -> Vec<f64> {
     let mut all = vec![0.0, -0.0, 0.5, -0.5, 1.5, -1.5, f64::NAN, -f64::NAN, 1e300, -1e300];
@@ -38,7 +40,6 @@ fn floats(single: bool) -> Value {
 
 #[test]
 fn floats_of_all_kinds_become_integers_of_all_types() {
-    const INTEGERS: [&str; 8] = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"];
     let native = Native::new(config(None));
     for float in ["f32", "f64"] {
         let mut text = format!(
@@ -109,4 +110,76 @@ output a2: [a0]i64
         }
         assert!(failed > 100 && failed < 3 * special().len(), "{failed} fail");
     }
+}
+
+/// What a kernel computes of the integers that rounded floats are: divisions, and floats again.
+#[test]
+fn what_is_made_of_such_an_integer_is_made_of_that() {
+    let native = Native::new(config(None));
+    for float in ["f32", "f64"] {
+        for integer in INTEGERS {
+            let mut code = format!("  r1: {float} = read a1 r0\n");
+            let (mut values, mut next) = (Vec::new(), 10);
+            let mut push = |ty: &str, operation: &str, code: &mut String| {
+                next += 1;
+                writeln!(code, "  r{next}: {ty} = {operation}").expect("a string takes all");
+                next
+            };
+            for rounded in ["", "floor", "round", "trunc"] {
+                let float_of = match rounded {
+                    "" => 1,
+                    rounded => push(float, &format!("{rounded} r1"), &mut code),
+                };
+                let cast = push(integer, &format!("cast_{integer} r{float_of}"), &mut code);
+                for by in [3, 10] {
+                    for op in ["floor_div", "mod", "quot", "rem"] {
+                        let division = format!("{op} r{cast} {by}{integer}");
+                        values.push((push(integer, &division, &mut code), integer));
+                    }
+                }
+                for back in ["f32", "f64"] {
+                    let number = push(back, &format!("cast_{back} r{cast}"), &mut code);
+                    let half = push(back, &format!("mul r{number} 0.5{back}"), &mut code);
+                    values.push((half, back));
+                    if back == float {
+                        values.push((push(back, &format!("sub r1 r{number}"), &mut code), back));
+                    }
+                }
+            }
+            let mut text =
+                format!("input a1: [a0]{float}\nlaunch \"map\" [a0] (r0)\n{code}  yield");
+            values.iter().for_each(|(value, _)| text += &format!(" r{value}"));
+            text += "\n";
+            for (value, ty) in &values {
+                text += &format!("  store r{value} to a{value}: [a0]{ty}\n");
+            }
+            text += "end\n";
+            for (value, ty) in &values {
+                text += &format!("output a{value}: [a0]{ty}\n");
+            }
+            let inputs = [floats(float == "f32")];
+            let expected = try_run(&text, &inputs, 1, None).expect("a value");
+            let found = try_run(&text, &inputs, 1, Some((&native, Tier::Native))).expect("a value");
+            for ((expected, found), (value, _)) in expected.iter().zip(&found).zip(&values) {
+                assert!(
+                    expected.same_bits(found),
+                    "{}",
+                    differing(*value, &code, [expected, found])
+                );
+            }
+        }
+    }
+    let statistics = native.statistics();
+    assert!(statistics.compiled > 0 && statistics.failed == 0, "{statistics:?}");
+}
+
+/// The code of a value, and the first elements that differ.
+fn differing(value: u32, code: &str, arrays: [&Value; 2]) -> String {
+    let texts = arrays.map(|array| match array {
+        Value::Array(array) => format!("{:?}", array.elements),
+        Value::Scalar(_) | Value::Tuple(_) => String::new(),
+    });
+    let [expected, found] = texts.each_ref().map(|text| text.split(", ").enumerate());
+    let mut both = expected.zip(found).filter(|((_, expected), (_, found))| expected != found);
+    format!("r{value}: {:?}\n{code}", both.next())
 }
