@@ -31,9 +31,11 @@ const FLAGS: [&str; 11] = [
 const MACHINE: &[&str] =
     if cfg!(target_arch = "x86_64") { &["-march=native"] } else { &["-mcpu=native"] };
 
-/// The flag for a compiler that breaks down: GCC 12 does where a loop that is to be of vectors chooses among small integers by a
-/// mask of AVX-512. Loops are of vectors without it too, where the compiler sees by itself that they may be.
-const WITHOUT_SIMD: &str = "-fno-openmp-simd";
+/// The flags for a compiler that breaks down, one after the other: GCC 12 does where a loop that is to be of vectors chooses
+/// among small integers by a mask of AVX-512. Loops are of vectors without the first too, where the compiler sees by itself
+/// that they may be, and then it may break down again; so the second has none.
+const WAYS_OUT: [&[&str]; 2] =
+    [&["-fno-openmp-simd"], &["-fno-openmp-simd", "-fno-tree-vectorize"]];
 
 /// What a compiler says that breaks down.
 const BREAKDOWN: &str = "internal compiler error";
@@ -129,7 +131,7 @@ impl Compiler {
         format!("{} | {} | {flags} | {}", self.command.join(" "), self.version, machine())
     }
 
-    /// Compiles a file, once more in another way where the compiler breaks down.
+    /// Compiles a file, once more in other ways where the compiler breaks down.
     ///
     /// # Errors
     /// The compiler's first words, or what the system said.
@@ -163,7 +165,7 @@ impl Compiler {
         Ok(lines.join("\n"))
     }
 
-    /// Runs the compiler with these arguments, and once more without pragmas where it breaks down.
+    /// Runs the compiler with these arguments, and once more in other ways where it breaks down.
     fn run(
         &self,
         folder: &tempfile::TempDir,
@@ -175,12 +177,16 @@ impl Compiler {
             command.args(more);
             run(command, folder.path(), self.patience, &self.given_up)
         };
-        match run_with(&[]) {
-            Err(Failure::Lasting(reason)) if reason.contains(BREAKDOWN) => {
-                run_with(&[WITHOUT_SIMD])
+        let mut outcome = run_with(&[]);
+        for way_out in WAYS_OUT {
+            match &outcome {
+                Err(Failure::Lasting(reason)) if reason.contains(BREAKDOWN) => {
+                    outcome = run_with(way_out);
+                }
+                _ => break,
             }
-            outcome => outcome,
         }
+        outcome
     }
 
     fn not_written(&self, error: &io::Error) -> Failure {

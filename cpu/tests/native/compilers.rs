@@ -111,6 +111,10 @@ exit 1";
     let path = script(folder.path(), text);
     let (statistics, notice) = with_compilers(vec![path.display().to_string()], Tier::Native);
     assert_eq!((statistics.compiled, statistics.failed, notice), (1, 0, None));
+    // Or over vectors that it makes by itself.
+    let path = script(folder.path(), &text.replace("openmp-simd", "tree-vectorize"));
+    let (statistics, notice) = with_compilers(vec![path.display().to_string()], Tier::Native);
+    assert_eq!((statistics.compiled, statistics.failed, notice), (1, 0, None));
     // Where it breaks down all the same, that is what is said.
     let path = script(folder.path(), &text.replace("*-fno-openmp-simd*) exec cc \"$@\" ;; ", ""));
     let (statistics, notice) = with_compilers(vec![path.display().to_string()], Tier::Native);
