@@ -27,6 +27,7 @@ fn main() {
         shared: &[false],
         folds: &[],
         rows: false,
+        widths: &[],
     });
     let mut called = Functions::new();
     called.merge(&function.functions);

@@ -111,6 +111,10 @@ pub struct Lanes<'a> {
     /// Whether the lanes that are combined are instead the elements of a row, the last index counts along
     /// them, and the others are uniform (Note [Folds along rows]). [`can_fold_rows`] must hold.
     pub rows: bool,
+    /// How many results, one after the other, each place takes that the function is given: several are the elements of a
+    /// row, and stand next to each other there (Note [Interleaved results] in `weft_ir::plan`). If there are no rows, this may
+    /// be left out.
+    pub widths: &'a [usize],
 }
 
 /// A function of C.
@@ -230,6 +234,15 @@ fn written<'a>(given: &'a Lanes<'a>, one_by_one: bool) -> Builder<'a> {
     builder
 }
 
+/// A place of results.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    /// The type of its elements.
+    ty: &'static str,
+    /// How many each lane has.
+    width: usize,
+}
+
 /// What a register is.
 #[derive(Clone, Debug)]
 struct Value {
@@ -277,8 +290,8 @@ struct Builder<'a> {
     strides: BTreeMap<usize, usize>,
     /// Whether some array is read in place.
     reads_in_place: bool,
-    /// The types of the results of a function that computes them in strips (Note [Past the caches]).
-    stored: Vec<&'static str>,
+    /// The places of the results of a function that computes them in strips (Note [Past the caches]).
+    stored: Vec<Stored>,
     /// The side of a conditional in which all loops are (Note [Few lanes]).
     looping: Option<&'a Code>,
     /// Whether lanes that take it can be skipped.
@@ -332,24 +345,38 @@ impl Builder<'_> {
 
     fn results(&mut self) {
         let in_strips = self.is_in_strips();
-        for (at, (operand, &shared)) in self.given.results.iter().zip(self.given.shared).enumerate()
-        {
+        let widths = self.given.widths;
+        let mut widths = widths.iter().copied().chain(std::iter::repeat(1));
+        let (mut at, mut of, mut width) = (0, 0, 0);
+        for (operand, &shared) in self.given.results.iter().zip(self.given.shared) {
             let value = self.value(operand);
             let ty = type_name(value.ty);
+            if of == width {
+                (at, of) = (if width == 0 { 0 } else { at + 1 }, 0);
+                width = widths.next().expect("there is no end to them");
+                match in_strips {
+                    true => self.stored.push(Stored { ty, width }),
+                    false => self.scalar(&print::result(at, ty)),
+                }
+            }
+            let lane = if in_strips { "lane" } else { "at" };
+            let index = match width {
+                1 if shared && !in_strips => "at & 63".to_owned(),
+                1 => lane.to_owned(),
+                _ => format!("{lane} * {width} + {of}"),
+            };
+            of += 1;
+            let place = format!("result_{at}[{index}]");
             if in_strips {
-                let text = format!("result_{at}[lane] = {};", value.text);
-                self.line(None, &text, &[&value]);
-                self.stored.push(ty);
+                self.line(None, &format!("{place} = {};", value.text), &[&value]);
                 continue;
             }
-            self.scalar(&print::result(at, ty));
             if shared && !value.varies {
                 // It fills a group of registers.
                 let lanes = "for (i64 at = 0; at < 64 && at < block->count; at++)";
                 self.scalar(&format!("{lanes} result_{at}[at] = {};", value.text));
                 continue;
             }
-            let place = format!("result_{at}[{}]", if shared { "at & 63" } else { "at" });
             let text = match self.skips {
                 false => format!("{place} = {};", value.text),
                 true => format!("{place} = skip && skip[lane] ? {place} : {};", value.text),

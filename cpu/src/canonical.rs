@@ -108,6 +108,7 @@ impl Form {
             Sink::Scatter { operator: Some(operator), .. } => self.operator(operator),
             Sink::Scatter { operator: None, .. }
             | Sink::Store { .. }
+            | Sink::Interleave { .. }
             | Sink::Filter { .. }
             | Sink::Sort { .. } => {}
         }

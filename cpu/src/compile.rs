@@ -82,6 +82,8 @@ pub(crate) struct Signature<'a> {
     pub(crate) folds: &'a [Operator],
     /// Whether it combines them to what whole rows come to, instead.
     pub(crate) rows: bool,
+    /// How many of its results are the elements of a row each, as in [`weft_codegen::Lanes`].
+    pub(crate) widths: &'a [usize],
 }
 
 /// Compiles code whose results are the operands.

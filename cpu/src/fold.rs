@@ -67,6 +67,7 @@ impl Fold {
                 arrays,
                 folds: &[],
                 rows: false,
+                widths: &[],
             };
             compile(&signature, &self.operator.code, &self.operator.code.results)
         })

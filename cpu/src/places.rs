@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::isa::Slot;
-use crate::lanes::{Frame, Lane, StorageMut, copy_lanes, with_lane_type};
+use crate::lanes::{Frame, Lane, StorageMut, copy_lanes, flat, with_lane_type};
 use crate::stream::Stream;
 
 /// Places for the results of consecutive points.
@@ -13,6 +13,8 @@ pub(crate) struct Places<'p> {
     first: usize,
     /// Per result; the others are shown block by block.
     straight: Vec<Option<StorageMut<'p>>>,
+    /// The results that are the elements of rows (Note [Interleaved results] in `weft_ir::plan`), and where these go.
+    rows: Vec<(Range<usize>, StorageMut<'p>)>,
     /// Results that nobody needs to see.
     unseen: Vec<usize>,
     /// Results that are written past the caches, and what writes them.
@@ -23,7 +25,12 @@ pub(crate) struct Places<'p> {
 impl<'p> Places<'p> {
     /// For the results of points from a position on. Results without an entry are shown.
     pub(crate) fn new(first: usize, straight: Vec<Option<StorageMut<'p>>>) -> Places<'p> {
-        Places { first, straight, unseen: Vec::new(), past: Vec::new(), stream: None }
+        Places { first, straight, ..Places::default() }
+    }
+
+    /// With the rows of which these results are the elements.
+    pub(crate) fn with_rows(self, rows: Vec<(Range<usize>, StorageMut<'p>)>) -> Places<'p> {
+        Places { rows, ..self }
     }
 
     /// But for these results, which nobody needs to see.
@@ -44,7 +51,8 @@ impl<'p> Places<'p> {
 
     /// Whether some of these results are shown.
     pub(crate) fn show_any_of(&self, results: &[Slot]) -> bool {
-        let straight = |at: usize| matches!(self.straight.get(at), Some(Some(_)));
+        let in_row = |at: usize| self.rows.iter().any(|(results, _)| results.contains(&at));
+        let straight = |at: usize| matches!(self.straight.get(at), Some(Some(_))) || in_row(at);
         !(0..results.len()).all(|at| straight(at) || self.unseen.contains(&at))
     }
 
@@ -62,6 +70,18 @@ impl<'p> Places<'p> {
         (!slot.uniform).then(|| place.part(first, first + count))
     }
 
+    /// Where a native function writes the rows of which a result is the first element, for so many lanes.
+    pub(crate) fn rows(
+        &mut self,
+        result: usize,
+        position: usize,
+        count: usize,
+    ) -> Option<StorageMut<'_>> {
+        let (results, rows) = self.rows.iter_mut().find(|(results, _)| results.start == result)?;
+        let first = (position - self.first) * results.len();
+        Some(rows.part(first, first + count * results.len()))
+    }
+
     /// Copies results that a native function has left in registers to their places: those that all
     /// lanes share.
     pub(crate) fn fill(&mut self, frame: &Frame, results: &[Slot], block: Range<usize>) {
@@ -70,7 +90,14 @@ impl<'p> Places<'p> {
 
     /// Copies the results that are in registers to their places.
     pub(crate) fn store(&mut self, frame: &Frame, results: &[Slot], block: Range<usize>) {
-        self.copy(frame, results, block, |_| true);
+        self.copy(frame, results, block.clone(), |_| true);
+        let (start, end) = (block.start - self.first, block.end - self.first);
+        for (of_row, rows) in &mut self.rows {
+            let elements = of_row.len();
+            for (at, &slot) in results[of_row.clone()].iter().enumerate() {
+                store_apart(frame, slot, rows, start * elements..end * elements, (at, elements));
+            }
+        }
     }
 
     fn copy(
@@ -93,4 +120,22 @@ impl<'p> Places<'p> {
             });
         }
     }
+}
+
+/// Copies the lanes of a register to one place of every so many.
+pub(crate) fn store_apart(
+    frame: &Frame,
+    slot: Slot,
+    part: &mut StorageMut<'_>,
+    places: Range<usize>,
+    (step, steps): (usize, usize),
+) {
+    with_lane_type!(slot.ty, T => {
+        let to = <T as Lane>::slice_mut(part)[places].iter_mut().skip(step).step_by(steps);
+        let lanes = flat(&T::file(frame)[slot.index as usize]);
+        match slot.uniform {
+            true => to.for_each(|to| *to = lanes[0]),
+            false => to.zip(lanes).for_each(|(to, lane)| *to = *lane),
+        }
+    });
 }

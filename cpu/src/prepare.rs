@@ -316,9 +316,11 @@ fn prepared(
         true => interior::interiors(&kernel.indices, &kernel.body, &results),
         false => Vec::new(),
     };
+    let widths = widths(&kernel.sinks);
     let prepared_interior = |mut found: Interior| {
         let reads = hoist(&kernel.indices, &mut found.code);
-        PreparedInterior::new(&kernel.indices, found, reads)
+        let found = PreparedInterior::new(&kernel.indices, found, reads);
+        PreparedInterior { thunk: found.thunk.in_rows(widths.clone()), ..found }
     };
     let interiors = found.into_iter().map(prepared_interior).collect();
     let folded_by = total_operators(&kernel.sinks, own == results.len());
@@ -346,8 +348,16 @@ fn prepared(
         folds: kernel.sinks.iter().map(fold).collect(),
         epilogue,
         body: Thunk::new(kernel.indices, kernel.body, results, Vec::new(), ragged)
-            .folded_by(folded_by),
+            .folded_by(folded_by)
+            .in_rows(widths),
     }
+}
+
+/// How many results each sink that stores takes, if some store rows (Note [Interleaved results] in `weft_ir::plan`).
+fn widths(sinks: &[Sink]) -> Vec<usize> {
+    let interleaves = sinks.iter().any(|sink| matches!(sink, Sink::Interleave { .. }));
+    let all = sinks.iter().map(|sink| sink.operands().count());
+    all.filter(|_| interleaves).collect()
 }
 
 /// The results of code, if they are known without running it.
@@ -367,6 +377,7 @@ fn total_operators(sinks: &[Sink], all_results: bool) -> Vec<code::Operator> {
         Sink::Reduce { .. }
         | Sink::Scan { .. }
         | Sink::Store { .. }
+        | Sink::Interleave { .. }
         | Sink::Filter { .. }
         | Sink::Scatter { .. }
         | Sink::Sort { .. } => None,
@@ -389,6 +400,7 @@ fn registers(sink: &Sink, over_rows: bool) -> Vec<(Register, ScalarType)> {
         Sink::Reduce { .. }
         | Sink::Scan { .. }
         | Sink::Store { .. }
+        | Sink::Interleave { .. }
         | Sink::Filter { .. }
         | Sink::Scatter { .. }
         | Sink::Sort { .. } => Vec::new(),

@@ -55,6 +55,9 @@ pub(crate) struct Thunk {
     /// What combines the results along the last dimension, if all are combined so and native
     /// functions can.
     folds: Vec<Operator>,
+    /// How many of its results, one after the other, are the elements of a row each, 1 for one that is none; nothing if there
+    /// are no rows.
+    widths: Vec<usize>,
     variants: [OnceLock<Compiled>; 5],
 }
 
@@ -68,13 +71,18 @@ impl Thunk {
         ragged: Vec<bool>,
     ) -> Thunk {
         assert_eq!(indices.len(), ragged.len(), "an index per dimension");
-        let (folds, variants) = Default::default();
-        Thunk { indices, code, results, inputs, ragged, folds, variants }
+        let (folds, widths, variants) = Default::default();
+        Thunk { indices, code, results, inputs, ragged, folds, widths, variants }
     }
 
     /// With operators that combine its results, in their order.
     pub(crate) fn folded_by(self, folds: Vec<Operator>) -> Thunk {
         Thunk { folds, ..self }
+    }
+
+    /// With results of which so many are the elements of a row each.
+    pub(crate) fn in_rows(self, widths: Vec<usize>) -> Thunk {
+        Thunk { widths, ..self }
     }
 
     /// Whether native functions can fold rows of its results ([`Mode::Rows`]).
@@ -101,6 +109,7 @@ impl Thunk {
                     Mode::FlatColumns | Mode::Column | Mode::Rows => &self.folds,
                 },
                 rows: mode == Mode::Rows,
+                widths: &self.widths,
             };
             compile(&signature, &self.code, &self.results)
         })

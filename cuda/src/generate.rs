@@ -6,6 +6,7 @@
 
 mod filter;
 mod interior;
+mod interleave;
 mod loops;
 mod map;
 mod rare;
@@ -378,8 +379,11 @@ impl<'a> Draft<'_, 'a> {
         let sinks = &self.kernel.sinks;
         let reduces = sinks.iter().any(|sink| matches!(sink, Sink::Reduce { .. }));
         let stores = sinks.iter().any(|sink| matches!(sink, Sink::Store { .. }));
+        let interleaves = sinks.iter().any(|sink| matches!(sink, Sink::Interleave { .. }));
         if reduces {
             self.reduce();
+        } else if interleaves {
+            self.interleave();
         } else if stores {
             self.map();
         }
@@ -387,7 +391,7 @@ impl<'a> Draft<'_, 'a> {
         let mut scanned = Vec::new();
         for (at, sink) in sinks.iter().enumerate() {
             match sink {
-                Sink::Store { .. } | Sink::Reduce { .. } => {}
+                Sink::Store { .. } | Sink::Interleave { .. } | Sink::Reduce { .. } => {}
                 Sink::Scan { .. } => scanned.extend(self.scan(at)),
                 Sink::Filter { .. } => self.filter(at),
                 Sink::Scatter { .. } => self.scatter(at),

@@ -145,7 +145,9 @@ impl<'m, 'a> Launch<'m, 'a> {
         let mut filters = false;
         for sink in &kernel.sinks {
             match sink {
-                Sink::Store { array, .. } => self.output(*array, None)?,
+                Sink::Store { array, .. } | Sink::Interleave { array, .. } => {
+                    self.output(*array, None)?
+                }
                 Sink::Sort { order, .. } => {
                     self.output(self.sorted_alone().unwrap_or(*order), None)?
                 }

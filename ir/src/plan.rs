@@ -8,6 +8,11 @@
 //! body's results; one kernel may have many. What follows a reduction, a scan or a filter point by
 //! point runs in the kernel's [`Kernel::epilogue`].
 //!
+//! Note [Interleaved results]. An array of rows of few elements, each computed in a way of its own (`{ [sin x, cos x] : x
+//! in xs }`), is no array over the points of a kernel that runs over its elements: each of those would have to look which
+//! element it is, and what the elements of a row have in common would be computed, or read, for each. So it can be
+//! the result of a kernel over its rows, which has all elements of a row at one point: [`Sink::Interleave`].
+//!
 //! Sources: McDonell, Chakravarty, Keller and Lippmeier, "Optimising purely functional GPU programs"
 //! (ICFP 2013), section 4.
 
@@ -132,7 +137,7 @@ pub struct Kernel {
     /// What is computed at a point; the sinks name its results and registers by operand.
     pub body: Code,
     /// What becomes of it; at least one. All of [`Sink::Sort`] and [`Sink::Filter`] stand alone or
-    /// beside stores.
+    /// beside stores, and beside [`Sink::Interleave`] stand only stores.
     pub sinks: Vec<Sink>,
     /// What follows: over the space without its last dimension if a sink reduces, over the kept
     /// points if one filters, over the same points if one scans.
@@ -150,6 +155,14 @@ pub enum Sink {
     Store {
         /// The element.
         value: Operand,
+        /// The array.
+        array: Var,
+    },
+    /// An array of rows of as many elements as there are values, two at least, over the space; it has the
+    /// extents of the space's storage, then constants (Note [Interleaved results]).
+    Interleave {
+        /// The elements of a row, in storage order.
+        values: Vec<Operand>,
         /// The array.
         array: Var,
     },
@@ -228,6 +241,15 @@ pub struct Epilogue {
     pub code: Code,
     /// Arrays over the epilogue's space.
     pub stores: Vec<(Operand, Var)>,
+}
+
+/// How many elements a row of interleaved elements has, whose extents are these.
+pub fn row_elements(row: &[Size]) -> Option<usize> {
+    let extent = |size: &Size| match size {
+        Size::Constant(extent) => usize::try_from(*extent).ok(),
+        Size::Var(_) => None,
+    };
+    row.iter().try_fold(1_usize, |count, size| count.checked_mul(extent(size)?))
 }
 
 /// The extents that a kernel's space has, for people and for the check.

@@ -71,8 +71,9 @@ use depth::{cuts_of, is_too_deep};
 use emit::{Context, Written, emit};
 use graph::{Graph, Link};
 use in_place::sent_where_it_comes_from;
+use interleave::{Interleaved, interleaved};
 use prune::{UnusedChecks, prune};
-use region::{Kind, Region};
+use region::{Kind, Region, Shown};
 pub use report::{
     Chosen, Control, KernelReport, Objective, Reason, Remark, Report, Saved, Unfused,
 };
@@ -90,6 +91,7 @@ mod emit;
 mod graph;
 mod in_place;
 mod inline;
+mod interleave;
 mod prune;
 mod region;
 mod report;
@@ -240,7 +242,12 @@ impl Fuser<'_> {
     fn block(&mut self, block: &Block, written: &mut Written) -> plan::Block {
         let views = region::views(block, self.context.types);
         let contraction = self.config.fusion.then_some(&self.settled);
-        let region = Region::new(block, self.context.types, &views, &self.outputs, contraction);
+        let interleaved = match self.config.fusion {
+            true => interleaved(block, self.context.types),
+            false => Interleaved::new(),
+        };
+        let shown = Shown { views: &views, interleaved: &interleaved };
+        let region = Region::new(block, self.context.types, shown, &self.outputs, contraction);
         let graph = Graph::new(&region);
         let clustering = self.cluster(&graph);
         self.explain(&graph, &clustering);
@@ -449,7 +456,8 @@ fn collect(block: &Block, types: &[Type], spans: &mut BTreeMap<Var, Span>, array
 /// What a program costs whose statements all run alone.
 fn unfused(block: &Block, types: &[Type], outputs: &BTreeSet<Var>) -> Objective {
     let views = region::views(block, types);
-    let region = Region::new(block, types, &views, outputs, None);
+    let shown = Shown { views: &views, interleaved: &Interleaved::new() };
+    let region = Region::new(block, types, shown, outputs, None);
     let graph = Graph::new(&region);
     let mut total = objective(&graph, &Clustering::alone(&graph));
     for statement in &block.statements {

@@ -28,6 +28,7 @@ fn over_lanes(text: &str) -> String {
         shared: &vec![false; code.results.len()],
         folds: &[],
         rows: false,
+        widths: &[],
     });
     function.text
 }
@@ -90,6 +91,7 @@ fn what_all_lanes_share_is_stored_once() {
         shared: &[false, true],
         folds: &[],
         rows: false,
+        widths: &[],
     });
     let expect = "
   i64 *restrict const result_1 = block->results[1];
@@ -102,6 +104,40 @@ fn what_all_lanes_share_is_stored_once() {
   }
 ";
     assert!(function.text.contains(expect), "\n{}", function.text);
+}
+
+#[test]
+fn the_elements_of_a_row_stand_next_to_each_other() {
+    let code = code("r1: i64 = neg r0\nyield r0 r1 7i64 r1\n");
+    let given = Lanes {
+        indices: &[(Register(0), Running::Counting)],
+        first_stored: 0,
+        in_place: true,
+        inputs: &[],
+        arrays: &[],
+        code: &code,
+        results: &code.results,
+        shared: &[false; 4],
+        folds: &[],
+        rows: false,
+        widths: &[1, 3],
+    };
+    let text = lanes(&given).text;
+    for line in [
+        "    result_0[lane] = r0;\n    result_1[lane * 3 + 0] = r1;\n",
+        "    result_1[lane * 3 + 1] = 7LL;\n    result_1[lane * 3 + 2] = r1;\n",
+        "i64 strip_0[256] ",
+        "i64 strip_1[768] ",
+        "write_past(result_1 + first * 3, strip_1, sizeof strip_1);",
+        "KERNEL_part(block, first, count - first, result_0 + first, result_1 + first * 3)",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    // Where a result is one for all lanes, there are no strips.
+    let text = lanes(&Lanes { shared: &[true, false, false, false], ..given }).text;
+    for line in ["result_0[at & 63] = r0;", "result_1[at * 3 + 2] = r1;"] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
 }
 
 #[test]
@@ -145,6 +181,7 @@ fn lanes_run_on_to_further_rows() {
             shared,
             folds: &[],
             rows: false,
+            widths: &[],
         };
         let text = lanes(&given).text;
         assert_eq!(given.runs_on(), text.contains("KERNEL_rows(&row, indices, "), "{text}");
@@ -496,6 +533,7 @@ fn along_columns(text: &str) -> String {
         shared: &[false],
         folds: &[operator],
         rows: false,
+        widths: &[],
     });
     function.text
 }

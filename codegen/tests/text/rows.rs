@@ -25,6 +25,7 @@ fn check_rows(text: &str, arrays: &[(ScalarType, bool)], all_expected: &[&str]) 
         shared: &[false],
         folds: &[operator],
         rows: true,
+        widths: &[],
     });
     for expected in all_expected {
         assert!(function.text.contains(expected), "{expected}\n{}", function.text);
@@ -132,6 +133,7 @@ fn short_rows_are_lanes_where_what_they_combine_is_simple() {
             shared: &[false, false],
             folds: &[operator],
             rows: true,
+            widths: &[],
         };
         (given.folds_side_by_side(), lanes(&given).text)
     };

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use weft_ir::Stop;
 use weft_ir::code::{Instruction, Operand, Operation};
-use weft_ir::flat::{Dimension, ScanForm, Var};
+use weft_ir::flat::{Dimension, ScanForm, Size, Var};
 use weft_ir::leaves::Stored;
 use weft_ir::plan::Sink;
 
@@ -29,12 +29,15 @@ pub(crate) struct Output {
     pub(crate) extents: Vec<usize>,
     /// Whether it has one element more per row.
     full: bool,
+    /// How many elements there are for each point.
+    elements: usize,
 }
 
 impl Output {
     /// How many elements a chunk writes.
     pub(crate) fn part(&self, chunk: &Chunk) -> usize {
-        chunk.positions.len() + if self.full { chunk.finished_rows() } else { 0 }
+        let more = if self.full { chunk.finished_rows() } else { 0 };
+        chunk.positions.len() * self.elements + more
     }
 }
 
@@ -43,6 +46,8 @@ impl Output {
 pub(crate) enum Target {
     /// Straight to an output.
     Output(usize),
+    /// Straight to an output, of which the results with this target, in their order, are a row.
+    Row(usize),
     /// To a buffer of the chunk.
     Stage(usize),
 }
@@ -104,6 +109,12 @@ impl Layout {
                 Sink::Store { array, .. } => {
                     let output = layout.output(Some(*array), own[0], storage.clone(), false);
                     layout.targets.push(Target::Output(output));
+                }
+                Sink::Interleave { values, array } => {
+                    let extents = launch.extents_of_rows(*array, &storage);
+                    let output = layout.output(Some(*array), own[0], extents, false);
+                    layout.outputs[output].elements = values.len();
+                    layout.targets.extend(values.iter().map(|_| Target::Row(output)));
                 }
                 Sink::Sort { .. } => {
                     for ty in own {
@@ -188,13 +199,13 @@ impl Layout {
         layout.folds.resize(layout.stages.len(), None);
         layout.constant.resize(layout.stages.len(), None);
         let is_known = |target: &Target| match target {
-            Target::Output(_) => false,
+            Target::Output(_) | Target::Row(_) => false,
             Target::Stage(stage) => layout.known[*stage].is_some(),
         };
         let reads = |at: &Instruction| matches!(at.operation, Operation::Read(..));
         layout.only_known = layout.targets.iter().all(is_known)
             && launch.bound.kernel.body.code.instructions.iter().all(reads);
-        let bytes = |output: &Output| output.ty.scalar_type().bytes();
+        let bytes = |output: &Output| output.ty.scalar_type().bytes() * output.elements;
         let kept = |sink: &Sink| match sink {
             Sink::Filter { kept, .. } => kept.len() * size_of::<f32>(),
             _ => 0,
@@ -206,7 +217,7 @@ impl Layout {
     }
 
     fn output(&mut self, var: Option<Var>, ty: LaneType, extents: Vec<usize>, full: bool) -> usize {
-        self.outputs.push(Output { var, ty, extents, full });
+        self.outputs.push(Output { var, ty, extents, full, elements: 1 });
         self.outputs.len() - 1
     }
 
@@ -220,10 +231,23 @@ impl Layout {
         self.known[stage].is_none() && self.constant[stage].is_none()
     }
 
+    /// The results that are elements of one row, and the output that this goes to.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (Range<usize>, usize)> {
+        let mut rows: Vec<(Range<usize>, usize)> = Vec::new();
+        for (at, target) in self.targets.iter().enumerate() {
+            let Target::Row(output) = *target else { continue };
+            match rows.last_mut() {
+                Some((results, last)) if *last == output => results.end = at + 1,
+                _ => rows.push((at..at + 1, output)),
+            }
+        }
+        rows.into_iter()
+    }
+
     /// The results of the body that are constants nobody stores.
     pub(crate) fn constants(&self) -> Vec<usize> {
         let is_constant = |at: &usize| match self.targets[*at] {
-            Target::Output(_) => false,
+            Target::Output(_) | Target::Row(_) => false,
             Target::Stage(stage) => self.constant[stage].is_some(),
         };
         (0..self.targets.len()).filter(is_constant).collect()
@@ -236,7 +260,8 @@ impl Layout {
         taken: &mut u64,
     ) -> Result<Vec<Storage>, Stop> {
         let length = |output: &Output| {
-            launch.shape.points() + if output.full { launch.shape.rows() } else { 0 }
+            let more = if output.full { launch.shape.rows() } else { 0 };
+            launch.shape.points().saturating_mul(output.elements).saturating_add(more)
         };
         self.outputs
             .iter()
@@ -246,6 +271,16 @@ impl Layout {
 }
 
 impl Launch<'_> {
+    /// The extents of an array of rows over a space with this storage.
+    fn extents_of_rows(&self, array: Var, storage: &[usize]) -> Vec<usize> {
+        let row = &self.types[array.0 as usize].extents[storage.len()..];
+        let row = row.iter().map(|extent| match extent {
+            Size::Constant(extent) => *extent as usize,
+            Size::Var(_) => unreachable!("a row has a number of elements that is known"),
+        });
+        storage.iter().copied().chain(row).collect()
+    }
+
     /// The array whose elements at the points are a result of the body.
     fn read_as_it_stands(&self, result: usize) -> Option<usize> {
         let body = &self.bound.kernel.body;

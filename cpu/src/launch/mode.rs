@@ -45,7 +45,8 @@ impl Launch<'_> {
     /// Whether rows of so many elements are gone through by a native function itself. It is asked for if it was worth it
     /// to ask for the one of `other`, the same code in another mode.
     pub(super) fn runs_on(&self, thunk: &Thunk, other: &Compiled, length: usize) -> bool {
-        let stores = self.kernel.sinks.iter().all(|sink| matches!(sink, Sink::Store { .. }));
+        let stores = |sink: &Sink| matches!(sink, Sink::Store { .. } | Sink::Interleave { .. });
+        let stores = self.kernel.sinks.iter().all(stores);
         let Some(source) = self.context().native.filter(|_| stores && length >= SHORT_ROW) else {
             return false;
         };

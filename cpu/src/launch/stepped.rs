@@ -2,18 +2,16 @@
 //! lane has to be told which element it is, what is chosen by that is the same for all of them, and the block
 //! interpreter computes what a row has in common once. The elements are written where they belong, a row apart.
 
-use std::ops::Range;
-
 use weft_ir::Stop;
 use weft_ir::code::{Code, Operation};
 use weft_ir::plan::Sink;
 
 use crate::execute::{Halt, Source};
-use crate::isa::Slot;
-use crate::lanes::{Frame, Lane, Storage, StorageMut, flat, with_lane_type};
+use crate::lanes::{Storage, StorageMut};
 use crate::launch::chunk::CHUNK;
 use crate::launch::layout::{Layout, Target};
 use crate::launch::{Launch, SinkResult};
+use crate::places::store_apart;
 use crate::shape::Axis;
 use crate::traverse::{Evaluator, Mode};
 
@@ -97,22 +95,4 @@ impl Launch<'_> {
             || !branches(&kernel.body.code) && self.runs_on(&kernel.body, columns(), steps);
         (fits && needs_indices && !runs_on()).then_some(steps)
     }
-}
-
-/// Copies the lanes of a register to one place of every so many.
-fn store_apart(
-    frame: &Frame,
-    slot: Slot,
-    part: &mut StorageMut<'_>,
-    places: Range<usize>,
-    (step, steps): (usize, usize),
-) {
-    with_lane_type!(slot.ty, T => {
-        let to = <T as Lane>::slice_mut(part)[places].iter_mut().skip(step).step_by(steps);
-        let lanes = flat(&T::file(frame)[slot.index as usize]);
-        match slot.uniform {
-            true => to.for_each(|to| *to = lanes[0]),
-            false => to.zip(lanes).for_each(|(to, lane)| *to = *lane),
-        }
-    });
 }

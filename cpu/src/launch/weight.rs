@@ -34,7 +34,9 @@ impl Launch<'_> {
 
     /// Whether chunks neither wait for each other nor have to be handed out in order.
     pub(super) fn is_separate(&self) -> bool {
-        let separate = |sink: &Sink| matches!(sink, Sink::Store { .. } | Sink::Reduce { .. });
+        let separate = |sink: &Sink| {
+            matches!(sink, Sink::Store { .. } | Sink::Interleave { .. } | Sink::Reduce { .. })
+        };
         self.kernel.sinks.iter().all(separate)
     }
 

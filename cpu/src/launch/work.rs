@@ -103,7 +103,10 @@ impl Launch<'_> {
                 Sink::Scan { from_right: true, .. } => from_right = true,
                 Sink::Scan { from_right: false, .. } => from_left = true,
                 Sink::Filter { .. } => rows |= self.shape.axes.len() > 1,
-                Sink::Store { .. } | Sink::Scatter { .. } | Sink::Sort { .. } => {}
+                Sink::Store { .. }
+                | Sink::Interleave { .. }
+                | Sink::Scatter { .. }
+                | Sink::Sort { .. } => {}
             }
         }
         match (from_left, from_right) {
@@ -246,7 +249,7 @@ impl Launch<'_> {
         taken: u64,
     ) -> Shared<'o> {
         match &self.kernel.sinks[sink] {
-            Sink::Store { .. } | Sink::Sort { .. } => Shared::Nothing,
+            Sink::Store { .. } | Sink::Interleave { .. } | Sink::Sort { .. } => Shared::Nothing,
             Sink::Reduce { .. } => Shared::Parts(Mutex::default()),
             Sink::Filter { .. } => Shared::Filter(filtering.take().expect("one filter")),
             Sink::Scan { .. } => Shared::Scan(InOrder::new((Chain::default(), Carries::default()))),
@@ -339,12 +342,18 @@ impl Launch<'_> {
             stages.iter_mut().map(|stage| Some(stage.as_mut())).collect();
         let straight = layout.targets.iter().map(|target| match *target {
             Target::Output(output) => parts[output].take(),
+            Target::Row(_) => None,
             Target::Stage(stage) if !layout.is_staged(stage) => None,
             Target::Stage(stage) if direct && layout.folds[stage].is_some() => None,
             Target::Stage(stage) => buffers[stage].take(),
         });
         let places = Places::new(first, straight.collect()).without(layout.constants());
-        let is_output = |at: &usize| matches!(layout.targets[*at], Target::Output(_));
+        let rows = layout.rows().map(|(results, output)| {
+            (results, parts[output].take().expect("a row has an output of its own"))
+        });
+        let places = places.with_rows(rows.collect());
+        let is_output =
+            |at: &usize| matches!(layout.targets[*at], Target::Output(_) | Target::Row(_));
         let outputs = (0..layout.targets.len()).filter(|at| layout.streams && is_output(at));
         let mut places = places.past_caches(outputs.collect());
         let mut evaluate = |evaluator: &mut Evaluator<'_>, positions: Range<usize>| {

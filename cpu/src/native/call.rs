@@ -6,7 +6,7 @@
 //! Note [Native calls]. A function takes a block ([`Block`]) and reads of it: the indices and inputs of
 //! `count` lanes; elements of arrays, at indices that a check of the same function has found in range,
 //! or that lie in range by construction of the plan; the cancel flag. It writes `count` lanes of each
-//! result, or one group of lanes where all lanes share a result, and nothing else. It does so for one
+//! result, or one group of lanes where all lanes share a result, or a row of results for each lane, and nothing else. It does so for one
 //! step, or for as many as the block says where it combines its results; or it writes an element of each
 //! result for each row that it folds; its inputs are then what the results begin with, or nothing. It keeps no
 //! pointer, calls nothing but the C library's `fmod`, and may run on several threads at once. What
@@ -308,7 +308,11 @@ impl<'a> Caller<'a> {
         }
         assert_eq!(self.inputs.len(), compiled.inputs.len(), "all inputs are given");
         let past = self.place_results(compiled, frame, results, position..position + count);
-        assert_eq!(self.results.len(), compiled.routine.results.len(), "room for all results");
+        let places = match compiled.native.widths() {
+            [] => compiled.routine.results.len(),
+            widths => widths.len(),
+        };
+        assert_eq!(self.results.len(), places, "room for all results");
         let block = Block {
             count: count as i64,
             position: position as i64,
@@ -371,7 +375,22 @@ impl<'a> Caller<'a> {
             Results::Places(places) => {
                 assert!(!compiled.native.folds(), "the function stores its results");
                 past = true;
-                for (number, &slot) in compiled.routine.results.iter().enumerate() {
+                let mut widths = compiled.native.widths().iter();
+                let mut slots = compiled.routine.results.iter().enumerate();
+                while let Some((number, &slot)) = slots.next() {
+                    if let Some(width @ 2..) = widths.next() {
+                        let rows = places.rows(number, points.start, count);
+                        let mut rows = rows.expect("a row goes to a place");
+                        with_lane_type!(slot.ty, T => {
+                            let rows = <T as Lane>::slice_mut(&mut rows);
+                            assert_eq!(rows.len(), count * width, "room for all elements");
+                            self.results.push(rows.as_mut_ptr().cast());
+                        });
+                        let to = self.results.last().expect("the one above");
+                        past &= places.is_past_caches(number) && to.addr().is_multiple_of(16);
+                        slots.nth(width - 2);
+                        continue;
+                    }
                     past &= places.is_past_caches(number) && !slot.uniform;
                     let place = places.lanes(number, slot, points.start, count);
                     with_lane_type!(slot.ty, T => {

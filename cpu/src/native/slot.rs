@@ -47,6 +47,7 @@ struct Recipe {
     shared: Vec<bool>,
     folds: Vec<Operator>,
     rows: bool,
+    widths: Vec<usize>,
 }
 
 impl Slot {
@@ -70,13 +71,19 @@ impl Slot {
             arrays: signature.arrays.to_vec(),
             code: code.clone(),
             results: results.to_vec(),
-            shared,
+            shared: apart_from_rows(shared, signature.widths),
             folds: signature.folds.to_vec(),
             rows: signature.rows,
+            widths: signature.widths.to_vec(),
         };
         let (wanted, spent) = (Default::default(), AtomicU64::new(0));
         let runs_on = recipe.text_of(true, |lanes| lanes.runs_on());
         Slot(Some(Arc::new(Inner { recipe, wanted, spent, runs_on })))
+    }
+
+    /// How many results there are for each place of the function, if some are the elements of rows.
+    pub(crate) fn widths(&self) -> &[usize] {
+        self.0.as_ref().map(|inner| &inner.recipe.widths[..]).unwrap_or_default()
     }
 
     /// Whether the function combines its results step by step.
@@ -159,6 +166,19 @@ impl Recipe {
             shared: &self.shared,
             folds: &self.folds,
             rows: self.rows,
+            widths: &self.widths,
         })
     }
+}
+
+/// Which results have room for one value only: none that is an element of a row.
+fn apart_from_rows(mut shared: Vec<bool>, widths: &[usize]) -> Vec<bool> {
+    let mut first = 0;
+    for width in widths {
+        if *width > 1 {
+            shared[first..first + width].fill(false);
+        }
+        first += width;
+    }
+    shared
 }

@@ -37,7 +37,8 @@ impl Draft<'_, '_> {
     pub(super) fn stores(&self) -> Vec<(Operand, Var)> {
         let store = |sink: &Sink| match sink {
             Sink::Store { value, array } => Some((*value, *array)),
-            Sink::Reduce { .. }
+            Sink::Interleave { .. }
+            | Sink::Reduce { .. }
             | Sink::Scan { .. }
             | Sink::Filter { .. }
             | Sink::Scatter { .. }

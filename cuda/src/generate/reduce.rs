@@ -63,6 +63,7 @@ impl Draft<'_, '_> {
                     Some(Reduction { values, operator, start, registers, arrays })
                 }
                 Sink::Store { .. }
+                | Sink::Interleave { .. }
                 | Sink::Scan { .. }
                 | Sink::Filter { .. }
                 | Sink::Scatter { .. }

@@ -7,7 +7,7 @@ use crate::ScalarType;
 use crate::code::{Code, CodeCheck, Operator, Register, Thunk, same_types};
 use crate::code::{check_operator, check_thunk};
 use crate::flat::{Dimension, ScanForm, Scope, Size, Start, Type, Var, storage};
-use crate::plan::{Block, Epilogue, Kernel, Program, Sink, Step};
+use crate::plan::{Block, Epilogue, Kernel, Program, Sink, Step, row_elements};
 
 /// Checks a plan. What it accepts, a back end runs without a panic, unless sizes and indices are
 /// wrong.
@@ -204,6 +204,16 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
+    /// The extents of the rows of an array of interleaved elements, behind so many others.
+    fn row_of(&self, array: Var, outer: usize, elements: usize) -> Result<Vec<Size>, String> {
+        let extents = self.types.get(array.0 as usize).map(|ty| &ty.extents[..]);
+        let row = extents.and_then(|extents| extents.get(outer..)).unwrap_or_default();
+        match row_elements(row) {
+            Some(count) if count == elements && count > 1 => Ok(row.to_vec()),
+            _ => Err(format!("{elements} elements are no row of {array}")),
+        }
+    }
+
     fn sink(
         &self,
         kernel: &Kernel,
@@ -217,6 +227,14 @@ impl<'a> Check<'a> {
         match sink {
             Sink::Store { value, array } => {
                 written.push((*array, storage(space), codes.operand(value)?));
+            }
+            Sink::Interleave { values, array } => {
+                let types = codes.operands(values)?;
+                let element = *types.first().ok_or("there is nothing to interleave")?;
+                same_types("the elements of a row", &types, &vec![element; types.len()])?;
+                let mut extents = storage(space);
+                extents.extend(self.row_of(*array, extents.len(), values.len())?);
+                written.push((*array, extents, element));
             }
             Sink::Reduce { values, operator, start, registers, arrays } => {
                 let types = codes.operands(values)?;
@@ -380,6 +398,7 @@ pub fn epilogue_space(kernel: &Kernel) -> Option<Vec<Dimension>> {
                 return Some(outer.to_vec());
             }
             Sink::Reduce { .. } | Sink::Store { .. } | Sink::Scan { .. } => {}
+            Sink::Interleave { .. } => {}
             Sink::Scatter { .. } | Sink::Sort { .. } => return None,
         }
     }
@@ -392,6 +411,10 @@ fn alone(sinks: &[Sink]) -> Result<(), String> {
         matches!(sink, Sink::Filter { .. } | Sink::Scatter { .. } | Sink::Sort { .. })
     };
     let stores = sinks.iter().filter(|sink| matches!(sink, Sink::Store { .. })).count();
+    let interleaves = sinks.iter().filter(|sink| matches!(sink, Sink::Interleave { .. })).count();
+    if interleaves > 0 && stores + interleaves < sinks.len() {
+        return Err("beside what is interleaved stand only stores".into());
+    }
     match sinks.iter().filter(exclusive).count() {
         0 => Ok(()),
         1 if stores + 1 == sinks.len() => Ok(()),

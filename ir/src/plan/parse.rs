@@ -142,6 +142,11 @@ fn parse_sink(reader: &mut Reader, types: &mut Types) -> Result<Sink, TextError>
         let (value, array) = parse_stored(reader, types)?;
         return Ok(Sink::Store { value, array });
     }
+    if reader.take_word("interleave") {
+        let values = parse_some_operands(reader)?;
+        reader.expect_word("to")?;
+        return Ok(Sink::Interleave { values, array: parse_binding(reader, types)? });
+    }
     if reader.take_word("reduce") {
         let values = parse_some_operands(reader)?;
         let (registers, arrays) = parse_combined(reader, types)?;

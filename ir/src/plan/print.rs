@@ -139,6 +139,13 @@ fn write_sink(w: &mut Writer, sink: &Sink, types: &[Type]) -> fmt::Result {
             write_bindings(w, &[*array], types)?;
             w.write_str("\n")
         }
+        Sink::Interleave { values, array } => {
+            w.write_str("interleave")?;
+            write_operands(w, values)?;
+            w.write_str(" to ")?;
+            write_bindings(w, &[*array], types)?;
+            w.write_str("\n")
+        }
         Sink::Reduce { values, operator, start, registers, arrays } => {
             w.write_str("reduce")?;
             write_operands(w, values)?;

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use super::{Block, Epilogue, Kernel, Program, Sink, Step, epilogue_space};
 use crate::code::{Code, Instruction, Operand, Operation as CodeOperation, Register, Thunk};
-use crate::flat::{self, Operation, Size, Space, Statement, Type, Var, first_stored, storage};
-use crate::{ScalarType, Span};
+use crate::flat::{
+    self, Dimension, Operation, Size, Space, Statement, Type, Var, first_stored, storage,
+};
+use crate::{Scalar, ScalarOp, ScalarType, Span};
 
 /// The program of *flat* that does what the plan does. Its interpreter is one of plans, too: it finds wrong reads, where
 /// a back end might read anything.
@@ -83,6 +85,10 @@ impl Reading {
                 Sink::Store { value, array } => {
                     let thunk = over(vec![*value]);
                     (vec![*array], Operation::Map { space: space.clone(), thunk })
+                }
+                Sink::Interleave { values, array } => {
+                    let row = &self.types[array.0 as usize].extents[storage(&space).len()..];
+                    (vec![*array], row_by_row(kernel, values, row))
                 }
                 Sink::Reduce { values, operator, start, registers, arrays } => {
                     let extents = storage(&outer);
@@ -223,4 +229,51 @@ fn follow(
         operation: Operation::Map { space, thunk },
         span: Span::default(),
     }
+}
+
+/// A map over the elements of rows, each of which looks which of the values it is (Note [Interleaved results]).
+fn row_by_row(kernel: &Kernel, values: &[Operand], row: &[Size]) -> Operation {
+    let mut free = kernel.next_register().0;
+    let mut fresh = || {
+        free += 1;
+        Register(free - 1)
+    };
+    let inner: Vec<Register> = row.iter().map(|_| fresh()).collect();
+    let mut instructions = kernel.body.instructions.clone();
+    let types: BTreeMap<Register, ScalarType> =
+        instructions.iter().flat_map(|instruction| instruction.results.iter().copied()).collect();
+    let ty = match values[0] {
+        Operand::Scalar(scalar) => scalar.ty(),
+        Operand::Register(register) => types.get(&register).copied().unwrap_or(ScalarType::I64),
+    };
+    let mut push = |ty: ScalarType, operation: CodeOperation| {
+        let result = fresh();
+        let results = vec![(result, ty)];
+        instructions.push(Instruction { results, operation, span: kernel.span });
+        Operand::Register(result)
+    };
+    let mut place = Operand::Scalar(Scalar::I64(0));
+    for (index, extent) in inner.iter().zip(row) {
+        let Size::Constant(extent) = extent else { continue };
+        let scaled = CodeOperation::Scalar(
+            ScalarOp::Mul,
+            vec![place, Operand::Scalar(Scalar::I64(*extent))],
+        );
+        let scaled = push(ScalarType::I64, scaled);
+        let operands = vec![scaled, Operand::Register(*index)];
+        place = push(ScalarType::I64, CodeOperation::Scalar(ScalarOp::Add, operands));
+    }
+    let mut element = values[values.len() - 1];
+    for (at, value) in values.iter().enumerate().rev().skip(1) {
+        let number = Operand::Scalar(Scalar::I64(at as i64));
+        let condition =
+            push(ScalarType::Bool, CodeOperation::Scalar(ScalarOp::Eq, vec![place, number]));
+        let side = |value: Operand| Code { instructions: Vec::new(), results: vec![value] };
+        let (then, otherwise) = (side(*value), side(element));
+        element = push(ty, CodeOperation::If { condition, then, otherwise });
+    }
+    let indices = kernel.indices.iter().copied().chain(inner).collect();
+    let space = kernel.space.iter().copied().chain(row.iter().map(|size| Dimension::Dense(*size)));
+    let code = Code { instructions, results: vec![element] };
+    Operation::Map { space: space.collect(), thunk: Thunk { indices, code } }
 }

@@ -33,6 +33,12 @@ launch "map_reduce_scan" [a0] (r0) fusing a1
     yield r12
     store r12 to a13: [a0]f64
 end
+launch "map" [a2][~a3 a5] (r0 r1)
+  r2: i64 = read a4 r1
+  yield r2
+  store r2 to a50: [a5]i64
+  interleave r2 r1 0i64 1i64 to a51: [a5][2][2]i64
+end
 launch "filter" [a2][~a3 a5] (r0 r1)
   r2: i64 = read a4 r1
   r3: bool = gt r2 0i64
@@ -132,6 +138,19 @@ fn the_check_finds_what_is_wrong() {
     assert!(beside.starts_with("a filter, scatter or sort"), "{beside}");
     let indices = problem("launch \"sort\" [a0] (r0)", "launch \"sort\" [a0][a0] (r0)");
     assert!(indices.starts_with("a kernel has an index"), "{indices}");
+    let apart = problem(
+        "interleave r2 r1 0i64 1i64 to a51: [a5][2][2]",
+        "interleave r2 r1 to a51: [a5][4]",
+    );
+    assert!(apart.starts_with("2 elements are no row of a51"), "{apart}");
+    let unknown = problem("to a51: [a5][2][2]i64", "to a51: [a5][a0]i64");
+    assert!(unknown.starts_with("4 elements are no row"), "{unknown}");
+    let rows = problem("to a51: [a5][2][2]i64", "to a51: [a2][2][2]i64");
+    assert!(rows.contains("a51"), "{rows}");
+    let mixed = problem("interleave r2 r1 0i64", "interleave r2 r1 0.0f64");
+    assert!(mixed.starts_with("the elements of a row"), "{mixed}");
+    let beside = problem("  store r2 to a50: [a5]i64\n", "  sort r2 to a50: [a5]i64\n");
+    assert!(beside.starts_with("beside what is interleaved"), "{beside}");
     let state = problem("while (a23: i64 = a20)", "while (a23: f64 = a20)");
     assert!(state.starts_with("a20 is a i64"), "{state}");
 }

@@ -27,6 +27,7 @@ macro_rules! walks {
                     }
                     Sink::Reduce { values: operands, .. }
                     | Sink::Scan { values: operands, .. }
+                    | Sink::Interleave { values: operands, .. }
                     | Sink::Sort { keys: operands, .. } => {
                         (operands, & $($mutable)? [], & $($mutable)? [])
                     }
@@ -43,7 +44,9 @@ macro_rules! walks {
                 type Wanted<'a> = & 'a $($mutable)? [Option<Var>];
                 type Kept<'a> = & 'a $($mutable)? [(Operand, Var)];
                 let (all, wanted, kept): (Vars<'_>, Wanted<'_>, Kept<'_>) = match self {
-                    Sink::Store { array, .. } | Sink::Sort { order: array, .. } => {
+                    Sink::Store { array, .. }
+                    | Sink::Interleave { array, .. }
+                    | Sink::Sort { order: array, .. } => {
                         ($one(array), & $($mutable)? [], & $($mutable)? [])
                     }
                     Sink::Reduce { arrays, .. } | Sink::Scan { arrays, .. } => {
@@ -65,7 +68,10 @@ macro_rules! walks {
                         (Some(operator), start.$thunk())
                     }
                     Sink::Scatter { operator, .. } => (operator.$as(), None),
-                    Sink::Store { .. } | Sink::Filter { .. } | Sink::Sort { .. } => (None, None),
+                    Sink::Store { .. }
+                    | Sink::Interleave { .. }
+                    | Sink::Filter { .. }
+                    | Sink::Sort { .. } => (None, None),
                 }
             }
 
@@ -102,6 +108,7 @@ impl Sink {
         match self {
             Sink::Filter { counts, .. } => counts,
             Sink::Store { .. }
+            | Sink::Interleave { .. }
             | Sink::Reduce { .. }
             | Sink::Scan { .. }
             | Sink::Scatter { .. }
@@ -114,6 +121,7 @@ impl Sink {
         match self {
             Sink::Scatter { destinations, .. } => destinations,
             Sink::Store { .. }
+            | Sink::Interleave { .. }
             | Sink::Reduce { .. }
             | Sink::Scan { .. }
             | Sink::Filter { .. }

@@ -43,12 +43,15 @@ impl Access {
     }
 }
 
-/// The reads of a thunk over a space, by array.
+/// The reads of a thunk over a space, by array. Indices that it has beyond those of the space stand for constants (Note
+/// [Rows of literals]).
 pub(super) fn accesses(thunk: &Thunk, space: &Space) -> BTreeMap<Var, Access> {
-    let dimensions = thunk.indices.iter().enumerate();
+    let (indices, known) = thunk.indices.split_at(space.len().min(thunk.indices.len()));
+    let of_space = indices.iter().zip(0..).map(|(register, at)| (*register, Form::index(at)));
+    let of_row = known.iter().map(|register| (*register, Form::invariant()));
     let mut analysis = Analysis {
-        forms: dimensions.map(|(index, register)| (*register, Form::index(index))).collect(),
-        point: thunk.indices[first_stored(space).min(thunk.indices.len())..].to_vec(),
+        forms: of_space.chain(of_row).collect(),
+        point: indices[first_stored(space).min(indices.len())..].to_vec(),
         stored: (first_stored(space)..space.len()).collect(),
         accesses: BTreeMap::new(),
     };

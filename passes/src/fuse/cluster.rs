@@ -151,6 +151,12 @@ pub(super) fn arrange(graph: &Graph, members: &[usize]) -> Option<Arrangement> {
     if exclusive > 1 || (exclusive == 1 && sinks.len() > 1) {
         return None;
     }
+    // Beside what is interleaved stand only maps.
+    let is_interleaved = |member: &&usize| nodes[**member].kind == Kind::Interleave;
+    let interleaved = sinks.iter().filter(is_interleaved).count();
+    if interleaved > 0 && interleaved < sinks.len() {
+        return None;
+    }
     let main = sinks.first().copied().unwrap_or(members[0]);
     let space: &Space = nodes[main].space;
     let inside: BTreeSet<usize> = members.iter().copied().collect();

@@ -297,7 +297,7 @@ impl<'r, 'p> Graph<'r, 'p> {
         };
         dense
             && self.parts[root].len() == 1
-            && node.kind == Kind::Map
+            && matches!(node.kind, Kind::Map | Kind::Interleave)
             && node.accesses.iter().all(|(array, access)| {
                 access.index == Index::Pointwise && shows_extents(array) || region.rank(*array) == 0
             })

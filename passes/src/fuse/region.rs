@@ -15,12 +15,15 @@ use weft_ir::{Scalar, ScalarOp, ScalarType};
 
 use super::access::{Access, Index, accesses};
 use super::cost::rank;
+use super::interleave::Interleaved;
 use super::uses::{other_uses, parts};
 
 /// What a statement becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Map,
+    /// A map over the elements of literal rows, as a node over the rows (Note [Rows of literals]).
+    Interleave,
     Reduce,
     Scan {
         full: bool,
@@ -42,7 +45,7 @@ impl Kind {
     /// Whether it is a traversal.
     pub(super) fn is_kernel(self) -> bool {
         match self {
-            Kind::Map | Kind::Reduce | Kind::Scan { .. } => true,
+            Kind::Map | Kind::Interleave | Kind::Reduce | Kind::Scan { .. } => true,
             Kind::Filter | Kind::Scatter | Kind::Sort => true,
             Kind::Host | Kind::View | Kind::Constant | Kind::Check | Kind::Control => false,
         }
@@ -58,7 +61,7 @@ impl Kind {
 pub(super) struct Node<'p> {
     pub statement: &'p Statement,
     pub kind: Kind,
-    /// Where a kernel runs; of a view, the dense space of its result.
+    /// Where a kernel runs; of a view, the dense space of its result; of interleaved elements, that of the rows.
     pub space: &'p Space,
     /// The code of an element (of a view, a read of what it views).
     pub thunk: Option<&'p Thunk>,
@@ -93,6 +96,15 @@ pub(super) struct Region<'p> {
 /// The thunks of reshapes: the element that a view shows.
 pub(super) type Views = BTreeMap<Var, (Space, Thunk)>;
 
+/// What statements of a block are, beside what is written there.
+#[derive(Clone, Copy)]
+pub(super) struct Shown<'p> {
+    /// The thunks of reshapes.
+    pub views: &'p Views,
+    /// The spaces of literal rows.
+    pub interleaved: &'p Interleaved,
+}
+
 /// The thunks of all reshapes of a block.
 pub(super) fn views(block: &Block, types: &[Type]) -> Views {
     let mut views = Views::new();
@@ -112,12 +124,12 @@ impl<'p> Region<'p> {
     pub(super) fn new(
         block: &'p Block,
         types: &'p [Type],
-        views: &'p Views,
+        shown: Shown<'p>,
         outputs: &BTreeSet<Var>,
         contraction: Option<&BTreeSet<Var>>,
     ) -> Region<'p> {
         let mut nodes: Vec<Node<'p>> =
-            block.statements.iter().map(|statement| node(statement, views, types)).collect();
+            block.statements.iter().map(|statement| node(statement, shown, types)).collect();
         if let Some(settled) = contraction {
             for node in &mut nodes {
                 node.settled = node.statement.results.iter().any(|result| settled.contains(result));
@@ -257,6 +269,9 @@ impl<'p> Region<'p> {
         let at_one_index = reads.iter().all(|access| access.single && access.at(first));
         let injective = reads.iter().all(|access| access.index <= Index::Injective);
         let scattered = repeated || (conditional && sites > 1);
+        if scattered && target.kind == Kind::Interleave {
+            return None;
+        }
         // Whether each point of the reader has an element of the producer. Where there are more points, a condition says
         // which of them may look, and nothing may be computed before it.
         let at_each_point = pointwise && !in_start && target.space == node.space;
@@ -283,7 +298,7 @@ impl<'p> Region<'p> {
     }
 }
 
-fn node<'p>(statement: &'p Statement, views: &'p Views, types: &'p [Type]) -> Node<'p> {
+fn node<'p>(statement: &'p Statement, shown: Shown<'p>, types: &'p [Type]) -> Node<'p> {
     static NOWHERE: Space = Space::new();
     let mut others = BTreeSet::new();
     other_uses(statement, types, &mut |var| {
@@ -297,16 +312,20 @@ fn node<'p>(statement: &'p Statement, views: &'p Views, types: &'p [Type]) -> No
         others.remove(result);
     });
     let view = match &statement.operation {
-        Operation::Reshape(_) => statement.results.first().and_then(|result| views.get(result)),
+        Operation::Reshape(_) => {
+            statement.results.first().and_then(|result| shown.views.get(result))
+        }
         _ => None,
     };
+    let rows = statement.results.first().and_then(|result| shown.interleaved.get(result));
     let (space, thunk, start) = match (parts(&statement.operation), view) {
-        (Some((space, thunk, start)), _) => (space, Some(thunk), start),
+        (Some((space, thunk, start)), _) => (rows.unwrap_or(space), Some(thunk), start),
         (None, Some((space, thunk))) => (space, Some(thunk), None),
         (None, None) => (&NOWHERE, None, None),
     };
     let kind = match &statement.operation {
         Operation::Map { space, .. } if space.is_empty() => Kind::Host,
+        Operation::Map { .. } if rows.is_some() => Kind::Interleave,
         Operation::Map { .. } => Kind::Map,
         Operation::Reduce { .. } => Kind::Reduce,
         Operation::Scan { form, .. } => Kind::Scan { full: *form == ScanForm::Full },

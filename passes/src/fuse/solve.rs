@@ -197,6 +197,11 @@ impl<'a, 'r, 'p> Model<'a, 'r, 'p> {
             nodes[second].kind == Kind::Map
                 && self.graph.epilogue_space(first).as_ref() == Some(nodes[second].space)
         };
+        let is_interleaved = |node: usize| nodes[node].kind == Kind::Interleave;
+        let stores = |node: usize| matches!(nodes[node].kind, Kind::Map | Kind::Interleave);
+        if (is_interleaved(left) || is_interleaved(right)) && !(stores(left) && stores(right)) {
+            return false;
+        }
         nodes[left].space == nodes[right].space || follows(left, right) || follows(right, left)
     }
 

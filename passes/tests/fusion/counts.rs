@@ -6,7 +6,7 @@ use weft_passes::fuse::{Chosen, FuseConfig, Fused, Reason, fuse};
 use crate::suite::{last_of, with_stack};
 use crate::{GREEDY, ILP, OFF};
 
-fn fused(text: &str, config: &FuseConfig) -> Fused {
+pub(crate) fn fused(text: &str, config: &FuseConfig) -> Fused {
     let program = flat::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     flat::check(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let fused = fuse(&program, config);
@@ -19,7 +19,7 @@ fn fused(text: &str, config: &FuseConfig) -> Fused {
 
 /// Checks how many kernels there are and how many arrays they write, with both ways to choose and
 /// without fusion.
-fn check(text: &str, kernels: usize, arrays: usize) -> Fused {
+pub(crate) fn check(text: &str, kernels: usize, arrays: usize) -> Fused {
     let off = fused(text, &OFF);
     assert_eq!(off.report.objective, off.report.unfused_objective);
     fused(text, &GREEDY);
@@ -30,7 +30,7 @@ fn check(text: &str, kernels: usize, arrays: usize) -> Fused {
     fused
 }
 
-fn reasons(fused: &Fused) -> Vec<Reason> {
+pub(crate) fn reasons(fused: &Fused) -> Vec<Reason> {
     let mut reasons: Vec<Reason> =
         fused.report.unfused.iter().map(|unfused| unfused.reason).collect();
     reasons.sort_unstable();

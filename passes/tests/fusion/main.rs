@@ -4,6 +4,7 @@
 mod counts;
 mod depth;
 mod in_place;
+mod interleave;
 mod random;
 mod suite;
 mod twins;

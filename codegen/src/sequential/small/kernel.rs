@@ -107,11 +107,30 @@ impl Points {
     }
 }
 
+/// Where a result of the points is stored.
+struct Stored {
+    /// The memory of the array.
+    array: String,
+    /// Which element of a point's row it is, and how many there are.
+    of: usize,
+    elements: usize,
+}
+
+impl Stored {
+    fn place(&self, at: &str) -> String {
+        let Stored { array, of, elements } = self;
+        match elements {
+            1 => format!("{array}[{at}]"),
+            _ => format!("{array}[({at}) * {elements} + {of}]"),
+        }
+    }
+}
+
 /// Which way the points of a row are gone through; nothing if sinks differ in that.
 fn backwards(kernel: &Kernel) -> Option<bool> {
     let from_right = |sink: &Sink| matches!(sink, Sink::Scan { from_right: true, .. });
     let from_left = |sink: &Sink| match sink {
-        Sink::Store { .. } | Sink::Sort { .. } => false,
+        Sink::Store { .. } | Sink::Interleave { .. } | Sink::Sort { .. } => false,
         Sink::Scan { from_right, .. } => !from_right,
         Sink::Reduce { .. } | Sink::Filter { .. } | Sink::Scatter { .. } => true,
     };
@@ -133,13 +152,20 @@ impl Function<'_> {
             return self.bind_named(parts);
         }
         let points = self.points(kernel, None)?;
-        let mut stores = Vec::new();
+        let (mut stores, mut stored) = (Vec::new(), Vec::new());
         for sink in &kernel.sinks {
-            if let Sink::Store { array, .. } = sink
-                && !parts.iter().any(|(part, _)| part == array)
-            {
-                stores.push((*array, self.room(*array, points.points())));
-            }
+            let (array, elements) = match sink {
+                Sink::Store { array, .. } if parts.iter().any(|(part, _)| part == array) => {
+                    continue;
+                }
+                Sink::Store { array, .. } => (*array, 1),
+                Sink::Interleave { values, array } => (*array, values.len()),
+                _ => continue,
+            };
+            let room = self.room(array, &format!("({} * {elements})", points.points()));
+            let places = (0..elements).map(|of| Stored { array: room.clone(), of, elements });
+            stored.extend(places);
+            stores.push((array, room));
         }
         let epilogue_rows = kernel.epilogue.as_ref().zip(epilogue_space(kernel));
         let over_rows = epilogue_rows
@@ -154,7 +180,7 @@ impl Function<'_> {
         let mut folds = self.folds(kernel, &points)?;
         let sends = self.sends(kernel, &points)?;
         let sort = self.sort(kernel, &points);
-        let boxes = self.boxes(kernel, &points, stores.len())?;
+        let boxes = self.boxes(kernel, &points, stored.len())?;
         let along = along(kernel);
         let mut lanes = if along.is_some() { None } else { self.lanes(kernel) };
         self.open_rows(&points, &mut lanes, &folds)?;
@@ -172,7 +198,7 @@ impl Function<'_> {
         }
         self.open_dimension(&points, points.extents.len() - 1)?;
         for inside in &boxes {
-            self.inside(kernel, inside, &points, &stores)?;
+            self.inside(kernel, inside, &points, &stored)?;
         }
         let results: Vec<Operand> = kernel.sinks.iter().flat_map(Sink::operands).copied().collect();
         let bound = points.bound(kernel);
@@ -180,15 +206,17 @@ impl Function<'_> {
         let (values, known) = self.bound_code(&code, &bound)?;
         let mut values = values.into_iter();
         let at = points.at_point();
-        let (mut next_store, mut next_fold) = (stores.iter(), folds.iter());
+        let (mut next_stored, mut next_fold) = (stored.iter(), folds.iter());
         let mut scanned = known.clone();
         for sink in &kernel.sinks {
             let own: Vec<Typed> = values.by_ref().take(sink.operands().count()).collect();
             match sink {
                 Sink::Store { array, .. } if parts.iter().any(|(part, _)| part == array) => {}
-                Sink::Store { .. } => {
-                    let (_, array) = next_store.next()?;
-                    self.line(&format!("{array}[{at}] = {};", own[0].0));
+                Sink::Store { .. } | Sink::Interleave { .. } => {
+                    for (value, _) in &own {
+                        let place = next_stored.next()?.place(&at);
+                        self.line(&format!("{place} = {value};"));
+                    }
                 }
                 Sink::Reduce { .. } | Sink::Scan { .. } => {
                     let fold = next_fold.next()?;

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use weft_ir::code::{
     Code, Instruction, Operand, Operation as CodeOperation, Operator, Register, Thunk,
 };
-use weft_ir::flat::{Operation, Start, Var};
+use weft_ir::flat::{Operation, Space, Start, Var};
 use weft_ir::plan::{Epilogue, Kernel, Sink};
 use weft_ir::{Scalar, ScalarOp, ScalarType};
 
 use super::super::cluster::{Arrangement, Clustering};
 use super::super::compose::{Composer, Delayed, Lookup, Renaming};
 use super::super::graph::Graph;
+use super::super::interleave::elements_of;
 use super::super::prune::remove_dead_code;
 use super::super::region::Kind;
 use super::{Context, Members, element, kept, name};
@@ -120,6 +121,12 @@ impl<'a, 'r, 'p> Writer<'a, 'r, 'p> {
             }
             return;
         }
+        if let (Kind::Interleave, Operation::Map { space, .. }) =
+            (node.kind, &node.statement.operation)
+        {
+            self.interleave(index, thunk, space);
+            return;
+        }
         let point = self.composer.stored_point(node.space);
         let values = self.composer.instantiate(index as u32, thunk, node.space, point);
         let sink = match &node.statement.operation {
@@ -175,6 +182,23 @@ impl<'a, 'r, 'p> Writer<'a, 'r, 'p> {
             _ => return,
         };
         self.sinks.push(sink);
+    }
+
+    /// The elements of literal rows, whose map has this space, at the present point (Note [Rows of literals]).
+    fn interleave(&mut self, index: usize, thunk: &'p Thunk, space: &Space) {
+        let node = &self.graph.region.nodes[index];
+        let mut elements = vec![Vec::new(); node.statement.results.len()];
+        for inner in elements_of(&space[node.space.len()..]) {
+            let mut point = self.composer.stored_point(node.space);
+            point.extend(inner);
+            let values = self.composer.instantiate(index as u32, thunk, space, point);
+            elements.iter_mut().zip(values).for_each(|(elements, value)| elements.push(value));
+        }
+        for (values, array) in elements.into_iter().zip(&node.statement.results) {
+            if let Some(array) = kept(self.graph, self.clustering, index, *array) {
+                self.sinks.push(Sink::Interleave { values, array });
+            }
+        }
     }
 
     /// The elements of a map at the present point.
@@ -351,7 +375,7 @@ fn skeleton(sinks: &[Sink], has_epilogue: bool) -> Vec<&'static str> {
     let mut words = Vec::new();
     for sink in sinks {
         let word = match sink {
-            Sink::Store { .. } => "map",
+            Sink::Store { .. } | Sink::Interleave { .. } => "map",
             Sink::Reduce { .. } => "reduce",
             Sink::Scan { .. } => "scan",
             Sink::Filter { .. } => "filter",

@@ -72,6 +72,7 @@ impl Function<'_> {
                     (operator, start, registers, arrays, Some(scan))
                 }
                 Sink::Store { .. }
+                | Sink::Interleave { .. }
                 | Sink::Filter { .. }
                 | Sink::Scatter { .. }
                 | Sink::Sort { .. } => continue,

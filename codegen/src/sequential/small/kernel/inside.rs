@@ -14,7 +14,7 @@ use weft_ir::plan::{Kernel, Sink};
 use weft_ir::{Scalar, ScalarType};
 
 use super::super::super::Function;
-use super::{Bound as Known, Extent, Points};
+use super::{Bound as Known, Extent, Points, Stored};
 use crate::interior::{Bound, Interior, Limit, Number, interiors_of_rows};
 use crate::literal::literal;
 
@@ -48,7 +48,7 @@ struct Point<'a> {
     /// The beginning of the loop.
     opening: &'a str,
     /// What is stored.
-    stores: &'a [(Var, String)],
+    stored: &'a [Stored],
 }
 
 /// Along which indices a box is narrowed down.
@@ -132,18 +132,18 @@ fn is_uniform(instruction: &Instruction, uniform: &BTreeSet<Register>) -> bool {
 }
 
 impl Function<'_> {
-    /// The boxes of a kernel that stores so many arrays, if it does nothing else. Where they begin and end that is written,
+    /// The boxes of a kernel that stores so many results, if it does nothing else. Where they begin and end that is written,
     /// as far as it is the same for all rows.
     pub(super) fn boxes(
         &mut self,
         kernel: &Kernel,
         points: &Points,
-        stores: usize,
+        stored: usize,
     ) -> Option<Vec<Inside>> {
         let dense = |dimension: &Dimension| matches!(dimension, Dimension::Dense(_));
-        let stored = |sink: &Sink| matches!(sink, Sink::Store { .. });
-        let plain = kernel.sinks.len() == stores
-            && kernel.sinks.iter().all(stored)
+        let stores = |sink: &Sink| matches!(sink, Sink::Store { .. } | Sink::Interleave { .. });
+        let plain = kernel.sinks.iter().flat_map(Sink::operands).count() == stored
+            && kernel.sinks.iter().all(stores)
             && kernel.space.iter().all(dense)
             && kernel.epilogue.is_none()
             && !kernel.body.has_loops();
@@ -263,7 +263,7 @@ impl Function<'_> {
         kernel: &Kernel,
         inside: &Inside,
         points: &Points,
-        stores: &[(Var, String)],
+        stored: &[Stored],
     ) -> Option<()> {
         let Inside { part, from, to, .. } = inside;
         let mut points = points.clone();
@@ -273,7 +273,7 @@ impl Function<'_> {
         points.indices.push(inner.clone());
         self.open(&format!("if ({index} >= {from} && {index} < {to}) {{"));
         let opening = format!("for (i64 {inner} = {index}; {inner} < {to}; {inner}++) {{");
-        let point = Point { kernel, points: &points, opening: &opening, stores };
+        let point = Point { kernel, points: &points, opening: &opening, stored };
         self.part(part, &of_row(kernel, &points), &point)?;
         self.line(&format!("{index} = {to};"));
         self.line(&format!("if ({index} == {extent}) break;"));
@@ -306,14 +306,14 @@ impl Function<'_> {
 
     /// A loop over points that runs on vectors.
     fn vectors(&mut self, code: &Code, mut known: Vec<Known>, point: &Point<'_>) -> Option<()> {
-        let Point { kernel, points, opening, stores } = point;
+        let Point { kernel, points, opening, stored } = point;
         self.line("#pragma omp simd");
         self.open(opening);
         known.extend(points.bound(kernel).pop());
         let (values, _) = self.bound_code(code, &known)?;
         let at = points.at_point();
-        for ((_, array), (value, _)) in stores.iter().zip(&values) {
-            self.line(&format!("{array}[{at}] = {value};"));
+        for (stored, (value, _)) in stored.iter().zip(&values) {
+            self.line(&format!("{} = {value};", stored.place(&at)));
         }
         self.close();
         Some(())

@@ -75,6 +75,7 @@ impl Function<'_> {
                     return Some(Some(scatter));
                 }
                 Sink::Store { .. }
+                | Sink::Interleave { .. }
                 | Sink::Reduce { .. }
                 | Sink::Scan { .. }
                 | Sink::Sort { .. } => {}
