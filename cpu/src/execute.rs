@@ -11,6 +11,7 @@ use weft_ir::{Exhausted, FaultKind, Scalar};
 use crate::isa::Slot;
 use crate::lanes::{Elements, Frame, GROUP, Lane};
 use crate::native;
+use crate::native::engine::Overdue;
 use crate::routine::{Instruction, Routine};
 
 /// What a kernel reads.
@@ -38,6 +39,8 @@ pub(crate) struct Context<'a> {
     pub(crate) cancel: &'a AtomicBool,
     /// Where native functions come from.
     pub(crate) native: Option<&'a native::Supply>,
+    /// What a block gives way to that takes long.
+    pub(crate) overdue: Option<&'a Overdue<'a>>,
 }
 
 /// Why a block did not end.
@@ -47,12 +50,20 @@ pub(crate) enum Halt {
     Fault(FaultKind, u32),
     /// The user interrupted the run.
     Interrupted,
+    /// There is a native function by now, which shall do the block (Note [Blocks that are begun again]).
+    Overtaken,
 }
 
 impl Context<'_> {
-    /// Fails if the run shall end.
+    /// Fails if the run shall end, or the block had better be begun again.
     pub(crate) fn poll(&self) -> Result<(), Halt> {
-        if self.cancel.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(Halt::Interrupted);
+        }
+        match self.overdue {
+            Some(overdue) if overdue.is_overtaken() => Err(Halt::Overtaken),
+            Some(_) | None => Ok(()),
+        }
     }
 }
 
@@ -65,6 +76,7 @@ impl Halt {
                 weft_ir::Fault { kind, span }.into()
             }
             Halt::Interrupted => Exhausted::Interrupted.into(),
+            Halt::Overtaken => unreachable!("the block is begun again"),
         }
     }
 }

@@ -94,7 +94,7 @@ const PARALLEL: usize = 32_768;
 impl<'a> Launch<'a> {
     pub(crate) fn context(&self) -> Context<'_> {
         let native = self.bound.kernel.native.as_ref();
-        Context { sources: self.sources, cancel: self.cancel, native }
+        Context { sources: self.sources, cancel: self.cancel, native, overdue: None }
     }
 
     fn element(&self, var: Var) -> ScalarType {

@@ -7,7 +7,7 @@
 
 mod call;
 mod compiler;
-mod engine;
+pub(crate) mod engine;
 mod listing;
 mod points;
 mod scratch;
@@ -98,6 +98,8 @@ pub struct Statistics {
     pub from_disk: u64,
     /// Not compiled: there is no compiler, or it has failed.
     pub failed: u64,
+    /// Blocks of points that took so long on the interpreter that a function has done them instead.
+    pub overtaken: u64,
 }
 
 /// Has functions compiled, and keeps them as long as it or a copy of it lives.

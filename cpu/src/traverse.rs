@@ -174,6 +174,8 @@ pub(crate) struct Evaluator<'a> {
     watched: Option<&'a Piece<'a>>,
     /// The most points of a call that is watched.
     pace: usize,
+    /// Whether a block that takes long gives way to a native function (Note [Blocks that are begun again]).
+    gives_way: bool,
 }
 
 impl<'a> Evaluator<'a> {
@@ -220,6 +222,7 @@ impl<'a> Evaluator<'a> {
             started: false,
             watched: None,
             pace: GROUP,
+            gives_way: false,
         }
     }
 
@@ -261,6 +264,28 @@ impl<'a> Evaluator<'a> {
         places: &mut Places<'_>,
         mut show: impl FnMut(&mut Frame, Range<usize>) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
+        let mut position = positions.start;
+        self.gives_way = true;
+        let outcome = loop {
+            let outcome = self.points_from(&mut position, &positions, inputs, places, &mut show);
+            // Then the native function is there from the beginning.
+            if outcome != Err(Halt::Overtaken) {
+                break outcome;
+            }
+        };
+        self.gives_way = false;
+        outcome
+    }
+
+    /// The same from a position on, which goes on with each block.
+    fn points_from(
+        &mut self,
+        at: &mut usize,
+        positions: &Range<usize>,
+        inputs: &[Elements<'_>],
+        places: &mut Places<'_>,
+        show: &mut impl FnMut(&mut Frame, Range<usize>) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
         let mut began = self.begin();
         // The clock takes longer than a call of few points.
         let clock = |engine: &Engine<'_>| (!engine.is_native()).then(Instant::now);
@@ -270,7 +295,7 @@ impl<'a> Evaluator<'a> {
         let filled = self.varying.iter().any(Option::is_some);
         let mut most = if self.engine.is_native() && !shows && !filled { CALL } else { self.block };
         let first = positions.start;
-        let mut position = first;
+        let mut position = *at;
         while position < positions.end {
             let row = match self.mode {
                 Mode::Flat => positions.clone(),
@@ -326,6 +351,7 @@ impl<'a> Evaluator<'a> {
                     show(&mut self.frame, block)?;
                 }
                 position = until;
+                *at = position;
                 if let Some((piece, called)) = called {
                     piece.advance(count as u64);
                     self.keep_pace(called.elapsed());
@@ -549,7 +575,9 @@ impl<'a> Evaluator<'a> {
     }
 
     fn run(&mut self, at: usize, count: usize, position: usize) -> Result<(), Halt> {
-        run(&self.compiled.routine, at, &mut self.frame, Lanes { count, position }, &self.context)
+        let overdue = if self.gives_way { self.engine.overdue() } else { None };
+        let context = Context { overdue: overdue.as_ref(), ..self.context };
+        run(&self.compiled.routine, at, &mut self.frame, Lanes { count, position }, &context)
     }
 }
 

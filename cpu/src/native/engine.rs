@@ -1,12 +1,17 @@
 //! Chooses, chunk by chunk, what computes the elements: the block interpreter or a native function.
+//!
+//! Note [Blocks that are begun again]. A block of points with long loops can take minutes on the interpreter, and it may be
+//! the only one there is. So such a block asks for a native function when it has run for a while, looks now and
+//! then whether it is there, and leaves the block to it from its beginning: points are pure, and what was done in vain took no
+//! longer than the compiler.
 
 use std::mem;
 use std::time::{Duration, Instant};
 
 use crate::compile::Compiled;
 use crate::execute::Context;
-use crate::native::Tier;
 use crate::native::call::Caller;
+use crate::native::{Supply, Tier};
 
 /// The time that the block interpreter spends on some code before a native function is asked for,
 /// in nanoseconds. A compiler takes a hundred times as long, and code that has run for so long is
@@ -75,6 +80,14 @@ impl<'a> Engine<'a> {
         self.caller.as_mut()
     }
 
+    /// What a block that begins now gives way to, if its code has loops.
+    pub(crate) fn overdue(&self) -> Option<Overdue<'a>> {
+        let source = self.context.native.filter(|_| self.caller.is_none())?;
+        let automatic = source.tier == Tier::Automatic && self.compiled.routine.repeats();
+        let Engine { compiled, in_place, .. } = *self;
+        automatic.then(|| Overdue { began: Instant::now(), compiled, in_place, source })
+    }
+
     /// Whether there is a native function.
     pub(crate) fn is_native(&self) -> bool {
         self.caller.is_some()
@@ -98,5 +111,31 @@ impl<'a> Engine<'a> {
             let service = source.native.service();
             self.compiled.native.want(self.in_place, |function| service.request(function));
         }
+    }
+}
+
+/// A block on the interpreter (Note [Blocks that are begun again]).
+#[derive(Debug)]
+pub(crate) struct Overdue<'a> {
+    began: Instant,
+    compiled: &'a Compiled,
+    in_place: bool,
+    source: &'a Supply,
+}
+
+impl Overdue<'_> {
+    /// Whether it has run for a while and there is a native function, which is asked for.
+    pub(crate) fn is_overtaken(&self) -> bool {
+        if self.began.elapsed() < LOOK {
+            return false;
+        }
+        let service = self.source.native.service();
+        let native = &self.compiled.native;
+        let wanted = native.want(self.in_place, |function| service.request(function));
+        let overtaken = wanted.is_some_and(|wanted| wanted.ticket.function().is_some());
+        if overtaken {
+            service.note_overtaken();
+        }
+        overtaken
     }
 }

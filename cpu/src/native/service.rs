@@ -136,6 +136,7 @@ struct Counts {
     known: AtomicU64,
     from_disk: AtomicU64,
     failed: AtomicU64,
+    overtaken: AtomicU64,
 }
 
 /// The threads that wait for a function, and since when one of them does.
@@ -249,6 +250,11 @@ impl Service {
         }
     }
 
+    /// Counts a block that a function does once more.
+    pub(crate) fn note_overtaken(&self) {
+        self.counts.overtaken.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn statistics(&self) -> Statistics {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Statistics {
@@ -256,6 +262,7 @@ impl Service {
             known: read(&self.counts.known),
             from_disk: read(&self.counts.from_disk),
             failed: read(&self.counts.failed),
+            overtaken: read(&self.counts.overtaken),
         }
     }
 

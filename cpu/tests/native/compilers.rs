@@ -202,6 +202,48 @@ fn code_that_runs_for_long_becomes_native_in_the_background() {
     assert!(same(&expected, &found));
 }
 
+/// Two points with loops of so many turns.
+fn two_loops(turns: i64) -> String {
+    format!(
+        "input a1: [a0]i64
+launch \"map\" [a0] (r0)
+  r1: i64 = read a1 r0
+  r2: i64, r3: i64 = while (r4: i64 = r1, r5: i64 = 0i64)
+    r6: bool = lt r5 {turns}i64
+    yield r6
+  do
+    r7: i64 = shl r4 1i64
+    r8: i64 = bit_xor r4 r7
+    r9: i64 = add r5 1i64
+    yield r8 r9
+  yield r2
+  store r2 to a2: [a0]i64
+end
+output a2: [a0]i64
+"
+    )
+}
+
+#[test]
+fn a_block_that_takes_long_is_begun_again_by_a_function() {
+    let native = Native::new(config(None));
+    let inputs = [i64s(2, 1000)];
+    // Not one that is done before there is a function.
+    let text = two_loops(100);
+    let expected = try_run(&text, &inputs, 1, None).expect("a value");
+    let found = try_run(&text, &inputs, 1, Some((&native, Tier::Automatic))).expect("a value");
+    assert!(same(&expected, &found));
+    assert_eq!(native.statistics(), Statistics::default());
+    // Some seconds on the interpreter, where a compiler takes a tenth of one.
+    let text = two_loops(50_000_000);
+    let expected = try_run(&text, &inputs, 1, Some((&native, Tier::Native))).expect("a value");
+    let native = Native::new(config(None));
+    let found = try_run(&text, &inputs, 1, Some((&native, Tier::Automatic))).expect("a value");
+    assert!(same(&expected, &found));
+    let statistics = native.statistics();
+    assert_eq!((statistics.compiled, statistics.overtaken), (1, 1));
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn what_is_forgotten_is_unloaded() {
