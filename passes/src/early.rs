@@ -109,12 +109,14 @@ fn block(body: &mut Block, types: &mut Vec<Type>, kept: &BTreeSet<Var>) {
     }
 }
 
-/// The arrays of which a statement replaces elements: itself, or in a loop or a side of a condition.
+/// The arrays of which a statement replaces elements, or yields a part or what begins with them, which can stay where it
+/// is: itself, or in a loop or a side of a condition.
 fn updated(statement: &Statement) -> Vec<Var> {
     match &statement.operation {
         Operation::Scatter { space, destinations, operator: None, .. } if is_point(space) => {
             destinations.clone()
         }
+        Operation::Map { space, thunk } if !is_point(space) => moves(thunk).into_iter().collect(),
         Operation::If { then, otherwise, .. } => {
             [then, otherwise].into_iter().flat_map(updated_in).collect()
         }
@@ -125,6 +127,36 @@ fn updated(statement: &Statement) -> Vec<Var> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The array of which a map takes the elements as they are, from some place on or up to one, and what else is little: as a
+/// stack that loses its last element, or a list that gets one more.
+fn moves(thunk: &Thunk) -> Option<Var> {
+    let [Operand::Register(result)] = thunk.code.results[..] else { return None };
+    let arrays: BTreeSet<Var> = (thunk.code.walk())
+        .filter_map(|instruction| match &instruction.operation {
+            CodeOperation::Read(array, indices) if !indices.is_empty() => Some(*array),
+            _ => None,
+        })
+        .collect();
+    let (array, is_alone) = (*arrays.first()?, arrays.len() == 1);
+    if !is_alone || thunk.code.walk().count() > MOST_INSTRUCTIONS {
+        return None;
+    }
+    let read = reads_of(&thunk.code, array);
+    let yields = |register: Register| {
+        let sides = |instruction: &Instruction| match &instruction.operation {
+            CodeOperation::If { then, otherwise, .. } => {
+                instruction.results.iter().map(|(register, _)| *register).eq([result])
+                    && [then, otherwise]
+                        .iter()
+                        .any(|side| side.results[..] == [Operand::Register(register)])
+            }
+            _ => false,
+        };
+        register == result || thunk.code.walk().any(sides)
+    };
+    read.iter().any(|(register, _, _)| yields(*register)).then_some(array)
 }
 
 fn updated_in(block: &Block) -> impl Iterator<Item = Var> {

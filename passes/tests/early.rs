@@ -217,3 +217,48 @@ fn elements_that_a_side_reads() {
         .replace("yield a13\n", "yield a13 a4\n");
     assert_eq!(early(&text), None);
 }
+
+/// The loop, whose array is a part of the one before, or begins with it; an element is read in a side behind that.
+fn with_part(element: &str) -> String {
+    let part = format!("  a7: [a0]f64 = map [a0] (r0)\n{element}\n    yield r9\n");
+    with_update(&part, "0i64").replace(
+        "a10: f64 = map ()\n    r0: f64 = read a4 0i64\n    yield r0",
+        "a13: bool = map ()
+    r0: i64 = read a3
+    r1: bool = lt r0 9i64
+    yield r1
+  a10: f64 = if a13
+    a12: f64 = map ()
+      r0: f64 = read a4 0i64
+      yield r0
+    yield a12
+  else
+    yield a5",
+    )
+}
+
+#[test]
+fn elements_of_what_moves() {
+    let last = "    r1: i64 = read a0\n    r2: i64 = sub r1 1i64\n    r3: bool = lt r0 r2
+    r9: f64 = if r3\n      r4: f64 = read a4 r0\n      yield r4\n    else\n      yield 7.0f64";
+    for part in ["    r9: f64 = read a4 r0", last] {
+        let text = with_part(part);
+        let after = early(&text).expect("moved");
+        assert!(after.find("read a4 0i64") < after.find("a7: [a0]f64"), "{after}");
+        assert_eq!(after.matches("read a4").count(), 2, "{after}");
+    }
+}
+
+#[test]
+fn what_is_computed_of_all_elements_moves_nothing() {
+    let sums = "    r1: f64 = read a4 r0\n    r9: f64 = add r1 r1";
+    let text =
+        with_update(&format!("  a7: [a0]f64 = map [a0] (r0)\n{sums}\n    yield r9\n"), "0i64");
+    assert_eq!(early(&text), None);
+    // Nor what is made of two arrays.
+    let two = "    r1: f64 = read a1 r0\n    r2: bool = lt r1 0.0f64\n    r9: f64 = if r2\n      r3: f64 = read a4 r0
+      yield r3\n    else\n      yield r1";
+    let text =
+        with_update(&format!("  a7: [a0]f64 = map [a0] (r0)\n{two}\n    yield r9\n"), "0i64");
+    assert_eq!(early(&text), None);
+}
