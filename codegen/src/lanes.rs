@@ -363,6 +363,8 @@ impl Builder<'_> {
             let index = match width {
                 1 if shared && !in_strips => "at & 63".to_owned(),
                 1 => lane.to_owned(),
+                // GCC has no vectors for what is stored so many elements apart, if it knows how many.
+                5..=7 | 9..=15 => format!("{lane} * AS_IT_IS(i64, {width}LL) + {of}"),
                 _ => format!("{lane} * {width} + {of}"),
             };
             of += 1;

@@ -287,3 +287,28 @@ yield x3
     assert!(makes_its_numbers(&rows), "{}", rows.program);
     assert_eq!(rows.state.last(), Some(&RowState::Point(1)));
 }
+
+#[test]
+fn literals_are_made_in_the_program() {
+    // One that is the same at all points, one of each, and one of both.
+    for literal in ["7i64 x1", "x4 x4", "1i64 x4"] {
+        let text = r"params x0: []i64
+x1: i64 = length x0
+x2: []i64 = iota x1
+x3: [][]i64 = map x0
+  \x4: i64
+    x5: []i64 = replicate 4i64 x4
+    x6: []i64 = literal LITERAL
+    x7: []i64 = for x8 < 3i64 x9: []i64 = x5
+      x10: i64 = rem x8 2i64
+      x11: i64 = index x6 x10
+      x12: []i64 = update x9 at x8 value x11
+      yield x12
+    yield x7
+yield x3
+";
+        let rows = rows(&text.replace("LITERAL", literal), &[numbers()]);
+        assert_eq!(rows.state.last(), Some(&RowState::Point(1)));
+        assert!(makes_its_numbers(&rows), "{}", rows.program);
+    }
+}

@@ -1,6 +1,7 @@
 //! The text of small codes, as it is compiled.
 
 mod few;
+mod interleave;
 mod rows;
 
 use weft_codegen::{Functions, Lanes, Running, Surroundings, Writer, is_total, lanes};
@@ -104,40 +105,6 @@ fn what_all_lanes_share_is_stored_once() {
   }
 ";
     assert!(function.text.contains(expect), "\n{}", function.text);
-}
-
-#[test]
-fn the_elements_of_a_row_stand_next_to_each_other() {
-    let code = code("r1: i64 = neg r0\nyield r0 r1 7i64 r1\n");
-    let given = Lanes {
-        indices: &[(Register(0), Running::Counting)],
-        first_stored: 0,
-        in_place: true,
-        inputs: &[],
-        arrays: &[],
-        code: &code,
-        results: &code.results,
-        shared: &[false; 4],
-        folds: &[],
-        rows: false,
-        widths: &[1, 3],
-    };
-    let text = lanes(&given).text;
-    for line in [
-        "    result_0[lane] = r0;\n    result_1[lane * 3 + 0] = r1;\n",
-        "    result_1[lane * 3 + 1] = 7LL;\n    result_1[lane * 3 + 2] = r1;\n",
-        "i64 strip_0[256] ",
-        "i64 strip_1[768] ",
-        "write_past(result_1 + first * 3, strip_1, sizeof strip_1);",
-        "KERNEL_part(block, first, count - first, result_0 + first, result_1 + first * 3)",
-    ] {
-        assert!(text.contains(line), "{line}\n{text}");
-    }
-    // Where a result is one for all lanes, there are no strips.
-    let text = lanes(&Lanes { shared: &[true, false, false, false], ..given }).text;
-    for line in ["result_0[at & 63] = r0;", "result_1[at * 3 + 2] = r1;"] {
-        assert!(text.contains(line), "{line}\n{text}");
-    }
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! done without where that is not a loop with the same state but for that, and where an array that it sees would
 //! have to be computed for each point, or may meet a fault. What is computed for it alone is small: scalars, the numbers of
 //! rows, and one array of copies that all points have in common. Numbers from 0 on its program makes itself, where they
-//! are the indices that they are made for, and copies where their length is a point's own.
+//! are the indices that they are made for, copies where their length is a point's own, and literals.
 
 mod inputs;
 mod state;
@@ -214,15 +214,11 @@ impl<'p> Flattener<'p> {
             }
             Source::Replicate(length, value) => {
                 let length = self.seen_length(*length, seen, fresh)?;
-                let value = match value {
-                    Value::Scalar(id) => self.seen_scalar(*id, seen, fresh)?,
-                    Value::Array(row) => {
-                        let var = fresh.next()?;
-                        self.see_array(var, row, seen, fresh)?;
-                        Atom::Var(var)
-                    }
-                };
-                nested::Operation::Replicate(length, value)
+                nested::Operation::Replicate(length, self.see_value(value, seen, fresh)?)
+            }
+            Source::Literal(elements) => {
+                let elements = elements.iter().map(|element| self.see_value(element, seen, fresh));
+                nested::Operation::Literal(elements.collect::<Option<_>>()?)
             }
             Source::Concat(first, second) => {
                 let (of_first, of_second) = (fresh.next()?, fresh.next()?);
@@ -234,6 +230,23 @@ impl<'p> Flattener<'p> {
         };
         seen.make(var, view.ty, operation);
         Some(())
+    }
+
+    /// A value that an array is made of which the loop sees, as an atom of a point's program.
+    fn see_value(
+        &mut self,
+        value: &Value<'p>,
+        seen: &mut Seen,
+        fresh: &mut impl Iterator<Item = nested::Var>,
+    ) -> Option<Atom> {
+        match value {
+            Value::Scalar(id) => self.seen_scalar(*id, seen, fresh),
+            Value::Array(row) => {
+                let var = fresh.next()?;
+                self.see_array(var, row, seen, fresh)?;
+                Some(Atom::Var(var))
+            }
+        }
     }
 
     /// A scalar that the loop sees, as an atom of a point's program.
