@@ -1,4 +1,5 @@
-//! Rows that are combined in a loop, as lanes (Note [Rows side by side] in `sequential/small/kernel/lanes.rs`).
+//! Rows in a loop: those that are combined, as lanes (Note [Rows side by side] in `sequential/small/kernel/lanes.rs`), and those
+//! that are stored (Note [Interleaved results] in `weft_ir::plan`).
 
 use weft_codegen::small_loop;
 use weft_ir::plan::{self, Step};
@@ -110,4 +111,38 @@ fn integers_that_stand_elsewhere_are_lanes() {
         let text = combined("i64", "add", code);
         assert!(text.contains("_of_lane") && !text.contains("met = 1;"), "{text}");
     }
+}
+
+#[test]
+fn rows_of_elements_are_stored_where_they_are_computed() {
+    let text = "input a0: i64
+input a1: [a0]i64
+a3: [a0]i64, a9: [a0][2]i64 = while (a4: [a0]i64 = a1, a8: [a0][2]i64 = a2)
+  a5: bool = host
+    yield true
+  yield a5
+do
+  launch \"map\" [a0] (r0)
+    r1: i64 = read a4 r0
+    r2: bool = eq r0 0i64
+    r3: i64 = if r2
+      yield r1
+    else
+      r5: i64 = sub r0 1i64
+      r6: i64 = read a8 r5 1i64
+      yield r6
+    yield r1 r3
+    store r3 to a6: [a0]i64
+    interleave r3 r1 to a7: [a0][2]i64
+  end
+  yield a6 a7
+output a3: [a0]i64
+";
+    let text = text.replace("input a1: [a0]i64\n", "input a1: [a0]i64\ninput a2: [a0][2]i64\n");
+    let function = function(&text);
+    let (_, inside) = function.split_once("#pragma omp simd").expect("a loop of vectors");
+    assert!(
+        inside.contains(") * 2 + 0] = r3;") && inside.contains(") * 2 + 1] = r1;"),
+        "{function}"
+    );
 }

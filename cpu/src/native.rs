@@ -5,6 +5,7 @@
 //! Both tiers yield the same bits, so that nobody can tell but by the clock. Where there is no
 //! compiler everything goes on interpreted.
 
+mod arrays;
 mod call;
 mod compiler;
 pub(crate) mod engine;

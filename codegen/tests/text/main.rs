@@ -1,7 +1,7 @@
 //! The text of small codes, as it is compiled.
 
 mod few;
-mod interleave;
+mod results;
 mod rows;
 
 use weft_codegen::{Functions, Lanes, Running, Surroundings, Writer, is_total, lanes};
@@ -76,61 +76,6 @@ static __attribute__((noinline)) u32 KERNEL_part(
 }
 ",
     );
-}
-
-#[test]
-fn what_all_lanes_share_is_stored_once() {
-    let code = code("r1: i64 = neg r0\nyield r1 7i64\n");
-    let function = lanes(&Lanes {
-        indices: &[(Register(0), Running::Counting)],
-        first_stored: 0,
-        in_place: true,
-        inputs: &[],
-        arrays: &[],
-        code: &code,
-        results: &code.results,
-        shared: &[false, true],
-        folds: &[],
-        rows: false,
-        widths: &[],
-    });
-    let expect = "
-  i64 *restrict const result_1 = block->results[1];
-  for (i64 at = 0; at < 64 && at < block->count; at++) result_1[at] = 7LL;
-  #pragma omp simd
-  for (i64 at = 0; at < count; at++) {
-    const i64 r0 = first_r0 + at;
-    const i64 r1 = (i64)(0 - (u64)r0);
-    result_0[at] = r1;
-  }
-";
-    assert!(function.text.contains(expect), "\n{}", function.text);
-}
-
-#[test]
-fn results_go_past_the_caches_strip_by_strip() {
-    let text = over_lanes("r1: f32 = read a0 r0\nr2: bool = lt r1 0.5f32\nyield r1 r2\n");
-    let (_, caller) = text.split_once("\nu32 KERNEL(").expect("the function that is called");
-    let expect = "const struct block *restrict const block) {
-  const i64 count = block->count;
-  i64 first = 0;
-  f32 *const result_0 = block->results[0];
-  bool *const result_1 = block->results[1];
-  if (block->past) {
-    f32 strip_0[256] __attribute__((aligned(64)));
-    bool strip_1[256] __attribute__((aligned(64)));
-    for (; first + 256 <= count; first += 256) {
-      const u32 failed = KERNEL_part(block, first, 256, strip_0, strip_1);
-      if (failed) return failed;
-      write_past(result_0 + first, strip_0, sizeof strip_0);
-      write_past(result_1 + first, strip_1, sizeof strip_1);
-    }
-    past_is_written();
-  }
-  return first < count ? KERNEL_part(block, first, count - first, result_0 + first, result_1 + first) : 0;
-}
-";
-    assert_eq!(caller, expect);
 }
 
 #[test]

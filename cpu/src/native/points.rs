@@ -12,7 +12,8 @@ use weft_codegen::{FULL, INTERRUPTED, LEFT};
 use crate::execute::{Halt, Source};
 use crate::lanes::{Lane as _, LaneType, Storage};
 use crate::native::Function;
-use crate::native::call::{Arrays, Part, Serial, bounds_of, place_of};
+use crate::native::arrays::Arrays;
+use crate::native::call::{Part, Serial, bounds_of, place_of};
 use crate::pool::Pool;
 use crate::workers::Workers;
 

@@ -43,8 +43,8 @@ impl Access {
     }
 }
 
-/// The reads of a thunk over a space, by array. Indices that it has beyond those of the space stand for constants (Note
-/// [Rows of literals]).
+/// The reads of a thunk over a space, by array. Indices that it has beyond those of the space stand for constants
+/// (Note [Rows of literals]).
 pub(super) fn accesses(thunk: &Thunk, space: &Space) -> BTreeMap<Var, Access> {
     let (indices, known) = thunk.indices.split_at(space.len().min(thunk.indices.len()));
     let of_space = indices.iter().zip(0..).map(|(register, at)| (*register, Form::index(at)));
