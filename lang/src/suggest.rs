@@ -49,7 +49,7 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// What to write instead of a word that other languages put between two operands.
+/// What to write instead of a word that other languages put between two operands, or between two parts of a form.
 pub fn foreign_operator(word: &str) -> Option<&'static str> {
     Some(match word {
         "and" => "write `a && b`",
@@ -58,6 +58,7 @@ pub fn foreign_operator(word: &str) -> Option<&'static str> {
         "div" => "write `a // b`",
         "xor" => "write `a .^. b` of integers, `a != b` of truth values",
         "is" => "write `a == b`",
+        "where" => "a condition of an apply-to-each stands behind `|`: `{ x : x in xs | x > 0 }`",
         _ => return None,
     })
 }

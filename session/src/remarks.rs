@@ -153,6 +153,7 @@ impl<'p> Walk<'p, '_> {
                     .or_else(|| {
                         let filter = filter.as_deref();
                         alike::side_by_side(body, generators, filter, self.sources)
+                            .or_else(|| alike::joined(body, generators, filter, self.sources))
                     })
                     .or_else(|| drawn::remark(self.program, body, generators))
                     .filter(|remark| !self.told.places.contains(&remark.span()))

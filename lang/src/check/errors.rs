@@ -275,9 +275,11 @@ impl Checker<'_> {
                     condition.span,
                     format!("this is {found}"),
                 )
-                .help(text_comparison(condition).or_else(|| self.array_comparison(condition)).unwrap_or(
-                    "`select condition a b` chooses element by element; `all` and `any` reduce",
-                )),
+                .help(text_comparison(condition).unwrap_or_else(|| {
+                    let reduced =
+                        "`select condition a b` chooses element by element; `all` and `any` reduce";
+                    self.array_comparison(condition).unwrap_or(reduced).to_owned()
+                })),
             );
         } else {
             let span = condition.span;

@@ -2,8 +2,10 @@
 //!
 //! Generators go side by side, so the variables are always the same. Elsewhere this is written for all pairs, and here
 //! braces in braces are; where the lengths differ there is an error that says so (E0602), and here there is none. So it is
-//! of `{ (i, j) : i in 0..h ; j in 0..w | m[i, j] }`, where h and w happen to be equal.
+//! of `{ (i, j) : i in 0..h ; j in 0..w | m[i, j] }`, where h and w happen to be equal, and of `{ (l, r) : l in ls ; r in rs |
+//! l.key == r.key }`, where two tables are as long as each other.
 
+use weft_ir::ScalarOp;
 use weft_lang::Diagnostic;
 use weft_lang::builtins::Builtin;
 use weft_lang::typed::{Expr, ExprKind, LocalId, Pattern};
@@ -42,7 +44,7 @@ pub(super) fn remark(
     Some(always_the_same(message, [first, second], &pairs))
 }
 
-/// The remark on two generators, with what to write for all pairs.
+/// The remark on two generators that go side by side, with what to write for all pairs.
 fn always_the_same(message: String, [first, second]: [&Expr; 2], pairs: &str) -> Diagnostic {
     let span = first.span.to(second.span);
     Diagnostic::error("E0325", message, span, "generators go side by side")
@@ -82,6 +84,48 @@ pub(super) fn side_by_side(
         }
     };
     Some(always_the_same(message, [first, second], &pairs))
+}
+
+/// What there is to say of records of two arrays of which those are wanted whose fields are equal, as a table is joined with
+/// another elsewhere: only those at the same place meet.
+pub(super) fn joined(
+    body: &Expr,
+    generators: &[(Pattern, Expr)],
+    filter: Option<&Expr>,
+    sources: &Sources,
+) -> Option<Diagnostic> {
+    let filter = filter?;
+    let ExprKind::Apply { function, args, .. } = &filter.kind else { return None };
+    let ExprKind::Builtin(Builtin::Op(ScalarOp::Eq), _) = &function.kind else { return None };
+    let of_field = |expr: &Expr| {
+        let ExprKind::Field { record, .. } = &expr.kind else { return None };
+        let ExprKind::Local(local, _) = record.kind else { return None };
+        let generator = generators.iter().find(
+            |(pattern, _)| matches!(pattern, Pattern::Local { local: own, .. } if *own == local),
+        );
+        generator.map(|(pattern, source)| (pattern, source))
+    };
+    let [left, right] = &args[..] else { return None };
+    let (one, other) = (of_field(&left.expr)?, of_field(&right.expr)?);
+    let (first, second) =
+        if one.1.span.end <= other.1.span.start { (one, other) } else { (other, one) };
+    let (Pattern::Local { name: a, .. }, Pattern::Local { name: b, .. }) = (first.0, second.0)
+    else {
+        return None;
+    };
+    if a == b {
+        return None;
+    }
+    let (xs, ys) = (sources.slice(first.1.span), sources.slice(second.1.span));
+    let (xs, ys) = (short(xs, "xs"), short(ys, "ys"));
+    let (element, kept) = (sources.slice(body.span), sources.slice(filter.span));
+    let pairs = format!(
+        "flatten {{ {{ {} : {b} in {ys} | {} }} : {a} in {xs} }}",
+        short(element, "e"),
+        short(kept, "…")
+    );
+    let message = format!("only a `{a}` and a `{b}` at the same place are compared");
+    Some(always_the_same(message, [first.1, second.1], &pairs))
 }
 
 /// Whether two variables are indices of different axes of an array somewhere.

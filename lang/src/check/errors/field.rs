@@ -70,9 +70,14 @@ impl Checker<'_> {
             diagnostic = diagnostic.help(help);
         } else if self.is_function_name(&field.name) {
             let name = &field.name;
-            let example = if rank == 0 { "x" } else { "xs" };
-            diagnostic = diagnostic
-                .help(format!("a function stands before its argument: `{name} {example}`"));
+            let example = match &**name {
+                "map" | "filter" | "sortBy" => "f xs",
+                _ if rank == 0 => "x",
+                _ => "xs",
+            };
+            let what = if example == "f xs" { "arguments" } else { "argument" };
+            diagnostic =
+                diagnostic.help(format!("a function stands before its {what}: `{name} {example}`"));
         } else if rank > 0 && field.name.bytes().all(|byte| byte.is_ascii_digit()) {
             diagnostic = diagnostic.help(format!("an element of an array is `xs[{}]`", field.name));
         } else if let Type::Tuple(_) = &head {

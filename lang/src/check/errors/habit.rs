@@ -303,17 +303,23 @@ pub(super) fn no_value(form: &str, span: Span) -> Diagnostic {
 }
 
 /// What to write for a comparison of two texts where one bool is needed.
-pub(super) fn text_comparison(condition: &Expr) -> Option<&'static str> {
+pub(super) fn text_comparison(condition: &Expr) -> Option<String> {
     let ExprKind::Apply { function, args, .. } = &condition.kind else { return None };
     let ExprKind::Builtin(Builtin::Op(operator), _) = &function.kind else { return None };
-    let are_texts = args.iter().any(|arg| matches!(arg.expr.kind, ExprKind::Text(_)));
-    match operator {
-        ScalarOp::Eq if are_texts => {
-            Some("`==` compares letter by letter; `same a b` says whether two texts are equal")
-        }
-        ScalarOp::Ne if are_texts => {
-            Some("`!=` compares letter by letter; `!(same a b)` says whether two texts differ")
-        }
+    let text = args.iter().find_map(|arg| match &arg.expr.kind {
+        ExprKind::Text(text) => Some(text),
         _ => None,
-    }
+    })?;
+    let whole = match operator {
+        ScalarOp::Eq => "`same a b` says whether two texts are equal",
+        ScalarOp::Ne => "`!(same a b)` says whether two texts differ",
+        _ => return None,
+    };
+    let sign = if *operator == ScalarOp::Eq { "==" } else { "!=" };
+    Some(match text[..] {
+        [letter] if !matches!(letter, b'\'' | b'\\' | b'\n' | b'\t') => {
+            format!("one letter stands in single quotes, `'{}'`; {whole}", char::from(letter))
+        }
+        _ => format!("`{sign}` compares letter by letter; {whole}"),
+    })
 }
