@@ -75,12 +75,17 @@ impl Options {
     /// As much as a person may want to page through.
     pub(crate) fn for_paging(&self) -> Options {
         Options {
-            max_elements: self.max_elements.max(100_000),
+            max_elements: self.max_elements.max(WHOLE_ELEMENTS),
             max_rows: self.max_rows.max(WHOLE_ROWS),
             max_columns: self.max_columns.max(1000),
             max_text: self.max_text.max(10 << 20),
             ..self.clone()
         }
+    }
+
+    /// Whether it is that much.
+    fn is_for_paging(&self) -> bool {
+        self.max_elements >= WHOLE_ELEMENTS && self.max_rows >= WHOLE_ROWS
     }
 
     /// The defaults, for a screen of that width.
@@ -103,6 +108,9 @@ const PIECE: usize = 1 << 16;
 
 /// The rows of a table that `:show` shows at least.
 const WHOLE_ROWS: usize = 10_000;
+
+/// The elements of a list of which somebody may want to see all.
+const WHOLE_ELEMENTS: usize = 100_000;
 
 /// What is left of a value that somebody asked to see all of, where its text leaves something out.
 pub(crate) fn left_out(text: &str, value: &Value, cancel: &Cancel) -> Option<&'static str> {
@@ -240,7 +248,7 @@ fn composite(
                 line.push(' ');
             }
             let room = options.width.saturating_sub(line.width()).max(20);
-            if let Some(rows) = short_rows(value, ty, room, options, cancel) {
+            if let Some(rows) = indented(value, ty, room, options, cancel) {
                 line.truncate(line.trim_end().len());
                 return line + "\n" + &rows;
             }
@@ -251,26 +259,34 @@ fn composite(
     Some(Body::Lines(lines.join("\n")))
 }
 
-/// A short list of scalars as indented lines, if it does not fit on the rest of a line.
-fn short_rows(
+/// A short list of scalars as indented lines, if it does not fit on the rest of a line; where all is to be seen, any
+/// component that does not.
+fn indented(
     value: &Value,
     ty: &Type,
     room: usize,
     options: &Options,
     cancel: &Cancel,
 ) -> Option<String> {
-    let (Value::Array(array), Type::Array(element)) = (value, ty) else { return None };
-    let is_short = matches!(**element, Type::Scalar(_)) && array.len() <= inline::SHORT;
-    if !is_short || is_text(ty) {
-        return None;
-    }
     let narrower = Options { width: options.width.saturating_sub(2).max(20), ..options.clone() };
-    match numbers(&array.elements, element, room, &narrower, cancel)? {
-        Body::Line(_) => None,
-        Body::Lines(lines) => {
-            Some(lines.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"))
+    let lines = match (value, ty) {
+        _ if options.is_for_paging() => match body(value, ty, room, &narrower, cancel)? {
+            Body::Line(line) if line.width() <= room => return None,
+            Body::Line(text) | Body::Lines(text) => text,
+        },
+        (Value::Array(array), Type::Array(element)) => {
+            let is_short = matches!(**element, Type::Scalar(_)) && array.len() <= inline::SHORT;
+            if !is_short || is_text(ty) {
+                return None;
+            }
+            match numbers(&array.elements, element, room, &narrower, cancel)? {
+                Body::Line(_) => return None,
+                Body::Lines(lines) => lines,
+            }
         }
-    }
+        _ => return None,
+    };
+    Some(lines.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"))
 }
 
 /// The columns of a record whose fields are arrays of one length.

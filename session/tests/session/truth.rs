@@ -3,6 +3,24 @@
 use crate::transcript::Transcript;
 
 #[test]
+fn show_shows_all_inside_of_tuples_and_records() {
+    let mut session = Transcript::new();
+    for cell in [
+        ":show (iota 200, 2)",
+        ":show {a = iota 30, b = {c = iota 50, d = 1}}",
+        ":show ((iota 40, 1), 2)",
+    ] {
+        let shown = session.eval(cell);
+        assert!(!shown.contains('…'), "{shown}");
+    }
+    let shown = session.eval(":show (iota 40, \"a\")");
+    assert!(shown.starts_with("([40]i64, []char)\n.0 = [40]i64\n  [ 0,  1,"), "{shown}");
+    assert!(shown.ends_with("39]\n.1 = []char \"a\""), "{shown}");
+    // Elsewhere the ends are shown.
+    assert!(session.eval("(iota 200, 2)").contains('…'));
+}
+
+#[test]
 fn what_show_leaves_out_is_said() {
     let mut session = Transcript::new();
     let remark = "`…` stands for what is left out";
