@@ -270,10 +270,14 @@ fn indented(
 ) -> Option<String> {
     let narrower = Options { width: options.width.saturating_sub(2).max(20), ..options.clone() };
     let lines = match (value, ty) {
-        _ if options.is_for_paging() => match body(value, ty, room, &narrower, cancel)? {
-            Body::Line(line) if line.width() <= room => return None,
-            Body::Line(text) | Body::Lines(text) => text,
-        },
+        _ if options.is_for_paging() => {
+            if whole(value, ty, room, options.digits).is_some() {
+                return None;
+            }
+            match body(value, ty, room, &narrower, cancel)? {
+                Body::Line(text) | Body::Lines(text) => text,
+            }
+        }
         (Value::Array(array), Type::Array(element)) => {
             let is_short = matches!(**element, Type::Scalar(_)) && array.len() <= inline::SHORT;
             if !is_short || is_text(ty) {
