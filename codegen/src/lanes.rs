@@ -156,6 +156,17 @@ impl Lanes<'_> {
             && !self.code.has_loops()
     }
 
+    /// Of each result where it goes.
+    fn elements(&self) -> impl Iterator<Item = Element> + use<> {
+        let one_each = std::iter::repeat_n(1, self.results.len());
+        let widths: Vec<usize> = match self.widths {
+            [] => one_each.collect(),
+            widths => widths.to_vec(),
+        };
+        let of_place = |(place, width)| (0..width).map(move |of| Element { place, of, width });
+        widths.into_iter().enumerate().flat_map(of_place)
+    }
+
     /// A register that is not used, nor those after it.
     fn free_register(&self) -> Register {
         let operators = self.folds.iter().flat_map(|operator| {
@@ -232,6 +243,17 @@ fn written<'a>(given: &'a Lanes<'a>, one_by_one: bool) -> Builder<'a> {
     builder.parameters();
     builder.code(given.code);
     builder
+}
+
+/// Where a result goes.
+#[derive(Clone, Copy, Debug)]
+struct Element {
+    /// The number of the place.
+    place: usize,
+    /// Which of the results it is that the place takes of a lane.
+    of: usize,
+    /// How many these are.
+    width: usize,
 }
 
 /// A place of results.
@@ -345,19 +367,16 @@ impl Builder<'_> {
 
     fn results(&mut self) {
         let in_strips = self.is_in_strips();
-        let widths = self.given.widths;
-        let mut widths = widths.iter().copied().chain(std::iter::repeat(1));
-        let (mut at, mut of, mut width) = (0, 0, 0);
-        for (operand, &shared) in self.given.results.iter().zip(self.given.shared) {
+        let results = self.given.results.iter().zip(self.given.shared);
+        for ((operand, &shared), Element { place: at, of, width }) in
+            results.zip(self.given.elements())
+        {
             let value = self.value(operand);
             let ty = type_name(value.ty);
-            if of == width {
-                (at, of) = (if width == 0 { 0 } else { at + 1 }, 0);
-                width = widths.next().expect("there is no end to them");
-                match in_strips {
-                    true => self.stored.push(Stored { ty, width }),
-                    false => self.scalar(&print::result(at, ty)),
-                }
+            match (of, in_strips) {
+                (0, true) => self.stored.push(Stored { ty, width }),
+                (0, false) => self.scalar(&print::result(at, ty)),
+                (_, _) => {}
             }
             let lane = if in_strips { "lane" } else { "at" };
             let index = match width {
@@ -367,7 +386,6 @@ impl Builder<'_> {
                 5..=7 | 9..=15 => format!("{lane} * AS_IT_IS(i64, {width}LL) + {of}"),
                 _ => format!("{lane} * {width} + {of}"),
             };
-            of += 1;
             let place = format!("result_{at}[{index}]");
             if in_strips {
                 self.line(None, &format!("{place} = {};", value.text), &[&value]);

@@ -43,7 +43,8 @@
 //!
 //! The steps: what nobody uses goes ([`prune()`]); what is cheaper than a load is inlined everywhere
 //! ([`inline`]); scatters of the same points to the same places are joined ([`scatters`]); a producer
-//! with one reader becomes part of it (Note [Contraction of edges]); the rest is clustered, greedily
+//! with one reader becomes part of it (Note [Contraction of edges]); literal rows are stored by what computes their elements
+//! ([`interleave`]); the rest is clustered, greedily
 //! and by integer linear programming ([`solve`]), and written ([`emit()`]).
 //!
 //! Note [No duplicated work]. Only index arithmetic and what [`cost::is_cheap`] accepts is computed

@@ -78,13 +78,13 @@ impl Text {
         self.line(3, &format!("const u32 failed = {};", call(&STRIP.to_string(), &strips)));
         self.line(3, "if (failed) return failed;");
         for (at, of) in places.iter().enumerate() {
-            let to = format!("{}, strip_{at}, sizeof strip_{at}", of.from(at, "first"));
+            let to = format!("{}, strip_{at}, sizeof strip_{at}", of.address(at, "first"));
             self.line(3, &format!("write_past({to});"));
         }
         self.line(2, "}");
         self.line(2, "past_is_written();");
         self.line(1, "}");
-        let rest = list(&|at, of| of.from(at, "first"));
+        let rest = list(&|at, of| of.address(at, "first"));
         let call = call("count - first", &rest);
         self.line(1, &format!("return first < count ? {call} : 0;"));
         self.line(0, "}");
@@ -101,7 +101,7 @@ impl Text {
         self.line(2, &format!("const i64 rest = row->extents[{last}] - indices[{last}];"));
         self.line(2, "const i64 lanes = rest < count - done ? rest : count - done;");
         self.line(2, "row->count = lanes;");
-        let results = list(&|at, of| of.from(at, "done"));
+        let results = list(&|at, of| of.address(at, "done"));
         self.line(2, &format!("const u32 failed = KERNEL_part(row, 0, lanes, {results});"));
         self.line(2, "if (failed) return failed;");
         self.line(2, "done += lanes;");
@@ -120,7 +120,7 @@ impl Text {
 
 impl Stored {
     /// The address of what a lane has in the place of this number.
-    fn from(&self, at: usize, lane: &str) -> String {
+    fn address(&self, at: usize, lane: &str) -> String {
         match self.width {
             1 => format!("result_{at} + {lane}"),
             width => format!("result_{at} + {lane} * {width}"),

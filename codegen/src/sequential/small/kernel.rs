@@ -162,7 +162,11 @@ impl Function<'_> {
                 Sink::Interleave { values, array } => (*array, values.len()),
                 _ => continue,
             };
-            let room = self.room(array, &format!("({} * {elements})", points.points()));
+            let count = match elements {
+                1 => points.points().to_owned(),
+                _ => format!("({} * {elements})", points.points()),
+            };
+            let room = self.room(array, &count);
             let places = (0..elements).map(|of| Stored { array: room.clone(), of, elements });
             stored.extend(places);
             stores.push((array, room));
