@@ -143,20 +143,16 @@ fn moves(thunk: &Thunk) -> Option<Var> {
     if !is_alone || thunk.code.walk().count() > MOST_INSTRUCTIONS {
         return None;
     }
-    let read = reads_of(&thunk.code, array);
-    let yields = |register: Register| {
-        let sides = |instruction: &Instruction| match &instruction.operation {
-            CodeOperation::If { then, otherwise, .. } => {
-                instruction.results.iter().map(|(register, _)| *register).eq([result])
-                    && [then, otherwise]
-                        .iter()
-                        .any(|side| side.results[..] == [Operand::Register(register)])
-            }
-            _ => false,
-        };
-        register == result || thunk.code.walk().any(sides)
+    let makes_result =
+        |it: &&Instruction| it.results.iter().any(|(register, _)| *register == result);
+    let yielded = match thunk.code.walk().find(makes_result).map(|it| &it.operation) {
+        Some(CodeOperation::If { then, otherwise, .. }) => {
+            [&then.results[..], &otherwise.results[..]].concat()
+        }
+        _ => vec![Operand::Register(result)],
     };
-    read.iter().any(|(register, _, _)| yields(*register)).then_some(array)
+    let is_yielded = |(read, _, _): &(Register, _, _)| yielded.contains(&Operand::Register(*read));
+    reads_of(&thunk.code, array).iter().any(is_yielded).then_some(array)
 }
 
 fn updated_in(block: &Block) -> impl Iterator<Item = Var> {
