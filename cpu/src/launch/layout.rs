@@ -46,8 +46,8 @@ impl Output {
 pub(crate) enum Target {
     /// Straight to an output.
     Output(usize),
-    /// Straight to an output, of which the results with this target, in their order, are a row.
-    Row(usize),
+    /// Straight to an output, as an element of a row ([`Layout::rows`]).
+    Row,
     /// To a buffer of the chunk.
     Stage(usize),
 }
@@ -74,6 +74,8 @@ pub(crate) struct Layout {
     pub(crate) streams: bool,
     /// The buffers of each sink.
     pub(crate) staged: Vec<Range<usize>>,
+    /// The results that are the elements of one row each, and the output that this goes to.
+    pub(crate) rows: Vec<(Range<usize>, usize)>,
     /// The buffers that only the epilogue needs.
     pub(crate) more: Range<usize>,
     /// Of each scan the outputs that are wanted.
@@ -114,7 +116,8 @@ impl Layout {
                     let extents = launch.extents_of_rows(*array, &storage);
                     let output = layout.output(Some(*array), own[0], extents, false);
                     layout.outputs[output].elements = values.len();
-                    layout.targets.extend(values.iter().map(|_| Target::Row(output)));
+                    layout.targets.extend(values.iter().map(|_| Target::Row));
+                    layout.rows.push((first_result..at, output));
                 }
                 Sink::Sort { .. } => {
                     for ty in own {
@@ -199,7 +202,7 @@ impl Layout {
         layout.folds.resize(layout.stages.len(), None);
         layout.constant.resize(layout.stages.len(), None);
         let is_known = |target: &Target| match target {
-            Target::Output(_) | Target::Row(_) => false,
+            Target::Output(_) | Target::Row => false,
             Target::Stage(stage) => layout.known[*stage].is_some(),
         };
         let reads = |at: &Instruction| matches!(at.operation, Operation::Read(..));
@@ -231,23 +234,10 @@ impl Layout {
         self.known[stage].is_none() && self.constant[stage].is_none()
     }
 
-    /// The results that are elements of one row, and the output that this goes to.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (Range<usize>, usize)> {
-        let mut rows: Vec<(Range<usize>, usize)> = Vec::new();
-        for (at, target) in self.targets.iter().enumerate() {
-            let Target::Row(output) = *target else { continue };
-            match rows.last_mut() {
-                Some((results, last)) if *last == output => results.end = at + 1,
-                _ => rows.push((at..at + 1, output)),
-            }
-        }
-        rows.into_iter()
-    }
-
     /// The results of the body that are constants nobody stores.
     pub(crate) fn constants(&self) -> Vec<usize> {
         let is_constant = |at: &usize| match self.targets[*at] {
-            Target::Output(_) | Target::Row(_) => false,
+            Target::Output(_) | Target::Row => false,
             Target::Stage(stage) => self.constant[stage].is_some(),
         };
         (0..self.targets.len()).filter(is_constant).collect()

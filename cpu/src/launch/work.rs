@@ -342,18 +342,18 @@ impl Launch<'_> {
             stages.iter_mut().map(|stage| Some(stage.as_mut())).collect();
         let straight = layout.targets.iter().map(|target| match *target {
             Target::Output(output) => parts[output].take(),
-            Target::Row(_) => None,
+            Target::Row => None,
             Target::Stage(stage) if !layout.is_staged(stage) => None,
             Target::Stage(stage) if direct && layout.folds[stage].is_some() => None,
             Target::Stage(stage) => buffers[stage].take(),
         });
         let places = Places::new(first, straight.collect()).without(layout.constants());
-        let rows = layout.rows().map(|(results, output)| {
-            (results, parts[output].take().expect("a row has an output of its own"))
+        let rows = layout.rows.iter().map(|(results, output)| {
+            let rows = parts[*output].take().expect("a row has an output of its own");
+            (results.clone(), rows)
         });
         let places = places.with_rows(rows.collect());
-        let is_output =
-            |at: &usize| matches!(layout.targets[*at], Target::Output(_) | Target::Row(_));
+        let is_output = |at: &usize| matches!(layout.targets[*at], Target::Output(_) | Target::Row);
         let outputs = (0..layout.targets.len()).filter(|at| layout.streams && is_output(at));
         let mut places = places.past_caches(outputs.collect());
         let mut evaluate = |evaluator: &mut Evaluator<'_>, positions: Range<usize>| {

@@ -397,15 +397,17 @@ pub fn epilogue_space(kernel: &Kernel) -> Option<Vec<Dimension>> {
             Sink::Reduce { .. } if !outer.is_empty() && dimensions == outer.len() => {
                 return Some(outer.to_vec());
             }
-            Sink::Reduce { .. } | Sink::Store { .. } | Sink::Scan { .. } => {}
-            Sink::Interleave { .. } => {}
+            Sink::Reduce { .. }
+            | Sink::Store { .. }
+            | Sink::Interleave { .. }
+            | Sink::Scan { .. } => {}
             Sink::Scatter { .. } | Sink::Sort { .. } => return None,
         }
     }
     scans.then(|| kernel.space.clone())
 }
 
-/// That a filter, scatter or sort stands alone or beside stores.
+/// That a filter, scatter or sort stands alone or beside stores, and what is interleaved beside stores only.
 fn alone(sinks: &[Sink]) -> Result<(), String> {
     let exclusive = |sink: &&Sink| {
         matches!(sink, Sink::Filter { .. } | Sink::Scatter { .. } | Sink::Sort { .. })

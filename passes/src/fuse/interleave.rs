@@ -49,17 +49,17 @@ pub(super) fn interleaved(block: &Block, types: &[Type]) -> Interleaved {
 
 /// The constants for which the code of an element is written: the last indices of each element of a row.
 pub(super) fn elements_of(row: &[Dimension]) -> Vec<Vec<Operand>> {
-    let mut all = vec![Vec::new()];
-    for dimension in row {
-        let Dimension::Dense(Size::Constant(extent)) = dimension else { return all };
-        let longer = |outer: &Vec<Operand>, index: i64| {
-            let mut inner = outer.clone();
-            inner.push(Operand::Scalar(Scalar::I64(index)));
-            inner
+    let longer = |all: Vec<Vec<Operand>>, dimension: &Dimension| -> Vec<Vec<Operand>> {
+        let Dimension::Dense(Size::Constant(extent)) = *dimension else {
+            unreachable!("a row has a number of elements that is known")
         };
-        all = all.iter().flat_map(|outer| (0..*extent).map(move |at| longer(outer, at))).collect();
-    }
-    all
+        let inner = |outer: &Vec<Operand>, index| {
+            let index = Operand::Scalar(Scalar::I64(index));
+            outer.iter().copied().chain([index]).collect()
+        };
+        all.iter().flat_map(|outer| (0..extent).map(move |index| inner(outer, index))).collect()
+    };
+    row.iter().fold(vec![Vec::new()], longer)
 }
 
 /// The space of the rows of a map whose last indices choose among what each row has.

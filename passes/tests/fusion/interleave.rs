@@ -32,6 +32,22 @@ a4: {space}[2]f64 = map {space}[2] ({indices} r9)
     )
 }
 
+/// A sum `a5`, with these extents, of what is read over a space, which is yielded.
+fn sum(extents: &str, space: &str, read: &str, outer: &str) -> String {
+    format!(
+        "a5: {extents}f64 = reduce {space}
+  r2: f64 = read {read}
+  yield r2
+by (r2: f64) (r3: f64)
+  r4: f64 = add r2 r3
+  yield r4
+if_empty {outer}
+  yield 0.0f64
+output a5: {extents}f64
+"
+    )
+}
+
 #[test]
 fn what_computes_the_elements_stores_the_rows() {
     let fused = check(&rows("[a0]", "r0", "output a4: [a0][2]f64\n"), 1, 1);
@@ -109,31 +125,12 @@ output a5: [a0][2]f64
     // What doubles each element has become one that chooses, too: its rows are stored, and no others.
     let read = check(&rows("[a0]", "r0", doubled), 1, 1);
     assert!(read.program.to_string().contains("interleave r3 r5 to a5"), "{}", read.program);
-    let total = "a5: [a0]f64 = reduce [a0][2] (r0 r1)
-  r2: f64 = read a4 r0 r1
-  yield r2
-by (r2: f64) (r3: f64)
-  r4: f64 = add r2 r3
-  yield r4
-if_empty (r0)
-  yield 0.0f64
-output a5: [a0]f64
-";
-    let read = check(&rows("[a0]", "r0", total), 2, 3);
+    let total = sum("[a0]", "[a0][2] (r0 r1)", "a4 r0 r1", "(r0)");
+    let read = check(&rows("[a0]", "r0", &total), 2, 3);
     assert!(!read.program.to_string().contains("interleave"), "{}", read.program);
     assert_eq!(reasons(&read), [Reason::Result, Reason::SharedElement]);
     // Also with other extents.
-    let flattened = "a6: [a7]f64 = reshape a4
-a5: f64 = reduce [a7] (r0)
-  r2: f64 = read a6 r0
-  yield r2
-by (r2: f64) (r3: f64)
-  r4: f64 = add r2 r3
-  yield r4
-if_empty ()
-  yield 0.0f64
-output a5: f64
-";
+    let flattened = format!("a6: [a7]f64 = reshape a4\n{}", sum("", "[a7] (r0)", "a6 r0", "()"));
     let doubled = "a7: i64 = map ()\n  r0: i64 = read a0\n  r1: i64 = mul r0 2i64\n  yield r1\n";
     let read = fused(&rows("[a0]", "r0", &format!("{doubled}{flattened}")), &ILP);
     assert!(!read.program.to_string().contains("interleave"), "{}", read.program);
@@ -141,19 +138,9 @@ output a5: f64
 
 #[test]
 fn beside_a_fold_of_the_same_points_it_has_a_kernel_of_its_own() {
-    let total = "a5: f64 = reduce [a0] (r0)
-  r2: f64 = read a2 r0
-  yield r2
-by (r2: f64) (r3: f64)
-  r4: f64 = add r2 r3
-  yield r4
-if_empty ()
-  yield 0.0f64
-output a4: [a0][2]f64
-output a5: f64
-";
+    let rest = format!("{}output a4: [a0][2]f64\n", sum("", "[a0] (r0)", "a2 r0", "()"));
     for config in [ILP, GREEDY] {
-        let fused = fused(&rows("[a0]", "r0", total), &config);
+        let fused = fused(&rows("[a0]", "r0", &rest), &config);
         let text = fused.program.to_string();
         assert_eq!(text.matches("launch").count(), 2, "{text}");
         assert!(text.contains("interleave"), "{text}");
